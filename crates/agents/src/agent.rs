@@ -1,0 +1,179 @@
+//! What an agent has to tell retro about itself.
+
+use retro_model::{Kind, SessionKey, SourceKey, SourceKind};
+use std::path::{Path, PathBuf};
+
+use crate::script::Script;
+use crate::{Draft, Parse, Part};
+
+/// Everything retro knows of one coding agent. Implemented once per folder of
+/// this crate and listed in the registry.
+pub trait Agent: Send + Sync {
+    /// Our name of it, e.g. `claude`; also the folder name in the store.
+    fn name(&self) -> &'static str;
+
+    /// Its name for people, e.g. `Claude Code`.
+    fn title(&self) -> &'static str;
+
+    /// Other names a user may type.
+    fn aliases(&self) -> &'static [&'static str];
+
+    /// Number of this parser. Raise it when the same bytes give other events.
+    fn parser_version(&self) -> u32;
+
+    /// The folders in which it may keep its logs, whether they exist or not.
+    fn roots(&self, places: &Places) -> Vec<PathBuf>;
+
+    /// Reports every file below `root` that belongs to a session or serves many.
+    /// Reads names and file metadata, never contents. Unreadable folders are
+    /// reported through [`Found::unreadable`].
+    fn discover(&self, root: &Path, found: &mut dyn FnMut(Found));
+
+    /// Whose file this is, when its name alone does not tell: `head` is its
+    /// first bytes. Also asked for any file a user points at.
+    fn identify(&self, path: &Path, head: &[u8]) -> Option<Kindred>;
+
+    /// A parser for one source, continuing from `state` if there is one.
+    fn parser(&self, part: &Part, state: Option<&[u8]>) -> Box<dyn Parse>;
+
+    /// Settles the drafts of one session. They come in source order; texts,
+    /// arguments and data may have been taken out.
+    fn settle(&self, session: &SessionKey, drafts: &mut Vec<Draft>);
+
+    /// The command that takes the session up again.
+    fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String>;
+
+    /// The records this agent writes and what becomes of each, sorted.
+    fn mapping(&self) -> &'static [Row];
+
+    /// Writes a script as this agent would have logged it: paths relative to
+    /// the home directory, with their bytes.
+    fn write(&self, script: &Script) -> Vec<(PathBuf, Vec<u8>)>;
+}
+
+/// One line of a mapping table: a kind of record and what becomes of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// The record as the agent names it, e.g. `attachment/queued_command`.
+    pub record: &'static str,
+    /// The events it may give. Empty: folded, no event of its own.
+    pub gives: &'static [Kind],
+    /// Whether a record of this row may also be folded without an event.
+    pub may_fold: bool,
+    /// What a reader of the table should know.
+    pub note: &'static str,
+}
+
+/// The machine as an agent sees it. Handed in, so that rules for other
+/// platforms can be tested on this one.
+pub struct Places<'a> {
+    /// The user's home directory.
+    pub home: PathBuf,
+    /// Looks up an environment variable; always empty when the user pointed at
+    /// another home.
+    pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// Roots from the configuration, beside the agent's own.
+    pub extra_roots: Vec<PathBuf>,
+}
+
+/// Whom a file belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Owner {
+    /// The session with this id.
+    Session(String),
+    /// No session alone: kept once, under this name.
+    Shared(String),
+    /// Its contents tell; ask [`Agent::identify`].
+    Inside,
+}
+
+/// What [`Agent::identify`] read from a file's head.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kindred {
+    /// Whom it belongs to.
+    pub owner: Owner,
+    /// Which part of that session it is.
+    pub source: SourceKey,
+    /// How it changes.
+    pub kind: SourceKind,
+    /// How to read it.
+    pub format: Format,
+}
+
+/// How the bytes of a source are cut into records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// One JSON value a line.
+    JsonLines,
+    /// The whole file is one JSON value.
+    Json,
+    /// Not cut: kept, not parsed.
+    Opaque,
+}
+
+/// How the bytes lie on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// As they are.
+    Plain,
+    /// Compressed; the source is what comes out.
+    Zstd,
+}
+
+/// What the file system says of a file: enough to see that it changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stat {
+    /// Bytes on disk.
+    pub size: u64,
+    /// Last change, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Device, where there is such a thing.
+    pub device: u64,
+    /// Inode, where there is such a thing.
+    pub inode: u64,
+}
+
+impl Stat {
+    /// From metadata that was just read.
+    pub fn of(meta: &std::fs::Metadata) -> Stat {
+        let mtime_ns = match meta.modified() {
+            Ok(time) => match time.duration_since(std::time::UNIX_EPOCH) {
+                Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+                Err(before) => -i64::try_from(before.duration().as_nanos()).unwrap_or(i64::MAX),
+            },
+            Err(_) => 0,
+        };
+        #[cfg(unix)]
+        let (device, inode) = {
+            use std::os::unix::fs::MetadataExt;
+            (meta.dev(), meta.ino())
+        };
+        #[cfg(not(unix))]
+        let (device, inode) = (0, 0);
+        Stat { size: meta.len(), mtime_ns, device, inode }
+    }
+}
+
+/// A file that discovery reports.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Whom it belongs to.
+    pub owner: Owner,
+    /// Which part of that session it is. For [`Owner::Inside`] only a guess.
+    pub source: SourceKey,
+    /// How it changes.
+    pub kind: SourceKind,
+    /// How to read it.
+    pub format: Format,
+    /// How it lies on disk.
+    pub encoding: Encoding,
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What the file system says of it.
+    pub stat: Stat,
+    /// Large and seldom wanted: captured only if the user asks for extras.
+    pub extra: bool,
+    /// Why it cannot be captured, if it cannot: unreadable, not a regular file.
+    pub unreadable: Option<String>,
+}

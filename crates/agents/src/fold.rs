@@ -1,0 +1,153 @@
+//! From the drafts of all sources to the one settled stream.
+//!
+//! [`settle`] is the whole of it. The steps that every agent needs are here as
+//! functions over the drafts; an agent's own `settle` calls them in its order
+//! and adds what only its logs force upon it.
+
+use retro_model::{Coverage, Event, EventId, Facts, Gap, Kind, SessionKey, Thread};
+use std::collections::{HashMap, HashSet};
+
+use crate::{Agent, Draft, Parsed};
+
+/// A session as its bytes tell it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settled {
+    /// The events in order.
+    pub events: Vec<Event>,
+    /// What became of every record.
+    pub coverage: Coverage,
+    /// What could not be read.
+    pub gaps: Vec<Gap>,
+    /// What the session is.
+    pub facts: Facts,
+}
+
+/// Folds everything its sources gave into the settled stream of a session.
+/// The order of `sources` does not matter.
+pub fn settle(agent: &dyn Agent, session: &SessionKey, mut sources: Vec<Parsed>) -> Settled {
+    sources.sort_by(|a, b| (&a.part.source, a.part.revision).cmp(&(&b.part.source, b.part.revision)));
+    let mut coverage = Coverage::default();
+    let mut facts = Facts::default();
+    let mut gaps = Vec::new();
+    let mut drafts = Vec::new();
+    for source in sources {
+        coverage += source.coverage();
+        facts.merge(&source.out.facts);
+        gaps.extend(source.out.gaps);
+        drafts.extend(source.out.drafts);
+    }
+    agent.settle(session, &mut drafts);
+    coverage += tally(&drafts);
+    gaps.sort();
+    let events = finish(drafts);
+    Settled { events, coverage, gaps, facts }
+}
+
+/// What became of the records that gave drafts.
+fn tally(drafts: &[Draft]) -> Coverage {
+    #[derive(PartialEq, PartialOrd)]
+    enum Became {
+        Folded,
+        Noted,
+        Mapped,
+        Unknown,
+    }
+    let mut records = HashMap::new();
+    for draft in drafts {
+        let became = match draft.event.kind {
+            _ if draft.hint.fold_only => Became::Folded,
+            Kind::Note => Became::Noted,
+            Kind::Unknown => Became::Unknown,
+            _ => Became::Mapped,
+        };
+        let best = records.entry(draft.id().address()).or_insert(Became::Folded);
+        if became > *best {
+            *best = became;
+        }
+    }
+    let mut coverage = Coverage { records: records.len() as u64, ..Coverage::default() };
+    for became in records.into_values() {
+        match became {
+            Became::Folded => coverage.folded += 1,
+            Became::Noted => coverage.noted += 1,
+            Became::Mapped => coverage.mapped += 1,
+            Became::Unknown => coverage.unknown += 1,
+        }
+    }
+    coverage
+}
+
+/// Drops what only completed others and numbers the rest.
+fn finish(drafts: Vec<Draft>) -> Vec<Event> {
+    let mut events: Vec<Event> =
+        drafts.into_iter().filter(|draft| !draft.hint.fold_only).map(|draft| draft.event).collect();
+    for (seq, event) in (1..).zip(&mut events) {
+        event.seq = seq;
+    }
+    events
+}
+
+/// Of drafts with the same identity the first stays; each later one is offered
+/// to `complete` with the first, and then dropped.
+pub fn merge_repeats(drafts: &mut [Draft], mut complete: impl FnMut(&mut Draft, &Draft)) {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for at in 0..drafts.len() {
+        let Some(identity) = drafts[at].hint.identity.clone() else { continue };
+        match seen.get(&identity) {
+            None => {
+                seen.insert(identity, at);
+            }
+            Some(&first) => {
+                let (before, from) = drafts.split_at_mut(at);
+                complete(&mut before[first], &from[0]);
+                from[0].hint.fold_only = true;
+            }
+        }
+    }
+}
+
+/// Numbers the turns of each thread, in the order of the drafts.
+pub fn number_turns(drafts: &mut [Draft]) {
+    let mut turns: HashMap<Thread, u32> = HashMap::new();
+    for draft in drafts.iter_mut().filter(|draft| !draft.hint.fold_only) {
+        let turn = turns.entry(draft.event.thread.clone()).or_default();
+        if draft.hint.opens_turn {
+            *turn += 1;
+        }
+        draft.event.turn = *turn;
+    }
+}
+
+/// Fills `parent` from native ids: the first event of the record that an event
+/// hangs on, passing over records that gave none.
+pub fn link_parents(drafts: &mut [Draft]) {
+    let mut events: HashMap<&str, &EventId> = HashMap::new();
+    let mut folded: HashMap<&str, &str> = HashMap::new();
+    for draft in drafts.iter() {
+        let Some(uuid) = draft.event.native.uuid.as_deref() else { continue };
+        if draft.hint.fold_only {
+            if let Some(above) = draft.hint.hangs_on.as_deref() {
+                folded.entry(uuid).or_insert(above);
+            }
+        } else {
+            events.entry(uuid).or_insert(draft.id());
+        }
+    }
+    let parents: Vec<Option<EventId>> = drafts
+        .iter()
+        .map(|draft| {
+            let mut above = draft.hint.hangs_on.as_deref()?;
+            let mut passed = HashSet::new();
+            loop {
+                match events.get(above) {
+                    Some(id) if *id != draft.id() => return Some((*id).clone()),
+                    _ if passed.insert(above) => above = folded.get(above)?,
+                    _ => return None,
+                }
+            }
+        })
+        .collect();
+    for (draft, parent) in drafts.iter_mut().zip(parents) {
+        draft.event.parent = parent;
+    }
+}

@@ -1,0 +1,28 @@
+//! One folder per coding agent: where its logs lie, how its records become
+//! events, how those events settle, how to resume it.
+//!
+//! The way of a log line: an [`Agent`] finds files ([`Found`]); a [`Reader`]
+//! cuts their bytes into records and hands each to the agent's [`Parse`], which
+//! turns it into [`Draft`]s; when all sources of a session are read, [`settle`]
+//! folds the drafts into the one settled stream.
+//!
+//! **Invariants.** Parsing never fails: what is not understood becomes an
+//! `unknown` event or a gap. Parsing does no I/O, and its state can be saved
+//! between any two records. Settling is a function of the drafts alone, given
+//! in source order, and reads no text; so the pieces and the order in which a
+//! session arrived do not show.
+
+mod agent;
+mod draft;
+pub mod fold;
+mod json;
+mod reader;
+mod registry;
+pub mod script;
+
+pub use agent::{Agent, Encoding, Format, Found, Kindred, Owner, Places, Row, Stat};
+pub use draft::{Draft, Hint, Out, Record};
+pub use fold::{Settled, settle};
+pub use json::field;
+pub use reader::{Cursor, Parse, Parsed, Part, Reader};
+pub use registry::{AGENTS, UNSUPPORTED, Unsupported, by_name};

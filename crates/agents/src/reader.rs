@@ -1,0 +1,201 @@
+//! Cuts the bytes of a source into records and hands them to the agent's parser.
+//!
+//! A reader takes bytes in any pieces. Whole lines are parsed as they come; an
+//! unfinished last line is looked at by [`Reader::finish`] without changing the
+//! state that [`Reader::save`] gives, so that the same line can be read again
+//! when it has grown.
+
+use retro_model::{Address, Coverage, Gap, GapReason, SessionKey, SourceKey};
+use serde::{Deserialize, Serialize};
+
+use crate::json::{self, Mended};
+use crate::{Agent, Format, Out, Record};
+
+/// Makes drafts of the records of one source.
+pub trait Parse: Send {
+    /// Reads one record.
+    fn record(&mut self, record: &Record<'_>, out: &mut Out);
+
+    /// Everything it remembers, so that another parser can go on from here.
+    fn save(&self) -> Vec<u8>;
+}
+
+/// Which part of which session is being read.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// The session.
+    pub session: SessionKey,
+    /// The source.
+    pub source: SourceKey,
+    /// Its line of growth.
+    pub revision: u32,
+    /// How it is cut.
+    pub format: Format,
+}
+
+/// How far a source was read: what to store to go on later.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Cursor {
+    /// End of the last whole line.
+    pub line_end: u64,
+    /// Whole lines before it.
+    pub records: u64,
+    /// State of the parser there.
+    pub state: Vec<u8>,
+}
+
+/// What a source gave.
+#[derive(Debug)]
+pub struct Parsed {
+    /// Which part of the session.
+    pub part: Part,
+    /// Bytes of the whole source.
+    pub bytes: u64,
+    /// Drafts, facts, gaps.
+    pub out: Out,
+}
+
+impl Parsed {
+    /// The records that gave no draft, as far as they are known before settling.
+    pub(crate) fn coverage(&self) -> Coverage {
+        let folded = self.out.folded.values().sum();
+        let malformed = self.out.malformed;
+        Coverage { records: folded + malformed, folded, malformed, bytes: self.bytes, ..Coverage::default() }
+    }
+}
+
+/// Reads one source.
+pub struct Reader<'a> {
+    agent: &'a dyn Agent,
+    part: Part,
+    parser: Box<dyn Parse>,
+    /// The record being collected: bytes after the last line end.
+    tail: Vec<u8>,
+    line_end: u64,
+    records: u64,
+    out: Out,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader at the start of a source, or where `cursor` left off.
+    pub fn new(agent: &'a dyn Agent, part: Part, cursor: Option<&Cursor>) -> Self {
+        let parser = agent.parser(&part, cursor.map(|cursor| cursor.state.as_slice()));
+        let (line_end, records) = cursor.map_or((0, 0), |cursor| (cursor.line_end, cursor.records));
+        Reader { agent, part, parser, tail: Vec::new(), line_end, records, out: Out::default() }
+    }
+
+    /// Takes the next bytes. The first ones must be those at the cursor's `line_end`.
+    pub fn feed(&mut self, mut bytes: &[u8]) {
+        if self.part.format != Format::JsonLines {
+            self.tail.extend_from_slice(bytes);
+            return;
+        }
+        while let Some(at) = memchr::memchr(b'\n', bytes) {
+            let (line, rest) = (&bytes[..at], &bytes[at + 1..]);
+            if self.tail.is_empty() {
+                self.line(line);
+            } else {
+                self.tail.extend_from_slice(line);
+                let line = std::mem::take(&mut self.tail);
+                self.line(&line);
+            }
+            bytes = rest;
+        }
+        self.tail.extend_from_slice(bytes);
+    }
+
+    /// What it takes to go on from the last whole line.
+    pub fn save(&self) -> Cursor {
+        Cursor { line_end: self.line_end, records: self.records, state: self.parser.save() }
+    }
+
+    /// Everything read since the reader was made, the unfinished last line included.
+    pub fn finish(mut self) -> Parsed {
+        let tail = std::mem::take(&mut self.tail);
+        let bytes = self.line_end + tail.len() as u64;
+        match self.part.format {
+            Format::Opaque => {}
+            Format::Json if tail.iter().all(u8::is_ascii_whitespace) => {}
+            Format::Json => self.line(&tail),
+            Format::JsonLines if clean(&tail).0.is_empty() => self.nul_gap(&tail),
+            Format::JsonLines => self.last_line(&tail),
+        }
+        Parsed { part: self.part, bytes, out: self.out }
+    }
+
+    /// A last line without its end: a record if it is whole JSON, else pending.
+    fn last_line(&mut self, tail: &[u8]) {
+        match json::parse(clean(tail).0) {
+            Ok((json, _)) if json.is_object() => self.line(tail),
+            _ => {
+                let address = self.address();
+                self.out.gaps.push(Gap::at(&address, self.line_end, GapReason::Pending));
+            }
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        let offset = self.line_end;
+        self.records += 1;
+        self.line_end += line.len() as u64 + 1;
+        let (content, nul) = clean(line);
+        if content.is_empty() {
+            if nul {
+                self.gap(offset, GapReason::NulBytes);
+            }
+            return;
+        }
+        let address = self.here();
+        match json::parse(content) {
+            Ok((json, mended)) => {
+                if nul {
+                    self.gap(offset, GapReason::NulBytes);
+                }
+                if mended == Mended::InvalidUtf8 {
+                    self.gap(offset, GapReason::InvalidUtf8);
+                }
+                let record = Record { address: &address, offset, length: line.len() as u64, json: &json };
+                self.parser.record(&record, &mut self.out);
+            }
+            Err(detail) => self.out.malformed(&address, offset, detail),
+        }
+    }
+
+    fn nul_gap(&mut self, tail: &[u8]) {
+        if tail.contains(&0) {
+            let address = self.address();
+            self.out.gaps.push(Gap::at(&address, self.line_end, GapReason::NulBytes));
+        }
+    }
+
+    fn gap(&mut self, offset: u64, reason: GapReason) {
+        let address = self.here();
+        self.out.gaps.push(Gap::at(&address, offset, reason));
+    }
+
+    /// The record that was just counted.
+    fn here(&self) -> Address {
+        Address { source: self.part.source.clone(), revision: self.part.revision, record: self.records }
+    }
+
+    /// The record that would come next.
+    fn address(&self) -> Address {
+        Address { record: self.records + 1, ..self.here() }
+    }
+
+    /// The agent whose log this is.
+    pub fn agent(&self) -> &'a dyn Agent {
+        self.agent
+    }
+}
+
+/// A line without what stands around its JSON: zero bytes that a crash left
+/// (told by the flag), a byte order mark, white space.
+fn clean(line: &[u8]) -> (&[u8], bool) {
+    let nul = line.first() == Some(&0) || line.last() == Some(&0);
+    let is_padding = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
+    let start = line.iter().position(|byte| !is_padding(byte)).unwrap_or(line.len());
+    let end = line.iter().rposition(|byte| !is_padding(byte)).map_or(start, |at| at + 1);
+    let inner = &line[start..end];
+    (inner.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(inner), nul)
+}

@@ -1,0 +1,219 @@
+//! Our small notation for a session, from which each agent's writer makes its
+//! own log bytes. Tests tell their stories in it, and `retro demo` its sessions.
+//!
+//! One step a line; the first character says what it is:
+//!
+//! ```text
+//! @ session 3f2a…            the session's id (first line)
+//! @ cwd /home/dev/shop       its working directory
+//! @ branch main              its branch
+//! @ time 2026-03-01T10:00:00Z   the clock; every step adds a second
+//! @ title Fix the tax test   a title made by the agent
+//! @ model claude-opus-5      the model from here on
+//! > Fix the tax test         the user types
+//! < Done.                    the model answers
+//! ? Rounding, perhaps.       the model thinks
+//! $ cargo test               the model runs a command;
+//! | 1 failed                 … its output, line by line
+//! ! 101                      … its exit code, if not 0
+//! : src/tax.rs               the model reads a file
+//! | fn vat() {}              … its content
+//! ~ src/tax.rs               the model edits a file:
+//! - old line                 … a line removed
+//! + new line                 … a line added
+//! & Look for callers         a sub-agent is started with this task; the steps
+//! .   $ grep -r vat          … of the sub-agent follow behind a dot
+//! .   < Two callers.         … its last answer is the call's result
+//! = Summary so far.          the context is compacted
+//! ^                          the user interrupts
+//! ```
+//!
+//! A prompt, answer or thought goes on over following lines that begin with two
+//! blanks.
+
+use retro_model::Timestamp;
+
+/// A session told in steps.
+#[derive(Debug, Clone, Default)]
+pub struct Script {
+    /// The agent's id for it.
+    pub session: String,
+    /// Its working directory.
+    pub cwd: String,
+    /// Its branch.
+    pub branch: String,
+    /// When it starts, in milliseconds since 1970.
+    pub start_ms: i64,
+    /// What happens.
+    pub steps: Vec<Step>,
+}
+
+/// One thing that happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Step {
+    /// The clock is set.
+    Time(i64),
+    Title(String),
+    Model(String),
+    User(String),
+    Assistant(String),
+    Thinking(String),
+    Shell {
+        command: String,
+        output: String,
+        exit_code: i64,
+    },
+    Read {
+        path: String,
+        content: String,
+    },
+    Edit {
+        path: String,
+        removed: Vec<String>,
+        added: Vec<String>,
+    },
+    Subagent {
+        task: String,
+        steps: Vec<Step>,
+    },
+    Compaction(String),
+    Interrupt,
+}
+
+/// A line that is no step.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} of the script: {text:?} is no step here")]
+pub struct BadScript {
+    /// Line number from 1.
+    pub line: usize,
+    /// The line.
+    pub text: String,
+}
+
+impl Script {
+    /// Reads a script.
+    pub fn parse(text: &str) -> Result<Script, BadScript> {
+        let mut script = Script {
+            session: "00000000-0000-4000-8000-000000000001".to_owned(),
+            cwd: "/home/dev/shop".to_owned(),
+            branch: "main".to_owned(),
+            start_ms: 1_772_359_200_000,
+            steps: Vec::new(),
+        };
+        let lines: Vec<(usize, &str)> = text.lines().enumerate().map(|(at, line)| (at + 1, line)).collect();
+        script.steps = steps(&lines, &mut |word, value| match word {
+            "session" => script.session = value.to_owned(),
+            "cwd" => script.cwd = value.to_owned(),
+            "branch" => script.branch = value.to_owned(),
+            _ => return false,
+        } == ())?;
+        Ok(script)
+    }
+}
+
+fn steps(
+    lines: &[(usize, &str)],
+    header: &mut dyn FnMut(&str, &str) -> bool,
+) -> Result<Vec<Step>, BadScript> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut at = 0;
+    while let Some(&(line, text)) = lines.get(at) {
+        at += 1;
+        let bad = || BadScript { line, text: text.to_owned() };
+        if text.trim().is_empty() {
+            continue;
+        }
+        if let Some(more) = text.strip_prefix("  ") {
+            match steps.last_mut() {
+                Some(
+                    Step::User(said) | Step::Assistant(said) | Step::Thinking(said) | Step::Compaction(said),
+                ) => {
+                    said.push('\n');
+                    said.push_str(more);
+                }
+                _ => return Err(bad()),
+            }
+            continue;
+        }
+        let (sign, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
+        let rest = rest.strip_prefix(' ').unwrap_or(rest);
+        match sign {
+            "@" => {
+                let (word, value) = rest.split_once(' ').unwrap_or((rest, ""));
+                match word {
+                    "time" => steps.push(Step::Time(Timestamp::parse(value).ok_or_else(bad)?.as_millis())),
+                    "title" => steps.push(Step::Title(value.to_owned())),
+                    "model" => steps.push(Step::Model(value.to_owned())),
+                    _ if header(word, value) => {}
+                    _ => return Err(bad()),
+                }
+            }
+            ">" => steps.push(Step::User(rest.to_owned())),
+            "<" => steps.push(Step::Assistant(rest.to_owned())),
+            "?" => steps.push(Step::Thinking(rest.to_owned())),
+            "=" => steps.push(Step::Compaction(rest.to_owned())),
+            "^" => steps.push(Step::Interrupt),
+            "$" => steps.push(Step::Shell { command: rest.to_owned(), output: String::new(), exit_code: 0 }),
+            ":" => steps.push(Step::Read { path: rest.to_owned(), content: String::new() }),
+            "~" => steps.push(Step::Edit { path: rest.to_owned(), removed: Vec::new(), added: Vec::new() }),
+            "&" => {
+                let inner: Vec<(usize, &str)> = lines[at..]
+                    .iter()
+                    .map_while(|(line, text)| {
+                        text.strip_prefix('.').map(|t| (*line, t.trim_start_matches(' ')))
+                    })
+                    .collect();
+                at += inner.len();
+                let inner = self::steps(&inner, &mut |_, _| false)?;
+                steps.push(Step::Subagent { task: rest.to_owned(), steps: inner });
+            }
+            "|" | "!" | "+" | "-" => detail(steps.last_mut(), sign, rest).ok_or_else(bad)?,
+            _ => return Err(bad()),
+        }
+    }
+    Ok(steps)
+}
+
+/// Adds an output line, an exit code or a changed line to the step before it.
+fn detail(step: Option<&mut Step>, sign: &str, rest: &str) -> Option<()> {
+    match (step?, sign) {
+        (Step::Shell { output: text, .. } | Step::Read { content: text, .. }, "|") => {
+            text.push_str(rest);
+            text.push('\n');
+        }
+        (Step::Shell { exit_code, .. }, "!") => *exit_code = rest.trim().parse().ok()?,
+        (Step::Edit { added, .. }, "+") => added.push(rest.to_owned()),
+        (Step::Edit { removed, .. }, "-") => removed.push(rest.to_owned()),
+        _ => return None,
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_story_reads_as_steps() {
+        let script = Script::parse(
+            "@ session s1\n> Fix it\n  please\n$ cargo test\n| 1 failed\n! 101\n~ a.rs\n- x\n+ y\n& Look\n. $ ls\n. < Found.\n< Done.",
+        )
+        .unwrap();
+        assert_eq!(script.session, "s1");
+        assert_eq!(script.steps[0], Step::User("Fix it\nplease".into()));
+        assert_eq!(
+            script.steps[1],
+            Step::Shell { command: "cargo test".into(), output: "1 failed\n".into(), exit_code: 101 }
+        );
+        assert!(matches!(&script.steps[3], Step::Subagent { steps, .. } if steps.len() == 2));
+        assert_eq!(script.steps.len(), 5);
+    }
+
+    #[test]
+    fn a_line_that_is_no_step_is_named() {
+        let error = Script::parse("> a\nwhat").unwrap_err();
+        assert_eq!(error.to_string(), "line 2 of the script: \"what\" is no step here");
+        assert!(Script::parse("| output of nothing").is_err());
+    }
+}

@@ -1,0 +1,23 @@
+//! The nouns of retro. Everything here is a value: no I/O, no clock, no store.
+//!
+//! **Invariant:** an [`Event`] holds no text that was not redacted; the types of
+//! its fields see to it.
+#![deny(missing_docs)]
+
+mod address;
+mod coverage;
+mod event;
+mod session;
+mod time;
+mod tool;
+mod turn;
+mod usage;
+
+pub use address::{Address, BadAddress, EventId, Part, SessionKey, SourceKey};
+pub use coverage::{Coverage, Gap, GapReason};
+pub use event::{Event, Kind, Native, Origin, RawRef, Thread};
+pub use session::{Facts, Link, LinkKind, SourceKind, Title, TitleRank};
+pub use time::Timestamp;
+pub use tool::{Access, Edit, EditKind, Outcome, PathUse, ToolCall, ToolClass, ToolResult};
+pub use turn::{Turn, turns};
+pub use usage::{Exactness, Usage};

@@ -1,0 +1,210 @@
+//! What is known of a session as a whole.
+
+use retro_text::Redacted;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+use crate::{Address, Event, Kind, Origin, Timestamp};
+
+/// How a source changes on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceKind {
+    /// Grows at its end.
+    Log,
+    /// Rewritten as a whole; each version is kept.
+    Document,
+    /// Rows of a database, as canonical lines.
+    Rows,
+    /// Small and rewritten; its facts stand in a log too, so only the latest is kept.
+    State,
+}
+
+/// Where a title comes from, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TitleRank {
+    /// The user set it.
+    User,
+    /// The agent made it.
+    Agent,
+    /// Stands in another file.
+    Elsewhere,
+    /// The first real prompt.
+    Prompt,
+}
+
+/// A title and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Title {
+    /// Where it comes from.
+    pub rank: TitleRank,
+    /// The record that holds it.
+    pub at: Address,
+    /// The words.
+    pub text: Redacted<String>,
+}
+
+/// How one session hangs on another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkKind {
+    /// This session is a sub-agent of that one.
+    Parent,
+    /// That session is a sub-agent of this one.
+    Child,
+    /// This session began as a copy of that one.
+    ForkedFrom,
+    /// This session goes on where that one ended.
+    Continues,
+}
+
+/// A link to another session of the same agent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Link {
+    /// How.
+    pub kind: LinkKind,
+    /// The other session's id.
+    pub session_id: String,
+}
+
+/// A value with the record that said it first.
+type At<T> = Option<(Address, T)>;
+
+/// What a set of records says of its session.
+///
+/// Facts are a fold: [`Facts::merge`] is commutative, associative and
+/// idempotent, so the pieces and the order in which a session arrived do not
+/// show. Whatever is single-valued is decided by the address of the record.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// Earliest time on any record.
+    pub started_at: Option<Timestamp>,
+    /// Latest time on any record.
+    pub ended_at: Option<Timestamp>,
+    /// First working directory.
+    pub cwd: At<Redacted<String>>,
+    /// First branch.
+    pub branch: At<Redacted<String>>,
+    /// Title the user set, newest.
+    pub title_user: At<Redacted<String>>,
+    /// Title the agent made, newest.
+    pub title_agent: At<Redacted<String>>,
+    /// First real prompt, shortened.
+    pub title_prompt: At<Redacted<String>>,
+    /// Program versions named.
+    pub versions: BTreeSet<String>,
+    /// Models that answered.
+    pub models: BTreeSet<String>,
+    /// Links to other sessions.
+    pub links: BTreeSet<Link>,
+    /// How the program was started, e.g. `cli` or `sdk`.
+    pub entrypoint: At<String>,
+}
+
+/// Bytes of the first prompt that are kept as a title.
+const TITLE_BYTES_MAX: usize = 200;
+
+impl Facts {
+    /// Adds what one event says.
+    pub fn absorb(&mut self, event: &Event) {
+        let at = event.id.address();
+        self.see(event.ts);
+        if let Some(cwd) = &event.cwd {
+            first(&mut self.cwd, &at, cwd);
+        }
+        if let Some(branch) = &event.branch {
+            first(&mut self.branch, &at, branch);
+        }
+        if let Some(model) = &event.model
+            && matches!(event.kind, Kind::Usage | Kind::Model)
+        {
+            self.models.insert(model.clone());
+        }
+        if event.kind == Kind::User
+            && event.origin == Origin::User
+            && event.thread.is_main()
+            && let Some(text) = &event.text
+            && !text.trim().is_empty()
+        {
+            first(&mut self.title_prompt, &at, &text.head(TITLE_BYTES_MAX));
+        }
+    }
+
+    /// Adds a time.
+    pub fn see(&mut self, ts: Option<Timestamp>) {
+        if let Some(ts) = ts {
+            self.started_at = Some(self.started_at.map_or(ts, |old| old.min(ts)));
+            self.ended_at = Some(self.ended_at.map_or(ts, |old| old.max(ts)));
+        }
+    }
+
+    /// Adds a title.
+    pub fn title(&mut self, rank: TitleRank, at: &Address, text: &Redacted<String>) {
+        match rank {
+            TitleRank::User => last(&mut self.title_user, at, text),
+            TitleRank::Agent => last(&mut self.title_agent, at, text),
+            TitleRank::Elsewhere => {}
+            TitleRank::Prompt => first(&mut self.title_prompt, at, text),
+        }
+    }
+
+    /// The best title of its own.
+    pub fn own_title(&self) -> Option<Title> {
+        let ranked = [
+            (TitleRank::User, &self.title_user),
+            (TitleRank::Agent, &self.title_agent),
+            (TitleRank::Prompt, &self.title_prompt),
+        ];
+        ranked.into_iter().find_map(|(rank, title)| {
+            let (at, text) = title.as_ref()?;
+            Some(Title { rank, at: at.clone(), text: text.clone() })
+        })
+    }
+
+    /// The session this one is a part of, if any.
+    pub fn parent(&self) -> Option<&str> {
+        self.links.iter().find(|link| link.kind == LinkKind::Parent).map(|link| link.session_id.as_str())
+    }
+
+    /// Adds what other records say.
+    pub fn merge(&mut self, other: &Facts) {
+        self.see(other.started_at);
+        self.see(other.ended_at);
+        for (mine, theirs) in [
+            (&mut self.cwd, &other.cwd),
+            (&mut self.branch, &other.branch),
+            (&mut self.title_prompt, &other.title_prompt),
+        ] {
+            if let Some((at, value)) = theirs {
+                first(mine, at, value);
+            }
+        }
+        for (mine, theirs) in
+            [(&mut self.title_user, &other.title_user), (&mut self.title_agent, &other.title_agent)]
+        {
+            if let Some((at, value)) = theirs {
+                last(mine, at, value);
+            }
+        }
+        if let Some((at, value)) = &other.entrypoint {
+            first(&mut self.entrypoint, at, value);
+        }
+        self.versions.extend(other.versions.iter().cloned());
+        self.models.extend(other.models.iter().cloned());
+        self.links.extend(other.links.iter().cloned());
+    }
+}
+
+fn first<T: Clone + Ord>(slot: &mut At<T>, at: &Address, value: &T) {
+    if slot.as_ref().is_none_or(|(old_at, old)| (at, value) < (old_at, old)) {
+        *slot = Some((at.clone(), value.clone()));
+    }
+}
+
+fn last<T: Clone + Ord>(slot: &mut At<T>, at: &Address, value: &T) {
+    if slot.as_ref().is_none_or(|(old_at, old)| (at, value) > (old_at, old)) {
+        *slot = Some((at.clone(), value.clone()));
+    }
+}

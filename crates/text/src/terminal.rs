@@ -1,0 +1,1 @@
+//! Making text safe and fitting for a terminal.
