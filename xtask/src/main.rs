@@ -1,1 +1,146 @@
-fn main() {}
+//! Everything a contributor or CI runs: `cargo xtask help` lists it.
+//!
+//! Plain Rust instead of shell scripts, so that it works wherever the project
+//! does. Nothing here is part of the program, and no crate depends on it.
+
+// A program for a terminal, run by people and CI.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod bench;
+mod docs;
+mod failure;
+mod repository;
+mod run;
+mod table;
+mod test;
+mod tidy;
+mod trial;
+
+use failure::Failure;
+use repository::Repository;
+use std::process::ExitCode;
+
+/// One thing to do: its words on the command line, what it is for, and how.
+struct Command {
+    words: &'static [&'static str],
+    options: &'static str,
+    about: &'static str,
+    run: fn(&Repository, &[String]) -> Result<(), Failure>,
+}
+
+/// Every command, sorted.
+static COMMANDS: &[Command] = &[
+    Command {
+        words: &["bench", "capture"],
+        options: "[--write]",
+        about: "Measure capture beside cat and zstd; --write puts the table into docs/benchmarks.md",
+        run: bench::capture,
+    },
+    Command {
+        words: &["docs"],
+        options: "[--check]",
+        about: "Generate docs/reference from the program; --check only compares",
+        run: docs::run,
+    },
+    Command { words: &["help"], options: "", about: "Print this list", run: help },
+    Command {
+        words: &["test"],
+        options: "",
+        about: "Everything that must hold before a change goes in",
+        run: test::run,
+    },
+    Command {
+        words: &["tidy"],
+        options: "",
+        about: "Check the rules of the house: edges, sizes, order, forbidden calls",
+        run: tidy::run,
+    },
+    Command {
+        words: &["trial", "watch"],
+        options: "",
+        about: "Measure how soon `retro sync --watch` has captured what an agent wrote",
+        run: trial::watch,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<(), Failure> {
+    let repository = Repository::find()?;
+    let (command, options) = choose(arguments)?;
+    (command.run)(&repository, options)
+}
+
+/// The command that the arguments name, and what follows it.
+fn choose(arguments: &[String]) -> Result<(&'static Command, &[String]), Failure> {
+    let found = COMMANDS.iter().find_map(|command| {
+        let (words, options) = arguments.split_at_checked(command.words.len())?;
+        (words == command.words).then_some((command, options))
+    });
+    let (command, options) =
+        found.ok_or_else(|| Failure::new(format!("there is no such command\n\n{}", usage())))?;
+    match options.iter().find(|option| !command.options.contains(&format!("[{option}]"))) {
+        None => Ok((command, options)),
+        Some(option) => Err(Failure::new(format!(
+            "{} does not take {option:?}; usage: cargo xtask {} {}",
+            command.words.join(" "),
+            command.words.join(" "),
+            command.options
+        ))),
+    }
+}
+
+fn help(_: &Repository, _: &[String]) -> Result<(), Failure> {
+    print!("{}", usage());
+    Ok(())
+}
+
+fn usage() -> String {
+    let mut text = String::from("Usage: cargo xtask COMMAND\n\n");
+    for command in COMMANDS {
+        let call = format!("{} {}", command.words.join(" "), command.options);
+        text.push_str(&format!("  {call:<24} {}\n", command.about));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn commands_are_sorted_and_listed() {
+        assert!(COMMANDS.is_sorted_by_key(|command| command.words));
+        for command in COMMANDS {
+            assert!(usage().contains(&command.words.join(" ")));
+        }
+    }
+
+    #[test]
+    fn a_command_of_two_words_is_found_with_its_options() {
+        let line = arguments("bench capture --write");
+        let (command, options) = choose(&line).unwrap();
+        assert_eq!(command.words, ["bench", "capture"]);
+        assert_eq!(options, ["--write"]);
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        for line in ["", "bench", "tests", "tidy --chek", "docs --check --more"] {
+            assert!(choose(&arguments(line)).is_err(), "{line:?}");
+        }
+    }
+}

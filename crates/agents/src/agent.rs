@@ -43,12 +43,35 @@ pub trait Agent: Send + Sync {
     /// The command that takes the session up again.
     fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String>;
 
+    /// When it deletes its own logs, if it does.
+    fn deletion(&self) -> Option<Deletion> {
+        None
+    }
+
+    /// How a source of this name changes and is read, for a store that has only
+    /// the raw file left.
+    fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {
+        match source.is_main() {
+            true => (SourceKind::Log, Format::JsonLines),
+            false => (SourceKind::Document, Format::Opaque),
+        }
+    }
+
     /// The records this agent writes and what becomes of each, sorted.
     fn mapping(&self) -> &'static [Row];
 
     /// Writes a script as this agent would have logged it: paths relative to
     /// the home directory, with their bytes.
     fn write(&self, script: &Script) -> Vec<(PathBuf, Vec<u8>)>;
+}
+
+/// How an agent deletes its own logs.
+#[derive(Debug, Clone, Copy)]
+pub struct Deletion {
+    /// Days after their last change.
+    pub after_days: u32,
+    /// The setting that changes it, for people.
+    pub setting: &'static str,
 }
 
 /// One line of a mapping table: a kind of record and what becomes of it.
@@ -176,4 +199,8 @@ pub struct Found {
     pub extra: bool,
     /// Why it cannot be captured, if it cannot: unreadable, not a regular file.
     pub unreadable: Option<String>,
+    /// The bytes themselves, for rows that were read out of a database: `path` is
+    /// then that database's path with `#` and the session's id behind it, and
+    /// `stat` tells the rows' size, change time and (as inode) their hash.
+    pub content: Option<std::sync::Arc<[u8]>>,
 }

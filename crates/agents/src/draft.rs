@@ -90,6 +90,15 @@ pub struct Hint {
     pub opens_turn: bool,
     /// No event of its own: it completes others and is then dropped.
     pub fold_only: bool,
+    /// Take the text of that draft instead of one's own; for agents that say a
+    /// thing in one source and its final words in another.
+    pub text_from: Option<EventId>,
+    /// Drafts whose texts follow one's own, each with what stands between: pieces
+    /// of one utterance that the log cut. Read over again for secrets as a whole.
+    pub text_also: Vec<(&'static str, EventId)>,
+    /// Hash of the record's bytes, set by the reader on drafts without an identity:
+    /// when a source was rewritten, equal records are told by it.
+    pub content: u64,
     /// Why a settling rule of the agent looks at it, and the key it looks for.
     pub rule: Option<(&'static str, String)>,
 }

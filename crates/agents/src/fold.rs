@@ -4,7 +4,8 @@
 //! functions over the drafts; an agent's own `settle` calls them in its order
 //! and adds what only its logs force upon it.
 
-use retro_model::{Coverage, Event, EventId, Facts, Gap, Kind, SessionKey, Thread};
+use retro_model::{Coverage, Event, EventId, Facts, Gap, Kind, Part, SessionKey, SourceKey, Thread};
+use retro_text::{Redacted, redact_owned};
 use std::collections::{HashMap, HashSet};
 
 use crate::{Agent, Draft, Parsed};
@@ -36,6 +37,7 @@ pub fn settle(agent: &dyn Agent, session: &SessionKey, mut sources: Vec<Parsed>)
         gaps.extend(source.out.gaps);
         drafts.extend(source.out.drafts);
     }
+    name_repeats(&mut drafts);
     agent.settle(session, &mut drafts);
     coverage += tally(&drafts);
     gaps.sort();
@@ -77,14 +79,72 @@ fn tally(drafts: &[Draft]) -> Coverage {
     coverage
 }
 
+/// When a source was rewritten, a record that an earlier revision had gives no
+/// new event. Drafts that the agent cannot name get a name here: the bytes of
+/// their record, and the how-manieth of its kind it is in its revision.
+fn name_repeats(drafts: &mut [Draft]) {
+    let rewritten: HashSet<SourceKey> = drafts
+        .iter()
+        .filter(|draft| draft.event.id.revision > 1)
+        .map(|draft| draft.event.id.source.clone())
+        .collect();
+    if rewritten.is_empty() {
+        return;
+    }
+    let mut counts: HashMap<(SourceKey, u32, u64, Part), u32> = HashMap::new();
+    for draft in drafts.iter_mut().filter(|draft| draft.hint.identity.is_none()) {
+        let EventId { source, revision, part, .. } = &draft.event.id;
+        if rewritten.contains(source) {
+            let key = (source.clone(), *revision, draft.hint.content, part.clone());
+            let nth = counts.entry(key).or_default();
+            *nth += 1;
+            draft.hint.identity = Some(format!("{source}={:016x}.{part:?}#{nth}", draft.hint.content));
+        }
+    }
+}
+
 /// Drops what only completed others and numbers the rest.
-fn finish(drafts: Vec<Draft>) -> Vec<Event> {
+fn finish(mut drafts: Vec<Draft>) -> Vec<Event> {
+    take_texts(&mut drafts);
     let mut events: Vec<Event> =
         drafts.into_iter().filter(|draft| !draft.hint.fold_only).map(|draft| draft.event).collect();
     for (seq, event) in (1..).zip(&mut events) {
         event.seq = seq;
     }
     events
+}
+
+/// Gives each draft the text it wants to take from another, or to go on with.
+fn take_texts(drafts: &mut [Draft]) {
+    let wanted: HashSet<EventId> = drafts
+        .iter()
+        .flat_map(|draft| {
+            let also = draft.hint.text_also.iter().map(|(_, from)| from);
+            draft.hint.text_from.iter().chain(also).cloned()
+        })
+        .collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let texts: HashMap<EventId, _> = drafts
+        .iter()
+        .filter(|draft| wanted.contains(draft.id()))
+        .filter_map(|draft| Some((draft.id().clone(), draft.event.text.clone()?)))
+        .collect();
+    for draft in drafts.iter_mut() {
+        if let Some(text) = draft.hint.text_from.as_ref().and_then(|from| texts.get(from)) {
+            draft.event.text = Some(text.clone());
+        } else if !draft.hint.text_also.is_empty() {
+            let mut whole = draft.event.text.take().map(Redacted::into_inner).unwrap_or_default();
+            for (between, from) in &draft.hint.text_also {
+                if let Some(text) = texts.get(from) {
+                    whole.push_str(between);
+                    whole.push_str(text);
+                }
+            }
+            draft.event.text = (!whole.is_empty()).then(|| redact_owned(whole));
+        }
+    }
 }
 
 /// Of drafts with the same identity the first stays; each later one is offered
@@ -119,7 +179,8 @@ pub fn number_turns(drafts: &mut [Draft]) {
 }
 
 /// Fills `parent` from native ids: the first event of the record that an event
-/// hangs on, passing over records that gave none.
+/// hangs on (one of its own, if there is one, before those derived beside it),
+/// passing over records that gave none.
 pub fn link_parents(drafts: &mut [Draft]) {
     let mut events: HashMap<&str, &EventId> = HashMap::new();
     let mut folded: HashMap<&str, &str> = HashMap::new();
@@ -130,7 +191,11 @@ pub fn link_parents(drafts: &mut [Draft]) {
                 folded.entry(uuid).or_insert(above);
             }
         } else {
-            events.entry(uuid).or_insert(draft.id());
+            let is_derived = |id: &EventId| matches!(id.part, Part::Tag(_));
+            let first = events.entry(uuid).or_insert(draft.id());
+            if is_derived(first) && !is_derived(draft.id()) {
+                *first = draft.id();
+            }
         }
     }
     let parents: Vec<Option<EventId>> = drafts

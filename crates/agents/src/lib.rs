@@ -13,6 +13,7 @@
 //! session arrived do not show.
 
 mod agent;
+mod claude;
 mod draft;
 pub mod fold;
 mod json;
@@ -20,7 +21,7 @@ mod reader;
 mod registry;
 pub mod script;
 
-pub use agent::{Agent, Encoding, Format, Found, Kindred, Owner, Places, Row, Stat};
+pub use agent::{Agent, Deletion, Encoding, Format, Found, Kindred, Owner, Places, Row, Stat};
 pub use draft::{Draft, Hint, Out, Record};
 pub use fold::{Settled, settle};
 pub use json::field;

@@ -5,11 +5,11 @@
 //! state that [`Reader::save`] gives, so that the same line can be read again
 //! when it has grown.
 
-use retro_model::{Address, Coverage, Gap, GapReason, SessionKey, SourceKey};
+use retro_model::{Address, Coverage, Facts, Gap, GapReason, SessionKey, SourceKey};
 use serde::{Deserialize, Serialize};
 
 use crate::json::{self, Mended};
-use crate::{Agent, Format, Out, Record};
+use crate::{Agent, Draft, Format, Out, Record};
 
 /// Makes drafts of the records of one source.
 pub trait Parse: Send {
@@ -79,16 +79,18 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// A reader at the start of a source, or where `cursor` left off.
     pub fn new(agent: &'a dyn Agent, part: Part, cursor: Option<&Cursor>) -> Self {
-        let parser = agent.parser(&part, cursor.map(|cursor| cursor.state.as_slice()));
+        let state = cursor.map(|cursor| cursor.state.as_slice()).filter(|state| !state.is_empty());
+        let parser = agent.parser(&part, state);
         let (line_end, records) = cursor.map_or((0, 0), |cursor| (cursor.line_end, cursor.records));
         Reader { agent, part, parser, tail: Vec::new(), line_end, records, out: Out::default() }
     }
 
     /// Takes the next bytes. The first ones must be those at the cursor's `line_end`.
     pub fn feed(&mut self, mut bytes: &[u8]) {
-        if self.part.format != Format::JsonLines {
-            self.tail.extend_from_slice(bytes);
-            return;
+        match self.part.format {
+            Format::JsonLines => {}
+            Format::Json => return self.tail.extend_from_slice(bytes),
+            Format::Opaque => return self.line_end += bytes.len() as u64,
         }
         while let Some(at) = memchr::memchr(b'\n', bytes) {
             let (line, rest) = (&bytes[..at], &bytes[at + 1..]);
@@ -107,6 +109,16 @@ impl<'a> Reader<'a> {
     /// What it takes to go on from the last whole line.
     pub fn save(&self) -> Cursor {
         Cursor { line_end: self.line_end, records: self.records, state: self.parser.save() }
+    }
+
+    /// What the whole lines read so far say of the session.
+    pub fn facts(&self) -> &Facts {
+        &self.out.facts
+    }
+
+    /// Gaps in the whole lines read so far.
+    pub fn gap_count(&self) -> usize {
+        self.out.gaps.len()
     }
 
     /// Everything read since the reader was made, the unfinished last line included.
@@ -155,7 +167,9 @@ impl<'a> Reader<'a> {
                     self.gap(offset, GapReason::InvalidUtf8);
                 }
                 let record = Record { address: &address, offset, length: line.len() as u64, json: &json };
+                let before = self.out.drafts.len();
                 self.parser.record(&record, &mut self.out);
+                note_content(&mut self.out.drafts[before..], content);
             }
             Err(detail) => self.out.malformed(&address, offset, detail),
         }
@@ -186,6 +200,14 @@ impl<'a> Reader<'a> {
     /// The agent whose log this is.
     pub fn agent(&self) -> &'a dyn Agent {
         self.agent
+    }
+}
+
+/// Lets drafts without an identity be known by the bytes of their record.
+fn note_content(drafts: &mut [Draft], record: &[u8]) {
+    let mut hash = None;
+    for draft in drafts.iter_mut().filter(|draft| draft.hint.identity.is_none()) {
+        draft.hint.content = *hash.get_or_insert_with(|| xxhash_rust::xxh3::xxh3_64(record));
     }
 }
 

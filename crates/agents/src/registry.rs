@@ -1,9 +1,10 @@
 //! The agents retro knows, and those it only knows of.
 
 use crate::Agent;
+use crate::claude::Claude;
 
 /// Every supported agent, sorted by name.
-pub static AGENTS: &[&dyn Agent] = &[];
+pub static AGENTS: &[&dyn Agent] = &[&Claude];
 
 /// The agent with this name or alias.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {

@@ -102,12 +102,20 @@ impl Script {
             steps: Vec::new(),
         };
         let lines: Vec<(usize, &str)> = text.lines().enumerate().map(|(at, line)| (at + 1, line)).collect();
-        script.steps = steps(&lines, &mut |word, value| match word {
-            "session" => script.session = value.to_owned(),
-            "cwd" => script.cwd = value.to_owned(),
-            "branch" => script.branch = value.to_owned(),
-            _ => return false,
-        } == ())?;
+        let (mut session, mut cwd, mut branch) = (None, None, None);
+        script.steps = steps(&lines, &mut |word, value| {
+            let slot = match word {
+                "session" => &mut session,
+                "cwd" => &mut cwd,
+                "branch" => &mut branch,
+                _ => return false,
+            };
+            *slot = Some(value.to_owned());
+            true
+        })?;
+        script.session = session.unwrap_or(script.session);
+        script.cwd = cwd.unwrap_or(script.cwd);
+        script.branch = branch.unwrap_or(script.branch);
         Ok(script)
     }
 }

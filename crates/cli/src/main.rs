@@ -1,1 +1,44 @@
-fn main() {}
+//! The `retro` program: arguments in, tables or JSON out.
+//!
+//! Each command is one file in `commands/`: an argument struct whose doc comments
+//! are the help, and one function that asks the library and says what it answered.
+//! Data goes to stdout, talk to stderr. Exit codes: 0 done; 1 nothing found, or
+//! findings, or some sessions failed; 2 usage or error; 130 interrupted.
+
+mod args;
+mod commands;
+mod context;
+mod format;
+mod progress;
+mod table;
+
+use clap::{CommandFactory, FromArgMatches};
+use std::process::ExitCode;
+
+use args::Cli;
+use context::{Context, Exit, Failure};
+
+fn main() -> ExitCode {
+    let matches = match Cli::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => {
+            // clap knows its own exit codes: 0 for help and version, 2 for wrong usage.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
+    let context = Context::new(&cli.global);
+    let exit = match commands::run(cli.command, &context) {
+        Ok(exit) => exit,
+        Err(Failure::Pipe) => Exit::Done,
+        Err(failure) => {
+            context.complain(&failure);
+            Exit::Error
+        }
+    };
+    ExitCode::from(if context.interrupted() { 130 } else { exit.code() })
+}

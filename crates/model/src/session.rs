@@ -57,6 +57,8 @@ pub enum LinkKind {
     ForkedFrom,
     /// This session goes on where that one ended.
     Continues,
+    /// That session goes on where this one ended.
+    ContinuedIn,
 }
 
 /// A link to another session of the same agent.
@@ -125,6 +127,7 @@ impl Facts {
         if event.kind == Kind::User
             && event.origin == Origin::User
             && event.thread.is_main()
+            && !is_typed_command(event)
             && let Some(text) = &event.text
             && !text.trim().is_empty()
         {
@@ -195,6 +198,11 @@ impl Facts {
         self.models.extend(other.models.iter().cloned());
         self.links.extend(other.links.iter().cloned());
     }
+}
+
+/// Whether the user typed a shell command (`data.shell`): words, but no task.
+fn is_typed_command(event: &Event) -> bool {
+    event.data.as_ref().is_some_and(|data| data.get("shell").is_some())
 }
 
 fn first<T: Clone + Ord>(slot: &mut At<T>, at: &Address, value: &T) {

@@ -1,1 +1,101 @@
+//! retro keeps the session logs of coding agents and answers questions about them.
+//!
+//! This is the library behind the `retro` program: everything the program can do,
+//! without a command line. Start with [`Retro`].
+//!
+//! ```
+//! # fn main() -> Result<(), retro::Error> {
+//! # let home = std::env::temp_dir().join(format!("retro-doc-{}", std::process::id()));
+//! # let logs = home.join("logs");
+//! # std::fs::create_dir_all(&logs).unwrap();
+//! # let line = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s1","isSidechain":false,"timestamp":"2026-03-01T10:00:00.000Z","cwd":"/home/dev/shop","version":"2.1.0","message":{"role":"user","content":"Fix the tax test"}}"#;
+//! # std::fs::write(logs.join("s1.jsonl"), format!("{line}\n")).unwrap();
+//! // A store anywhere, and a folder with logs in it.
+//! let retro = retro::Retro::open_or_create(home.join("store"))?;
+//! let update = retro.update_dir(&logs)?;
+//! assert_eq!((update.processed, update.skipped), (1, 0));
+//!
+//! for key in retro.sessions()? {
+//!     let events = retro.events(&key)?;
+//!     for turn in retro::model::turns(&events) {
+//!         println!("{key} turn {}: {} events", turn.number, turn.events.len());
+//!     }
+//! }
+//! # std::fs::remove_dir_all(&home).unwrap();
+//! # Ok(())
+//! # }
+//! ```
+#![deny(missing_docs)]
 
+pub use retro_agents as agents;
+pub use retro_engine as engine;
+pub use retro_model as model;
+pub use retro_store as store;
+pub use retro_text as text;
+pub use retro_views as views;
+
+use retro_engine::{Config, SyncOptions, World};
+use retro_model::{Event, SessionKey};
+use retro_store::{RealDisk, Store};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What can go wrong.
+pub type Error = retro_views::Error;
+
+/// What an update did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Update {
+    /// Sessions with something new.
+    pub processed: u64,
+    /// Sessions without.
+    pub skipped: u64,
+}
+
+/// A store, opened.
+pub struct Retro {
+    store: Store,
+    config: Config,
+    world: World,
+}
+
+impl Retro {
+    /// Opens the store at `root`, or makes one there.
+    pub fn open_or_create(root: impl AsRef<Path>) -> Result<Retro, Error> {
+        let root = root.as_ref();
+        let store = Store::open_or_create(root, Arc::new(RealDisk))?;
+        Ok(Retro { store, config: Config::for_root(root), world: World::at(root) })
+    }
+
+    /// Captures every session in a file or folder, however often it was read before.
+    pub fn process_dir(&self, path: impl AsRef<Path>) -> Result<Update, Error> {
+        self.take(path.as_ref(), true)
+    }
+
+    /// Captures what is new in a file or folder.
+    pub fn update_dir(&self, path: impl AsRef<Path>) -> Result<Update, Error> {
+        self.take(path.as_ref(), false)
+    }
+
+    fn take(&self, path: &Path, force: bool) -> Result<Update, Error> {
+        let options = SyncOptions { from: Some(path.to_owned()), force, ..SyncOptions::default() };
+        let report = engine::sync::sync_store(&self.world, &self.config, &options, &self.store, &|_| {})?;
+        let processed = if force { report.discovered } else { report.ingested + report.appended };
+        Ok(Update { processed, skipped: report.discovered - processed })
+    }
+
+    /// Every session in the store, sorted.
+    pub fn sessions(&self) -> Result<Vec<SessionKey>, Error> {
+        Ok(self.store.session_keys()?)
+    }
+
+    /// The settled events of a session; [`model::turns`] groups them.
+    pub fn events(&self, session: &SessionKey) -> Result<Vec<Event>, Error> {
+        views::events(&self.store, session)
+    }
+
+    /// The store, for what this page does not offer.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+}

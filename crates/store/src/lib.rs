@@ -1,1 +1,48 @@
+//! The files and the database of a store. Only this crate knows the layout of
+//! the root, the frames of a raw file and our SQL; what of it is a contract with
+//! other programs stands in `docs/formats/store.md`.
+//!
+//! A [`Store`] is a folder. The bytes of each source lie in an [`Archive`], what
+//! is known of a session in its [`SessionFile`]: these are truth. The
+//! [`Index`], normalized and rendered files can be made again from them.
+//!
+//! **Invariants.** A captured byte is never changed. Every write but SQLite's own
+//! goes through one [`Disk`], and after a stop between any two of them, or in the
+//! middle of one, the store is good: [`Store::verify`] finds no problem, and
+//! doing the same again gives the same content. A session file lies on disk only
+//! when the raw files it names do. No id, path or link found in a store leads out
+//! of its root. Nothing here knows agents, events' meaning or a clock.
+#![deny(missing_docs)]
 
+mod archive;
+mod derived;
+mod disk;
+mod error;
+mod files;
+mod head;
+mod index;
+mod layout;
+mod lock;
+pub mod names;
+mod queue;
+mod sealed;
+mod session_file;
+mod sizes;
+mod store;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+pub use archive::{Archive, ArchiveReader, Commit, Comparison};
+pub use disk::{Disk, RealDisk};
+pub use error::Error;
+pub use index::{FailureRow, Index, PlaceRow, SessionRow, SourceRow, TurnRow, Writer};
+pub use layout::Slot;
+pub use lock::Lock;
+pub use queue::{Job, JobId};
+pub use session_file::{SessionFile, SourceEntry};
+pub use sizes::Sizes;
+pub use store::Store;
+pub use verify::{Problem, Report};

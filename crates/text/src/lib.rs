@@ -1,12 +1,14 @@
 //! What can be said of a piece of text, without knowing where it came from.
 //!
-//! Two jobs live here. [`redact`] takes secrets out of text before it leaves
-//! the raw archive; its result is a [`Redacted`], a type that nothing else can
-//! make, so that a text which was never looked at cannot end up in an event.
-//! [`terminal`] makes text safe to print.
+//! [`redact`] takes [`secrets`] out of text before it leaves the raw archive; its
+//! result is a [`Redacted`], a type that nothing else can make, so that a text
+//! which was never looked at cannot end up in an event. [`hidden`] knows the
+//! characters that a reader does not see, and [`terminal`] makes text safe to
+//! print.
 //!
 //! A leaf: no I/O, no knowledge of agents or of the store.
 
+pub mod hidden;
 mod redacted;
 pub mod secrets;
 pub mod terminal;

@@ -1,1 +1,27 @@
+//! Questions about a store and this machine, and their answers.
+//!
+//! Every answer is a plain struct: the very one that `--json` prints and that a
+//! table is made of. **Invariant:** views only read. They capture nothing and
+//! create nothing.
 
+mod agents;
+mod doctor;
+mod error;
+mod events;
+mod list;
+mod resolve;
+mod show;
+mod stages;
+mod status;
+mod transcript;
+
+pub use agents::{AgentView, AgentsView, agents};
+pub use doctor::{Check, DoctorView, Health, doctor};
+pub use error::Error;
+pub use events::{events, source_slots};
+pub use list::{ListOptions, ListView, SessionView, list};
+pub use resolve::{agent, session};
+pub use show::{Artifacts, ShowView, show};
+pub use stages::{StageView, StagesView, stages};
+pub use status::{StatusView, status};
+pub use transcript::{Entry, gap_line, markdown, transcript};

@@ -1,0 +1,157 @@
+//! Rewinds: where the user went back and said something else.
+//!
+//! The log is a tree. /rewind and an edited prompt leave the abandoned branch in
+//! the file and hang the new prompt on an older record. Not every prompt that
+//! hangs elsewhere than on the line before it is one: parallel results and
+//! attachments may hang beside the path. A rewind is a prompt whose parent
+//! already has a child that leads to a model's answer.
+
+use retro_model::{Kind, Origin, Part as Piece, Thread};
+use std::collections::{HashMap, HashSet};
+
+use super::settle::key;
+use super::threads::StartedBy;
+use crate::{Draft, Hint};
+
+/// One record of the main chain.
+struct Node {
+    above: Option<usize>,
+    children: Vec<usize>,
+    /// An answer of the model hangs somewhere below.
+    answered: bool,
+    /// Hangs on a record that was answered before, elsewhere than at the end.
+    turned: bool,
+    rewinds: bool,
+}
+
+#[derive(Default)]
+struct Tree {
+    nodes: Vec<Node>,
+    by_uuid: HashMap<String, usize>,
+}
+
+/// Puts a `rewind` before each prompt that is one, and marks what it abandoned.
+pub(super) fn find_rewinds(drafts: &mut Vec<Draft>, started_by: &StartedBy) {
+    let mut tree = Tree::default();
+    let mut rewound = Vec::new();
+    for (at, draft) in drafts.iter().enumerate() {
+        let Some(node) = tree.grow(draft) else { continue };
+        if matches!(draft.event.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall) {
+            tree.answer(node);
+        }
+        if !draft.hint.fold_only && key(draft, "prompt").is_some() && tree.nodes[node].turned {
+            tree.nodes[node].rewinds = true;
+            rewound.push(at);
+        }
+    }
+    if rewound.is_empty() {
+        return;
+    }
+    let dead = tree.abandoned();
+    let is_dead = |uuid: Option<&str>| {
+        uuid.and_then(|uuid| tree.by_uuid.get(uuid)).is_some_and(|node| dead.contains(node))
+    };
+    // The work of a sub-agent is abandoned with the call that started it, and so on down.
+    let mut dead_threads: HashSet<&Thread> = HashSet::new();
+    loop {
+        let before = dead_threads.len();
+        let died = started_by.iter().filter(|(_, call)| match call.thread.is_main() {
+            true => is_dead(call.uuid.as_deref()),
+            false => dead_threads.contains(&call.thread),
+        });
+        let died: Vec<&Thread> = died.map(|(thread, _)| thread).collect();
+        dead_threads.extend(died);
+        if dead_threads.len() == before {
+            break;
+        }
+    }
+    for draft in drafts.iter_mut() {
+        let event = &mut draft.event;
+        event.live = match event.thread.is_main() {
+            true => !is_dead(event.native.uuid.as_deref()),
+            false => !dead_threads.contains(&event.thread),
+        };
+    }
+    for at in rewound.into_iter().rev() {
+        let event = rewind(&drafts[at]);
+        drafts.insert(at, event);
+    }
+}
+
+/// The rewind that a prompt is.
+fn rewind(prompt: &Draft) -> Draft {
+    let mut event = prompt.event.clone();
+    event.id = event.id.address().event(Piece::Tag("rewind"));
+    event.kind = Kind::Rewind;
+    event.origin = Origin::User;
+    event.text = None;
+    event.truncated = false;
+    event.data = None;
+    event.live = true;
+    let hint = Hint { row: "rewind", hangs_on: prompt.hint.hangs_on.clone(), ..Hint::default() };
+    Draft { event, hint }
+}
+
+impl Tree {
+    /// The node of the record that a draft belongs to, if it is one of the main
+    /// chain; the first draft of a record adds it.
+    fn grow(&mut self, draft: &Draft) -> Option<usize> {
+        let event = &draft.event;
+        if !event.thread.is_main() || !event.id.source.is_main() {
+            return None;
+        }
+        let uuid = event.native.uuid.as_ref()?;
+        if let Some(&node) = self.by_uuid.get(uuid) {
+            return Some(node);
+        }
+        let node = self.nodes.len();
+        let above = draft.hint.hangs_on.as_ref().and_then(|above| self.by_uuid.get(above)).copied();
+        // A boundary hangs on what it summarizes, and abandons nothing.
+        let is_boundary = draft.hint.row == "system/compact_boundary";
+        let turned = above.is_some_and(|above| {
+            above + 1 != node && self.nodes[above].children.iter().any(|child| self.nodes[*child].answered)
+        });
+        if let Some(above) = above.filter(|_| !is_boundary) {
+            self.nodes[above].children.push(node);
+        }
+        self.nodes.push(Node { above, children: Vec::new(), answered: false, turned, rewinds: false });
+        self.by_uuid.insert(uuid.clone(), node);
+        Some(node)
+    }
+
+    fn answer(&mut self, node: usize) {
+        let mut at = Some(node);
+        while let Some(node) = at.filter(|node| !self.nodes[*node].answered) {
+            self.nodes[node].answered = true;
+            at = self.nodes[node].above;
+        }
+    }
+
+    /// The nodes that no longer lead anywhere: at each fork, all branches but the
+    /// one the conversation ended on, or else the newest.
+    fn abandoned(&self) -> HashSet<usize> {
+        let mut path = HashSet::new();
+        let mut at = self.nodes.len().checked_sub(1);
+        while let Some(node) = at.filter(|node| !path.contains(node)) {
+            path.insert(node);
+            at = self.nodes[node].above;
+        }
+        let mut dead = HashSet::new();
+        for fork in &self.nodes {
+            let is_branch = |child: &&usize| self.nodes[**child].answered || self.nodes[**child].rewinds;
+            let branches: Vec<usize> = fork.children.iter().filter(is_branch).copied().collect();
+            if !branches.iter().any(|branch| self.nodes[*branch].rewinds) {
+                continue;
+            }
+            let goes_on = branches.iter().find(|branch| path.contains(branch)).or(branches.last()).copied();
+            dead.extend(branches.into_iter().filter(|branch| Some(*branch) != goes_on));
+        }
+        // A record stands behind the one it hangs on, so one pass reaches all below.
+        for (node, above) in self.nodes.iter().map(|node| node.above).enumerate() {
+            if above.is_some_and(|above| dead.contains(&above)) {
+                dead.insert(node);
+            }
+        }
+        dead
+    }
+}

@@ -1,0 +1,298 @@
+//! Where Claude Code keeps its files, and which part of which session each is.
+//!
+//! Names and metadata are all that is read. Below a project folder there is no
+//! limit of depth: sub-agents of workflows lie in folders of their own. Links
+//! are followed, since people move their logs to other disks; loops are found
+//! and reported.
+//!
+//! Never looked at: `~/.claude.json` and everything else that holds an account.
+
+use retro_model::{SourceKey, SourceKind};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+use crate::{Encoding, Format, Found, Owner, Places, Stat};
+
+/// The folders in which it may keep its logs. `CLAUDE_CONFIG_DIR`, a list as
+/// other tools read it, replaces the usual two.
+pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
+    let configured = (places.env)("CLAUDE_CONFIG_DIR").unwrap_or_default();
+    let mut roots: Vec<PathBuf> =
+        configured.split(',').map(str::trim).filter(|dir| !dir.is_empty()).map(PathBuf::from).collect();
+    if roots.is_empty() {
+        roots = vec![places.home.join(".claude"), places.home.join(".config").join("claude")];
+    }
+    roots.extend(places.extra_roots.iter().cloned());
+    roots
+}
+
+/// Reports every file below `root` that belongs to a session or serves many.
+pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
+    let mut walk = Walk { root, sessions: HashSet::new(), found };
+    // Projects first: they tell which sessions there are.
+    for folder in ["projects", "todos", "tasks", "file-history", "image-cache", "paste-cache", "plans"] {
+        walk.folder(folder);
+    }
+    walk.file(&root.join("history.jsonl"), &["history.jsonl"]);
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    /// Sessions that have a log here.
+    sessions: HashSet<String>,
+    found: &'a mut dyn FnMut(Found),
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, name: &str) {
+        let top = self.root.join(name);
+        if !top.exists() {
+            return;
+        }
+        let mut entries = WalkDir::new(&top).follow_links(true).sort_by_file_name().into_iter();
+        while let Some(entry) = entries.next() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    let path = error.path().unwrap_or(&top).to_owned();
+                    self.unreadable(&path, reason(&error));
+                    continue;
+                }
+            };
+            let looks_like_log = entry.depth() > 0 && entry.file_name().to_string_lossy().ends_with(".jsonl");
+            if entry.file_type().is_dir() {
+                if looks_like_log {
+                    self.unreadable(entry.path(), "a folder, not a file".to_owned());
+                    entries.skip_current_dir();
+                }
+                continue;
+            }
+            let Ok(below) = entry.path().strip_prefix(self.root) else { continue };
+            let names: Vec<_> = below.iter().map(|name| name.to_string_lossy()).collect();
+            let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+            self.file(entry.path(), &names);
+        }
+    }
+
+    /// One file, by the names of its folders below the root.
+    fn file(&mut self, path: &Path, names: &[&str]) {
+        let Some(place) = place(names) else { return };
+        let meta = match std::fs::metadata(path) {
+            Ok(meta) if meta.is_file() => meta,
+            Ok(_) => return self.unreadable(path, "not a regular file".to_owned()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) => return self.unreadable(path, error.to_string()),
+        };
+        let (owner, source) = match place {
+            Place::Main(session) => {
+                self.sessions.insert(session.clone());
+                (Owner::Session(session), SourceKey::main())
+            }
+            Place::Of(session, source) => {
+                self.sessions.insert(session.clone());
+                (Owner::Session(session), SourceKey::new(&source))
+            }
+            // The program leaves these behind when it deletes a log: without one there is no session.
+            Place::Beside(session, source) if self.sessions.contains(&session) => {
+                (Owner::Session(session), SourceKey::new(&source))
+            }
+            Place::FlatAgent(source) => (Owner::Inside, SourceKey::new(&source)),
+            Place::Beside(..) | Place::Shared => {
+                let name = shared_name(self.root, names);
+                let source = SourceKey::new(&name);
+                (Owner::Shared(name), source)
+            }
+        };
+        let (kind, format) = match &owner {
+            Owner::Shared(_) if names == ["history.jsonl"] => (SourceKind::Log, Format::Opaque),
+            Owner::Shared(_) => (SourceKind::Document, Format::Opaque),
+            _ => form(source.as_str()),
+        };
+        let extra = matches!(names.first(), Some(&("file-history" | "image-cache" | "paste-cache")));
+        (self.found)(Found {
+            owner,
+            source,
+            kind,
+            format,
+            encoding: Encoding::Plain,
+            path: path.to_owned(),
+            stat: Stat::of(&meta),
+            extra,
+            unreadable: None,
+            content: None,
+        });
+    }
+
+    fn unreadable(&mut self, path: &Path, reason: String) {
+        let below = path.strip_prefix(self.root).unwrap_or(path);
+        let name = below.to_string_lossy().into_owned();
+        (self.found)(Found {
+            source: SourceKey::new(&name),
+            owner: Owner::Shared(name),
+            kind: SourceKind::Document,
+            format: Format::Opaque,
+            encoding: Encoding::Plain,
+            path: path.to_owned(),
+            stat: Stat::default(),
+            extra: false,
+            unreadable: Some(reason),
+            content: None,
+        });
+    }
+}
+
+fn reason(error: &walkdir::Error) -> String {
+    match (error.loop_ancestor(), error.io_error()) {
+        (Some(above), _) => format!("a link that leads back to {}", above.display()),
+        (None, Some(error)) => error.to_string(),
+        (None, None) => "cannot be read".to_owned(),
+    }
+}
+
+/// What a file is, by its place alone.
+#[derive(Debug, PartialEq, Eq)]
+enum Place {
+    /// The main log of a session.
+    Main(String),
+    /// Another part of a session.
+    Of(String, String),
+    /// A part of a session that outlives its log.
+    Beside(String, String),
+    /// A sub-agent's log beside the main logs (2.0.x): its contents name the session.
+    FlatAgent(String),
+    /// Serves many sessions, or none.
+    Shared,
+}
+
+fn place(names: &[&str]) -> Option<Place> {
+    match names {
+        ["history.jsonl"] => Some(Place::Shared),
+        ["plans", name] if name.ends_with(".md") => Some(Place::Shared),
+        ["projects", _, "sessions-index.json"] => Some(Place::Shared),
+        ["projects", _, "memory", .., name] if name.ends_with(".md") => Some(Place::Shared),
+        ["projects", _, name] => {
+            let stem = name.strip_suffix(".jsonl").filter(|stem| !stem.is_empty())?;
+            Some(match stem.starts_with("agent-") {
+                true => Place::FlatAgent(stem.to_owned()),
+                false => Place::Main(stem.to_owned()),
+            })
+        }
+        ["projects", _, session, inner @ ..] => {
+            Some(Place::Of((*session).to_owned(), part_of_session(inner)?))
+        }
+        ["todos", name] => {
+            let (session, agent) = name.strip_suffix(".json")?.split_once("-agent-")?;
+            let source = if session == agent { "todos".to_owned() } else { format!("todos-{agent}") };
+            Some(Place::Beside(session.to_owned(), source))
+        }
+        ["tasks", session, name] => {
+            let task = name.strip_suffix(".json")?;
+            Some(Place::Beside((*session).to_owned(), format!("task-{task}")))
+        }
+        ["file-history" | "image-cache", session, name] => {
+            Some(Place::Beside((*session).to_owned(), (*name).to_owned()))
+        }
+        ["image-cache" | "paste-cache", ..] => Some(Place::Shared),
+        _ => None,
+    }
+}
+
+/// Our name of a file below a session's own folder.
+fn part_of_session(inner: &[&str]) -> Option<String> {
+    let name = inner.last()?;
+    if name.contains(".tmp") || name.ends_with(".lock") {
+        return None;
+    }
+    Some(match inner {
+        ["custom-title.json"] => "custom-title".to_owned(),
+        ["tool-results", ..] => (*name).to_owned(),
+        // One journal a workflow run, named by the run's folder.
+        ["subagents", run @ .., "journal.jsonl"] => match run.last() {
+            Some(run) => format!("{run}.journal"),
+            None => "journal".to_owned(),
+        },
+        _ if name.starts_with("agent-") && name.ends_with(".jsonl") => {
+            name.strip_suffix(".jsonl")?.to_owned()
+        }
+        _ if name.starts_with("agent-") && name.ends_with(".meta.json") => {
+            name.strip_suffix(".json")?.to_owned()
+        }
+        _ if name.starts_with("wf_") && name.ends_with(".json") => name.strip_suffix(".json")?.to_owned(),
+        // Not known yet; kept all the same.
+        inner => inner.join("."),
+    })
+}
+
+/// How a part of this name changes and is read.
+pub(super) fn form(source: &str) -> (SourceKind, Format) {
+    match source {
+        SourceKey::MAIN | "journal" => (SourceKind::Log, Format::JsonLines),
+        "custom-title" | "todos" => (SourceKind::State, Format::Json),
+        _ if source.starts_with("agent-") && source.ends_with(".meta") => (SourceKind::State, Format::Json),
+        _ if source.starts_with("todos-") || source.starts_with("task-") => (SourceKind::State, Format::Json),
+        _ if source.starts_with("agent-") || source.ends_with(".journal") => {
+            (SourceKind::Log, Format::JsonLines)
+        }
+        _ if source.starts_with("wf_") => (SourceKind::Document, Format::Json),
+        _ => (SourceKind::Document, Format::Opaque),
+    }
+}
+
+/// The name under which a shared file is kept. Files of an unusual root have its
+/// name in front, so that two roots do not take turns under one name.
+fn shared_name(root: &Path, names: &[&str]) -> String {
+    let below = names.join("/");
+    match root.file_name().map(|name| name.to_string_lossy()) {
+        Some(name) if name != ".claude" => format!("{name}/{below}"),
+        _ => below,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_has_its_place() {
+        let of = |session: &str, source: &str| Some(Place::Of(session.into(), source.into()));
+        let beside = |session: &str, source: &str| Some(Place::Beside(session.into(), source.into()));
+        assert_eq!(place(&["projects", "p", "s1.jsonl"]), Some(Place::Main("s1".into())));
+        assert_eq!(place(&["projects", "p", "agent-1f.jsonl"]), Some(Place::FlatAgent("agent-1f".into())));
+        assert_eq!(place(&["projects", "p", "s1", "subagents", "agent-a1.jsonl"]), of("s1", "agent-a1"));
+        assert_eq!(
+            place(&["projects", "p", "s1", "subagents", "agent-a1.meta.json"]),
+            of("s1", "agent-a1.meta")
+        );
+        assert_eq!(
+            place(&["projects", "p", "s1", "subagents", "workflows", "r1", "agent-a2.jsonl"]),
+            of("s1", "agent-a2")
+        );
+        assert_eq!(
+            place(&["projects", "p", "s1", "subagents", "workflows", "r1", "journal.jsonl"]),
+            of("s1", "r1.journal")
+        );
+        assert_eq!(place(&["projects", "p", "s1", "tool-results", "b1.txt"]), of("s1", "b1.txt"));
+        assert_eq!(place(&["projects", "p", "s1", "custom-title.json"]), of("s1", "custom-title"));
+        assert_eq!(place(&["projects", "p", "s1", "new", "thing.bin"]), of("s1", "new.thing.bin"));
+        assert_eq!(place(&["todos", "s1-agent-s1.json"]), beside("s1", "todos"));
+        assert_eq!(place(&["todos", "s1-agent-a1.json"]), beside("s1", "todos-a1"));
+        assert_eq!(place(&["tasks", "s1", "2.json"]), beside("s1", "task-2"));
+        assert_eq!(place(&["tasks", "s1", ".lock"]), None);
+        assert_eq!(place(&["file-history", "s1", "00ff@v2"]), beside("s1", "00ff@v2"));
+        assert_eq!(place(&["projects", "p", "memory", "MEMORY.md"]), Some(Place::Shared));
+        assert_eq!(place(&["projects", "p", ".jsonl"]), None);
+        assert_eq!(place(&["settings.json"]), None);
+    }
+
+    #[test]
+    fn a_list_of_roots_replaces_the_usual_two() {
+        let at = |value: Option<&str>| {
+            let value = value.map(str::to_owned);
+            let env = move |_: &str| value.clone();
+            roots(&Places { home: "/h".into(), env: &env, extra_roots: vec!["/x".into()] })
+        };
+        assert_eq!(at(None), [Path::new("/h/.claude"), Path::new("/h/.config/claude"), Path::new("/x")]);
+        assert_eq!(at(Some(" /a, /b ,")), [Path::new("/a"), Path::new("/b"), Path::new("/x")]);
+    }
+}

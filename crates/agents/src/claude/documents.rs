@@ -1,0 +1,50 @@
+//! Small documents beside the logs: each a file that is one JSON value.
+
+use retro_model::{Kind, Origin, Part as Piece, TitleRank};
+use retro_text::redact_json;
+use serde_json::Value;
+
+use super::record::{fingerprint, id, pick, words};
+use crate::{Out, Record, field};
+
+/// Reads the document that is the source `key`.
+pub(super) fn read(key: &str, record: &Record<'_>, out: &mut Out) {
+    if let Some(agent) = key.strip_prefix("agent-").and_then(|key| key.strip_suffix(".meta")) {
+        return meta(agent, record, out);
+    }
+    if key == "custom-title" {
+        if let Some(title) = field::some(record.json, "customTitle").and_then(words) {
+            out.facts.title(TitleRank::User, record.address, &title);
+        }
+        return out.fold("file/custom-title");
+    }
+    if key.starts_with("todos") {
+        return out.fold("file/todos");
+    }
+    if key.starts_with("task-") {
+        return out.fold("file/task");
+    }
+    let (row, kind) = match key.starts_with("wf_") {
+        true => ("file/workflow", Kind::Note),
+        false => ("unknown", Kind::Unknown),
+    };
+    let mut draft = record.draft(row, Piece::Whole, kind, Origin::Harness);
+    draft.event.data = match kind {
+        Kind::Note => pick(record.json, &["runId", "status", "name", "summary"]),
+        _ => Some(redact_json(record.json.clone())),
+    };
+    draft.hint.identity = Some(format!("side:{:x}", fingerprint(record.json)));
+    out.push(draft);
+}
+
+/// `agent-<id>.meta.json` (2.1.325) says which call started the sub-agent. Its
+/// result says so too, but only when it is there.
+fn meta(agent: &str, record: &Record<'_>, out: &mut Out) {
+    let mut draft = record.draft("file/meta", Piece::Whole, Kind::Subagent, Origin::Model);
+    draft.event.child = Some(id(agent));
+    draft.event.data = pick(record.json, &["agentType", "description", "model", "requestShape", "finished"]);
+    draft.hint.identity = Some(format!("subagent:{agent}"));
+    let call = record.json.get("toolUseId").and_then(Value::as_str).unwrap_or_default();
+    draft.hint.rule = Some(("subagent", call.to_owned()));
+    out.push(draft);
+}

@@ -1,0 +1,142 @@
+//! Claude Code.
+//!
+//! The way through this folder: `discover` finds the files and `identify` looks
+//! into those whose name does not tell; `record` takes each record apart, with a
+//! file for each family (`user`, `assistant`, `system`, `attachment`, `progress`,
+//! `side`, `documents`); `settle` folds what came of them. What the records mean
+//! is one table, `mapping`. `writer` goes the other way and writes a script as
+//! the program would.
+//!
+//! The format is private to the program and changes between patch versions, and
+//! one file may hold records of many: every shape is accepted at once, decided by
+//! fields and never by the version.
+
+mod assistant;
+mod attachment;
+mod branches;
+mod discover;
+mod documents;
+mod identify;
+mod mapping;
+mod notification;
+mod outcome;
+mod progress;
+mod record;
+mod result;
+mod settle;
+mod side;
+mod state;
+mod system;
+mod threads;
+mod tools;
+mod usage;
+mod user;
+mod words;
+mod writer;
+
+use retro_model::{SessionKey, SourceKey, SourceKind};
+use std::path::{Path, PathBuf};
+
+use crate::script::Script;
+use crate::{Agent, Deletion, Draft, Format, Found, Kindred, Parse, Part, Places, Row};
+
+/// Claude Code, the command line program, its desktop app and its editor extensions.
+pub(crate) struct Claude;
+
+impl Agent for Claude {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
+
+    fn title(&self) -> &'static str {
+        "Claude Code"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["cc", "claude-code"]
+    }
+
+    fn parser_version(&self) -> u32 {
+        1
+    }
+
+    fn roots(&self, places: &Places) -> Vec<PathBuf> {
+        discover::roots(places)
+    }
+
+    fn discover(&self, root: &Path, found: &mut dyn FnMut(Found)) {
+        discover::walk(root, found);
+    }
+
+    fn identify(&self, path: &Path, head: &[u8]) -> Option<Kindred> {
+        identify::identify(path, head)
+    }
+
+    fn parser(&self, part: &Part, state: Option<&[u8]>) -> Box<dyn Parse> {
+        Box::new(record::Parser::new(part, state))
+    }
+
+    fn settle(&self, _session: &SessionKey, drafts: &mut Vec<Draft>) {
+        settle::settle(drafts);
+    }
+
+    fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String> {
+        resume(session_id, cwd)
+    }
+
+    fn deletion(&self) -> Option<Deletion> {
+        Some(Deletion { after_days: 30, setting: "cleanupPeriodDays in ~/.claude/settings.json" })
+    }
+
+    fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {
+        discover::form(source.as_str())
+    }
+
+    fn mapping(&self) -> &'static [Row] {
+        mapping::ROWS
+    }
+
+    fn write(&self, script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
+        writer::write(script)
+    }
+}
+
+/// The command that takes a session up again. It finds a session only from its
+/// own folder.
+fn resume(session_id: &str, cwd: Option<&str>) -> Option<String> {
+    let unfit = |text: &str| text.is_empty() || text.chars().any(char::is_control);
+    if unfit(session_id) || session_id.starts_with('-') || cwd.is_some_and(unfit) {
+        return None;
+    }
+    let resume = format!("claude --resume {}", quoted(session_id));
+    Some(match cwd {
+        Some(cwd) if cwd.starts_with('-') => format!("cd -- {} && {resume}", quoted(cwd)),
+        Some(cwd) => format!("cd {} && {resume}", quoted(cwd)),
+        None => resume,
+    })
+}
+
+/// A word for a POSIX shell.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+' | b'@' | b':')
+    };
+    if word.bytes().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resuming_goes_to_the_folder_first() {
+        assert_eq!(resume("a1-b2", None).unwrap(), "claude --resume a1-b2");
+        assert_eq!(
+            resume("a1", Some("/w/it's here")).unwrap(),
+            r"cd '/w/it'\''s here' && claude --resume a1"
+        );
+        assert_eq!(resume("a;rm", Some("-x")).unwrap(), "cd -- -x && claude --resume 'a;rm'");
+        assert_eq!(resume("a\nb", None), None);
+        assert_eq!(resume("--help", None), None);
+    }
+}

@@ -1,0 +1,106 @@
+//! The end of a background task: `<task-notification>`, as a `user` record or a
+//! queued command. An agent's gives a `subagent` event with its last words, a
+//! shell command's the result that the call could not have yet.
+
+use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
+use retro_text::redact_json;
+use serde_json::json;
+
+use super::record::{Chain, id, words};
+use super::words::tag;
+use crate::Draft;
+
+pub(super) fn read(chain: &Chain<'_>, row: &'static str, piece: Piece, text: &str) -> Draft {
+    let status = tag(text, "status").unwrap_or_default();
+    let summary = tag(text, "summary").unwrap_or_default();
+    let call = tag(text, "tool-use-id").map(id).unwrap_or_default();
+    let outcome = outcome(status, summary);
+    let mut draft = if summary.starts_with("Background command") {
+        let mut draft = chain.draft(row, piece, Kind::ToolResult, Origin::Harness);
+        draft.event.result = Some(ToolResult {
+            call_id: call.clone(),
+            outcome,
+            exit_code: exit_code(summary),
+            duration_ms: None,
+            truncated: false,
+            bytes: summary.len() as u64,
+            spilled_to: None,
+            edits: Vec::new(),
+        });
+        draft.event.text = words(summary);
+        draft
+    } else {
+        let said = tag(text, "result");
+        let origin = if said.is_some() { Origin::Model } else { Origin::Harness };
+        let mut draft = chain.draft(row, piece, Kind::Subagent, origin);
+        draft.event.child = tag(text, "task-id").map(id);
+        draft.event.text = words(said.unwrap_or(summary));
+        draft
+    };
+    draft.event.data = Some(redact_json(json!({
+        "status": status,
+        "summary": summary,
+        "task_id": tag(text, "task-id"),
+        "call_id": call,
+        "output_file": tag(text, "output-file"),
+    })));
+    draft.hint.opens_turn = true;
+    draft.hint.rule = Some(("ended", format!("{} {call}", outcome_word(outcome))));
+    draft
+}
+
+fn outcome(status: &str, summary: &str) -> Outcome {
+    match (status, exit_code(summary)) {
+        (_, Some(0)) => Outcome::Ok,
+        (_, Some(_)) => Outcome::Failed,
+        ("completed", None) => Outcome::Ok,
+        ("failed", None) => Outcome::Failed,
+        ("killed" | "stopped" | "cancelled", None) => Outcome::Interrupted,
+        // Lost with the process that ran it.
+        _ if summary.contains("was running when the previous") => Outcome::Interrupted,
+        _ => Outcome::Unknown,
+    }
+}
+
+fn exit_code(summary: &str) -> Option<i64> {
+    let (_, rest) = summary.rsplit_once("exit code ")?;
+    rest.split(|c: char| c != '-' && !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Ok => "ok",
+        Outcome::Failed => "failed",
+        Outcome::Denied => "denied",
+        Outcome::Interrupted => "interrupted",
+        Outcome::Unknown => "unknown",
+    }
+}
+
+/// The outcome and the call in the hint of a notification.
+pub(super) fn ended(hint: &str) -> Option<(Outcome, &str)> {
+    let (word, call) = hint.split_once(' ')?;
+    let outcome = [Outcome::Ok, Outcome::Failed, Outcome::Denied, Outcome::Interrupted, Outcome::Unknown]
+        .into_iter()
+        .find(|outcome| outcome_word(*outcome) == word)?;
+    (!call.is_empty()).then_some((outcome, call))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_tells_how_a_command_ended() {
+        assert_eq!(exit_code(r#"Background command "x" completed (exit code 0)"#), Some(0));
+        assert_eq!(
+            outcome("completed", r#"Background command "x" failed with exit code 2"#),
+            Outcome::Failed
+        );
+        assert_eq!(outcome("killed", "Background command \"x\" was stopped"), Outcome::Interrupted);
+        assert_eq!(outcome("completed", "Agent \"x\" finished"), Outcome::Ok);
+        assert_eq!(outcome("", ""), Outcome::Unknown);
+        assert_eq!(ended("failed call-1"), Some((Outcome::Failed, "call-1")));
+        assert_eq!(ended("failed "), None);
+    }
+}

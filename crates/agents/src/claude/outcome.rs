@@ -1,0 +1,182 @@
+//! How a call ended: the one test for failure, refusal and interruption.
+//!
+//! `is_error` is the only sign of success or failure that every version writes;
+//! absent means success (sub-agent files of 2.1.x leave `toolUseResult` out, so
+//! its absence means nothing). What kind of error it was shows in newer fields
+//! (`toolDenialKind`, `permissionDecision`) and, for older versions, in the
+//! program's fixed sentences.
+
+use retro_model::Outcome;
+use serde_json::Value;
+
+use super::words::said_in_refusal;
+use crate::field;
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Ending<'t> {
+    pub outcome: Outcome,
+    pub exit_code: Option<i64>,
+    pub refusal: Option<Refusal<'t>>,
+}
+
+/// A call was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal<'t> {
+    /// A person said no; otherwise a rule, a hook, or nobody was there to ask.
+    pub by_person: bool,
+    /// What the person wrote along with it.
+    pub words: Option<&'t str>,
+    /// The same text also stands where a running call was cut off; a marker that
+    /// follows tells. With it, whether this version writes the marker in full.
+    pub may_be_cut: Option<bool>,
+}
+
+/// Sentences of the program for calls that a person refused or cut off.
+const BY_PERSON: &[&str] = &[
+    "The user doesn't want to proceed with this tool use.",
+    "The user doesn't want to take this action right now.",
+    "User rejected tool use",
+];
+
+/// Whether the text is the program's for a call that was refused without a person.
+fn refused_by_rule(text: &str) -> bool {
+    (text.starts_with("Permission to use ") && (text.contains("denied")))
+        || text.starts_with("Claude requested permissions to ")
+        || (text.starts_with("PreToolUse:") && text.contains(" hook error"))
+        // 1.0.117
+        || text.lines().next().is_some_and(|line| line.ends_with(" operation blocked by hook:"))
+        // Built-in protection, where no field says it.
+        || (text.contains(" is blocked. This path is protected"))
+}
+
+/// How the call ended. `record` is the whole record, `block` its `tool_result`,
+/// `text` what the tool is said to have answered, `tool` the tool's name if known.
+pub(super) fn ending<'t>(record: &'t Value, block: &Value, text: &'t str, tool: Option<&str>) -> Ending<'t> {
+    let facts = record.get("toolUseResult").unwrap_or(&Value::Null);
+    if field::is(block, "is_error") {
+        return error(record, facts, text);
+    }
+    let ended = |outcome, exit_code| Ending { outcome, exit_code, refusal: None };
+    if field::is(facts, "interrupted") {
+        return ended(Outcome::Interrupted, None);
+    }
+    if is_background(facts) {
+        return ended(Outcome::Unknown, None);
+    }
+    if tool == Some("NotebookEdit") && field::some(facts, "error").is_some() {
+        return ended(Outcome::Failed, None);
+    }
+    let exit_code = match facts.get("exitCode").and_then(Value::as_i64) {
+        Some(code) => Some(code),
+        // `No matches found` and its like: an exit code other than 0 that is no failure.
+        None if field::some(facts, "returnCodeInterpretation").is_some() => None,
+        None if matches!(tool, Some("Bash" | "PowerShell")) => Some(0),
+        None => None,
+    };
+    ended(Outcome::Ok, exit_code)
+}
+
+/// Whether the call only started something that goes on.
+pub(super) fn is_background(facts: &Value) -> bool {
+    field::some(facts, "backgroundTaskId").is_some() || field::text(facts, "status") == Some("async_launched")
+}
+
+fn error<'t>(record: &'t Value, facts: &'t Value, text: &'t str) -> Ending<'t> {
+    let bare = text.strip_prefix("<tool_use_error>").unwrap_or(text);
+    if bare.starts_with("Sibling tool call errored") {
+        // 2.1.29 - 2.1.63: not run, because a call beside it failed.
+        return Ending { outcome: Outcome::Unknown, exit_code: None, refusal: None };
+    }
+    let kind = field::some(record, "toolDenialKind");
+    let answer = facts.as_str().unwrap_or_default();
+    let by_person = BY_PERSON.iter().any(|head| bare.starts_with(head) || answer.starts_with(head));
+    let decided = record.get("permissionDecision").and_then(|decision| field::text(decision, "decision"));
+    if kind.is_some() || by_person || decided == Some("reject") || refused_by_rule(bare) {
+        let words = by_person
+            .then(|| field::some(record, "userFeedback").or_else(|| said_in_refusal(text)))
+            .flatten()
+            .filter(|words| !words.starts_with("The user wants to clarify these questions."));
+        let may_be_cut = (by_person && words.is_none()).then_some(kind.is_some());
+        let refusal = Refusal { by_person, words, may_be_cut };
+        return Ending { outcome: Outcome::Denied, exit_code: None, refusal: Some(refusal) };
+    }
+    Ending { outcome: Outcome::Failed, exit_code: exit_code(text), refusal: None }
+}
+
+/// The code in `Exit code N`, with which 2.x begins the result of a failed command.
+fn exit_code(text: &str) -> Option<i64> {
+    text.strip_prefix("Exit code ")?.lines().next()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn of(record: Value, block: Value, text: &str, tool: &str) -> (Outcome, Option<i64>) {
+        let ending = ending(&record, &block, text, Some(tool));
+        (ending.outcome, ending.exit_code)
+    }
+
+    #[test]
+    fn errors_are_failures_with_their_code_where_the_log_has_one() {
+        let error = json!({ "is_error": true });
+        let none = json!({});
+        assert_eq!(
+            of(none.clone(), error.clone(), "Exit code 101\nboom", "Bash"),
+            (Outcome::Failed, Some(101))
+        );
+        assert_eq!(of(none.clone(), error.clone(), "boom", "Bash"), (Outcome::Failed, None));
+        assert_eq!(
+            of(
+                none.clone(),
+                error.clone(),
+                "<tool_use_error>Sibling tool call errored</tool_use_error>",
+                "Bash"
+            ),
+            (Outcome::Unknown, None)
+        );
+        assert_eq!(of(none.clone(), json!({}), "fine", "Bash"), (Outcome::Ok, Some(0)));
+        assert_eq!(of(none, json!({}), "fine", "Read"), (Outcome::Ok, None));
+        let grep = json!({ "toolUseResult": { "returnCodeInterpretation": "No matches found" } });
+        assert_eq!(of(grep, json!({ "is_error": false }), "", "Bash"), (Outcome::Ok, None));
+        let cut = json!({ "toolUseResult": { "interrupted": true } });
+        assert_eq!(of(cut, json!({ "is_error": false }), "", "Bash"), (Outcome::Interrupted, None));
+    }
+
+    #[test]
+    fn every_way_to_refuse_is_a_denial() {
+        let error = json!({ "is_error": true });
+        for text in [
+            "Permission to use Bash with command rm -rf build has been denied.",
+            "Permission to use Write has been auto-denied (prompts unavailable).",
+            "Claude requested permissions to write to /etc/x, but you haven't granted it yet.",
+            "PreToolUse:Bash hook error: not here",
+            "Bash operation blocked by hook:\n- not here",
+            "Remove-Item on system path 'C:' is blocked. This path is protected from removal.",
+        ] {
+            let record = json!({});
+            let ending = ending(&record, &error, text, Some("Bash"));
+            assert_eq!(ending.outcome, Outcome::Denied, "{text}");
+            assert!(!ending.refusal.unwrap().by_person, "{text}");
+        }
+        let by_field = json!({ "permissionDecision": { "decision": "reject" } });
+        let text = "<tool_use_error>File is in a folder that is denied.</tool_use_error>";
+        assert_eq!(ending(&by_field, &error, text, None).outcome, Outcome::Denied);
+    }
+
+    #[test]
+    fn a_persons_refusal_has_their_words_or_may_be_a_cut() {
+        let error = json!({ "is_error": true });
+        let record = json!({});
+        let said =
+            "The user doesn't want to proceed with this tool use. To tell you, the user said:\nuse sed";
+        let refusal = ending(&record, &error, said, None).refusal.unwrap();
+        assert_eq!((refusal.by_person, refusal.words, refusal.may_be_cut), (true, Some("use sed"), None));
+        let record = json!({ "toolDenialKind": "user-rejected", "toolUseResult": "User rejected tool use" });
+        let silent = "The user doesn't want to proceed with this tool use. STOP.";
+        let refusal = ending(&record, &error, silent, None).refusal.unwrap();
+        assert_eq!((refusal.words, refusal.may_be_cut), (None, Some(true)));
+    }
+}

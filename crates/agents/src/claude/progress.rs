@@ -1,0 +1,57 @@
+//! `progress` records (2.1.11 - 2.1.79): what went on between call and result.
+//!
+//! Nothing in them is missing elsewhere, with one exception: where the file of
+//! a sub-agent is absent, `agent_progress` is the only trace of what it did. Its
+//! messages are read like those of the file; settling drops them if there is one.
+
+use retro_model::{Kind, Origin, Part as Piece, Thread};
+use serde_json::Value;
+
+use super::record::{Chain, row_name};
+use super::state::State;
+use super::{assistant, user};
+use crate::{Out, field};
+
+/// The row whose drafts are the messages of a sub-agent.
+pub(super) const OF_AGENT: &str = "progress/agent_progress";
+
+pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
+    let data = chain.json.get("data").unwrap_or(&Value::Null);
+    let Some(row) = row_name("progress/", field::text(data, "type").unwrap_or_default()) else {
+        return chain.unknown(out);
+    };
+    // Other records may hang on it: its place in the chain is kept.
+    let mut place = chain.draft(row, Piece::Tag("note"), Kind::Note, Origin::Harness);
+    place.hint.fold_only = true;
+    out.push(place);
+    if row == OF_AGENT {
+        agent(chain, data, state, out);
+    }
+}
+
+fn agent(chain: &Chain<'_>, data: &Value, state: &mut State, out: &mut Out) {
+    let (Some(agent), Some(message)) = (field::some(data, "agentId"), data.get("message")) else { return };
+    let inner = Chain {
+        record: chain.record,
+        json: message,
+        thread: Thread::sub(agent),
+        ts: field::time(message, "timestamp").or(chain.ts),
+        uuid: field::some(message, "uuid"),
+        hangs_on: None,
+        row: Some(OF_AGENT),
+    };
+    let before = out.drafts.len();
+    match field::text(message, "type") {
+        Some("user") => user::read(&inner, state, out),
+        Some("assistant") => assistant::read(&inner, state, out),
+        _ => {}
+    }
+    let call = field::some(chain.json, "parentToolUseID").unwrap_or_default();
+    for draft in out.drafts.iter_mut().skip(before) {
+        draft.hint.rule = Some(("progress", call.to_owned()));
+        // The file of the agent, if there is one, has the same uuids.
+        if let Some(identity) = &mut draft.hint.identity {
+            identity.insert_str(0, "progress:");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! How the drafts of a session become its stream.
+//!
+//! Settling looks at ids, kinds and hints alone, never at texts, arguments or
+//! data. The order matters: what was said twice is dropped first, so that no
+//! later rule counts it twice; threads are named before anything is counted on
+//! them; turns are numbered last.
+
+use retro_model::{Outcome, Thread};
+use std::collections::HashMap;
+
+use super::{branches, notification, progress, threads, usage};
+use crate::Draft;
+use crate::fold::{link_parents, merge_repeats, number_turns};
+
+pub(super) fn settle(drafts: &mut Vec<Draft>) {
+    threads::name_side_chains(drafts);
+    number_occurrences(drafts);
+    drop_echoes(drafts);
+    merge_repeats(drafts, usage::complete);
+    join_summaries(drafts);
+    stop_calls(drafts);
+    end_background_calls(drafts);
+    let started_by = threads::link_calls(drafts);
+    branches::find_rewinds(drafts, &started_by);
+    link_parents(drafts);
+    threads::hang_on_calls(drafts, &started_by);
+    number_turns(drafts);
+}
+
+/// Side records have no id: equal ones are told apart by which of them it is.
+/// So the fifth equal line of a rewritten log is the fifth of the log before it.
+fn number_occurrences(drafts: &mut [Draft]) {
+    let mut seen: HashMap<(String, u32, String), u64> = HashMap::new();
+    for draft in drafts {
+        let Some(identity) = &mut draft.hint.identity else { continue };
+        if identity.starts_with("side:") {
+            let id = &draft.event.id;
+            let key = (id.source.to_string(), id.revision, identity.clone());
+            let occurrence = seen.entry(key).or_default();
+            *occurrence += 1;
+            identity.push_str(&format!("@{}:{occurrence}", id.source));
+        }
+    }
+}
+
+/// Messages of a sub-agent in `agent_progress` records only count where the
+/// sub-agent has no file of its own.
+fn drop_echoes(drafts: &mut [Draft]) {
+    let with_file: std::collections::HashSet<String> = drafts
+        .iter()
+        .filter_map(|draft| draft.event.id.source.as_str().strip_prefix("agent-"))
+        .filter(|key| !key.ends_with(".meta"))
+        .map(str::to_owned)
+        .collect();
+    for draft in drafts.iter_mut().filter(|draft| draft.hint.row == progress::OF_AGENT) {
+        draft.hint.fold_only |= with_file.contains(draft.event.thread.as_str());
+    }
+}
+
+/// A summary has taken over what its boundary said.
+fn join_summaries(drafts: &mut [Draft]) {
+    let joined: std::collections::HashSet<String> = drafts
+        .iter()
+        .filter(|draft| !draft.hint.fold_only)
+        .filter_map(|draft| key(draft, "summary").map(str::to_owned))
+        .collect();
+    for draft in drafts {
+        draft.hint.fold_only |= key(draft, "boundary").is_some_and(|uuid| joined.contains(uuid));
+    }
+}
+
+/// A result says "rejected" both when the user refused a call and when they cut
+/// off one that ran; the marker behind it tells which.
+fn stop_calls(drafts: &mut [Draft]) {
+    let mut refused: HashMap<Thread, Vec<usize>> = HashMap::new();
+    for at in 0..drafts.len() {
+        let draft = &drafts[at];
+        if draft.hint.fold_only {
+            continue;
+        }
+        let waiting = refused.entry(draft.event.thread.clone()).or_default();
+        if key(draft, "refused").is_some() {
+            waiting.push(at);
+            continue;
+        }
+        match key(draft, "stopped") {
+            Some("cut") => {
+                for stopped in std::mem::take(waiting) {
+                    match &mut drafts[stopped].event.result {
+                        Some(result) => result.outcome = Outcome::Interrupted,
+                        None => drafts[stopped].hint.fold_only = true,
+                    }
+                }
+            }
+            Some("refused") => {
+                let flagged = |at: &usize| key(&drafts[*at], "refused") == Some("flagged");
+                let only_refused = waiting.iter().any(flagged);
+                waiting.clear();
+                drafts[at].hint.fold_only = only_refused;
+            }
+            _ if draft.hint.opens_turn || draft.event.response.is_some() => waiting.clear(),
+            _ => {}
+        }
+    }
+}
+
+/// A call that went on in the background ended when its notification says so.
+fn end_background_calls(drafts: &mut [Draft]) {
+    let mut ends: HashMap<String, (Outcome, Option<i64>)> = HashMap::new();
+    for draft in drafts.iter().filter(|draft| !draft.hint.fold_only) {
+        if let Some((outcome, call)) = key(draft, "ended").and_then(notification::ended) {
+            let exit_code = draft.event.result.as_ref().and_then(|result| result.exit_code);
+            ends.insert(call.to_owned(), (outcome, exit_code));
+        }
+    }
+    for draft in drafts {
+        let end = key(draft, "background").and_then(|call| ends.get(call)).copied();
+        if let (Some((outcome, exit_code)), Some(result)) = (end, &mut draft.event.result) {
+            result.outcome = outcome;
+            result.exit_code = exit_code;
+        }
+    }
+}
+
+/// What a draft's hint says under a rule.
+pub(super) fn key<'d>(draft: &'d Draft, rule: &str) -> Option<&'d str> {
+    match &draft.hint.rule {
+        Some((name, key)) if *name == rule => Some(key),
+        _ => None,
+    }
+}

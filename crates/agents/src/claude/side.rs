@@ -1,0 +1,120 @@
+//! Side records: everything without a uuid. State of the program, mostly
+//! repeated, and a few facts about the session that stand nowhere else.
+
+use retro_model::{Kind, Link, LinkKind, Origin, Part as Piece, Thread, TitleRank};
+use retro_text::{redact, redact_json};
+use serde_json::Value;
+
+use super::record::{fingerprint, id, pick, unknown, words};
+use super::state::State;
+use super::{mapping, usage};
+use crate::{Out, Record, field};
+
+pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut State, out: &mut Out) {
+    let Some(row) = mapping::side(kind) else {
+        return unknown(record, home, out);
+    };
+    let json = record.json;
+    if row.gives.is_empty() {
+        // `api-request` and its parts: copies of what the chain says, and the
+        // proof that a response was asked for here.
+        if kind == "api-request"
+            && let Some(request) = field::some(json, "id")
+        {
+            state.request(request);
+        }
+        return out.fold(row.record);
+    }
+    if kind == "cost-state" {
+        return usage::total(record, home, out);
+    }
+    let origin = match kind {
+        "custom-title" | "tag" => Origin::User,
+        "ai-title" | "summary" => Origin::Model,
+        _ => Origin::Harness,
+    };
+    let mut draft = record.draft(row.record, Piece::Whole, Kind::Note, origin);
+    draft.event.thread = home.clone();
+    draft.event.ts = field::time(json, "timestamp");
+    draft.hint.identity = Some(format!("side:{:x}", fingerprint(json)));
+    draft.event.data = pick(json, facts(kind));
+    match kind {
+        "ai-title" => {
+            draft.event.text = field::some(json, "aiTitle").and_then(words);
+            if let Some(title) = &draft.event.text {
+                out.facts.title(TitleRank::Agent, record.address, title);
+            }
+        }
+        "custom-title" => {
+            draft.event.text = field::some(json, "customTitle").and_then(words);
+            if let Some(title) = &draft.event.text {
+                out.facts.title(TitleRank::User, record.address, title);
+            }
+        }
+        // A title, but of the conversation that ends at its leaf: mostly another
+        // session's, so the index has to look for it.
+        "summary" => draft.event.text = field::some(json, "summary").and_then(words),
+        "queue-operation" => state.first_queued = state.first_queued.or(draft.event.ts),
+        "relocated" => moved(field::some(json, "relocatedCwd"), &mut draft.event.cwd, state),
+        "worktree-state" => {
+            let tree = json.get("worktreeSession").unwrap_or(&Value::Null);
+            let path = ["worktreePath", "path", "cwd"].into_iter().find_map(|name| field::some(tree, name));
+            moved(path, &mut draft.event.cwd, state);
+        }
+        "continued-in" => {
+            if let Some(next) = field::some(json, "continuedInSessionId") {
+                out.facts.links.insert(Link { kind: LinkKind::ContinuedIn, session_id: id(next) });
+            }
+        }
+        "derived-from" => {
+            for from in field::list(json, "sessions") {
+                link(from.as_str().or_else(|| field::some(from, "sessionId")), out);
+            }
+        }
+        "result" => draft.event.data = draft.event.data.or_else(|| Some(redact_json(json.clone()))),
+        _ => {}
+    }
+    out.push(draft);
+}
+
+/// This session began as a copy of that one.
+pub(super) fn link(session_id: Option<&str>, out: &mut Out) {
+    if let Some(session_id) = session_id {
+        out.facts.links.insert(Link { kind: LinkKind::ForkedFrom, session_id: id(session_id) });
+    }
+}
+
+/// The session goes on in another folder.
+fn moved(path: Option<&str>, cwd: &mut Option<retro_text::Redacted<String>>, state: &mut State) {
+    if let Some(path) = path {
+        *cwd = Some(redact(path));
+        if let Some(ground) = &mut state.ground {
+            ground.cwd = Some(path.to_owned());
+        }
+    }
+}
+
+/// The fields worth keeping of a record. Prompt copies are left where they are.
+fn facts(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "agent-color" => &["agentColor"],
+        "agent-name" => &["agentName"],
+        "continued-in" => &["continuedInSessionId"],
+        "derived-from" => &["sessions"],
+        "file-history-delta" => &["messageId", "trackingPath", "backup"],
+        "file-history-snapshot" => &["messageId", "isSnapshotUpdate"],
+        "frame-link" => &["path", "frameUrl", "title"],
+        "last-prompt" => &["leafUuid"],
+        "mode" => &["mode"],
+        "permission-mode" => &["permissionMode"],
+        "pr-link" => &["prNumber", "prUrl", "prRepository"],
+        "queue-operation" => &["operation", "reason", "commandUuid", "deliveryId"],
+        "relocated" => &["relocatedCwd"],
+        "started" | "result" => &["agentId", "key"],
+        "summary" => &["leafUuid"],
+        "tag" => &["tag"],
+        "tools-used" => &["tools"],
+        "worktree-state" => &["worktreeSession"],
+        _ => &[],
+    }
+}

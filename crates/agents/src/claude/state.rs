@@ -1,0 +1,128 @@
+//! What the parser remembers between two records of a source.
+//!
+//! Only what a later record of the same source needs: small, bounded, and
+//! written as JSON, so that a log can be taken up again where it was left.
+
+use retro_model::{Edit, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Calls that may wait for their result at one time. A result that comes after
+/// so many others is joined by its id all the same; only its tool's name is lost.
+const CALLS_MAX: usize = 256;
+
+/// Requests whose answer may still come. In 2.1.325 an answer always belongs to
+/// the newest; some room for requests that run side by side.
+const REQUESTS_MAX: usize = 32;
+
+/// What was read so far.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct State {
+    /// Where and how the program runs, once a record told it.
+    pub ground: Option<Ground>,
+    /// The model that answered last.
+    pub model: Option<String>,
+    /// Calls without a result.
+    calls: Vec<OpenCall>,
+    /// Newest ids of `api-request` records.
+    requests: Vec<String>,
+    /// Time of the first `queue-operation`.
+    pub first_queued: Option<Timestamp>,
+    /// What the last compaction boundary told, until its summary comes.
+    pub boundary: Option<Boundary>,
+    /// Fingerprint of the task list that was shown last.
+    pub task_list: Option<u64>,
+}
+
+/// Facts that stand on every record and are told when they change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Ground {
+    pub cwd: Option<String>,
+    pub branch: Option<String>,
+    pub version: Option<String>,
+    pub entrypoint: Option<String>,
+}
+
+/// A call that has no result yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct OpenCall {
+    pub id: String,
+    pub name: String,
+    /// What it asked to change, for results that do not say what was changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<Edit>,
+}
+
+/// A compaction boundary that waits for its summary.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Boundary {
+    pub uuid: String,
+    pub facts: Value,
+}
+
+impl State {
+    /// Reads what [`State::save`] wrote; anything else is a fresh start.
+    pub(super) fn load(bytes: Option<&[u8]>) -> State {
+        bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
+    }
+
+    /// Everything, as bytes.
+    pub(super) fn save(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// A call was made.
+    pub(super) fn open(&mut self, call: OpenCall) {
+        if self.calls.len() >= CALLS_MAX {
+            self.calls.remove(0);
+        }
+        self.calls.push(call);
+    }
+
+    /// The call that a result answers.
+    pub(super) fn close(&mut self, id: &str) -> Option<OpenCall> {
+        let at = self.calls.iter().position(|call| call.id == id)?;
+        Some(self.calls.remove(at))
+    }
+
+    /// A request was sent.
+    pub(super) fn request(&mut self, id: &str) {
+        if self.requests.len() >= REQUESTS_MAX {
+            self.requests.remove(0);
+        }
+        self.requests.push(id.to_owned());
+    }
+
+    /// Whether this file sent the request lately.
+    pub(super) fn requested(&self, id: &str) -> bool {
+        self.requests.iter().any(|request| request == id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_stays_small_whatever_comes() {
+        let mut state = State::default();
+        for n in 0..10_000 {
+            let id = format!("call-{n}");
+            state.request(&id);
+            state.open(OpenCall { id, name: "Bash".into(), edits: Vec::new() });
+        }
+        assert!(state.save().len() < 32 * 1024);
+        assert!(state.close("call-0").is_none());
+        assert_eq!(state.close("call-9999").unwrap().name, "Bash");
+        assert!(state.requested("call-9999") && !state.requested("call-0"));
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_read_is_a_fresh_start() {
+        assert_eq!(State::load(Some(b"not json")), State::default());
+        let mut state = State::default();
+        state.request("r1");
+        assert_eq!(State::load(Some(&state.save())), state);
+    }
+}

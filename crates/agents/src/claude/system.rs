@@ -1,0 +1,118 @@
+//! `system` records: compactions, errors, commands, and many notices.
+
+use retro_model::Part as Piece;
+use retro_model::{Kind, Origin};
+use serde_json::Value;
+
+use super::record::{Chain, clean, pick, row_name, words};
+use super::state::{Boundary, State};
+use super::words::tag;
+use crate::{Draft, Out, field};
+
+pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
+    let subtype = field::some(chain.json, "subtype");
+    let row = match subtype {
+        Some(subtype) => row_name("system/", subtype),
+        None => Some("system"),
+    };
+    let Some(row) = row else { return chain.unknown(out) };
+    let draft = match subtype.unwrap_or_default() {
+        "compact_boundary" | "microcompact_boundary" => boundary(chain, row, state),
+        "api_error" | "error" => error(chain, row),
+        "api_refusal" => {
+            let mut draft = chain.draft(row, Piece::Whole, Kind::Error, Origin::Model);
+            draft.event.text = field::some(chain.json, "apiRefusalExplanation").and_then(words);
+            draft.event.data =
+                pick(chain.json, &["apiRefusalCategory", "direction", "trigger", "retractedMessageUuids"]);
+            draft
+        }
+        "model_fallback" | "model_refusal_fallback" | "model_consent_fallback" => {
+            let mut draft = chain.draft(row, Piece::Whole, Kind::Model, Origin::Harness);
+            draft.event.model = field::some(chain.json, "fallbackModel").map(clean);
+            draft.event.text = content(chain);
+            draft.event.data = pick(chain.json, &["originalModel", "fallbackModel", "scope", "trigger"]);
+            draft
+        }
+        "local_command" => local_command(chain, row),
+        _ => note(chain, row),
+    };
+    out.push(draft);
+}
+
+fn content(chain: &Chain<'_>) -> Option<retro_text::Redacted<String>> {
+    field::text(chain.json, "content").and_then(words)
+}
+
+/// The cut of a compaction. Its facts wait for the summary, which is the event
+/// that stays if it comes.
+fn boundary(chain: &Chain<'_>, row: &'static str, state: &mut State) -> Draft {
+    let mut draft = chain.draft(row, Piece::Whole, Kind::Compaction, Origin::Harness);
+    let facts = chain.json.get("compactMetadata").or_else(|| chain.json.get("microcompactMetadata"));
+    draft.event.data = pick(
+        facts.unwrap_or(&Value::Null),
+        &["trigger", "preTokens", "postTokens", "durationMs", "cumulativeDroppedTokens"],
+    );
+    if row == "system/compact_boundary"
+        && let Some(uuid) = chain.uuid
+    {
+        let facts = draft.event.data.clone().map_or(Value::Null, |data| data.into_inner());
+        state.boundary = Some(Boundary { uuid: uuid.to_owned(), facts });
+        draft.hint.rule = Some(("boundary", uuid.to_owned()));
+    }
+    draft
+}
+
+fn error(chain: &Chain<'_>, row: &'static str) -> Draft {
+    let error = chain.json.get("error").unwrap_or(&Value::Null);
+    let text = field::some(error, "formatted")
+        .or_else(|| field::some(error, "message"))
+        .or_else(|| error.as_str())
+        .or_else(|| field::some(chain.json, "content"));
+    let mut draft = chain.draft(row, Piece::Whole, Kind::Error, Origin::Harness);
+    draft.event.text = text.and_then(words);
+    draft.event.native.request_id = field::some(error, "requestId").map(super::record::id);
+    draft.event.data = pick(chain.json, &["retryAttempt", "maxRetries", "retryInMs", "source"]).map(|data| {
+        let mut data = data.into_inner();
+        if let (Some(fields), Some(status)) = (data.as_object_mut(), error.get("status")) {
+            fields.insert("status".to_owned(), status.clone());
+        }
+        retro_text::redact_json(data)
+    });
+    draft
+}
+
+/// A slash command that the program carried out itself, or what it printed.
+fn local_command(chain: &Chain<'_>, row: &'static str) -> Draft {
+    let text = field::text(chain.json, "content").unwrap_or_default();
+    let run = chain.json.get("commandRun").unwrap_or(&Value::Null);
+    let printed = tag(text, "local-command-stdout");
+    let is_model = field::text(run, "command") == Some("model")
+        && printed.is_some_and(|printed| printed.starts_with("Set model to"));
+    let kind = if is_model { Kind::Model } else { Kind::Note };
+    let mut draft = chain.draft(row, Piece::Whole, kind, Origin::User);
+    if is_model {
+        // Only the argument names the model; the printed name is one for people.
+        draft.event.model = field::some(run, "args").map(clean);
+    }
+    draft.event.text = words(text);
+    draft.event.data = pick(chain.json, &["commandRun"]);
+    draft
+}
+
+fn note(chain: &Chain<'_>, row: &'static str) -> Draft {
+    let mut draft = chain.draft(row, Piece::Whole, Kind::Note, Origin::Harness);
+    draft.event.text = content(chain);
+    draft.event.data = pick(
+        chain.json,
+        &[
+            "durationMs",
+            "messageCount",
+            "hookCount",
+            "hookErrors",
+            "preventedContinuation",
+            "stopReason",
+            "url",
+        ],
+    );
+    draft
+}

@@ -1,0 +1,100 @@
+//! Sub-agents: which thread a record of an inline side chain belongs to, and
+//! which call started which thread.
+
+use retro_model::{Event, EventId, Kind, Thread};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use super::record::SIDE_CHAIN;
+use super::settle::key;
+use crate::Draft;
+
+/// The call that started each thread.
+pub(super) type StartedBy = HashMap<Thread, Call>;
+
+/// A call that started a thread.
+pub(super) struct Call {
+    pub id: EventId,
+    /// Id of its record.
+    pub uuid: Option<String>,
+    /// Where it was made.
+    pub thread: Thread,
+}
+
+/// 1.0.x writes sub-agents into the main log, flagged but without an id: a
+/// thread is what hangs on one root, and the root's uuid names it.
+pub(super) fn name_side_chains(drafts: &mut [Draft]) {
+    // A record stands behind the one it hangs on, so one pass finds all roots.
+    let mut roots: HashMap<String, String> = HashMap::new();
+    for draft in drafts.iter_mut().filter(|draft| draft.event.thread.as_str() == SIDE_CHAIN) {
+        let Some(uuid) = draft.event.native.uuid.clone() else { continue };
+        let above = draft.hint.hangs_on.as_ref().and_then(|above| roots.get(above)).cloned();
+        let root = roots.entry(uuid.clone()).or_insert_with(|| above.unwrap_or(uuid));
+        draft.event.thread = Thread::sub(format!("{SIDE_CHAIN}-{root}"));
+    }
+}
+
+/// Ties calls and the threads they started: by the id that result, meta file or
+/// progress name, else by the task (1.0.x: the first words of the side chain are
+/// those of the call). Fills `child` on both.
+pub(super) fn link_calls(drafts: &mut [Draft]) -> StartedBy {
+    let mut calls: HashMap<String, usize> = HashMap::new();
+    let mut by_task: HashMap<String, VecDeque<usize>> = HashMap::new();
+    for (at, draft) in drafts.iter().enumerate().filter(|(_, draft)| !draft.hint.fold_only) {
+        let Some(call) = &draft.event.tool else { continue };
+        calls.entry(call.call_id.clone()).or_insert(at);
+        if let Some(task) = key(draft, "call") {
+            by_task.entry(task.to_owned()).or_default().push_back(at);
+        }
+    }
+    let mut started_by: BTreeMap<Thread, usize> = BTreeMap::new();
+    for draft in drafts.iter() {
+        let (Some(call), thread) = (match key(draft, "progress") {
+            Some(call) => (Some(call), Some(draft.event.thread.clone())),
+            None => (key(draft, "subagent"), draft.event.child.as_deref().map(Thread::sub)),
+        }) else {
+            continue;
+        };
+        if let (Some(&at), Some(thread)) = (calls.get(call), thread) {
+            started_by.entry(thread).or_insert(at);
+        }
+    }
+    for draft in drafts.iter().filter(|draft| !draft.hint.fold_only && draft.hint.hangs_on.is_none()) {
+        if let (Some(task), false) = (key(draft, "task"), started_by.contains_key(&draft.event.thread))
+            && let Some(at) = by_task.get_mut(task).and_then(VecDeque::pop_front)
+        {
+            started_by.insert(draft.event.thread.clone(), at);
+        }
+    }
+    let mut children: HashMap<String, String> = HashMap::new();
+    for (thread, &at) in &started_by {
+        let call = &mut drafts[at].event;
+        // A call starts one; should a log name several, the first by name stays.
+        let child = call.child.get_or_insert_with(|| thread.as_str().to_owned());
+        if let Some(tool) = &call.tool {
+            children.insert(tool.call_id.clone(), child.clone());
+        }
+    }
+    for draft in drafts.iter_mut().filter(|draft| draft.event.kind == Kind::Subagent) {
+        if draft.event.child.is_none() {
+            draft.event.child = key(draft, "subagent").and_then(|call| children.get(call)).cloned();
+        }
+    }
+    let call = |event: &Event| Call {
+        id: event.id.clone(),
+        uuid: event.native.uuid.clone(),
+        thread: event.thread.clone(),
+    };
+    started_by.into_iter().map(|(thread, at)| (thread, call(&drafts[at].event))).collect()
+}
+
+/// What begins a thread hangs on the call that started it.
+pub(super) fn hang_on_calls(drafts: &mut [Draft], started_by: &StartedBy) {
+    for draft in drafts.iter_mut() {
+        if draft.event.parent.is_none()
+            && draft.hint.hangs_on.is_none()
+            && let Some(call) = started_by.get(&draft.event.thread)
+        {
+            draft.event.parent = Some(call.id.clone());
+        }
+    }
+}

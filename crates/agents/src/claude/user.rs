@@ -1,0 +1,253 @@
+//! `user` records: prompts, results, and all that the program says in the
+//! user's name.
+
+use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
+use retro_text::redact_json;
+use serde_json::{Value, json};
+
+use super::record::{Chain, fingerprint, id, pick, words};
+use super::state::State;
+use super::words::{self as said, CUT_AT_TOOL, Words};
+use super::{notification, result};
+use crate::field;
+use crate::{Draft, Out};
+
+/// A block of a message, and which event of the record it gives.
+pub(super) struct Block<'r> {
+    pub piece: Piece,
+    pub kind: &'r str,
+    pub json: &'r Value,
+}
+
+impl<'r> Block<'r> {
+    /// The text of a text block, or of a message that is only text.
+    pub(super) fn text(&self) -> &'r str {
+        self.json.as_str().or_else(|| field::text(self.json, "text")).unwrap_or_default()
+    }
+}
+
+/// The blocks of a message; a bare string is one text block.
+pub(super) fn blocks(content: &Value) -> Option<Vec<Block<'_>>> {
+    match content {
+        Value::String(_) => Some(vec![Block { piece: Piece::Whole, kind: "text", json: content }]),
+        Value::Array(items) => Some(
+            items
+                .iter()
+                .zip(0..)
+                .map(|(json, index)| Block {
+                    piece: if items.len() == 1 { Piece::Whole } else { Piece::Block(index) },
+                    kind: if json.is_string() {
+                        "text"
+                    } else {
+                        field::text(json, "type").unwrap_or_default()
+                    },
+                    json,
+                })
+                .collect(),
+        ),
+        _ => None,
+    }
+}
+
+pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
+    let Some(blocks) = chain.json.get("message").and_then(|message| blocks(message.get("content")?)) else {
+        return chain.unknown(out);
+    };
+    // What a person typed may stand in several blocks; it is one utterance, at the first of them.
+    let typed: Vec<&Block<'_>> = blocks
+        .iter()
+        .filter(|block| block.kind == "text" && whose(chain, block.text()) == Words::Person)
+        .collect();
+    let prompt = typed.iter().map(|block| block.text()).collect::<Vec<_>>().join("\n");
+    let first = typed.first().map(|block| block.piece.clone());
+    let before = out.drafts.len();
+    for block in &blocks {
+        match block.kind {
+            "text" => match whose(chain, block.text()) {
+                Words::Person if Some(&block.piece) == first.as_ref() => {
+                    out.push(person(chain, block.piece.clone(), &prompt));
+                }
+                Words::Person => {}
+                other => text(chain, block, other, state, out),
+            },
+            "tool_result" => result::read(chain, block, state, out),
+            "image" | "document" => out.push(given_along(chain, block)),
+            _ => {
+                let mut draft = chain.draft("unknown", block.piece.clone(), Kind::Unknown, Origin::Harness);
+                draft.event.data = Some(redact_json(block.json.clone()));
+                out.push(draft);
+            }
+        }
+    }
+    if out.drafts.len() == before {
+        // No block at all: nobody said anything.
+        out.push(chain.draft("user/meta", Piece::Whole, Kind::Note, Origin::Harness));
+    }
+}
+
+/// Whose words a text block of this record is: by its head, and by the flags of the record.
+fn whose<'t>(chain: &Chain<'_>, text: &'t str) -> Words<'t> {
+    let json = chain.json;
+    match said::of(text) {
+        Words::Interruption => Words::Interruption,
+        _ if field::is(json, "isCompactSummary") => Words::Summary,
+        by_head @ (Words::Summary | Words::Notification) => by_head,
+        Words::Skill if field::is(json, "isMeta") => Words::Skill,
+        _ if field::is(json, "isMeta") && json.get("sourceToolUseID").is_some() => Words::Skill,
+        _ if field::is(json, "isMeta") => Words::Harness,
+        Words::Person | Words::Skill if json.get("planContent").is_some() => Words::Plan,
+        // No head: typed, unless the record says that the program made the turn.
+        Words::Person | Words::Skill if !typed(json) => Words::Harness,
+        Words::Skill => Words::Person,
+        by_head => by_head,
+    }
+}
+
+/// Whether nothing in the record contradicts that a person typed it.
+fn typed(json: &Value) -> bool {
+    let by_program = field::text(json, "promptSource") == Some("system")
+        || field::text(json, "turnOrigin").is_some_and(|origin| !matches!(origin, "human" | "sdk"))
+        || json
+            .get("origin")
+            .and_then(|origin| field::text(origin, "kind"))
+            .is_some_and(|kind| kind != "human");
+    !by_program
+}
+
+/// Something a person typed; in a sub-agent, the task its parent gave.
+pub(super) fn person(chain: &Chain<'_>, piece: Piece, text: &str) -> Draft {
+    let origin = if chain.is_side() { Origin::Agent } else { Origin::User };
+    let mut draft = chain.draft("user/prompt", piece, Kind::User, origin);
+    draft.event.text = words(text);
+    draft.event.data = pick(chain.json, &["permissionMode", "promptSource", "imagePasteIds"]);
+    draft.hint.opens_turn = true;
+    draft.hint.rule = Some(match chain.is_side() {
+        // In 1.0.x only the words tie a side chain to the call that started it.
+        true => ("task", format!("{:x}", fingerprint(&text.trim()))),
+        false => ("prompt", String::new()),
+    });
+    draft
+}
+
+fn given_along(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
+    let row = if block.kind == "image" { "user/image" } else { "user/document" };
+    let origin = if chain.is_side() { Origin::Agent } else { Origin::User };
+    let mut draft = chain.draft(row, block.piece.clone(), Kind::Attachment, origin);
+    let source = block.json.get("source").unwrap_or(&Value::Null);
+    draft.event.data = Some(redact_json(json!({
+        "media_type": source.get("media_type"),
+        "base64_bytes": field::text(source, "data").map(str::len),
+        "title": block.json.get("title"),
+        // Where the bytes are: this record, this block.
+        "ref": draft.event.id.to_string(),
+    })));
+    draft
+}
+
+/// A text that no person typed as a prompt.
+fn text(chain: &Chain<'_>, block: &Block<'_>, whose: Words<'_>, state: &mut State, out: &mut Out) {
+    let text = block.text();
+    let draft = |row, kind, origin| {
+        let mut draft = chain.draft(row, block.piece.clone(), kind, origin);
+        draft.event.text = words(text);
+        draft
+    };
+    match whose {
+        Words::Interruption => out.push(interruption(chain, block)),
+        Words::Summary => {
+            let mut draft = draft("user/compact_summary", Kind::Compaction, Origin::Model);
+            if let Some(boundary) = state.boundary.take() {
+                draft.event.data = Some(redact_json(boundary.facts));
+                draft.hint.rule = Some(("summary", boundary.uuid));
+            }
+            out.push(draft);
+        }
+        Words::Notification => {
+            out.push(notification::read(chain, "user/task_notification", block.piece.clone(), text));
+        }
+        Words::Command(command) => {
+            let asked = command.asks_model && !command.args.is_empty();
+            let mut draft = match asked {
+                true => draft("user/command", Kind::User, Origin::User),
+                false => draft("user/command", Kind::Note, Origin::User),
+            };
+            draft.event.text = words(if asked { command.args } else { text });
+            draft.event.data =
+                Some(redact_json(json!({ "command": command.name, "asks_model": command.asks_model })));
+            draft.hint.opens_turn = command.asks_model;
+            out.push(draft);
+        }
+        Words::Output => out.push(command_output(chain, block)),
+        Words::Shell(command) => {
+            let mut draft = draft("user/bash_input", Kind::User, Origin::User);
+            draft.event.text = words(command);
+            draft.event.data = Some(redact_json(json!({ "shell": true })));
+            draft.hint.opens_turn = true;
+            out.push(draft);
+        }
+        Words::Plan => {
+            let mut draft = draft("user/plan", Kind::Plan, Origin::Model);
+            draft.hint.opens_turn = true;
+            out.push(draft);
+        }
+        Words::Ide => out.push(draft("user/ide", Kind::Attachment, Origin::Harness)),
+        Words::Skill => {
+            let mut draft = draft("user/skill", Kind::Attachment, Origin::Harness);
+            draft.event.data = pick(chain.json, &["sourceToolUseID"]);
+            out.push(draft);
+        }
+        Words::Harness | Words::Person => {
+            let mut draft = draft("user/meta", Kind::Note, Origin::Harness);
+            draft.hint.opens_turn = !field::is(chain.json, "isMeta") && !typed(chain.json);
+            out.push(draft);
+        }
+    }
+}
+
+/// The marker of an interruption. Whether a call was cut off or only refused
+/// shows in `interruptedMessageId` (2.1.217+, terminal), or because nobody can
+/// refuse where there is no terminal; older logs do not tell.
+fn interruption(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
+    let mut draft = chain.draft("user/interruption", block.piece.clone(), Kind::Interruption, Origin::User);
+    draft.event.text = words(block.text());
+    let cut_message = field::some(chain.json, "interruptedMessageId");
+    if let Some(message) = cut_message {
+        draft.event.response = Some(format!("claude:{}", id(message)));
+    }
+    if block.text().trim() == CUT_AT_TOOL {
+        let entrypoint = field::some(chain.json, "entrypoint").unwrap_or_default();
+        let why = match cut_message {
+            Some(_) => "cut",
+            None if entrypoint.starts_with("sdk") => "cut",
+            None if entrypoint == "cli" => "refused",
+            None => "unclear",
+        };
+        draft.hint.rule = Some(("stopped", why.to_owned()));
+    }
+    draft
+}
+
+/// What a slash command or a typed shell command printed.
+fn command_output(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
+    let text = block.text();
+    let mut draft = chain.draft("user/command_output", block.piece.clone(), Kind::ToolResult, Origin::Tool);
+    let parts: Vec<&str> = ["local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr"]
+        .into_iter()
+        .filter_map(|name| said::tag(text, name))
+        .filter(|part| !part.is_empty())
+        .collect();
+    let printed = parts.join("\n");
+    draft.event.result = Some(ToolResult {
+        // A typed command has no call: the record it hangs on is the one that asked.
+        call_id: chain.hangs_on.map(id).unwrap_or_default(),
+        outcome: Outcome::Unknown,
+        exit_code: None,
+        duration_ms: None,
+        truncated: false,
+        bytes: printed.len() as u64,
+        spilled_to: None,
+        edits: Vec::new(),
+    });
+    draft.event.text = words(&printed);
+    draft
+}

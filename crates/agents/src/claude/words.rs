@@ -1,0 +1,144 @@
+//! Whose words a text in a `user` record is.
+//!
+//! Most `user` records are not the user's. Newer versions flag some of the
+//! others (`isMeta`, `promptSource`, `turnOrigin`), none flags all: 1.0.117
+//! writes hook texts and Stop feedback without any flag, the desktop app marks
+//! task notifications as `sdk` prompts. So the head of the text decides, and
+//! flags only add to it.
+
+/// What a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Words<'t> {
+    /// Typed by a person, or a parent agent's task.
+    Person,
+    /// A slash command, its name and arguments.
+    Command(Command<'t>),
+    /// What a slash command or a typed shell command printed.
+    Output,
+    /// A shell command typed behind `!`.
+    Shell(&'t str),
+    /// A background task ended.
+    Notification,
+    /// The user cut the work off.
+    Interruption,
+    /// The summary after a compaction.
+    Summary,
+    /// The accepted plan, given to a fresh context (2.1.37 - 2.1.63).
+    Plan,
+    /// What the editor has open or selected (2.0.42 - 2.1.37).
+    Ide,
+    /// The text of a skill.
+    Skill,
+    /// Anything else the program put in.
+    Harness,
+}
+
+/// A slash command as it stands in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Command<'t> {
+    /// With its slash (1.0.24 wrote none).
+    pub name: &'t str,
+    /// What the user typed behind it.
+    pub args: &'t str,
+    /// Whether the model is asked: such commands begin with their message, those
+    /// that the program carries out itself with their name.
+    pub asks_model: bool,
+}
+
+/// Head of the marker that a call was cut off or refused.
+pub(super) const CUT_AT_TOOL: &str = "[Request interrupted by user for tool use]";
+
+/// Heads of texts that the program writes into `user` records.
+const HARNESS: &[&str] = &[
+    "<local-command-caveat>",
+    "<post-tool-use-hook>",
+    "<session-start-hook>",
+    "<system-reminder>",
+    "<user-memory-input>",
+    "<user-prompt-submit-hook>",
+    "Caveat: The messages below",
+    "Stop hook feedback:",
+];
+
+/// What the text is, by its head.
+pub(super) fn of(text: &str) -> Words<'_> {
+    let head = text.trim_start();
+    let begins = |prefix: &str| head.starts_with(prefix);
+    if begins("[Request interrupted by user") {
+        Words::Interruption
+    } else if begins("This session is being continued from a previous conversation") {
+        Words::Summary
+    } else if begins("<task-notification>") {
+        Words::Notification
+    } else if begins("<command-name>") || begins("<command-message>") {
+        Words::Command(Command {
+            name: tag(head, "command-name").unwrap_or_default(),
+            args: tag(head, "command-args").unwrap_or_default(),
+            asks_model: begins("<command-message>"),
+        })
+    } else if ["<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>"]
+        .into_iter()
+        .any(begins)
+    {
+        Words::Output
+    } else if begins("<bash-input>") {
+        Words::Shell(tag(head, "bash-input").unwrap_or(head))
+    } else if begins("<ide_") {
+        Words::Ide
+    } else if begins("Implement the following plan:") {
+        Words::Plan
+    } else if begins("Base directory for this skill:") {
+        Words::Skill
+    } else if HARNESS.iter().any(|prefix| begins(prefix)) {
+        Words::Harness
+    } else {
+        Words::Person
+    }
+}
+
+/// The trimmed text between `<name>` and `</name>`; to the end, if it is never closed.
+pub(super) fn tag<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    let inner = rest.split_once(&format!("</{name}>")).map_or(rest, |(inner, _)| inner);
+    Some(inner.trim())
+}
+
+/// What a person wrote into the refusal of a call. The fixed text of 2.1.217
+/// for a refused question is the program's.
+pub(super) fn said_in_refusal(text: &str) -> Option<&str> {
+    let (_, said) = text.split_once("the user said:")?;
+    let said = said.trim();
+    (!said.is_empty() && !said.starts_with("The user wants to clarify these questions.")).then_some(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_has_no_known_head_is_a_persons() {
+        for head in HARNESS {
+            assert_eq!(of(&format!("{head} more")), Words::Harness, "{head}");
+        }
+        assert_eq!(of("fix <bash-input> handling"), Words::Person);
+        assert_eq!(of("no, Stop hook feedback: is wrong"), Words::Person);
+        assert_eq!(of("\n<ide_selection>x</ide_selection>"), Words::Ide);
+        assert_eq!(of("<bash-input>ls -l</bash-input>"), Words::Shell("ls -l"));
+        assert_eq!(of(CUT_AT_TOOL), Words::Interruption);
+    }
+
+    #[test]
+    fn a_command_tells_whether_the_model_is_asked() {
+        let local = "<command-name>/model</command-name>\n <command-message>model</command-message>\n <command-args>opus</command-args>";
+        assert_eq!(of(local), Words::Command(Command { name: "/model", args: "opus", asks_model: false }));
+        let asks = "<command-message>review</command-message>\n<command-name>/review</command-name>";
+        assert_eq!(of(asks), Words::Command(Command { name: "/review", args: "", asks_model: true }));
+    }
+
+    #[test]
+    fn words_in_a_refusal_are_the_users_unless_they_are_the_fixed_ones() {
+        assert_eq!(said_in_refusal("… rejected. the user said:\nuse sed"), Some("use sed"));
+        assert_eq!(said_in_refusal("the user said:\nThe user wants to clarify these questions. So"), None);
+        assert_eq!(said_in_refusal("nothing was said"), None);
+    }
+}

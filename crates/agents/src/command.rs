@@ -1,0 +1,69 @@
+//! Command lines as agents log them: an argument list or a script.
+
+/// The script that an argument list runs: what a shell is handed with `-c` or
+/// `-lc`, else the words themselves, quoted where they need it.
+pub(crate) fn script(argv: &[&str]) -> String {
+    match argv {
+        [shell, flag, script, ..] if is_shell(shell) && matches!(*flag, "-c" | "-lc" | "-ic" | "-Command") => {
+            (*script).to_owned()
+        }
+        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    }
+}
+
+fn is_shell(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    matches!(name, "sh" | "bash" | "zsh" | "dash" | "fish" | "ksh" | "pwsh" | "powershell")
+}
+
+/// A word for a POSIX shell.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+' | b'@' | b':' | b'=' | b',')
+    };
+    match !word.is_empty() && word.bytes().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// A script on one line: continued lines are joined, others become `; `.
+pub(crate) fn one_line(script: &str) -> String {
+    let mut line = String::with_capacity(script.len());
+    let mut joined = true;
+    for part in script.lines() {
+        let (text, continues) = match part.trim_end().strip_suffix('\\') {
+            Some(text) => (text.trim(), true),
+            None => (part.trim(), false),
+        };
+        if !text.is_empty() {
+            if !line.is_empty() {
+                line.push_str(if joined { " " } else { "; " });
+            }
+            line.push_str(text);
+            joined = continues;
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_runs_its_script_and_other_programs_their_words() {
+        assert_eq!(script(&["bash", "-lc", "ls -l | wc"]), "ls -l | wc");
+        assert_eq!(script(&["/usr/bin/zsh", "-c", "x"]), "x");
+        assert_eq!(script(&["git", "commit", "-m", "it's"]), r"git commit -m 'it'\''s'");
+        assert_eq!(script(&["bash"]), "bash");
+        assert_eq!(script(&[]), "");
+    }
+
+    #[test]
+    fn a_script_is_one_line() {
+        assert_eq!(one_line("cargo test \\\n  --all\n\n  echo done\n"), "cargo test --all; echo done");
+        assert_eq!(one_line(" ls "), "ls");
+    }
+}

@@ -1,0 +1,97 @@
+//! Every command, one file each.
+
+mod agents;
+mod completions;
+mod config;
+mod demo;
+mod doctor;
+mod events;
+mod import;
+mod list;
+mod man;
+mod raw;
+mod rebuild;
+mod render;
+mod schedule;
+mod show;
+mod stages;
+mod status;
+mod sync;
+mod verify;
+
+use clap::Subcommand;
+use retro::model::SessionKey;
+use retro::store::Store;
+
+use crate::context::{Context, Failure, Outcome};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Agents(agents::Args),
+    Completions(completions::Args),
+    Config(config::Args),
+    Demo(demo::Args),
+    Doctor(doctor::Args),
+    Events(events::Args),
+    Import(import::Args),
+    List(list::Args),
+    Man(man::Args),
+    Raw(raw::Args),
+    Rebuild(rebuild::Args),
+    Render(render::Args),
+    Schedule(schedule::Args),
+    Show(show::Args),
+    Stages(stages::Args),
+    Sync(sync::Args),
+    Verify(verify::Args),
+}
+
+/// Runs a command; none means: say where things stand.
+pub fn run(command: Option<Command>, context: &Context) -> Outcome {
+    match command {
+        None => status::run(context),
+        Some(Command::Agents(args)) => agents::run(&args, context),
+        Some(Command::Completions(args)) => completions::run(&args, context),
+        Some(Command::Config(args)) => config::run(&args, context),
+        Some(Command::Demo(args)) => demo::run(&args, context),
+        Some(Command::Doctor(args)) => doctor::run(&args, context),
+        Some(Command::Events(args)) => events::run(&args, context),
+        Some(Command::Import(args)) => import::run(&args, context),
+        Some(Command::List(args)) => list::run(&args, context),
+        Some(Command::Man(args)) => man::run(&args, context),
+        Some(Command::Raw(args)) => raw::run(&args, context),
+        Some(Command::Rebuild(args)) => rebuild::run(&args, context),
+        Some(Command::Render(args)) => render::run(&args, context),
+        Some(Command::Schedule(args)) => schedule::run(&args, context),
+        Some(Command::Show(args)) => show::run(&args, context),
+        Some(Command::Stages(args)) => stages::run(&args, context),
+        Some(Command::Sync(args)) => sync::run(&args, context),
+        Some(Command::Verify(args)) => verify::run(&args, context),
+    }
+}
+
+/// Which session a command is about.
+#[derive(Debug, Clone, clap::Args)]
+pub struct WhichSession {
+    /// The agent: a name or alias (`retro agents` lists them), `*` or `all` for any
+    agent: String,
+
+    /// The session: any unique beginning of its id, or `latest`
+    id: String,
+}
+
+impl WhichSession {
+    fn find(&self, store: &Store) -> Result<SessionKey, Failure> {
+        Ok(retro::views::session(store, &self.agent, &self.id)?)
+    }
+}
+
+/// Resolves an agent option to our name of it.
+fn agent_name(name: &Option<String>) -> Result<Option<String>, Failure> {
+    let Some(name) = name else { return Ok(None) };
+    let agents = retro::views::agent(name)?;
+    Ok(match agents.as_slice() {
+        [one] => Some(one.name().to_owned()),
+        _ => None,
+    })
+}

@@ -1,0 +1,162 @@
+use clap::Subcommand;
+use retro::engine::config::{KEYS, Key, platform_file};
+use serde_json::json;
+
+use crate::context::{Context, Exit, Failure, Outcome};
+use crate::table::{Column, table};
+
+/// Show the configuration, say where it lies, or write a first one
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro config show        every value and where it comes from
+  retro config path        the file that is read
+  retro config init        write a commented file to start from")]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+enum What {
+    /// Every value and where it comes from
+    Show,
+    /// The file that is read, or would be
+    Path,
+    /// Write a commented file to start from; an existing one is left alone
+    Init,
+}
+
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    match args.what {
+        What::Show => show(context),
+        What::Path => path(context),
+        What::Init => init(context),
+    }
+}
+
+fn show(context: &Context) -> Outcome {
+    let config = context.config()?;
+    let list = |items: &[String]| items.join(", ");
+    let paths = |items: &[std::path::PathBuf]| {
+        items.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
+    };
+    let rows: Vec<(&str, String, String)> = vec![
+        ("root", config.root.value.display().to_string(), config.root.origin.to_string()),
+        ("cadence", format!("{}m", config.cadence_minutes.value), config.cadence_minutes.origin.to_string()),
+        (
+            "sources",
+            config
+                .sources
+                .value
+                .iter()
+                .map(|(agent, roots)| format!("{agent}: {}", list(&paths(roots))))
+                .collect::<Vec<_>>()
+                .join("; "),
+            config.sources.origin.to_string(),
+        ),
+        (
+            "domains",
+            config.domains.value.iter().map(|(r, d)| format!("{r}: {d}")).collect::<Vec<_>>().join("; "),
+            config.domains.origin.to_string(),
+        ),
+        (
+            "capture.exclude_projects",
+            list(&config.exclude_projects.value),
+            config.exclude_projects.origin.to_string(),
+        ),
+        (
+            "capture.exclude_paths",
+            list(&paths(&config.exclude_paths.value)),
+            config.exclude_paths.origin.to_string(),
+        ),
+        ("capture.exclude_regex", list(&config.exclude_regex.value), config.exclude_regex.origin.to_string()),
+        ("capture.extras", config.extras.value.to_string(), config.extras.origin.to_string()),
+    ];
+    if context.global.json {
+        let values: Vec<_> =
+            rows.iter().map(|(key, value, from)| json!({"key": key, "value": value, "from": from})).collect();
+        let file = config.file.as_ref().map(|path| path.display().to_string());
+        context.print_json(&json!({"schema": "retro.config/1", "file": file, "values": values}))?;
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<Vec<String>> =
+        rows.into_iter().map(|(key, value, from)| vec![key.to_owned(), value, from]).collect();
+    let header = [Column::left("key"), Column::flexible("value"), Column::left("from")];
+    for line in table(&header, &rows, context.columns()) {
+        context.print(&line)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn path(context: &Context) -> Outcome {
+    let config = context.config()?;
+    let path = config.file.unwrap_or_else(|| platform_file(&context.world));
+    context.print(&path.display().to_string())?;
+    if !path.exists() {
+        context.say("It does not exist yet; `retro config init` writes one.");
+    }
+    Ok(Exit::Done)
+}
+
+fn init(context: &Context) -> Outcome {
+    let path = context.global.config.clone().unwrap_or_else(|| platform_file(&context.world));
+    if path.exists() {
+        return Err(Failure::Message(format!("{} exists already; it is left as it is", path.display())));
+    }
+    let trouble = |error| Failure::Message(format!("cannot write {}: {error}", path.display()));
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(trouble)?;
+    }
+    std::fs::write(&path, template()).map_err(trouble)?;
+    context.say(&format!(
+        "Wrote {}. Every line in it is a comment: take away the # of what you want.",
+        path.display()
+    ));
+    Ok(Exit::Done)
+}
+
+/// A file in which everything is explained and nothing is set.
+fn template() -> String {
+    let mut text = String::from("# retro's configuration. Flags and environment win over it.\n");
+    let mut section = "";
+    let (top, inner): (Vec<&Key>, Vec<&Key>) = KEYS.iter().partition(|key| !key.name.contains('.'));
+    for key in top.into_iter().chain(inner) {
+        let (table, name) = key.name.split_once('.').unwrap_or(("", key.name));
+        if table != section {
+            text.push_str(&format!("\n# [{table}]\n"));
+            section = table;
+        } else {
+            text.push('\n');
+        }
+        let name = match (table, name) {
+            ("sources", "*") => "claude",
+            ("domains", "*") => "my-repository",
+            (_, name) => name,
+        };
+        text.push_str(&format!("# {}\n# {name} = {}\n", key.help, key.example));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_is_valid_with_and_without_its_comments() {
+        let bare: String = template()
+            .lines()
+            .filter(|line| line.contains(" = ") || line.starts_with("# ["))
+            .map(|line| format!("{}\n", line.trim_start_matches("# ")))
+            .collect();
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("config.toml");
+        for text in [template(), bare] {
+            std::fs::write(&file, &text).unwrap();
+            let overrides = retro::engine::config::Overrides { config: Some(file.clone()), root: None };
+            let world = retro::engine::World::at(dir.path());
+            let config = retro::engine::Config::load(&world, &overrides);
+            assert!(config.is_ok(), "{text}\n{config:?}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+use retro::views::Health;
+
+use crate::context::{Context, Exit, Outcome};
+use crate::progress::Bar;
+
+/// Check that everything is in order, and say what helps where it is not
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro doctor
+  retro doctor --fix       make derived data anew and mend what raw can mend")]
+pub struct Args {
+    /// Mend what can be mended from the raw files
+    #[arg(long)]
+    fix: bool,
+}
+
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let config = context.config()?;
+    if args.fix {
+        let bar = Bar::new(context);
+        let mended = retro::engine::rebuild::mend(&context.world, &config, &|step| bar.step(step))?;
+        bar.done();
+        for line in &mended {
+            context.say(line);
+        }
+    }
+    let view = retro::views::doctor(&context.world, &config)?;
+    let exit = if view.ok { Exit::Done } else { Exit::Findings };
+    if context.global.json {
+        context.print_json(&view)?;
+        return Ok(exit);
+    }
+    for check in &view.checks {
+        let (mark, style) = match check.health {
+            Health::Good => ("✓", anstyle::AnsiColor::Green.on_default()),
+            Health::Notice => ("!", anstyle::AnsiColor::Yellow.on_default()),
+            Health::Bad => ("✗", anstyle::AnsiColor::Red.on_default()),
+        };
+        let what = retro::text::terminal::one_line(&check.what, usize::MAX);
+        context.print(&format!("{style}{mark}{style:#} {:14} {what}", check.name))?;
+        if let Some(help) = &check.help {
+            context.print(&format!("  {:14} → {help}", ""))?;
+        }
+    }
+    Ok(exit)
+}

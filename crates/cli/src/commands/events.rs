@@ -1,0 +1,29 @@
+use super::WhichSession;
+use crate::context::{Context, Exit, Failure, Outcome};
+
+/// Print the events of a session, one JSON object a line
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro events claude latest
+  retro events claude 3f2a | jq 'select(.kind == \"tool_call\") | .tool.command'")]
+pub struct Args {
+    #[command(flatten)]
+    session: WhichSession,
+}
+
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let store = context.store(&context.config()?)?;
+    let key = args.session.find(&store)?;
+    let events = retro::views::events(&store, &key)?;
+    let mut lines = Vec::new();
+    for event in &events {
+        serde_json::to_writer(&mut lines, event).map_err(|e| Failure::Message(e.to_string()))?;
+        lines.push(b'\n');
+        if lines.len() > 256 * 1024 {
+            context.print_bytes(&lines)?;
+            lines.clear();
+        }
+    }
+    context.print_bytes(&lines)?;
+    Ok(Exit::Done)
+}

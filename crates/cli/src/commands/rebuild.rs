@@ -1,0 +1,53 @@
+use retro::engine::stages::{STAGES, Stage, by_name};
+use serde_json::json;
+
+use crate::context::{Context, Exit, Failure, Outcome};
+use crate::format::count;
+use crate::progress::Bar;
+
+/// Make derived data anew, from the raw files
+///
+/// Nothing that is truth is touched. Afterwards every answer is the same.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro rebuild            everything that is derived
+  retro rebuild normalized one stage (`retro stages` lists them)")]
+pub struct Args {
+    /// The stage, or `all`
+    #[arg(default_value = "all")]
+    stage: String,
+}
+
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let stage = match args.stage.as_str() {
+        "all" => None,
+        name => Some(stage(name)?),
+    };
+    let config = context.config()?;
+    context.store(&config)?;
+    let bar = Bar::new(context);
+    let report = retro::engine::rebuild::rebuild(&context.world, &config, stage, &|step| bar.step(step))?;
+    bar.done();
+    let exit = if report.failed > 0 { Exit::Findings } else { Exit::Done };
+    if context.global.json {
+        context.print_json(&json!({
+            "schema": "retro.rebuild/1", "stage": args.stage, "sessions": report.discovered,
+            "analyzed": report.analyzed, "failed": report.failed, "failures": report.failures,
+            "store_bytes": report.store_bytes, "elapsed_ms": report.elapsed_ms,
+        }))?;
+        return Ok(exit);
+    }
+    for failure in &report.failures {
+        context.say(&format!("failed: {}: {}", failure.path, failure.reason));
+    }
+    context.say(&format!("Rebuilt {} from raw.", count(report.discovered, "session")));
+    Ok(exit)
+}
+
+/// The stage a user named, or what there is.
+pub fn stage(name: &str) -> Result<&'static Stage, Failure> {
+    by_name(name).ok_or_else(|| {
+        let names: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
+        Failure::Message(format!("there is no stage {name:?}; the stages are {}", names.join(", ")))
+    })
+}

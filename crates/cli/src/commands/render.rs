@@ -1,0 +1,40 @@
+use retro::engine::Config;
+use retro::model::SessionKey;
+use retro::store::Store;
+use retro::views::{markdown, show, transcript};
+use serde_json::json;
+use std::path::PathBuf;
+
+use super::WhichSession;
+use crate::context::{Context, Exit, Failure, Outcome};
+
+/// Write a session as markdown into the store, and print the file's path
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro render claude latest
+  less \"$(retro render claude 3f2a)\"")]
+pub struct Args {
+    #[command(flatten)]
+    session: WhichSession,
+}
+
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    let key = args.session.find(&store)?;
+    let path = render(&config, &store, &key)?;
+    match context.global.json {
+        true => context.print_json(&json!({
+            "schema": "retro.render/1", "session": key.to_string(), "path": path.display().to_string(),
+        }))?,
+        false => context.print(&path.display().to_string())?,
+    }
+    Ok(Exit::Done)
+}
+
+/// Renders one session into the store.
+pub fn render(config: &Config, store: &Store, key: &SessionKey) -> Result<PathBuf, Failure> {
+    let (view, settled) = show(config, store, key)?;
+    let text = markdown(&view, &transcript(&settled.events));
+    Ok(store.put_rendered(key, &text)?)
+}

@@ -1,0 +1,43 @@
+use crate::context::{Context, Exit, Outcome};
+use crate::table::{Column, table};
+
+/// Show the stages of a sync, their versions and what is still to be done
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro stages
+  retro sync --until capture    runs up to and including a stage")]
+pub struct Args {}
+
+pub fn run(_args: &Args, context: &Context) -> Outcome {
+    let view = retro::views::stages(&context.world, &context.config()?)?;
+    if context.global.json {
+        context.print_json(&view)?;
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<Vec<String>> = view
+        .stages
+        .iter()
+        .map(|stage| {
+            vec![
+                stage.name.to_owned(),
+                stage.version.to_string(),
+                if stage.hot { "on every append" } else { "when quiet" }.to_owned(),
+                stage.current.to_string(),
+                stage.backlog.to_string(),
+                stage.help.to_owned(),
+            ]
+        })
+        .collect();
+    let header = [
+        Column::left("stage"),
+        Column::right("version"),
+        Column::left("runs"),
+        Column::right("current"),
+        Column::right("backlog"),
+        Column::flexible("what it does"),
+    ];
+    for line in table(&header, &rows, context.columns()) {
+        context.print(&line)?;
+    }
+    Ok(Exit::Done)
+}

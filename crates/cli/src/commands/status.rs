@@ -1,0 +1,51 @@
+//! `retro` alone.
+
+use crate::context::{Context, Exit, Outcome};
+use crate::format::{bytes, count};
+
+pub fn run(context: &Context) -> Outcome {
+    let view = retro::views::status(&context.world, &context.config()?)?;
+    if context.global.json {
+        context.print_json(&view)?;
+        return Ok(Exit::Done);
+    }
+    let bold = anstyle::Style::new().bold();
+    let found: u64 = view.found.values().sum();
+    let captured: u64 = view.captured.values().sum();
+    let by_agent = |counts: &std::collections::BTreeMap<String, u64>| {
+        counts.iter().map(|(agent, count)| format!("{agent} {count}")).collect::<Vec<_>>().join(", ")
+    };
+    let here = match found {
+        0 => "no sessions found".to_owned(),
+        _ => format!("{} ({}), {}", count(found, "session"), by_agent(&view.found), bytes(view.source_bytes)),
+    };
+    context.print(&format!("{bold}On this machine{bold:#}  {here}"))?;
+    let store = match view.store_exists {
+        false => format!("none yet; it will be at {}", view.root),
+        true => {
+            let free = view.free_bytes.map_or(String::new(), |free| format!(", {} free", bytes(free)));
+            let gone = match view.only_here {
+                0 => String::new(),
+                gone => format!(", {gone} of them only here"),
+            };
+            format!("{}{gone}, {}{free}, {}", count(captured, "session"), bytes(view.store_bytes), view.root)
+        }
+    };
+    context.print(&format!("{bold}In the store{bold:#}     {store}"))?;
+    for warning in &view.warnings {
+        let yellow = anstyle::AnsiColor::Yellow.on_default();
+        context.print(&format!("{yellow}warning{yellow:#}          {warning}"))?;
+    }
+    if !view.unsupported.is_empty() {
+        context.print(&format!("Not supported yet  {}", view.unsupported.join(", ")))?;
+    }
+    if !view.next.is_empty() {
+        context.print(&format!("\n{bold}Next{bold:#}"))?;
+        let widest = view.next.iter().map(|next| next.command.len()).max().unwrap_or(0);
+        for next in &view.next {
+            context.print(&format!("  {:widest$}   {}", next.command, next.why))?;
+        }
+    }
+    context.print("\n`retro --help` lists everything.")?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,176 @@
+use retro::engine::hook;
+use retro::engine::{SyncOptions, SyncReport, sync, watch};
+use serde_json::json;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::{agent_name, rebuild};
+use crate::context::{Context, Exit, Failure, Outcome};
+use crate::format::{bytes, count};
+use crate::progress::Bar;
+
+/// Capture what is new on this machine
+///
+/// Reads only what changed since the last time, keeps every byte, and brings
+/// everything derived up to date. Run it as often as you like.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro sync
+  retro sync --dry-run             what would be captured
+  retro sync --from ~/backup       a file or folder anywhere, also a store of retro-ai
+  retro sync --watch               stay, and capture as agents write
+  retro schedule print claude-hook makes the agent call `retro sync --hook`")]
+pub struct Args {
+    /// Discover and parse, write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Only this agent
+    #[arg(long, alias = "host", value_name = "AGENT")]
+    agent: Option<String>,
+
+    /// Run up to and including this stage (`retro stages` lists them)
+    #[arg(long, value_name = "STAGE")]
+    until: Option<String>,
+
+    /// Look in this file or folder instead of in the agents' own
+    #[arg(long, value_name = "PATH")]
+    from: Option<PathBuf>,
+
+    /// Stay, and sync whenever an agent writes
+    #[arg(long, conflicts_with_all = ["dry_run", "from"])]
+    watch: bool,
+
+    /// Called by an agent's hook: capture the transcript that the JSON on stdin (or
+    /// the last argument) names. Prints nothing, exits 0 whatever happens
+    #[arg(long, conflicts_with_all = ["dry_run", "from", "watch"])]
+    hook: bool,
+
+    /// Like --hook, but only leave a job for the next sync
+    #[arg(long, conflicts_with_all = ["dry_run", "from", "watch"])]
+    enqueue: bool,
+
+    /// What Codex' notification passes
+    #[arg(hide = true)]
+    notification: Option<String>,
+}
+
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    if args.hook || args.enqueue {
+        return called_by_hook(args, context);
+    }
+    if args.notification.is_some() {
+        return Err(Failure::Message("sync takes no argument; did you mean --from PATH?".to_owned()));
+    }
+    let config = context.config()?;
+    let options = SyncOptions {
+        agent: agent_name(&args.agent)?,
+        until: args.until.as_deref().map(rebuild::stage).transpose()?,
+        dry_run: args.dry_run,
+        from: args.from.clone(),
+        ..SyncOptions::default()
+    };
+    let bar = Bar::new(context);
+    if args.watch {
+        context.say("Watching; Ctrl-C ends it.");
+        watch::watch(&context.world, &config, &options, &|step| bar.step(step), &mut |report| {
+            bar.done();
+            let _ = tell(context, report, false);
+        })?;
+        return Ok(Exit::Done);
+    }
+    let report = sync(&context.world, &config, &options, &|step| bar.step(step))?;
+    bar.done();
+    tell(context, &report, args.dry_run)?;
+    Ok(if report.failed > 0 { Exit::Findings } else { Exit::Done })
+}
+
+/// Says what a sync did.
+pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Failure> {
+    if context.global.json {
+        let mut answer = serde_json::to_value(report).unwrap_or_default();
+        if let Some(fields) = answer.as_object_mut() {
+            fields.insert("schema".to_owned(), json!("retro.sync/1"));
+            fields.insert("dry_run".to_owned(), json!(dry));
+        }
+        return context.print_json(&answer);
+    }
+    for note in &report.notes {
+        context.say(&format!("note: {note}"));
+    }
+    for failure in &report.failures {
+        let red = anstyle::AnsiColor::Red.on_default();
+        let what = retro::text::terminal::one_line(&failure.path, usize::MAX);
+        context.say(&format!("{red}failed:{red:#} {what}: {}", failure.reason));
+    }
+    for skipped in &report.skipped_files {
+        if context.global.verbose {
+            context.say(&format!("skipped: {}: {}", skipped.path, skipped.reason));
+        }
+    }
+    let verb = if dry { "would be captured" } else { "new" };
+    let mut parts = vec![
+        count(report.discovered, "session"),
+        format!("{} {verb}", report.ingested),
+        format!("{} grown", report.appended),
+        format!("{} unchanged", report.skipped_unchanged),
+    ];
+    for (number, what) in [
+        (report.analyzed, "analyzed"),
+        (report.excluded, "excluded"),
+        (report.unread, "not reached"),
+        (report.failed, "failed"),
+    ] {
+        if number > 0 {
+            parts.push(format!("{number} {what}"));
+        }
+    }
+    if report.gaps > 0 {
+        parts.push(count(report.gaps, "gap"));
+    }
+    let sizes = match dry {
+        true => bytes(report.source_bytes),
+        false => {
+            format!("{} of logs in a store of {}", bytes(report.source_bytes), bytes(report.store_bytes))
+        }
+    };
+    context.say(&format!("{}; {sizes}; {} ms.", parts.join(", "), report.elapsed_ms));
+    if report.discovered == 0 {
+        context
+            .say("Nothing found. `retro doctor` says where retro looked; `retro demo` shows what it does.");
+    }
+    Ok(())
+}
+
+/// What a hook may cost the agent that called it.
+const HOOK_PATIENCE: Duration = Duration::from_millis(200);
+
+/// Whatever happens here must not show: a hook that fails or waits would block
+/// the user's agent.
+fn called_by_hook(args: &Args, context: &Context) -> Outcome {
+    let only_enqueue = args.enqueue;
+    let mut quiet = context.global.clone();
+    quiet.quiet = true;
+    let notification = args.notification.clone();
+    let (send, done) = mpsc::channel();
+    std::thread::spawn(move || {
+        let context = Context::for_hook(&quiet);
+        let input = notification.or_else(|| {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).ok().map(|_| text)
+        });
+        if let (Ok(config), Some(input)) = (context.config(), input)
+            && let Some(call) = hook::read_call(&context.world, &config, &input)
+        {
+            let _ = match only_enqueue {
+                true => hook::enqueue(&config, &call),
+                false => hook::capture(&context.world, &config, &call),
+            };
+        }
+        let _ = send.send(());
+    });
+    let _ = done.recv_timeout(HOOK_PATIENCE);
+    Ok(Exit::Done)
+}

@@ -1,0 +1,47 @@
+use serde_json::json;
+
+use crate::context::{Context, Exit, Outcome};
+use crate::format::thousands;
+
+/// Check the store's files against their checksums
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro verify             names, ends and checksums: seconds
+  retro verify --deep      every captured byte")]
+pub struct Args {
+    /// Read every captured byte
+    #[arg(long)]
+    deep: bool,
+}
+
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let store = context.store(&context.config()?)?;
+    let report = store.verify(args.deep, &mut |_| {})?;
+    let ok = report.problems.is_empty();
+    let exit = if ok { Exit::Done } else { Exit::Findings };
+    if context.global.json {
+        let problems: Vec<_> = report
+            .problems
+            .iter()
+            .map(|problem| {
+                json!({"path": problem.path.display().to_string(), "what": problem.what, "help": problem.help})
+            })
+            .collect();
+        context.print_json(&json!({
+            "schema": "retro.verify/1", "ok": ok, "checked": report.checked, "problems": problems,
+        }))?;
+        return Ok(exit);
+    }
+    for problem in &report.problems {
+        context.print(&problem.to_string())?;
+    }
+    match ok {
+        true => context.say(&format!("{} files checked, all good.", thousands(report.checked))),
+        false => context.say(&format!(
+            "{} files checked, {} with problems. `retro doctor --fix` mends what raw files can mend.",
+            thousands(report.checked),
+            report.problems.len()
+        )),
+    }
+    Ok(exit)
+}

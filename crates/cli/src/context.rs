@@ -1,0 +1,204 @@
+//! What every command gets: the world, the configuration, and two mouths.
+
+use anstream::{AutoStream, ColorChoice};
+use retro::engine::config::Overrides;
+use retro::engine::{Config, World};
+use retro::store::{RealDisk, Store};
+use serde::Serialize;
+use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::args::Global;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// All well.
+    Done,
+    /// Nothing found, or findings, or some sessions failed.
+    Findings,
+    /// Wrong usage, or an error.
+    Error,
+}
+
+impl Exit {
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Findings => 1,
+            Exit::Error => 2,
+        }
+    }
+}
+
+/// Why a command could not go on.
+#[derive(Debug)]
+pub enum Failure {
+    /// Whoever read our output went away: not our trouble.
+    Pipe,
+    /// Something to tell.
+    Message(String),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::BrokenPipe => Failure::Pipe,
+            _ => Failure::Message(error.to_string()),
+        }
+    }
+}
+
+impl From<retro::Error> for Failure {
+    fn from(error: retro::Error) -> Self {
+        Failure::Message(error.to_string())
+    }
+}
+
+impl From<retro::engine::Error> for Failure {
+    fn from(error: retro::engine::Error) -> Self {
+        Failure::Message(error.to_string())
+    }
+}
+
+impl From<retro::store::Error> for Failure {
+    fn from(error: retro::store::Error) -> Self {
+        Failure::Message(error.to_string())
+    }
+}
+
+impl From<retro::engine::config::ConfigError> for Failure {
+    fn from(error: retro::engine::config::ConfigError) -> Self {
+        Failure::Message(error.to_string())
+    }
+}
+
+/// What a command returns.
+pub type Outcome = Result<Exit, Failure>;
+
+/// The edge of the program: environment, clock, terminal and signals enter here.
+pub struct Context {
+    pub world: World,
+    pub global: Global,
+    stop: Arc<AtomicBool>,
+}
+
+impl Context {
+    pub fn new(global: &Global) -> Context {
+        let stop = Arc::new(AtomicBool::new(false));
+        let heard = Arc::clone(&stop);
+        // Without a handler Ctrl-C ends the program at once, which the store survives too.
+        let _ = ctrlc::set_handler(move || {
+            if heard.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        });
+        Context { world: world(global, &stop), global: global.clone(), stop }
+    }
+
+    /// A context for work on another thread, without a hand on the signals.
+    pub fn for_hook(global: &Global) -> Context {
+        let stop = Arc::new(AtomicBool::new(false));
+        Context { world: world(global, &stop), global: global.clone(), stop }
+    }
+
+    /// Whether Ctrl-C was pressed.
+    pub fn interrupted(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
+    /// The configuration in force; its notes are said.
+    pub fn config(&self) -> Result<Config, Failure> {
+        let overrides = Overrides { root: self.global.root.clone(), config: self.global.config.clone() };
+        let config = Config::load(&self.world, &overrides)?;
+        for note in &config.notes {
+            self.say(&format!("note: {note}"));
+        }
+        Ok(config)
+    }
+
+    /// The store, which must be there.
+    pub fn store(&self, config: &Config) -> Result<Store, Failure> {
+        match Store::open(&config.root.value, Arc::new(RealDisk)) {
+            Ok(store) => Ok(store),
+            Err(error) if error.is_absent() => Err(Failure::Message(format!(
+                "there is no store at {} yet; `retro sync` makes one, `retro demo` shows what it is good for",
+                config.root.value.display()
+            ))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Talk, for people, on stderr.
+    pub fn say(&self, text: &str) {
+        if !self.global.quiet {
+            let _ = writeln!(AutoStream::new(io::stderr(), self.choice(io::stderr())), "{text}");
+        }
+    }
+
+    /// An error, on stderr, even when quiet.
+    pub fn complain(&self, failure: &Failure) {
+        if let Failure::Message(text) = failure {
+            let mut stderr = AutoStream::new(io::stderr(), self.choice(io::stderr()));
+            let red = anstyle::AnsiColor::Red.on_default().bold();
+            let text = retro::text::terminal::safe(text);
+            let _ = match self.global.json {
+                true => {
+                    let error = serde_json::json!({"schema": "retro.error/1", "message": text});
+                    writeln!(stderr, "{error}")
+                }
+                false => writeln!(stderr, "{red}error:{red:#} {text}"),
+            };
+        }
+    }
+
+    /// Data, on stdout.
+    pub fn print(&self, text: &str) -> Result<(), Failure> {
+        let mut stdout = AutoStream::new(io::stdout().lock(), self.choice(io::stdout()));
+        Ok(writeln!(stdout, "{text}")?)
+    }
+
+    /// Data that is not text, on stdout, exactly as it is.
+    pub fn print_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+        Ok(io::stdout().lock().write_all(bytes)?)
+    }
+
+    /// An answer as one JSON object.
+    pub fn print_json(&self, answer: &impl Serialize) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(answer).map_err(|e| Failure::Message(e.to_string()))?;
+        self.print_bytes(text.as_bytes())?;
+        self.print_bytes(b"\n")
+    }
+
+    /// Columns of the terminal, or a fair guess when there is none.
+    pub fn columns(&self) -> usize {
+        match terminal_size::terminal_size() {
+            Some((terminal_size::Width(columns), _)) => usize::from(columns),
+            None => 120,
+        }
+    }
+
+    fn choice(&self, stream: impl anstream::stream::RawStream) -> ColorChoice {
+        match self.global.color {
+            clap::ColorChoice::Always => ColorChoice::Always,
+            clap::ColorChoice::Never => ColorChoice::Never,
+            clap::ColorChoice::Auto => AutoStream::choice(&stream),
+        }
+    }
+}
+
+/// The real world, or the one whose home the user pointed at.
+fn world(global: &Global, stop: &Arc<AtomicBool>) -> World {
+    let own_home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("."));
+    let own_env: retro::engine::Env = Arc::new(|name| std::env::var(name).ok());
+    let mut world = World::at(own_home);
+    world.own_env = Arc::clone(&own_env);
+    world.stop = Arc::clone(stop);
+    match &global.home {
+        Some(home) => world.home = home.clone(),
+        None => world.env = own_env,
+    }
+    world
+}

@@ -1,0 +1,315 @@
+//! Keeping the bytes of one session, and reading them in the same pass.
+//!
+//! For each file the question is which revision its bytes belong to. A log that
+//! the store has seen is trusted to have grown if it is the same file and its
+//! last captured bytes are still there; anything else is compared as a whole.
+//! Bytes that continue a revision are appended to it, bytes that continue none
+//! start the next one.
+
+mod source;
+
+use retro_agents::{Agent, Draft, Found, Out, Parsed, Part, Stat};
+use retro_model::{Facts, SessionKey, SourceKey};
+use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Store, TurnRow};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use crate::discover::{SessionFiles, SharedFile};
+use crate::platform::project_name;
+use crate::read::{format_name, format_named};
+use crate::{Error, stages};
+
+/// What became of one session.
+pub struct Captured {
+    /// The session.
+    pub key: SessionKey,
+    /// Stamps of the files that were looked at.
+    pub places: Vec<PlaceRow>,
+    /// Sources that changed.
+    pub sources: Vec<SourceRow>,
+    /// The session's row.
+    pub session: SessionRow,
+    /// Messages that open turns, in the new part.
+    pub turns: Vec<TurnRow>,
+    /// What the session's events are now made of.
+    pub content: String,
+    /// Every source from its start, if all of them were read so in this pass.
+    pub whole: Option<Vec<Parsed>>,
+    /// Whether the store did not have it before.
+    pub is_new: bool,
+    /// Bytes kept in this pass.
+    pub new_bytes: u64,
+    /// Gaps met in this pass.
+    pub gaps: u64,
+    /// Files that could not be read, and why.
+    pub failed: Vec<(PathBuf, String)>,
+}
+
+/// What a source's records say of the session: those of its whole lines, and of
+/// the unfinished last one, which is read again when it grows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SourceFacts {
+    /// Of whole lines.
+    pub lines: Facts,
+    /// Of the last line, if it has no end yet but reads as a record.
+    #[serde(default)]
+    pub tail: Facts,
+}
+
+/// What the index knows of a session before it is captured.
+pub struct Before<'a> {
+    /// Rows of its sources.
+    pub sources: Vec<SourceRow>,
+    /// Stamps of all files ever seen.
+    pub places: &'a HashMap<PathBuf, PlaceRow>,
+}
+
+/// Captures one session. Errors of the store end the sync; a source that cannot
+/// be read only fails itself.
+pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Result<Captured, Error> {
+    let key = &session.key;
+    let old_file = match store.session(key) {
+        Err(retro_store::Error::Damaged { .. }) => from_slots(store, session.agent, key)?,
+        other => other?,
+    };
+    let is_new = old_file.is_none();
+    let mut file = old_file.unwrap_or_else(|| SessionFile::new(key.clone()));
+    let mut rows: BTreeMap<(SourceKey, u32), SourceRow> =
+        before.sources.into_iter().map(|row| ((row.source.clone(), row.revision), row)).collect();
+
+    let mut captured = Captured {
+        key: key.clone(),
+        places: Vec::new(),
+        sources: Vec::new(),
+        session: SessionRow::new(key),
+        turns: Vec::new(),
+        content: String::new(),
+        whole: None,
+        is_new,
+        new_bytes: 0,
+        gaps: 0,
+        failed: Vec::new(),
+    };
+    let mut parsed_whole: Vec<Parsed> = Vec::new();
+    let mut changed: BTreeMap<(SourceKey, u32), ()> = BTreeMap::new();
+
+    for found in longest_first(&session.files) {
+        let revisions = file.sources.get(&found.source).map_or(0, |entry| entry.revisions);
+        let target = source::Target {
+            store,
+            agent: session.agent,
+            key,
+            found,
+            revisions,
+            place: before.places.get(&found.path),
+        };
+        let taken = match source::take(&target, &mut rows) {
+            Ok(taken) => taken,
+            Err(source::Failure::Store(error)) => return Err(error),
+            Err(source::Failure::Source(reason)) => {
+                captured.failed.push((found.path.clone(), reason));
+                continue;
+            }
+        };
+        let entry = file.sources.entry(found.source.clone()).or_insert_with(|| SourceEntry {
+            kind: found.kind,
+            format: format_name(found.format).to_owned(),
+            revisions: 0,
+            places: Default::default(),
+        });
+        entry.revisions = entry.revisions.max(taken.revision);
+        entry.places.insert(found.path.to_string_lossy().into_owned());
+        captured.new_bytes += taken.new_bytes;
+        captured.places.push(place_row(session.agent.name(), Some(&key.id), found, &found.source, &taken));
+        if let Some(read) = taken.read {
+            captured.gaps += read.parsed.out.gaps.len() as u64;
+            captured.turns.extend(turn_rows(key, &read.parsed.out));
+            changed.insert((found.source.clone(), taken.revision), ());
+            if read.from_start {
+                parsed_whole.push(read.parsed);
+            }
+        }
+    }
+
+    let slots: u32 = file.sources.values().map(|entry| entry.revisions).sum();
+    if parsed_whole.len() as u32 == slots {
+        captured.whole = Some(parsed_whole);
+    }
+    captured.sources = changed.into_keys().filter_map(|at| rows.get(&at).cloned()).collect();
+    file.facts = merged_facts(rows.values());
+    if !file.sources.is_empty() {
+        store.put_session(&file)?;
+    }
+    captured.content = stages::content(store, &file)?;
+    captured.session = session_row(&file, rows.values(), session.mtime_ns());
+    Ok(captured)
+}
+
+/// A session file from nothing but the names of raw files; none if there are no
+/// such files. Where its sources lay is lost until a sync finds them again.
+pub(crate) fn from_slots(
+    store: &Store,
+    agent: &dyn Agent,
+    key: &SessionKey,
+) -> Result<Option<SessionFile>, Error> {
+    let mut file = SessionFile::new(key.clone());
+    for slot in store.raw_slots(key)? {
+        let Slot::Session { source, revision, .. } = slot else { continue };
+        let (kind, format) = agent.source_form(&source);
+        let entry = file.sources.entry(source).or_insert_with(|| SourceEntry {
+            kind,
+            format: format_name(format).to_owned(),
+            revisions: 0,
+            places: Default::default(),
+        });
+        entry.revisions = entry.revisions.max(revision);
+    }
+    Ok((!file.sources.is_empty()).then_some(file))
+}
+
+/// The rows of a session from its raw files alone, for an index that lost them
+/// or has them from an older parser.
+pub fn from_raw(
+    store: &Store,
+    agent: &'static dyn Agent,
+    key: &SessionKey,
+    mtime_ns: i64,
+) -> Result<Captured, Error> {
+    let mut file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
+    let mut rows = BTreeMap::new();
+    let mut turns = Vec::new();
+    for (source, entry) in &file.sources {
+        for revision in 1..=entry.revisions {
+            let format = format_named(&entry.format);
+            let part = Part { session: key.clone(), source: source.clone(), revision, format };
+            let parsed = source::read_raw(store, agent, part, entry.kind, &mut rows)?;
+            turns.extend(turn_rows(key, &parsed.out));
+        }
+    }
+    file.facts = merged_facts(rows.values());
+    store.put_session(&file)?;
+    Ok(Captured {
+        key: key.clone(),
+        places: Vec::new(),
+        session: session_row(&file, rows.values(), mtime_ns),
+        sources: rows.into_values().collect(),
+        turns,
+        content: stages::content(store, &file)?,
+        whole: None,
+        is_new: false,
+        new_bytes: 0,
+        gaps: 0,
+        failed: Vec::new(),
+    })
+}
+
+/// Captures a file that serves many sessions.
+pub fn shared(store: &Store, shared: &SharedFile) -> Result<(PlaceRow, u64), Error> {
+    let (revision, new_bytes) = source::take_shared(store, shared)?;
+    let taken = source::Taken { revision, new_bytes, stat: shared.file.stat, read: None };
+    let source = SourceKey::new(&shared.name);
+    Ok((place_row(shared.agent.name(), None, &shared.file, &source, &taken), new_bytes))
+}
+
+/// The facts of a session from those of its sources, in source order.
+pub(crate) fn merged_facts<'a>(rows: impl Iterator<Item = &'a SourceRow>) -> Facts {
+    let mut facts = Facts::default();
+    for row in rows {
+        let of_source: SourceFacts = serde_json::from_str(&row.facts).unwrap_or_default();
+        facts.merge(&of_source.lines);
+        facts.merge(&of_source.tail);
+    }
+    facts
+}
+
+/// The row by which lists know a session.
+pub(crate) fn session_row<'a>(
+    file: &SessionFile,
+    rows: impl Iterator<Item = &'a SourceRow>,
+    mtime_ns: i64,
+) -> SessionRow {
+    let facts = &file.facts;
+    let title = facts.own_title();
+    let cwd = facts.cwd.as_ref().map(|(_, cwd)| cwd.to_string());
+    SessionRow {
+        agent: file.key.agent.clone(),
+        id: file.key.id.clone(),
+        title_rank: title.as_ref().map(|title| title.rank),
+        title: title.map(|title| title.text.to_string()),
+        project: cwd.as_deref().and_then(project_name),
+        cwd,
+        branch: facts.branch.as_ref().map(|(_, branch)| branch.to_string()),
+        started_at: facts.started_at,
+        ended_at: facts.ended_at,
+        parent: facts.parent().map(str::to_owned),
+        bytes: rows.map(|row| row.end).sum(),
+        mtime_ns,
+        links: facts.links.clone(),
+    }
+}
+
+/// Of several files that claim to be the same source the longest is looked at
+/// first, so that the others are found to be its beginnings.
+fn longest_first(files: &[Found]) -> Vec<&Found> {
+    let mut files: Vec<&Found> = files.iter().collect();
+    files.sort_by(|a, b| (&a.source, b.stat.size, &a.path).cmp(&(&b.source, a.stat.size, &b.path)));
+    files
+}
+
+fn place_row(
+    agent: &str,
+    session: Option<&str>,
+    found: &Found,
+    source: &SourceKey,
+    taken: &source::Taken,
+) -> PlaceRow {
+    let Stat { size, mtime_ns, device, inode } = taken.stat;
+    PlaceRow {
+        path: found.path.clone(),
+        agent: agent.to_owned(),
+        session: session.map(str::to_owned),
+        source: source.clone(),
+        revision: taken.revision,
+        size,
+        mtime_ns,
+        device,
+        inode,
+    }
+}
+
+/// Bytes of a message that are kept in its turn row.
+const TURN_TEXT_BYTES_MAX: usize = 4096;
+
+pub(crate) fn turn_rows(key: &SessionKey, out: &Out) -> Vec<TurnRow> {
+    let opens = |draft: &&Draft| draft.hint.opens_turn && !draft.hint.fold_only;
+    out.drafts
+        .iter()
+        .filter(opens)
+        .map(|draft| {
+            let event = draft.event.id.to_string();
+            TurnRow {
+                agent: key.agent.clone(),
+                session: key.id.clone(),
+                identity: draft.hint.identity.clone().unwrap_or_else(|| event.clone()),
+                place: sort_key(draft),
+                event,
+                thread: draft.event.thread.as_str().to_owned(),
+                ts: draft.event.ts,
+                text: draft.event.text.as_ref().map(|text| text.head(TURN_TEXT_BYTES_MAX).to_string()),
+            }
+        })
+        .collect()
+}
+
+/// Addresses as texts that sort like addresses.
+fn sort_key(draft: &Draft) -> String {
+    let id = &draft.event.id;
+    let rank = if id.source.is_main() { "0" } else { "1" };
+    format!("{rank}{}~{:010}:{:020}", id.source, id.revision, id.record)
+}
+
+/// The raw file of a revision.
+pub(crate) fn slot(key: &SessionKey, source: &SourceKey, revision: u32) -> Slot {
+    Slot::Session { key: key.clone(), source: source.clone(), revision }
+}

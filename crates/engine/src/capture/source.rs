@@ -1,0 +1,466 @@
+//! Keeping the bytes of one source.
+
+use retro_agents::{Agent, Cursor, Encoding, Format, Found, Parsed, Part, Reader, Stat};
+use retro_model::{SessionKey, SourceKey, SourceKind};
+use retro_store::{Archive, Commit, Comparison, PlaceRow, Slot, SourceRow, Store};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use super::{SourceFacts, slot};
+use crate::Error;
+use crate::discover::{SharedFile, open};
+use crate::read::{feed_raw, format_name};
+
+/// Bytes before the captured end that must still be there before an append is trusted.
+const TAIL_BYTES: u64 = 64 * 1024;
+
+/// Bytes that become one frame.
+const CHUNK_BYTES: usize = 4 * 1024 * 1024;
+
+/// A source to capture, and what is known of it.
+pub(super) struct Target<'a> {
+    pub store: &'a Store,
+    pub agent: &'static dyn Agent,
+    pub key: &'a SessionKey,
+    pub found: &'a Found,
+    /// Revisions the store has.
+    pub revisions: u32,
+    /// The stamp of this very file, if it was seen before.
+    pub place: Option<&'a PlaceRow>,
+}
+
+/// What was kept of a source.
+pub(super) struct Taken {
+    pub revision: u32,
+    pub new_bytes: u64,
+    /// How the file looked when it was opened.
+    pub stat: Stat,
+    /// What its new part says; nothing if nothing is new and all of it was read before.
+    pub read: Option<ReadPart>,
+}
+
+/// What was read of a source.
+pub(super) struct ReadPart {
+    pub parsed: Parsed,
+    /// Whether it is the whole source and not only what is new.
+    pub from_start: bool,
+}
+
+/// Why a source was not captured.
+pub(super) enum Failure {
+    /// The store cannot go on.
+    Store(Error),
+    /// Only this file cannot be read.
+    Source(String),
+}
+
+impl<E: Into<Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Failure::Store(error.into())
+    }
+}
+
+fn source_error(error: io::Error) -> Failure {
+    Failure::Source(error.to_string())
+}
+
+/// Where the bytes of a file belong.
+enum Belongs {
+    /// They are all there already.
+    Has(u32),
+    /// They continue this revision from its end.
+    Continues(u32, Commit),
+    /// They are something else: the next revision.
+    Next,
+}
+
+type Rows = BTreeMap<(SourceKey, u32), SourceRow>;
+
+pub(super) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<Taken, Failure> {
+    let found = target.found;
+    let stat = regular(found).map_err(source_error)?;
+    let belongs = match found.kind {
+        SourceKind::State => return take_state(target, rows, stat),
+        SourceKind::Log => place_log(target, rows, stat)?,
+        SourceKind::Document | SourceKind::Rows => place_document(target)?,
+    };
+    match belongs {
+        Belongs::Has(revision) => {
+            let read = match current(target, rows, revision)? {
+                true => None,
+                false => Some(read_again(target, rows, revision)?),
+            };
+            Ok(Taken { revision, new_bytes: 0, stat, read })
+        }
+        Belongs::Continues(revision, commit) => append(target, rows, stat, revision, Some(commit)),
+        Belongs::Next => append(target, rows, stat, target.revisions + 1, None),
+    }
+}
+
+fn regular(found: &Found) -> io::Result<Stat> {
+    if found.content.is_some() {
+        return Ok(found.stat);
+    }
+    let meta = std::fs::metadata(&found.path)?;
+    if !meta.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    Ok(Stat::of(&meta))
+}
+
+fn archive(target: &Target<'_>, revision: u32) -> Archive {
+    target.store.archive(&slot(target.key, &target.found.source, revision))
+}
+
+fn place_log(target: &Target<'_>, rows: &Rows, stat: Stat) -> Result<Belongs, Failure> {
+    if let Some(place) = target.place
+        && place.revision >= 1
+        && place.revision <= target.revisions
+        && let Some(commit) = archive(target, place.revision).tail()?
+        && let Some(row) = rows.get(&(target.found.source.clone(), place.revision))
+        && row.end == commit.end
+        && grown(target.found, place, stat, row).map_err(source_error)?
+    {
+        return Ok(Belongs::Continues(place.revision, commit));
+    }
+    for revision in (1..=target.revisions).rev() {
+        let mut live = open(target.found).map_err(source_error)?;
+        let archive = archive(target, revision);
+        let Some(commit) = archive.tail()? else { continue };
+        match archive.compare(&mut live)? {
+            Comparison::Equal | Comparison::SourceIsPrefix => return Ok(Belongs::Has(revision)),
+            Comparison::SourceExtends => return Ok(Belongs::Continues(revision, commit)),
+            Comparison::Differs => {}
+        }
+    }
+    Ok(Belongs::Next)
+}
+
+/// Whether a log may be trusted to have grown: the same file, longer, not set
+/// back in time, with its last captured bytes in their place.
+fn grown(found: &Found, place: &PlaceRow, stat: Stat, row: &SourceRow) -> io::Result<bool> {
+    let same_file = (place.device, place.inode) == (stat.device, stat.inode);
+    if found.encoding != Encoding::Plain
+        || !same_file
+        || stat.mtime_ns < place.mtime_ns
+        || stat.size <= row.end
+    {
+        return Ok(false);
+    }
+    let mut file = File::open(&found.path)?;
+    Ok(hash_before(&mut file, row.end)?.as_bytes().as_slice() == row.tail_hash.as_slice())
+}
+
+/// Hash of the last bytes before `end`.
+fn hash_before(file: &mut File, end: u64) -> io::Result<blake3::Hash> {
+    Ok(blake3::hash(&bytes_before(file, end)?))
+}
+
+fn bytes_before(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
+    let start = end.saturating_sub(TAIL_BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(end - start).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A document belongs to a revision only if it is equal to it.
+fn place_document(target: &Target<'_>) -> Result<Belongs, Failure> {
+    for revision in (1..=target.revisions).rev() {
+        let mut live = open(target.found).map_err(source_error)?;
+        if archive(target, revision).compare(&mut live)? == Comparison::Equal {
+            return Ok(Belongs::Has(revision));
+        }
+    }
+    Ok(Belongs::Next)
+}
+
+/// State is replaced when it changed.
+fn take_state(target: &Target<'_>, rows: &mut Rows, stat: Stat) -> Result<Taken, Failure> {
+    let mut bytes = Vec::new();
+    open(target.found).and_then(|mut live| live.read_to_end(&mut bytes)).map_err(source_error)?;
+    let archive = archive(target, 1);
+    let same = target.revisions >= 1 && archive.compare(&mut bytes.as_slice())? == Comparison::Equal;
+    if same && current(target, rows, 1)? {
+        return Ok(Taken { revision: 1, new_bytes: 0, stat, read: None });
+    }
+    let mut new_bytes = 0;
+    if !same {
+        archive.replace(&bytes, count_lines(&bytes))?;
+        new_bytes = bytes.len() as u64;
+    }
+    let read = read_again(target, rows, 1)?;
+    Ok(Taken { revision: 1, new_bytes, stat, read: Some(read) })
+}
+
+/// Whether the index row of a revision is as far as its raw file, by this parser.
+fn current(target: &Target<'_>, rows: &Rows, revision: u32) -> Result<bool, Failure> {
+    let Some(row) = rows.get(&(target.found.source.clone(), revision)) else { return Ok(false) };
+    let end = archive(target, revision).tail()?.map(|commit| commit.end);
+    Ok(Some(row.end) == end && row.parser_version == target.agent.parser_version())
+}
+
+/// Reads a revision from raw, from its start.
+fn read_again(target: &Target<'_>, rows: &mut Rows, revision: u32) -> Result<ReadPart, Failure> {
+    let part = part(target, revision);
+    let parsed = read_raw(target.store, target.agent, part, target.found.kind, rows)?;
+    Ok(ReadPart { parsed, from_start: true })
+}
+
+/// Reads one raw file from its start and puts its row among `rows`.
+pub(super) fn read_raw(
+    store: &Store,
+    agent: &dyn Agent,
+    part: Part,
+    kind: SourceKind,
+    rows: &mut Rows,
+) -> Result<Parsed, Error> {
+    let slot = slot(&part.session, &part.source, part.revision);
+    let mut reader = Reader::new(agent, part, None);
+    let mut last = LastBytes::default();
+    feed_raw(store, &slot, &mut |bytes| {
+        last.push(bytes);
+        reader.feed(bytes);
+    })?;
+    let end = store.archive(&slot).tail()?.map_or(0, |commit| commit.end);
+    Ok(remember(rows, kind, reader, end, last.hash(), true))
+}
+
+fn part(target: &Target<'_>, revision: u32) -> Part {
+    Part {
+        session: target.key.clone(),
+        source: target.found.source.clone(),
+        revision,
+        format: target.found.format,
+    }
+}
+
+/// Keeps and reads what follows `commit`, or the whole file.
+fn append(
+    target: &Target<'_>,
+    rows: &mut Rows,
+    stat: Stat,
+    revision: u32,
+    commit: Option<Commit>,
+) -> Result<Taken, Failure> {
+    let archive = archive(target, revision);
+    let start = commit.as_ref().map_or(0, |commit| commit.end);
+    let mut records = commit.as_ref().map_or(0, |commit| commit.records);
+    let mut live = open_at(target.found, start).map_err(source_error)?;
+    let mut last = LastBytes(live.before.clone());
+
+    let row = rows.get(&(target.found.source.clone(), revision));
+    let resumable = row.filter(|row| {
+        row.end == start
+            && start > 0
+            && row.parser_version == target.agent.parser_version()
+            && target.found.format == Format::JsonLines
+    });
+    let from_start = resumable.is_none();
+    let mut reader = match resumable {
+        Some(row) => {
+            let cursor = Cursor { line_end: row.line_end, records: row.records, state: row.state.clone() };
+            let mut reader = Reader::new(target.agent, part(target, revision), Some(&cursor));
+            reader.feed(&unfinished(&archive, &live.before, row.line_end, start)?);
+            reader
+        }
+        None => {
+            let mut reader = Reader::new(target.agent, part(target, revision), None);
+            if start > 0 {
+                let slot = slot(target.key, &target.found.source, revision);
+                feed_raw(target.store, &slot, &mut |bytes| reader.feed(bytes))?;
+            }
+            reader
+        }
+    };
+
+    let mut end = start;
+    let mut chunk = Vec::new();
+    loop {
+        chunk.clear();
+        (&mut live.rest).take(CHUNK_BYTES as u64).read_to_end(&mut chunk).map_err(source_error)?;
+        if chunk.is_empty() && !(end == 0 && commit.is_none()) {
+            break;
+        }
+        if !live.still(end, &last).map_err(source_error)? {
+            // Rewritten under our eyes: what was kept so far stays, the next sync sorts it out.
+            break;
+        }
+        records += count_lines(&chunk);
+        archive.append(&chunk, records)?;
+        end += chunk.len() as u64;
+        last.push(&chunk);
+        reader.feed(&chunk);
+        if chunk.len() < CHUNK_BYTES {
+            break;
+        }
+    }
+    let parsed = remember(rows, target.found.kind, reader, end, last.hash(), from_start);
+    Ok(Taken { revision, new_bytes: end - start, stat, read: Some(ReadPart { parsed, from_start }) })
+}
+
+/// The bytes of a last line that was not finished when it was captured.
+fn unfinished(archive: &Archive, before: &[u8], line_end: u64, end: u64) -> Result<Vec<u8>, Failure> {
+    let length = end.saturating_sub(line_end);
+    match before.len().checked_sub(length as usize) {
+        Some(from) => Ok(before[from..].to_vec()),
+        None => Ok(archive.read_range(line_end, length)?),
+    }
+}
+
+/// Puts what was read into the source's row.
+fn remember(
+    rows: &mut Rows,
+    kind: SourceKind,
+    reader: Reader<'_>,
+    end: u64,
+    tail_hash: blake3::Hash,
+    from_start: bool,
+) -> Parsed {
+    let parser_version = reader.agent().parser_version();
+    let cursor = reader.save();
+    let lines = reader.facts().clone();
+    let parsed = reader.finish();
+    let part = &parsed.part;
+    let at = (part.source.clone(), part.revision);
+    let mut facts = SourceFacts { lines, tail: parsed.out.facts.clone() };
+    if !from_start && let Some(row) = rows.get(&at) {
+        let old: SourceFacts = serde_json::from_str(&row.facts).unwrap_or_default();
+        facts.lines.merge(&old.lines);
+    }
+    let row = SourceRow {
+        agent: part.session.agent.clone(),
+        session: part.session.id.clone(),
+        source: part.source.clone(),
+        revision: part.revision,
+        kind,
+        format: format_name(part.format).to_owned(),
+        end,
+        line_end: cursor.line_end,
+        records: cursor.records,
+        parser_version,
+        state: cursor.state,
+        tail_hash: tail_hash.as_bytes().to_vec(),
+        facts: serde_json::to_string(&facts).unwrap_or_default(),
+    };
+    rows.insert(at, row);
+    parsed
+}
+
+/// A live source opened at an offset.
+struct Live {
+    rest: Box<dyn Read>,
+    /// The last bytes before the offset.
+    before: Vec<u8>,
+    /// A second handle on the same open file, to look back; none if compressed.
+    look_back: Option<File>,
+}
+
+impl Live {
+    /// Whether the bytes before `end` are still those that were read.
+    fn still(&mut self, end: u64, last: &LastBytes) -> io::Result<bool> {
+        match &mut self.look_back {
+            Some(file) => Ok(bytes_before(file, end)? == last.0),
+            None => Ok(true),
+        }
+    }
+}
+
+fn open_at(found: &Found, offset: u64) -> io::Result<Live> {
+    match found.encoding {
+        Encoding::Plain => {
+            let mut look_back = File::open(&found.path)?;
+            let before = bytes_before(&mut look_back, offset)?;
+            let mut rest = File::open(&found.path)?;
+            rest.seek(SeekFrom::Start(offset))?;
+            Ok(Live { rest: Box::new(rest), before, look_back: Some(look_back) })
+        }
+        Encoding::Zstd => {
+            let mut rest = open(found)?;
+            let mut last = LastBytes::default();
+            let mut buffer = vec![0; 256 * 1024];
+            let mut left = offset;
+            while left > 0 {
+                let want = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                let count = rest.read(&mut buffer[..want])?;
+                if count == 0 {
+                    return Err(io::Error::other("it became shorter while it was read"));
+                }
+                last.push(&buffer[..count]);
+                left -= count as u64;
+            }
+            Ok(Live { rest, before: last.0, look_back: None })
+        }
+    }
+}
+
+/// The last bytes of what went by.
+#[derive(Default)]
+struct LastBytes(Vec<u8>);
+
+impl LastBytes {
+    fn push(&mut self, bytes: &[u8]) {
+        let keep = TAIL_BYTES as usize;
+        if bytes.len() >= keep {
+            self.0.clear();
+            self.0.extend_from_slice(&bytes[bytes.len() - keep..]);
+            return;
+        }
+        let excess = (self.0.len() + bytes.len()).saturating_sub(keep);
+        self.0.drain(..excess);
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn hash(&self) -> blake3::Hash {
+        blake3::hash(&self.0)
+    }
+}
+
+fn count_lines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// Keeps a file that serves many sessions: a log grows, anything else gets a
+/// revision a version.
+pub(super) fn take_shared(store: &Store, shared: &SharedFile) -> Result<(u32, u64), Error> {
+    let slot = |revision| Slot::Shared {
+        agent: shared.agent.name().to_owned(),
+        name: shared.name.clone(),
+        revision,
+    };
+    let read_error = |source| Error::Read { path: shared.file.path.clone(), source };
+    let mut revision = 0;
+    while store.archive(&slot(revision + 1)).tail()?.is_some() {
+        revision += 1;
+    }
+    let mut start = 0;
+    let mut records = 0;
+    if revision > 0 {
+        let archive = store.archive(&slot(revision));
+        let mut live = open(&shared.file).map_err(read_error)?;
+        let commit = archive.tail()?;
+        match (archive.compare(&mut live)?, commit) {
+            (Comparison::Equal | Comparison::SourceIsPrefix, _) => return Ok((revision, 0)),
+            (Comparison::SourceExtends, Some(commit)) if shared.file.kind == SourceKind::Log => {
+                (start, records) = (commit.end, commit.records);
+            }
+            (_, _) => revision += 1,
+        }
+    } else {
+        revision = 1;
+    }
+    let archive = store.archive(&slot(revision));
+    let mut bytes = Vec::new();
+    open_at(&shared.file, start)
+        .and_then(|mut live| live.rest.read_to_end(&mut bytes))
+        .map_err(read_error)?;
+    for chunk in bytes.chunks(CHUNK_BYTES) {
+        records += count_lines(chunk);
+        archive.append(chunk, records)?;
+    }
+    if bytes.is_empty() {
+        archive.append(&[], records)?;
+    }
+    Ok((revision, bytes.len() as u64))
+}

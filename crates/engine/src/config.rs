@@ -1,0 +1,304 @@
+//! The configuration: one TOML file, overridden by environment and flags, with
+//! the origin of each value remembered.
+//!
+//! Which file: `--config`, else `RETRO_CONFIG`, else `<root>/config.toml`, else
+//! `retro/config.toml` in the platform's configuration folder. The root itself
+//! cannot come from a file inside the root.
+
+mod keys;
+
+use retro_agents::by_name;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+use crate::World;
+use crate::platform::expand_home;
+pub use keys::{KEYS, Key};
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The command line.
+    Flag,
+    /// This environment variable.
+    Env(&'static str),
+    /// This file.
+    File(PathBuf),
+    /// Nobody said anything.
+    Default,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Origin::Flag => f.write_str("flag"),
+            Origin::Env(name) => write!(f, "environment ({name})"),
+            Origin::File(path) => write!(f, "{}", path.display()),
+            Origin::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A setting and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting<T> {
+    /// The value in force.
+    pub value: T,
+    /// Who said so.
+    pub origin: Origin,
+}
+
+impl<T> Setting<T> {
+    fn default(value: T) -> Self {
+        Setting { value, origin: Origin::Default }
+    }
+}
+
+/// Everything that can be set.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The store.
+    pub root: Setting<PathBuf>,
+    /// The file that was read, if any.
+    pub file: Option<PathBuf>,
+    /// How often a scheduler should run `retro sync`, in minutes.
+    pub cadence_minutes: Setting<u32>,
+    /// Further roots per agent.
+    pub sources: Setting<BTreeMap<String, Vec<PathBuf>>>,
+    /// Repository name to domain label.
+    pub domains: Setting<BTreeMap<String, String>>,
+    /// Projects whose sessions are not captured.
+    pub exclude_projects: Setting<Vec<String>>,
+    /// Folders whose sessions are not captured.
+    pub exclude_paths: Setting<Vec<PathBuf>>,
+    /// Patterns on working directory and log path; a match is not captured.
+    pub exclude_regex: Setting<Vec<String>>,
+    /// Whether file histories and paste caches are captured too.
+    pub extras: Setting<bool>,
+    /// Keys that were accepted and do nothing here, with the reason.
+    pub notes: Vec<String>,
+}
+
+/// What the command line said.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// `--root`.
+    pub root: Option<PathBuf>,
+    /// `--config`.
+    pub config: Option<PathBuf>,
+}
+
+/// A configuration that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The named file is not there or cannot be read.
+    #[error("cannot read the configuration {path}: {source}")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Not TOML.
+    #[error("{path} is not valid TOML: {what}")]
+    Syntax {
+        /// Which file.
+        path: PathBuf,
+        /// What the parser says.
+        what: String,
+    },
+    /// A key nobody knows.
+    #[error("{path}: unknown key `{key}`{hint}")]
+    UnknownKey {
+        /// Which file.
+        path: PathBuf,
+        /// The key.
+        key: String,
+        /// The nearest right one, as a sentence part.
+        hint: String,
+    },
+    /// A value of the wrong kind.
+    #[error("{path}: `{key}` must be {expected}")]
+    WrongType {
+        /// Which file.
+        path: PathBuf,
+        /// The key.
+        key: String,
+        /// What it should be.
+        expected: String,
+    },
+}
+
+impl Config {
+    /// Reads the configuration in force.
+    pub fn load(world: &World, overrides: &Overrides) -> Result<Config, ConfigError> {
+        let env = |name: &str| (world.own_env)(name).filter(|value| !value.is_empty());
+        let named = overrides.config.clone().or_else(|| env("RETRO_CONFIG").map(PathBuf::from));
+        let outside = match &named {
+            Some(path) => Some((path.clone(), read(path)?)),
+            None => read_if_there(&platform_file(world))?,
+        };
+        let root = match (&overrides.root, env("RETRO_ROOT")) {
+            (Some(root), _) => Setting { value: root.clone(), origin: Origin::Flag },
+            (None, Some(root)) => {
+                Setting { value: expand_home(&root, &world.own_home), origin: Origin::Env("RETRO_ROOT") }
+            }
+            (None, None) => match &outside {
+                Some((path, table)) if table.contains_key("root") => Setting {
+                    value: text(path, table, "root").map(|root| expand_home(root, &world.own_home))?,
+                    origin: Origin::File(path.clone()),
+                },
+                _ => Setting::default(default_root(world)),
+            },
+        };
+        let chosen = match named {
+            Some(_) => outside,
+            None => read_if_there(&root.value.join("config.toml"))?.or(outside),
+        };
+        let mut config = Config::bare(root);
+        if let Some((path, table)) = chosen {
+            config.take(&path, &table, world)?;
+            config.file = Some(path);
+        }
+        Ok(config)
+    }
+
+    /// A configuration of defaults for a store at `root`, for programs that embed us.
+    pub fn for_root(root: impl Into<PathBuf>) -> Config {
+        Config::bare(Setting { value: root.into(), origin: Origin::Flag })
+    }
+
+    fn bare(root: Setting<PathBuf>) -> Config {
+        Config {
+            root,
+            file: None,
+            cadence_minutes: Setting::default(15),
+            sources: Setting::default(BTreeMap::new()),
+            domains: Setting::default(BTreeMap::new()),
+            exclude_projects: Setting::default(Vec::new()),
+            exclude_paths: Setting::default(Vec::new()),
+            exclude_regex: Setting::default(Vec::new()),
+            extras: Setting::default(false),
+            notes: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, path: &Path, table: &Table, world: &World) -> Result<(), ConfigError> {
+        self.notes = keys::check(path, table)?;
+        let origin = || Origin::File(path.to_owned());
+        if table.contains_key("cadence") {
+            let cadence = text(path, table, "cadence")?;
+            let minutes = minutes(cadence).ok_or_else(|| {
+                wrong(path, "cadence", "a time of at least a minute such as \"15m\" or \"6h\"")
+            })?;
+            self.cadence_minutes = Setting { value: minutes, origin: origin() };
+        }
+        if let Some(sources) = table.get("sources").and_then(Value::as_table) {
+            let mut roots = BTreeMap::new();
+            for (name, value) in sources {
+                let key = format!("sources.{name}");
+                let agent = by_name(name).ok_or_else(|| keys::unknown_agent(path, name))?;
+                let list = texts(path, &key, value)?;
+                let list = list.iter().map(|root| expand_home(root, &world.own_home)).collect();
+                roots.insert(agent.name().to_owned(), list);
+            }
+            self.sources = Setting { value: roots, origin: origin() };
+        }
+        if let Some(domains) = table.get("domains").and_then(Value::as_table) {
+            let mut labels = BTreeMap::new();
+            for (repository, label) in domains {
+                let key = format!("domains.{repository}");
+                let label = label.as_str().ok_or_else(|| wrong(path, &key, "a text"))?;
+                labels.insert(repository.clone(), label.to_owned());
+            }
+            self.domains = Setting { value: labels, origin: origin() };
+        }
+        if let Some(capture) = table.get("capture").and_then(Value::as_table) {
+            if let Some(value) = capture.get("exclude_projects") {
+                let value = texts(path, "capture.exclude_projects", value)?;
+                self.exclude_projects = Setting { value, origin: origin() };
+            }
+            if let Some(value) = capture.get("exclude_paths") {
+                let value = texts(path, "capture.exclude_paths", value)?;
+                let value = value.iter().map(|folder| expand_home(folder, &world.own_home)).collect();
+                self.exclude_paths = Setting { value, origin: origin() };
+            }
+            if let Some(value) = capture.get("exclude_regex") {
+                let value = texts(path, "capture.exclude_regex", value)?;
+                if let Some(bad) = value.iter().find(|pattern| regex::Regex::new(pattern).is_err()) {
+                    let expected = format!("a list of regular expressions; {bad:?} is none");
+                    return Err(wrong(path, "capture.exclude_regex", &expected));
+                }
+                self.exclude_regex = Setting { value, origin: origin() };
+            }
+            if let Some(value) = capture.get("extras") {
+                let value = value.as_bool().ok_or_else(|| wrong(path, "capture.extras", "true or false"))?;
+                self.extras = Setting { value, origin: origin() };
+            }
+        }
+        Ok(())
+    }
+
+    /// The domain label of a project, if one was set.
+    pub fn domain(&self, project: &str) -> Option<&str> {
+        self.domains.value.get(project).map(String::as_str)
+    }
+}
+
+/// The store's place when nobody says otherwise.
+pub fn default_root(world: &World) -> PathBuf {
+    world.platform.data_dir(&world.own_home, &*world.own_env).join("retro").join("store")
+}
+
+/// The configuration file outside the root.
+pub fn platform_file(world: &World) -> PathBuf {
+    world.platform.config_dir(&world.own_home, &*world.own_env).join("retro").join("config.toml")
+}
+
+fn read(path: &Path) -> Result<Table, ConfigError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+    text.parse::<Table>()
+        .map_err(|error| ConfigError::Syntax { path: path.to_owned(), what: error.to_string() })
+}
+
+fn read_if_there(path: &Path) -> Result<Option<(PathBuf, Table)>, ConfigError> {
+    match path.try_exists() {
+        Ok(true) => Ok(Some((path.to_owned(), read(path)?))),
+        _ => Ok(None),
+    }
+}
+
+fn wrong(path: &Path, key: &str, expected: &str) -> ConfigError {
+    ConfigError::WrongType { path: path.to_owned(), key: key.to_owned(), expected: expected.to_owned() }
+}
+
+fn text<'a>(path: &Path, table: &'a Table, key: &str) -> Result<&'a str, ConfigError> {
+    table.get(key).and_then(Value::as_str).ok_or_else(|| wrong(path, key, "a text"))
+}
+
+fn texts(path: &Path, key: &str, value: &Value) -> Result<Vec<String>, ConfigError> {
+    let list = value.as_array().and_then(|items| {
+        items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+    });
+    list.ok_or_else(|| wrong(path, key, "a list of texts"))
+}
+
+/// `15m`, `6h`, `1d` or bare seconds, as minutes.
+fn minutes(text: &str) -> Option<u32> {
+    let text = text.trim();
+    let unit = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let count: u32 = text[..unit].parse().ok()?;
+    let minutes = match text[unit..].trim() {
+        "" | "s" => count / 60,
+        "m" | "min" => count,
+        "h" => count.checked_mul(60)?,
+        "d" => count.checked_mul(24 * 60)?,
+        _ => return None,
+    };
+    (minutes >= 1).then_some(minutes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+//! What can go wrong in a sync as a whole. What goes wrong in one session is
+//! reported with that session and stops no other.
+
+use std::path::PathBuf;
+
+/// An error that ends a command.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] retro_store::Error),
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] crate::config::ConfigError),
+    /// A path the user named cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A path the user named holds nothing we know.
+    #[error("no agent session found in {0}; retro reads these agents: {agents}", agents = agent_names())]
+    NothingThere(PathBuf),
+    /// A session that is not in the store.
+    #[error("session {0} is not in the store; `retro sync` captures what is on this machine")]
+    NoSession(String),
+    /// A raw file could not be read back.
+    #[error("cannot read back {what}: {source}; `retro verify --deep` tells more")]
+    Raw {
+        /// Which source.
+        what: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// File watching could not start.
+    #[error("cannot watch for changes: {0}")]
+    Watch(String),
+}
+
+fn agent_names() -> String {
+    retro_agents::AGENTS.iter().map(|agent| agent.title()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,105 @@
+//! Importing chosen sessions by hand.
+
+use retro_model::SessionKey;
+use retro_store::{RealDisk, Store};
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::discover::{SessionFiles, discover};
+use crate::sync::{Progress, SyncOptions, SyncReport, known, sync_store, unchanged};
+use crate::{Config, Error, World, from};
+
+/// Which sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// The one whose id begins so.
+    Id(String),
+    /// The newest.
+    Latest,
+    /// All, newest first, at most so many.
+    All(Option<usize>),
+}
+
+/// What to import.
+#[derive(Debug, Clone)]
+pub struct ImportOptions {
+    /// The agent.
+    pub agent: String,
+    /// Which of its sessions.
+    pub choice: Choice,
+    /// Also those that are captured and unchanged.
+    pub force: bool,
+    /// Look here instead of in the agent's folders.
+    pub from: Option<PathBuf>,
+}
+
+/// What was imported.
+#[derive(Debug, Clone)]
+pub struct Imported {
+    /// The sessions that were read, in order.
+    pub sessions: Vec<SessionKey>,
+    /// Sessions that were captured before and have not changed.
+    pub unchanged: Vec<SessionKey>,
+    /// What the sync did.
+    pub report: SyncReport,
+}
+
+/// Captures the chosen sessions. Those that are captured and unchanged are left
+/// alone unless forced; nothing is ever overwritten.
+pub fn import(
+    world: &World,
+    config: &Config,
+    options: &ImportOptions,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Imported, Error> {
+    let store = Store::open_or_create(&config.root.value, Arc::new(RealDisk))?;
+    let places = store.index()?.places()?;
+    let known = known(&places);
+    let found = match &options.from {
+        Some(path) => from::discover(world, config, path, Some(&options.agent), &known)?,
+        None => discover(world, config, Some(&options.agent), &known),
+    };
+    let chosen = choose(&found.sessions, &options.choice);
+    let mut read = Vec::new();
+    let mut same = Vec::new();
+    for session in chosen {
+        let seen = session.files.iter().all(|file| unchanged(&places, &file.path, file.stat));
+        match seen && !options.force {
+            true => same.push(session.key.clone()),
+            false => read.push(session.key.clone()),
+        }
+    }
+    let sync = SyncOptions {
+        agent: Some(options.agent.clone()),
+        from: options.from.clone(),
+        sessions: Some(read.iter().cloned().collect::<HashSet<_>>()),
+        force: options.force,
+        ..SyncOptions::default()
+    };
+    let report = match read.is_empty() {
+        true => SyncReport::default(),
+        false => sync_store(world, config, &sync, &store, progress)?,
+    };
+    Ok(Imported { sessions: read, unchanged: same, report })
+}
+
+/// Discovery gives the newest first.
+fn choose<'a>(sessions: &'a [SessionFiles], choice: &Choice) -> Vec<&'a SessionFiles> {
+    match choice {
+        Choice::Latest => sessions.iter().take(1).collect(),
+        Choice::All(limit) => sessions.iter().take(limit.unwrap_or(usize::MAX)).collect(),
+        Choice::Id(id) => match sessions.iter().find(|session| session.key.id == *id) {
+            Some(exact) => vec![exact],
+            None => {
+                let mut fitting: Vec<_> =
+                    sessions.iter().filter(|session| session.key.id.starts_with(id)).collect();
+                // A prefix that fits several means none of them.
+                if fitting.len() > 1 {
+                    fitting.clear();
+                }
+                fitting
+            }
+        },
+    }
+}

@@ -1,0 +1,273 @@
+//! Batches: some sessions, captured in parallel under the lock, durable together.
+
+use rayon::prelude::*;
+use retro_store::{Index, Lock, PlaceRow, SourceRow, Store};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::{Failure, Progress, SyncReport, agent_of};
+use crate::capture::{self, Before, Captured};
+use crate::discover::{SessionFiles, SharedFile};
+use crate::stages::{self, Stage, runs};
+use crate::{Error, World, cold};
+
+/// Sessions of one batch.
+const BATCH_SESSIONS_MAX: usize = 200;
+
+/// Source bytes of one batch; a larger session is a batch of its own.
+const BATCH_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Runs batches and counts what they did.
+pub(crate) struct Batcher<'a> {
+    pub world: &'a World,
+    pub store: &'a Store,
+    pub index: &'a Index,
+    pub places: &'a HashMap<PathBuf, PlaceRow>,
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+    pub report: &'a mut SyncReport,
+}
+
+impl Batcher<'_> {
+    /// Captures sessions in the order given.
+    pub(crate) fn sessions(
+        &mut self,
+        sessions: &[SessionFiles],
+        until: Option<&'static Stage>,
+        deadline: Option<Instant>,
+    ) -> Result<(), Error> {
+        let total = sessions.len() as u64;
+        let mut done = 0;
+        let mut bytes = 0;
+        let mut rest = sessions;
+        while !rest.is_empty() {
+            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            if late || self.world.stopping() {
+                self.report.unread += rest.len() as u64;
+                return Ok(());
+            }
+            let (batch, after) = rest.split_at(batch_length(rest));
+            rest = after;
+            let Some(_lock) = self.store.lock(&|| self.world.stopping())? else {
+                self.report.unread += (batch.len() + rest.len()) as u64;
+                return Ok(());
+            };
+            let (captured, analyzed) = self.capture(batch, until)?;
+            self.report.analyzed += analyzed;
+            for one in &captured {
+                self.count(one);
+                bytes += one.new_bytes;
+            }
+            done += batch.len() as u64;
+            (self.progress)(Progress { stage: "capture", done, total, bytes });
+        }
+        Ok(())
+    }
+
+    /// Captures one session under a lock that is held already.
+    pub(crate) fn one(&mut self, session: &SessionFiles, lock: Lock) -> Result<(), Error> {
+        let until = stages::by_name("turns");
+        let (captured, _) = self.capture(std::slice::from_ref(session), until)?;
+        drop(lock);
+        captured.iter().for_each(|one| self.count(one));
+        Ok(())
+    }
+
+    /// One batch, under the lock: capture, sync, index.
+    fn capture(
+        &self,
+        batch: &[SessionFiles],
+        until: Option<&'static Stage>,
+    ) -> Result<(Vec<Captured>, u64), Error> {
+        let mut work: Vec<(&SessionFiles, Vec<SourceRow>)> = Vec::with_capacity(batch.len());
+        for session in batch {
+            work.push((session, self.index.sources_of(&session.key)?));
+        }
+        let now = self.world.now();
+        let results: Vec<Result<(Captured, Option<String>), Error>> = work
+            .into_par_iter()
+            .map(|(session, sources)| {
+                let before = Before { sources, places: self.places };
+                let mut captured = capture::session(self.store, session, before)?;
+                // Everything was in our hands just now: settle it without reading again.
+                let settle_now = runs("normalized", until) && cold::is_quiet(captured.session.mtime_ns, now);
+                let stamp = match captured.whole.take() {
+                    Some(whole) if settle_now && captured.failed.is_empty() => {
+                        let stamp = stages::stamp(session.agent, &captured.content);
+                        cold::settle_into_cache(self.store, session.agent, &session.key, &stamp, whole)?;
+                        Some(stamp)
+                    }
+                    _ => None,
+                };
+                Ok((captured, stamp))
+            })
+            .collect();
+        self.store.sync_all()?;
+        let mut captured = Vec::with_capacity(results.len());
+        let mut stamps = Vec::new();
+        for result in results {
+            let (one, stamp) = result?;
+            if let Some(stamp) = stamp {
+                stamps.push((one.key.clone(), stamp));
+            }
+            captured.push(one);
+        }
+        self.index.write(|index| {
+            for one in &captured {
+                for place in &one.places {
+                    index.put_place(place)?;
+                    index.clear_failure(&place.path)?;
+                }
+                for source in &one.sources {
+                    index.put_source(source)?;
+                }
+                if !one.places.is_empty() {
+                    index.put_session(&one.session)?;
+                    index.put_stage(&one.key, "capture", version("capture"), &one.content)?;
+                }
+                if runs("turns", until) {
+                    for turn in &one.turns {
+                        index.put_turn(turn)?;
+                    }
+                    let parser = agent_of(&one.key).map_or(0, |agent| agent.parser_version());
+                    index.put_stage(&one.key, "turns", parser, &one.content)?;
+                }
+                for (path, reason) in &one.failed {
+                    index.put_failure(path, &one.key.agent, reason, now)?;
+                }
+            }
+            for (key, stamp) in &stamps {
+                index.put_stage(key, "normalized", version("normalized"), stamp)?;
+            }
+            Ok(())
+        })?;
+        Ok((captured, stamps.len() as u64))
+    }
+
+    fn count(&mut self, one: &Captured) {
+        self.report.wrote |= one.new_bytes > 0 || one.is_new;
+        self.report.gaps += one.gaps;
+        if one.is_new && !one.places.is_empty() {
+            self.report.ingested += 1;
+        } else if one.new_bytes > 0 {
+            self.report.appended += 1;
+        } else if one.failed.is_empty() {
+            self.report.skipped_unchanged += 1;
+        }
+        if !one.failed.is_empty() {
+            self.report.failed += 1;
+        }
+        for (path, reason) in &one.failed {
+            let path = path.display().to_string();
+            self.report.failures.push(Failure { agent: one.key.agent.clone(), path, reason: reason.clone() });
+        }
+    }
+
+    /// Captures files that serve many sessions.
+    pub(crate) fn shared<'f>(&mut self, files: impl Iterator<Item = &'f SharedFile>) -> Result<(), Error> {
+        let files: Vec<&SharedFile> = files.collect();
+        if files.is_empty() {
+            return Ok(());
+        }
+        let Some(_lock) = self.store.lock(&|| self.world.stopping())? else { return Ok(()) };
+        let mut places = Vec::new();
+        for file in files {
+            match capture::shared(self.store, file) {
+                Ok((place, new_bytes)) => {
+                    self.report.wrote |= new_bytes > 0;
+                    self.report.shared_files += 1;
+                    places.push(place);
+                }
+                Err(Error::Read { path, source }) => self.report.skipped_files.push(Failure {
+                    agent: file.agent.name().to_owned(),
+                    path: path.display().to_string(),
+                    reason: source.to_string(),
+                }),
+                Err(error) => return Err(error),
+            }
+        }
+        self.store.sync_all()?;
+        self.index.write(|index| {
+            for place in &places {
+                index.put_place(place)?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+fn version(stage: &str) -> u32 {
+    stages::by_name(stage).map_or(0, |stage| stage.version)
+}
+
+fn batch_length(sessions: &[SessionFiles]) -> usize {
+    let mut bytes = 0;
+    let fits = |session: &&SessionFiles| {
+        bytes += session.bytes();
+        bytes <= BATCH_BYTES_MAX
+    };
+    sessions.iter().take(BATCH_SESSIONS_MAX).take_while(fits).count().max(1)
+}
+
+/// Rows of sessions that the store holds and the index does not, or holds from
+/// an older parser: read again from raw.
+pub(crate) fn backfill(
+    world: &World,
+    store: &Store,
+    index: &Index,
+    report: &mut SyncReport,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<(), Error> {
+    let current = index.stage_rows("turns")?;
+    let rows: HashMap<_, _> =
+        index.session_rows()?.into_iter().map(|row| (row.key(), row.mtime_ns)).collect();
+    let stale: Vec<_> = store
+        .session_keys()?
+        .into_iter()
+        .filter_map(|key| {
+            let agent = agent_of(&key)?;
+            let fits = current.get(&key).is_some_and(|(version, _)| *version == agent.parser_version());
+            (!fits || !rows.contains_key(&key)).then_some((key, agent))
+        })
+        .collect();
+    let total = stale.len() as u64;
+    let mut done = 0;
+    for batch in stale.chunks(BATCH_SESSIONS_MAX) {
+        if world.stopping() {
+            return Ok(());
+        }
+        let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
+        let read: Vec<Result<Captured, Error>> = batch
+            .par_iter()
+            .map(|(key, agent)| capture::from_raw(store, *agent, key, rows.get(key).copied().unwrap_or(0)))
+            .collect();
+        store.sync_all()?;
+        let mut good = Vec::new();
+        for (result, (key, _)) in read.into_iter().zip(batch) {
+            match result {
+                Ok(one) => good.push(one),
+                Err(error) => report.fail(key, &error),
+            }
+        }
+        index.write(|index| {
+            for one in &good {
+                index.clear_turns(&one.key)?;
+                for source in &one.sources {
+                    index.put_source(source)?;
+                }
+                for turn in &one.turns {
+                    index.put_turn(turn)?;
+                }
+                index.put_session(&one.session)?;
+                index.put_stage(&one.key, "capture", version("capture"), &one.content)?;
+                let parser = agent_of(&one.key).map_or(0, |agent| agent.parser_version());
+                index.put_stage(&one.key, "turns", parser, &one.content)?;
+            }
+            Ok(())
+        })?;
+        done += batch.len() as u64;
+        progress(Progress { stage: "turns", done, total, bytes: 0 });
+    }
+    Ok(())
+}

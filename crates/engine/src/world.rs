@@ -1,0 +1,65 @@
+//! Everything of the outside world that the engine may ask for, handed in at the edge.
+
+use retro_model::Timestamp;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::platform::Platform;
+
+/// Looks up an environment variable.
+pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// Tells the time.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Home, environment, clock and the wish to stop.
+#[derive(Clone)]
+pub struct World {
+    /// Where the agents' folders are looked for.
+    pub home: PathBuf,
+    /// The agents' environment; empty when the user pointed at another home.
+    pub env: Env,
+    /// The user's own home, where our store and configuration lie.
+    pub own_home: PathBuf,
+    /// The environment that speaks to us.
+    pub own_env: Env,
+    /// The clock.
+    pub clock: Clock,
+    /// Which platform's rules hold.
+    pub platform: Platform,
+    /// Set by Ctrl-C: finish the batch and leave.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl World {
+    /// A world with this home, an empty environment and the system clock.
+    pub fn at(home: impl Into<PathBuf>) -> World {
+        let home = home.into();
+        World {
+            own_home: home.clone(),
+            own_env: Arc::new(|_| None),
+            home,
+            env: Arc::new(|_| None),
+            clock: Arc::new(|| jiff::Timestamp::now().into()),
+            platform: Platform::current(),
+            stop: Arc::new(AtomicBool::new(false)),
+        }
+    }
+
+    /// The same world at a fixed instant.
+    pub fn with_clock(mut self, now: Timestamp) -> World {
+        self.clock = Arc::new(move || now);
+        self
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    /// Whether somebody wants us to stop.
+    pub fn stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,165 @@
+//! A machine of its own for each test: a home with agents' logs, and a store.
+#![allow(dead_code)]
+
+use retro_agents::{AGENTS, Agent, by_name, script::Script};
+use retro_engine::{Config, SyncOptions, SyncReport, World, read, sync};
+use retro_model::{Event, SessionKey, Timestamp};
+use retro_store::{RealDisk, Slot, Store};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub struct Machine {
+    dir: tempfile::TempDir,
+    pub world: World,
+    pub config: Config,
+}
+
+impl Machine {
+    /// An empty machine on which every session is quiet.
+    pub fn new() -> Machine {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("home");
+        std::fs::create_dir_all(&home).unwrap();
+        let tomorrow = Timestamp::from_millis(jiff_now() + 3 * 86_400_000).unwrap();
+        let world = World::at(home).with_clock(tomorrow);
+        let config = Config::for_root(dir.path().join("store"));
+        Machine { dir, world, config }
+    }
+
+    /// The same machine now: nothing is quiet yet.
+    pub fn busy(mut self) -> Machine {
+        self.world = self.world.clone().with_clock(Timestamp::from_millis(jiff_now()).unwrap());
+        self
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.world.home.clone()
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn write(&self, path: &Path, bytes: &[u8]) {
+        let path = self.home().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    /// Writes a script as an agent would have, and says which files that gave.
+    pub fn tell(&self, agent: &str, script: &str) -> Vec<PathBuf> {
+        let script = Script::parse(script).unwrap();
+        let files = by_name(agent).unwrap().write(&script);
+        for (path, bytes) in &files {
+            self.write(path, bytes);
+        }
+        files.into_iter().map(|(path, _)| self.home().join(path)).collect()
+    }
+
+    pub fn sync(&self) -> SyncReport {
+        self.sync_with(&SyncOptions::default())
+    }
+
+    pub fn sync_with(&self, options: &SyncOptions) -> SyncReport {
+        sync(&self.world, &self.config, options, &|_| {}).unwrap()
+    }
+
+    pub fn store(&self) -> Store {
+        Store::open(&self.config.root.value, Arc::new(RealDisk)).unwrap()
+    }
+
+    pub fn events(&self, key: &SessionKey) -> Vec<Event> {
+        let agent = by_name(&key.agent).unwrap();
+        read::events(&self.store(), agent, key).unwrap()
+    }
+
+    /// Everything the store answers with: raw bytes, session files, events, rows.
+    pub fn answers(&self) -> BTreeMap<String, String> {
+        let store = self.store();
+        let mut answers = BTreeMap::new();
+        for key in store.session_keys().unwrap() {
+            for slot in store.raw_slots(&key).unwrap() {
+                answers.insert(format!("raw {slot}"), hex(&raw(&store, &slot)));
+            }
+            let file = std::fs::read_to_string(store.session_path(&key)).unwrap();
+            answers.insert(format!("file {key}"), self.anonymous(&file));
+            let events: Vec<String> =
+                self.events(&key).iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+            answers.insert(format!("events {key}"), events.join("\n"));
+            let row = store.index().unwrap().session_row(&key).unwrap();
+            let row = row.map(|mut row| {
+                row.mtime_ns = 0;
+                format!("{row:?}")
+            });
+            answers.insert(format!("row {key}"), row.unwrap_or_default());
+            let turns = store.index().unwrap().turns_of(&key).unwrap();
+            answers.insert(format!("turns {key}"), format!("{turns:#?}"));
+        }
+        answers
+    }
+
+    /// The text without the name of this machine's folder and what depends on it.
+    fn anonymous(&self, text: &str) -> String {
+        let text = text.replace(&self.path().display().to_string(), "MACHINE");
+        let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        json.as_object_mut().unwrap().remove("check");
+        serde_json::to_string_pretty(&json).unwrap()
+    }
+
+    pub fn verify(&self) {
+        let report = self.store().verify(true, &mut |_| {}).unwrap();
+        assert!(report.problems.is_empty(), "{:?}", report.problems);
+    }
+}
+
+pub fn raw(store: &Store, slot: &Slot) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    read::feed_raw(store, slot, &mut |piece| bytes.extend_from_slice(piece)).unwrap();
+    bytes
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+pub fn agents() -> &'static [&'static dyn Agent] {
+    AGENTS
+}
+
+fn jiff_now() -> i64 {
+    let now: Timestamp = jiff::Timestamp::now().into();
+    now.as_millis()
+}
+
+/// A story with everything the notation can say.
+pub const STORY: &str = "\
+@ session 11111111-1111-4111-8111-111111111111
+@ cwd /home/dev/shop
+@ branch main
+@ model claude-opus-5
+> Fix the tax test
+? Rounding, perhaps.
+$ cargo test
+| 1 failed
+! 101
+~ src/tax.rs
+- old
++ new
+& Look for callers
+. $ grep -r vat
+. | two
+. < Two callers.
+< Done.
+@ title Fix tax
+> Thanks, now add docs
+< Added.
+";
+
+/// A second session.
+pub const OTHER: &str = "\
+@ session 22222222-2222-4222-8222-222222222222
+@ cwd /home/dev/notes
+> Add a search box
+< There is one now.
+";

@@ -1,0 +1,252 @@
+//! What a sync does to a machine's store, as stories.
+
+mod support;
+
+use retro_engine::{SyncOptions, stages};
+use retro_model::{Kind, Origin, SessionKey};
+use retro_store::Slot;
+use std::io::Write;
+use support::{Machine, OTHER, STORY, raw};
+
+fn story() -> SessionKey {
+    SessionKey::new("claude", "11111111-1111-4111-8111-111111111111")
+}
+
+#[test]
+fn everything_is_captured_once_and_read_back_byte_for_byte() {
+    let machine = Machine::new();
+    let files = machine.tell("claude", STORY);
+    machine.tell("claude", OTHER);
+    let first = machine.sync();
+    assert_eq!((first.discovered, first.ingested, first.failed, first.gaps), (2, 2, 0, 0));
+    assert_eq!(first.analyzed, 2);
+    let second = machine.sync();
+    assert_eq!((second.ingested, second.appended, second.skipped_unchanged), (0, 0, 2));
+    assert_eq!(second.analyzed, 0);
+    let store = machine.store();
+    let file = store.session(&story()).unwrap().unwrap();
+    let mut seen = 0;
+    for (source, entry) in &file.sources {
+        assert_eq!(entry.revisions, 1);
+        let slot = Slot::Session { key: story(), source: source.clone(), revision: 1 };
+        for place in &entry.places {
+            assert_eq!(raw(&store, &slot), std::fs::read(place).unwrap(), "{source}");
+            assert!(files.iter().any(|path| path.display().to_string() == *place));
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, files.len());
+    machine.verify();
+}
+
+#[test]
+fn sources_are_left_as_they_were() {
+    let machine = Machine::new();
+    let files = machine.tell("claude", STORY);
+    let before: Vec<_> = files
+        .iter()
+        .map(|path| (std::fs::read(path).unwrap(), std::fs::metadata(path).unwrap().modified().unwrap()))
+        .collect();
+    machine.sync();
+    for (path, (bytes, mtime)) in files.iter().zip(before) {
+        assert_eq!(std::fs::read(path).unwrap(), bytes);
+        assert_eq!(std::fs::metadata(path).unwrap().modified().unwrap(), mtime);
+    }
+}
+
+#[test]
+fn a_log_that_grew_is_appended_and_not_read_again() {
+    let machine = Machine::new();
+    let main = machine.tell("claude", STORY).remove(0);
+    let whole = std::fs::read(&main).unwrap();
+    let half = whole.len() / 2;
+    std::fs::write(&main, &whole[..half]).unwrap();
+    machine.sync();
+    let mut file = std::fs::OpenOptions::new().append(true).open(&main).unwrap();
+    file.write_all(&whole[half..]).unwrap();
+    drop(file);
+    let report = machine.sync();
+    assert_eq!((report.ingested, report.appended), (0, 1));
+    let slots = machine.store().raw_slots(&story()).unwrap();
+    let main_slots: Vec<_> = slots
+        .iter()
+        .filter(|slot| matches!(slot, Slot::Session { source, .. } if source.is_main()))
+        .collect();
+    assert_eq!(main_slots.len(), 1);
+    assert_eq!(raw(&machine.store(), main_slots[0]), whole);
+    machine.verify();
+}
+
+#[test]
+fn a_rewritten_log_is_a_new_revision_and_the_old_one_stays() {
+    let machine = Machine::new();
+    let main = machine.tell("claude", STORY).remove(0);
+    machine.sync();
+    let old = std::fs::read(&main).unwrap();
+    let before = machine.events(&story());
+    // Same length, other content in the middle; then shorter.
+    let mut changed = old.clone();
+    let at = old.windows(6).position(|bytes| bytes == b"Thanks").unwrap();
+    changed[at..at + 6].copy_from_slice(b"Please");
+    std::fs::write(&main, &changed).unwrap();
+    machine.sync();
+    let shorter: Vec<u8> = old.split_inclusive(|b| *b == b'\n').skip(3).flatten().copied().collect();
+    std::fs::write(&main, &shorter).unwrap();
+    machine.sync();
+    let store = machine.store();
+    let slot = |revision| Slot::Session { key: story(), source: retro_model::SourceKey::main(), revision };
+    assert_eq!(raw(&store, &slot(1)), old);
+    assert_eq!(raw(&store, &slot(2)), changed);
+    assert_eq!(raw(&store, &slot(3)), shorter);
+    let after = machine.events(&story());
+    let ids =
+        |events: &[retro_model::Event]| events.iter().map(|event| event.id.to_string()).collect::<Vec<_>>();
+    let (old_ids, new_ids) = (ids(&before), ids(&after));
+    assert!(old_ids.iter().all(|id| new_ids.contains(id)), "an event lost its address");
+    machine.verify();
+}
+
+#[test]
+fn the_same_session_under_two_roots_is_one() {
+    let machine = Machine::new();
+    let files = machine.tell("claude", STORY);
+    for file in &files {
+        let below = file.strip_prefix(machine.home().join(".claude")).unwrap();
+        let copy = machine.home().join(".config/claude").join(below);
+        std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        std::fs::copy(file, copy).unwrap();
+    }
+    let report = machine.sync();
+    assert_eq!((report.discovered, report.ingested), (1, 1));
+    let file = machine.store().session(&story()).unwrap().unwrap();
+    assert!(file.sources.values().all(|entry| entry.revisions == 1 && entry.places.len() == 2));
+    assert_eq!(machine.sync().skipped_unchanged, 1);
+}
+
+#[test]
+fn a_source_that_vanishes_stays_in_the_store() {
+    let machine = Machine::new();
+    machine.tell("claude", STORY);
+    machine.sync();
+    let before = machine.answers();
+    std::fs::remove_dir_all(machine.home().join(".claude")).unwrap();
+    let report = machine.sync();
+    assert_eq!(report.failed, 0);
+    assert_eq!(machine.answers(), before);
+}
+
+#[test]
+fn derived_folders_deleted_every_answer_is_the_same() {
+    let machine = Machine::new();
+    machine.tell("claude", STORY);
+    machine.tell("claude", OTHER);
+    machine.sync();
+    let before = machine.answers();
+    for folder in ["index", "normalized", "rendered"] {
+        let _ = std::fs::remove_dir_all(machine.config.root.value.join(folder));
+        machine.sync();
+        assert_eq!(machine.answers(), before, "{folder}");
+    }
+    retro_engine::rebuild::rebuild(&machine.world, &machine.config, None, &|_| {}).unwrap();
+    assert_eq!(machine.answers(), before);
+}
+
+#[test]
+fn a_damaged_session_file_is_made_anew_from_raw() {
+    let machine = Machine::new();
+    machine.tell("claude", STORY);
+    machine.sync();
+    let before = machine.answers();
+    let path = machine.store().session_path(&story());
+    std::fs::write(&path, b"{ torn").unwrap();
+    retro_engine::rebuild::mend(&machine.world, &machine.config, &|_| {}).unwrap();
+    machine.sync_with(&SyncOptions { force: true, ..SyncOptions::default() });
+    assert_eq!(machine.answers(), before);
+    machine.verify();
+}
+
+#[test]
+fn until_stops_after_a_stage_and_a_later_sync_goes_on() {
+    let machine = Machine::new();
+    machine.tell("claude", STORY);
+    let options = SyncOptions { until: stages::by_name("capture"), ..SyncOptions::default() };
+    let report = machine.sync_with(&options);
+    assert_eq!((report.ingested, report.analyzed), (1, 0));
+    let index = machine.store().index().unwrap();
+    assert!(index.stage_rows("turns").unwrap().is_empty());
+    assert_eq!(machine.sync().analyzed, 1);
+    assert_eq!(index.stage_rows("turns").unwrap().len(), 1);
+    assert!(!index.turns_of(&story()).unwrap().is_empty());
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let machine = Machine::new();
+    machine.tell("claude", STORY);
+    let report = machine.sync_with(&SyncOptions { dry_run: true, ..SyncOptions::default() });
+    assert_eq!((report.discovered, report.ingested), (1, 1));
+    assert!(!machine.config.root.value.exists());
+}
+
+#[test]
+fn busy_sessions_wait_for_their_cold_stages() {
+    let machine = Machine::new().busy();
+    machine.tell("claude", STORY);
+    let report = machine.sync();
+    assert_eq!((report.ingested, report.analyzed), (1, 0));
+    assert!(!machine.store().normalized_path(&story()).exists());
+    let prompts: Vec<_> = machine
+        .events(&story())
+        .into_iter()
+        .filter(|event| event.kind == Kind::User && event.origin == Origin::User)
+        .map(|event| event.text.unwrap().to_string())
+        .collect();
+    assert_eq!(prompts, ["Fix the tax test", "Thanks, now add docs"]);
+}
+
+#[test]
+fn excluded_projects_stay_out() {
+    let mut machine = Machine::new();
+    machine.tell("claude", STORY);
+    machine.tell("claude", OTHER);
+    machine.config.exclude_projects.value = vec!["notes".into()];
+    let report = machine.sync();
+    assert_eq!((report.ingested, report.excluded), (1, 1));
+    machine.config.exclude_projects.value.clear();
+    machine.config.exclude_regex.value = vec!["/sh[o]p".into()];
+    let report = machine.sync();
+    assert_eq!((report.ingested, report.excluded), (1, 1));
+}
+
+#[test]
+fn one_bad_session_stops_no_other() {
+    let machine = Machine::new();
+    machine.tell("claude", STORY);
+    let bad = b"\0\0\0\n{\"type\":\"user\"\nnot json\n[1,2]\n\"text\"\n{\"type\":5,\"message\":null}\n\xff\xfe\n{\"half\":";
+    machine.write(".claude/projects/-x/33333333-3333-4333-8333-333333333333.jsonl".as_ref(), bad);
+    let report = machine.sync();
+    assert_eq!((report.discovered, report.failed), (2, 0));
+    assert!(report.gaps >= 3, "{report:?}");
+    assert_eq!(machine.sync().skipped_unchanged, 2);
+    machine.verify();
+}
+
+#[test]
+fn many_syncs_at_once_give_the_result_of_one() {
+    let alone = Machine::new();
+    alone.tell("claude", STORY);
+    alone.tell("claude", OTHER);
+    alone.sync();
+    for writers in [2, 8] {
+        let machine = Machine::new();
+        machine.tell("claude", STORY);
+        machine.tell("claude", OTHER);
+        std::thread::scope(|scope| {
+            for _ in 0..writers {
+                scope.spawn(|| machine.sync());
+            }
+        });
+        assert_eq!(machine.answers(), alone.answers(), "{writers} writers");
+        machine.verify();
+    }
+}

@@ -1,0 +1,257 @@
+//! One raw file: the bytes of one revision of a source, as zstd frames.
+//!
+//! After each data frame stands a commit frame (`commit.rs`) that says how far
+//! the source is captured. The last commit that can be believed is the truth
+//! (`tail.rs`); what follows it was never finished and is cut by the next
+//! append. Reading (`read.rs`) hands out only bytes whose chain was checked;
+//! `compare.rs` holds a live source against them; `repack.rs` makes a quiet
+//! file small.
+//!
+//! **Invariant:** a committed byte is never changed. Only a state source is
+//! replaced as a whole, and a repack puts the same bytes into other frames.
+//!
+//! Writing needs the store's lock, and one writer a file.
+
+pub(crate) mod commit;
+mod compare;
+mod frame;
+mod read;
+mod repack;
+pub(crate) mod tail;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use commit::Commit;
+pub use compare::Comparison;
+pub use read::ArchiveReader;
+
+use crate::Error;
+use crate::files::{Files, Worth};
+use crate::layout::part_of;
+use frame::{FRAME_BYTES_MAX, Packer};
+use tail::Depth;
+
+/// One raw file of a store.
+#[derive(Debug, Clone)]
+pub struct Archive {
+    files: Arc<Files>,
+    standings: Arc<Standings>,
+    path: PathBuf,
+}
+
+/// What is known of raw files in this process, so that a tail is checked once.
+#[derive(Debug, Default)]
+pub(crate) struct Standings(Mutex<HashMap<PathBuf, Standing>>);
+
+/// How far a file of this length is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Standing {
+    length: u64,
+    commit: Option<Commit>,
+}
+
+impl Archive {
+    pub(crate) fn new(files: Arc<Files>, standings: Arc<Standings>, path: PathBuf) -> Archive {
+        Archive { files, standings, path }
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The last commit; nothing if the file is not there or holds none.
+    ///
+    /// A glance at the last bytes if they are a settled commit. Otherwise what
+    /// was written since the last settled one is checked, once a process.
+    pub fn tail(&self) -> Result<Option<Commit>, Error> {
+        let Some((mut file, length)) = self.open()? else { return Ok(None) };
+        Ok(self.standing(&mut file, length)?.commit)
+    }
+
+    /// Adds bytes of the source; `records` counts its whole lines up to the end
+    /// of the chunk. An unfinished end of an earlier append is cut first. The
+    /// bytes are written, and lasting after [`crate::Store::sync_all`].
+    ///
+    /// A large chunk gives several commits, so after an error ask [`Archive::tail`]
+    /// how far it came.
+    pub fn append(&self, chunk: &[u8], records: u64) -> Result<Commit, Error> {
+        let standing = match self.open()? {
+            Some((mut file, length)) => self.standing(&mut file, length)?,
+            None => Standing { length: 0, commit: None },
+        };
+        if let (true, Some(commit)) = (chunk.is_empty(), standing.commit) {
+            return Ok(commit);
+        }
+        self.grow(standing, chunk, records).inspect_err(|_| self.standings.forget(&self.path))
+    }
+
+    fn grow(&self, standing: Standing, chunk: &[u8], records: u64) -> Result<Commit, Error> {
+        let disk = &self.files.disk;
+        let mut packer = Packer::growing(standing.commit).map_err(Error::io("compress for", &self.path))?;
+        if let Some(folder) = self.path.parent()
+            && standing.length == 0
+        {
+            self.files.ensure_dir(folder)?;
+            self.files.touch_names(&self.path);
+        }
+        self.files.touch(&self.path);
+        if standing.length > packer.offset() {
+            disk.truncate(&self.path, packer.offset())
+                .map_err(Error::io("cut the unfinished end of", &self.path))?;
+        }
+        let counted = standing.commit.map_or(0, |commit| commit.records);
+        self.write_frames(&self.path, &mut packer, chunk, counted, records)
+    }
+
+    /// Puts other bytes in the place of all it holds, for sources of kind state.
+    pub fn replace(&self, bytes: &[u8], records: u64) -> Result<Commit, Error> {
+        let mut packer = Packer::replacing().map_err(Error::io("compress for", &self.path))?;
+        self.start_part()?;
+        let part = part_of(&self.path);
+        let commit = self.write_frames(&part, &mut packer, bytes, 0, records)?;
+        self.settle_part(commit)?;
+        Ok(commit)
+    }
+
+    /// Removes the file; false if there was none.
+    pub fn remove(&self) -> Result<bool, Error> {
+        self.standings.forget(&self.path);
+        self.files.remove(&part_of(&self.path), Worth::Cache)?;
+        self.files.remove(&self.path, Worth::Truth)
+    }
+
+    /// Starts a new file beside this one.
+    fn start_part(&self) -> Result<(), Error> {
+        if let Some(folder) = self.path.parent() {
+            self.files.ensure_dir(folder)?;
+        }
+        let part = part_of(&self.path);
+        self.files.disk.write(&part, &[]).map_err(Error::io("write", &part))
+    }
+
+    /// Moves the new file into the place of this one.
+    fn settle_part(&self, commit: Commit) -> Result<(), Error> {
+        self.standings.forget(&self.path);
+        self.files.settle_part(&self.path, Worth::Truth)?;
+        self.standings.learn(&self.path, Standing { length: commit.file_end(), commit: Some(commit) });
+        Ok(())
+    }
+
+    /// Writes a chunk as frames at the packer's place. `counted` lines came
+    /// before it, `records` after; commits between count line ends.
+    fn write_frames(
+        &self,
+        path: &Path,
+        packer: &mut Packer,
+        chunk: &[u8],
+        mut counted: u64,
+        records: u64,
+    ) -> Result<Commit, Error> {
+        let mut rest = chunk;
+        loop {
+            let (piece, after) = rest.split_at(rest.len().min(FRAME_BYTES_MAX));
+            rest = after;
+            counted += memchr::memchr_iter(b'\n', piece).count() as u64;
+            let here = if rest.is_empty() { records } else { counted.min(records) };
+            let offset = packer.offset();
+            let bytes = packer.pack(piece, here).map_err(Error::io("compress for", path))?;
+            self.files.disk.write_at(path, offset, &bytes).map_err(Error::io("write", path))?;
+            if let (true, Some(commit)) = (rest.is_empty(), packer.last()) {
+                if path == self.path {
+                    let standing = Standing { length: commit.file_end(), commit: Some(commit) };
+                    self.standings.learn(path, standing);
+                }
+                return Ok(commit);
+            }
+        }
+    }
+
+    /// How far the file is good, checked unless this process knows.
+    fn standing(&self, file: &mut File, length: u64) -> Result<Standing, Error> {
+        if let Some(standing) = self.known(file, length)? {
+            return Ok(standing);
+        }
+        let commit = tail::standing(file, length, Depth::Unsettled).map_err(Error::raw(&self.path))?;
+        let standing = Standing { length, commit };
+        if commit.is_some_and(|commit| !commit.settled) {
+            // Its writer was stopped before it could sync.
+            self.files.touch(&self.path);
+            self.files.touch_names(&self.path);
+        }
+        self.standings.learn(&self.path, standing);
+        Ok(standing)
+    }
+
+    /// What this process knows of the file as it now is.
+    fn known(&self, file: &mut File, length: u64) -> Result<Option<Standing>, Error> {
+        let Some(standing) = self.standings.of(&self.path).filter(|standing| standing.length == length)
+        else {
+            return Ok(None);
+        };
+        let Some(commit) = standing.commit.filter(|commit| commit.file_end() == length) else {
+            return Ok(Some(standing));
+        };
+        // Another process may have put a file of the same length in its place.
+        let there = commit::read_at(file, commit.at).map_err(Error::io("read", &self.path))?;
+        Ok(there.is_some_and(|there| there.hash == commit.hash).then_some(standing))
+    }
+
+    fn open(&self) -> Result<Option<(File, u64)>, Error> {
+        match File::open(&self.path) {
+            Ok(file) => {
+                let length = file.metadata().map_err(Error::io("look at", &self.path))?.len();
+                Ok(Some((file, length)))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("open", &self.path)(error)),
+        }
+    }
+}
+
+impl Standings {
+    /// Files whose last commit was not settled when this was asked.
+    pub(crate) fn unsettled(&self) -> HashMap<PathBuf, Commit> {
+        let known = self.lock();
+        let commits = known.iter().filter_map(|(path, standing)| Some((path.clone(), standing.commit?)));
+        commits.filter(|(_, commit)| !commit.settled).collect()
+    }
+
+    /// Marks the last commit of a file that was synced just now, unless the file
+    /// has grown since `commit` or ends in something unfinished.
+    pub(crate) fn settle(&self, files: &Files, path: &Path, commit: &Commit) -> Result<(), Error> {
+        let whole = Standing { length: commit.file_end(), commit: Some(*commit) };
+        if self.of(path) != Some(whole) {
+            return Ok(());
+        }
+        let (offset, mark) = commit::settled_mark(commit);
+        files.disk.write_at(path, offset, mark).map_err(Error::io("write", path))?;
+        self.learn(path, Standing { commit: Some(Commit { settled: true, ..*commit }), ..whole });
+        Ok(())
+    }
+
+    /// Drops what is known of the files in a folder.
+    pub(crate) fn forget_folder(&self, folder: &Path) {
+        self.lock().retain(|path, _| !path.starts_with(folder));
+    }
+
+    fn of(&self, path: &Path) -> Option<Standing> {
+        self.lock().get(path).copied()
+    }
+
+    fn learn(&self, path: &Path, standing: Standing) {
+        self.lock().insert(path.to_owned(), standing);
+    }
+
+    fn forget(&self, path: &Path) {
+        self.lock().remove(path);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Standing>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

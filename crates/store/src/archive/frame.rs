@@ -1,0 +1,121 @@
+//! Data frames: a piece of a source as one zstd frame, with its chain value.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use zstd::bulk::{Compressor, Decompressor};
+
+use super::commit::{Commit, chain};
+
+/// Source bytes of the largest frame. Reading never holds more than one.
+pub(crate) const FRAME_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Makes the frames of one raw file.
+pub(crate) struct Packer {
+    compressor: Compressor<'static>,
+    packed: bool,
+    /// Commits come out settled: the file is synced before anybody sees it.
+    settled: bool,
+    last: Option<Commit>,
+}
+
+impl Packer {
+    /// For frames after `last`, fast, as they are captured.
+    pub(crate) fn growing(last: Option<Commit>) -> io::Result<Packer> {
+        Packer::new(3, false, false, last)
+    }
+
+    /// For a whole file that is put in its place at once.
+    pub(crate) fn replacing() -> io::Result<Packer> {
+        Packer::new(3, false, true, None)
+    }
+
+    /// For a whole file that is made small for good.
+    pub(crate) fn packing() -> io::Result<Packer> {
+        Packer::new(9, true, true, None)
+    }
+
+    fn new(level: i32, packed: bool, settled: bool, last: Option<Commit>) -> io::Result<Packer> {
+        let mut compressor = Compressor::new(level)?;
+        compressor.include_checksum(true)?;
+        compressor.include_contentsize(true)?;
+        Ok(Packer { compressor, packed, settled, last })
+    }
+
+    /// The last commit made, or given.
+    pub(crate) fn last(&self) -> Option<Commit> {
+        self.last
+    }
+
+    /// Where in the raw file the next bytes go.
+    pub(crate) fn offset(&self) -> u64 {
+        self.last.map_or(0, |commit| commit.file_end())
+    }
+
+    /// A data frame and its commit frame. Without bytes it is only a commit.
+    pub(crate) fn pack(&mut self, piece: &[u8], records: u64) -> io::Result<Vec<u8>> {
+        let data = self.offset();
+        let mut bytes = if piece.is_empty() { Vec::new() } else { self.compressor.compress(piece)? };
+        let commit = Commit {
+            end: self.last.map_or(0, |commit| commit.end) + piece.len() as u64,
+            records,
+            hash: chain(self.last.as_ref(), piece),
+            at: data + bytes.len() as u64,
+            data,
+            packed: self.packed,
+            settled: self.settled,
+        };
+        bytes.extend(commit.encode());
+        self.last = Some(commit);
+        Ok(bytes)
+    }
+}
+
+/// Reads frames back. What does not fit its commit is [`io::ErrorKind::InvalidData`].
+pub(crate) struct Unpacker {
+    decompressor: Decompressor<'static>,
+    frame: Vec<u8>,
+}
+
+impl Unpacker {
+    pub(crate) fn new() -> io::Result<Unpacker> {
+        Ok(Unpacker { decompressor: Decompressor::new()?, frame: Vec::new() })
+    }
+
+    /// The source bytes between two neighbouring commits, checked by the chain.
+    pub(crate) fn unpack(
+        &mut self,
+        file: &mut File,
+        before: Option<&Commit>,
+        commit: &Commit,
+    ) -> io::Result<Vec<u8>> {
+        let start = before.map_or(0, |before| before.end);
+        let bad = |what: &str| {
+            let place = format!("source bytes {start} to {}", commit.end);
+            io::Error::new(io::ErrorKind::InvalidData, format!("{place} {what}"))
+        };
+        let length = piece_length(before, commit).ok_or_else(|| bad("are more than a frame may hold"))?;
+        let frame_length = usize::try_from(commit.at.saturating_sub(commit.data)).unwrap_or(usize::MAX);
+        if frame_length > zstd::zstd_safe::compress_bound(FRAME_BYTES_MAX) {
+            return Err(bad("take more room than a frame may"));
+        }
+        self.frame.resize(frame_length, 0);
+        file.seek(SeekFrom::Start(commit.data))?;
+        file.read_exact(&mut self.frame)?;
+        let mut piece = Vec::with_capacity(length);
+        if frame_length > 0 {
+            self.decompressor
+                .decompress_to_buffer(&self.frame, &mut piece)
+                .map_err(|error| bad(&format!("do not decompress ({error})")))?;
+        }
+        if piece.len() != length || chain(before, &piece) != commit.hash {
+            return Err(bad("do not have the hash of their commit"));
+        }
+        Ok(piece)
+    }
+}
+
+/// Source bytes between two neighbouring commits, if that many are allowed.
+pub(crate) fn piece_length(before: Option<&Commit>, commit: &Commit) -> Option<usize> {
+    let length = commit.end.checked_sub(before.map_or(0, |before| before.end))?;
+    usize::try_from(length).ok().filter(|length| *length <= FRAME_BYTES_MAX)
+}

@@ -1,0 +1,214 @@
+//! Writing below the root so that a stop at any instant does no harm.
+//!
+//! A small file is written beside its place and renamed into it. What was
+//! written to truth is remembered as touched until [`Files::sync`] has seen it
+//! onto the medium; derived files and the queue are never waited for.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::layout::part_of;
+use crate::{Disk, Error};
+
+/// The root and the disk it lies on.
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub root: PathBuf,
+    pub disk: Arc<dyn Disk>,
+    touched: Mutex<Touched>,
+}
+
+/// What is written and may not be on the medium yet.
+#[derive(Debug, Default)]
+struct Touched {
+    files: BTreeSet<PathBuf>,
+    folders: BTreeSet<PathBuf>,
+}
+
+/// Whether losing a file to a power cut matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Worth {
+    /// It is truth: never renamed before its bytes are on the medium.
+    Truth,
+    /// It can be made again.
+    Cache,
+}
+
+impl Files {
+    pub(crate) fn new(root: PathBuf, disk: Arc<dyn Disk>) -> Files {
+        Files { root, disk, touched: Mutex::default() }
+    }
+
+    /// Makes a folder below the root, and those between.
+    pub(crate) fn ensure_dir(&self, path: &Path) -> Result<(), Error> {
+        if path.is_dir() {
+            return Ok(());
+        }
+        if let Some(parent) = path.parent()
+            && path != self.root
+        {
+            self.ensure_dir(parent)?;
+        }
+        self.disk.create_dir(path).map_err(Error::io("make the folder", path))
+    }
+
+    /// Puts a whole file in its place.
+    pub(crate) fn put(&self, path: &Path, bytes: &[u8], worth: Worth) -> Result<(), Error> {
+        let folder = path.parent().unwrap_or(&self.root);
+        self.ensure_dir(folder)?;
+        let part = part_of(path);
+        let written = self.disk.write(&part, bytes).map_err(Error::io("write", &part));
+        written.and_then(|()| self.settle_part(path, worth)).inspect_err(|_| {
+            // A full disk needs the space back; if this fails too, the next write clears it.
+            let _ = self.disk.remove(&part);
+        })
+    }
+
+    /// Moves a file that was written beside its place into it.
+    pub(crate) fn settle_part(&self, path: &Path, worth: Worth) -> Result<(), Error> {
+        let part = part_of(path);
+        if worth == Worth::Truth {
+            self.disk.sync_file(&part).map_err(Error::io("sync", &part))?;
+        }
+        self.disk.rename(&part, path).map_err(Error::io("put in place", path))?;
+        if worth == Worth::Truth {
+            self.touch_names(path);
+        }
+        Ok(())
+    }
+
+    /// Removes a file, if it is there.
+    pub(crate) fn remove(&self, path: &Path, worth: Worth) -> Result<bool, Error> {
+        match self.disk.remove(path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(Error::io("remove", path)(error)),
+        }
+        let mut touched = self.touched();
+        touched.files.remove(path);
+        if worth == Worth::Truth {
+            touched.folders.extend(path.parent().map(Path::to_owned));
+        }
+        Ok(true)
+    }
+
+    /// Removes a folder with everything in it, if it is there. Links are
+    /// removed, not followed.
+    pub(crate) fn remove_tree(&self, path: &Path, worth: Worth) -> Result<(), Error> {
+        for entry in entries(path)? {
+            if entry.is_dir {
+                self.remove_tree(&entry.path, worth)?;
+            } else {
+                self.remove(&entry.path, worth)?;
+            }
+        }
+        match self.disk.remove_dir(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path)(error)),
+            _ => {
+                let mut touched = self.touched();
+                touched.folders.remove(path);
+                if worth == Worth::Truth {
+                    touched.folders.extend(path.parent().map(Path::to_owned));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Remembers that a file's bytes are to be synced.
+    pub(crate) fn touch(&self, path: &Path) {
+        self.touched().files.insert(path.to_owned());
+    }
+
+    /// Remembers that the names which lead to a file are to be synced. All of
+    /// them: the folders may be the work of a process that was stopped.
+    pub(crate) fn touch_names(&self, path: &Path) {
+        let above = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root));
+        self.touched().folders.extend(above.map(Path::to_owned));
+    }
+
+    /// Waits until everything touched is on the medium, files before the
+    /// folders that name them. `synced` is told of each file. What could not be
+    /// synced stays touched.
+    pub(crate) fn sync(&self, mut synced: impl FnMut(&Path) -> Result<(), Error>) -> Result<(), Error> {
+        let taken = std::mem::take(&mut *self.touched());
+        let result = self.sync_taken(&taken, &mut synced);
+        if result.is_err() {
+            let mut touched = self.touched();
+            touched.files.extend(taken.files);
+            touched.folders.extend(taken.folders);
+        }
+        result
+    }
+
+    fn sync_taken(
+        &self,
+        taken: &Touched,
+        synced: &mut impl FnMut(&Path) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for path in &taken.files {
+            match self.disk.sync_file(path) {
+                Ok(()) => synced(path)?,
+                // Removed since it was touched: nothing to keep.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::io("sync", path)(error)),
+            }
+        }
+        for path in &taken.folders {
+            match self.disk.sync_dir(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io("sync", path)(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn touched(&self) -> MutexGuard<'_, Touched> {
+        self.touched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One entry of a folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub path: PathBuf,
+    /// Its name, if it is one that we could have made.
+    pub name: Option<String>,
+    pub is_dir: bool,
+    /// A regular file, not a link to one.
+    pub is_file: bool,
+    pub size: u64,
+}
+
+/// The entries of a folder by name; none if there is no such folder.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<Entry>, Error> {
+    let listing = match fs::read_dir(folder) {
+        Ok(listing) => listing,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io("list", folder)(error)),
+    };
+    let mut found = Vec::new();
+    for entry in listing {
+        let entry = entry.map_err(Error::io("list", folder))?;
+        let meta = match entry.metadata() {
+            Ok(meta) => meta,
+            // Gone between listing and looking: other programs come and go.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(Error::io("look at", &entry.path())(error)),
+        };
+        found.push(Entry {
+            path: entry.path(),
+            name: entry.file_name().to_str().map(str::to_owned),
+            is_dir: meta.is_dir(),
+            is_file: meta.is_file(),
+            size: meta.len(),
+        });
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}

@@ -1,0 +1,157 @@
+//! `store.json`, which makes a folder a store: opening one, making one, and
+//! telling it from other folders.
+
+use serde::{Deserialize, Serialize};
+use std::fs::{self, OpenOptions};
+use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::path::Path;
+
+use crate::files::{Entry, Files, Worth, entries};
+use crate::layout::{HEAD, LOCK, PART};
+use crate::{Error, sealed};
+
+/// Number of the layout on disk. Raised when an older retro could no longer read it.
+pub(crate) const FORMAT: u32 = 1;
+
+/// Help for a store whose head is missing or unreadable.
+pub(crate) const HELP: &str =
+    "put store.json back from a backup; the captured files beside it are not touched";
+
+/// What `store.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    pub retro: String,
+    pub format: u32,
+    pub id: String,
+    pub machine: String,
+    pub key: String,
+}
+
+/// Only what every format has.
+#[derive(Deserialize)]
+struct AnyHead {
+    format: u32,
+}
+
+/// Reads the head of an existing store.
+pub(crate) fn open(root: &Path) -> Result<Head, Error> {
+    match read(root)? {
+        Some(head) => Ok(head),
+        None => Err(refuse(root, &entries(root)?).unwrap_or(Error::Missing(root.to_owned()))),
+    }
+}
+
+/// Reads the head, or makes a store of an empty or missing folder.
+pub(crate) fn open_or_create(files: &Files) -> Result<Head, Error> {
+    let root = &files.root;
+    if let Some(head) = read(root)? {
+        return Ok(head);
+    }
+    if let Some(refused) = refuse(root, &entries(root)?) {
+        return Err(refused);
+    }
+    if let Some(parent) = root.parent()
+        && !parent.as_os_str().is_empty()
+    {
+        make_above(files, parent)?;
+    }
+    files.disk.create_dir(root).map_err(Error::io("make the folder", root))?;
+    files.disk.restrict_dir(root).map_err(Error::io("take others' rights from", root))?;
+    // Two programs may start at the same instant; the second finds a store.
+    let lock = root.join(LOCK);
+    files.disk.write_at(&lock, 0, &[]).map_err(Error::io("write", &lock))?;
+    let held = OpenOptions::new().read(true).write(true).open(&lock).map_err(Error::io("open", &lock))?;
+    held.lock().map_err(Error::io("lock", &lock))?;
+    if let Some(head) = read(root)? {
+        return Ok(head);
+    }
+    let head = Head {
+        retro: "store".to_owned(),
+        format: FORMAT,
+        id: random_hex(16),
+        machine: random_hex(16),
+        key: random_hex(32),
+    };
+    let path = root.join(HEAD);
+    let bytes = sealed::seal(&head).map_err(|error| Error::io("write", &path)(error.into()))?;
+    files.put(&path, &bytes, Worth::Truth)?;
+    files.sync(|_| Ok(()))?;
+    if let Some(parent) = root.parent().filter(|parent| parent.is_dir()) {
+        // The folder above may be another's, which we may not open.
+        let _ = files.disk.sync_dir(parent);
+    }
+    Ok(head)
+}
+
+/// What is wrong with the head, for [`crate::Store::verify`].
+pub(crate) fn check(root: &Path) -> Option<Error> {
+    match read(root) {
+        Ok(Some(_)) => None,
+        Ok(None) => Some(Error::Missing(root.to_owned())),
+        Err(error) => Some(error),
+    }
+}
+
+fn read(root: &Path) -> Result<Option<Head>, Error> {
+    let path = root.join(HEAD);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(Error::io("read", &path)(error)),
+    };
+    let damaged = |what| Error::Damaged { path: path.clone(), what, help: HELP };
+    // The check is made the same way in every format, so a damaged number is not
+    // taken for a later one.
+    let any: AnyHead = sealed::unseal(&bytes).map_err(damaged)?;
+    if any.format > FORMAT {
+        return Err(Error::Newer { path, found: any.format, known: FORMAT });
+    }
+    sealed::unseal(&bytes).map(Some).map_err(damaged)
+}
+
+/// Why a folder without a head must be left alone; nothing if it is as good as
+/// empty: a store whose making was cut short has only these two files.
+fn refuse(root: &Path, found: &[Entry]) -> Option<Error> {
+    let unfinished = format!("{HEAD}{PART}");
+    let begun = |entry: &Entry| {
+        entry.is_file && entry.name.as_deref().is_some_and(|name| name == LOCK || name == unfinished)
+    };
+    if found.iter().all(begun) {
+        return None;
+    }
+    let is_seed =
+        ["claude-code", "codex", "vscode-copilot"].iter().any(|agent| root.join("raw").join(agent).is_dir())
+            || (root.join("memories").join("items.jsonl").is_file() && root.join("normalized").is_dir());
+    Some(if is_seed { Error::Seed(root.to_owned()) } else { Error::Foreign(root.to_owned()) })
+}
+
+/// Makes the folders above the root.
+fn make_above(files: &Files, path: &Path) -> Result<(), Error> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent()
+        && !parent.as_os_str().is_empty()
+    {
+        make_above(files, parent)?;
+    }
+    files.disk.create_dir(path).map_err(Error::io("make the folder", path))
+}
+
+/// Random bytes as text. The standard library has no other door to the system's
+/// randomness than the keys of its hash maps.
+pub(crate) fn random_hex(bytes: usize) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for round in 0..8u8 {
+        let mut keyed = std::hash::RandomState::new().build_hasher();
+        keyed.write_u8(round);
+        hasher.update(&keyed.finish().to_le_bytes());
+    }
+    hasher.update(&std::process::id().to_le_bytes());
+    let mut random = vec![0; bytes];
+    hasher.finalize_xof().fill(&mut random);
+    random.iter().map(|byte| format!("{byte:02x}")).collect()
+}

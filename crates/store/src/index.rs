@@ -1,0 +1,231 @@
+//! The database: what can be asked quickly, and what costs a re-read if lost.
+//!
+//! One SQLite file, one writer (the holder of the store's lock), any number of
+//! readers that never wait (`WAL`). All of it is derived: a file that is broken
+//! or of an older schema is moved aside and made anew, one of a newer schema is
+//! left alone. `schema.rs` holds the tables, `rows.rs` what stands in them,
+//! `writer.rs` what changes them; no SQL stands anywhere else.
+
+mod rows;
+mod schema;
+mod writer;
+
+use retro_model::SessionKey;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use rows::{FailureRow, PlaceRow, SessionRow, SourceRow, TurnRow};
+pub use writer::Writer;
+
+use crate::error::is_broken;
+use crate::layout::INDEX;
+use crate::{Error, Store};
+use schema::{SCHEMA, TABLES};
+
+/// How long a write waits for another.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Statements kept ready.
+const STATEMENTS: usize = 64;
+
+/// The open database.
+#[derive(Debug)]
+pub struct Index {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens the index, or makes it.
+    pub fn index(&self) -> Result<Index, Error> {
+        let folder = self.root().join(INDEX);
+        let path = folder.join(Index::FILE);
+        self.files.ensure_dir(&folder)?;
+        if !path.is_file() {
+            // Made by us, so that it is the user's alone; SQLite gives its other files the same rights.
+            self.files.disk.write_at(&path, 0, &[]).map_err(Error::io("write", &path))?;
+        }
+        match Index::open(&path) {
+            Ok(Some(index)) => Ok(index),
+            Ok(None) => self.index_anew(),
+            Err(error) if error.is_broken_index() => self.index_anew(),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The index, if there is one: for questions, which create nothing.
+    pub fn index_if_there(&self) -> Result<Option<Index>, Error> {
+        match self.root().join(INDEX).join(Index::FILE).is_file() {
+            true => self.index().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Moves the index aside and makes a new, empty one: for when a question shows
+    /// that it is broken.
+    pub fn index_anew(&self) -> Result<Index, Error> {
+        let path = self.root().join(INDEX).join(Index::FILE);
+        let disk = &self.files.disk;
+        for ending in ["-wal", "-shm"] {
+            let mut beside = path.clone().into_os_string();
+            beside.push(ending);
+            self.files.remove(Path::new(&beside), crate::files::Worth::Cache)?;
+        }
+        disk.rename(&path, &path.with_extension("sqlite.old")).map_err(Error::io("move aside", &path))?;
+        disk.write_at(&path, 0, &[]).map_err(Error::io("write", &path))?;
+        Index::open(&path)?.ok_or_else(|| Error::Damaged {
+            path: path.clone(),
+            what: "a new database is not readable".to_owned(),
+            help: "check the disk",
+        })
+    }
+}
+
+impl Index {
+    /// Its file name.
+    pub(crate) const FILE: &str = "retro.sqlite";
+
+    /// Opens a database; nothing if it is of an older schema.
+    fn open(path: &Path) -> Result<Option<Index>, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(Error::index(path))?;
+        let index = Index { connection, path: path.to_owned() };
+        index.prepare().map_err(Error::index(path))?;
+        let found: u32 = index
+            .connection
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .map_err(Error::index(path))?;
+        if found > SCHEMA {
+            return Err(Error::Newer { path: path.to_owned(), found, known: SCHEMA });
+        }
+        if found < SCHEMA && !index.is_empty()? {
+            return Ok(None);
+        }
+        if found < SCHEMA {
+            index.create()?;
+        }
+        Ok(Some(index))
+    }
+
+    fn prepare(&self) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(BUSY)?;
+        self.connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        self.connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+        self.connection.pragma_update(None, "synchronous", "normal")
+    }
+
+    fn is_empty(&self) -> Result<bool, Error> {
+        let tables: i64 = self.one("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?.unwrap_or(0);
+        Ok(tables == 0)
+    }
+
+    /// Two processes may find the same empty file: the second changes nothing.
+    fn create(&self) -> Result<(), Error> {
+        let text = format!("BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;");
+        self.connection.execute_batch(&text).map_err(Error::index(&self.path))
+    }
+
+    /// What is wrong with a database, if anything is; for verify.
+    pub(crate) fn check(path: &Path) -> Option<String> {
+        let check = || {
+            let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            connection.busy_timeout(BUSY)?;
+            connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
+        };
+        match check() {
+            Ok(said) => (said != "ok").then_some(said),
+            Err(error) if is_broken(&error) => Some(error.to_string()),
+            // Busy, or gone: no damage.
+            Err(_) => None,
+        }
+    }
+
+    /// The stamp of every source file seen, by path.
+    pub fn places(&self) -> Result<HashMap<PathBuf, PlaceRow>, Error> {
+        let rows = self.all(&format!("SELECT {} FROM places", rows::PLACE), [], PlaceRow::read)?;
+        Ok(rows.into_iter().map(|row| (row.path.clone(), row)).collect())
+    }
+
+    /// The stamps of one session's files.
+    pub fn places_of(&self, key: &SessionKey) -> Result<HashMap<PathBuf, PlaceRow>, Error> {
+        let text = format!("SELECT {} FROM places WHERE agent = ?1 AND session = ?2", rows::PLACE);
+        let rows = self.all(&text, (&key.agent, &key.id), PlaceRow::read)?;
+        Ok(rows.into_iter().map(|row| (row.path.clone(), row)).collect())
+    }
+
+    /// How far each source of a session was read, by source and revision.
+    pub fn sources_of(&self, key: &SessionKey) -> Result<Vec<SourceRow>, Error> {
+        let text = format!("SELECT {} FROM sources WHERE agent = ?1 AND session = ?2", rows::SOURCE);
+        let mut rows = self.all(&text, (&key.agent, &key.id), SourceRow::read)?;
+        rows.sort_by(|a, b| (&a.source, a.revision).cmp(&(&b.source, b.revision)));
+        Ok(rows)
+    }
+
+    /// Every session, by agent and id.
+    pub fn session_rows(&self) -> Result<Vec<SessionRow>, Error> {
+        let text = format!("SELECT {} FROM sessions ORDER BY agent, id", rows::SESSION);
+        self.all(&text, [], SessionRow::read)
+    }
+
+    /// One session.
+    pub fn session_row(&self, key: &SessionKey) -> Result<Option<SessionRow>, Error> {
+        let text = format!("SELECT {} FROM sessions WHERE agent = ?1 AND id = ?2", rows::SESSION);
+        self.one(&text, (&key.agent, &key.id), SessionRow::read)
+    }
+
+    /// For each session that a stage was run on: its version then, and from what.
+    pub fn stage_rows(&self, stage: &str) -> Result<HashMap<SessionKey, (u32, String)>, Error> {
+        let text = "SELECT agent, session, version, input FROM stages WHERE stage = ?1";
+        let read = |row: &Row<'_>| {
+            let key = SessionKey { agent: row.get(0)?, id: row.get(1)? };
+            Ok((key, (row.get(2)?, row.get(3)?)))
+        };
+        Ok(self.all(text, [stage], read)?.into_iter().collect())
+    }
+
+    /// The messages that open turns of a session, in the order of their records.
+    pub fn turns_of(&self, key: &SessionKey) -> Result<Vec<TurnRow>, Error> {
+        let text =
+            format!("SELECT {} FROM turns WHERE agent = ?1 AND session = ?2 ORDER BY place", rows::TURN);
+        self.all(&text, (&key.agent, &key.id), TurnRow::read)
+    }
+
+    /// Files that could not be read when they were last tried, by path.
+    pub fn failures(&self) -> Result<Vec<FailureRow>, Error> {
+        self.all(&format!("SELECT {} FROM failures ORDER BY path", rows::FAILURE), [], FailureRow::read)
+    }
+
+    /// A value remembered under a name.
+    pub fn meta(&self, key: &str) -> Result<Option<String>, Error> {
+        self.one("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
+    }
+
+    /// Remembers a value under a name.
+    pub fn set_meta(&self, key: &str, value: &str) -> Result<(), Error> {
+        self.write(|writer| writer.set_meta(key, value))
+    }
+
+    fn all<T>(
+        &self,
+        text: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, Error> {
+        let rows = || -> rusqlite::Result<Vec<T>> {
+            self.connection.prepare_cached(text)?.query_map(params, read)?.collect()
+        };
+        rows().map_err(Error::index(&self.path))
+    }
+
+    fn one<T>(
+        &self,
+        text: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, Error> {
+        let row = || self.connection.prepare_cached(text)?.query_row(params, read).optional();
+        row().map_err(Error::index(&self.path))
+    }
+}

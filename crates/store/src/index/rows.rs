@@ -1,0 +1,286 @@
+//! What stands in the tables, as plain values, and how it is read.
+
+use retro_model::{Link, SessionKey, SourceKey, SourceKind, Timestamp, TitleRank};
+use rusqlite::Row;
+use rusqlite::types::Type;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::layout::source_key;
+
+/// The stamp of a source file: whether it changed is decided from this alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlaceRow {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub agent: String,
+    /// The session; nothing if it serves many.
+    pub session: Option<String>,
+    /// Which part, or the name of a file that serves many.
+    pub source: SourceKey,
+    /// The revision its bytes went to.
+    pub revision: u32,
+    /// Its size then.
+    pub size: u64,
+    /// Its last change then, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Its device, where there is such a thing.
+    pub device: u64,
+    /// Its inode, where there is such a thing.
+    pub inode: u64,
+}
+
+/// How far a revision of a source was read, and what it takes to go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceRow {
+    /// Whose it is.
+    pub agent: String,
+    /// The session; empty if it serves many.
+    pub session: String,
+    /// Which part.
+    pub source: SourceKey,
+    /// Which line of growth.
+    pub revision: u32,
+    /// How it changes.
+    pub kind: SourceKind,
+    /// How it is cut into records.
+    pub format: String,
+    /// Bytes captured.
+    pub end: u64,
+    /// End of the last whole line.
+    pub line_end: u64,
+    /// Whole lines.
+    pub records: u64,
+    /// The parser that read it.
+    pub parser_version: u32,
+    /// What that parser remembers.
+    pub state: Vec<u8>,
+    /// Hash of the last bytes before the captured end.
+    pub tail_hash: Vec<u8>,
+    /// What its records say of the session, as JSON.
+    pub facts: String,
+}
+
+/// What lists show of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Whose it is.
+    pub agent: String,
+    /// The agent's own id.
+    pub id: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// Where the title comes from.
+    pub title_rank: Option<TitleRank>,
+    /// Short name of what it worked on.
+    pub project: Option<String>,
+    /// First working directory.
+    pub cwd: Option<String>,
+    /// First branch.
+    pub branch: Option<String>,
+    /// Earliest time on any record.
+    pub started_at: Option<Timestamp>,
+    /// Latest time on any record.
+    pub ended_at: Option<Timestamp>,
+    /// The session it is a part of.
+    pub parent: Option<String>,
+    /// Bytes captured of all its sources.
+    pub bytes: u64,
+    /// Newest change of a source, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Its links to other sessions.
+    pub links: BTreeSet<Link>,
+}
+
+/// A message that opens a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnRow {
+    /// Whose session.
+    pub agent: String,
+    /// Which session.
+    pub session: String,
+    /// What makes it the same message when it stands in the log twice.
+    pub identity: String,
+    /// The address of its record as a text that sorts: of two with one identity
+    /// the smaller stays.
+    pub place: String,
+    /// Its event.
+    pub event: String,
+    /// Line of work.
+    pub thread: String,
+    /// When, if the log tells.
+    pub ts: Option<Timestamp>,
+    /// Its words, shortened.
+    pub text: Option<String>,
+}
+
+/// A file that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailureRow {
+    /// Which file.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub agent: String,
+    /// Why.
+    pub reason: String,
+    /// When it was tried.
+    pub at: Timestamp,
+}
+
+pub(super) const PLACE: &str = "path, agent, session, source, revision, size, mtime_ns, device, inode";
+pub(super) const SOURCE: &str = "agent, session, source, revision, kind, format, end, line_end, records, \
+                                 parser_version, state, tail_hash, facts";
+pub(super) const SESSION: &str = "agent, id, title, title_rank, project, cwd, branch, started_at, ended_at, parent, bytes, mtime_ns, links";
+pub(super) const TURN: &str = "agent, session, identity, place, event, thread, ts, text";
+pub(super) const FAILURE: &str = "path, agent, reason, at";
+
+impl PlaceRow {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<PlaceRow> {
+        Ok(PlaceRow {
+            path: path_from(row.get(0)?),
+            agent: row.get(1)?,
+            session: row.get(2)?,
+            source: source_from(row, 3)?,
+            revision: row.get(4)?,
+            size: unsigned(row, 5)?,
+            mtime_ns: row.get(6)?,
+            device: unsigned(row, 7)?,
+            inode: unsigned(row, 8)?,
+        })
+    }
+}
+
+impl SourceRow {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
+        Ok(SourceRow {
+            agent: row.get(0)?,
+            session: row.get(1)?,
+            source: source_from(row, 2)?,
+            revision: row.get(3)?,
+            kind: named(4, row.get(4)?)?,
+            format: row.get(5)?,
+            end: unsigned(row, 6)?,
+            line_end: unsigned(row, 7)?,
+            records: unsigned(row, 8)?,
+            parser_version: row.get(9)?,
+            state: row.get(10)?,
+            tail_hash: row.get(11)?,
+            facts: row.get(12)?,
+        })
+    }
+}
+
+impl SessionRow {
+    /// A session of which nothing is known yet.
+    pub fn new(key: &SessionKey) -> SessionRow {
+        SessionRow {
+            agent: key.agent.clone(),
+            id: key.id.clone(),
+            title: None,
+            title_rank: None,
+            project: None,
+            cwd: None,
+            branch: None,
+            started_at: None,
+            ended_at: None,
+            parent: None,
+            bytes: 0,
+            mtime_ns: 0,
+            links: BTreeSet::new(),
+        }
+    }
+
+    /// Which session it is.
+    pub fn key(&self) -> SessionKey {
+        SessionKey::new(self.agent.clone(), self.id.clone())
+    }
+
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+        let rank: Option<String> = row.get(3)?;
+        Ok(SessionRow {
+            agent: row.get(0)?,
+            id: row.get(1)?,
+            title: row.get(2)?,
+            title_rank: rank.map(|rank| named(3, rank)).transpose()?,
+            project: row.get(4)?,
+            cwd: row.get(5)?,
+            branch: row.get(6)?,
+            started_at: time(row, 7)?,
+            ended_at: time(row, 8)?,
+            parent: row.get(9)?,
+            bytes: unsigned(row, 10)?,
+            mtime_ns: row.get(11)?,
+            links: serde_json::from_str(&row.get::<_, String>(12)?).unwrap_or_default(),
+        })
+    }
+}
+
+impl TurnRow {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<TurnRow> {
+        Ok(TurnRow {
+            agent: row.get(0)?,
+            session: row.get(1)?,
+            identity: row.get(2)?,
+            place: row.get(3)?,
+            event: row.get(4)?,
+            thread: row.get(5)?,
+            ts: time(row, 6)?,
+            text: row.get(7)?,
+        })
+    }
+}
+
+impl FailureRow {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<FailureRow> {
+        let at = time(row, 3)?.ok_or(rusqlite::Error::IntegralValueOutOfRange(3, row.get(3)?))?;
+        Ok(FailureRow { path: path_from(row.get(0)?), agent: row.get(1)?, reason: row.get(2)?, at })
+    }
+}
+
+/// SQLite knows only signed numbers; the bits are the same.
+fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(i64::cast_unsigned)
+}
+
+fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    Ok(row.get::<_, Option<i64>>(column)?.and_then(Timestamp::from_millis))
+}
+
+fn source_from(row: &Row<'_>, column: usize) -> rusqlite::Result<SourceKey> {
+    let text: String = row.get(column)?;
+    source_key(&text)
+        .ok_or_else(|| rusqlite::Error::InvalidColumnType(column, "source".to_owned(), Type::Text))
+}
+
+/// A value by its name in our JSON.
+fn named<T: DeserializeOwned>(column: usize, name: String) -> rusqlite::Result<T> {
+    let value = serde_json::Value::String(name);
+    serde_json::from_value(value)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
+}
+
+/// A path as bytes that give it back on the same system.
+#[cfg(unix)]
+pub(super) fn path_bytes(path: &Path) -> Vec<u8> {
+    std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()).to_vec()
+}
+
+#[cfg(unix)]
+fn path_from(bytes: Vec<u8>) -> PathBuf {
+    let text: std::ffi::OsString = std::os::unix::ffi::OsStringExt::from_vec(bytes);
+    text.into()
+}
+
+#[cfg(windows)]
+pub(super) fn path_bytes(path: &Path) -> Vec<u8> {
+    std::os::windows::ffi::OsStrExt::encode_wide(path.as_os_str()).flat_map(u16::to_le_bytes).collect()
+}
+
+#[cfg(windows)]
+fn path_from(bytes: Vec<u8>) -> PathBuf {
+    let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+    let text: std::ffi::OsString = std::os::windows::ffi::OsStringExt::from_wide(&units);
+    text.into()
+}

@@ -1,0 +1,180 @@
+//! Where everything lies below the root. Pure: paths in, paths out.
+
+use retro_model::{SessionKey, SourceKey};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error as Unreadable, StrDeserializer};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::names::{self, Decoded, SHARED};
+
+/// Which raw file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Slot {
+    /// One line of growth of one part of a session.
+    Session {
+        /// The session.
+        key: SessionKey,
+        /// The part.
+        source: SourceKey,
+        /// The line of growth, from 1.
+        revision: u32,
+    },
+    /// One line of growth of a file that serves many sessions, or none.
+    Shared {
+        /// Whose file.
+        agent: String,
+        /// Our name for it.
+        name: String,
+        /// The line of growth, from 1.
+        revision: u32,
+    },
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let revision = match self {
+            Slot::Session { key, source, revision } => {
+                write!(f, "{key}#{source}")?;
+                revision
+            }
+            Slot::Shared { agent, name, revision } => {
+                write!(f, "{agent}/{SHARED}#{name}")?;
+                revision
+            }
+        };
+        if *revision == 1 { Ok(()) } else { write!(f, "~{revision}") }
+    }
+}
+
+/// Folders of the root, each with what may be said of it.
+pub(crate) const RAW: &str = "raw";
+pub(crate) const SESSIONS: &str = "sessions";
+pub(crate) const NORMALIZED: &str = "normalized";
+pub(crate) const RENDERED: &str = "rendered";
+pub(crate) const SIGNALS: &str = "signals";
+pub(crate) const INDEX: &str = "index";
+pub(crate) const QUEUE: &str = "queue";
+
+/// Files of the root.
+pub(crate) const HEAD: &str = "store.json";
+pub(crate) const LOCK: &str = "lock";
+
+/// Ending of a file that is being written beside its place.
+pub(crate) const PART: &str = ".part";
+
+const RAW_ENDING: &str = ".zst";
+const SESSION_ENDING: &str = ".json";
+const NORMALIZED_ENDING: &str = ".events.jsonl.zst";
+const RENDERED_ENDING: &str = ".md";
+
+pub(crate) fn raw_file(root: &Path, slot: &Slot) -> PathBuf {
+    let (folder, name, revision) = match slot {
+        Slot::Session { key, source, revision } => {
+            (raw_folder(root, key), names::encode(source.as_str()), *revision)
+        }
+        Slot::Shared { agent, name, revision } => {
+            (shared_folder(root, agent), names::encode(name), *revision)
+        }
+    };
+    if revision == 1 {
+        folder.join(format!("{name}{RAW_ENDING}"))
+    } else {
+        folder.join(format!("{name}~{revision}{RAW_ENDING}"))
+    }
+}
+
+pub(crate) fn raw_folder(root: &Path, key: &SessionKey) -> PathBuf {
+    root.join(RAW).join(names::encode(&key.agent)).join(names::encode(&key.id))
+}
+
+pub(crate) fn shared_folder(root: &Path, agent: &str) -> PathBuf {
+    root.join(RAW).join(names::encode(agent)).join(SHARED)
+}
+
+pub(crate) fn session_file(root: &Path, key: &SessionKey) -> PathBuf {
+    of_session(root, SESSIONS, key, SESSION_ENDING)
+}
+
+pub(crate) fn normalized_file(root: &Path, key: &SessionKey) -> PathBuf {
+    of_session(root, NORMALIZED, key, NORMALIZED_ENDING)
+}
+
+pub(crate) fn rendered_file(root: &Path, key: &SessionKey) -> PathBuf {
+    of_session(root, RENDERED, key, RENDERED_ENDING)
+}
+
+fn of_session(root: &Path, folder: &str, key: &SessionKey, ending: &str) -> PathBuf {
+    root.join(folder).join(names::encode(&key.agent)).join(format!("{}{ending}", names::encode(&key.id)))
+}
+
+/// Where a file stands while it is written.
+pub(crate) fn part_of(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(PART);
+    path.with_file_name(name)
+}
+
+/// The source name and revision of a raw file's name.
+pub(crate) fn raw_name(name: &str) -> Option<(&str, Decoded, u32)> {
+    let stem = name.strip_suffix(RAW_ENDING)?;
+    let (encoded, revision) = match stem.rsplit_once('~') {
+        None => (stem, 1),
+        Some((encoded, number)) => {
+            let revision: u32 = number.parse().ok()?;
+            // Only as it is written: no leading zero or sign, and never a first one.
+            if revision < 2 || revision.to_string() != number {
+                return None;
+            }
+            (encoded, revision)
+        }
+    };
+    Some((encoded, names::decode(encoded)?, revision))
+}
+
+/// What the name of a session file stands for.
+pub(crate) fn session_name(name: &str) -> Option<Decoded> {
+    names::decode(name.strip_suffix(SESSION_ENDING)?)
+}
+
+/// A source key from its own text, which is encoded once already.
+pub(crate) fn source_key(text: &str) -> Option<SourceKey> {
+    let text: StrDeserializer<'_, Unreadable> = text.into_deserializer();
+    SourceKey::deserialize(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slot(source: &str, revision: u32) -> Slot {
+        let key = SessionKey::new("claude", "S/1");
+        Slot::Session { key, source: SourceKey::new(source), revision }
+    }
+
+    #[test]
+    fn raw_files_lie_by_agent_session_source_and_revision() {
+        let path = |slot: &Slot| raw_file(Path::new("root"), slot).to_string_lossy().replace('\\', "/");
+        assert_eq!(path(&slot("m", 1)), "root/raw/claude/%53%2f1/m.zst");
+        assert_eq!(path(&slot("a:b", 3)), "root/raw/claude/%53%2f1/a%253%41b~3.zst");
+        let shared = Slot::Shared { agent: "codex".into(), name: "history".into(), revision: 2 };
+        assert_eq!(path(&shared), "root/raw/codex/_shared/history~2.zst");
+        assert_eq!(shared.to_string(), "codex/_shared#history~2");
+        assert_eq!(slot("m", 1).to_string(), "claude/S/1#m");
+    }
+
+    #[test]
+    fn names_of_raw_files_are_read_back() {
+        for (source, revision) in [("m", 1), ("a:b", 3), ("Agent~7", 2)] {
+            let path = raw_file(Path::new(""), &slot(source, revision));
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let (_, decoded, back) = raw_name(name).unwrap();
+            let Decoded::Id(text) = decoded else { panic!("{name} was cut") };
+            assert_eq!((source_key(&text).unwrap(), back), (SourceKey::new(source), revision));
+        }
+        for name in ["m", "m~1.zst", "m~02.zst", "m~x.zst", "m~.zst", "m.zst.part", "M.zst"] {
+            assert_eq!(raw_name(name), None, "{name}");
+        }
+    }
+}

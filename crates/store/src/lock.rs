@@ -1,0 +1,55 @@
+//! One writer at a time: an advisory lock of the operating system.
+//!
+//! It belongs to an open file, so it goes when its holder does, however that
+//! happens; a lock file that lies there says nothing.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
+use std::thread;
+use std::time::Duration;
+
+use crate::layout::LOCK;
+use crate::{Error, Store};
+
+/// How often a waiting program asks again.
+const POLL: Duration = Duration::from_millis(20);
+
+/// The right to write, until it is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    _held: File,
+}
+
+impl Store {
+    /// Takes the lock if nobody holds it.
+    pub fn try_lock(&self) -> Result<Option<Lock>, Error> {
+        let path = self.root().join(LOCK);
+        let open = || OpenOptions::new().read(true).write(true).open(&path);
+        let file = match open() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.files.disk.write_at(&path, 0, &[]).map_err(Error::io("write", &path))?;
+                open()
+            }
+            opened => opened,
+        };
+        let file = file.map_err(Error::io("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock { _held: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(Error::io("lock", &path)(error)),
+        }
+    }
+
+    /// Waits for the lock; nothing if `stop` says so first.
+    pub fn lock(&self, stop: &dyn Fn() -> bool) -> Result<Option<Lock>, Error> {
+        loop {
+            if let Some(lock) = self.try_lock()? {
+                return Ok(Some(lock));
+            }
+            if stop() {
+                return Ok(None);
+            }
+            thread::sleep(POLL);
+        }
+    }
+}

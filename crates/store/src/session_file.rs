@@ -1,0 +1,123 @@
+//! The file that says what a session is: truth, kept even when its raw bytes go.
+
+use retro_model::{Facts, Link, SessionKey, SourceKey, SourceKind, Timestamp, TitleRank};
+use retro_text::Redacted;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::sealed;
+
+const SCHEMA: &str = "retro.session/1";
+
+/// What is kept of a session as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionFile {
+    /// Which session.
+    pub key: SessionKey,
+    /// What its records say of it. `ended_at` changes with every append and is
+    /// not kept.
+    pub facts: Facts,
+    /// Its parts.
+    pub sources: BTreeMap<SourceKey, SourceEntry>,
+    /// When its raw bytes were given up, if they were.
+    pub evicted_at: Option<Timestamp>,
+    /// Why it must not be given up, in the user's words.
+    pub pins: BTreeSet<String>,
+}
+
+/// One part of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceEntry {
+    /// How it changes.
+    pub kind: SourceKind,
+    /// How it is cut into records.
+    pub format: String,
+    /// Lines of growth captured.
+    pub revisions: u32,
+    /// The paths at which it was found.
+    pub places: BTreeSet<String>,
+}
+
+/// The file as it is written. What stands before `sources` is for people and
+/// other programs; `facts` says the same with the records that say it, and is
+/// what we read back.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    schema: String,
+    agent: String,
+    id: String,
+    #[serde(default)]
+    title: Option<Redacted<String>>,
+    #[serde(default)]
+    title_from: Option<TitleRank>,
+    #[serde(default)]
+    cwd: Option<Redacted<String>>,
+    #[serde(default)]
+    branch: Option<Redacted<String>>,
+    #[serde(default)]
+    started_at: Option<Timestamp>,
+    #[serde(default)]
+    versions: BTreeSet<String>,
+    #[serde(default)]
+    models: BTreeSet<String>,
+    #[serde(default)]
+    links: BTreeSet<Link>,
+    #[serde(default)]
+    evicted_at: Option<Timestamp>,
+    #[serde(default)]
+    pins: BTreeSet<String>,
+    sources: BTreeMap<SourceKey, SourceEntry>,
+    facts: Facts,
+}
+
+impl SessionFile {
+    /// A session of which nothing is known yet.
+    pub fn new(key: SessionKey) -> SessionFile {
+        SessionFile {
+            key,
+            facts: Facts::default(),
+            sources: BTreeMap::new(),
+            evicted_at: None,
+            pins: BTreeSet::new(),
+        }
+    }
+
+    /// The same without what is not kept.
+    pub(crate) fn kept(&self) -> SessionFile {
+        let mut kept = self.clone();
+        kept.facts.ended_at = None;
+        kept
+    }
+
+    pub(crate) fn encode(&self) -> Result<Vec<u8>, serde_json::Error> {
+        let SessionFile { key, facts, sources, evicted_at, pins } = self.kept();
+        let title = facts.own_title();
+        sealed::seal(&Written {
+            schema: SCHEMA.to_owned(),
+            agent: key.agent,
+            id: key.id,
+            title_from: title.as_ref().map(|title| title.rank),
+            title: title.map(|title| title.text),
+            cwd: facts.cwd.clone().map(|(_, cwd)| cwd),
+            branch: facts.branch.clone().map(|(_, branch)| branch),
+            started_at: facts.started_at,
+            versions: facts.versions.clone(),
+            models: facts.models.clone(),
+            links: facts.links.clone(),
+            evicted_at,
+            pins,
+            sources,
+            facts,
+        })
+    }
+
+    /// The session of a file's bytes, or what is wrong with them.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<SessionFile, String> {
+        let written: Written = sealed::unseal(bytes)?;
+        if written.schema != SCHEMA {
+            return Err(format!("its schema is {:?}, not {SCHEMA:?}", written.schema));
+        }
+        let Written { agent, id, sources, evicted_at, pins, facts, .. } = written;
+        Ok(SessionFile { key: SessionKey { agent, id }, facts, sources, evicted_at, pins })
+    }
+}

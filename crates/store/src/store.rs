@@ -1,0 +1,271 @@
+//! The store as its users see it: raw files, session files, and when they last.
+
+use retro_model::SessionKey;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::archive::Standings;
+use crate::error::RESTORE;
+use crate::files::{Entry, Files, Worth, entries};
+use crate::head::{self, Head};
+use crate::layout::{self, HEAD, PART, Slot};
+use crate::names::{self, Decoded};
+use crate::{Archive, Disk, Error, SessionFile};
+
+/// An open store. Clones are the same store.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pub(crate) files: Arc<Files>,
+    standings: Arc<Standings>,
+    head: Arc<Head>,
+    /// Session files that wait for [`Store::sync_all`].
+    waiting: Arc<Mutex<BTreeMap<SessionKey, SessionFile>>>,
+}
+
+impl Store {
+    /// Opens a store that exists.
+    pub fn open(root: &Path, disk: Arc<dyn Disk>) -> Result<Store, Error> {
+        let head = head::open(root)?;
+        Ok(Store::over(Files::new(root.to_owned(), disk), head))
+    }
+
+    /// Opens a store, or makes one of an empty or missing folder. Any other
+    /// folder is refused.
+    pub fn open_or_create(root: &Path, disk: Arc<dyn Disk>) -> Result<Store, Error> {
+        let files = Files::new(root.to_owned(), disk);
+        let head = head::open_or_create(&files)?;
+        Ok(Store::over(files, head))
+    }
+
+    fn over(files: Files, head: Head) -> Store {
+        // Its maker may have been stopped before the name of the head was synced.
+        files.touch_names(&files.root.join(HEAD));
+        Store {
+            files: Arc::new(files),
+            standings: Arc::default(),
+            head: Arc::new(head),
+            waiting: Arc::default(),
+        }
+    }
+
+    /// Where it lies.
+    pub fn root(&self) -> &Path {
+        &self.files.root
+    }
+
+    /// Its own id, which no other store has.
+    pub fn id(&self) -> &str {
+        &self.head.id
+    }
+
+    /// Id of the machine it was made on.
+    pub fn machine(&self) -> &str {
+        &self.head.machine
+    }
+
+    /// Key for hashes of secrets, which stand in the index alone.
+    pub fn hash_key(&self) -> [u8; 32] {
+        blake3::derive_key("retro store 1 hashes kept in the index", self.head.key.as_bytes())
+    }
+
+    /// Number of its layout on disk.
+    pub fn format(&self) -> u32 {
+        self.head.format
+    }
+
+    /// One raw file, whether it exists or not.
+    pub fn archive(&self, slot: &Slot) -> Archive {
+        let path = layout::raw_file(self.root(), slot);
+        Archive::new(self.files.clone(), self.standings.clone(), path)
+    }
+
+    /// Where a raw file lies.
+    pub fn slot_path(&self, slot: &Slot) -> PathBuf {
+        layout::raw_file(self.root(), slot)
+    }
+
+    /// Where a session's file lies.
+    pub fn session_path(&self, key: &SessionKey) -> PathBuf {
+        layout::session_file(self.root(), key)
+    }
+
+    /// The raw files of a session, by source and revision.
+    pub fn raw_slots(&self, session: &SessionKey) -> Result<Vec<Slot>, Error> {
+        let folder = layout::raw_folder(self.root(), session);
+        let mut slots = Vec::new();
+        let mut named: Option<BTreeMap<String, _>> = None;
+        for entry in entries(&folder)?.iter().filter(|entry| entry.is_file) {
+            let Some((encoded, decoded, revision)) = entry.name.as_deref().and_then(layout::raw_name) else {
+                continue;
+            };
+            let source = match decoded {
+                Decoded::Id(text) => layout::source_key(&text),
+                // The name is cut: the session file has it whole.
+                Decoded::Cut => {
+                    if named.is_none() {
+                        let file = self.session(session)?;
+                        let keys = file.map_or_else(BTreeMap::new, |file| file.sources).into_keys();
+                        named = Some(keys.map(|key| (names::encode(key.as_str()), key)).collect());
+                    }
+                    named.as_ref().and_then(|named| named.get(encoded)).cloned()
+                }
+            };
+            let key = session.clone();
+            slots.extend(source.map(|source| Slot::Session { key, source, revision }));
+        }
+        slots.sort();
+        Ok(slots)
+    }
+
+    /// The raw files that serve many sessions of an agent, by name and revision.
+    /// Names too long for a file name are not among them.
+    pub fn shared_slots(&self, agent: &str) -> Result<Vec<Slot>, Error> {
+        let mut slots = Vec::new();
+        for entry in entries(&layout::shared_folder(self.root(), agent))? {
+            if let Some((_, Decoded::Id(name), revision)) = entry.name.as_deref().and_then(layout::raw_name) {
+                slots.push(Slot::Shared { agent: agent.to_owned(), name, revision });
+            }
+        }
+        slots.sort();
+        Ok(slots)
+    }
+
+    /// The file of a session.
+    pub fn session(&self, key: &SessionKey) -> Result<Option<SessionFile>, Error> {
+        if let Some(file) = self.waiting().get(key) {
+            return Ok(Some(file.clone()));
+        }
+        let path = layout::session_file(self.root(), key);
+        let Some(file) = read_session(&path)? else { return Ok(None) };
+        if file.key != *key {
+            let what = format!("it is the file of {}", file.key);
+            return Err(Error::Damaged { path, what, help: RESTORE });
+        }
+        Ok(Some(file))
+    }
+
+    /// Keeps what is known of a session; false if it was known already.
+    ///
+    /// This store and its clones see it at once. It comes to the disk with the
+    /// next [`Store::sync_all`], after the raw files it speaks of: so a session
+    /// file never names a source that is not there.
+    pub fn put_session(&self, file: &SessionFile) -> Result<bool, Error> {
+        let file = file.kept();
+        // A file that cannot be read is as good as none: it is made anew.
+        if self.session(&file.key).is_ok_and(|old| old.as_ref() == Some(&file)) {
+            return Ok(false);
+        }
+        self.waiting().insert(file.key.clone(), file);
+        Ok(true)
+    }
+
+    /// Removes the file of a session; false if there was none.
+    pub fn remove_session(&self, key: &SessionKey) -> Result<bool, Error> {
+        let waited = self.waiting().remove(key).is_some();
+        Ok(self.files.remove(&layout::session_file(self.root(), key), Worth::Truth)? || waited)
+    }
+
+    /// Removes all raw files of a session. If the session stays, put its file
+    /// with `evicted_at` and sync first: a missing raw file is damage otherwise.
+    pub fn remove_raw(&self, key: &SessionKey) -> Result<(), Error> {
+        let folder = layout::raw_folder(self.root(), key);
+        self.standings.forget_folder(&folder);
+        self.files.remove_tree(&folder, Worth::Truth)
+    }
+
+    /// Every session that has a file, sorted.
+    pub fn session_keys(&self) -> Result<Vec<SessionKey>, Error> {
+        let mut keys: BTreeSet<SessionKey> = self.waiting().keys().cloned().collect();
+        for (agent, folder) in self.agents(layout::SESSIONS)? {
+            for entry in entries(&folder)?.into_iter().filter(|entry| entry.is_file) {
+                match entry.name.as_deref().and_then(layout::session_name) {
+                    Some(Decoded::Id(id)) => keys.extend([SessionKey::new(agent.clone(), id)]),
+                    Some(Decoded::Cut) => keys.extend(read_session(&entry.path)?.map(|file| file.key)),
+                    None => {}
+                }
+            }
+        }
+        Ok(keys.into_iter().collect())
+    }
+
+    /// Every session that has raw files, sorted; the ids of those whose name was
+    /// too long for a folder stand only in their session files.
+    pub fn raw_keys(&self) -> Result<Vec<SessionKey>, Error> {
+        let mut keys = BTreeSet::new();
+        for (agent, folder) in self.agents(layout::RAW)? {
+            for entry in entries(&folder)?.into_iter().filter(|entry| entry.is_dir) {
+                // The folder of files that serve many has a name that no id can have.
+                keys.extend(
+                    entry.name.as_deref().and_then(whole_name).map(|id| SessionKey::new(agent.clone(), id)),
+                );
+            }
+        }
+        Ok(keys.into_iter().collect())
+    }
+
+    /// Waits until every change of truth so far is on the medium: raw files
+    /// first, then the session files that speak of them.
+    pub fn sync_all(&self) -> Result<(), Error> {
+        let unsettled = self.standings.unsettled();
+        self.files.sync(|path| match unsettled.get(path) {
+            Some(commit) => self.standings.settle(&self.files, path, commit),
+            None => Ok(()),
+        })?;
+        let waiting: Vec<SessionFile> = self.waiting().values().cloned().collect();
+        for file in &waiting {
+            let path = layout::session_file(self.root(), &file.key);
+            let bytes = file.encode().map_err(|error| Error::io("write", &path)(error.into()))?;
+            self.files.put(&path, &bytes, Worth::Truth)?;
+        }
+        self.files.sync(|_| Ok(()))?;
+        let mut still = self.waiting();
+        for file in &waiting {
+            if still.get(&file.key) == Some(file) {
+                still.remove(&file.key);
+            }
+        }
+        Ok(())
+    }
+
+    /// The agents that have a folder here, with that folder.
+    pub(crate) fn agents(&self, folder: &str) -> Result<Vec<(String, std::path::PathBuf)>, Error> {
+        let found = entries(&self.root().join(folder))?.into_iter().filter(|entry| entry.is_dir);
+        Ok(found.filter_map(|Entry { name, path, .. }| Some((whole_name(&name?)?, path))).collect())
+    }
+
+    pub(crate) fn waiting(&self) -> MutexGuard<'_, BTreeMap<SessionKey, SessionFile>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The id of a name that was not cut.
+pub(crate) fn whole_name(name: &str) -> Option<String> {
+    match names::decode(name)? {
+        Decoded::Id(id) => Some(id),
+        Decoded::Cut => None,
+    }
+}
+
+/// Reads a session file, wherever it lies.
+pub(crate) fn read_session(path: &Path) -> Result<Option<SessionFile>, Error> {
+    match fs::read(path) {
+        Ok(bytes) => match SessionFile::decode(&bytes) {
+            Ok(file) => Ok(Some(file)),
+            Err(what) => Err(Error::Damaged {
+                path: path.to_owned(),
+                what,
+                help: "`retro sync --force` makes it anew from the raw bytes while they are there",
+            }),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read", path)(error)),
+    }
+}
+
+/// Whether a name is that of a file being written beside its place.
+pub(crate) fn is_part(entry: &Entry) -> bool {
+    entry.is_file && entry.name.as_deref().is_some_and(|name| name.ends_with(PART))
+}

@@ -1,0 +1,115 @@
+//! A disk that fails on purpose.
+//!
+//! Numbered from 1, every operation is a place where a store can be stopped. A
+//! test counts them in an undisturbed run, then stops after each in turn.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{Disk, RealDisk};
+
+/// How long a failing disk fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fails {
+    /// One operation fails, the ones after it work.
+    Once,
+    /// That operation and all after it fail.
+    ForEver,
+}
+
+/// A [`RealDisk`] that works for some operations and then fails. A write that
+/// fails leaves half of its bytes, as a kill in its middle would.
+#[derive(Debug)]
+pub struct FailingDisk {
+    works: u64,
+    fails: Fails,
+    count: AtomicU64,
+}
+
+impl FailingDisk {
+    /// A disk on which this many operations work.
+    pub fn after(works: u64, fails: Fails) -> Self {
+        FailingDisk { works, fails, count: AtomicU64::new(0) }
+    }
+
+    /// A disk that only counts.
+    pub fn counting() -> Self {
+        Self::after(u64::MAX, Fails::ForEver)
+    }
+
+    /// Operations asked for so far.
+    pub fn operations(&self) -> u64 {
+        self.count.load(Ordering::SeqCst)
+    }
+
+    /// Whether it has failed yet.
+    pub fn has_failed(&self) -> bool {
+        self.operations() > self.works
+    }
+
+    fn step(&self) -> io::Result<()> {
+        let number = self.count.fetch_add(1, Ordering::SeqCst) + 1;
+        let fails = match self.fails {
+            Fails::Once => self.works.checked_add(1) == Some(number),
+            Fails::ForEver => number > self.works,
+        };
+        if fails { Err(io::Error::other(format!("stopped at operation {number}"))) } else { Ok(()) }
+    }
+}
+
+fn half(bytes: &[u8]) -> &[u8] {
+    bytes.get(..bytes.len() / 2).unwrap_or_default()
+}
+
+impl Disk for FailingDisk {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        RealDisk.create_dir(path)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.step().inspect_err(|_| RealDisk.write(path, half(bytes)).unwrap_or_default())?;
+        RealDisk.write(path, bytes)
+    }
+
+    fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.step().inspect_err(|_| RealDisk.write_at(path, offset, half(bytes)).unwrap_or_default())?;
+        RealDisk.write_at(path, offset, bytes)
+    }
+
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
+        self.step()?;
+        RealDisk.truncate(path, length)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step()?;
+        RealDisk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        RealDisk.remove(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        RealDisk.remove_dir(path)
+    }
+
+    fn restrict_dir(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        RealDisk.restrict_dir(path)
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        RealDisk.sync_file(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.step()?;
+        RealDisk.sync_dir(path)
+    }
+}

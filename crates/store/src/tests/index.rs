@@ -1,0 +1,203 @@
+//! The index keeps what it is given, and is no loss.
+
+use retro_model::{Link, LinkKind, Timestamp, TitleRank};
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use crate::{Error, FailureRow, PlaceRow, SessionRow, SourceRow, TurnRow};
+
+fn place(path: &str) -> PlaceRow {
+    PlaceRow {
+        path: path.into(),
+        agent: "claude".to_owned(),
+        session: Some("s-1".to_owned()),
+        source: SourceKey::new("a:b"),
+        revision: 2,
+        size: u64::MAX,
+        mtime_ns: -5,
+        device: 7,
+        inode: u64::MAX - 1,
+    }
+}
+
+fn source(source: SourceKey) -> SourceRow {
+    SourceRow {
+        agent: "claude".to_owned(),
+        session: "s-1".to_owned(),
+        source,
+        revision: 1,
+        kind: SourceKind::Document,
+        format: "json".to_owned(),
+        end: 10,
+        line_end: 8,
+        records: 2,
+        parser_version: 3,
+        state: vec![0, 255],
+        tail_hash: vec![1; 32],
+        facts: "{}".to_owned(),
+    }
+}
+
+fn turn(place: &str, text: &str) -> TurnRow {
+    TurnRow {
+        agent: "claude".to_owned(),
+        session: "s-1".to_owned(),
+        identity: "uuid-1".to_owned(),
+        place: place.to_owned(),
+        event: format!("m:{place}"),
+        thread: "main".to_owned(),
+        ts: Timestamp::from_millis(5),
+        text: Some(text.to_owned()),
+    }
+}
+
+#[test]
+fn rows_come_back_as_they_went_in() {
+    let (_folder, store) = store();
+    let index = store.index().unwrap();
+    let session = SessionRow {
+        title: Some("t".to_owned()),
+        title_rank: Some(TitleRank::Agent),
+        started_at: Timestamp::from_millis(1),
+        bytes: 9,
+        links: [Link { kind: LinkKind::ForkedFrom, session_id: "s-0".to_owned() }].into(),
+        ..SessionRow::new(&key())
+    };
+    let failure = FailureRow {
+        path: "f".into(),
+        agent: "codex".into(),
+        reason: "why".into(),
+        at: Timestamp::from_millis(3).unwrap(),
+    };
+    index
+        .write(|writer| {
+            writer.put_place(&place("a"))?;
+            writer.put_place(&place("b"))?;
+            writer.forget_place(Path::new("b"))?;
+            writer.put_source(&source(SourceKey::new("z")))?;
+            writer.put_source(&source(SourceKey::main()))?;
+            writer.put_session(&session)?;
+            writer.put_stage(&key(), "turns", 4, "input")?;
+            writer.put_failure(&failure.path, &failure.agent, &failure.reason, failure.at)?;
+            writer.put_failure(Path::new("g"), "codex", "gone", failure.at)?;
+            writer.clear_failure(Path::new("g"))
+        })
+        .unwrap();
+    index.set_meta("k", "v").unwrap();
+
+    let index = again(&store).index().unwrap();
+    assert_eq!(index.places().unwrap(), [("a".into(), place("a"))].into());
+    assert_eq!(index.sources_of(&key()).unwrap(), [source(SourceKey::main()), source(SourceKey::new("z"))]);
+    assert_eq!(index.session_rows().unwrap(), std::slice::from_ref(&session));
+    assert_eq!(index.session_row(&key()).unwrap(), Some(session));
+    assert_eq!(index.stage_rows("turns").unwrap(), [(key(), (4, "input".to_owned()))].into());
+    assert_eq!(index.stage_rows("other").unwrap(), [].into());
+    assert_eq!(index.failures().unwrap(), [failure]);
+    assert_eq!(index.meta("k").unwrap().as_deref(), Some("v"));
+
+    index.write(|writer| writer.forget_session(&key())).unwrap();
+    assert!(index.places().unwrap().is_empty() && index.session_rows().unwrap().is_empty());
+    assert!(index.stage_rows("turns").unwrap().is_empty());
+}
+
+#[test]
+fn of_one_message_the_earliest_record_stays() {
+    let rows = [turn("2", "first"), turn("3", "copy"), turn("2", "first, whole")];
+    for order in [[0, 1, 2], [1, 0, 2], [0, 2, 1]] {
+        let (_folder, store) = store();
+        let index = store.index().unwrap();
+        index.write(|writer| order.iter().try_for_each(|at| writer.put_turn(&rows[*at]))).unwrap();
+        assert_eq!(index.turns_of(&key()).unwrap(), [turn("2", "first, whole")]);
+    }
+}
+
+#[test]
+fn a_failed_write_leaves_nothing() {
+    let (_folder, store) = store();
+    let index = store.index().unwrap();
+    let result = index.write(|writer| {
+        writer.set_meta("k", "v")?;
+        Err::<(), _>(Error::Missing("x".into()))
+    });
+    assert!(result.is_err());
+    assert_eq!(index.meta("k").unwrap(), None);
+    index.set_meta("k", "w").unwrap();
+}
+
+#[test]
+fn a_reader_does_not_wait_for_a_writer() {
+    let (_folder, store) = store();
+    let writer = store.index().unwrap();
+    let reader = again(&store).index().unwrap();
+    writer
+        .write(|open| {
+            open.set_meta("k", "v")?;
+            assert_eq!(reader.meta("k")?, None);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(reader.meta("k").unwrap().as_deref(), Some("v"));
+}
+
+#[test]
+#[cfg(unix)]
+fn paths_that_are_no_text_come_back() {
+    use std::os::unix::ffi::OsStrExt;
+    let (_folder, store) = store();
+    let index = store.index().unwrap();
+    let path = Path::new(std::ffi::OsStr::from_bytes(b"a\xff/b"));
+    let row = PlaceRow { path: path.to_owned(), ..place("") };
+    index.write(|writer| writer.put_place(&row)).unwrap();
+    assert_eq!(index.places().unwrap()[path], row);
+}
+
+#[test]
+fn a_broken_or_older_index_is_made_anew_and_a_newer_one_refused() {
+    let (_folder, store) = store();
+    let path = store.root().join("index/retro.sqlite");
+    store.index().unwrap().set_meta("k", "v").unwrap();
+
+    fs::write(&path, "this is no database, and longer than a header of one would have to be".repeat(40))
+        .unwrap();
+    assert_eq!(store.verify(true, &mut |_| {}).unwrap().problems.len(), 1);
+    let index = store.index().unwrap();
+    assert_eq!(index.meta("k").unwrap(), None);
+    index.set_meta("k", "v").unwrap();
+    drop(index);
+    assert_sound(&store);
+
+    let version = |number: u32| {
+        let raw = rusqlite::Connection::open(&path).unwrap();
+        raw.pragma_update(None, "user_version", number).unwrap();
+    };
+    version(0);
+    let index = store.index().unwrap();
+    assert_eq!(index.meta("k").unwrap(), None);
+    index.set_meta("k", "v").unwrap();
+    drop(index);
+
+    version(99);
+    let error = store.index().unwrap_err();
+    assert!(matches!(error, Error::Newer { found: 99, .. }), "{error}");
+    version(1);
+    assert_eq!(store.index().unwrap().meta("k").unwrap().as_deref(), Some("v"));
+}
+
+#[test]
+fn an_index_that_turns_out_broken_can_be_told_and_made_anew() {
+    let (_folder, store) = store();
+    let path = store.root().join("index/retro.sqlite");
+    let index = store.index().unwrap();
+    index
+        .write(|writer| (0..2000).try_for_each(|n| writer.put_place(&place(&format!("some/path/{n}")))))
+        .unwrap();
+    drop(index);
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[4096 * 8..middle].fill(0xEE);
+    fs::write(&path, bytes).unwrap();
+    let error = store.index().unwrap().places().unwrap_err();
+    assert!(error.is_broken_index(), "{error}");
+    assert!(store.index_anew().unwrap().places().unwrap().is_empty());
+}

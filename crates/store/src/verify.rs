@@ -1,0 +1,239 @@
+//! Looking through a store for anything that is not as it was written.
+//!
+//! What a stop or a power cut can leave is no problem: it is noted, and the next
+//! sync mends it. A problem is what no stop can explain.
+
+use retro_model::SessionKey;
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+use crate::archive::commit::{self, COMMIT_BYTES, Commit};
+use crate::archive::tail::{self, Depth};
+use crate::error::{REBUILD, RESTORE};
+use crate::files::{Entry, entries};
+use crate::layout::{self, INDEX, RAW, SESSIONS, Slot};
+use crate::names::{self, Decoded, SHARED};
+use crate::store::{is_part, read_session, whole_name};
+use crate::{Error, Index, SessionFile, Store, head};
+
+/// What a look through the store found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// Files looked at.
+    pub checked: u64,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+    /// What is left over and harmless: the next sync mends or ignores it.
+    pub notes: Vec<Problem>,
+}
+
+/// Something found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub path: PathBuf,
+    /// What.
+    pub what: String,
+    /// What helps.
+    pub help: String,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}; {}", self.path.display(), self.what, self.help)
+    }
+}
+
+impl Store {
+    /// Looks through the store without changing it. Names, session files and the
+    /// last commit of every raw file; with `deep` every byte of them.
+    pub fn verify(&self, deep: bool, progress: &mut dyn FnMut(&str)) -> Result<Report, Error> {
+        let mut walk = Walk { store: self, deep, progress, report: Report::default(), raw: HashSet::new() };
+        walk.report.checked += 1;
+        if let Some(error) = head::check(self.root()) {
+            walk.problem(self.root().join(layout::HEAD), error);
+        }
+        walk.raw()?;
+        walk.sessions()?;
+        if deep {
+            walk.index()?;
+        }
+        Ok(walk.report)
+    }
+}
+
+/// A walk through the store.
+struct Walk<'a> {
+    store: &'a Store,
+    deep: bool,
+    progress: &'a mut dyn FnMut(&str),
+    report: Report,
+    /// Raw files that hold something, good or damaged.
+    raw: HashSet<PathBuf>,
+}
+
+const STRANGE: &str = "retro did not make it and leaves it alone";
+const UNFINISHED: &str = "the next sync takes care of it";
+
+impl Walk<'_> {
+    fn sessions(&mut self) -> Result<(), Error> {
+        for (agent, folder) in self.folders(SESSIONS)? {
+            (self.progress)(&format!("sessions of {agent}"));
+            for entry in entries(&folder)? {
+                if is_part(&entry) {
+                    self.note(&entry, "is a write that was not finished", UNFINISHED);
+                    continue;
+                }
+                let decoded = entry.name.as_deref().and_then(layout::session_name);
+                let (Some(decoded), true) = (decoded, entry.is_file) else {
+                    self.note(&entry, "is no session file", STRANGE);
+                    continue;
+                };
+                self.report.checked += 1;
+                match read_session(&entry.path) {
+                    Ok(Some(file)) => self.session(&entry, &agent, &decoded, &file),
+                    Ok(None) => {}
+                    Err(error) => self.problem(entry.path, error),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn session(&mut self, entry: &Entry, agent: &str, name: &Decoded, file: &SessionFile) {
+        let fits = match name {
+            Decoded::Id(id) => file.key == SessionKey::new(agent, id),
+            Decoded::Cut => layout::session_file(self.store.root(), &file.key) == entry.path,
+        };
+        if !fits {
+            let what = format!("it says that it is the file of {}", file.key);
+            self.found(entry.path.clone(), what, "move it away; `retro sync` makes the right one");
+            return;
+        }
+        if file.evicted_at.is_some() {
+            return;
+        }
+        for (source, part) in &file.sources {
+            let slots = (1..=part.revisions).map(|revision| {
+                let slot = Slot::Session { key: file.key.clone(), source: source.clone(), revision };
+                (layout::raw_file(self.store.root(), &slot), slot)
+            });
+            // The first is enough: a file from elsewhere may name any number of them.
+            if let Some((path, slot)) = slots.into_iter().find(|(path, _)| !self.raw.contains(path)) {
+                self.found(path, format!("the session file lists {slot}, and it is not there"), RESTORE);
+            }
+        }
+    }
+
+    fn raw(&mut self) -> Result<(), Error> {
+        for (agent, folder) in self.folders(RAW)? {
+            for session in entries(&folder)? {
+                let name = session.name.as_deref().unwrap_or_default();
+                if !session.is_dir || (name != SHARED && names::decode(name).is_none()) {
+                    self.note(&session, "is no folder of a session", STRANGE);
+                    continue;
+                }
+                (self.progress)(&format!("raw files of {agent}/{name}"));
+                for entry in entries(&session.path)? {
+                    self.raw_file(entry)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn raw_file(&mut self, entry: Entry) -> Result<(), Error> {
+        if is_part(&entry) {
+            self.note(&entry, "is a write that was not finished", UNFINISHED);
+            return Ok(());
+        }
+        if !entry.is_file || entry.name.as_deref().and_then(layout::raw_name).is_none() {
+            self.note(&entry, "is no raw file", STRANGE);
+            return Ok(());
+        }
+        self.report.checked += 1;
+        match self.last_commit(&entry) {
+            Ok(Some(commit)) => {
+                self.raw.insert(entry.path.clone());
+                let rest = entry.size.saturating_sub(commit.file_end());
+                if rest > 0 {
+                    self.note(&entry, &format!("ends in {rest} bytes that were not finished"), UNFINISHED);
+                }
+            }
+            Ok(None) => self.note(&entry, "holds nothing that was finished", UNFINISHED),
+            Err(error @ Error::Damaged { .. }) => {
+                self.raw.insert(entry.path.clone());
+                self.problem(entry.path, error);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn last_commit(&self, entry: &Entry) -> Result<Option<Commit>, Error> {
+        let path = &entry.path;
+        let mut file = File::open(path).map_err(Error::io("open", path))?;
+        let commit = if self.deep {
+            tail::standing(&mut file, entry.size, Depth::Everything).map_err(Error::raw(path))?
+        } else {
+            tail::last_before(&mut file, entry.size).map_err(Error::raw(path))?
+        };
+        let unread = entry.size.saturating_sub(commit.map_or(0, |commit| commit.file_end()));
+        if unread >= COMMIT_BYTES && ends_settled(&mut file, entry.size).map_err(Error::raw(path))? {
+            // It was whole once: no stop can have done this.
+            let what = "its last commit cannot be read".to_owned();
+            return Err(Error::Damaged { path: path.clone(), what, help: RESTORE });
+        }
+        Ok(commit)
+    }
+
+    fn index(&mut self) -> Result<(), Error> {
+        let path = self.store.root().join(INDEX).join(Index::FILE);
+        if !path.is_file() {
+            return Ok(());
+        }
+        (self.progress)("the index");
+        self.report.checked += 1;
+        if let Some(what) = Index::check(&path) {
+            self.found(path, what, REBUILD);
+        }
+        Ok(())
+    }
+
+    /// The agents' folders in one of ours.
+    fn folders(&mut self, folder: &str) -> Result<Vec<(String, PathBuf)>, Error> {
+        let mut folders = Vec::new();
+        for entry in entries(&self.store.root().join(folder))? {
+            match entry.name.as_deref().and_then(whole_name).filter(|_| entry.is_dir) {
+                Some(agent) => folders.push((agent, entry.path)),
+                None => self.note(&entry, "is no folder of an agent", STRANGE),
+            }
+        }
+        Ok(folders)
+    }
+
+    fn problem(&mut self, path: PathBuf, error: Error) {
+        match error {
+            Error::Damaged { what, help, .. } => self.found(path, what, help),
+            error => self.found(path, error.to_string(), head::HELP),
+        }
+    }
+
+    fn found(&mut self, path: PathBuf, what: String, help: &str) {
+        self.report.problems.push(Problem { path, what, help: help.to_owned() });
+    }
+
+    fn note(&mut self, entry: &Entry, what: &str, help: &str) {
+        let (path, what, help) = (entry.path.clone(), what.to_owned(), help.to_owned());
+        self.report.notes.push(Problem { path, what, help });
+    }
+}
+
+fn ends_settled(file: &mut File, length: u64) -> std::io::Result<bool> {
+    let mut end = Vec::new();
+    file.seek(SeekFrom::Start(length.saturating_sub(COMMIT_BYTES)))?;
+    file.read_to_end(&mut end)?;
+    Ok(commit::ends_settled(&end))
+}

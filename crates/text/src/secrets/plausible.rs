@@ -1,0 +1,344 @@
+//! Whether what a pattern matched is a secret, or only stands where one would.
+//!
+//! Documentation, tests and templates are full of `changeme`, `<token>` and
+//! `${TOKEN}`; code is full of `token = next_token`. Both must pass.
+
+use super::rule::{Judge, Rule};
+
+/// Whether `value`, matched by `rule`, is worth hiding. `bare` tells that
+/// nothing marks its ends, so that it may be the rest of some code.
+pub(super) fn is_secret(rule: &Rule, value: &[u8], bare: bool) -> bool {
+    if rule.entropy_min.is_some_and(|least| entropy(value) < least) {
+        return false;
+    }
+    match rule.judge {
+        Judge::KeyBody => longest_base64(value) >= 32 && !has_any(value, &["..."]),
+        Judge::Shape => !has_any(value, MADE_UP) && !counts_up(value),
+        Judge::BasicAuth => decodes_to_credentials(value),
+        Judge::Password => is_password(value, bare),
+        Judge::Value => is_random(value),
+    }
+}
+
+/// Words inside a value that say that it was made up. None is so short that a
+/// random token could hold it by chance.
+const MADE_UP: &[&str] = &[
+    "****",
+    "....",
+    "-fake",
+    "_fake",
+    "changeme",
+    "dummy",
+    "example",
+    "fake-",
+    "fake_",
+    "placeholder",
+    "redacted",
+    "replace",
+    "sample",
+    "xxxxx",
+    "your-",
+    "your_",
+    "…",
+];
+
+/// Whole values that protect nothing: names of the thing, defaults everybody knows.
+const WEAK: &[&str] = &[
+    "admin",
+    "bearer",
+    "default",
+    "disabled",
+    "enabled",
+    "false",
+    "guest",
+    "hidden",
+    "hunter2",
+    "letmein",
+    "minioadmin",
+    "mypassword",
+    "mysecretpassword",
+    "none",
+    "null",
+    "optional",
+    "pass",
+    "passwd",
+    "password",
+    "password1",
+    "password123",
+    "postgres",
+    "private",
+    "public",
+    "pwd",
+    "required",
+    "root",
+    "secret",
+    "string",
+    "test",
+    "testpass",
+    "testpassword",
+    "token",
+    "true",
+    "undefined",
+    "user",
+    "username",
+];
+
+/// A password: looser than a token, since people make them up, but no
+/// reference to one, and nothing that code would say.
+fn is_password(value: &[u8], bare: bool) -> bool {
+    let kinds = Kinds::of(value);
+    let mixed = kinds.digits > 0 || (kinds.symbols > 0 && !reads_as_words(value));
+    value.len() <= 200
+        && kinds.letters > 0
+        && mixed
+        && (!bare || kinds.symbols > 0 || !reads_as_words(value))
+        && !is_reference(value)
+        && !is_weak(value)
+        && !is_path(value)
+        && !has_any(value, MADE_UP)
+}
+
+/// A value that looks like nobody typed it.
+fn is_random(value: &[u8]) -> bool {
+    let kinds = Kinds::of(value);
+    let mixed_case = value.iter().any(u8::is_ascii_lowercase) && value.iter().any(u8::is_ascii_uppercase);
+    value.len() <= 4096
+        && kinds.letters >= 2
+        && (kinds.digits >= 2 || (kinds.digits == 1 && mixed_case))
+        && !is_reference(value)
+        && !is_weak(value)
+        && !is_uuid(value)
+        && !is_path(value)
+        && !counts_up(value)
+        && !reads_as_words(value)
+        && !has_any(value, MADE_UP)
+}
+
+/// How many bytes of each kind.
+struct Kinds {
+    letters: usize,
+    digits: usize,
+    symbols: usize,
+}
+
+impl Kinds {
+    fn of(value: &[u8]) -> Kinds {
+        let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+        let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+        let plain = value.iter().filter(|byte| matches!(byte, b'_' | b'-' | b'.' | b'/' | b':')).count();
+        Kinds { letters, digits, symbols: value.len() - letters - digits - plain }
+    }
+}
+
+/// Shannon entropy in bits a byte.
+pub(super) fn entropy(value: &[u8]) -> f32 {
+    let mut counts = [0u32; 256];
+    for &byte in value {
+        counts[usize::from(byte)] += 1;
+    }
+    let length = value.len() as f32;
+    -counts
+        .iter()
+        .filter(|&&count| count > 0)
+        .map(|&count| {
+            let share = count as f32 / length;
+            share * share.log2()
+        })
+        .sum::<f32>()
+}
+
+fn has_any(value: &[u8], words: &[&str]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    words.iter().any(|word| lower.windows(word.len()).any(|part| part == word.as_bytes()))
+}
+
+fn is_weak(value: &[u8]) -> bool {
+    WEAK.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Whether eight neighbours count up or are the same: `12345678`, `abcdefgh`,
+/// `00000000`. A random token does so once in billions.
+fn counts_up(value: &[u8]) -> bool {
+    let steps: Vec<i16> = value.windows(2).map(|pair| i16::from(pair[1]) - i16::from(pair[0])).collect();
+    steps.windows(7).any(|run| run.iter().all(|&step| step == 1) || run.iter().all(|&step| step == 0))
+}
+
+/// Whether the value names a secret instead of being one: `$TOKEN`, `${TOKEN}`,
+/// `{{ token }}`, `<token>`, `%TOKEN%`, `process.env.TOKEN`, `getToken()`.
+fn is_reference(value: &[u8]) -> bool {
+    let wrapped = matches!(
+        value,
+        [b'$' | b'<' | b'{' | b'(' | b'[' | b'%' | b'&' | b'*' | b',' | b';', ..]
+            | [.., b'>' | b'}' | b')' | b']' | b'%']
+    );
+    wrapped
+        || has_any(
+            value,
+            &["${", "$(", "{{", "(", "://", "process.env", "os.environ", "env.", "::", "->", "?."],
+        )
+}
+
+/// `8-4-4-4-12` hexadecimal digits.
+fn is_uuid(value: &[u8]) -> bool {
+    value.len() == 36
+        && value.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// Whether a value is a path, or a file name.
+fn is_path(value: &[u8]) -> bool {
+    let rooted = matches!(value, [b'/' | b'~' | b'.' | b'@', ..] | [_, b':', b'\\' | b'/', ..]);
+    let slashes = value.iter().filter(|&&byte| byte == b'/').count();
+    let extension = value.rsplit(|&byte| byte == b'.').next().filter(|rest| rest.len() < value.len());
+    let named = extension
+        .is_some_and(|rest| (1..=5).contains(&rest.len()) && rest.iter().all(u8::is_ascii_lowercase));
+    let words = |part: &[u8]| {
+        let words = Words::of(part);
+        words.letters >= words.words * 3
+    };
+    rooted || named || (slashes > 0 && value.split(|&byte| byte == b'/').all(words))
+}
+
+/// Whether a value is made of words, as identifiers are: `nextPageToken2`,
+/// `prod-db-main`. Random text changes its kind of character every two bytes,
+/// words every three or more; and a fifth of random letters are vowels, a third
+/// of those in words. Both measures together take one random token in 30 for
+/// words if it has letters of one case only, one in 200 otherwise.
+fn reads_as_words(value: &[u8]) -> bool {
+    let words = Words::of(value);
+    words.letters * 4 >= (words.words + words.numbers) * 11 && words.vowels * 100 >= words.letters * 26
+}
+
+/// A value cut into words as a programmer would.
+struct Words {
+    letters: usize,
+    vowels: usize,
+    words: usize,
+    numbers: usize,
+}
+
+impl Words {
+    fn of(value: &[u8]) -> Words {
+        let mut all = Words { letters: 0, vowels: 0, words: 0, numbers: 0 };
+        let (mut before, mut last) = (b' ', b' ');
+        for &byte in value {
+            let begins_word = match byte {
+                // `HTTPServer` is two words; random text has many such turns.
+                b'a'..=b'z' => {
+                    !last.is_ascii_alphabetic() || (last.is_ascii_uppercase() && before.is_ascii_uppercase())
+                }
+                b'A'..=b'Z' => !last.is_ascii_uppercase(),
+                _ => false,
+            };
+            all.letters += usize::from(byte.is_ascii_alphabetic());
+            all.vowels += usize::from(matches!(byte.to_ascii_lowercase(), b'a' | b'e' | b'i' | b'o' | b'u'));
+            all.words += usize::from(begins_word);
+            all.numbers += usize::from(byte.is_ascii_digit() && !last.is_ascii_digit());
+            (before, last) = (last, byte);
+        }
+        all
+    }
+}
+
+/// The longest run of base64 characters.
+fn longest_base64(value: &[u8]) -> usize {
+    value
+        .split(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')))
+        .map(<[u8]>::len)
+        .max()
+        .unwrap_or(0)
+}
+
+/// Whether a value is base64 of printable text with a colon and something behind it.
+fn decodes_to_credentials(value: &[u8]) -> bool {
+    let Some(text) = base64(value) else { return false };
+    let Some(colon) = text.iter().position(|&byte| byte == b':') else { return false };
+    let password = text.get(colon + 1..).unwrap_or_default();
+    text.iter().all(|byte| matches!(byte, b' '..=b'~'))
+        && !password.is_empty()
+        && !is_weak(password)
+        && !is_reference(password)
+        && !has_any(password, MADE_UP)
+}
+
+/// The bytes that standard base64 stands for.
+fn base64(value: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(value.len() / 4 * 3);
+    let (mut bits, mut held) = (0u32, 0u32);
+    for &byte in value.iter().filter(|&&byte| byte != b'=') {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6) | u32::from(six);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            out.push((bits >> held) as u8);
+            bits &= (1 << held) - 1;
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entropy_is_zero_for_one_letter_and_four_bits_for_all_hex_digits() {
+        assert_eq!(entropy(b"aaaaaaa"), 0.0);
+        assert_eq!(entropy(b"0123456789abcdef"), 4.0);
+    }
+
+    #[test]
+    fn names_of_secrets_are_references() {
+        for value in
+            ["$TOKEN", "${TOKEN}", "<token>", "process.env.TOKEN", "getToken()", "{{ token }}", "%TOKEN%"]
+        {
+            assert!(is_reference(value.as_bytes()), "{value}");
+        }
+        assert!(!is_reference(b"k7Tq0ZpX"));
+    }
+
+    #[test]
+    fn identifiers_read_as_words_and_random_text_does_not() {
+        for value in
+            ["nextPageToken2", "prod-db-main", "oauth2ClientSecretName", "MY_SECRET_KEY_1", "user_token_123"]
+        {
+            assert!(reads_as_words(value.as_bytes()), "{value}");
+        }
+        for value in ["k7Tq0ZpX4mWvR2sL", "9f86d081884c7d65", "aB3dE9xKq1"] {
+            assert!(!reads_as_words(value.as_bytes()), "{value}");
+        }
+    }
+
+    #[test]
+    fn paths_and_file_names_are_paths() {
+        for value in ["/etc/app/key1", "./k3y", "src/auth2/token", "id_rsa4096.pub", "C:\\keys"] {
+            assert!(is_path(value.as_bytes()), "{value}");
+        }
+        assert!(!is_path(b"k7Tq/0ZpX4m+WvR2sL="));
+    }
+
+    #[test]
+    fn only_base64_of_user_and_password_is_basic_auth() {
+        assert_eq!(base64(b"YTpi").as_deref(), Some(&b"a:b"[..]));
+        assert!(decodes_to_credentials(b"YTpiYzEyMw=="));
+        assert!(!decodes_to_credentials(b"YTpwYXNzd29yZA=="));
+        assert!(!decodes_to_credentials(b"authentication"));
+    }
+
+    #[test]
+    fn what_counts_up_was_typed_by_somebody() {
+        assert!(counts_up(b"sk-12345678"));
+        assert!(counts_up(b"k0000000000"));
+        assert!(!counts_up(b"k7Tq0ZpX4mWvR2sL"));
+    }
+}

@@ -1,0 +1,52 @@
+//! The kinds of secrets we know: tables of [`Rule`], one entry each, sorted by name.
+//!
+//! To add one, put a line into the table where it belongs and its examples into
+//! `tests/secrets.rs`; raise [`super::RULES_VERSION`]. A keyword should be rare
+//! in ordinary text: each place where it stands costs a try of the pattern.
+
+mod ai;
+mod cloud;
+mod code;
+mod places;
+mod services;
+
+use super::rule::Rule;
+
+/// Every rule, table by table.
+pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
+    [ai::RULES, cloud::RULES, code::RULES, places::RULES, services::RULES].into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::secrets::marker;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn tables_are_sorted_and_names_are_unique() {
+        for table in [ai::RULES, cloud::RULES, code::RULES, places::RULES, services::RULES] {
+            assert!(table.is_sorted_by_key(|rule| rule.name), "after {}", table[0].name);
+        }
+        let names: BTreeSet<_> = all().map(|rule| rule.name).collect();
+        assert_eq!(names.len(), all().count());
+    }
+
+    #[test]
+    fn names_fit_into_a_marker_and_keywords_are_not_too_short() {
+        for rule in all() {
+            assert!(rule.name.len() <= marker::NAME_BYTES_MAX, "{}", rule.name);
+            assert!(
+                rule.name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+            );
+            assert!(!rule.keywords.is_empty(), "{}", rule.name);
+            assert!(
+                rule.keywords.iter().all(|word| word.len() >= 2 && word.len() <= rule.reach),
+                "{}",
+                rule.name
+            );
+        }
+    }
+}

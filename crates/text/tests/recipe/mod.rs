@@ -1,0 +1,102 @@
+//! Makes examples of secrets from recipes, so that no line of our own sources
+//! looks like a secret to a scanner.
+//!
+//! A recipe is text with parts in braces: `ghp_{alnum:36}` stands for `ghp_` and
+//! 36 random letters and digits. The random parts come from a seed that the
+//! test prints.
+
+#![allow(clippy::expect_used, clippy::panic)]
+
+/// A small random generator (xorshift), so that a seed gives the same examples
+/// everywhere.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    /// Dice with a seed.
+    pub(crate) fn new(seed: u64) -> Dice {
+        Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % bound
+    }
+
+    fn draw(&mut self, alphabet: &str, length: usize) -> String {
+        let letters: Vec<char> = alphabet.chars().collect();
+        (0..length).map(|_| letters[self.below(letters.len())]).collect()
+    }
+}
+
+const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
+const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const DIGITS: &str = "0123456789";
+
+/// The text that a recipe stands for.
+pub(crate) fn cook(recipe: &str, dice: &mut Dice) -> String {
+    let mut text = String::new();
+    let mut rest = recipe;
+    while let Some((before, from)) = rest.split_once('{') {
+        let (part, after) = from.split_once('}').expect("a brace is closed");
+        text.push_str(before);
+        text.push_str(&ingredient(part, dice));
+        rest = after;
+    }
+    text.push_str(rest);
+    text
+}
+
+fn ingredient(part: &str, dice: &mut Dice) -> String {
+    let (kind, argument) = part.split_once(':').unwrap_or((part, ""));
+    let length = argument.parse().unwrap_or(0);
+    match kind {
+        "alnum" => dice.draw(&[LOWER, UPPER, DIGITS].concat(), length),
+        "alnum+" => dice.draw(&[LOWER, UPPER, DIGITS, "+/"].concat(), length),
+        "digits" => dice.draw(DIGITS, length),
+        "hex" => dice.draw("0123456789abcdef", length),
+        "letters" => dice.draw(LOWER, length),
+        "upnum" => dice.draw(&[UPPER, DIGITS].concat(), length),
+        "word" => dice.draw(&[LOWER, UPPER, DIGITS, "_-"].concat(), length),
+        "bech" => dice.draw("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", length),
+        "uuid" => [8, 4, 4, 4, 12].map(|n| dice.draw("0123456789abcdef", n)).join("-"),
+        // A password as people make them: a word, a year, a sign.
+        "typed" => format!("Walrus{}!", dice.draw(DIGITS, 4)),
+        "base64" => base64(cook(&argument.replace(['(', ')'], ""), dice).as_bytes()),
+        "pem" => pem(argument, "\n", dice),
+        "pem\\n" => pem(argument, "\\n", dice),
+        "pem-diff" => pem(argument, "\n-", dice),
+        "pem-cut" => {
+            let whole = pem(argument, "\n", dice);
+            whole[..whole.len() / 2].to_owned()
+        }
+        "pem-base64" => base64(pem(argument, "\n", dice).as_bytes()),
+        "at" => "@".to_owned(),
+        "open" => "{".to_owned(),
+        "close" => "}".to_owned(),
+        _ => panic!("{part:?} is no ingredient"),
+    }
+}
+
+/// A key block of a few lines.
+fn pem(label: &str, newline: &str, dice: &mut Dice) -> String {
+    let dashes = "-".repeat(5);
+    let mut lines = vec![format!("{dashes}BEGIN {label} KEY{dashes}")];
+    lines.extend((0..6).map(|_| dice.draw(&[LOWER, UPPER, DIGITS, "+/"].concat(), 64)));
+    lines.push(format!("{dashes}END {label} KEY{dashes}"));
+    lines.join(newline)
+}
+
+fn base64(bytes: &[u8]) -> String {
+    let alphabet: Vec<char> = [UPPER, LOWER, DIGITS, "+/"].concat().chars().collect();
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let number = (0..3).fold(0u32, |sum, at| sum << 8 | u32::from(*chunk.get(at).unwrap_or(&0)));
+        for at in 0..4 {
+            let six = (number >> (18 - 6 * at)) as usize & 63;
+            text.push(if at <= chunk.len() { alphabet[six] } else { '=' });
+        }
+    }
+    text
+}

@@ -1,0 +1,138 @@
+//! Is everything in order, and what helps where it is not.
+
+use retro_engine::discover::discover;
+use retro_engine::{Config, World, sync::known};
+use retro_store::{RealDisk, Store};
+use serde::Serialize;
+use std::sync::Arc;
+
+use crate::Error;
+use crate::list::stored;
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// In order.
+    Good,
+    /// Worth knowing.
+    Notice,
+    /// Needs somebody.
+    Bad,
+}
+
+/// One check.
+#[derive(Debug, Clone, Serialize)]
+pub struct Check {
+    /// What was looked at.
+    pub name: &'static str,
+    /// How it came out.
+    pub health: Health,
+    /// What was seen.
+    pub what: String,
+    /// What helps.
+    pub help: Option<String>,
+}
+
+/// The answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct DoctorView {
+    /// `retro.doctor/1`.
+    pub schema: &'static str,
+    /// Whether no check is bad.
+    pub ok: bool,
+    /// Every check.
+    pub checks: Vec<Check>,
+}
+
+/// Free bytes below which a user should think of the disk.
+const FREE_BYTES_LOW: u64 = 2 * 1024 * 1024 * 1024;
+
+/// Looks at everything. Writes nothing.
+pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
+    let mut checks = Vec::new();
+    let mut say = |name, health, what: String, help: Option<&str>| {
+        checks.push(Check { name, health, what, help: help.map(str::to_owned) });
+    };
+
+    match &config.file {
+        Some(path) => say("configuration", Health::Good, path.display().to_string(), None),
+        None => say("configuration", Health::Good, "defaults; no file".into(), None),
+    }
+    for note in &config.notes {
+        say("configuration", Health::Notice, note.clone(), Some("remove the key"));
+    }
+
+    let root = &config.root.value;
+    let store = match Store::open(root, Arc::new(RealDisk)) {
+        Ok(store) => Some(store),
+        Err(error) if error.is_absent() => {
+            say("store", Health::Notice, format!("none yet at {}", root.display()), Some("retro sync"));
+            None
+        }
+        Err(error) => {
+            say("store", Health::Bad, error.to_string(), None);
+            None
+        }
+    };
+    if let Some(store) = &store {
+        say("store", Health::Good, format!("{} (format {})", root.display(), store.format()), None);
+        let report = store.verify(false, &mut |_| {})?;
+        match report.problems.len() {
+            0 => say("files", Health::Good, format!("{} checked", report.checked), None),
+            count => say(
+                "files",
+                Health::Bad,
+                format!("{count} problems, first: {}", report.problems[0]),
+                Some("retro doctor --fix, or retro verify for the list"),
+            ),
+        }
+        let jobs = store.jobs()?.len();
+        if jobs > 0 {
+            say("queue", Health::Notice, format!("{jobs} jobs left by hooks"), Some("retro sync"));
+        }
+        match store.index_if_there() {
+            Ok(Some(index)) => {
+                let failures = index.failures()?;
+                for failure in failures.iter().take(5) {
+                    let what = format!("{}: {}", failure.path.display(), failure.reason);
+                    say("sources", Health::Bad, what, Some("make it readable, then retro sync"));
+                }
+            }
+            Ok(None) => say("index", Health::Notice, "missing".into(), Some("retro sync makes it anew")),
+            Err(error) => say("index", Health::Bad, error.to_string(), Some("retro rebuild all")),
+        }
+    }
+
+    match retro_engine::platform::free_bytes(root) {
+        Some(free) if free < FREE_BYTES_LOW => {
+            say("disk", Health::Bad, format!("{} MB free", free / 1_000_000), Some("make room"))
+        }
+        Some(free) => say("disk", Health::Good, format!("{} MB free", free / 1_000_000), None),
+        None => {}
+    }
+
+    let (rows, places) = stored(config).unwrap_or_default();
+    let found = discover(world, config, None, &known(&places));
+    for (agent, root) in &found.roots {
+        let count = found.sessions.iter().filter(|session| session.key.agent == *agent).count();
+        say("agents", Health::Good, format!("{agent}: {} ({count} sessions)", root.display()), None);
+    }
+    if found.roots.is_empty() {
+        let help = "retro demo shows what retro does; [sources] in the configuration names other folders";
+        say("agents", Health::Notice, "no agent's folder was found".into(), Some(help));
+    }
+    for skipped in found.skipped.iter().take(5) {
+        say("agents", Health::Notice, format!("{}: {}", skipped.path.display(), skipped.reason), None);
+    }
+    for title in &found.unsupported {
+        say("agents", Health::Notice, format!("{title} is used here and not supported yet"), None);
+    }
+    for warning in crate::list::deletion_warnings(world, &found, &places) {
+        say("agents", Health::Notice, warning, Some("retro schedule print"));
+    }
+    say("sessions", Health::Good, format!("{} in the store", rows.len()), None);
+
+    let ok = checks.iter().all(|check| check.health != Health::Bad);
+    Ok(DoctorView { schema: "retro.doctor/1", ok, checks })
+}

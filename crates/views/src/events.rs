@@ -1,0 +1,39 @@
+//! The settled events of a session, and its raw sources by name.
+
+use retro_agents::by_name;
+use retro_engine::read;
+use retro_model::{Event, SessionKey};
+use retro_store::{Slot, Store};
+
+use crate::Error;
+
+/// The events in order: from the cache where it fits, else computed.
+pub fn events(store: &Store, key: &SessionKey) -> Result<Vec<Event>, Error> {
+    let agent =
+        by_name(&key.agent).ok_or_else(|| Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
+    Ok(read::events(store, agent, key)?)
+}
+
+/// The raw files of a session, or those of one source and revision.
+pub fn source_slots(
+    store: &Store,
+    key: &SessionKey,
+    source: Option<&str>,
+    revision: Option<u32>,
+) -> Result<Vec<Slot>, Error> {
+    let all = store.raw_slots(key)?;
+    let fits = |slot: &&Slot| {
+        let Slot::Session { source: name, revision: number, .. } = slot else { return false };
+        source.is_none_or(|wanted| wanted == name.as_str()) && revision.is_none_or(|wanted| wanted == *number)
+    };
+    let chosen: Vec<Slot> = all.iter().filter(fits).cloned().collect();
+    if chosen.is_empty() {
+        let mut name = source.unwrap_or("m").to_owned();
+        if let Some(revision) = revision {
+            name.push_str(&format!("~{revision}"));
+        }
+        let there = all.iter().map(Slot::to_string).collect::<Vec<_>>().join(", ");
+        return Err(Error::NoSource { session: key.to_string(), name, there });
+    }
+    Ok(chosen)
+}

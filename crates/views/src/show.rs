@@ -1,0 +1,103 @@
+//! One session: what it is, what is kept of it, how well it was understood.
+
+use retro_agents::{Settled, by_name};
+use retro_engine::platform::project_name;
+use retro_engine::{Config, read};
+use retro_model::{Coverage, Gap, Kind, SessionKey};
+use retro_store::{Slot, Store};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{Error, SessionView};
+
+/// The answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct ShowView {
+    /// `retro.show/1`.
+    pub schema: &'static str,
+    /// The session.
+    pub session: SessionView,
+    /// Program versions that wrote it.
+    pub versions: BTreeSet<String>,
+    /// Models that answered.
+    pub models: BTreeSet<String>,
+    /// What is kept of it, and where.
+    pub artifacts: Artifacts,
+    /// Events by kind.
+    pub event_counts: BTreeMap<Kind, u64>,
+    /// What became of its records.
+    pub coverage: Coverage,
+    /// What could not be read.
+    pub gaps: Vec<Gap>,
+}
+
+/// The files of a session.
+#[derive(Debug, Clone, Serialize)]
+pub struct Artifacts {
+    /// Its session file.
+    pub session_file: String,
+    /// Its raw files.
+    pub raw: Vec<String>,
+    /// Where its sources were found.
+    pub places: Vec<String>,
+    /// Its cached events, if there are any.
+    pub normalized: Option<String>,
+    /// Its markdown, if it was rendered.
+    pub rendered: Option<String>,
+}
+
+/// Describes a session, with its settled events.
+pub fn show(config: &Config, store: &Store, key: &SessionKey) -> Result<(ShowView, Settled), Error> {
+    let agent =
+        by_name(&key.agent).ok_or_else(|| Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
+    let file = store
+        .session(key)?
+        .ok_or_else(|| Error::NoSession { agent: key.agent.clone(), id: key.id.clone() })?;
+    let settled = read::session(store, agent, key)?;
+    let mut event_counts = BTreeMap::new();
+    for event in &settled.events {
+        *event_counts.entry(event.kind).or_default() += 1;
+    }
+    let facts = &settled.facts;
+    let cwd = facts.cwd.as_ref().map(|(_, cwd)| cwd.to_string());
+    let project = cwd.as_deref().and_then(project_name);
+    let slots = store.raw_slots(key)?;
+    let place = |path: std::path::PathBuf| path.display().to_string();
+    let view = ShowView {
+        schema: "retro.show/1",
+        session: SessionView {
+            agent: key.agent.clone(),
+            session_id: key.id.clone(),
+            title: facts.own_title().map(|title| title.text.to_string()),
+            domain: project.as_deref().and_then(|name| config.domain(name)).map(str::to_owned),
+            project,
+            branch: facts.branch.as_ref().map(|(_, branch)| branch.to_string()),
+            started_at: facts.started_at,
+            ended_at: facts.ended_at,
+            bytes: settled.coverage.bytes,
+            captured: true,
+            up_to_date: true,
+            on_disk: file.sources.values().flat_map(|entry| &entry.places).any(|path| exists(path)),
+            parent_session_id: facts.parent().map(str::to_owned),
+            resume: agent.resume(&key.id, cwd.as_deref()),
+            cwd,
+        },
+        versions: facts.versions.clone(),
+        models: facts.models.clone(),
+        artifacts: Artifacts {
+            session_file: place(store.session_path(key)),
+            raw: slots.iter().map(|slot: &Slot| place(store.slot_path(slot))).collect(),
+            places: file.sources.values().flat_map(|entry| entry.places.iter().cloned()).collect(),
+            normalized: Some(store.normalized_path(key)).filter(|path| path.exists()).map(place),
+            rendered: Some(store.rendered_path(key)).filter(|path| path.exists()).map(place),
+        },
+        event_counts,
+        coverage: settled.coverage,
+        gaps: settled.gaps.clone(),
+    };
+    Ok((view, settled))
+}
+
+fn exists(path: &str) -> bool {
+    std::path::Path::new(path).exists()
+}

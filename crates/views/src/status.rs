@@ -1,0 +1,111 @@
+//! Where things stand, and what to do next.
+
+use retro_engine::discover::discover;
+use retro_engine::{Config, World, sync::known};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashSet};
+
+use crate::Error;
+use crate::list::{deletion_warnings, stored};
+
+/// The answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct StatusView {
+    /// `retro.status/1`.
+    pub schema: &'static str,
+    /// The store's folder.
+    pub root: String,
+    /// Whether there is a store.
+    pub store_exists: bool,
+    /// Sessions on this machine, by agent.
+    pub found: BTreeMap<String, u64>,
+    /// Sessions in the store, by agent.
+    pub captured: BTreeMap<String, u64>,
+    /// Sessions on this machine that are new or have grown since the last sync.
+    pub unread: u64,
+    /// Sessions in the store whose files are gone from the agent's folders.
+    pub only_here: u64,
+    /// Bytes of the files found.
+    pub source_bytes: u64,
+    /// Bytes of the store, as last measured.
+    pub store_bytes: u64,
+    /// Free bytes where the store lies.
+    pub free_bytes: Option<u64>,
+    /// What the user should hear.
+    pub warnings: Vec<String>,
+    /// Agents that are used here and not supported yet.
+    pub unsupported: Vec<&'static str>,
+    /// Commands worth running now, with the reason.
+    pub next: Vec<Next>,
+}
+
+/// A command worth running.
+#[derive(Debug, Clone, Serialize)]
+pub struct Next {
+    /// What to type.
+    pub command: &'static str,
+    /// Why.
+    pub why: String,
+}
+
+/// Says where things stand. Never captures and never creates a store.
+pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
+    let (rows, places) = stored(config)?;
+    let discovery = discover(world, config, None, &known(&places));
+    let fresh = |file: &retro_agents::Found| {
+        places
+            .get(&file.path)
+            .is_some_and(|row| row.size == file.stat.size && row.mtime_ns == file.stat.mtime_ns)
+    };
+    let unread = discovery.sessions.iter().filter(|session| !session.files.iter().all(fresh)).count() as u64;
+    let on_disk: HashSet<_> = discovery.sessions.iter().map(|session| &session.key).collect();
+    let only_here = rows.iter().filter(|row| !on_disk.contains(&row.key())).count() as u64;
+    let mut found = BTreeMap::new();
+    for session in &discovery.sessions {
+        *found.entry(session.key.agent.clone()).or_default() += 1;
+    }
+    let mut captured = BTreeMap::new();
+    for row in &rows {
+        *captured.entry(row.agent.clone()).or_default() += 1;
+    }
+    let root = &config.root.value;
+    let store_exists = root.join("store.json").exists();
+    Ok(StatusView {
+        schema: "retro.status/1",
+        root: root.display().to_string(),
+        store_exists,
+        next: next(discovery.sessions.len(), rows.len(), unread),
+        found,
+        captured,
+        unread,
+        only_here,
+        source_bytes: discovery.sessions.iter().map(|session| session.bytes()).sum(),
+        store_bytes: retro_engine::sync::measured_bytes(config)?,
+        free_bytes: retro_engine::platform::free_bytes(root),
+        warnings: deletion_warnings(world, &discovery, &places),
+        unsupported: discovery.unsupported,
+    })
+}
+
+fn next(found: usize, captured: usize, unread: u64) -> Vec<Next> {
+    let mut next = Vec::new();
+    if found == 0 && captured == 0 {
+        next.push(Next {
+            command: "retro demo",
+            why: "no sessions were found here; see what retro does on some of our own making".to_owned(),
+        });
+        next.push(Next {
+            command: "retro sync --from DIR",
+            why: "if your logs lie somewhere else".to_owned(),
+        });
+        return next;
+    }
+    if unread > 0 {
+        next.push(Next { command: "retro sync", why: format!("{unread} sessions have something new") });
+    }
+    if captured > 0 {
+        next.push(Next { command: "retro list", why: "what you and your agents did".to_owned() });
+        next.push(Next { command: "retro show '*' latest", why: "read the last session".to_owned() });
+    }
+    next
+}

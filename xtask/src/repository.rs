@@ -1,0 +1,102 @@
+//! Where the project lies and which files belong to it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::failure::Failure;
+use crate::run;
+
+/// The checkout that this program was built from.
+pub struct Repository {
+    /// Its top folder.
+    pub root: PathBuf,
+}
+
+impl Repository {
+    /// The one that holds this package.
+    pub fn find() -> Result<Repository, Failure> {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = package.parent().ok_or_else(|| Failure::at(package, "has no folder above it"))?;
+        Ok(Repository { root: root.to_owned() })
+    }
+
+    /// A path inside it.
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    /// Where cargo builds.
+    pub fn target(&self) -> PathBuf {
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.path("target"), |dir| self.root.join(dir))
+    }
+
+    /// A cargo command that runs here.
+    pub fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(arguments).current_dir(&self.root);
+        cargo
+    }
+
+    /// Files that are or would be committed, relative, sorted.
+    pub fn files(&self) -> Result<Vec<PathBuf>, Failure> {
+        let mut git = Command::new("git");
+        git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(&self.root);
+        let listed = run::output(&mut git)?;
+        let mut files: Vec<PathBuf> = listed
+            .split('\0')
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from)
+            .filter(|path| self.root.join(path).is_file())
+            .collect();
+        files.sort();
+        files.dedup();
+        Ok(files)
+    }
+
+    /// Contents of a file, if it is text.
+    pub fn text(&self, relative: &Path) -> Result<Option<String>, Failure> {
+        let path = self.root.join(relative);
+        let bytes = std::fs::read(&path).map_err(|error| Failure::at(&path, error))?;
+        Ok(String::from_utf8(bytes).ok())
+    }
+
+    /// Builds the program and returns where it lies.
+    pub fn build_retro(&self, release: bool) -> Result<PathBuf, Failure> {
+        let mut cargo = self.cargo(&["build", "--package", "retro-cli", "--message-format=json-render-diagnostics"]);
+        if release {
+            cargo.arg("--release");
+        }
+        let messages = run::output(&mut cargo)?;
+        executable(&messages).ok_or_else(|| Failure::new("cargo built no program named retro"))
+    }
+}
+
+/// The program `retro` among cargo's messages.
+fn executable(messages: &str) -> Option<PathBuf> {
+    messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()).find_map(|message| {
+        let is_ours = message["target"]["name"] == "retro" && message["target"]["kind"][0] == "bin";
+        is_ours.then(|| message["executable"].as_str().map(PathBuf::from))?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_found_among_other_artifacts() {
+        let messages = concat!(
+            r#"{"reason":"compiler-artifact","target":{"name":"retro","kind":["lib"]},"executable":null}"#,
+            "\nnot json\n",
+            r#"{"reason":"compiler-artifact","target":{"name":"retro","kind":["bin"]},"executable":"/t/retro"}"#,
+        );
+        assert_eq!(executable(messages), Some(PathBuf::from("/t/retro")));
+        assert_eq!(executable(""), None);
+    }
+
+    #[test]
+    fn this_file_belongs_to_the_repository() {
+        let repository = Repository::find().unwrap();
+        assert!(repository.path("xtask/src/repository.rs").is_file());
+    }
+}

@@ -1,0 +1,41 @@
+//! All writes of the store go through its file layer, so that faults can be
+//! injected at every one of them.
+
+use super::Problem;
+use super::source::Source;
+
+const WORDS: &[&str] = &[
+    "File::create",
+    "File::options",
+    "OpenOptions",
+    "fs::copy",
+    "fs::create_dir",
+    "fs::hard_link",
+    "fs::remove_",
+    "fs::rename",
+    "fs::set_permissions",
+    "fs::write",
+];
+
+/// Checks that only `disk.rs` of the store writes.
+pub fn check(source: &Source) -> Vec<Problem> {
+    if !source.is_below(&["crates/store/src"]) || source.is_below(&["crates/store/src/disk.rs", "crates/store/src/disk"]) {
+        return Vec::new();
+    }
+    let uses = source.uses(WORDS);
+    uses.map(|(line, word)| Problem::new(&source.path, line, format!("{word} outside disk.rs"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_beside_the_file_layer_is_named() {
+        let text = "fn f() { std::fs::write(a, b); std::fs::read(a); }";
+        let problems = check(&Source::new("crates/store/src/lock.rs", text));
+        assert_eq!(problems, [Problem::new("crates/store/src/lock.rs", 1, "fs::write outside disk.rs")]);
+        assert!(check(&Source::new("crates/store/src/disk.rs", text)).is_empty());
+        assert!(check(&Source::new("crates/engine/src/a.rs", text)).is_empty());
+    }
+}
