@@ -5,16 +5,16 @@ use std::path::Path;
 
 /// A whole sentence: what went wrong, where, and what helps.
 #[derive(Debug)]
-pub struct Failure(String);
+pub(crate) struct Failure(String);
 
 impl Failure {
     /// A failure that says this.
-    pub fn new(message: impl Into<String>) -> Failure {
+    pub(crate) fn new(message: impl Into<String>) -> Failure {
         Failure(message.into())
     }
 
     /// A failure with a file or folder.
-    pub fn at(path: &Path, error: impl fmt::Display) -> Failure {
+    pub(crate) fn at(path: &Path, error: impl fmt::Display) -> Failure {
         Failure(format!("{}: {error}", path.display()))
     }
 }

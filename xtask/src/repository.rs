@@ -7,38 +7,38 @@ use crate::failure::Failure;
 use crate::run;
 
 /// The checkout that this program was built from.
-pub struct Repository {
+pub(crate) struct Repository {
     /// Its top folder.
-    pub root: PathBuf,
+    pub(crate) root: PathBuf,
 }
 
 impl Repository {
     /// The one that holds this package.
-    pub fn find() -> Result<Repository, Failure> {
+    pub(crate) fn find() -> Result<Repository, Failure> {
         let package = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = package.parent().ok_or_else(|| Failure::at(package, "has no folder above it"))?;
         Ok(Repository { root: root.to_owned() })
     }
 
     /// A path inside it.
-    pub fn path(&self, relative: &str) -> PathBuf {
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.root.join(relative)
     }
 
     /// Where cargo builds.
-    pub fn target(&self) -> PathBuf {
+    pub(crate) fn target(&self) -> PathBuf {
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.path("target"), |dir| self.root.join(dir))
     }
 
     /// A cargo command that runs here.
-    pub fn cargo(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(arguments).current_dir(&self.root);
         cargo
     }
 
     /// Files that are or would be committed, relative, sorted.
-    pub fn files(&self) -> Result<Vec<PathBuf>, Failure> {
+    pub(crate) fn files(&self) -> Result<Vec<PathBuf>, Failure> {
         let mut git = Command::new("git");
         git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(&self.root);
         let listed = run::output(&mut git)?;
@@ -54,15 +54,16 @@ impl Repository {
     }
 
     /// Contents of a file, if it is text.
-    pub fn text(&self, relative: &Path) -> Result<Option<String>, Failure> {
+    pub(crate) fn text(&self, relative: &Path) -> Result<Option<String>, Failure> {
         let path = self.root.join(relative);
         let bytes = std::fs::read(&path).map_err(|error| Failure::at(&path, error))?;
         Ok(String::from_utf8(bytes).ok())
     }
 
     /// Builds the program and returns where it lies.
-    pub fn build_retro(&self, release: bool) -> Result<PathBuf, Failure> {
-        let mut cargo = self.cargo(&["build", "--package", "retro-cli", "--message-format=json-render-diagnostics"]);
+    pub(crate) fn build_retro(&self, release: bool) -> Result<PathBuf, Failure> {
+        let mut cargo =
+            self.cargo(&["build", "--package", "retro-cli", "--message-format=json-render-diagnostics"]);
         if release {
             cargo.arg("--release");
         }
@@ -73,10 +74,12 @@ impl Repository {
 
 /// The program `retro` among cargo's messages.
 fn executable(messages: &str) -> Option<PathBuf> {
-    messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()).find_map(|message| {
-        let is_ours = message["target"]["name"] == "retro" && message["target"]["kind"][0] == "bin";
-        is_ours.then(|| message["executable"].as_str().map(PathBuf::from))?
-    })
+    messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()).find_map(
+        |message| {
+            let is_ours = message["target"]["name"] == "retro" && message["target"]["kind"][0] == "bin";
+            is_ours.then(|| message["executable"].as_str().map(PathBuf::from))?
+        },
+    )
 }
 
 #[cfg(test)]

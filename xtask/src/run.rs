@@ -1,13 +1,14 @@
 //! Running other programs and saying how long it took.
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
 
 /// Prints a step's name, does it, prints its time.
-pub fn step<T>(name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     println!("== {name}");
     let start = Instant::now();
     let result = work();
@@ -17,7 +18,7 @@ pub fn step<T>(name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<
 }
 
 /// A duration for people.
-pub fn seconds(time: Duration) -> String {
+pub(crate) fn seconds(time: Duration) -> String {
     match time.as_secs_f64() {
         time if time < 1.0 => format!("{:.1} ms", time * 1e3),
         time => format!("{time:.1} s"),
@@ -25,13 +26,17 @@ pub fn seconds(time: Duration) -> String {
 }
 
 /// Runs a program whose output goes where ours goes.
-pub fn run(command: &mut Command) -> Result<(), Failure> {
+pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     let status = command.status().map_err(|error| cannot(command, &error))?;
-    if status.success() { Ok(()) } else { Err(Failure::new(format!("{} ended with {status}", said(command)))) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Failure::new(format!("{} ended with {status}", said(command))))
+    }
 }
 
 /// Runs a program and returns what it printed to stdout.
-pub fn output(command: &mut Command) -> Result<String, Failure> {
+pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     command.stderr(Stdio::inherit());
     let output = command.output().map_err(|error| cannot(command, &error))?;
     if !output.status.success() {
@@ -42,7 +47,7 @@ pub fn output(command: &mut Command) -> Result<String, Failure> {
 
 /// Runs a program, printing what it says as it comes and handing each line to
 /// `see`. Fails as [`run`] does, after all lines were seen.
-pub fn watch(command: &mut Command, mut see: impl FnMut(&str) + Send) -> Result<(), Failure> {
+pub(crate) fn watch(command: &mut Command, mut see: impl FnMut(&str) + Send) -> Result<(), Failure> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| cannot(command, &error))?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -57,7 +62,11 @@ pub fn watch(command: &mut Command, mut see: impl FnMut(&str) + Send) -> Result<
         }
     });
     let status = child.wait().map_err(|error| cannot(command, &error))?;
-    if status.success() { Ok(()) } else { Err(Failure::new(format!("{} ended with {status}", said(command)))) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Failure::new(format!("{} ended with {status}", said(command))))
+    }
 }
 
 fn forward(pipe: Option<impl Read>, lines: &std::sync::mpsc::Sender<String>) {
@@ -70,7 +79,7 @@ fn forward(pipe: Option<impl Read>, lines: &std::sync::mpsc::Sender<String>) {
 }
 
 /// Whether a program can be started with these arguments.
-pub fn is_there(program: &str, arguments: &[&str]) -> bool {
+pub(crate) fn is_there(program: &str, arguments: &[&str]) -> bool {
     let status = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }
@@ -81,7 +90,8 @@ fn cannot(command: &Command, error: &std::io::Error) -> Failure {
 
 /// The command as it would be typed, without its environment.
 fn said(command: &Command) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let program = Path::new(command.get_program());
+    let words = std::iter::once(program.file_name().unwrap_or(program.as_os_str())).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 

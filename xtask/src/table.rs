@@ -2,7 +2,7 @@
 
 /// A table in markdown, its columns padded so that it reads well as it is.
 /// Cells may not hold `|`. The first column is text, the others are numbers.
-pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..header.len())
         .map(|column| {
             let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());

@@ -12,7 +12,7 @@ use crate::repository::Repository;
 use crate::{docs, run, tidy};
 
 /// Runs every step.
-pub fn run(repository: &Repository, _: &[String]) -> Result<(), Failure> {
+pub(crate) fn run(repository: &Repository, _: &[String]) -> Result<(), Failure> {
     run::step("format", || run::run(&mut repository.cargo(&["fmt", "--all", "--check"])))?;
     run::step("clippy", || {
         let arguments = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"];
@@ -74,7 +74,7 @@ fn prepared<'a>(command: &'a mut Command, corpus: &Option<Corpus>) -> &'a mut Co
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_ours(name)) {
         command.env_remove(name);
     }
-    command.env("INSTA_UPDATE", "no");
+    command.env("INSTA_UPDATE", "no").env("CARGO_TERM_COLOR", "never");
     if let Some(corpus) = corpus {
         command.env("RETRO_SHARED", &corpus.shared).env("RETRO_CORPUS", &corpus.unpacked);
     }
@@ -129,7 +129,9 @@ mod tests {
     #[test]
     fn both_runners_are_counted() {
         let mut tally = Tally::default();
-        tally.read("test result: ok. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s");
+        tally.read(
+            "test result: ok. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s",
+        );
         tally.read("     Summary [   0.012s] 5 tests run: 4 passed (1 slow), 1 failed, 2 skipped");
         tally.read("test result of another kind: 7 passed");
         assert_eq!(tally, Tally { passed: 7, failed: 2 });

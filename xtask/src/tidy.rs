@@ -24,7 +24,7 @@ use source::Source;
 
 /// Something that breaks a rule.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Problem {
+pub(crate) struct Problem {
     path: PathBuf,
     /// From 1; 0 for the file as a whole.
     line: usize,
@@ -47,13 +47,13 @@ impl fmt::Display for Problem {
 }
 
 /// Checks everything, generated pages too.
-pub fn run(repository: &Repository, _: &[String]) -> Result<(), Failure> {
+pub(crate) fn run(repository: &Repository, _: &[String]) -> Result<(), Failure> {
     check_files(repository)?;
     docs::run(repository, &["--check".to_owned()])
 }
 
 /// Checks every rule about files.
-pub fn check_files(repository: &Repository) -> Result<(), Failure> {
+pub(crate) fn check_files(repository: &Repository) -> Result<(), Failure> {
     let files = repository.files()?;
     let mut problems = Vec::new();
     let mut manifests = Vec::new();

@@ -5,33 +5,17 @@
 
 mod home;
 
-use home::{Source, adds_up, log, parse_cut, settled, settled_drafts};
+use home::{Source, adds_up, log, parse_cut, settled, settled_drafts, written};
 use proptest::prelude::*;
 use retro_agents::script::{Script, Step};
 use retro_agents::{Agent, Draft, by_name, settle};
-use retro_model::{Event, SessionKey, SourceKey};
+use retro_model::{Event, SessionKey};
 use serde_json::{Value, json};
 
 const SESSION: &str = "00000000-0000-4000-8000-000000000001";
 
 fn claude() -> &'static dyn Agent {
     by_name("claude").unwrap()
-}
-
-fn sources(script: &Script) -> Vec<Source> {
-    claude()
-        .write(script)
-        .into_iter()
-        .map(|(path, bytes)| {
-            let name = path.file_name().unwrap().to_str().unwrap();
-            let key = match name.strip_suffix(".jsonl").or(name.strip_suffix(".json")).unwrap() {
-                stem if stem == script.session => SourceKey::main(),
-                stem => SourceKey::new(stem),
-            };
-            let format = claude().source_form(&key).1;
-            Source { key, revision: 1, format, path, bytes }
-        })
-        .collect()
 }
 
 /// What no script can tell: rewinds, side chains, repeats, growing lines, refusals.
@@ -127,19 +111,19 @@ fn pieced(sources: &[Source], cuts: &[usize], turn: usize) -> retro_agents::Sett
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_split_and_order_of_a_script_give_the_same_stream(
         script in script(), cuts in prop::collection::vec(any::<usize>(), 0..5), turn in any::<usize>(),
     ) {
-        let sources = sources(&script);
+        let sources = written(claude(), &script);
         prop_assert_eq!(pieced(&sources, &cuts, turn), settled(claude(), SESSION, &sources));
     }
 
     #[test]
     fn what_is_written_is_understood_whole(script in script()) {
-        let settled = settled(claude(), SESSION, &sources(&script));
+        let settled = settled(claude(), SESSION, &written(claude(), &script));
         prop_assert!(adds_up(&settled.coverage));
         prop_assert_eq!((settled.coverage.unknown, settled.coverage.malformed, settled.gaps.len()), (0, 0, 0));
         prop_assert_eq!(claude().write(&script), claude().write(&script));

@@ -3,11 +3,11 @@
 
 mod home;
 
-use home::{Source, log, parse, settled};
+use home::{log, parse, settled, written};
 use retro_agents::script::Script;
 use retro_agents::{Agent, Settled, by_name, settle};
 use retro_model::{
-    EditKind, Event, Exactness, GapReason, Kind, LinkKind, Origin, Outcome, SessionKey, SourceKey, ToolClass,
+    EditKind, Event, Exactness, GapReason, Kind, LinkKind, Origin, Outcome, SessionKey, ToolClass,
 };
 use serde_json::{Value, json};
 
@@ -18,20 +18,7 @@ fn claude() -> &'static dyn Agent {
 /// A script, written as the program would and read again.
 fn told(script: &str) -> Settled {
     let script = Script::parse(script).unwrap();
-    let sources: Vec<Source> = claude()
-        .write(&script)
-        .into_iter()
-        .map(|(path, bytes)| {
-            let name = path.file_name().unwrap().to_str().unwrap();
-            let key = match name.strip_suffix(".jsonl").or(name.strip_suffix(".json")).unwrap() {
-                stem if stem == script.session => SourceKey::main(),
-                stem => SourceKey::new(stem),
-            };
-            let format = claude().source_form(&key).1;
-            Source { key, revision: 1, format, path, bytes }
-        })
-        .collect();
-    settled(claude(), &script.session, &sources)
+    settled(claude(), &script.session, &written(claude(), &script))
 }
 
 /// Records of a main log, read.
@@ -90,7 +77,7 @@ const CUT: &str = "[Request interrupted by user for tool use]";
 #[test]
 fn a_failing_test_is_fixed() {
     let story = told(
-        "@ title Half cents\n> Fix the tax test\n? Rounding.\n$ cargo test\n| 1 failed\n! 101\n~ src/tax.rs\n- a\n- b\n+ c\n$ cargo test\n| ok\n< Done.",
+        "@ title Steady tests\n> Fix the flaky test\n? A race, perhaps.\n$ cargo test\n| 1 failed\n! 101\n~ src/clock.rs\n- a\n- b\n+ c\n$ cargo test\n| ok\n< Done.",
     );
     let results = of_kind(&story, Kind::ToolResult);
     let outcomes: Vec<_> = results
@@ -104,14 +91,14 @@ fn a_failing_test_is_fixed() {
     let edit = &results[1].result.as_ref().unwrap().edits[0];
     assert_eq!(
         (edit.path.as_str(), edit.added, edit.removed),
-        ("/home/dev/shop/src/tax.rs", Some(1), Some(2))
+        ("/home/dev/shop/src/clock.rs", Some(1), Some(2))
     );
     assert_eq!(
         of_kind(&story, Kind::ToolCall)[0].tool.as_ref().unwrap().command.as_ref().unwrap().as_str(),
         "cargo test"
     );
     assert_eq!(of_kind(&story, Kind::Usage).len(), 5);
-    assert_eq!(story.facts.own_title().unwrap().text.as_str(), "Half cents");
+    assert_eq!(story.facts.own_title().unwrap().text.as_str(), "Steady tests");
     assert_eq!(story.facts.cwd.as_ref().unwrap().1.as_str(), "/home/dev/shop");
     assert!(story.events.iter().filter(|event| event.turn == 1).count() > 10);
     assert!(story.gaps.is_empty());
@@ -119,7 +106,7 @@ fn a_failing_test_is_fixed() {
 
 #[test]
 fn a_sub_agent_is_a_thread_of_its_own_that_hangs_on_its_call() {
-    let story = told("> Look around\n& Find callers\n.   $ grep vat\n.   | a.rs\n.   < Two callers.\n< Two.");
+    let story = told("> Look around\n& Find callers\n.   $ grep port\n.   | a.rs\n.   < Two callers.\n< Two.");
     let call = of_kind(&story, Kind::ToolCall)[0];
     let child = call.child.clone().unwrap();
     assert_eq!(call.tool.as_ref().unwrap().class, ToolClass::Subagent);
@@ -145,10 +132,10 @@ fn a_command_is_cut_off_and_an_answer_too() {
 
 #[test]
 fn a_compaction_is_one_event_with_the_summary_and_what_the_boundary_said() {
-    let story = told("> Move to cents\n< Done.\n= We moved to cents.\n> Go on\n< On it.");
+    let story = told("> Split the module\n< Done.\n= The module is split.\n> Go on\n< On it.");
     let compactions = of_kind(&story, Kind::Compaction);
     assert_eq!(compactions.len(), 1);
-    assert!(text(compactions[0]).ends_with("We moved to cents."));
+    assert!(text(compactions[0]).ends_with("The module is split."));
     assert_eq!(compactions[0].data.as_ref().unwrap()["trigger"], "manual");
     assert!(compactions[0].parent.is_some());
 }
@@ -177,7 +164,7 @@ fn words_typed_beside_a_result_are_the_users() {
         calls("msg-1", "c1", "Bash", json!({ "command": "ls" })),
         user(json!([
             { "type": "tool_result", "tool_use_id": "c1", "content": "a.rs" },
-            { "type": "text", "text": "and use cents" },
+            { "type": "text", "text": "and keep the order" },
         ])),
     ]);
     let kinds: Vec<_> =
@@ -190,7 +177,7 @@ fn words_typed_beside_a_result_are_the_users() {
 #[test]
 fn one_prompt_in_two_blocks_is_one_utterance_without_the_editors_words() {
     let story = read(vec![user(json!([
-        { "type": "text", "text": "<ide_selection>fn vat</ide_selection>" },
+        { "type": "text", "text": "<ide_selection>fn parse</ide_selection>" },
         { "type": "text", "text": "Fix this" },
         { "type": "text", "text": "and test it" },
     ]))]);
@@ -204,9 +191,9 @@ fn one_prompt_in_two_blocks_is_one_utterance_without_the_editors_words() {
 fn what_the_program_says_in_the_users_name_is_not_the_users() {
     let story = read(vec![
         user("Stop hook feedback:\n- Lint first."),
-        user("<session-start-hook>Use cents.</session-start-hook>"),
+        user("<session-start-hook>Prefer small files.</session-start-hook>"),
         with(user("Anything at all"), json!({ "isMeta": true })),
-        with(user("1. Cents"), json!({ "planContent": "1. Cents" })),
+        with(user("1. Split the file"), json!({ "planContent": "1. Split the file" })),
         with(user("Wake up"), json!({ "promptSource": "system", "origin": { "kind": "scheduled" } })),
         user("handler for the keyboard interrupt"),
     ]);
@@ -223,7 +210,7 @@ fn what_the_program_says_in_the_users_name_is_not_the_users() {
 fn words_inside_a_refusal_are_kept_with_the_denial() {
     let said = format!("{REJECTED} To tell you how to proceed, the user said:\nuse sed instead");
     let story = read(vec![
-        calls("msg-1", "c1", "Bash", json!({ "command": "perl -i" })),
+        calls("msg-1", "c1", "Bash", json!({ "command": "perl -pi" })),
         answers("c1", &said, true),
         says("msg-2", "With sed then."),
     ]);
@@ -292,9 +279,9 @@ fn a_side_chain_in_the_main_log_is_a_thread_and_its_words_find_its_call() {
         with(record, json!({ "isSidechain": true, "uuid": uuid, "parentUuid": above }))
     };
     let story = read(vec![
-        user("Count"),
-        calls("msg-1", "c1", "Task", json!({ "prompt": "Count the files" })),
-        side(user("Count the files"), "x1", Value::Null),
+        user("Ports?"),
+        calls("msg-1", "c1", "Task", json!({ "prompt": "Name the open ports" })),
+        side(user("Name the open ports"), "x1", Value::Null),
         side(says("msg-2", "Two."), "x2", json!("x1")),
         with(answers("c1", "Two.", false), json!({ "parentUuid": "u2" })),
     ]);
@@ -311,13 +298,13 @@ fn a_side_chain_in_the_main_log_is_a_thread_and_its_words_find_its_call() {
 fn going_back_leaves_a_dead_branch_and_says_so() {
     let story = read(vec![
         user("How?"),
-        says("msg-1", "With a table."),
-        with(user("Another way"), json!({ "uuid": "b1" })),
+        says("msg-1", "By hand."),
+        with(user("Is there another way"), json!({ "uuid": "b1" })),
         calls("msg-2", "c1", "Bash", json!({ "command": "ls" })),
         answers("c1", "a.rs", false),
-        says("msg-3", "With a column."),
-        with(user("A service"), json!({ "uuid": "b2", "parentUuid": "u2" })),
-        says("msg-4", "With a service."),
+        says("msg-3", "With a macro."),
+        with(user("Generate it"), json!({ "uuid": "b2", "parentUuid": "u2" })),
+        says("msg-4", "With a build script."),
     ]);
     let rewinds = of_kind(&story, Kind::Rewind);
     assert_eq!(rewinds.len(), 1);
@@ -327,7 +314,7 @@ fn going_back_leaves_a_dead_branch_and_says_so() {
     assert_eq!(dead.iter().min(), Some(&3));
     assert_eq!(dead.iter().max(), Some(&6));
     let at = story.events.iter().position(|event| event.kind == Kind::Rewind).unwrap();
-    assert_eq!(text(&story.events[at + 1]), "A service");
+    assert_eq!(text(&story.events[at + 1]), "Generate it");
     assert_eq!(rewinds[0].parent.as_ref().unwrap().to_string(), "m:2");
 }
 
@@ -414,7 +401,7 @@ fn a_rewritten_log_gives_no_event_twice() {
 
 #[test]
 fn spilled_output_names_its_source() {
-    let spilled = "<persisted-output>\nOutput too large (1.5MB). Full output saved to: /h/.claude/projects/p/s1/tool-results/b7.txt\n\nPreview";
+    let spilled = "<persisted-output>\nOutput too large (3MB). Full output saved to: /h/.claude/projects/p/s1/tool-results/b7.txt\n\nPreview";
     let story = read(vec![
         calls("msg-1", "c1", "Bash", json!({ "command": "cat big" })),
         answers("c1", spilled, false),

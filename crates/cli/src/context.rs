@@ -40,6 +40,8 @@ pub enum Failure {
     Pipe,
     /// Something to tell.
     Message(String),
+    /// What was asked for is not there.
+    NotFound(String),
 }
 
 impl From<io::Error> for Failure {
@@ -53,7 +55,12 @@ impl From<io::Error> for Failure {
 
 impl From<retro::Error> for Failure {
     fn from(error: retro::Error) -> Self {
-        Failure::Message(error.to_string())
+        match error {
+            retro::Error::NoSession { .. } | retro::Error::NoSource { .. } => {
+                Failure::NotFound(error.to_string())
+            }
+            error => Failure::Message(error.to_string()),
+        }
     }
 }
 
@@ -140,7 +147,7 @@ impl Context {
 
     /// An error, on stderr, even when quiet.
     pub fn complain(&self, failure: &Failure) {
-        if let Failure::Message(text) = failure {
+        if let Failure::Message(text) | Failure::NotFound(text) = failure {
             let mut stderr = AutoStream::new(io::stderr(), self.choice(io::stderr()));
             let red = anstyle::AnsiColor::Red.on_default().bold();
             let text = retro::text::terminal::safe(text);

@@ -37,7 +37,10 @@ fn main() -> ExitCode {
         Err(Failure::Pipe) => Exit::Done,
         Err(failure) => {
             context.complain(&failure);
-            Exit::Error
+            match failure {
+                Failure::NotFound(_) => Exit::Findings,
+                _ => Exit::Error,
+            }
         }
     };
     ExitCode::from(if context.interrupted() { 130 } else { exit.code() })

@@ -4,8 +4,8 @@
 //! test counts them in an undisturbed run, then stops after each in turn.
 
 use std::io;
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{Disk, RealDisk};
 
@@ -24,13 +24,13 @@ pub enum Fails {
 pub struct FailingDisk {
     works: u64,
     fails: Fails,
-    count: AtomicU64,
+    asked: Mutex<Vec<(&'static str, PathBuf)>>,
 }
 
 impl FailingDisk {
     /// A disk on which this many operations work.
     pub fn after(works: u64, fails: Fails) -> Self {
-        FailingDisk { works, fails, count: AtomicU64::new(0) }
+        FailingDisk { works, fails, asked: Mutex::default() }
     }
 
     /// A disk that only counts.
@@ -40,7 +40,13 @@ impl FailingDisk {
 
     /// Operations asked for so far.
     pub fn operations(&self) -> u64 {
-        self.count.load(Ordering::SeqCst)
+        self.asked().len() as u64
+    }
+
+    /// The operations asked for so far: the name of each, and its file or folder.
+    /// Of a rename it is the new name.
+    pub fn log(&self) -> Vec<(&'static str, PathBuf)> {
+        self.asked().clone()
     }
 
     /// Whether it has failed yet.
@@ -48,13 +54,19 @@ impl FailingDisk {
         self.operations() > self.works
     }
 
-    fn step(&self) -> io::Result<()> {
-        let number = self.count.fetch_add(1, Ordering::SeqCst) + 1;
+    fn step(&self, operation: &'static str, path: &Path) -> io::Result<()> {
+        let mut asked = self.asked();
+        asked.push((operation, path.to_owned()));
+        let number = asked.len() as u64;
         let fails = match self.fails {
             Fails::Once => self.works.checked_add(1) == Some(number),
             Fails::ForEver => number > self.works,
         };
         if fails { Err(io::Error::other(format!("stopped at operation {number}"))) } else { Ok(()) }
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Vec<(&'static str, PathBuf)>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -64,52 +76,53 @@ fn half(bytes: &[u8]) -> &[u8] {
 
 impl Disk for FailingDisk {
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.step("create_dir", path)?;
         RealDisk.create_dir(path)
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.step().inspect_err(|_| RealDisk.write(path, half(bytes)).unwrap_or_default())?;
+        self.step("write", path).inspect_err(|_| RealDisk.write(path, half(bytes)).unwrap_or_default())?;
         RealDisk.write(path, bytes)
     }
 
     fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.step().inspect_err(|_| RealDisk.write_at(path, offset, half(bytes)).unwrap_or_default())?;
+        self.step("write_at", path)
+            .inspect_err(|_| RealDisk.write_at(path, offset, half(bytes)).unwrap_or_default())?;
         RealDisk.write_at(path, offset, bytes)
     }
 
     fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
-        self.step()?;
+        self.step("truncate", path)?;
         RealDisk.truncate(path, length)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step()?;
+        self.step("rename", to)?;
         RealDisk.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.step("remove", path)?;
         RealDisk.remove(path)
     }
 
     fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.step("remove_dir", path)?;
         RealDisk.remove_dir(path)
     }
 
     fn restrict_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.step("restrict_dir", path)?;
         RealDisk.restrict_dir(path)
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.step("sync_file", path)?;
         RealDisk.sync_file(path)
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.step("sync_dir", path)?;
         RealDisk.sync_dir(path)
     }
 }

@@ -13,7 +13,8 @@ pub fn agent(name: &str) -> Result<Vec<&'static dyn Agent>, Error> {
     }
     by_name(name).map(|agent| vec![agent]).ok_or_else(|| {
         let names = AGENTS.iter().flat_map(|a| std::iter::once(a.name()).chain(a.aliases().iter().copied()));
-        let near = names.into_iter().find(|known| known.starts_with(name) || name.starts_with(*known));
+        let likeness = |known: &&str| (strsim::jaro_winkler(name, known) * 1000.0) as u32;
+        let near = names.into_iter().filter(|known| likeness(known) > 750).max_by_key(likeness);
         let hint = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
         Error::NoAgent { name: name.to_owned(), hint }
     })

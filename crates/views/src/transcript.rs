@@ -63,8 +63,8 @@ pub enum Entry {
     },
 }
 
-/// The entries of a settled stream.
-pub fn transcript(events: &[Event]) -> Vec<Entry> {
+/// The entries of a settled stream. Paths below `cwd` are shown relative to it.
+pub fn transcript(events: &[Event], cwd: Option<&str>) -> Vec<Entry> {
     let mut threads: HashMap<&Thread, Vec<&Event>> = HashMap::new();
     let mut order: Vec<&Thread> = Vec::new();
     for event in events {
@@ -78,7 +78,7 @@ pub fn transcript(events: &[Event]) -> Vec<Entry> {
         events.iter().filter_map(|event| Some((event.result.as_ref()?.call_id.as_str(), event))).collect();
     let children = children(events);
     let mut writer =
-        Writer { threads: &threads, results: &results, children: &children, told: HashSet::new() };
+        Writer { threads: &threads, results: &results, children: &children, cwd, told: HashSet::new() };
     let mut entries = Vec::new();
     // Main first; then whatever no call leads to.
     order.sort_by_key(|thread| !thread.is_main());
@@ -123,6 +123,7 @@ struct Writer<'a> {
     threads: &'a HashMap<&'a Thread, Vec<&'a Event>>,
     results: &'a HashMap<&'a str, &'a Event>,
     children: &'a HashMap<&'a str, &'a str>,
+    cwd: Option<&'a str>,
     told: HashSet<String>,
 }
 
@@ -153,9 +154,11 @@ impl Writer<'_> {
                     self.call(tool, entries);
                 }
             }
-            Kind::Compaction | Kind::Interruption | Kind::Denial | Kind::Error | Kind::Rewind => {
-                let text = text.unwrap_or_default();
-                entries.push(Entry::Mark { kind: event.kind, text });
+            Kind::Interruption | Kind::Rewind => {
+                entries.push(Entry::Mark { kind: event.kind, text: String::new() });
+            }
+            Kind::Compaction | Kind::Denial | Kind::Error => {
+                entries.push(Entry::Mark { kind: event.kind, text: text.unwrap_or_default() });
             }
             Kind::Unknown => {
                 let text = format!("a record retro does not know, at {}", event.id);
@@ -177,7 +180,7 @@ impl Writer<'_> {
         let result = event.and_then(|event| event.result.as_ref());
         entries.push(Entry::Call {
             name: tool.name.clone(),
-            what: what(tool),
+            what: what(tool, self.cwd),
             outcome: result.map(|result| result.outcome),
             exit_code: result.and_then(|result| result.exit_code).filter(|code| *code != 0),
             edits: edits(tool, result),
@@ -195,17 +198,23 @@ impl Writer<'_> {
 }
 
 /// What a call was asked to do, in a few words.
-fn what(tool: &ToolCall) -> String {
+fn what(tool: &ToolCall, cwd: Option<&str>) -> String {
     if let Some(command) = &tool.command {
         return command.to_string();
     }
     if let Some(path) = tool.paths.first() {
-        return path.path.to_string();
+        return below(&path.path, cwd).to_owned();
     }
     let args = tool.args.as_ref().and_then(|args| args.as_object());
     let wanted = ["description", "query", "url", "pattern", "prompt", "question", "subject", "name"];
     let said = args.and_then(|args| wanted.iter().find_map(|name| args.get(*name)?.as_str()));
     said.unwrap_or_default().lines().next().unwrap_or_default().to_owned()
+}
+
+/// A path relative to the working directory, if it lies below it.
+fn below<'p>(path: &'p str, cwd: Option<&str>) -> &'p str {
+    let inside = cwd.and_then(|cwd| path.strip_prefix(cwd)).and_then(|rest| rest.strip_prefix(['/', '\\']));
+    inside.filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
 /// What was changed, where the result tells; else what was asked for.
@@ -221,11 +230,11 @@ fn edits(tool: &ToolCall, result: Option<&ToolResult>) -> Vec<Edit> {
 const TROUBLE_LINES_MAX: usize = 3;
 
 fn trouble(event: Option<&Event>, result: Option<&ToolResult>) -> Option<String> {
-    if !matches!(result?.outcome, Outcome::Failed | Outcome::Denied) {
-        return None;
-    }
+    let result = result.filter(|result| matches!(result.outcome, Outcome::Failed | Outcome::Denied))?;
     let text = event?.text.as_ref()?;
-    let lines: Vec<&str> =
-        text.lines().filter(|line| !line.trim().is_empty()).take(TROUBLE_LINES_MAX).collect();
+    // The exit code stands on the call's line already.
+    let said = result.exit_code.map(|code| format!("Exit code {code}"));
+    let worth = |line: &&str| !line.trim().is_empty() && Some(*line) != said.as_deref();
+    let lines: Vec<&str> = text.lines().filter(worth).take(TROUBLE_LINES_MAX).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

@@ -25,13 +25,14 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
 }
 
 /// Checks manifests `crates/<name>/Cargo.toml`, given with their text.
-pub fn check(manifests: &[(PathBuf, String)]) -> Vec<Problem> {
+pub(crate) fn check(manifests: &[(PathBuf, String)]) -> Vec<Problem> {
     manifests.iter().flat_map(|(path, text)| check_one(path, text)).collect()
 }
 
 fn check_one(path: &PathBuf, text: &str) -> Vec<Problem> {
     let problem = |what: String| vec![Problem::new(path, 0, what)];
-    let Some(name) = path.parent().and_then(|folder| folder.file_name()).and_then(|name| name.to_str()) else {
+    let Some(name) = path.parent().and_then(|folder| folder.file_name()).and_then(|name| name.to_str())
+    else {
         return problem("lies in no crate's folder".to_owned());
     };
     let manifest: toml::Table = match text.parse() {
@@ -56,9 +57,9 @@ fn own_dependencies(manifest: &toml::Table) -> impl Iterator<Item = String> {
     let tables: Vec<&toml::Table> =
         sections.iter().filter_map(|section| manifest.get(*section)?.as_table()).collect();
     let names = tables.into_iter().flat_map(|table| {
-        table.iter().map(|(key, value)| {
-            value.get("package").and_then(toml::Value::as_str).unwrap_or(key).to_owned()
-        })
+        table
+            .iter()
+            .map(|(key, value)| value.get("package").and_then(toml::Value::as_str).unwrap_or(key).to_owned())
     });
     names.collect::<Vec<_>>().into_iter().filter_map(|name| match name.as_str() {
         "retro" => Some(name),
@@ -89,7 +90,10 @@ mod tests {
             ["model may not use store; it may use text"]
         );
         assert_eq!(problems("cli", "[dev-dependencies]\nretro-model.workspace = true").len(), 1);
-        assert_eq!(problems("text", "[dependencies]\nx = { package = \"retro-model\", path = \"..\" }").len(), 1);
+        assert_eq!(
+            problems("text", "[dependencies]\nx = { package = \"retro-model\", path = \"..\" }").len(),
+            1
+        );
         assert_eq!(problems("usage", "[build-dependencies]\nretro-search.workspace = true").len(), 1);
     }
 

@@ -16,19 +16,20 @@ const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 const MADE_UP_HOMES: &[&str] = &["/home/dev", "/home/user", "/Users/dev", "/Users/user"];
 
 /// What gives a machine away.
-pub struct Machine {
+pub(crate) struct Machine {
     folders: Vec<String>,
     hosts: Vec<String>,
 }
 
 impl Machine {
     /// This machine.
-    pub fn of(repository: &Repository) -> Machine {
+    pub(crate) fn of(repository: &Repository) -> Machine {
         let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE")).map(PathBuf::from);
         let cargo_home = std::env::var_os("CARGO_HOME")
             .map(PathBuf::from)
             .or_else(|| home.as_ref().map(|home| home.join(".cargo")));
-        let config = cargo_home.as_ref().and_then(|cargo| std::fs::read_to_string(cargo.join("config.toml")).ok());
+        let config =
+            cargo_home.as_ref().and_then(|cargo| std::fs::read_to_string(cargo.join("config.toml")).ok());
         let above = repository.root.parent().map(Path::to_owned);
         let folders = [Some(repository.root.clone()), above, home, cargo_home];
         Machine::with(folders.into_iter().flatten(), config.as_deref().unwrap_or_default())
@@ -45,7 +46,7 @@ impl Machine {
     }
 
     /// Problems of one file.
-    pub fn check(&self, path: &Path, text: &str) -> Vec<Problem> {
+    pub(crate) fn check(&self, path: &Path, text: &str) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let mut say = |what: &str| problems.push(Problem::new(path, number, what));
@@ -55,7 +56,10 @@ impl Machine {
             if self.hosts.iter().any(|host| line.contains(host)) {
                 say("names a host of this machine");
             }
-            if path == Path::new("Cargo.lock") && line.starts_with("source = \"registry") && !line.contains(REGISTRY) {
+            if path == Path::new("Cargo.lock")
+                && line.starts_with("source = \"registry")
+                && !line.contains(REGISTRY)
+            {
                 say("comes from another registry than crates.io");
             }
         }
@@ -67,7 +71,9 @@ impl Machine {
 fn names_path(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| {
         let before = line[..at].chars().last();
-        !before.is_some_and(|before| before.is_alphanumeric() || matches!(before, '.' | '_' | '-' | '~' | '}' | '/' | '>'))
+        !before.is_some_and(|before| {
+            before.is_alphanumeric() || matches!(before, '.' | '_' | '-' | '~' | '}' | '/' | '>')
+        })
     })
 }
 
@@ -101,7 +107,10 @@ mod tests {
     fn folders_of_the_machine_are_named() {
         assert_eq!(problems("a.md", "see /srv/build/x.txt"), 1);
         assert_eq!(problems("a.md", "see `/srv/build/x`\nand\n\"/srv/build/\""), 2);
-        assert_eq!(problems("a.md", "./srv/build/x and usr/srv/build/x and /srv/builder and /home/dev/shop"), 0);
+        assert_eq!(
+            problems("a.md", "./srv/build/x and usr/srv/build/x and /srv/builder and /home/dev/shop"),
+            0
+        );
     }
 
     #[test]

@@ -13,7 +13,7 @@ const LINES_ASK: usize = 400;
 const DATA_MARK: &str = "// tidy: data";
 
 /// Problems, and a note about a file that is getting long.
-pub fn check(source: &Source) -> (Vec<Problem>, Option<Problem>) {
+pub(crate) fn check(source: &Source) -> (Vec<Problem>, Option<Problem>) {
     let lines = code_lines(source);
     let say = |what: String| Problem::new(&source.path, 0, what);
     if lines > LINES_MAX {
@@ -55,7 +55,10 @@ mod tests {
     #[test]
     fn long_files_are_named_and_too_long_ones_fail() {
         assert_eq!(of("a();\n".repeat(400)), (0, None));
-        assert_eq!(of("a();\n".repeat(401)).1.as_deref(), Some("401 lines of code: do two things live here?"));
+        assert_eq!(
+            of("a();\n".repeat(401)).1.as_deref(),
+            Some("401 lines of code: do two things live here?")
+        );
         assert_eq!(of("a();\n".repeat(601)).0, 1);
     }
 

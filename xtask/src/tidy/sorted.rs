@@ -12,7 +12,7 @@ fn is_registry(path: &Path) -> bool {
 }
 
 /// Checks every `static X: … = &[` table of a registry.
-pub fn check(source: &Source) -> Vec<Problem> {
+pub(crate) fn check(source: &Source) -> Vec<Problem> {
     if !is_registry(&source.path) {
         return Vec::new();
     }
@@ -67,7 +67,10 @@ mod tests {
     #[test]
     fn entries_out_of_order_are_named() {
         let table = "pub static A: &[&dyn Agent] = &[\n    &codex::Codex,\n    &claude::Claude,\n];\n";
-        assert_eq!(problems(table), ["crates/agents/src/registry.rs:3: &claude::Claude, is not in its place"]);
+        assert_eq!(
+            problems(table),
+            ["crates/agents/src/registry.rs:3: &claude::Claude, is not in its place"]
+        );
         let table = "static U: &[U] = &[\n    U { title: \"Pi\", marker: \"a\" },\n    U { title: \"Cline\", marker: \"b\" },\n];\n";
         assert_eq!(problems(table), ["crates/agents/src/registry.rs:3: Cline is not in its place"]);
     }

@@ -6,32 +6,32 @@
 use std::path::{Path, PathBuf};
 
 /// A Rust file.
-pub struct Source {
+pub(crate) struct Source {
     /// Where it lies in the repository.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Its text as it is.
-    pub text: String,
+    pub(crate) text: String,
     /// Its text with comments, strings and test code blanked out; lines and
     /// columns are the same.
-    pub code: String,
+    pub(crate) code: String,
 }
 
 impl Source {
     /// Reads a file's text.
-    pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Source {
+    pub(crate) fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Source {
         let (path, text) = (path.into(), text.into());
         let code = if is_test(&path) { blank(&text) } else { without_tests(&without_words(&text)) };
         Source { path, text, code }
     }
 
     /// Whether it lies below one of these folders.
-    pub fn is_below(&self, folders: &[&str]) -> bool {
+    pub(crate) fn is_below(&self, folders: &[&str]) -> bool {
         folders.iter().any(|folder| self.path.starts_with(folder))
     }
 
     /// The line numbers at which one of `words` stands in the code, with the
     /// word. A word that begins with a letter stands there only as a whole.
-    pub fn uses<'a>(&'a self, words: &'a [&'a str]) -> impl Iterator<Item = (usize, &'a str)> {
+    pub(crate) fn uses<'a>(&'a self, words: &'a [&'a str]) -> impl Iterator<Item = (usize, &'a str)> {
         (1..).zip(self.code.lines()).flat_map(move |(number, line)| {
             words.iter().filter(move |word| has_word(line, word)).map(move |word| (number, *word))
         })
@@ -196,7 +196,10 @@ mod tests {
 
     #[test]
     fn what_is_behind_cfg_test_is_no_code() {
-        assert_eq!(code("fn a() {}\n#[cfg(test)]\nmod tests { fn b() { \"}\" } }\nfn c() {}"), "fn a() {} fn c() {}");
+        assert_eq!(
+            code("fn a() {}\n#[cfg(test)]\nmod tests { fn b() { \"}\" } }\nfn c() {}"),
+            "fn a() {} fn c() {}"
+        );
         assert_eq!(code("#[cfg(test)] mod tests;\nfn c() {}"), "fn c() {}");
         assert_eq!(Source::new("crates/x/tests/a.rs", "fn a() {}").code.trim(), "");
     }

@@ -47,8 +47,8 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
 /// the main log (1.0.x) has a model of its own, which is not the session's.
 fn see_model(chain: &Chain<'_>, model: &str, state: &mut State, out: &mut Out) {
     let home = chain.row.is_none() && (chain.record.address.source.is_main() != chain.is_side());
-    if home && state.model.as_deref() != Some(model) {
-        state.model = Some(model.to_owned());
+    if home && state.model.as_deref() != Some(model) && state.model != Some(clean(model)) {
+        state.model = Some(clean(model));
         let mut draft = chain.draft("assistant/model", Piece::Tag("model"), Kind::Model, Origin::Harness);
         draft.event.model = Some(clean(model));
         out.push(draft);

@@ -103,8 +103,8 @@ fn model(chain: &Chain<'_>, row: &'static str, attached: &Value, state: &mut Sta
     let mut draft = chain.draft(row, Piece::Whole, Kind::Model, Origin::Harness);
     let identity = attached.get("identity").unwrap_or(&Value::Null);
     if let Some(model) = field::some(identity, "modelId") {
-        draft.event.model = Some(clean(model));
-        state.model = Some(model.to_owned());
+        state.model = Some(clean(model));
+        draft.event.model = state.model.clone();
     }
     draft.event.data = pick(identity, &["marketingName", "knowledgeCutoff"]);
     draft

@@ -3,7 +3,7 @@
 //! The way through this folder: `discover` finds the files and `identify` looks
 //! into those whose name does not tell; `record` takes each record apart, with a
 //! file for each family (`user`, `assistant`, `system`, `attachment`, `progress`,
-//! `side`, `documents`); `settle` folds what came of them. What the records mean
+//! `side`, `documents`; `ground` for what they share); `settle` folds what came of them. What the records mean
 //! is one table, `mapping`. `writer` goes the other way and writes a script as
 //! the program would.
 //!
@@ -16,6 +16,7 @@ mod attachment;
 mod branches;
 mod discover;
 mod documents;
+mod ground;
 mod identify;
 mod mapping;
 mod notification;

@@ -41,13 +41,14 @@ const BY_PERSON: &[&str] = &[
 
 /// Whether the text is the program's for a call that was refused without a person.
 fn refused_by_rule(text: &str) -> bool {
-    (text.starts_with("Permission to use ") && (text.contains("denied")))
+    // "to use Bash with command …", in 1.0.117 also "to read /path …"; "auto-denied" where nobody can be asked.
+    (text.starts_with("Permission to ") && text.contains("denied"))
         || text.starts_with("Claude requested permissions to ")
         || (text.starts_with("PreToolUse:") && text.contains(" hook error"))
         // 1.0.117
         || text.lines().next().is_some_and(|line| line.ends_with(" operation blocked by hook:"))
         // Built-in protection, where no field says it.
-        || (text.contains(" is blocked. This path is protected"))
+        || text.contains(" is blocked. This path is protected")
 }
 
 /// How the call ended. `record` is the whole record, `block` its `tool_result`,
@@ -149,12 +150,13 @@ mod tests {
     fn every_way_to_refuse_is_a_denial() {
         let error = json!({ "is_error": true });
         for text in [
-            "Permission to use Bash with command rm -rf build has been denied.",
+            "Permission to use Bash with command make clean has been denied.",
+            "Permission to read /w/key.txt has been denied.",
             "Permission to use Write has been auto-denied (prompts unavailable).",
             "Claude requested permissions to write to /etc/x, but you haven't granted it yet.",
             "PreToolUse:Bash hook error: not here",
             "Bash operation blocked by hook:\n- not here",
-            "Remove-Item on system path 'C:' is blocked. This path is protected from removal.",
+            "Remove-Item on system path 'Q:' is blocked. This path is protected from removal.",
         ] {
             let record = json!({});
             let ending = ending(&record, &error, text, Some("Bash"));

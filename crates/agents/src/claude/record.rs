@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use std::hash::{Hash, Hasher};
 
 use super::mapping;
-use super::state::{Ground, State};
-use super::{assistant, attachment, documents, progress, side, system, user};
+use super::state::State;
+use super::{assistant, attachment, documents, ground, progress, side, system, user};
 use crate::field;
 use crate::{Draft, Format, Out, Parse, Part, Record};
 
@@ -45,7 +45,7 @@ impl Parse for Parser {
         match field::text(record.json, "type") {
             Some(kind @ ("user" | "assistant" | "system" | "attachment" | "progress")) => {
                 let chain = Chain::read(record, &home);
-                chain.see_ground(&mut self.state, out);
+                ground::see(&chain, &mut self.state, out);
                 match kind {
                     "user" => user::read(&chain, &mut self.state, out),
                     "assistant" => assistant::read(&chain, &mut self.state, out),
@@ -135,56 +135,6 @@ impl<'r> Chain<'r> {
             Some(uuid) => format!("{}#{}", id(session), id(uuid)),
             None => id(session),
         })
-    }
-
-    /// Tells the first folder, branch, version and entry point of a file, and
-    /// every later change of one of them.
-    fn see_ground(&self, state: &mut State, out: &mut Out) {
-        side::link(self.json.get("forkedFrom").and_then(|from| field::some(from, "sessionId")), out);
-        if self.thread.as_str() == SIDE_CHAIN || (state.ground.is_none() && self.json.get("cwd").is_none()) {
-            return;
-        }
-        let told = |name: &str| field::some(self.json, name).map(str::to_owned);
-        let old = state.ground.clone();
-        let before = old.clone().unwrap_or_default();
-        let now = Ground {
-            cwd: told("cwd").or_else(|| before.cwd.clone()),
-            branch: told("gitBranch").or_else(|| before.branch.clone()),
-            version: told("version").or_else(|| before.version.clone()),
-            entrypoint: told("entrypoint").or_else(|| before.entrypoint.clone()),
-        };
-        if old.as_ref() == Some(&now) {
-            return;
-        }
-        let mut draft = match old {
-            None => self.draft("session", Piece::Tag("session"), Kind::Session, Origin::Harness),
-            Some(_) => self.draft("session/changed", Piece::Tag("note"), Kind::Note, Origin::Harness),
-        };
-        if old.is_none() {
-            // A rewritten log begins at another record, and is the same session.
-            draft.hint.identity = Some(format!("session:{}", self.record.address.source));
-        }
-        draft.event.cwd = now.cwd.as_deref().filter(|_| now.cwd != before.cwd).map(redact);
-        draft.event.branch = now.branch.as_deref().filter(|_| now.branch != before.branch).map(redact);
-        let mut data = Map::new();
-        for (name, new, old) in
-            [("version", &now.version, &before.version), ("entrypoint", &now.entrypoint, &before.entrypoint)]
-        {
-            if let Some(new) = new.as_ref().filter(|_| new != old) {
-                data.insert(name.to_owned(), Value::from(new.as_str()));
-            }
-        }
-        draft.event.data = (!data.is_empty()).then(|| redact_json(Value::Object(data)));
-        if let Some(version) = &now.version {
-            out.facts.versions.insert(clean(version));
-        }
-        if let Some(entrypoint) = &now.entrypoint
-            && out.facts.entrypoint.is_none()
-        {
-            out.facts.entrypoint = Some((self.record.address.clone(), clean(entrypoint)));
-        }
-        state.ground = Some(now);
-        out.push(draft);
     }
 
     /// Takes an event that is told beside the blocks of the record. A record has

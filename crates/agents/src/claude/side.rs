@@ -5,7 +5,7 @@ use retro_model::{Kind, Link, LinkKind, Origin, Part as Piece, Thread, TitleRank
 use retro_text::{redact, redact_json};
 use serde_json::Value;
 
-use super::record::{fingerprint, id, pick, unknown, words};
+use super::record::{clean, fingerprint, id, pick, unknown, words};
 use super::state::State;
 use super::{mapping, usage};
 use crate::{Out, Record, field};
@@ -89,7 +89,7 @@ fn moved(path: Option<&str>, cwd: &mut Option<retro_text::Redacted<String>>, sta
     if let Some(path) = path {
         *cwd = Some(redact(path));
         if let Some(ground) = &mut state.ground {
-            ground.cwd = Some(path.to_owned());
+            ground.cwd = Some(clean(path));
         }
     }
 }

@@ -1,11 +1,14 @@
 //! What the parser remembers between two records of a source.
 //!
-//! Only what a later record of the same source needs: small, bounded, and
-//! written as JSON, so that a log can be taken up again where it was left.
+//! Only what a later record of the same source needs: small, bounded, without
+//! secrets, and written as JSON, so that a log can be taken up again where it
+//! was left.
 
 use retro_model::{Edit, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::ground::Ground;
 
 /// Calls that may wait for their result at one time. A result that comes after
 /// so many others is joined by its id all the same; only its tool's name is lost.
@@ -33,15 +36,6 @@ pub(super) struct State {
     pub boundary: Option<Boundary>,
     /// Fingerprint of the task list that was shown last.
     pub task_list: Option<u64>,
-}
-
-/// Facts that stand on every record and are told when they change.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Ground {
-    pub cwd: Option<String>,
-    pub branch: Option<String>,
-    pub version: Option<String>,
-    pub entrypoint: Option<String>,
 }
 
 /// A call that has no result yet.
@@ -91,12 +85,13 @@ impl State {
         if self.requests.len() >= REQUESTS_MAX {
             self.requests.remove(0);
         }
-        self.requests.push(id.to_owned());
+        self.requests.push(super::record::id(id));
     }
 
     /// Whether this file sent the request lately.
     pub(super) fn requested(&self, id: &str) -> bool {
-        self.requests.iter().any(|request| request == id)
+        let id = super::record::id(id);
+        self.requests.contains(&id)
     }
 }
 

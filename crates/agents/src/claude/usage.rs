@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn dollars_become_billionths_or_nothing() {
-        assert_eq!(nano_dollars(0.75372375), Some(753_723_750));
+        assert_eq!(nano_dollars(1.25), Some(1_250_000_000));
         assert_eq!(nano_dollars(-1.0), None);
         assert_eq!(nano_dollars(f64::INFINITY), None);
     }

@@ -211,9 +211,7 @@ fn interruption(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
     let mut draft = chain.draft("user/interruption", block.piece.clone(), Kind::Interruption, Origin::User);
     draft.event.text = words(block.text());
     let cut_message = field::some(chain.json, "interruptedMessageId");
-    if let Some(message) = cut_message {
-        draft.event.response = Some(format!("claude:{}", id(message)));
-    }
+    draft.event.data = pick(chain.json, &["interruptedMessageId"]);
     if block.text().trim() == CUT_AT_TOOL {
         let entrypoint = field::some(chain.json, "entrypoint").unwrap_or_default();
         let why = match cut_message {

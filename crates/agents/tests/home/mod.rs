@@ -2,6 +2,7 @@
 //! does: discover, look inside, parse, settle.
 #![allow(dead_code)]
 
+use retro_agents::script::Script;
 use retro_agents::{
     Agent, Cursor, Draft, Format, Found, Out, Owner, Parsed, Part, Places, Reader, Settled, settle,
 };
@@ -147,6 +148,23 @@ pub(crate) fn settled_drafts(
     }
     agent.settle(&session, &mut drafts);
     (drafts, folded)
+}
+
+/// A script as the agent would log it.
+pub(crate) fn written(agent: &dyn Agent, script: &Script) -> Vec<Source> {
+    agent
+        .write(script)
+        .into_iter()
+        .map(|(path, bytes)| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let key = match name.strip_suffix(".jsonl").or(name.strip_suffix(".json")).unwrap() {
+                stem if stem == script.session => SourceKey::main(),
+                stem => SourceKey::new(stem),
+            };
+            let format = agent.source_form(&key).1;
+            Source { key, revision: 1, format, path, bytes }
+        })
+        .collect()
 }
 
 /// Claude Code records as the program would write them: what a test leaves out is

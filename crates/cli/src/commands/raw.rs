@@ -90,7 +90,7 @@ fn print_line(context: &Context, store: &Store, slot: &Slot, line: u64) -> Resul
         }
     })?;
     if found.is_empty() {
-        return Err(Failure::Message(format!("{slot} has no line {line}; it ends at line {}", at - 1)));
+        return Err(Failure::NotFound(format!("{slot} has no line {line}; it ends at line {}", at - 1)));
     }
     context.print_bytes(&found)?;
     if !found.ends_with(b"\n") {

@@ -35,6 +35,6 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 /// Renders one session into the store.
 pub fn render(config: &Config, store: &Store, key: &SessionKey) -> Result<PathBuf, Failure> {
     let (view, settled) = show(config, store, key)?;
-    let text = markdown(&view, &transcript(&settled.events));
+    let text = markdown(&view, &transcript(&settled.events, view.session.cwd.as_deref()));
     Ok(store.put_rendered(key, &text)?)
 }

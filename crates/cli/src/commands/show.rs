@@ -41,7 +41,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 pub fn tell(context: &Context, view: &ShowView, events: &[Event], thinking: bool) -> Result<(), Failure> {
     head(context, view)?;
     let page = Page { context, columns: context.columns().clamp(40, 120), thinking };
-    page.entries(&transcript(events), 0)?;
+    page.entries(&transcript(events, view.session.cwd.as_deref()), 0)?;
     for gap in &view.gaps {
         let yellow = anstyle::AnsiColor::Yellow.on_default();
         context.print(&format!("{yellow}gap{yellow:#} {}", retro::views::gap_line(gap)))?;
@@ -148,7 +148,8 @@ impl Page<'_> {
                     Kind::Plan => "plan",
                     _ => "unknown",
                 };
-                self.print(&format!("{indent}{yellow}{name}{yellow:#} {}", one_line(text, columns)))
+                let line = format!("{indent}{yellow}{name}{yellow:#} {}", one_line(text, columns));
+                self.print(line.trim_end())
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::testing::{FailingDisk, Fails};
-use crate::{Disk, Error, Job};
+use crate::{Disk, Error, Job, layout};
 
 const LOG: &[u8] = b"{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n{\"n\":4}\n";
 
@@ -142,4 +142,41 @@ fn an_append_syncs_its_file_and_writes_only_what_is_new() {
     assert_eq!(disk.operations() - before, 3);
     store.sync_all().unwrap();
     assert_eq!(disk.operations() - before, 3);
+}
+
+#[test]
+fn names_change_only_after_what_they_stand_for_is_on_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("store");
+    let disk = Arc::new(FailingDisk::counting());
+    scenario(&root, disk.clone()).unwrap();
+    let log = disk.log();
+    let mut unsynced = std::collections::BTreeSet::new();
+    let mut renamed = 0;
+    let mut synced_just_now = None;
+    for (operation, path) in &log {
+        let derived =
+            ["queue", "normalized", "rendered"].iter().any(|part| path.starts_with(root.join(part)));
+        assert!(!derived || !operation.starts_with("sync"), "{operation} {}", path.display());
+        match *operation {
+            // The mark that settles a commit follows the sync, and nobody waits for it.
+            "write_at" if synced_just_now == Some(path) => {}
+            "write" | "write_at" => drop(unsynced.insert(path.clone())),
+            "sync_file" => drop(unsynced.remove(path)),
+            "rename" if !derived => {
+                renamed += 1;
+                assert!(!unsynced.contains(&layout::part_of(path)), "{} came too early", path.display());
+                // A session file appears only when the raw files it may name are on disk.
+                let raw = unsynced.iter().any(|path| path.starts_with(root.join("raw")));
+                assert!(
+                    !raw || !path.starts_with(root.join("sessions")),
+                    "{} came too early",
+                    path.display()
+                );
+            }
+            _ => {}
+        }
+        synced_just_now = (*operation == "sync_file").then_some(path);
+    }
+    assert!(renamed >= 5, "{log:?}");
 }

@@ -120,7 +120,7 @@ fn write_entry(out: &mut String, entry: &Entry, depth: usize) {
                 _ => "unknown record",
             };
             let first = cut(text.lines().next().unwrap_or_default(), 160);
-            let _ = writeln!(out, "{indent}- *{name}* {}", inline(&first));
+            let _ = writeln!(out, "{}", format!("{indent}- *{name}* {}", inline(&first)).trim_end());
         }
     }
 }

@@ -1,0 +1,71 @@
+//! Where and how the program runs: told at the first record of a file, and
+//! again when it changes.
+//!
+//! Folder, branch, version and entry point stand on every chain record. One
+//! session may see several of each: `cd`, worktrees, a resume by a newer version.
+
+use retro_model::{Kind, Origin, Part as Piece};
+use retro_text::{redact, redact_json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::record::{Chain, SIDE_CHAIN, clean};
+use super::side;
+use super::state::State;
+use crate::{Out, field};
+
+/// What was told last, without secrets.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Ground {
+    pub cwd: Option<String>,
+    pub branch: Option<String>,
+    pub version: Option<String>,
+    pub entrypoint: Option<String>,
+}
+
+pub(super) fn see(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
+    side::link(chain.json.get("forkedFrom").and_then(|from| field::some(from, "sessionId")), out);
+    if chain.thread.as_str() == SIDE_CHAIN {
+        return;
+    }
+    let is_first = state.ground.is_none();
+    let before = state.ground.take().unwrap_or_default();
+    let told = |name: &str, before: &Option<String>| match field::some(chain.json, name) {
+        Some(now) if before.as_deref() != Some(now) => Some(clean(now)),
+        _ => before.clone(),
+    };
+    let now = Ground {
+        cwd: told("cwd", &before.cwd),
+        branch: told("gitBranch", &before.branch),
+        version: told("version", &before.version),
+        entrypoint: told("entrypoint", &before.entrypoint),
+    };
+    state.ground = Some(now.clone());
+    if now == before && !is_first {
+        return;
+    }
+    let mut draft = match is_first {
+        true => chain.draft("session", Piece::Tag("session"), Kind::Session, Origin::Harness),
+        false => chain.draft("session/changed", Piece::Tag("note"), Kind::Note, Origin::Harness),
+    };
+    if is_first {
+        // A rewritten log begins at another record, and is the same session.
+        draft.hint.identity = Some(format!("session:{}", chain.record.address.source));
+    }
+    draft.event.cwd = now.cwd.as_deref().filter(|_| now.cwd != before.cwd).map(redact);
+    draft.event.branch = now.branch.as_deref().filter(|_| now.branch != before.branch).map(redact);
+    let mut data = Map::new();
+    for (name, now, before) in
+        [("version", &now.version, &before.version), ("entrypoint", &now.entrypoint, &before.entrypoint)]
+    {
+        if let Some(now) = now.as_deref().filter(|_| now != before) {
+            data.insert(name.to_owned(), Value::from(now));
+        }
+    }
+    draft.event.data = (!data.is_empty()).then(|| redact_json(Value::Object(data)));
+    out.facts.versions.extend(now.version);
+    if let (Some(entrypoint), None) = (now.entrypoint, &out.facts.entrypoint) {
+        out.facts.entrypoint = Some((chain.record.address.clone(), entrypoint));
+    }
+    out.push(draft);
+}

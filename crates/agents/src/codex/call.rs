@@ -1,0 +1,90 @@
+//! Calls of tools, as the conversation holds them.
+
+use retro_model::{Kind, Origin, Part as Piece};
+use retro_text::redact_json;
+use serde_json::{Value, json};
+
+use super::record::{Line, fingerprint, id, row, words};
+use super::state::{Call, State};
+use super::tools;
+use crate::{Out, field};
+
+pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
+    let payload = line.payload;
+    let namespace = field::some(payload, "namespace");
+    let (name, args) = match kind {
+        "function_call" => (field::text(payload, "name").unwrap_or_default(), arguments(payload)),
+        "custom_tool_call" => {
+            (field::text(payload, "name").unwrap_or_default(), payload.get("input").cloned().unwrap_or_default())
+        }
+        "local_shell_call" => ("local_shell", payload.get("action").cloned().unwrap_or_default()),
+        "tool_search_call" => ("tool_search", arguments(payload)),
+        "web_search_call" => ("web_search", payload.get("action").cloned().unwrap_or_default()),
+        _ => ("image_generation", json!({ "prompt": payload.get("revised_prompt") })),
+    };
+    let call_id = call_id(line, kind, &args, state);
+    let mut call = tools::call(&call_id, name, namespace, args, state.cwd.as_deref());
+    let args = call.args.as_ref().map_or(&Value::Null, |args| &**args);
+    let polls = polled(name, args, state);
+    call.parent_call = polls.clone();
+    state.open(Call {
+        id: call.call_id.clone(),
+        name: name.to_owned(),
+        is_mcp: tools::is_mcp(name, namespace),
+        asks: field::text(args, "sandbox_permissions") == Some("require_escalated")
+            || field::is(args, "with_escalated_permissions"),
+        answered: false,
+        polls,
+        edits: call.edits.clone(),
+    });
+    let plan = (name == "update_plan").then(|| args.clone());
+    let mut draft = line.draft(row("response_item/", kind), Piece::Whole, Kind::ToolCall, Origin::Model);
+    draft.event.tool = Some(call);
+    out.push(draft);
+    if let Some(args) = plan {
+        let mut draft = line.draft(row("response_item/", kind), Piece::Tag("plan"), Kind::Plan, Origin::Model);
+        draft.event.text = field::some(&args, "explanation").and_then(words);
+        draft.event.data = Some(redact_json(json!({ "plan": args.get("plan") })));
+        out.push(draft);
+    }
+}
+
+/// Arguments are a JSON text; those of `tool_search_call` an object.
+fn arguments(payload: &Value) -> Value {
+    match payload.get("arguments") {
+        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())),
+        Some(other) => other.clone(),
+        None => Value::Null,
+    }
+}
+
+/// The id that joins a call and its result. A web search has none up to 0.142:
+/// the event beside it, before or after, names it.
+fn call_id(line: &Line<'_>, kind: &str, args: &Value, state: &mut State) -> String {
+    if let Some(call) = field::some(line.payload, "call_id").or_else(|| field::some(line.payload, "id")) {
+        return id(call);
+    }
+    let own = format!("{kind}:{}", line.record.address.record);
+    match kind {
+        "web_search_call" => state.search(sought(args), &own).unwrap_or(own),
+        _ => own,
+    }
+}
+
+/// What a web search looks for.
+pub(super) fn sought(action: &Value) -> u64 {
+    let part = |name| action.get(name).and_then(Value::as_str).unwrap_or_default();
+    fingerprint(&[part("type"), part("query"), part("url"), part("pattern")])
+}
+
+/// The call whose command or script this one polls.
+fn polled(name: &str, args: &Value, state: &State) -> Option<String> {
+    match name {
+        "write_stdin" => {
+            let process = args.get("session_id").filter(|id| !id.is_null())?.to_string();
+            state.started(process.trim_matches('"')).map(str::to_owned)
+        }
+        "wait" => state.cell(field::some(args, "cell_id")?).map(str::to_owned),
+        _ => None,
+    }
+}

@@ -1,0 +1,207 @@
+//! Calls with their results, and both with what the program told of them.
+
+use retro_model::{EventId, Kind, Outcome, SourceKey, ToolResult};
+use std::collections::{HashMap, HashSet};
+
+use super::settle::key;
+use crate::Draft;
+
+/// Where the drafts of a call stand, by its id. Ids may come again in a long
+/// log: the nearest one before is meant, else the first after.
+#[derive(Default)]
+struct Places(HashMap<String, Vec<usize>>);
+
+impl Places {
+    fn add(&mut self, call: &str, at: usize) {
+        let places = self.0.entry(call.to_owned()).or_default();
+        let order = places.partition_point(|place| *place < at);
+        places.insert(order, at);
+    }
+
+    fn near(&self, call: &str, at: usize) -> Option<usize> {
+        let places = self.0.get(call)?;
+        let after = places.partition_point(|place| *place < at);
+        places.get(after.wrapping_sub(1)).or_else(|| places.get(after)).copied()
+    }
+}
+
+/// Completes calls and results, brings out those that the conversation lacks,
+/// and hangs each result on its call.
+pub(super) fn join_calls(drafts: &mut [Draft], repeats: &HashSet<usize>) {
+    let (mut calls, mut results) = (Places::default(), Places::default());
+    for (at, draft) in drafts.iter().enumerate().filter(|(_, draft)| !draft.hint.fold_only) {
+        if let Some(call) = &draft.event.tool {
+            calls.add(&call.call_id, at);
+        }
+        if let Some(result) = &draft.event.result {
+            results.add(&result.call_id, at);
+        }
+    }
+    for at in 0..drafts.len() {
+        let Some(draft) = drafts.get(at) else { break };
+        let Some(call) = key(draft, "act").filter(|_| draft.hint.fold_only && !repeats.contains(&at)) else { continue };
+        let call = call.to_owned();
+        let places = if draft.event.kind == Kind::ToolCall { &mut calls } else { &mut results };
+        match places.near(&call, at) {
+            Some(known) => {
+                let told = draft.clone();
+                if let Some(known) = drafts.get_mut(known) {
+                    complete(known, &told);
+                }
+            }
+            None => {
+                places.add(&call, at);
+                if let Some(draft) = drafts.get_mut(at) {
+                    draft.hint.fold_only = false;
+                }
+            }
+        }
+    }
+    end_polled_commands(drafts, &results);
+    name_children(drafts, &calls);
+    hang_on_calls(drafts, &calls);
+}
+
+/// Adds what the program told of a call or a result.
+fn complete(known: &mut Draft, told: &Draft) {
+    if let (Some(call), Some(more)) = (&mut known.event.tool, &told.event.tool) {
+        for path in &more.paths {
+            // A patch names its files as it likes, the program by their full path.
+            if call.edits.is_empty() && !call.paths.contains(path) {
+                call.paths.push(path.clone());
+            }
+        }
+        if call.cwd.is_none() {
+            call.cwd = more.cwd.clone();
+        }
+        if known.event.child.is_none() {
+            known.event.child = told.event.child.clone();
+        }
+    }
+    if let (Some(result), Some(more)) = (&mut known.event.result, &told.event.result) {
+        if result.outcome != Outcome::Interrupted {
+            result.exit_code = result.exit_code.or(more.exit_code);
+        }
+        result.duration_ms = result.duration_ms.or(more.duration_ms);
+        result.outcome = match (result.outcome, more.outcome) {
+            (Outcome::Unknown, more) => more,
+            // Of an MCP call only the program knows that it failed.
+            (Outcome::Ok, Outcome::Failed) => Outcome::Failed,
+            (known, _) => known,
+        };
+        if !more.edits.is_empty() {
+            result.edits = more.edits.clone();
+        }
+    }
+}
+
+/// A command that went on ends in the output of a later call; how it ended is
+/// how its first call did (0.98 on).
+fn end_polled_commands(drafts: &mut [Draft], results: &Places) {
+    for at in 0..drafts.len() {
+        let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
+        let (Some(first), Some(ToolResult { outcome, exit_code, .. })) = (key(draft, "ends"), &draft.event.result) else {
+            continue;
+        };
+        let (outcome, exit_code) = (*outcome, *exit_code);
+        let first = results.near(first, at).filter(|first| *first < at);
+        if let Some(result) = first.and_then(|first| drafts.get_mut(first)).and_then(|first| first.event.result.as_mut())
+            && result.outcome == Outcome::Unknown
+        {
+            result.outcome = outcome;
+            result.exit_code = exit_code;
+        }
+    }
+}
+
+/// A call is told which thread it started.
+fn name_children(drafts: &mut [Draft], calls: &Places) {
+    for at in 0..drafts.len() {
+        let Some(draft) = drafts.get(at).filter(|draft| draft.event.child.is_some()) else { continue };
+        let call = match &draft.event.result {
+            Some(result) => Some(result.call_id.as_str()),
+            None => key(draft, "child"),
+        };
+        let child = draft.event.child.clone();
+        let call = call.and_then(|call| calls.near(call, at)).filter(|call| *call != at);
+        if let Some(call) = call.and_then(|call| drafts.get_mut(call)).filter(|call| call.event.child.is_none()) {
+            call.event.child = child;
+        }
+    }
+}
+
+fn hang_on_calls(drafts: &mut [Draft], calls: &Places) {
+    let ids: Vec<EventId> = drafts.iter().map(|draft| draft.id().clone()).collect();
+    for (at, draft) in drafts.iter_mut().enumerate() {
+        let above = match (&draft.event.tool, &draft.event.result) {
+            (Some(call), _) => call.parent_call.as_deref(),
+            (_, Some(result)) => Some(result.call_id.as_str()),
+            _ => None,
+        };
+        let above = above.and_then(|call| calls.near(call, at)).filter(|above| *above != at);
+        draft.event.parent = above.and_then(|above| ids.get(above)).cloned();
+    }
+}
+
+/// A call that was cut off tells of an interruption only where the turn does not
+/// (0.80), and once.
+pub(super) fn keep_interruptions(drafts: &mut [Draft], repeats: &HashSet<usize>) {
+    let mut open: HashMap<(SourceKey, u32), usize> = HashMap::new();
+    let mut kept: Vec<usize> = Vec::new();
+    for (at, draft) in drafts.iter().enumerate() {
+        let place = (draft.event.id.source.clone(), draft.event.id.revision);
+        if key(draft, "cut").is_some() && !repeats.contains(&at) {
+            open.entry(place).or_insert(at);
+        } else if key(draft, "aborted").is_some() {
+            open.remove(&place);
+        } else if draft.hint.opens_turn && !draft.hint.fold_only {
+            kept.extend(open.remove(&place));
+        }
+    }
+    kept.extend(open.into_values());
+    for at in kept {
+        if let Some(draft) = drafts.get_mut(at) {
+            draft.hint.fold_only = false;
+        }
+    }
+}
+
+/// Says of each thing the model did which response it was part of. The tokens of
+/// a response come behind its items; in 0.42 before them.
+pub(super) fn name_responses(drafts: &mut [Draft]) {
+    let mut place = None;
+    let mut waiting: Vec<usize> = Vec::new();
+    let mut current: Option<String> = None;
+    for at in 0..drafts.len() {
+        let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
+        let here = (draft.event.id.source.clone(), draft.event.copy_of.clone());
+        if place.as_ref() != Some(&here) || draft.hint.opens_turn {
+            waiting.clear();
+            current = None;
+            place = Some(here);
+        }
+        match draft.event.kind {
+            Kind::Usage => {
+                let response = draft.event.response.clone();
+                current = if waiting.is_empty() { response.clone() } else { None };
+                for made in waiting.drain(..) {
+                    if let Some(made) = drafts.get_mut(made) {
+                        made.event.response = response.clone();
+                    }
+                }
+            }
+            // What the program told by itself is no item of the response.
+            Kind::Assistant | Kind::Reasoning | Kind::ToolCall | Kind::Compaction if key(draft, "act").is_none() => {
+                match current.clone() {
+                    Some(response) => {
+                        if let Some(draft) = drafts.get_mut(at) {
+                            draft.event.response = Some(response);
+                        }
+                    }
+                    None => waiting.push(at),
+                }
+            }
+            _ => {}
+        }
+    }
+}

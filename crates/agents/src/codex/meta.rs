@@ -1,0 +1,182 @@
+//! What a thread is, and where its turns begin: `session_meta`, the header of
+//! bare files, `turn_context`, `task_started`.
+
+use retro_model::{Address, Facts, Kind, Link, LinkKind, Origin, Part as Piece};
+use retro_text::{redact, redact_json};
+use serde_json::{Value, json};
+
+use super::record::{Line, clean, id, pick};
+use super::state::{Asker, State};
+use crate::{Out, Part, field};
+
+/// Fields of `session_meta` that no other field of the event has. Not among
+/// them: the system prompt and the tool schemas, tens of kilobytes in every file.
+const FACTS: &[&str] = &[
+    "agent_nickname",
+    "agent_path",
+    "agent_role",
+    "cli_version",
+    "forked_from_id",
+    "forked_from_ordinal_exclusive",
+    "git",
+    "history_base",
+    "history_mode",
+    "memory_mode",
+    "model_provider",
+    "originator",
+    "parent_thread_id",
+    "session_id",
+    "source",
+    "subagent_history_start_ordinal",
+    "thread_source",
+];
+
+/// `session_meta`: the thread's own, a resume mark, or the parent's in a fork.
+pub(super) fn session(line: &Line<'_>, part: &Part, state: &mut State, out: &mut Out) {
+    let Some(thread) = field::some(line.payload, "id").filter(|_| !line.bare) else {
+        return line.unknown(out);
+    };
+    match state.chain.first() {
+        None => first(line, part, thread, state, out),
+        // The desktop app writes it anew at each start (0.137 on).
+        Some(own) if own == thread => {
+            let mut draft = line.draft("session_meta", Piece::Whole, Kind::Note, Origin::Harness);
+            line.identify(&mut draft, "resumed", thread);
+            draft.event.data = pick(line.payload, &["cli_version", "originator", "source"]);
+            tell_program(line, out);
+            out.push(draft);
+        }
+        Some(_) => {
+            state.descends_from(thread);
+            if state.inherited_below.is_none() {
+                state.copied_at = line.ts.map(|ts| ts.as_millis());
+            }
+            out.fold("session_meta");
+        }
+    }
+}
+
+fn first(line: &Line<'_>, part: &Part, thread: &str, state: &mut State, out: &mut Out) {
+    let meta = line.payload;
+    state.chain = vec![thread.to_owned()];
+    state.inherited_below = field::count(meta, "subagent_history_start_ordinal");
+    state.cwd = field::some(meta, "cwd").map(str::to_owned);
+    let spawned = meta.get("source").and_then(|source| source.get("subagent"));
+    state.asker = match spawned {
+        None => Asker::Person,
+        Some(how) if how.get("thread_spawn").is_some() => Asker::Agent,
+        Some(_) => Asker::Harness,
+    };
+    let parent = field::some(meta, "parent_thread_id")
+        .or_else(|| spawned.and_then(|how| field::some(how.get("thread_spawn")?, "parent_thread_id")))
+        .filter(|parent| *parent != thread);
+    let forked_from = field::some(meta, "forked_from_id").filter(|from| *from != thread);
+    link(LinkKind::Parent, parent, out);
+    // A child that inherited its parent's history is a child first.
+    link(LinkKind::ForkedFrom, forked_from.filter(|_| parent.is_none()), out);
+
+    let base = meta.get("history_base").filter(|base| base.is_object());
+    // A further file of the thread: the user went back, and it begins inside another file.
+    let went_back = !part.source.is_main() && base.is_some();
+    let (piece, kind, origin) = match went_back {
+        true => (Piece::Tag("rewind"), Kind::Rewind, Origin::User),
+        false => (Piece::Whole, Kind::Session, Origin::Harness),
+    };
+    let mut draft = line.draft("session_meta", piece, kind, origin);
+    line.identify(&mut draft, "thread", thread);
+    draft.event.native.uuid = Some(id(thread));
+    draft.event.native.message_id = None;
+    draft.event.cwd = field::some(meta, "cwd").map(redact);
+    draft.event.branch = meta.get("git").and_then(|git| field::some(git, "branch")).map(redact);
+    draft.event.data = pick(meta, FACTS);
+    if let Some(base) = base {
+        let from = field::some(base, "thread_id").unwrap_or_default();
+        let offset = field::count(base, "end_byte_offset").unwrap_or(u64::MAX);
+        draft.hint.rule = Some(("base", format!("{from} {offset}")));
+    }
+    out.facts.see(field::time(meta, "timestamp"));
+    tell_program(line, out);
+    out.push(draft);
+}
+
+fn link(kind: LinkKind, other: Option<&str>, out: &mut Out) {
+    if let Some(other) = other {
+        out.facts.links.insert(Link { kind, session_id: id(other) });
+    }
+}
+
+/// Which program wrote this, and how it was started.
+fn tell_program(line: &Line<'_>, out: &mut Out) {
+    if let Some(version) = field::some(line.payload, "cli_version") {
+        out.facts.versions.insert(clean(version));
+    }
+    let entrypoint = match line.payload.get("source") {
+        Some(Value::String(source)) => Some(clean(source)),
+        Some(Value::Object(source)) => source.keys().next().map(|key| clean(key)),
+        _ => field::some(line.payload, "originator").map(clean),
+    };
+    if let Some(entrypoint) = entrypoint {
+        let at: Address = line.record.address.clone();
+        out.facts.merge(&Facts { entrypoint: Some((at, entrypoint)), ..Facts::default() });
+    }
+}
+
+/// A bare record without a type: the header of a file of 0.8 - 0.29, or a state line.
+pub(super) fn bare(line: &Line<'_>, state: &mut State, out: &mut Out) {
+    let json = line.payload;
+    if field::text(json, "record_type") == Some("state") {
+        return out.fold("record_type/state");
+    }
+    let Some(thread) = field::some(json, "id").filter(|_| line.ts.is_some()) else {
+        return line.unknown(out);
+    };
+    state.chain = vec![thread.to_owned()];
+    let mut draft = line.draft("header", Piece::Whole, Kind::Session, Origin::Harness);
+    line.identify(&mut draft, "thread", thread);
+    draft.event.native.uuid = Some(id(thread));
+    draft.event.native.message_id = None;
+    draft.event.branch = json.get("git").and_then(|git| field::some(git, "branch")).map(redact);
+    draft.event.data = pick(json, &["git"]);
+    out.push(draft);
+}
+
+/// A turn begins.
+pub(super) fn turn_started(line: &Line<'_>, state: &mut State, out: &mut Out) {
+    state.recorded = false;
+    enter(field::some(line.payload, "turn_id"), state);
+    out.fold("event_msg/task_started");
+}
+
+fn enter(turn: Option<&str>, state: &mut State) {
+    if turn.is_some() && turn != state.turn.as_deref() {
+        state.turn = turn.map(id);
+        state.responses = 0;
+    }
+}
+
+/// What holds for the responses that follow. Written at the start of a turn, and
+/// up to 0.98 after every round of tools.
+pub(super) fn turn_context(line: &Line<'_>, state: &mut State, out: &mut Out) {
+    enter(field::some(line.payload, "turn_id"), state);
+    if let Some(cwd) = field::some(line.payload, "cwd") {
+        state.cwd = Some(cwd.to_owned());
+    }
+    let (model, effort) = (field::some(line.payload, "model"), field::some(line.payload, "effort"));
+    let same = model.is_none_or(|model| state.model.as_deref() == Some(model)) && state.effort.as_deref() == effort;
+    if same {
+        return out.fold("turn_context");
+    }
+    state.effort = effort.map(str::to_owned);
+    state.model = model.map(clean).or_else(|| state.model.take());
+    let mut draft = line.draft("turn_context", Piece::Whole, Kind::Model, Origin::Harness);
+    line.identify(&mut draft, "model", &format!("{} {}", model.unwrap_or_default(), effort.unwrap_or_default()));
+    draft.event.model = state.model.clone();
+    let sandbox = line.payload.get("sandbox_policy");
+    let sandbox = sandbox.and_then(|policy| field::some(policy, "type").or_else(|| field::some(policy, "mode")));
+    draft.event.data = Some(redact_json(json!({
+        "effort": effort,
+        "approval_policy": line.payload.get("approval_policy"),
+        "sandbox": sandbox,
+    })));
+    out.push(draft);
+}

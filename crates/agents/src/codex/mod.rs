@@ -1,0 +1,137 @@
+//! Codex.
+//!
+//! The way through this folder: `discover` finds the files, `names` reads what a
+//! rollout is called, `threads` reads what the program's database adds, and
+//! `identify` looks into files whose name does not tell. `record` takes each
+//! record apart, with a file for each family: `meta` (the thread and its turns),
+//! `message` (words), `call` and `output` (tools), `act` (what the program tells
+//! of a tool beside the conversation), `notice` (everything else), `usage`, and
+//! `exec` for the stream that `codex exec --json` prints. `settle` folds what
+//! came of them: `pairs` joins what is said twice, `joins` calls and results,
+//! `lines` what was abandoned. What the records mean is one table, `mapping`.
+//! `writer` goes the other way and writes a script as the program would.
+//!
+//! A file may hold records of several versions, since a thread is resumed in the
+//! file it began in: every shape is accepted at once, decided by the record and
+//! never by the file or the version it names.
+
+mod act;
+mod call;
+mod discover;
+mod exec;
+mod identify;
+mod joins;
+mod lines;
+mod mapping;
+mod message;
+mod meta;
+mod names;
+mod notice;
+mod outcome;
+mod output;
+mod pairs;
+mod record;
+mod settle;
+mod state;
+mod threads;
+mod tools;
+mod usage;
+mod words;
+mod writer;
+
+use retro_model::{SessionKey, SourceKey, SourceKind};
+use std::path::{Path, PathBuf};
+
+use crate::command::quoted;
+use crate::script::Script;
+use crate::{Agent, Draft, Format, Found, Kindred, Parse, Part, Places, Row};
+
+/// Codex, the command line program, its desktop app and its editor extensions.
+pub(crate) struct Codex;
+
+impl Agent for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn title(&self) -> &'static str {
+        "Codex"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["cx"]
+    }
+
+    fn parser_version(&self) -> u32 {
+        1
+    }
+
+    fn roots(&self, places: &Places) -> Vec<PathBuf> {
+        discover::roots(places)
+    }
+
+    fn discover(&self, root: &Path, found: &mut dyn FnMut(Found)) {
+        discover::walk(root, found);
+    }
+
+    fn identify(&self, path: &Path, head: &[u8]) -> Option<Kindred> {
+        identify::identify(path, head)
+    }
+
+    fn parser(&self, part: &Part, state: Option<&[u8]>) -> Box<dyn Parse> {
+        match part.source.as_str() {
+            names::EXEC => Box::new(exec::Parser::new(part, state)),
+            names::STATE => Box::new(threads::Parser),
+            _ => Box::new(record::Parser::new(part, state)),
+        }
+    }
+
+    fn settle(&self, session: &SessionKey, drafts: &mut Vec<Draft>) {
+        settle::settle(session, drafts);
+    }
+
+    fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String> {
+        resume(session_id, cwd)
+    }
+
+    fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {
+        names::form(source.as_str())
+    }
+
+    fn mapping(&self) -> &'static [Row] {
+        mapping::ROWS
+    }
+
+    fn write(&self, script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
+        writer::write(script)
+    }
+}
+
+/// The command that takes a thread up again. The program finds it from anywhere,
+/// but works in the folder it is started in.
+fn resume(session_id: &str, cwd: Option<&str>) -> Option<String> {
+    let unfit = |text: &str| text.is_empty() || text.chars().any(char::is_control);
+    if unfit(session_id) || session_id.starts_with('-') || cwd.is_some_and(unfit) {
+        return None;
+    }
+    let resume = format!("codex resume {}", quoted(session_id));
+    Some(match cwd {
+        Some(cwd) if cwd.starts_with('-') => format!("cd -- {} && {resume}", quoted(cwd)),
+        Some(cwd) => format!("cd {} && {resume}", quoted(cwd)),
+        None => resume,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resuming_goes_to_the_folder_first() {
+        assert_eq!(resume("a1-b2", None).unwrap(), "codex resume a1-b2");
+        assert_eq!(resume("a1", Some("/w/it's here")).unwrap(), r"cd '/w/it'\''s here' && codex resume a1");
+        assert_eq!(resume("a;rm", Some("-x")).unwrap(), "cd -- -x && codex resume 'a;rm'");
+        assert_eq!(resume("a\nb", None), None);
+        assert_eq!(resume("--last", None), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! What files and sources are called.
+//!
+//! A rollout names its thread: `rollout-<local time>-<thread>.jsonl`. Going back
+//! to an earlier message (0.166) starts a second file of the same thread,
+//! `…-<thread>_<rollout>.jsonl`; the thread's first file is the main source, and
+//! each further one a source named by its rollout id.
+
+use retro_model::{SourceKey, SourceKind};
+
+use crate::{Encoding, Format};
+
+/// Source of what `codex exec --json` printed.
+pub(super) const EXEC: &str = "exec";
+
+/// Source of what the program's database says of a thread.
+pub(super) const STATE: &str = "state";
+
+/// A rollout, as its file name tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rollout {
+    /// The thread.
+    pub thread: String,
+    /// Which source of it.
+    pub source: SourceKey,
+    /// How it lies on disk.
+    pub encoding: Encoding,
+}
+
+/// Reads the name of a rollout.
+pub(super) fn rollout(file_name: &str) -> Option<Rollout> {
+    let (stem, encoding) = log_stem(file_name)?;
+    let rest = stem.strip_prefix("rollout-")?;
+    // `YYYY-MM-DDThh-mm-ss-` stands before the ids.
+    let ids = rest.get(20..).filter(|_| rest.as_bytes().get(10) == Some(&b'T') && rest.as_bytes().get(19) == Some(&b'-'))?;
+    let (thread, rollout) = match ids.split_once('_') {
+        Some((thread, rollout)) => (thread, Some(rollout)),
+        None => (ids, None),
+    };
+    if !is_uuid(thread) || rollout.is_some_and(|rollout| !is_uuid(rollout)) {
+        return None;
+    }
+    let source = rollout.map_or_else(SourceKey::main, SourceKey::new);
+    Some(Rollout { thread: thread.to_owned(), source, encoding })
+}
+
+/// The name of a log without its endings, and how it is packed.
+pub(super) fn log_stem(file_name: &str) -> Option<(&str, Encoding)> {
+    if let Some(stem) = file_name.strip_suffix(".jsonl.zst") {
+        return Some((stem, Encoding::Zstd));
+    }
+    file_name.strip_suffix(".jsonl").map(|stem| (stem, Encoding::Plain))
+}
+
+/// Shaped like a uuid.
+pub(super) fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// How a source of this name changes and is read.
+pub(super) fn form(source: &str) -> (SourceKind, Format) {
+    match source {
+        STATE => (SourceKind::State, Format::Json),
+        _ => (SourceKind::Log, Format::JsonLines),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const THREAD: &str = "00000000-0000-7000-8000-00000000000a";
+    const ROLLOUT: &str = "00000000-0000-7000-8000-00000000000b";
+
+    #[test]
+    fn a_rollout_names_its_thread() {
+        let first = rollout(&format!("rollout-2026-03-01T10-00-00-{THREAD}.jsonl")).unwrap();
+        assert_eq!((first.thread.as_str(), first.source.as_str()), (THREAD, "m"));
+        let back = rollout(&format!("rollout-2026-03-01T10-00-00-{THREAD}_{ROLLOUT}.jsonl.zst")).unwrap();
+        assert_eq!((back.thread.as_str(), back.source.as_str()), (THREAD, ROLLOUT));
+        assert_eq!(back.encoding, Encoding::Zstd);
+        for other in [
+            "rollout-2026-03-01T10-00-00-my-session.jsonl".to_owned(),
+            format!("rollout-2026-03-01T10-00-00-{THREAD}_x.jsonl"),
+            format!("rollout-{THREAD}.jsonl"),
+            format!("{THREAD}.jsonl"),
+            "rollout-é026-03-01T10-00-00-x.jsonl".to_owned(),
+            "history.jsonl".to_owned(),
+        ] {
+            assert_eq!(rollout(&other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Outputs of tools, as the conversation holds them.
+
+use retro_model::{Kind, Link, LinkKind, Origin, Outcome, Part as Piece, ToolResult};
+use retro_text::{redact_json, redact_owned};
+use serde_json::{Value, json};
+
+use super::outcome::{self, Refusal};
+use super::record::{Line, id, row};
+use super::state::{Call, State};
+use crate::{Out, field};
+
+pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
+    let payload = line.payload;
+    let row = row("response_item/", kind);
+    let call_id = field::text(payload, "call_id").map(id).unwrap_or_default();
+    let call = state.answer(&call_id);
+    let tool = call.as_ref().map(|call| call.name.as_str());
+    let output = match kind {
+        "tool_search_output" => Value::from(found_tools(payload)),
+        _ => payload.get("output").cloned().unwrap_or_default(),
+    };
+    let bytes = match &output {
+        Value::String(text) => text.len(),
+        other => other.to_string().len(),
+    };
+    let ending = outcome::ending(tool, &output);
+    if let Some(process) = &ending.process {
+        let started = call.as_ref().and_then(|call| call.polls.clone()).unwrap_or_else(|| call_id.clone());
+        state.keeps_running(process, &started);
+    }
+    if let Some(cell) = &ending.cell {
+        let started = call.as_ref().and_then(|call| call.polls.clone()).unwrap_or_else(|| call_id.clone());
+        state.keeps_cell(cell, &started);
+    }
+
+    let mut draft = line.draft(row, Piece::Whole, Kind::ToolResult, origin(call.as_ref()));
+    draft.event.child = spawned(tool, &output);
+    if let Some(child) = draft.event.child.clone().filter(|_| line.copy_of.is_none()) {
+        out.facts.links.insert(Link { kind: LinkKind::Child, session_id: child });
+    }
+    // What a command that was polled came to is what its first call came to.
+    let is_over = ending.process.is_none() && ending.cell.is_none() && ending.outcome != Outcome::Unknown;
+    if let Some(first) = call.as_ref().and_then(|call| call.polls.clone()).filter(|_| is_over && !ending.text.starts_with("write_stdin failed")) {
+        draft.hint.rule = Some(("ends", first));
+    }
+    draft.event.result = Some(ToolResult {
+        call_id: call_id.clone(),
+        outcome: ending.outcome,
+        exit_code: ending.exit_code,
+        duration_ms: ending.duration_ms,
+        truncated: ending.truncated,
+        bytes: bytes as u64,
+        spilled_to: None,
+        // Up to 0.104 nothing else tells what a patch changed.
+        edits: match (&call, ending.outcome) {
+            (Some(call), Outcome::Ok) => call.edits.clone(),
+            _ => Vec::new(),
+        },
+    });
+    draft.event.text = (!ending.text.is_empty()).then(|| redact_owned(ending.text));
+    out.push(draft);
+
+    if let Some(by) = ending.refusal {
+        let origin = if by == Refusal::Person { Origin::User } else { Origin::Harness };
+        let mut denial = line.draft(row, Piece::Tag("denial"), Kind::Denial, origin);
+        denial.event.data = Some(redact_json(json!({ "call_id": call_id, "tool": tool })));
+        out.push(denial);
+    }
+    if ending.outcome == Outcome::Interrupted {
+        // 0.80 tells it nowhere else; later the turn does.
+        let mut cut = line.draft(row, Piece::Tag("interruption"), Kind::Interruption, Origin::User);
+        cut.hint.fold_only = true;
+        cut.hint.rule = Some(("cut", String::new()));
+        let asked = call.as_ref().is_some_and(|call| call.asks);
+        // Refusing an approval looks the same in the log (0.166).
+        cut.event.data = Some(redact_json(json!({ "call_id": call_id, "asked_permission": asked })));
+        out.push(cut);
+    }
+}
+
+/// Whose words an output is.
+fn origin(call: Option<&Call>) -> Origin {
+    match call {
+        Some(call) if call.is_mcp => Origin::External,
+        Some(call) if call.name.starts_with("request_user_input") => Origin::User,
+        _ => Origin::Tool,
+    }
+}
+
+/// The names of the tools that a search found; their schemas stay in the raw record.
+fn found_tools(payload: &Value) -> String {
+    let names = |tool: &Value| field::text(tool, "name").map(str::to_owned);
+    field::list(payload, "tools").iter().filter_map(names).collect::<Vec<_>>().join("\n")
+}
+
+/// The thread that a call started.
+fn spawned(tool: Option<&str>, output: &Value) -> Option<String> {
+    if !matches!(tool, Some("spawn_agent" | "resume_agent")) {
+        return None;
+    }
+    let told: Value = serde_json::from_str(output.as_str()?).ok()?;
+    field::some(&told, "agent_id").map(id)
+}

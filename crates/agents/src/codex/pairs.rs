@@ -1,0 +1,138 @@
+//! Utterances are logged twice; here each becomes one.
+
+use retro_model::{Kind, Origin, SourceKey};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::settle::key;
+use crate::Draft;
+
+/// Records between the two tellings of an utterance. At most 4 were ever seen
+/// (0.34 - 0.166); 0.42 writes the items of a round only when its tools are done.
+const NEAR: u64 = 64;
+
+type Place = (SourceKey, u32);
+
+fn place(draft: &Draft) -> Place {
+    (draft.event.id.source.clone(), draft.event.id.revision)
+}
+
+/// Brings out what was kept back and is told nowhere else.
+pub(super) fn join_utterances(drafts: &mut [Draft], repeats: &HashSet<usize>) {
+    bring_out_prompts(drafts, repeats);
+    bring_out_answers(drafts, repeats);
+    bring_out_thoughts(drafts, repeats);
+}
+
+/// A message in the user's role is the user's if its event says so. One without
+/// an event is the program's, unless the log has no such events at all (clients
+/// that only keep items).
+fn bring_out_prompts(drafts: &mut [Draft], repeats: &HashSet<usize>) {
+    let mut told: HashSet<(Place, u64)> = HashSet::new();
+    let mut tells = false;
+    for draft in drafts.iter() {
+        if let Some(record) = key(draft, "said") {
+            tells = true;
+            told.extend(record.parse().ok().map(|record| (place(draft), record)));
+        }
+    }
+    for (at, draft) in drafts.iter_mut().enumerate() {
+        let is_kept = key(draft, "held").is_some() && !repeats.contains(&at);
+        if !is_kept || told.contains(&(place(draft), draft.event.id.record)) {
+            continue;
+        }
+        draft.hint.fold_only = false;
+        if !tells && draft.event.kind == Kind::Note {
+            draft.event.kind = Kind::User;
+            draft.event.origin = Origin::User;
+        }
+        draft.hint.opens_turn = draft.event.kind == Kind::User;
+    }
+}
+
+fn bring_out_answers(drafts: &mut [Draft], repeats: &HashSet<usize>) {
+    let mut words: HashMap<(Place, String), BTreeSet<u64>> = HashMap::new();
+    for draft in drafts.iter() {
+        if let Some(print) = key(draft, "words") {
+            words.entry((place(draft), print.to_owned())).or_default().insert(draft.event.id.record);
+        }
+    }
+    for (at, draft) in drafts.iter_mut().enumerate() {
+        let Some(print) = key(draft, "words again") else { continue };
+        let here = draft.event.id.record;
+        let records = words.entry((place(draft), print.to_owned())).or_default();
+        // The event comes first as a rule, a review's result the other way round.
+        let after = records.range(here..=here.saturating_add(NEAR)).next().copied();
+        let twin = after.or_else(|| records.range(here.saturating_sub(NEAR)..here).next_back().copied());
+        match twin {
+            Some(twin) => {
+                records.remove(&twin);
+            }
+            None => draft.hint.fold_only = repeats.contains(&at),
+        }
+    }
+}
+
+fn bring_out_thoughts(drafts: &mut [Draft], repeats: &HashSet<usize>) {
+    let mut thoughts: HashMap<(Place, String), BTreeSet<u64>> = HashMap::new();
+    for draft in drafts.iter() {
+        for print in key(draft, "thought").unwrap_or_default().split(',').filter(|print| !print.is_empty()) {
+            thoughts.entry((place(draft), print.to_owned())).or_default().insert(draft.event.id.record);
+        }
+    }
+    for (at, draft) in drafts.iter_mut().enumerate() {
+        let Some(prints) = key(draft, "thought again") else { continue };
+        let here = draft.event.id.record;
+        let near = here.saturating_sub(NEAR)..=here.saturating_add(NEAR);
+        let is_told = prints.split(',').any(|print| {
+            let records = thoughts.get(&(place(draft), print.to_owned()));
+            records.is_some_and(|records| records.range(near.clone()).next().is_some())
+        });
+        if !is_told {
+            draft.hint.fold_only = repeats.contains(&at);
+        }
+    }
+}
+
+/// A summary stands as an answer of the model before the compaction that holds
+/// it too (0.166); if the program was killed in between, it is all there is.
+pub(super) fn join_summaries(drafts: &mut [Draft]) {
+    let mut open: HashMap<Place, usize> = HashMap::new();
+    for at in 0..drafts.len() {
+        let Some(draft) = drafts.get(at) else { break };
+        let place = place(draft);
+        if key(draft, "summary").is_some() {
+            open.insert(place, at);
+        } else if key(draft, "compacted").is_some() {
+            if let Some(summary) = open.remove(&place).and_then(|summary| drafts.get_mut(summary)) {
+                summary.hint.fold_only = true;
+            }
+        } else if draft.hint.opens_turn {
+            open.remove(&place);
+        }
+    }
+}
+
+/// A prompt comes before what was given along with it, and a command that the
+/// user ran before what came of it; the log has them the other way round.
+pub(super) fn put_prompts_first(drafts: &mut [Draft]) {
+    const FEW: usize = 64;
+    for at in 0..drafts.len() {
+        let Some(draft) = drafts.get(at) else { break };
+        let here = place(draft);
+        let is_before = |other: &Draft| -> bool {
+            if place(other) != here {
+                return false;
+            }
+            match (&draft.hint.rule, &other.hint.rule) {
+                (Some(("said", record)), Some(("image", _))) => other.event.id.record.to_string() == *record,
+                (Some(("shell", _)), Some(("own act", _))) => other.event.id.record + 1 == draft.event.id.record,
+                _ => false,
+            }
+        };
+        let from = at.saturating_sub(FEW);
+        let first = drafts.get(from..at).and_then(|before| before.iter().position(is_before));
+        if let Some(range) = first.and_then(|first| drafts.get_mut(from + first..=at)) {
+            range.rotate_right(1);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! How the drafts of a thread become its stream.
+//!
+//! Settling looks at ids, kinds and hints alone, never at texts, arguments or
+//! data. The order matters: what an earlier revision had is dropped first, so
+//! that no later rule counts it twice; what is said twice is joined before turns
+//! are known by it; turns are numbered last.
+
+use retro_model::{Kind, SessionKey, SourceKey};
+use std::collections::{HashMap, HashSet};
+
+use super::{joins, lines, names, pairs};
+use crate::Draft;
+use crate::fold::{merge_repeats, number_turns};
+
+pub(super) fn settle(session: &SessionKey, drafts: &mut Vec<Draft>) {
+    number_occurrences(drafts);
+    fold_streams(drafts);
+    let repeats = repeats(drafts);
+    merge_repeats(drafts, complete);
+    pairs::join_utterances(drafts, &repeats);
+    pairs::join_summaries(drafts);
+    joins::join_calls(drafts, &repeats);
+    joins::keep_interruptions(drafts, &repeats);
+    pairs::put_prompts_first(drafts);
+    joins::name_responses(drafts);
+    lines::find_abandoned(session, drafts);
+    number_turns(drafts);
+}
+
+/// Identities tell a record by what it says and when. Records that say the same
+/// at the same time are told apart by which of them it is, so that the second of
+/// two is the second again when the file was rewritten.
+fn number_occurrences(drafts: &mut [Draft]) {
+    let mut seen: HashMap<(SourceKey, u32, String), u32> = HashMap::new();
+    for draft in drafts {
+        let id = &draft.event.id;
+        let Some(identity) = draft.hint.identity.as_mut().filter(|identity| !identity.starts_with("usage|")) else {
+            continue;
+        };
+        let nth = seen.entry((id.source.clone(), id.revision, identity.clone())).or_default();
+        *nth += 1;
+        identity.push_str(&format!("|{}#{nth}", id.source));
+    }
+}
+
+/// What `codex exec --json` printed is all in the rollout, apart from errors;
+/// it is told only where there is none.
+fn fold_streams(drafts: &mut [Draft]) {
+    let is_rollout = |draft: &Draft| !matches!(draft.event.id.source.as_str(), names::EXEC | names::STATE);
+    let has_rollout = drafts.iter().any(is_rollout);
+    let ended: HashSet<String> = drafts
+        .iter()
+        .filter(|draft| draft.event.kind == Kind::ToolResult)
+        .filter_map(|draft| key(draft, "stream").map(str::to_owned))
+        .collect();
+    for draft in drafts.iter_mut().filter(|draft| draft.event.id.source.as_str() == names::EXEC) {
+        if has_rollout {
+            draft.hint.fold_only |= !matches!(draft.hint.row, "exec/error" | "exec/item.completed/error");
+        } else if let Some(call) = key(draft, "begun") {
+            draft.hint.fold_only = ended.contains(call);
+        }
+    }
+}
+
+/// The drafts that an earlier one already is.
+fn repeats(drafts: &[Draft]) -> HashSet<usize> {
+    let mut seen = HashSet::new();
+    let is_repeat = |draft: &Draft| draft.hint.identity.as_ref().is_some_and(|identity| !seen.insert(identity.clone()));
+    let mut is_repeat = is_repeat;
+    drafts.iter().enumerate().filter(|(_, draft)| is_repeat(draft)).map(|(at, _)| at).collect()
+}
+
+/// What a later telling adds to an earlier one.
+fn complete(first: &mut Draft, later: &Draft) {
+    if let (Some(ours), Some(theirs)) = (&mut first.event.usage, &later.event.usage) {
+        ours.own = ours.own.max(theirs.own);
+    }
+    if first.event.model.is_none() {
+        first.event.model = later.event.model.clone();
+    }
+}
+
+/// What a draft's hint says under a rule.
+pub(super) fn key<'d>(draft: &'d Draft, rule: &str) -> Option<&'d str> {
+    match &draft.hint.rule {
+        Some((name, key)) if *name == rule => Some(key),
+        _ => None,
+    }
+}

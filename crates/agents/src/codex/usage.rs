@@ -1,0 +1,133 @@
+//! Tokens, once a response.
+//!
+//! `token_usage_record` (0.155 on) is one response, with the server's id.
+//! `token_count` is a state that is broadcast again at every round, retry and
+//! resume; it counts a response only if its figures are new, are some at all,
+//! and no usage record told of the turn before. Totals are never used: those of
+//! a fork include its parent's, and 0.42 starts them anew on resume.
+
+use retro_model::{Kind, Origin, Part as Piece, Usage};
+use retro_text::redact_json;
+use serde_json::{Map, Value};
+
+use super::record::{Line, fingerprint, id};
+use super::state::State;
+use crate::{Draft, Out, field};
+
+/// How sure a file can be that a response is its own and not a copy of another
+/// file's. Larger is surer.
+mod own {
+    /// The record names this thread.
+    pub(super) const NAMED: u8 = 3;
+    /// Counted in this thread's own part.
+    pub(super) const COUNTED: u8 = 2;
+    /// The record names another thread.
+    pub(super) const FOREIGN: u8 = 1;
+    /// A copy made by a fork.
+    pub(super) const COPIED: u8 = 0;
+}
+
+/// `token_usage_record`.
+pub(super) fn record(line: &Line<'_>, state: &mut State, out: &mut Out) {
+    const ROW: &str = "token_usage_record";
+    state.recorded = true;
+    let Some(counters) = line.payload.get("usage").filter(|usage| usage.is_object()) else {
+        return out.fold(ROW);
+    };
+    let own = match (&line.copy_of, field::some(line.payload, "thread_id")) {
+        (Some(_), _) => own::COPIED,
+        (None, Some(thread)) if state.chain.first().is_some_and(|own| own != thread) => own::FOREIGN,
+        _ => own::NAMED,
+    };
+    let response_id = field::some(line.payload, "response_id").map(id);
+    let key = match &response_id {
+        Some(response) => format!("codex:{response}"),
+        None => counted_key(state),
+    };
+    let mut draft = usage(line, ROW, key, Usage { own, ..counted(counters) }, state);
+    draft.event.native.response_id = response_id;
+    out.push(draft);
+}
+
+/// `event_msg/token_count`.
+pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
+    const ROW: &str = "event_msg/token_count";
+    if let Some(limits) = line.payload.get("rate_limits").filter(|limits| has_window(limits)) {
+        state.limits = Some(limits.clone());
+    }
+    let Some(info) = line.payload.get("info").filter(|info| info.is_object()) else {
+        return out.fold(ROW);
+    };
+    let figures = |name: &str| info.get(name).map(counted).unwrap_or_default();
+    let total_tokens = info.get("total_token_usage").and_then(|total| field::count(total, "total_tokens"));
+    let (total, last) = (figures("total_token_usage"), figures("last_token_usage"));
+    let print = fingerprint(&(format!("{total:?}{last:?}"), total_tokens));
+    let is_new = state.counted != Some(print);
+    state.counted = Some(print);
+    let is_some = last.input + last.cache_read + last.cache_write_unsplit + last.output > 0;
+    if !is_new || !is_some || state.recorded {
+        return out.fold(ROW);
+    }
+    let key = counted_key(state);
+    let own = if line.copy_of.is_some() { own::COPIED } else { own::COUNTED };
+    out.push(usage(line, ROW, key, Usage { own, ..last }, state));
+}
+
+/// The next response of this turn: whose turn, and which response of it.
+fn counted_key(state: &mut State) -> String {
+    state.responses += 1;
+    let turn = state.turn.clone().unwrap_or_else(|| format!("t{}", state.turns));
+    format!("codex:{}:{turn}:{}", state.owner().unwrap_or_default(), state.responses)
+}
+
+fn usage(line: &Line<'_>, row: &'static str, key: String, usage: Usage, state: &mut State) -> Draft {
+    let mut draft = line.draft(row, Piece::Whole, Kind::Usage, Origin::Harness);
+    draft.hint.identity = Some(format!("usage|{key}"));
+    draft.event.response = Some(key);
+    draft.event.model = state.model.clone();
+    draft.event.usage = Some(usage);
+    let mut data = Map::new();
+    if std::mem::take(&mut state.summarized) {
+        data.insert("kind".to_owned(), Value::from("compaction"));
+    }
+    if let Some(limits) = state.limits.take() {
+        data.insert("rate_limits".to_owned(), limits);
+    }
+    draft.event.data = (!data.is_empty()).then(|| redact_json(Value::Object(data)));
+    draft
+}
+
+/// The counters in our meaning: input as logged includes what was read from and
+/// written to the cache.
+pub(super) fn counted(counters: &Value) -> Usage {
+    let count = |name| field::count(counters, name).unwrap_or(0);
+    let (read, written) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
+    Usage {
+        input: count("input_tokens").saturating_sub(read).saturating_sub(written),
+        cache_write_unsplit: written,
+        cache_read: read,
+        output: count("output_tokens"),
+        reasoning: count("reasoning_output_tokens"),
+        ..Usage::default()
+    }
+}
+
+fn has_window(limits: &Value) -> bool {
+    ["primary", "secondary", "credits"].iter().any(|name| limits.get(name).is_some_and(Value::is_object))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn input_is_what_was_not_cached() {
+        let usage = counted(&json!({ "input_tokens": 100, "cached_input_tokens": 60, "cache_write_input_tokens": 30,
+            "output_tokens": 20, "reasoning_output_tokens": 5 }));
+        assert_eq!((usage.input, usage.cache_read, usage.cache_write_unsplit), (10, 60, 30));
+        assert_eq!((usage.output, usage.reasoning), (20, 5));
+        let odd = counted(&json!({ "input_tokens": 5, "cached_input_tokens": 60, "output_tokens": "x" }));
+        assert_eq!((odd.input, odd.output), (0, 0));
+    }
+}

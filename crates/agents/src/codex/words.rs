@@ -1,0 +1,105 @@
+//! Whose words a text is, by how it begins.
+//!
+//! The program speaks in the user's role: it hands the model its surroundings,
+//! project rules, reports of sub-agents. Nothing but the beginning of the text
+//! tells, in versions that log no provenance.
+
+/// What a text in the user's role is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Said {
+    /// Nothing speaks against the user's own words.
+    Words,
+    /// The surroundings or the project's rules.
+    Context,
+    /// Other words of the program.
+    Harness,
+    /// The turn was cut off; the event beside it says so too.
+    Aborted,
+    /// A sub-agent reports.
+    Subagent,
+    /// The user ran a command of their own.
+    Shell,
+    /// Stands around an image.
+    ImageMark,
+}
+
+const HEADS: &[(&str, Said)] = &[
+    ("# AGENTS.md instructions for ", Said::Context),
+    ("<environment_context>", Said::Context),
+    ("<user_instructions>", Said::Context),
+    ("<turn_aborted>", Said::Aborted),
+    ("<subagent_notification>", Said::Subagent),
+    ("<user_shell_command>", Said::Shell),
+    ("<image name=", Said::ImageMark),
+    ("<image>", Said::ImageMark),
+    ("</image>", Said::ImageMark),
+    ("<user_action>", Said::Harness),
+    ("<skill>", Said::Harness),
+    ("<skills_instructions>", Said::Harness),
+    ("<permissions instructions>", Said::Harness),
+    ("<collaboration_mode>", Said::Harness),
+    ("<hook_prompt", Said::Harness),
+    ("<apps_instructions>", Said::Harness),
+    ("<plugins_instructions>", Said::Harness),
+    ("Another language model started to solve this problem and produced a summary", Said::Harness),
+];
+
+pub(super) fn said(text: &str) -> Said {
+    let text = text.trim_start();
+    HEADS.iter().find(|(head, _)| text.starts_with(head)).map_or(Said::Words, |(_, said)| *said)
+}
+
+/// What the user typed, where the desktop app put context before it (0.140 on).
+pub(super) fn unwrapped(text: &str) -> Option<&str> {
+    const REQUEST: &str = "## My request for Codex:";
+    let is_wrapped = ["# Files mentioned by the user:", "# In app browser:"];
+    if !is_wrapped.iter().any(|head| text.trim_start().starts_with(head)) {
+        return None;
+    }
+    text.rsplit_once(REQUEST).map(|(_, words)| words.trim())
+}
+
+/// The command in a `<user_shell_command>`.
+pub(super) fn shell_command(text: &str) -> &str {
+    between(text, "<command>", "</command>").unwrap_or_default().trim()
+}
+
+/// The working directory in an `<environment_context>`.
+pub(super) fn cwd(text: &str) -> Option<&str> {
+    between(text, "<cwd>", "</cwd>").map(str::trim).filter(|cwd| !cwd.is_empty())
+}
+
+/// What stands between two marks.
+pub(super) fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(open)?;
+    Some(rest.split_once(close)?.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_tells_whose_words_they_are() {
+        assert_eq!(said("Fix the environment_context"), Said::Words);
+        assert_eq!(said("\n<environment_context>\n<cwd>/w</cwd>"), Said::Context);
+        assert_eq!(said("# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>"), Said::Context);
+        assert_eq!(said("# AGENTS.md is wrong"), Said::Words);
+        assert_eq!(said("<image name=[Image #1]>"), Said::ImageMark);
+        assert_eq!(said(""), Said::Words);
+    }
+
+    #[test]
+    fn wrapped_words_are_unwrapped() {
+        let wrapped = "\n# Files mentioned by the user:\n\n## a.rs\n## My request for Codex:\nMake it blue\n";
+        assert_eq!(unwrapped(wrapped), Some("Make it blue"));
+        assert_eq!(unwrapped("Explain `## My request for Codex:` to me"), None);
+    }
+
+    #[test]
+    fn parts_are_found_between_their_marks() {
+        assert_eq!(shell_command("<user_shell_command>\n<command>\nls -a\n</command>\n<result>"), "ls -a");
+        assert_eq!(shell_command("<user_shell_command>"), "");
+        assert_eq!(cwd("<environment_context><cwd> /w </cwd>"), Some("/w"));
+    }
+}

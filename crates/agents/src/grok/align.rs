@@ -1,0 +1,312 @@
+//! The chat history beside the updates: which answer is which.
+//!
+//! An item of the chat that made calls is the answer that the calls' lines
+//! belong to. An item with only words has no id: it is looked for between its
+//! neighbours that do, by equal words first and then from the end, since what
+//! the chat lost and what a broken stream left behind lies at the beginning. What
+//! is found gives its words to the updates' event; the rest stand for themselves.
+
+use retro_model::{EventId, Kind};
+use std::collections::{HashMap, HashSet};
+
+use super::order::{Place, Spine};
+use super::record::rule;
+use crate::Draft;
+
+/// One answer of the model, as the updates tell it.
+#[derive(Default)]
+struct Answer {
+    at: usize,
+    message: Option<usize>,
+    thought: Option<usize>,
+    calls: Vec<String>,
+}
+
+/// The answers and prompts of the updates, in order.
+struct Told {
+    answers: Vec<Answer>,
+    /// Answer of each call.
+    of_call: HashMap<String, usize>,
+    /// Place and key of each prompt.
+    prompts: Vec<(usize, String)>,
+    /// Fingerprints of all that was thought.
+    thoughts: HashSet<String>,
+}
+
+pub(super) fn chat(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Place>]) {
+    let items: Vec<usize> =
+        (spine.range.end..drafts.len()).filter(|at| drafts.get(*at).is_some_and(is_item)).collect();
+    if items.is_empty() {
+        return;
+    }
+    let told = Told::read(drafts, spine);
+    let mut last = None;
+    for segment in segments(drafts, &items) {
+        let answers = match_segment(drafts, &told, segment);
+        for (item, matched) in segment.iter().zip(answers) {
+            if let Some(at) = settle_item(drafts, &told, *item, matched, spine, last, places) {
+                last = Some(at);
+            }
+        }
+    }
+}
+
+fn is_item(draft: &Draft) -> bool {
+    draft.event.id.source.as_str() == "chat"
+}
+
+impl Told {
+    fn read(drafts: &[Draft], spine: &Spine) -> Told {
+        let mut told =
+            Told { answers: Vec::new(), of_call: HashMap::new(), prompts: Vec::new(), thoughts: HashSet::new() };
+        let mut open: HashMap<(Option<&str>, &str), usize> = HashMap::new();
+        for at in spine.range.clone() {
+            let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
+            if let Some(key) = rule(draft, "prompt") {
+                if draft.event.kind == Kind::User {
+                    told.prompts.push((at, key.to_owned()));
+                }
+                open.clear();
+            } else if let Some(key) = rule(draft, "said").or_else(|| rule(draft, "call")) {
+                let (stream, hash) = key.split_once(':').unwrap_or((key, ""));
+                let turn = draft.event.native.turn_id.as_deref();
+                let index = *open.entry((turn, stream)).or_insert_with(|| {
+                    told.answers.push(Answer { at, ..Answer::default() });
+                    told.answers.len() - 1
+                });
+                let Some(answer) = told.answers.get_mut(index) else { continue };
+                match &draft.event.tool {
+                    Some(tool) => {
+                        answer.calls.push(tool.call_id.clone());
+                        told.of_call.entry(tool.call_id.clone()).or_insert(index);
+                    }
+                    None if draft.event.kind == Kind::Reasoning => {
+                        answer.thought.get_or_insert(at);
+                        told.thoughts.insert(hash.to_owned());
+                    }
+                    None => {
+                        answer.message.get_or_insert(at);
+                    }
+                }
+            } else if draft.event.result.is_some() {
+                open.clear();
+            }
+        }
+        told
+    }
+
+    /// The prompt that a chat item repeats: same index and words, not before
+    /// `from` if there is a choice; else the last of that index.
+    fn prompt(&self, key: &str, from: usize) -> Option<usize> {
+        let index = key.split(':').next().filter(|index| !index.is_empty())?;
+        let of_index = || self.prompts.iter().filter(|(_, other)| other.split(':').next() == Some(index));
+        let same = || of_index().filter(|(_, other)| other == key);
+        let found = same().find(|(at, _)| *at >= from).or_else(|| same().next_back()).or_else(|| of_index().next_back());
+        found.map(|(at, _)| *at)
+    }
+
+    /// The next prompt after a place.
+    fn prompt_after(&self, at: usize) -> usize {
+        self.prompts.iter().map(|(prompt, _)| *prompt).find(|prompt| *prompt > at).unwrap_or(usize::MAX)
+    }
+
+    /// The last prompt before a place.
+    fn prompt_before(&self, at: usize) -> usize {
+        self.prompts.iter().rev().map(|(prompt, _)| *prompt).find(|prompt| *prompt < at).unwrap_or(0)
+    }
+}
+
+/// Cuts the items where a compaction or a new revision broke the thread: what
+/// follows does not go on where the item before it stood.
+fn segments<'i>(drafts: &[Draft], items: &'i [usize]) -> Vec<&'i [usize]> {
+    let breaks = |item: &usize| drafts.get(*item).map(|draft| (draft.event.id.revision, rule(draft, "summary").is_some()));
+    let mut all = Vec::new();
+    let mut start = 0;
+    for at in 1..items.len() {
+        let (before, now) = (items.get(at - 1).and_then(breaks), items.get(at).and_then(breaks));
+        let summary = now.is_some_and(|(_, summary)| summary);
+        if before.map(|(revision, _)| revision) != now.map(|(revision, _)| revision) || summary {
+            all.extend(items.get(start..at));
+            start = at;
+        }
+    }
+    all.extend(items.get(start..));
+    all
+}
+
+/// What an item is in the updates.
+#[derive(Clone, Copy, PartialEq)]
+enum Match {
+    /// Nothing there.
+    None,
+    /// A prompt.
+    Prompt(usize),
+    /// An answer, by its index.
+    Answer(usize),
+}
+
+/// The counterpart of each item of a segment.
+fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match> {
+    let mut from = 0;
+    let mut matches: Vec<Match> = segment
+        .iter()
+        .map(|item| {
+            let Some(draft) = drafts.get(*item) else { return Match::None };
+            let prompt = rule(draft, "chat-prompt").and_then(|key| told.prompt(key, from));
+            let call = draft.event.tool.as_ref().or(None).map(|tool| tool.call_id.as_str());
+            match (prompt, call.and_then(|call| told.of_call.get(call))) {
+                (Some(at), _) => {
+                    from = at;
+                    Match::Prompt(at)
+                }
+                (_, Some(answer)) => Match::Answer(*answer),
+                _ => Match::None,
+            }
+        })
+        .collect();
+    // Words stand before the calls of the same record, thoughts before their answer.
+    for at in (0..segment.len()).rev() {
+        let (Some(here), Some(next)) = (segment.get(at).and_then(|item| drafts.get(*item)), at.checked_add(1)) else { continue };
+        let follows = segment.get(next).and_then(|item| drafts.get(*item));
+        let same_record = follows.is_some_and(|next| next.event.raw == here.event.raw);
+        if rule(here, "chat-said").is_some()
+            && same_record
+            && let (Some(Match::Answer(answer)), Some(slot)) = (matches.get(next).copied(), matches.get_mut(at))
+        {
+            *slot = Match::Answer(answer);
+        }
+    }
+    match_words(drafts, told, segment, &mut matches);
+    for at in (0..segment.len()).rev() {
+        let is_thought = segment.get(at).and_then(|item| drafts.get(*item)).is_some_and(|draft| rule(draft, "chat-thought").is_some());
+        if is_thought
+            && let Some(Match::Answer(answer)) = matches.get(at + 1).copied()
+            && let Some(slot) = matches.get_mut(at)
+        {
+            *slot = Match::Answer(answer);
+        }
+    }
+    matches
+}
+
+/// Finds the answers that made no calls, between those that are known.
+fn match_words(drafts: &[Draft], told: &Told, segment: &[usize], matches: &mut [Match]) {
+    let mut taken: HashSet<usize> =
+        matches.iter().filter_map(|found| if let Match::Answer(answer) = found { Some(*answer) } else { None }).collect();
+    let place = |found: &Match| match found {
+        Match::None => None,
+        Match::Prompt(at) => Some(*at),
+        Match::Answer(answer) => told.answers.get(*answer).map(|answer| answer.at),
+    };
+    let mut start = 0;
+    while start < segment.len() {
+        // A stretch without anything known.
+        let end = (start..segment.len()).find(|at| matches.get(*at).is_some_and(|found| *found != Match::None)).unwrap_or(segment.len());
+        let below = start.checked_sub(1).and_then(|at| matches.get(at)).and_then(place);
+        let above = matches.get(end).and_then(place);
+        let (low, high) = match (below, above) {
+            (Some(low), high) => (low, told.prompt_after(low).min(high.filter(|high| *high > low).unwrap_or(usize::MAX))),
+            (None, Some(high)) => (told.prompt_before(high), high),
+            (None, None) => (told.prompt_before(usize::MAX), usize::MAX),
+        };
+        let words: Vec<(usize, &str)> = (start..end)
+            .filter_map(|at| Some((at, rule(drafts.get(*segment.get(at)?)?, "chat-said")?)))
+            .collect();
+        let free = |taken: &HashSet<usize>| -> Vec<usize> {
+            let fits = |(index, answer): &(usize, &Answer)| {
+                answer.calls.is_empty() && answer.message.is_some() && (low..high).contains(&answer.at) && !taken.contains(index)
+            };
+            told.answers.iter().enumerate().filter(fits).map(|(index, _)| index).collect()
+        };
+        let hash = |index: usize| -> Option<&str> {
+            let message = told.answers.get(index)?.message?;
+            rule(drafts.get(message)?, "said")?.split_once(':').map(|(_, hash)| hash)
+        };
+        let mut rest = Vec::new();
+        for (at, said) in words.iter().rev() {
+            match free(&taken).into_iter().rev().find(|index| hash(*index) == Some(said)) {
+                Some(index) => {
+                    taken.insert(index);
+                    if let Some(slot) = matches.get_mut(*at) {
+                        *slot = Match::Answer(index);
+                    }
+                }
+                None => rest.push(*at),
+            }
+        }
+        for (at, index) in rest.into_iter().zip(free(&taken).into_iter().rev()) {
+            taken.insert(index);
+            if let Some(slot) = matches.get_mut(at) {
+                *slot = Match::Answer(index);
+            }
+        }
+        start = end + 1;
+    }
+}
+
+/// Gives an item's words away, or lets it stand. Tells where the item is at home.
+fn settle_item(
+    drafts: &mut [Draft],
+    told: &Told,
+    item: usize,
+    found: Match,
+    spine: &Spine,
+    last: Option<usize>,
+    places: &mut [Option<Place>],
+) -> Option<usize> {
+    let draft = drafts.get(item)?;
+    let id = draft.id().clone();
+    let has_text = draft.event.text.is_some() || draft.event.raw.length > 0;
+    let home = match found {
+        Match::Prompt(at) => Some(at),
+        Match::Answer(index) => told.answers.get(index).map(|answer| answer.at),
+        Match::None => None,
+    };
+    let counterpart = match (&draft.hint.rule, found) {
+        (Some(("chat-prompt", key)), Match::None) => {
+            // What a compaction kept of a prompt has no index; the updates have the prompt.
+            let repeats = key.starts_with(':') && !told.prompts.is_empty();
+            repeats.then_some(None)
+        }
+        (Some(("chat-prompt", _)), _) => Some(None),
+        (Some(("chat-said", _)), Match::Answer(index)) => told.answers.get(index).and_then(|answer| answer.message).map(Some),
+        (Some(("chat-thought", hash)), found) => match found {
+            Match::Answer(index) => told.answers.get(index).and_then(|answer| answer.thought).map(Some),
+            _ => told.thoughts.contains(hash).then_some(None),
+        },
+        (Some(("chat-call", _)), Match::Answer(_)) => Some(None),
+        _ => None,
+    };
+    let words = matches!(&draft.hint.rule, Some(("chat-said" | "chat-thought", _)));
+    match counterpart {
+        Some(at) => {
+            if let Some(item) = drafts.get_mut(item) {
+                item.hint.fold_only = true;
+            }
+            if let Some(event) = at.filter(|_| words && has_text).and_then(|at| drafts.get_mut(at)) {
+                take(event, id);
+            }
+        }
+        None => {
+            let place = places.get_mut(item)?;
+            if place.is_none() {
+                *place = Some(match (home, found, last) {
+                    // Words that were never streamed stand before the calls they announce.
+                    (Some(at), Match::Answer(_), _) => Place::Before(at),
+                    (Some(at), ..) => Place::After(at),
+                    (None, _, Some(at)) => Place::After(at),
+                    (None, _, None) => Place::Before(spine.range.start),
+                });
+            }
+        }
+    }
+    home
+}
+
+/// Takes the final words; of several that belong to one event the log's own stay.
+fn take(event: &mut Draft, from: EventId) {
+    event.hint.text_from = match event.hint.text_from.take() {
+        None => Some(from),
+        Some(_) => None,
+    };
+}

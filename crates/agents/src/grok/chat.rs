@@ -1,0 +1,199 @@
+//! `chat_history.jsonl`: the conversation as the model sees it.
+//!
+//! It has no times, no tokens, and loses what a compaction or a rewind takes
+//! away; the updates have all of it. So an item here gives its words to the
+//! event that the updates have, and is an event of its own only where they have
+//! none. Older files (`chat_format_version` 0) hold messages with a `role`.
+
+use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
+use retro_text::redact_json;
+use serde_json::{Value, json};
+
+use super::call;
+use super::record::{fingerprint, id, unknown, words};
+use super::result::shown;
+use crate::{Draft, Out, Record, field};
+
+/// Head of the item with a compaction's summary.
+const CONTINUED: &str = "This session is being continued from a previous conversation";
+
+pub(super) fn read(record: &Record<'_>, out: &mut Out) {
+    let kind = field::text(record.json, "type").filter(|kind| *kind != "function").or_else(|| field::text(record.json, "role"));
+    match kind {
+        Some("system" | "developer") => out.fold("chat/system"),
+        Some("user") => user(record, out),
+        Some("assistant") => assistant(record, out),
+        Some("reasoning") => reasoning(record, out),
+        Some("tool_result" | "tool") => tool_result(record, out),
+        Some("backend_tool_call") => backend_call(record, out),
+        _ => unknown(record, out),
+    }
+}
+
+/// An item for the user's place in the conversation; most are not the user's.
+fn user(record: &Record<'_>, out: &mut Out) {
+    let text = content(record.json);
+    let typed = typed(&text);
+    let index = field::count(record.json, "prompt_index");
+    // A reason comes before the index: prompts of the program have one too (1.0.41).
+    match field::text(record.json, "synthetic_reason") {
+        Some("compaction_meta") if text.trim_start().starts_with(CONTINUED) => summary(record, &text, out),
+        Some("interjection") => {
+            let mut draft = record.draft("chat/interjection", Piece::Whole, Kind::User, Origin::User);
+            let said = typed.unwrap_or(&text);
+            draft.event.text = words(said);
+            draft.hint.rule = Some(("interjected", format!("{:016x}", fingerprint(said))));
+            out.push(draft);
+        }
+        Some(_) => out.fold("chat/user"),
+        None if index.is_some() || typed.is_some() => {
+            let mut draft = record.draft("chat/prompt", Piece::Whole, Kind::User, Origin::User);
+            let said = typed.unwrap_or(&text);
+            draft.event.text = words(said);
+            // Without an index it is what a compaction kept of a prompt, or of an older version.
+            let index = index.map_or_else(String::new, |index| index.to_string());
+            draft.hint.opens_turn = true;
+            draft.hint.rule = Some(("chat-prompt", format!("{index}:{:016x}", fingerprint(said))));
+            out.push(draft);
+        }
+        None if text.trim_start().starts_with(CONTINUED) => summary(record, &text, out),
+        // Environment and rules, before the first prompt.
+        None => out.fold("chat/user"),
+    }
+}
+
+fn summary(record: &Record<'_>, text: &str, out: &mut Out) {
+    out.push(as_summary(record, "chat/summary", text));
+}
+
+/// The text of a compaction, waiting for the event of it.
+pub(super) fn as_summary(record: &Record<'_>, row: &'static str, text: &str) -> Draft {
+    let mut draft = record.draft(row, Piece::Whole, Kind::Compaction, Origin::Harness);
+    draft.event.text = words(text);
+    draft.hint.fold_only = true;
+    draft.hint.rule = Some(("summary", String::new()));
+    draft
+}
+
+/// The summary in a list of chat items, if one is there.
+pub(super) fn summary_in(items: &[Value]) -> Option<String> {
+    items.iter().map(content).rfind(|text| text.trim_start().starts_with(CONTINUED))
+}
+
+/// An answer: its words, and the calls it made.
+fn assistant(record: &Record<'_>, out: &mut Out) {
+    let calls = field::list(record.json, "tool_calls");
+    let text = content(record.json);
+    let mut drafts = Vec::new();
+    if !text.is_empty() || calls.is_empty() {
+        let piece = if calls.is_empty() { Piece::Whole } else { Piece::Block(0) };
+        let mut draft = record.draft("chat/assistant", piece, Kind::Assistant, Origin::Model);
+        draft.event.text = words(&text);
+        draft.hint.rule = Some(("chat-said", format!("{:016x}", fingerprint(&text))));
+        // A turn that was cut before the first word.
+        draft.hint.fold_only = text.is_empty();
+        drafts.push(draft);
+    }
+    for (index, call) in (1..).zip(calls) {
+        // Older messages have name and arguments one level down.
+        let function = call.get("function").unwrap_or(call);
+        let arguments = match function.get("arguments") {
+            Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())),
+            Some(value) => value.clone(),
+            None => Value::Null,
+        };
+        let call_id = field::text(call, "id").map(id).unwrap_or_default();
+        let mut draft = record.draft("chat/assistant", Piece::Block(index), Kind::ToolCall, Origin::Model);
+        draft.event.tool = Some(call::of(&call_id, field::text(function, "name").unwrap_or_default(), &arguments));
+        draft.hint.rule = Some(("chat-call", String::new()));
+        drafts.push(draft);
+    }
+    drafts.into_iter().for_each(|draft| out.push(draft));
+}
+
+/// Thinking, readable in its summary or not at all.
+fn reasoning(record: &Record<'_>, out: &mut Out) {
+    let text = shown(field::list(record.json, "summary"));
+    let text = if text.is_empty() { shown(field::list(record.json, "content")) } else { text };
+    let encrypted = field::some(record.json, "encrypted_content").is_some();
+    let mut draft = record.draft("chat/reasoning", Piece::Whole, Kind::Reasoning, Origin::Model);
+    draft.event.text = words(&text);
+    draft.event.native.message_id = field::some(record.json, "id").map(id);
+    draft.event.data = encrypted.then(|| redact_json(json!({ "encrypted": true })));
+    draft.hint.rule = Some(("chat-thought", format!("{:016x}", fingerprint(&text))));
+    out.push(draft);
+}
+
+/// What the model was told that a call gave.
+fn tool_result(record: &Record<'_>, out: &mut Out) {
+    let text = content(record.json);
+    let call_id = field::text(record.json, "tool_call_id").map(id).unwrap_or_default();
+    let code = text.strip_prefix("exit: ").and_then(|rest| rest.split([' ', '\n']).next()?.parse::<i64>().ok());
+    let outcome = match code {
+        _ if text.starts_with("Tool execution was halted by the harness") => Outcome::Interrupted,
+        Some(0) => Outcome::Ok,
+        Some(_) => Outcome::Failed,
+        None => Outcome::Unknown,
+    };
+    let mut draft = record.draft("chat/tool_result", Piece::Whole, Kind::ToolResult, Origin::Tool);
+    draft.event.result =
+        Some(ToolResult { exit_code: code, bytes: text.len() as u64, ..call::ended(&call_id, outcome) });
+    draft.event.text = words(&text);
+    draft.hint.rule = Some(("chat-result", String::new()));
+    out.push(draft);
+}
+
+/// A search that the provider made on its own side.
+fn backend_call(record: &Record<'_>, out: &mut Out) {
+    let call_id = ["id", "call_id", "tool_call_id"].iter().find_map(|name| field::some(record.json, name)).map(id);
+    let mut draft = record.draft("chat/backend_tool_call", Piece::Whole, Kind::ToolCall, Origin::Model);
+    let name = field::some(record.json, "name").unwrap_or("web_search");
+    let mut call = call::of(&call_id.unwrap_or_default(), name, record.json);
+    call.class = retro_model::ToolClass::Web;
+    draft.event.tool = Some(call);
+    draft.hint.rule = Some(("chat-call", String::new()));
+    out.push(draft);
+}
+
+/// The text of an item: a string, or blocks.
+fn content(item: &Value) -> String {
+    match item.get("content") {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(blocks)) => {
+            let texts = blocks.iter().filter(|block| field::text(block, "type") != Some("image"));
+            let texts: Vec<&str> = texts.filter_map(|block| block.as_str().or_else(|| field::text(block, "text"))).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// What the user typed, where the text wraps it.
+fn typed(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("<user_query>")?;
+    Some(rest.rsplit_once("</user_query>").map_or(rest, |(typed, _)| typed).trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_what_stands_in_its_tag() {
+        assert_eq!(typed("<image_files>x</image_files>\n<user_query>\nfix it\n</user_query>"), Some("fix it"));
+        assert_eq!(typed("It was cut:\n<user_query>\nstop </user_query> here\n</user_query>\nGo on."), Some("stop </user_query> here"));
+        assert_eq!(typed("<user_query>no end"), Some("no end"));
+        assert_eq!(typed("plain"), None);
+    }
+
+    #[test]
+    fn the_last_summary_of_a_history_counts() {
+        let items = [
+            json!({ "type": "user", "content": [{ "type": "text", "text": format!("{CONTINUED}. one") }] }),
+            json!({ "type": "user", "content": format!("{CONTINUED}. two") }),
+            json!({ "type": "system", "content": "x" }),
+        ];
+        assert!(summary_in(&items).unwrap().ends_with("two"));
+        assert_eq!(summary_in(&items[2..]), None);
+    }
+}

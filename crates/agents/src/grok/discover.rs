@@ -1,0 +1,319 @@
+//! Where Grok keeps its files, and which part of which session each is.
+//!
+//! Names and metadata are all that is read. A session is a folder below a group,
+//! and a group is a working directory. Links are followed, since people move
+//! their logs to other disks; loops are found and reported.
+//!
+//! Never looked at: `auth.json`, databases (all derived), locks and half-written
+//! files.
+
+use retro_model::{SourceKey, SourceKind};
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+use crate::{Encoding, Format, Found, Owner, Places, Stat};
+
+/// The folders in which it may keep its logs. `GROK_HOME`, a list as other tools
+/// read it, replaces the usual one.
+pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
+    let configured = (places.env)("GROK_HOME").unwrap_or_default();
+    let mut roots: Vec<PathBuf> =
+        configured.split(',').map(str::trim).filter(|dir| !dir.is_empty()).map(PathBuf::from).collect();
+    if roots.is_empty() {
+        roots = vec![places.home.join(".grok")];
+    }
+    roots.extend(places.extra_roots.iter().cloned());
+    roots
+}
+
+/// Reports every file below `root` that belongs to a session or serves many.
+pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
+    let top = root.join("sessions");
+    if !top.exists() {
+        return;
+    }
+    let mut walk = Walk { root, last: None, found };
+    let mut entries = WalkDir::new(&top).follow_links(true).sort_by_file_name().into_iter();
+    while let Some(entry) = entries.next() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let path = error.path().unwrap_or(&top).to_owned();
+                walk.unreadable(&path, reason(&error));
+                continue;
+            }
+        };
+        if entry.file_type().is_dir() {
+            if entry.depth() > 1 && entry.file_name().to_string_lossy().ends_with(".jsonl") {
+                walk.unreadable(entry.path(), "a folder, not a file".to_owned());
+                entries.skip_current_dir();
+            }
+            continue;
+        }
+        let Ok(below) = entry.path().strip_prefix(root) else { continue };
+        let names: Vec<_> = below.iter().map(|name| name.to_string_lossy()).collect();
+        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+        walk.file(entry.path(), &names);
+    }
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    /// The session folder looked at last, and whether a conversation is in it.
+    last: Option<(PathBuf, bool)>,
+    found: &'a mut dyn FnMut(Found),
+}
+
+impl Walk<'_> {
+    /// One file, by the names of its folders below the root.
+    fn file(&mut self, path: &Path, names: &[&str]) {
+        let Some(place) = place(names) else { return };
+        let meta = match std::fs::metadata(path) {
+            Ok(meta) if meta.is_file() => meta,
+            Ok(_) => return self.unreadable(path, "not a regular file".to_owned()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) => return self.unreadable(path, error.to_string()),
+        };
+        let shared = |kind| {
+            let name = shared_name(self.root, names);
+            let source = SourceKey::new(&name);
+            (Owner::Shared(name), source, (kind, Format::Opaque), false)
+        };
+        let (owner, source, (kind, format), extra) = match place {
+            Place::Shared(kind) => shared(kind),
+            // A folder without a conversation: a session that was opened and left.
+            Place::Of { folder, .. } if !self.has_log(folder) => shared(SourceKind::State),
+            Place::Of { session, part, extra, .. } => {
+                (Owner::Session(session.to_owned()), SourceKey::new(&part), form(&part), extra)
+            }
+        };
+        (self.found)(Found {
+            owner,
+            source,
+            kind,
+            format,
+            encoding: Encoding::Plain,
+            path: path.to_owned(),
+            stat: Stat::of(&meta),
+            extra,
+            unreadable: None,
+            content: None,
+        });
+    }
+
+    /// Whether a session's folder, given by the names that lead to it, holds a log.
+    fn has_log(&mut self, folder: &[&str]) -> bool {
+        let path: PathBuf = self.root.join(folder.iter().collect::<PathBuf>());
+        if let Some((last, has_log)) = &self.last
+            && *last == path
+        {
+            return *has_log;
+        }
+        let has_log = ["updates.jsonl", "chat_history.jsonl"].iter().any(|name| path.join(name).exists());
+        self.last = Some((path, has_log));
+        has_log
+    }
+
+    fn unreadable(&mut self, path: &Path, reason: String) {
+        let below = path.strip_prefix(self.root).unwrap_or(path);
+        let name = below.to_string_lossy().into_owned();
+        (self.found)(Found {
+            source: SourceKey::new(&name),
+            owner: Owner::Shared(name),
+            kind: SourceKind::Document,
+            format: Format::Opaque,
+            encoding: Encoding::Plain,
+            path: path.to_owned(),
+            stat: Stat::default(),
+            extra: false,
+            unreadable: Some(reason),
+            content: None,
+        });
+    }
+}
+
+fn reason(error: &walkdir::Error) -> String {
+    match (error.loop_ancestor(), error.io_error()) {
+        (Some(above), _) => format!("a link that leads back to {}", above.display()),
+        (None, Some(error)) => error.to_string(),
+        (None, None) => "cannot be read".to_owned(),
+    }
+}
+
+/// What a file is, by its place alone.
+#[derive(Debug, PartialEq, Eq)]
+enum Place<'n> {
+    /// A part of a session, whose folder the first names lead to.
+    Of { folder: &'n [&'n str], session: &'n str, part: String, extra: bool },
+    /// Serves many sessions.
+    Shared(SourceKind),
+}
+
+fn place<'n>(names: &'n [&'n str]) -> Option<Place<'n>> {
+    match names {
+        ["sessions", _, "prompt_history.jsonl"] => Some(Place::Shared(SourceKind::Log)),
+        // The working directory, where it is too long for the group's name.
+        ["sessions", _, ".cwd"] => Some(Place::Shared(SourceKind::Document)),
+        ["sessions", _, session, inner @ ..] if !inner.is_empty() => {
+            let (part, extra) = part_of_session(inner)?;
+            Some(Place::Of { folder: names.get(..3)?, session, part, extra })
+        }
+        _ => None,
+    }
+}
+
+/// State of the program that no question was ever asked of.
+const INTERNAL: &[&str] =
+    &["announcement_state.json", "goal.state.json", "plan_mode.json", "resources_state.json", "title_refresh_idx"];
+
+/// Our name of a file below a session's own folder, and whether it is an extra.
+fn part_of_session(inner: &[&str]) -> Option<(String, bool)> {
+    let name = *inner.last()?;
+    let skipped = [".lock", ".tmp", ".db", "-wal", "-shm"].iter().any(|end| name.ends_with(end));
+    if skipped || name.contains(".sqlite") || name == "auth.json" {
+        return None;
+    }
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    Some(match inner {
+        ["updates.jsonl"] => (SourceKey::MAIN.to_owned(), false),
+        ["chat_history.jsonl"] => ("chat".to_owned(), false),
+        ["events.jsonl" | "feedback.jsonl" | "rewind_points.jsonl"] => (stem.to_owned(), false),
+        ["plan.json" | "signals.json" | "summary.json" | "usage.json"] => (stem.to_owned(), false),
+        ["subagents", child, "meta.json" | "output.json"] => (format!("{child}.{stem}"), false),
+        // What a command printed, named by its call.
+        ["terminal", _] => (name.to_owned(), false),
+        ["compaction_checkpoints", _] => (format!("checkpoint-{stem}"), false),
+        // The whole history before each compaction, and a readable form of it.
+        ["compaction_requests", _] => (format!("request-{stem}"), true),
+        ["compaction", _] => (format!("compaction.{name}"), true),
+        ["assets", ..] => (name.to_owned(), true),
+        ["prompt_context.json" | "system_prompt.txt" | "tool_definitions.json"] => (name.to_owned(), true),
+        inner => {
+            let key = inner.join(".");
+            let extra = INTERNAL.contains(&key.as_str());
+            // Not known yet; kept all the same.
+            (key, extra)
+        }
+    })
+}
+
+/// How a part of this name changes and is read.
+pub(super) fn form(source: &str) -> (SourceKind, Format) {
+    match source {
+        SourceKey::MAIN | "chat" | "events" | "feedback" | "rewind_points" => (SourceKind::Log, Format::JsonLines),
+        "plan" | "signals" | "summary" | "usage" => (SourceKind::State, Format::Json),
+        _ if source.ends_with(".meta") => (SourceKind::State, Format::Json),
+        _ if source.ends_with(".output") || source.starts_with("checkpoint-") => {
+            (SourceKind::Document, Format::Json)
+        }
+        // The output of a background command grows for as long as it runs.
+        _ if source.ends_with(".log") => (SourceKind::Log, Format::Opaque),
+        _ if INTERNAL.contains(&source) => (SourceKind::State, Format::Opaque),
+        _ => (SourceKind::Document, Format::Opaque),
+    }
+}
+
+/// The name under which a shared file is kept. Files of an unusual root have its
+/// name in front, so that two roots do not take turns under one name.
+fn shared_name(root: &Path, names: &[&str]) -> String {
+    let below = names.join("/");
+    match root.file_name().map(|name| name.to_string_lossy()) {
+        Some(name) if name != ".grok" => format!("{name}/{below}"),
+        _ => below,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(inner: &[&str]) -> Option<(String, bool)> {
+        part_of_session(inner)
+    }
+
+    #[test]
+    fn every_file_of_a_session_has_its_name() {
+        for (inner, key) in [
+            (&["updates.jsonl"][..], "m"),
+            (&["chat_history.jsonl"], "chat"),
+            (&["events.jsonl"], "events"),
+            (&["rewind_points.jsonl"], "rewind_points"),
+            (&["feedback.jsonl"], "feedback"),
+            (&["summary.json"], "summary"),
+            (&["subagents", "c1", "meta.json"], "c1.meta"),
+            (&["subagents", "c1", "output.json"], "c1.output"),
+            (&["terminal", "call_1.log"], "call_1.log"),
+            (&["compaction_checkpoints", "k1.json"], "checkpoint-k1"),
+            (&["news", "of-tomorrow.json"], "news.of-tomorrow.json"),
+        ] {
+            assert_eq!(part(inner), Some((key.to_owned(), false)), "{inner:?}");
+        }
+        for inner in [
+            &["compaction_requests", "k1.json"][..],
+            &["compaction", "segment_000.md"],
+            &["assets", "image-1.png"],
+            &["system_prompt.txt"],
+            &["title_refresh_idx"],
+            &["goal", "state.json"],
+        ] {
+            assert!(part(inner).is_some_and(|(_, extra)| extra), "{inner:?}");
+        }
+        for name in ["updates.jsonl.lock", "chat_history.jsonl.1f.tmp", "x.sqlite-wal", "x.db", "auth.json"] {
+            assert_eq!(part(&[name]), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_what_lies_below_a_session_or_a_group_is_taken() {
+        assert_eq!(place(&["sessions", "g", "prompt_history.jsonl"]), Some(Place::Shared(SourceKind::Log)));
+        assert_eq!(place(&["sessions", "session_search.sqlite"]), None);
+        assert_eq!(place(&["auth.json"]), None);
+        assert_eq!(place(&["sessions", "g", "notes.txt"]), None);
+    }
+
+    #[test]
+    fn forms_are_those_of_the_names() {
+        assert_eq!(form("m"), (SourceKind::Log, Format::JsonLines));
+        assert_eq!(form("summary"), (SourceKind::State, Format::Json));
+        assert_eq!(form("c1.output"), (SourceKind::Document, Format::Json));
+        assert_eq!(form("call_1.log"), (SourceKind::Log, Format::Opaque));
+        assert_eq!(form("image-1.png"), (SourceKind::Document, Format::Opaque));
+    }
+
+    #[test]
+    fn the_variable_may_name_several_homes() {
+        let env = |name: &str| (name == "GROK_HOME").then(|| "/a, /b,".to_owned());
+        let places = Places { home: "/h".into(), env: &env, extra_roots: vec!["/c".into()] };
+        assert_eq!(roots(&places), [PathBuf::from("/a"), "/b".into(), "/c".into()]);
+        let places = Places { home: "/h".into(), env: &|_| None, extra_roots: Vec::new() };
+        assert_eq!(roots(&places), [PathBuf::from("/h/.grok")]);
+    }
+
+    #[test]
+    fn a_folder_without_a_conversation_is_no_session() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join(".grok");
+        let put = |path: &str| {
+            let path = root.join("sessions").join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, b"{}").unwrap();
+        };
+        for path in ["g/s1/updates.jsonl", "g/s1/summary.json", "g/s2/summary.json", "g/.cwd", "x.sqlite"] {
+            put(path);
+        }
+        std::fs::create_dir_all(root.join("sessions/g/s3/updates.jsonl")).unwrap();
+        let mut seen = Vec::new();
+        walk(&root, &mut |found| seen.push((found.owner, found.source.to_string(), found.unreadable.is_some())));
+        let shared = |name: &str| Owner::Shared(name.to_owned());
+        assert_eq!(
+            seen,
+            [
+                (shared("sessions/g/.cwd"), "sessions%2Fg%2F.cwd".to_owned(), false),
+                (Owner::Session("s1".into()), "summary".to_owned(), false),
+                (Owner::Session("s1".into()), "m".to_owned(), false),
+                (shared("sessions/g/s2/summary.json"), "sessions%2Fg%2Fs2%2Fsummary.json".to_owned(), false),
+                (shared("sessions/g/s3/updates.jsonl"), "sessions%2Fg%2Fs3%2Fupdates.jsonl".to_owned(), true),
+            ]
+        );
+    }
+}

@@ -1,0 +1,347 @@
+//! What belongs together: pieces of one utterance, calls and their results,
+//! background tasks, sub-agents and the calls that started them, refusals told
+//! by several files, compactions and their summaries.
+
+use retro_model::{EventId, Kind, Origin, Outcome, ToolClass};
+use std::collections::{HashMap, HashSet};
+
+use super::order::{Place, Spine};
+use super::record::rule;
+use crate::Draft;
+
+/// Makes one event of the chunks of an answer, and one of those of a prompt.
+pub(super) fn utterances(drafts: &mut [Draft], spine: &Spine) {
+    // First piece of what is being said, by what tells that it is the same answer.
+    let mut said: HashMap<(Kind, Option<String>, String), usize> = HashMap::new();
+    let mut prompt: Option<(String, u32, usize)> = None;
+    for at in spine.range.clone() {
+        let Some(draft) = drafts.get(at) else { continue };
+        if let Some(index) = rule(draft, "prompt").map(index_of) {
+            let index = index.to_owned();
+            match &prompt {
+                Some((open, run, first)) if *open == index && *run == spine.run(at) && !index.is_empty() => {
+                    go_on_prompt(drafts, *first, at);
+                }
+                _ => {
+                    prompt = Some((index, spine.run(at), at));
+                    if let Some(first) = drafts.get_mut(at) {
+                        first.hint.opens_turn = true;
+                    }
+                }
+            }
+            said.clear();
+            continue;
+        }
+        if draft.hint.fold_only {
+            continue;
+        }
+        if draft.event.native.turn_id.is_some() || rule(draft, "rewind").is_some() {
+            prompt = None;
+        }
+        match rule(draft, "said") {
+            Some(key) => {
+                let stream = key.split(':').next().unwrap_or_default().to_owned();
+                match said.entry((draft.event.kind, draft.event.native.turn_id.clone(), stream)) {
+                    std::collections::hash_map::Entry::Vacant(new) => {
+                        new.insert(at);
+                    }
+                    std::collections::hash_map::Entry::Occupied(first) => go_on(drafts, *first.get(), at, ""),
+                }
+            }
+            // After a result the model is asked again: another answer.
+            None if draft.event.result.is_some() || rule(draft, "ended").is_some() => said.clear(),
+            None => {}
+        }
+    }
+}
+
+/// The prompt index in the key of a prompt.
+pub(super) fn index_of(key: &str) -> &str {
+    key.split(':').next().unwrap_or_default()
+}
+
+/// Another block of the same prompt: text goes on with the text before it.
+fn go_on_prompt(drafts: &mut [Draft], first: usize, at: usize) {
+    let is_text = |at: usize| drafts.get(at).is_some_and(|draft| draft.event.kind == Kind::User);
+    if is_text(at) {
+        if let Some(text) = (first..at).find(|at| is_text(*at) && !drafts.get(*at).is_some_and(|d| d.hint.fold_only)) {
+            go_on(drafts, text, at, "\n");
+        }
+        if let Some(draft) = drafts.get_mut(at) {
+            draft.hint.opens_turn = false;
+        }
+    }
+}
+
+/// The draft at `at` is a later piece of the one at `first`.
+fn go_on(drafts: &mut [Draft], first: usize, at: usize, between: &'static str) {
+    let Some(id) = drafts.get(at).map(|draft| draft.id().clone()) else { return };
+    if let Some(first) = drafts.get_mut(first) {
+        first.hint.text_also.push((between, id));
+    }
+    if let Some(later) = drafts.get_mut(at) {
+        later.hint.fold_only = true;
+    }
+}
+
+/// Background commands: the call is known by the task, its end by the task's.
+pub(super) fn tasks(drafts: &mut [Draft], spine: &Spine) {
+    let mut call_of: HashMap<String, String> = HashMap::new();
+    for draft in spine.range.clone().filter_map(|at| drafts.get(at)) {
+        let task = rule(draft, "task").or_else(|| rule(draft, "background"));
+        if let (Some(task), Some(result)) = (task, &draft.event.result) {
+            call_of.entry(task.to_owned()).or_insert_with(|| result.call_id.clone());
+        }
+    }
+    let mut ends: HashMap<String, (Outcome, Option<i64>)> = HashMap::new();
+    for draft in drafts.iter_mut() {
+        let Some(task) = rule(draft, "task-ended").map(str::to_owned) else { continue };
+        if let Some(result) = &mut draft.event.result {
+            if let Some(call) = call_of.get(&task) {
+                result.call_id.clone_from(call);
+            }
+            ends.insert(task, (result.outcome, result.exit_code));
+        }
+    }
+    for draft in drafts.iter_mut() {
+        let end = rule(draft, "background").and_then(|task| ends.get(task)).copied();
+        if let (Some((outcome, exit_code)), Some(result)) = (end, &mut draft.event.result) {
+            result.outcome = outcome;
+            result.exit_code = exit_code;
+        }
+    }
+}
+
+/// What is known of a call.
+struct Call {
+    at: usize,
+    id: EventId,
+    class: ToolClass,
+}
+
+/// Gives each call its paths, each result its outcome, duration and final words,
+/// and a result to calls that have none.
+pub(super) fn calls(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Place>]) {
+    let mut known: HashMap<String, Call> = HashMap::new();
+    let mut pending = Vec::new();
+    for at in spine.range.clone() {
+        let Some(draft) = drafts.get(at) else { continue };
+        let Some(tool) = &draft.event.tool else { continue };
+        if rule(draft, "call").is_some() {
+            let call = Call { at, id: draft.id().clone(), class: tool.class };
+            known.entry(tool.call_id.clone()).or_insert(call);
+        } else {
+            pending.push((tool.call_id.clone(), tool.paths.clone(), tool.edits.clone()));
+        }
+    }
+    for (call_id, paths, edits) in pending {
+        let call = known.get(&call_id).and_then(|call| drafts.get_mut(call.at));
+        if let Some(tool) = call.and_then(|draft| draft.event.tool.as_mut()) {
+            if tool.paths.is_empty() {
+                tool.paths = paths;
+            }
+            if tool.edits.is_empty() {
+                tool.edits = edits;
+            }
+        }
+    }
+    let ended = endings(drafts);
+    let final_words = final_words(drafts);
+    let mut answered: HashSet<String> = HashSet::new();
+    for draft in drafts.iter_mut() {
+        let is_update = draft.hint.row == "tool_call_update/result" || draft.hint.row == "task_completed";
+        let is_chat = rule(draft, "chat-result").is_some();
+        let started = rule(draft, "background").is_some();
+        let refused = rule(draft, "refused-call").is_some();
+        let Some(result) = draft.event.result.as_mut().filter(|_| is_update || is_chat) else { continue };
+        if let Some((outcome, duration_ms)) = ended.get(&result.call_id).filter(|_| draft.hint.row != "task_completed") {
+            if !refused && !(started && *outcome == Outcome::Ok) && *outcome != Outcome::Unknown {
+                result.outcome = *outcome;
+            }
+            result.duration_ms = result.duration_ms.or(*duration_ms);
+            if *outcome != Outcome::Ok {
+                result.edits.clear();
+            }
+        }
+        if draft.hint.row == "tool_call_update/result" {
+            if let Some((id, bytes)) = final_words.get(&result.call_id) {
+                result.bytes = *bytes;
+                draft.hint.text_from = Some(id.clone());
+            }
+            answered.insert(result.call_id.clone());
+        }
+        if let Some(call) = known.get(&result.call_id) {
+            draft.event.origin = match call.class {
+                ToolClass::Mcp | ToolClass::Web => Origin::External,
+                ToolClass::Ask => Origin::User,
+                _ => Origin::Tool,
+            };
+            draft.event.parent = Some(call.id.clone());
+        }
+    }
+    for (at, draft) in drafts.iter_mut().enumerate() {
+        let is_chat = rule(draft, "chat-result").is_some();
+        let Some(result) = draft.event.result.as_ref().filter(|_| is_chat) else { continue };
+        if answered.contains(&result.call_id) {
+            draft.hint.fold_only = true;
+        } else if let (Some(call), Some(place)) = (known.get(&result.call_id), places.get_mut(at)) {
+            *place = Some(Place::After(call.at));
+        }
+    }
+    let told: HashSet<String> = drafts
+        .iter()
+        .filter(|draft| rule(draft, "chat-result").is_some() && !draft.hint.fold_only)
+        .filter_map(|draft| Some(draft.event.result.as_ref()?.call_id.clone()))
+        .collect();
+    for draft in drafts.iter_mut().filter(|draft| draft.hint.row == "call/unanswered") {
+        let Some(result) = &mut draft.event.result else { continue };
+        if result.call_id.is_empty() || answered.contains(&result.call_id) || told.contains(&result.call_id) {
+            continue;
+        }
+        if let Some((outcome, duration_ms)) = ended.get(&result.call_id) {
+            (result.outcome, result.duration_ms) = (*outcome, *duration_ms);
+        }
+        draft.event.parent = known.get(&result.call_id).map(|call| call.id.clone());
+        draft.hint.fold_only = false;
+    }
+}
+
+/// How calls ended and how long they ran, as the event log says.
+fn endings(drafts: &[Draft]) -> HashMap<String, (Outcome, Option<u64>)> {
+    let rows = drafts.iter().filter(|draft| rule(draft, "completed").is_some());
+    rows.filter_map(|draft| {
+        let result = draft.event.result.as_ref()?;
+        Some((result.call_id.clone(), (result.outcome, result.duration_ms)))
+    })
+    .collect()
+}
+
+/// Results as the model got them, with their size.
+fn final_words(drafts: &[Draft]) -> HashMap<String, (EventId, u64)> {
+    let mut words = HashMap::new();
+    for draft in drafts.iter().filter(|draft| rule(draft, "chat-result").is_some()) {
+        if let Some(result) = draft.event.result.as_ref().filter(|result| result.bytes > 0) {
+            words.entry(result.call_id.clone()).or_insert_with(|| (draft.id().clone(), result.bytes));
+        }
+    }
+    words
+}
+
+/// A sub-agent is the child of the call that started it: the one whose result
+/// names it, else the nearest before its start.
+pub(super) fn subagents(drafts: &mut [Draft], spine: &Spine) {
+    let mut child_of: HashMap<String, String> = HashMap::new();
+    for draft in drafts.iter() {
+        if let (Some(result), Some(child)) = (&draft.event.result, &draft.event.child) {
+            child_of.insert(result.call_id.clone(), child.clone());
+        }
+    }
+    let mut starts: Vec<usize> = Vec::new();
+    let mut parent_of: HashMap<String, EventId> = HashMap::new();
+    for at in spine.range.clone() {
+        let Some(draft) = drafts.get_mut(at) else { continue };
+        if let Some(tool) = draft.event.tool.as_ref().filter(|tool| tool.class == ToolClass::Subagent) {
+            match child_of.get(&tool.call_id) {
+                Some(child) => {
+                    parent_of.entry(child.clone()).or_insert_with(|| draft.event.id.clone());
+                    draft.event.child = Some(child.clone());
+                }
+                None => starts.push(at),
+            }
+        } else if let Some(child) = rule(draft, "spawned").map(str::to_owned)
+            && !parent_of.contains_key(&child)
+            && let Some(call) = starts.pop().and_then(|start| drafts.get_mut(start))
+        {
+            parent_of.insert(child.clone(), call.event.id.clone());
+            call.event.child = Some(child);
+        }
+    }
+    for draft in drafts.iter_mut().filter(|draft| draft.event.kind == Kind::Subagent) {
+        draft.event.parent = draft.event.child.as_ref().and_then(|child| parent_of.get(child)).cloned();
+    }
+}
+
+/// Of several records that tell one refusal, the result's stays. Permissions and
+/// hooks name only the tool.
+pub(super) fn denials(drafts: &mut [Draft]) {
+    let names: HashMap<String, String> = drafts
+        .iter()
+        .filter_map(|draft| draft.event.tool.as_ref())
+        .filter(|tool| !tool.name.is_empty())
+        .map(|tool| (tool.call_id.clone(), tool.name.clone()))
+        .collect();
+    let mut of_call = HashSet::new();
+    let mut refused: Vec<(String, Option<i64>)> = Vec::new();
+    for draft in drafts.iter_mut() {
+        let Some(call) = rule(draft, "denied").map(str::to_owned) else { continue };
+        let name = names.get(&call).cloned().unwrap_or_default();
+        if of_call.insert(call) {
+            refused.push((name, draft.event.ts.map(|ts| ts.as_millis())));
+        } else {
+            draft.hint.fold_only = true;
+        }
+    }
+    // Each family of records tells every refusal at most once.
+    let mut taken: HashSet<(&'static str, usize)> = HashSet::new();
+    for draft in drafts.iter_mut() {
+        let Some(tool) = rule(draft, "refused").map(str::to_owned) else { continue };
+        let at = draft.event.ts.map(|ts| ts.as_millis());
+        let same = |(name, ts): &(String, Option<i64>)| {
+            *name == tool && at.zip(*ts).is_none_or(|(at, ts)| ts >= at.saturating_sub(REFUSAL_SPREAD_MS))
+        };
+        let family = draft.hint.row;
+        let found = refused.iter().enumerate().find(|(n, call)| same(call) && !taken.contains(&(family, *n)));
+        if let Some((n, _)) = found {
+            taken.insert((family, n));
+            draft.hint.fold_only = true;
+        }
+    }
+}
+
+/// By how much the record of a refused call may be older than that of its permission.
+const REFUSAL_SPREAD_MS: i64 = 1000;
+
+/// Each compaction takes the summary of its checkpoint, else the one that the
+/// chat still has: the last compaction the last one.
+pub(super) fn summaries(drafts: &mut [Draft]) {
+    let mut of_checkpoint: HashMap<String, EventId> = HashMap::new();
+    let mut of_chat: Vec<EventId> = Vec::new();
+    for draft in drafts.iter() {
+        match rule(draft, "summary") {
+            Some("") => of_chat.push(draft.id().clone()),
+            Some(checkpoint) => {
+                of_checkpoint.insert(checkpoint.to_owned(), draft.id().clone());
+            }
+            None => {}
+        }
+    }
+    let mut checkpoint = None;
+    let mut wanting: Vec<usize> = Vec::new();
+    for (at, draft) in drafts.iter_mut().enumerate() {
+        if let Some(id) = rule(draft, "checkpoint") {
+            checkpoint = of_checkpoint.get(id).cloned();
+        } else if draft.hint.row == "auto_compact_completed" {
+            draft.hint.text_from = checkpoint.take();
+            wanting.push(at);
+        }
+    }
+    // The chat tells the newest summaries; each compaction has one.
+    for (at, id) in wanting.into_iter().rev().zip(of_chat.into_iter().rev()) {
+        if let Some(draft) = drafts.get_mut(at).filter(|draft| draft.hint.text_from.is_none()) {
+            draft.hint.text_from = Some(id);
+        }
+    }
+}
+
+/// What was typed while the model worked is told once: as a prompt, by the chat,
+/// or by the event log.
+pub(super) fn interjections(drafts: &mut [Draft]) {
+    let hash = |key: &str| key.split(':').nth(1).unwrap_or_default().to_owned();
+    let mut said: HashSet<String> =
+        drafts.iter().filter_map(|draft| rule(draft, "prompt")).map(hash).collect();
+    for draft in drafts.iter_mut() {
+        if let Some(key) = rule(draft, "interjected").map(str::to_owned) {
+            draft.hint.fold_only |= !said.insert(key);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Grok Build, xAI's command line agent.
+//!
+//! A session is a folder of files that tell the same story from several sides.
+//! `updates.jsonl` is the spine: everything shown to the user, never cut. The
+//! other logs complete it: `chat_history.jsonl` has the final words as the model
+//! saw them and is rewritten by compaction and rewind, `events.jsonl` says how
+//! calls and turns ended.
+//!
+//! The way through this folder: `discover` finds the files and `identify` looks
+//! into those a user points at; `record` hands each record to the file of its
+//! source (`update` with `call`, `result`, `turn` and `side`; `chat`; `events`;
+//! `documents`); `settle` folds what came of them, in the steps `order`, `join`,
+//! `align` and `turns`. What the records mean is one table, `mapping`. `writer`
+//! goes the other way and writes a script as the program would.
+//!
+//! All shapes were seen in 1.0.41 unless said otherwise; no file names the
+//! version that wrote it, so every shape is accepted at once.
+
+mod align;
+mod call;
+mod chat;
+mod discover;
+mod documents;
+mod events;
+mod identify;
+mod join;
+mod mapping;
+mod order;
+mod record;
+mod result;
+mod settle;
+mod side;
+mod state;
+mod turn;
+mod turns;
+mod update;
+mod writer;
+
+use retro_model::{SessionKey, SourceKey, SourceKind};
+use std::path::{Path, PathBuf};
+
+use crate::command::quoted;
+use crate::script::Script;
+use crate::{Agent, Draft, Format, Found, Kindred, Parse, Part, Places, Row};
+
+/// Grok Build: the terminal program, its headless runs and its ACP clients.
+pub(crate) struct Grok;
+
+impl Agent for Grok {
+    fn name(&self) -> &'static str {
+        "grok"
+    }
+
+    fn title(&self) -> &'static str {
+        "Grok Build"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["grok-build"]
+    }
+
+    fn parser_version(&self) -> u32 {
+        1
+    }
+
+    fn roots(&self, places: &Places) -> Vec<PathBuf> {
+        discover::roots(places)
+    }
+
+    fn discover(&self, root: &Path, found: &mut dyn FnMut(Found)) {
+        discover::walk(root, found);
+    }
+
+    fn identify(&self, path: &Path, head: &[u8]) -> Option<Kindred> {
+        identify::identify(path, head)
+    }
+
+    fn parser(&self, part: &Part, state: Option<&[u8]>) -> Box<dyn Parse> {
+        Box::new(record::Parser::new(part, state))
+    }
+
+    fn settle(&self, _session: &SessionKey, drafts: &mut Vec<Draft>) {
+        settle::settle(drafts);
+    }
+
+    fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String> {
+        resume(session_id, cwd)
+    }
+
+    fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {
+        discover::form(source.as_str())
+    }
+
+    fn mapping(&self) -> &'static [Row] {
+        mapping::ROWS
+    }
+
+    fn write(&self, script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
+        writer::write(script)
+    }
+}
+
+/// The command that takes a session up again, from its own folder.
+fn resume(session_id: &str, cwd: Option<&str>) -> Option<String> {
+    let unfit = |text: &str| text.is_empty() || text.chars().any(char::is_control);
+    if unfit(session_id) || session_id.starts_with('-') || cwd.is_some_and(unfit) {
+        return None;
+    }
+    let resume = format!("grok -r {}", quoted(session_id));
+    Some(match cwd {
+        Some(cwd) if cwd.starts_with('-') => format!("cd -- {} && {resume}", quoted(cwd)),
+        Some(cwd) => format!("cd {} && {resume}", quoted(cwd)),
+        None => resume,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resuming_goes_to_the_folder_first() {
+        assert_eq!(resume("a1-b2", None).unwrap(), "grok -r a1-b2");
+        assert_eq!(resume("a1", Some("/w/it's here")).unwrap(), r"cd '/w/it'\''s here' && grok -r a1");
+        assert_eq!(resume("a;rm", Some("-x")).unwrap(), "cd -- -x && grok -r 'a;rm'");
+        assert_eq!(resume("a\nb", None), None);
+        assert_eq!(resume("--help", None), None);
+    }
+}

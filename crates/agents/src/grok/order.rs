@@ -1,0 +1,157 @@
+//! The order of a session's drafts.
+//!
+//! Lines of `updates.jsonl` are not in the order of what they tell: a result may
+//! be written after later lines. Within one process its numbers give the order,
+//! and the clock agrees with them wherever both were seen (1.0.41). A process
+//! that takes the session up begins to number anew, so the lines are first cut
+//! into runs. What the other files add is placed among them by its time, or by
+//! what it belongs to.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::record::rule;
+use super::update::numbered;
+use crate::Draft;
+
+/// Where the drafts of the updates lie once they are in order.
+pub(super) struct Spine {
+    /// Their indices.
+    pub range: Range<usize>,
+    /// The run of each, counted from 0.
+    runs: Vec<u32>,
+    /// The latest time up to each.
+    latest: Vec<i64>,
+}
+
+impl Spine {
+    /// The run that the draft at this index belongs to.
+    pub(super) fn run(&self, at: usize) -> u32 {
+        at.checked_sub(self.range.start).and_then(|at| self.runs.get(at)).copied().unwrap_or(0)
+    }
+
+    /// The place of something that happened then.
+    fn after(&self, millis: i64) -> Place {
+        match self.latest.partition_point(|latest| *latest <= millis) {
+            0 => Place::Before(self.range.start),
+            count => Place::After(self.range.start + count - 1),
+        }
+    }
+
+    /// The place of something that began then.
+    fn before(&self, millis: i64) -> Place {
+        Place::Before(self.range.start + self.latest.partition_point(|latest| *latest < millis))
+    }
+}
+
+/// A place beside a draft of the spine. Indices are those after [`arrange`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Before(usize),
+    After(usize),
+}
+
+/// Takes out what an earlier revision of a source said already.
+pub(super) fn set_aside_repeats(drafts: &mut Vec<Draft>) -> Vec<Draft> {
+    let mut seen = HashSet::new();
+    let mut repeats = Vec::new();
+    drafts.retain_mut(|draft| {
+        let first = draft.hint.identity.as_ref().is_none_or(|identity| seen.insert(identity.clone()));
+        if !first {
+            draft.hint.fold_only = true;
+            repeats.push(draft.clone());
+        }
+        first
+    });
+    repeats
+}
+
+/// Puts what the session is first, then the updates in order, then all else as it came.
+pub(super) fn arrange(drafts: &mut Vec<Draft>) -> Spine {
+    let (session, rest): (Vec<Draft>, Vec<Draft>) =
+        drafts.drain(..).partition(|draft| rule(draft, "session").is_some());
+    let (updates, others): (Vec<Draft>, Vec<Draft>) =
+        rest.into_iter().partition(|draft| draft.event.id.source.is_main());
+    let start = session.len();
+    drafts.extend(session);
+    let mut runs = Runs::default();
+    let mut numbered: Vec<(u32, u64, Draft)> = updates
+        .into_iter()
+        .map(|draft| {
+            let (run, number) = runs.place(&draft);
+            (run, number, draft)
+        })
+        .collect();
+    numbered.sort_by_key(|(run, number, _)| (*run, *number));
+    let mut latest = i64::MIN;
+    let mut spine = Spine { range: start..start + numbered.len(), runs: Vec::new(), latest: Vec::new() };
+    for (run, _, draft) in numbered {
+        latest = draft.event.ts.map_or(latest, |ts| latest.max(ts.as_millis()));
+        spine.runs.push(run);
+        spine.latest.push(latest);
+        drafts.push(draft);
+    }
+    drafts.extend(others);
+    spine
+}
+
+/// Cuts lines, as they stand in the file, into the runs of one process each.
+#[derive(Default)]
+struct Runs {
+    run: u32,
+    owner: Option<String>,
+    number: u64,
+    millis: i64,
+    /// Where the line before was placed, for lines without a number.
+    last: u64,
+}
+
+impl Runs {
+    fn place(&mut self, draft: &Draft) -> (u32, u64) {
+        let event_id = draft.event.native.uuid.as_deref().and_then(numbered);
+        let Some((owner, number)) = event_id else { return (self.run, self.last) };
+        let millis = draft.event.ts.map_or(self.millis, |ts| ts.as_millis());
+        let is_known = self.owner.as_deref() == Some(owner);
+        // A line that is only late has an earlier time, too. Only an empty task list may come
+        // from a clock that was set back.
+        let began_anew =
+            number <= self.number && (millis > self.millis || (rule(draft, "taken-up").is_some() && millis != self.millis));
+        if self.owner.is_some() && (!is_known || began_anew) {
+            self.run += 1;
+            (self.number, self.millis) = (0, i64::MIN);
+        }
+        if !is_known {
+            self.owner = Some(owner.to_owned());
+        }
+        self.number = self.number.max(number);
+        self.millis = self.millis.max(millis);
+        self.last = number;
+        (self.run, number)
+    }
+}
+
+/// Puts every draft that has a place there; what has none and is no event goes
+/// last, and what has none and a time is placed by it.
+pub(super) fn place(drafts: &mut Vec<Draft>, spine: &Spine, places: &[Option<Place>]) {
+    let mut keyed: Vec<((usize, u8), Draft)> = Vec::with_capacity(drafts.len());
+    for (at, draft) in drafts.drain(..).enumerate() {
+        let wanted = places.get(at).copied().flatten();
+        let key = match (wanted, draft.event.ts) {
+            (Some(Place::Before(at)), _) => (at, 0),
+            (Some(Place::After(at)), _) => (at, 2),
+            _ if at < spine.range.end => (at, 1),
+            _ if draft.hint.fold_only => (usize::MAX, 0),
+            (None, Some(ts)) => {
+                let begins = rule(&draft, "model").is_some() || rule(&draft, "turn-began").is_some();
+                match if begins { spine.before(ts.as_millis()) } else { spine.after(ts.as_millis()) } {
+                    Place::Before(at) => (at, 0),
+                    Place::After(at) => (at, 2),
+                }
+            }
+            (None, None) => (usize::MAX, 0),
+        };
+        keyed.push((key, draft));
+    }
+    keyed.sort_by_key(|(key, _)| *key);
+    drafts.extend(keyed.into_iter().map(|(_, draft)| draft));
+}

@@ -1,0 +1,205 @@
+//! `tool_call_update`: a call that is about to run, and how it ended.
+//!
+//! The status is not enough to tell a failure: a command that exits with 1 is
+//! `completed` (1.0.41). What the line itself says is told here, by exit code,
+//! then status; the event log, where it has the call, has the last word when the
+//! session settles.
+
+use retro_model::{Access, Kind, Origin, Outcome, Part as Piece, PathUse, SourceKey, ToolCall, ToolClass, ToolResult};
+use retro_text::{redact, redact_json};
+use serde_json::{Value, json};
+
+use super::call::diffs;
+use super::record::{clean, id, words};
+use super::update::Line;
+use crate::{Out, field};
+
+pub(super) fn read(line: &Line<'_>, out: &mut Out) {
+    match field::text(line.update, "status") {
+        Some("completed" | "failed" | "cancelled") => result(line, out),
+        // `pending` and `in_progress` of the protocol, or no status at all.
+        _ => pending(line, out),
+    }
+}
+
+/// A call that is about to run: the same fields for every tool.
+fn pending(line: &Line<'_>, out: &mut Out) {
+    let update = line.update;
+    let edits = diffs(field::list(update, "content"));
+    let access = if edits.is_empty() { Access::Read } else { Access::Write };
+    let paths = field::list(update, "locations").iter().filter_map(|place| field::some(place, "path"));
+    let mut draft = line.draft("tool_call_update/pending", Piece::Whole, Kind::ToolCall, Origin::Model);
+    draft.event.tool = Some(ToolCall {
+        call_id: field::text(update, "toolCallId").map(id).unwrap_or_default(),
+        parent_call: None,
+        name: String::new(),
+        class: ToolClass::Other,
+        args: None,
+        command: None,
+        cwd: None,
+        paths: paths.map(|path| PathUse { path: redact(path), access }).collect(),
+        edits,
+    });
+    draft.hint.fold_only = true;
+    out.push(draft);
+}
+
+fn result(line: &Line<'_>, out: &mut Out) {
+    let update = line.update;
+    let call_id = field::text(update, "toolCallId").map(id).unwrap_or_default();
+    let output = update.get("rawOutput").unwrap_or(&Value::Null);
+    let content = field::list(update, "content");
+    let text = answer(output, content);
+    let exit_code = output.get("exit_code").and_then(Value::as_i64).filter(|_| is(output, "Bash"));
+    let failed = field::text(update, "status") == Some("failed");
+    let refused = failed && output.is_null() && is_refusal(&text);
+    let background = is(output, "BackgroundTaskStarted");
+    let outcome = match exit_code {
+        _ if refused => Outcome::Denied,
+        _ if background && !failed => Outcome::Unknown,
+        _ if field::text(update, "status") == Some("cancelled") => Outcome::Interrupted,
+        Some(0) if field::is(output, "timed_out") => Outcome::Failed,
+        Some(code) if code != 0 => Outcome::Failed,
+        _ if failed => Outcome::Failed,
+        _ => Outcome::Ok,
+    };
+    let mut draft = line.draft("tool_call_update/result", Piece::Whole, Kind::ToolResult, Origin::Tool);
+    draft.event.result = Some(ToolResult {
+        call_id: call_id.clone(),
+        outcome,
+        exit_code,
+        duration_ms: field::count(output, "duration_ms"),
+        truncated: field::is(output, "truncated"),
+        bytes: text.len() as u64,
+        spilled_to: field::some(output, "output_file").and_then(source_of),
+        edits: if outcome == Outcome::Ok { diffs(content) } else { Vec::new() },
+    });
+    draft.event.child = field::some(output, "subagent_id").map(id);
+    draft.event.text = words(&text);
+    draft.event.data = facts(output);
+    draft.hint.rule = match field::some(output, "task_id").filter(|_| background) {
+        Some(task) => Some(("background", id(task))),
+        None => refused.then(|| ("refused-call", call_id.clone())),
+    };
+    out.push(draft);
+    if refused {
+        let mut denial = line.draft("tool_call_update/result", Piece::Tag("denial"), Kind::Denial, Origin::Harness);
+        denial.event.text = words(&text);
+        denial.event.data = Some(redact_json(json!({ "call_id": call_id })));
+        denial.hint.rule = Some(("denied", call_id));
+        out.push(denial);
+    }
+}
+
+fn is(output: &Value, kind: &str) -> bool {
+    field::text(output, "type") == Some(kind)
+}
+
+/// Whether the program says that it did not run the call.
+fn is_refusal(text: &str) -> bool {
+    text.starts_with("Tool `") && text.lines().next().is_some_and(|line| line.contains("` was not executed: "))
+}
+
+/// The source that a file of the `terminal` folder is.
+pub(super) fn source_of(path: &str) -> Option<String> {
+    let name = path.rsplit(['/', '\\']).next()?;
+    (!name.is_empty()).then(|| SourceKey::new(&clean(name)).to_string())
+}
+
+/// What the tool answered, as the model got it where the line has that.
+fn answer(output: &Value, content: &[Value]) -> String {
+    let of_kind = match field::text(output, "type") {
+        Some("Bash") => field::text(output, "output_for_prompt").map(str::to_owned).or_else(|| bytes(output, "output")),
+        Some("GrepSearch") => bytes(output, "stdout").filter(|text| !text.is_empty()).or_else(|| bytes(output, "stderr")),
+        Some("SubagentCompleted") => field::text(output, "output").map(str::to_owned),
+        Some("BackgroundTaskStarted") => field::text(output, "summary").map(str::to_owned),
+        Some("MCP") => output.get("output").and_then(variant),
+        Some(_) => variant(output),
+        None => None,
+    };
+    of_kind.filter(|text| !text.is_empty()).unwrap_or_else(|| shown(content))
+}
+
+/// The text of the variant that an output is: `FileContent`, `NoMatchesFound`, …
+fn variant(output: &Value) -> Option<String> {
+    let (_, inner) = output.as_object()?.iter().find(|(name, _)| name.as_str() != "type")?;
+    let fields = ["tool_output_for_prompt", "summary_for_prompt", "content", "message", "text", "error"];
+    match inner {
+        Value::String(text) => Some(text.clone()),
+        Value::Object(_) => fields.iter().find_map(|name| field::text(inner, name)).map(str::to_owned),
+        Value::Array(blocks) => Some(shown(blocks)),
+        _ => None,
+    }
+}
+
+/// Bytes that are logged as a list of numbers.
+fn bytes(output: &Value, name: &str) -> Option<String> {
+    let numbers = output.get(name)?.as_array()?;
+    let bytes: Vec<u8> =
+        numbers.iter().filter_map(Value::as_u64).filter_map(|number| u8::try_from(number).ok()).collect();
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The text of content blocks; images are named, their bytes stay in the raw record.
+pub(super) fn shown(content: &[Value]) -> String {
+    let parts: Vec<&str> = content
+        .iter()
+        .filter_map(|block| {
+            let inner = block.get("content").filter(|inner| inner.is_object()).unwrap_or(block);
+            match field::text(inner, "type") {
+                Some("image") => Some("[image]"),
+                _ => inner.as_str().or_else(|| field::text(inner, "text")),
+            }
+        })
+        .collect();
+    parts.join("\n")
+}
+
+/// What no other field of the event has.
+fn facts(output: &Value) -> Option<retro_text::Redacted<Value>> {
+    super::record::pick(
+        output,
+        &[
+            "type", "signal", "timed_out", "total_bytes", "match_count", "file_matches", "tool_name", "server_name",
+            "subagent_type", "tool_calls", "turns", "worktree_path", "task_id", "pid",
+        ],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_output_has_its_text() {
+        let said = |output: Value| answer(&output, &[]);
+        assert_eq!(said(json!({ "type": "Bash", "output": [104, 105], "output_for_prompt": "exit: 0\nhi" })), "exit: 0\nhi");
+        assert_eq!(said(json!({ "type": "Bash", "output": [104, 105, 255, 999] })), "hi\u{fffd}");
+        assert_eq!(said(json!({ "type": "GrepSearch", "stdout": [97], "stderr": [] })), "a");
+        assert_eq!(said(json!({ "type": "ReadFile", "FileContent": { "content": "1→x" } })), "1→x");
+        assert_eq!(said(json!({ "type": "ReadFile", "FileNotFound": "Error: no a" })), "Error: no a");
+        assert_eq!(said(json!({ "type": "SearchReplace", "NoMatchesFound": { "message": "not there" } })), "not there");
+        assert_eq!(said(json!({ "type": "MCP", "output": { "Error": "no such ticket" } })), "no such ticket");
+        assert_eq!(said(json!({ "type": "Todo", "TodosUpdated": { "summary_for_prompt": "- a" } })), "- a");
+        assert_eq!(said(json!({ "type": "New" })), "");
+    }
+
+    #[test]
+    fn blocks_are_the_text_where_there_is_no_other() {
+        let content = [json!({ "type": "content", "content": { "type": "text", "text": "a" } }), json!({ "type": "image" })];
+        assert_eq!(answer(&Value::Null, &content), "a\n[image]");
+    }
+
+    #[test]
+    fn only_the_programs_own_sentence_is_a_refusal() {
+        assert!(is_refusal("Tool `write` was not executed: Denied by permission policy: x"));
+        assert!(!is_refusal("sh: rm was not executed: x"));
+    }
+
+    #[test]
+    fn a_spilled_file_is_named_by_its_last_part() {
+        assert_eq!(source_of("/h/.grok/s/terminal/call_1.log").as_deref(), Some("call_1.log"));
+        assert_eq!(source_of(r"C:\h\terminal\call:2.log").as_deref(), Some("call%3A2.log"));
+        assert_eq!(source_of("/h/"), None);
+    }
+}

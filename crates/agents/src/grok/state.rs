@@ -1,0 +1,68 @@
+//! What the parser remembers between two records of a source.
+//!
+//! Small, bounded, and written as JSON, so that a log can be taken up again
+//! where it was left. Nearly all joining is done when the session settles, since
+//! lines of one call lie in three files and not always in order.
+
+use serde::{Deserialize, Serialize};
+
+/// Sub-agents that may end within one turn.
+const FINISHED_MAX: usize = 256;
+
+/// What was read so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct State {
+    /// The model of the last prompt (updates) or turn (events).
+    pub model: Option<String>,
+    /// Sub-agents that ended since the last turn did.
+    finished: Vec<String>,
+}
+
+impl State {
+    /// Reads what [`State::save`] wrote; anything else is a fresh start.
+    pub(super) fn load(bytes: Option<&[u8]>) -> State {
+        bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
+    }
+
+    /// Everything, as bytes.
+    pub(super) fn save(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// A sub-agent ended.
+    pub(super) fn finish(&mut self, child: &str) {
+        if self.finished.len() < FINISHED_MAX && !self.finished.iter().any(|known| known == child) {
+            self.finished.push(child.to_owned());
+        }
+    }
+
+    /// The sub-agents whose tokens are in the turn that ends now.
+    pub(super) fn take_finished(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.finished)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_stays_small_whatever_comes() {
+        let mut state = State::default();
+        for n in 0..10_000 {
+            state.finish(&format!("child-{n}"));
+        }
+        assert!(state.save().len() < 8 * 1024);
+        assert_eq!(state.take_finished().len(), FINISHED_MAX);
+        assert!(state.take_finished().is_empty());
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_read_is_a_fresh_start() {
+        assert_eq!(State::load(Some(b"not json")), State::default());
+        let mut state = State { model: Some("m".into()), ..State::default() };
+        state.finish("c");
+        assert_eq!(State::load(Some(&state.save())), state);
+    }
+}

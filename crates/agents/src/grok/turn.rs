@@ -1,0 +1,132 @@
+//! `turn_completed`: what a turn cost and why it ended.
+//!
+//! One figure a turn and model, summed over all answers of the turn, those of
+//! sub-agents that ended in it included: rows are gross, and `data.includes`
+//! names the sub-agents. Input is logged as a whole; what was read from or
+//! written to the cache is a part of it.
+
+use retro_model::{Exactness, Kind, Origin, Part as Piece, Usage};
+use retro_text::redact_json;
+use serde_json::{Value, json};
+
+use super::record::{clean, id, words};
+use super::state::State;
+use super::update::Line;
+use crate::{Draft, Out, field};
+
+/// How sure a file can be that a figure is its own.
+mod own {
+    /// The session that the line names is this one.
+    pub(super) const WRITTEN: u8 = 1;
+    /// The line was copied from the session this one was forked from.
+    pub(super) const COPIED: u8 = 0;
+}
+
+pub(super) fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
+    let turn = field::some(line.update, "prompt_id").unwrap_or_default();
+    let stop = field::text(line.update, "stop_reason").unwrap_or_default();
+    let mut drafts: Vec<Draft> = match line.update.get("usage").filter(|usage| usage.is_object()) {
+        Some(usage) => counted(line, turn, stop, usage, state),
+        None => Vec::new(),
+    };
+    let ending = |kind, tag| line.draft("turn_completed", Piece::Tag(tag), kind, Origin::Harness);
+    match stop {
+        "cancelled" => {
+            let mut draft = ending(Kind::Interruption, "interruption");
+            draft.event.data = Some(redact_json(json!({
+                "reason": stop, "category": line.meta.get("cancellationCategory") })));
+            drafts.push(draft);
+        }
+        "error" | "rate_limit" => {
+            let mut draft = ending(Kind::Error, "error");
+            let said = field::some(line.update, "agent_result").or_else(|| field::some(line.update, "error"));
+            draft.event.text = said.and_then(words);
+            draft.event.data = Some(redact_json(json!({ "reason": stop })));
+            drafts.push(draft);
+        }
+        _ => {}
+    }
+    if drafts.is_empty() {
+        // A slash command: it only ends its turn.
+        let mut draft = line.draft("turn_completed", Piece::Whole, Kind::Note, Origin::Harness);
+        draft.hint.fold_only = true;
+        drafts.push(draft);
+    }
+    for mut draft in drafts {
+        draft.event.native.turn_id = Some(id(turn));
+        draft.hint.rule = Some(("ended", stop.to_owned()));
+        out.push(draft);
+    }
+}
+
+/// One draft for each model of the turn.
+fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Value, state: &mut State) -> Vec<Draft> {
+    let includes = state.take_finished();
+    let models: Vec<(Option<&str>, &Value)> = match usage.get("modelUsage").and_then(Value::as_object) {
+        Some(models) if !models.is_empty() => models.iter().map(|(model, part)| (Some(model.as_str()), part)).collect(),
+        _ => vec![(state.model.as_deref(), usage)],
+    };
+    let only = models.len() == 1;
+    let of_model = |(index, (model, part)): (u32, (Option<&str>, &Value))| {
+        let piece = if only { Piece::Tag("usage") } else { Piece::Block(index) };
+        let mut draft = line.draft("turn_completed", piece, Kind::Usage, Origin::Harness);
+        // A cost is told of the whole turn, and of each model in newer lines.
+        let ticks = field::count(part, "costUsdTicks").or_else(|| field::count(usage, "costUsdTicks").filter(|_| only));
+        let incomplete = field::is(usage, "usage_is_incomplete") || field::is(usage, "usageIsIncomplete");
+        draft.event.usage = Some(Usage {
+            own: if line.inherited { own::COPIED } else { own::WRITTEN },
+            exactness: if incomplete { Exactness::LowerBound } else { Exactness::Exact },
+            reported_cost_nano: ticks.and_then(|ticks| i64::try_from(ticks / TICKS_A_NANO).ok()),
+            ..counters(part)
+        });
+        draft.event.model = model.map(clean);
+        draft.event.response = Some(line.response(turn, model));
+        draft.event.data = Some(redact_json(json!({
+            "calls": part.get("modelCalls"),
+            "own_calls": usage.get("numTurns").filter(|_| only),
+            "includes": if includes.is_empty() { Value::Null } else { json!(includes) },
+            "stop_reason": stop,
+            "elapsed_ms": line.update.get("elapsed_ms"),
+            "api_duration_ms": part.get("apiDurationMs"),
+            "cost_is_partial": usage.get("cost_is_partial"),
+        })));
+        draft
+    };
+    (0..).zip(models).map(of_model).collect()
+}
+
+/// A dollar is 10^10 ticks and 10^9 billionths.
+const TICKS_A_NANO: u64 = 10;
+
+fn counters(part: &Value) -> Usage {
+    let count = |name| field::count(part, name).unwrap_or(0);
+    let (cache_read, cache_write) = (count("cachedReadTokens"), count("cacheCreationTokens"));
+    Usage {
+        input: count("inputTokens").saturating_sub(cache_read).saturating_sub(cache_write),
+        // The log does not tell how long it is kept.
+        cache_write_unsplit: cache_write,
+        cache_read,
+        output: count("outputTokens"),
+        reasoning: count("reasoningTokens"),
+        ..Usage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn input_is_what_was_not_cached() {
+        let usage = counters(&json!({ "inputTokens": 100, "cachedReadTokens": 60, "cacheCreationTokens": 30,
+            "outputTokens": 7, "reasoningTokens": 3 }));
+        assert_eq!((usage.input, usage.cache_read, usage.cache_write_unsplit), (10, 60, 30));
+        assert_eq!((usage.output, usage.reasoning), (7, 3));
+    }
+
+    #[test]
+    fn figures_that_cannot_be_are_not_negative() {
+        let usage = counters(&json!({ "inputTokens": 1, "cachedReadTokens": 60, "outputTokens": "7" }));
+        assert_eq!((usage.input, usage.cache_read, usage.output), (0, 60, 0));
+    }
+}

@@ -1,0 +1,209 @@
+//! Logs to measure with: a given home, or sessions made here from a counter, so
+//! that every run on every machine sees the same bytes.
+
+use serde_json::json;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use walkdir::WalkDir;
+
+use super::timed;
+use crate::failure::Failure;
+
+/// Session logs below a home directory.
+pub(crate) struct Logs {
+    /// The home.
+    pub(crate) home: PathBuf,
+    /// Its files, sorted.
+    pub(crate) files: Vec<PathBuf>,
+    /// Bytes of all files.
+    pub(crate) bytes: u64,
+}
+
+impl Logs {
+    /// Those that are there.
+    pub(crate) fn at(home: &Path) -> Result<Logs, Failure> {
+        let mut files = Vec::new();
+        let mut bytes = 0;
+        for entry in WalkDir::new(home).sort_by_file_name() {
+            let entry = entry.map_err(|error| Failure::at(home, error))?;
+            if entry.file_type().is_file() {
+                bytes += entry.metadata().map_err(|error| Failure::at(home, error))?.len();
+                files.push(entry.into_path());
+            }
+        }
+        if files.is_empty() {
+            return Err(Failure::at(home, "holds no logs to measure with"));
+        }
+        Ok(Logs { home: home.to_owned(), files, bytes })
+    }
+
+    /// Makes `count` sessions of at least `bytes` each.
+    pub(crate) fn generate(home: &Path, count: usize, bytes: usize) -> Result<Logs, Failure> {
+        for number in 0..count {
+            let project = format!("-home-dev-code-shop{}", number % 10);
+            let folder = home.join(".claude/projects").join(project);
+            std::fs::create_dir_all(&folder).map_err(|error| Failure::at(&folder, error))?;
+            let path = folder.join(format!("{}.jsonl", session_id(number)));
+            let file = File::create(&path).map_err(|error| Failure::at(&path, error))?;
+            let mut out = BufWriter::new(file);
+            let (mut written, mut turn) = (0, 0);
+            while written < bytes {
+                turn += 1;
+                let text = lines(&session_id(number), turn);
+                written += text.len();
+                out.write_all(text.as_bytes()).map_err(|error| Failure::at(&path, error))?;
+            }
+            out.flush().map_err(|error| Failure::at(&path, error))?;
+        }
+        Logs::at(home)
+    }
+}
+
+/// Appends one turn to a generated session.
+pub(crate) fn append(session: &Path, turn: usize) -> Result<(), Failure> {
+    let id = session.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut file =
+        OpenOptions::new().append(true).open(session).map_err(|error| Failure::at(session, error))?;
+    file.write_all(lines(&id, turn).as_bytes()).map_err(|error| Failure::at(session, error))
+}
+
+/// How many turns a generated session has.
+pub(crate) fn turns(session: &Path) -> Result<usize, Failure> {
+    let bytes = std::fs::read(session).map_err(|error| Failure::at(session, error))?;
+    Ok(bytes.iter().filter(|byte| **byte == b'\n').count() / LINES_A_TURN)
+}
+
+/// The time of a bare walk that looks at every file's size and times.
+pub(crate) fn walk(home: &Path) -> Result<Duration, Failure> {
+    let (time, files) = timed(|| {
+        let mut files = 0u64;
+        for entry in WalkDir::new(home) {
+            let entry = entry.map_err(|error| Failure::at(home, error))?;
+            files += u64::from(entry.metadata().is_ok_and(|meta| meta.modified().is_ok() && meta.is_file()));
+        }
+        Ok(files)
+    })?;
+    if files == 0 { Err(Failure::at(home, "holds no files")) } else { Ok(time) }
+}
+
+/// Bytes of all files below a folder.
+pub(crate) fn size(folder: &Path) -> u64 {
+    let entries = WalkDir::new(folder).into_iter().filter_map(Result::ok);
+    entries
+        .filter_map(|entry| entry.metadata().ok())
+        .filter(|meta| meta.is_file())
+        .map(|meta| meta.len())
+        .sum()
+}
+
+const LINES_A_TURN: usize = 4;
+
+fn session_id(number: usize) -> String {
+    format!("00000000-0000-4000-8000-{number:012}")
+}
+
+/// One turn as Claude Code 2.1 writes it: a prompt, a call, its result, an answer.
+fn lines(session: &str, turn: usize) -> String {
+    let mut text = String::new();
+    let id = |step: usize| format!("{:08x}-0000-4000-8000-{session:.8}{step:04}", turn);
+    let usage = json!({"input_tokens": 12, "cache_read_input_tokens": turn * 900, "output_tokens": 180});
+    let contents = [
+        ("user", json!({"role": "user", "content": prose(turn, 30)})),
+        (
+            "assistant",
+            json!({"role": "assistant", "id": format!("msg_{turn}"), "model": "claude-opus-5", "usage": usage,
+                "content": [{"type": "tool_use", "id": format!("call_{turn}"), "name": "Bash",
+                    "input": {"command": format!("cargo test case_{turn}"), "description": prose(turn + 1, 8)}}]}),
+        ),
+        (
+            "user",
+            json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": format!("call_{turn}"),
+                "content": prose(turn + 2, 240), "is_error": false}]}),
+        ),
+        (
+            "assistant",
+            json!({"role": "assistant", "id": format!("msg_{turn}b"), "model": "claude-opus-5", "usage": usage,
+                "content": [{"type": "text", "text": prose(turn + 3, 90)}]}),
+        ),
+    ];
+    for (step, (kind, message)) in contents.into_iter().enumerate() {
+        let parent = match (turn, step) {
+            (1, 0) => None,
+            (_, 0) => Some(format!("{:08x}-0000-4000-8000-{session:.8}{:04}", turn - 1, LINES_A_TURN - 1)),
+            _ => Some(id(step - 1)),
+        };
+        let (minutes, seconds) = ((turn / 6) % 60, (turn % 6) * 10 + step);
+        let record = json!({
+            "parentUuid": parent, "isSidechain": false, "userType": "external", "cwd": "/home/dev/code/shop",
+            "sessionId": session, "version": "2.1.300", "gitBranch": "main", "type": kind, "message": message,
+            "uuid": id(step), "timestamp": format!("2026-03-01T{:02}:{minutes:02}:{seconds:02}.000Z", (turn / 360) % 24),
+        });
+        text.push_str(&record.to_string());
+        text.push('\n');
+    }
+    text
+}
+
+/// Words in an order that a number decides, so that text compresses as text does.
+fn prose(seed: usize, words: usize) -> String {
+    const WORDS: &[&str] = &[
+        "the", "order", "of", "a", "shop", "test", "fails", "because", "tax", "is", "rounded", "twice", "in",
+        "src", "cart", "rs", "line", "total", "price", "expected", "found", "cents", "when", "invoice",
+        "has", "two", "rows", "module", "returns", "early", "without", "discount", "let", "us", "look", "at",
+        "how", "it", "was", "before",
+    ];
+    let mut state = seed as u64 * 2_654_435_761 + 1;
+    let mut text = String::new();
+    for number in 0..words {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let word = WORDS.get((state >> 33) as usize % WORDS.len()).copied().unwrap_or_default();
+        text.push_str(if number == 0 { "" } else { " " });
+        text.push_str(word);
+        if state >> 60 == 0 {
+            text.push_str(&format!(" {}", state >> 48));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_logs_are_the_same_every_time() {
+        let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let first = Logs::generate(a.path(), 3, 20_000).unwrap();
+        let second = Logs::generate(b.path(), 3, 20_000).unwrap();
+        assert_eq!(first.files.len(), 3);
+        assert_eq!(first.bytes, second.bytes);
+        for (one, two) in first.files.iter().zip(&second.files) {
+            assert_eq!(std::fs::read(one).unwrap(), std::fs::read(two).unwrap());
+        }
+        assert_eq!(size(a.path()), first.bytes);
+    }
+
+    #[test]
+    fn a_turn_is_appended_behind_the_last() {
+        let home = tempfile::tempdir().unwrap();
+        let logs = Logs::generate(home.path(), 1, 5_000).unwrap();
+        let before = turns(&logs.files[0]).unwrap();
+        append(&logs.files[0], before + 1).unwrap();
+        assert_eq!(turns(&logs.files[0]).unwrap(), before + 1);
+        let text = std::fs::read_to_string(&logs.files[0]).unwrap();
+        let records: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for pair in records.windows(2) {
+            assert_eq!(pair[1]["parentUuid"], pair[0]["uuid"]);
+        }
+    }
+
+    #[test]
+    fn an_empty_home_cannot_be_measured() {
+        let home = tempfile::tempdir().unwrap();
+        assert!(Logs::at(home.path()).is_err());
+        assert!(walk(home.path()).is_err());
+    }
+}

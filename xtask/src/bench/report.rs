@@ -1,0 +1,167 @@
+//! What was measured, as a table with the bars beside it.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::measure::Cost;
+use crate::failure::Failure;
+use crate::run;
+use crate::table::table;
+
+/// The part of the page that is ours to replace.
+const BEGIN: &str = "<!-- bench capture: begin -->";
+const END: &str = "<!-- bench capture: end -->";
+
+/// One measured thing.
+pub(crate) struct Line {
+    what: &'static str,
+    cost: Cost,
+    bytes: Option<u64>,
+}
+
+impl Line {
+    /// Something that went through this many bytes.
+    pub(crate) fn over(what: &'static str, cost: Cost, bytes: u64) -> Line {
+        Line { what, cost, bytes: Some(bytes) }
+    }
+
+    /// Something that has no speed.
+    pub(crate) fn plain(what: &'static str, cost: Cost) -> Line {
+        Line { what, cost, bytes: None }
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let unknown = || "unknown".to_owned();
+        let speed = |bytes: u64| format!("{:.0} MB/s", bytes as f64 / 1e6 / self.cost.wall.as_secs_f64());
+        vec![
+            self.what.to_owned(),
+            run::seconds(self.cost.wall),
+            self.cost.cpu.map_or_else(unknown, run::seconds),
+            self.cost.instructions.map_or_else(unknown, |count| format!("{:.1} M", count as f64 / 1e6)),
+            self.bytes.map_or_else(String::new, speed),
+        ]
+    }
+}
+
+/// All of it.
+pub(crate) struct Report {
+    files: usize,
+    bytes: u64,
+    lines: Vec<Line>,
+    bars: Vec<Vec<String>>,
+}
+
+impl Report {
+    /// An empty report about logs of this size.
+    pub(crate) fn new(files: usize, bytes: u64) -> Report {
+        Report { files, bytes, lines: Vec::new(), bars: Vec::new() }
+    }
+
+    /// Adds a measured thing.
+    pub(crate) fn add(&mut self, line: Line) {
+        self.lines.push(line);
+    }
+
+    /// Adds one time divided by another, with its bar.
+    pub(crate) fn ratio(&mut self, what: &str, of: Duration, by: Duration, bar: &str) {
+        self.bar(what, format!("{:.2}", of.as_secs_f64() / by.as_secs_f64()), bar);
+    }
+
+    /// Adds one count divided by another, with its bar.
+    pub(crate) fn count(&mut self, what: &str, of: u64, by: u64, bar: &str) {
+        self.bar(what, format!("{:.2}", of as f64 / by as f64), bar);
+    }
+
+    /// Adds one time less another, with its bar.
+    pub(crate) fn difference(&mut self, what: &str, of: Option<Duration>, less: Option<Duration>, bar: &str) {
+        let value = of.zip(less).map(|(of, less)| run::seconds(of.saturating_sub(less)));
+        self.bar(what, value.unwrap_or_else(|| "unknown".to_owned()), bar);
+    }
+
+    /// Adds a part of a whole. Repacking comes later, so there is no bar here.
+    pub(crate) fn share(&mut self, what: &str, part: u64, whole: u64) {
+        self.bar(what, format!("{:.1} %", part as f64 * 100.0 / whole as f64), "");
+    }
+
+    fn bar(&mut self, what: &str, value: String, bar: &str) {
+        self.bars.push(vec![what.to_owned(), value, bar.to_owned()]);
+    }
+
+    /// Both tables.
+    pub(crate) fn text(&self) -> String {
+        let rows: Vec<Vec<String>> = self.lines.iter().map(Line::cells).collect();
+        format!(
+            "{} files, {:.1} MB; the cheapest of several runs\n\n{}\n{}",
+            self.files,
+            self.bytes as f64 / 1e6,
+            table(&["what", "wall", "CPU", "instructions", "speed"], &rows),
+            table(&["ratio", "measured", "bar"], &self.bars)
+        )
+    }
+
+    /// Puts the tables into the page, with the day and the command, in place of
+    /// those of the last time.
+    pub(crate) fn write(&self, page: &Path) -> Result<(), Failure> {
+        let day = run::output(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
+        let part = format!(
+            "{BEGIN}\n## Capture\n\n`cargo xtask bench capture --write` on {} ({} cores):\n{}{END}\n",
+            day.trim(),
+            std::thread::available_parallelism().map_or(1, usize::from),
+            self.text()
+        );
+        let old = std::fs::read_to_string(page).unwrap_or_else(|_| "# Benchmarks\n".to_owned());
+        std::fs::write(page, replaced(&old, &part)).map_err(|error| Failure::at(page, error))
+    }
+}
+
+/// The page with our part replaced, or added at its end.
+fn replaced(page: &str, part: &str) -> String {
+    let cut = page.find(BEGIN).and_then(|begin| {
+        let end = begin + page[begin..].find(END)? + END.len();
+        Some((&page[..begin], page[end..].trim_start_matches('\n')))
+    });
+    match cut {
+        Some((before, "")) => format!("{before}{part}"),
+        Some((before, after)) => format!("{before}{part}\n{after}"),
+        None => format!("{}\n\n{part}", page.trim_end()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_has_a_row_for_each_thing_and_says_what_is_unknown() {
+        let mut report = Report::new(2, 10_000_000);
+        report.add(Line::over("cat", Cost::wall(Duration::from_millis(100)), 10_000_000));
+        report.ratio("half", Duration::from_secs(1), Duration::from_secs(2), "at most 1");
+        report.difference(
+            "more",
+            Some(Duration::from_millis(12)),
+            Some(Duration::from_millis(2)),
+            "at most 10 ms",
+        );
+        report.difference("less", None, None, "");
+        report.count("three", 3, 1, "");
+        report.share("raw", 1, 8);
+        let text = report.text();
+        for cell in ["100.0 ms", "unknown", "100 MB/s", "0.50", "10.0 ms", "3.00", "12.5 %", "at most 1 "] {
+            assert!(text.contains(cell), "{cell} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_second_report_takes_the_place_of_the_first() {
+        let part = |text: &str| format!("{BEGIN}\n{text}\n{END}\n");
+        let first = replaced("# Benchmarks\n", &part("one"));
+        assert_eq!(first, format!("# Benchmarks\n\n{}", part("one")));
+        assert_eq!(replaced(&first, &part("two")), format!("# Benchmarks\n\n{}", part("two")));
+        let followed = format!("{first}\n## Search\n");
+        assert_eq!(
+            replaced(&followed, &part("two")),
+            format!("# Benchmarks\n\n{}\n## Search\n", part("two"))
+        );
+    }
+}
