@@ -62,8 +62,13 @@ impl Repository {
 
     /// Builds the program and returns where it lies.
     pub(crate) fn build_retro(&self, release: bool) -> Result<PathBuf, Failure> {
-        let mut cargo =
-            self.cargo(&["build", "--package", "retro-cli", "--message-format=json-render-diagnostics"]);
+        let mut cargo = self.cargo(&[
+            "build",
+            "--quiet",
+            "--package",
+            "retro-cli",
+            "--message-format=json-render-diagnostics",
+        ]);
         if release {
             cargo.arg("--release");
         }

@@ -14,9 +14,15 @@
 
 mod agent;
 mod claude;
+mod codex;
+mod command;
+mod database;
 mod draft;
 pub mod fold;
+mod grok;
 mod json;
+mod lines;
+mod patch;
 mod reader;
 mod registry;
 pub mod script;

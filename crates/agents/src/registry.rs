@@ -2,9 +2,11 @@
 
 use crate::Agent;
 use crate::claude::Claude;
+use crate::codex::Codex;
+use crate::grok::Grok;
 
 /// Every supported agent, sorted by name.
-pub static AGENTS: &[&dyn Agent] = &[&Claude];
+pub static AGENTS: &[&dyn Agent] = &[&Claude, &Codex, &Grok];
 
 /// The agent with this name or alias.
 pub fn by_name(name: &str) -> Option<&'static dyn Agent> {
@@ -24,11 +26,9 @@ pub struct Unsupported {
 /// Agents that are recognized and not read, sorted by title.
 pub static UNSUPPORTED: &[Unsupported] = &[
     Unsupported { title: "Cline", marker: ".cline" },
-    Unsupported { title: "Codex", marker: ".codex/sessions" },
     Unsupported { title: "Copilot CLI", marker: ".copilot/session-state" },
     Unsupported { title: "Cursor", marker: ".cursor/projects" },
     Unsupported { title: "Gemini CLI", marker: ".gemini/tmp" },
-    Unsupported { title: "Grok", marker: ".grok/sessions" },
     Unsupported { title: "OpenCode", marker: ".local/share/opencode" },
     Unsupported { title: "Pi", marker: ".pi/agent/sessions" },
     Unsupported { title: "Qwen Code", marker: ".qwen/projects" },

@@ -106,7 +106,8 @@ fn a_failing_test_is_fixed() {
 
 #[test]
 fn a_sub_agent_is_a_thread_of_its_own_that_hangs_on_its_call() {
-    let story = told("> Look around\n& Find callers\n.   $ grep port\n.   | a.rs\n.   < Two callers.\n< Two.");
+    let story =
+        told("> Look around\n& Find callers\n.   $ grep port\n.   | a.rs\n.   < Two callers.\n< Two.");
     let call = of_kind(&story, Kind::ToolCall)[0];
     let child = call.child.clone().unwrap();
     assert_eq!(call.tool.as_ref().unwrap().class, ToolClass::Subagent);

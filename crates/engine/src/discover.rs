@@ -5,7 +5,7 @@
 //! seen them unchanged before.
 
 use retro_agents::{AGENTS, Agent, Encoding, Found, Owner, Places, Stat, UNSUPPORTED};
-use retro_model::SessionKey;
+use retro_model::{SessionKey, SourceKind};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -146,16 +146,17 @@ impl<'a> Collector<'a> {
             self.found.skipped.push(Skipped { agent: agent.name(), path: file.path, reason });
             return;
         }
-        let seen = self.known.get(&file.path).filter(|known| known.stat == file.stat);
-        match seen {
-            Some(known) => {
-                file.owner = known.owner.clone();
-                file.source = known.source.clone();
-            }
-            None => {
-                if let Err(reason) = look_inside(agent, &mut file) {
-                    self.found.skipped.push(Skipped { agent: agent.name(), path: file.path, reason });
-                    return;
+        if needs_a_look(&file) {
+            match self.known.get(&file.path).filter(|known| known.stat == file.stat) {
+                Some(known) => {
+                    file.owner = known.owner.clone();
+                    file.source = known.source.clone();
+                }
+                None => {
+                    if let Err(reason) = look_inside(agent, &mut file) {
+                        self.found.skipped.push(Skipped { agent: agent.name(), path: file.path, reason });
+                        return;
+                    }
                 }
             }
         }
@@ -181,6 +182,12 @@ impl<'a> Collector<'a> {
 
     pub(crate) fn finish(mut self) -> Discovery {
         self.found.sessions = self.sessions.into_values().collect();
+        // What a session leaves beside its log is no session: agents forget to delete it.
+        let is_session = |session: &SessionFiles| {
+            let carries = |file: &Found| file.source.is_main() || matches!(file.kind, SourceKind::Log);
+            session.files.iter().any(carries)
+        };
+        self.found.sessions.retain(is_session);
         for session in &mut self.found.sessions {
             session.files.sort_by(|a, b| (&a.source, &a.path).cmp(&(&b.source, &b.path)));
         }
@@ -190,16 +197,22 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// Asks the agent whose file this is, where its name does not settle it: files
-/// that say so, and main logs so small that they may hold no conversation.
-fn look_inside(agent: &dyn Agent, file: &mut Found) -> Result<(), String> {
-    let small_main = file.source.is_main()
+/// Whether a name does not settle whose file it is: files that say so, and main
+/// logs so small that they may hold no conversation.
+fn needs_a_look(file: &Found) -> bool {
+    file.owner == Owner::Inside || is_small_main(file)
+}
+
+fn is_small_main(file: &Found) -> bool {
+    file.source.is_main()
         && file.encoding == Encoding::Plain
         && file.stat.size <= HEAD_BYTES as u64
-        && matches!(file.owner, Owner::Session(_));
-    if file.owner != Owner::Inside && !small_main {
-        return Ok(());
-    }
+        && matches!(file.owner, Owner::Session(_))
+}
+
+/// Asks the agent whose file this is.
+fn look_inside(agent: &dyn Agent, file: &mut Found) -> Result<(), String> {
+    let small_main = is_small_main(file);
     let head = read_head(file).map_err(|error| error.to_string())?;
     match agent.identify(&file.path, &head) {
         Some(kindred) if small_main => {

@@ -64,7 +64,7 @@ pub fn import(
     let mut read = Vec::new();
     let mut same = Vec::new();
     for session in chosen {
-        let seen = session.files.iter().all(|file| unchanged(&places, &file.path, file.stat));
+        let seen = session.files.iter().all(|file| unchanged(&places, file));
         match seen && !options.force {
             true => same.push(session.key.clone()),
             false => read.push(session.key.clone()),

@@ -9,7 +9,7 @@ mod batch;
 mod dry;
 mod report;
 
-use retro_agents::{Agent, Owner, Stat, by_name};
+use retro_agents::{Agent, Found, Owner, Stat, by_name};
 use retro_model::SessionKey;
 use retro_store::{Index, PlaceRow, RealDisk, Store};
 use std::collections::{HashMap, HashSet};
@@ -83,7 +83,7 @@ pub fn sync_store(
         if wanted.is_some_and(|keys| !keys.contains(&session.key)) {
             continue;
         }
-        if options.force || session.files.iter().any(|file| !unchanged(&places, &file.path, file.stat)) {
+        if options.force || session.files.iter().any(|file| !unchanged(&places, file)) {
             changed.push(session.clone());
         } else {
             report.skipped_unchanged += 1;
@@ -93,7 +93,7 @@ pub fn sync_store(
     if runs("capture", options.until) {
         batcher.shared(found.shared.iter().filter(|shared| {
             // An empty file has nothing to keep, and may become anything.
-            let news = shared.file.stat.size > 0 && !unchanged(&places, &shared.file.path, shared.file.stat);
+            let news = shared.file.stat.size > 0 && !unchanged(&places, &shared.file);
             wanted.is_none() && news
         }))?;
         batcher.sessions(&changed, options.until, options.deadline)?;
@@ -149,8 +149,16 @@ fn stat_of(row: &PlaceRow) -> Stat {
     Stat { size: row.size, mtime_ns: row.mtime_ns, device: row.device, inode: row.inode }
 }
 
-pub(crate) fn unchanged(places: &HashMap<PathBuf, PlaceRow>, path: &PathBuf, stat: Stat) -> bool {
-    places.get(path).is_some_and(|row| stat_of(row) == stat)
+/// Whether the store has seen this file as it is now, as the same part of the same session.
+pub(crate) fn unchanged(places: &HashMap<PathBuf, PlaceRow>, file: &Found) -> bool {
+    places.get(&file.path).is_some_and(|row| {
+        let same_owner = match (&file.owner, &row.session) {
+            (Owner::Session(id), Some(session)) => id == session,
+            (Owner::Shared(_), None) => true,
+            _ => false,
+        };
+        same_owner && stat_of(row) == file.stat
+    })
 }
 
 /// Under which name the index remembers the store's size.

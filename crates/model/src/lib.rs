@@ -7,6 +7,7 @@
 mod address;
 mod coverage;
 mod event;
+mod ledger;
 mod session;
 mod time;
 mod tool;
@@ -16,6 +17,7 @@ mod usage;
 pub use address::{Address, BadAddress, EventId, Part, SessionKey, SourceKey};
 pub use coverage::{Coverage, Gap, GapReason};
 pub use event::{Event, Kind, Native, Origin, RawRef, Thread};
+pub use ledger::{LedgerRow, RowKind};
 pub use session::{Facts, Link, LinkKind, SourceKind, Title, TitleRank};
 pub use time::Timestamp;
 pub use tool::{Access, Edit, EditKind, Outcome, PathUse, ToolCall, ToolClass, ToolResult};

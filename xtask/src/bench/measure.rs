@@ -2,7 +2,8 @@
 //!
 //! `perf stat` counts where it is installed and allowed; otherwise CPU time
 //! comes from what the kernel says of our children, in its coarse ticks. What
-//! nobody can say stays unknown.
+//! nobody can say stays unknown. Starting `perf` takes longer than some of what
+//! we measure, so time and counts come from two runs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -55,23 +56,27 @@ impl Meter {
         Meter { perf: works.then_some(counts) }
     }
 
-    /// Runs a program, its output thrown away.
-    pub(crate) fn measure(&self, command: Command) -> Result<Cost, Failure> {
-        let mut command = match &self.perf {
-            None => command,
-            Some(counts) => under_perf(&command, counts),
-        };
+    /// Measures what `prepare` returns, its output thrown away. Everything that
+    /// must be in place for a run is done by `prepare`, outside the measurement.
+    pub(crate) fn measure(
+        &self,
+        prepare: &mut dyn FnMut() -> Result<Command, Failure>,
+    ) -> Result<Cost, Failure> {
+        let mut command = prepare()?;
         let before = ticks();
         let start = Instant::now();
         run::run(command.stdout(Stdio::null()))?;
         let wall = start.elapsed();
-        let coarse = before
-            .zip(ticks())
-            .map(|(before, after)| Duration::from_millis((after - before) * MILLIS_A_TICK));
-        let counted =
-            self.perf.as_ref().and_then(|counts| std::fs::read_to_string(counts).ok()).unwrap_or_default();
-        let (cpu, instructions) = counts(&counted);
-        Ok(Cost { wall, cpu: cpu.or(coarse), instructions })
+        let ticks = before.zip(ticks()).map(|(before, after)| after.saturating_sub(before));
+        let coarse = ticks.map(|ticks| Duration::from_millis(ticks * MILLIS_A_TICK));
+        let (cpu, instructions) = match &self.perf {
+            None => (coarse, None),
+            Some(file) => {
+                run::run(under_perf(&prepare()?, file).stdout(Stdio::null()))?;
+                counts(&std::fs::read_to_string(file).unwrap_or_default())
+            }
+        };
+        Ok(Cost { wall, cpu, instructions })
     }
 }
 
@@ -148,9 +153,12 @@ mod tests {
     fn a_program_is_measured_and_a_failing_one_is_not() {
         let scratch = tempfile::tempdir().unwrap();
         let meter = Meter::new(scratch.path());
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.arg("--version");
-        assert!(meter.measure(cargo).unwrap().wall > Duration::ZERO);
-        assert!(meter.measure(Command::new("no-such-program-here")).is_err());
+        let cost = meter.measure(&mut || {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.arg("--version");
+            Ok(cargo)
+        });
+        assert!(cost.unwrap().wall > Duration::ZERO);
+        assert!(meter.measure(&mut || Ok(Command::new("no-such-program-here"))).is_err());
     }
 }

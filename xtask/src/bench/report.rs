@@ -68,6 +68,11 @@ impl Report {
         self.bar(what, format!("{:.2}", of.as_secs_f64() / by.as_secs_f64()), bar);
     }
 
+    /// Adds a time that has a bar of its own.
+    pub(crate) fn time(&mut self, what: &str, time: Duration, bar: &str) {
+        self.bar(what, run::seconds(time), bar);
+    }
+
     /// Adds one count divided by another, with its bar.
     pub(crate) fn count(&mut self, what: &str, of: u64, by: u64, bar: &str) {
         self.bar(what, format!("{:.2}", of as f64 / by as f64), bar);
@@ -105,7 +110,7 @@ impl Report {
     pub(crate) fn write(&self, page: &Path) -> Result<(), Failure> {
         let day = run::output(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
         let part = format!(
-            "{BEGIN}\n## Capture\n\n`cargo xtask bench capture --write` on {} ({} cores):\n{}{END}\n",
+            "{BEGIN}\n## Capture\n\n`cargo xtask bench capture --write` on {} ({} cores):\n\n{}{END}\n",
             day.trim(),
             std::thread::available_parallelism().map_or(1, usize::from),
             self.text()
@@ -146,8 +151,11 @@ mod tests {
         report.difference("less", None, None, "");
         report.count("three", 3, 1, "");
         report.share("raw", 1, 8);
+        report.time("idle", Duration::from_millis(7), "at most 50 ms");
         let text = report.text();
-        for cell in ["100.0 ms", "unknown", "100 MB/s", "0.50", "10.0 ms", "3.00", "12.5 %", "at most 1 "] {
+        for cell in
+            ["100.0 ms", "unknown", "100 MB/s", "0.50", "10.0 ms", "3.00", "12.5 %", "7.0 ms", "at most 1 "]
+        {
             assert!(text.contains(cell), "{cell} in\n{text}");
         }
     }

@@ -12,8 +12,20 @@ use crate::repository::Repository;
 /// Where crates really come from.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Homes that anybody may write about.
-const MADE_UP_HOMES: &[&str] = &["/home/dev", "/home/user", "/Users/dev", "/Users/user"];
+/// Folders that tell nothing: every machine has them, or nobody.
+const ANYWHERE: &[&str] = &[
+    "/Users",
+    "/Users/dev",
+    "/home",
+    "/home/dev",
+    "/home/user",
+    "/mnt",
+    "/opt",
+    "/srv",
+    "/tmp",
+    "/usr",
+    "/var",
+];
 
 /// What gives a machine away.
 pub(crate) struct Machine {
@@ -39,7 +51,7 @@ impl Machine {
     fn with(folders: impl Iterator<Item = PathBuf>, cargo_config: &str) -> Machine {
         let folders = folders
             .map(|folder| folder.to_string_lossy().trim_end_matches('/').to_owned())
-            .filter(|folder| !folder.is_empty() && !MADE_UP_HOMES.contains(&folder.as_str()))
+            .filter(|folder| !folder.is_empty() && !ANYWHERE.contains(&folder.as_str()))
             .map(|folder| format!("{folder}/"))
             .collect();
         Machine { folders, hosts: mirrors(cargo_config) }
@@ -96,7 +108,10 @@ mod tests {
     fn machine() -> Machine {
         let config = "[source.mirror]\nregistry = \"sparse+https://crates.inside.test/index/\"\n\
                       [source.crates-io]\nreplace-with = \"mirror\"\n[source.b]\nregistry = \"https://github.com/x\"";
-        Machine::with(["/srv/build".into(), "/home/dev".into(), "/".into()].into_iter(), config)
+        Machine::with(
+            ["/srv/build".into(), "/home/dev".into(), "/".into(), "/tmp/".into()].into_iter(),
+            config,
+        )
     }
 
     fn problems(path: &str, text: &str) -> usize {
@@ -108,7 +123,10 @@ mod tests {
         assert_eq!(problems("a.md", "see /srv/build/x.txt"), 1);
         assert_eq!(problems("a.md", "see `/srv/build/x`\nand\n\"/srv/build/\""), 2);
         assert_eq!(
-            problems("a.md", "./srv/build/x and usr/srv/build/x and /srv/builder and /home/dev/shop"),
+            problems(
+                "a.md",
+                "./srv/build/x and usr/srv/build/x and /srv/builder and /home/dev/shop and /tmp/x"
+            ),
             0
         );
     }

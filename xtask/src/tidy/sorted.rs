@@ -23,6 +23,10 @@ pub(crate) fn check(source: &Source) -> Vec<Problem> {
     for (at, (text, code)) in lines.iter().enumerate() {
         if code.contains("static ") && code.trim_end().ends_with("&[") {
             (in_table, last) = (true, None);
+        } else if let Some(entries) = short_table(text) {
+            if !entries.is_sorted() {
+                problems.push(Problem::new(&source.path, at + 1, "this table is not sorted"));
+            }
         } else if code.starts_with("];") {
             in_table = false;
         } else if in_table && is_entry(text) {
@@ -34,6 +38,13 @@ pub(crate) fn check(source: &Source) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// The entries of a table that fits on one line.
+fn short_table(text: &str) -> Option<Vec<&str>> {
+    let (name, entries) = text.split_once(" = &[")?;
+    let entries = entries.strip_suffix("];")?;
+    name.contains("static ").then(|| entries.split(", ").collect())
 }
 
 /// Whether an entry begins on this line: it is indented once and no continuation.
@@ -71,6 +82,8 @@ mod tests {
             problems(table),
             ["crates/agents/src/registry.rs:3: &claude::Claude, is not in its place"]
         );
+        assert_eq!(problems("pub static A: &[&dyn Agent] = &[&Codex, &Claude];\n").len(), 1);
+        assert_eq!(problems("pub static A: &[&dyn Agent] = &[&Claude, &Codex];\n").len(), 0);
         let table = "static U: &[U] = &[\n    U { title: \"Pi\", marker: \"a\" },\n    U { title: \"Cline\", marker: \"b\" },\n];\n";
         assert_eq!(problems(table), ["crates/agents/src/registry.rs:3: Cline is not in its place"]);
     }

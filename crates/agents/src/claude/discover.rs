@@ -8,7 +8,6 @@
 //! Never looked at: `~/.claude.json` and everything else that holds an account.
 
 use retro_model::{SourceKey, SourceKind};
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
@@ -29,8 +28,7 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
 
 /// Reports every file below `root` that belongs to a session or serves many.
 pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
-    let mut walk = Walk { root, sessions: HashSet::new(), found };
-    // Projects first: they tell which sessions there are.
+    let mut walk = Walk { root, found };
     for folder in ["projects", "todos", "tasks", "file-history", "image-cache", "paste-cache", "plans"] {
         walk.folder(folder);
     }
@@ -39,8 +37,6 @@ pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
 
 struct Walk<'a> {
     root: &'a Path,
-    /// Sessions that have a log here.
-    sessions: HashSet<String>,
     found: &'a mut dyn FnMut(Found),
 }
 
@@ -85,20 +81,10 @@ impl Walk<'_> {
             Err(error) => return self.unreadable(path, error.to_string()),
         };
         let (owner, source) = match place {
-            Place::Main(session) => {
-                self.sessions.insert(session.clone());
-                (Owner::Session(session), SourceKey::main())
-            }
-            Place::Of(session, source) => {
-                self.sessions.insert(session.clone());
-                (Owner::Session(session), SourceKey::new(&source))
-            }
-            // The program leaves these behind when it deletes a log: without one there is no session.
-            Place::Beside(session, source) if self.sessions.contains(&session) => {
-                (Owner::Session(session), SourceKey::new(&source))
-            }
+            Place::Main(session) => (Owner::Session(session), SourceKey::main()),
+            Place::Of(session, source) => (Owner::Session(session), SourceKey::new(&source)),
             Place::FlatAgent(source) => (Owner::Inside, SourceKey::new(&source)),
-            Place::Beside(..) | Place::Shared => {
+            Place::Shared => {
                 let name = shared_name(self.root, names);
                 let source = SourceKey::new(&name);
                 (Owner::Shared(name), source)
@@ -157,8 +143,6 @@ enum Place {
     Main(String),
     /// Another part of a session.
     Of(String, String),
-    /// A part of a session that outlives its log.
-    Beside(String, String),
     /// A sub-agent's log beside the main logs (2.0.x): its contents name the session.
     FlatAgent(String),
     /// Serves many sessions, or none.
@@ -184,14 +168,14 @@ fn place(names: &[&str]) -> Option<Place> {
         ["todos", name] => {
             let (session, agent) = name.strip_suffix(".json")?.split_once("-agent-")?;
             let source = if session == agent { "todos".to_owned() } else { format!("todos-{agent}") };
-            Some(Place::Beside(session.to_owned(), source))
+            Some(Place::Of(session.to_owned(), source))
         }
         ["tasks", session, name] => {
             let task = name.strip_suffix(".json")?;
-            Some(Place::Beside((*session).to_owned(), format!("task-{task}")))
+            Some(Place::Of((*session).to_owned(), format!("task-{task}")))
         }
         ["file-history" | "image-cache", session, name] => {
-            Some(Place::Beside((*session).to_owned(), (*name).to_owned()))
+            Some(Place::Of((*session).to_owned(), (*name).to_owned()))
         }
         ["image-cache" | "paste-cache", ..] => Some(Place::Shared),
         _ => None,
@@ -256,7 +240,6 @@ mod tests {
     #[test]
     fn every_file_has_its_place() {
         let of = |session: &str, source: &str| Some(Place::Of(session.into(), source.into()));
-        let beside = |session: &str, source: &str| Some(Place::Beside(session.into(), source.into()));
         assert_eq!(place(&["projects", "p", "s1.jsonl"]), Some(Place::Main("s1".into())));
         assert_eq!(place(&["projects", "p", "agent-1f.jsonl"]), Some(Place::FlatAgent("agent-1f".into())));
         assert_eq!(place(&["projects", "p", "s1", "subagents", "agent-a1.jsonl"]), of("s1", "agent-a1"));
@@ -275,11 +258,11 @@ mod tests {
         assert_eq!(place(&["projects", "p", "s1", "tool-results", "b1.txt"]), of("s1", "b1.txt"));
         assert_eq!(place(&["projects", "p", "s1", "custom-title.json"]), of("s1", "custom-title"));
         assert_eq!(place(&["projects", "p", "s1", "new", "thing.bin"]), of("s1", "new.thing.bin"));
-        assert_eq!(place(&["todos", "s1-agent-s1.json"]), beside("s1", "todos"));
-        assert_eq!(place(&["todos", "s1-agent-a1.json"]), beside("s1", "todos-a1"));
-        assert_eq!(place(&["tasks", "s1", "2.json"]), beside("s1", "task-2"));
+        assert_eq!(place(&["todos", "s1-agent-s1.json"]), of("s1", "todos"));
+        assert_eq!(place(&["todos", "s1-agent-a1.json"]), of("s1", "todos-a1"));
+        assert_eq!(place(&["tasks", "s1", "2.json"]), of("s1", "task-2"));
         assert_eq!(place(&["tasks", "s1", ".lock"]), None);
-        assert_eq!(place(&["file-history", "s1", "00ff@v2"]), beside("s1", "00ff@v2"));
+        assert_eq!(place(&["file-history", "s1", "00ff@v2"]), of("s1", "00ff@v2"));
         assert_eq!(place(&["projects", "p", "memory", "MEMORY.md"]), Some(Place::Shared));
         assert_eq!(place(&["projects", "p", ".jsonl"]), None);
         assert_eq!(place(&["settings.json"]), None);

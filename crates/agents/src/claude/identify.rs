@@ -67,11 +67,12 @@ struct Signs {
 impl Signs {
     fn read(head: &[u8]) -> Signs {
         let mut signs = Signs::default();
-        for line in head.split(|byte| *byte == b'\n').take(LINES_MAX) {
+        for line in head.split_inclusive(|byte| *byte == b'\n').take(LINES_MAX) {
             let start = line.iter().position(|byte| *byte == b'{').unwrap_or(line.len());
             match serde_json::from_slice::<Value>(&line[start..]) {
                 Ok(record) => signs.see(&record),
-                Err(_) => signs.other |= !line.iter().all(u8::is_ascii_whitespace),
+                // A last line that is still being written says nothing yet.
+                Err(_) => signs.other |= line.ends_with(b"\n") && !line.iter().all(u8::is_ascii_whitespace),
             }
         }
         signs
@@ -142,7 +143,8 @@ mod tests {
             "{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"other\",\"message\":{\"content\":\"hi\"}}";
         assert_eq!(owner(&file, prompt), session(ID, "m"));
         assert_eq!(owner(&file, "{\"type\":\"mode\",\"mode\":\"normal\"}\n"), None);
-        assert_eq!(owner(&file, "{\"type\":\"user\""), None);
+        assert_eq!(owner(&file, "{\"type\":\"user\"\n"), None);
+        assert_eq!(owner(&file, "{\"type\":\"summ"), shared);
     }
 
     #[test]

@@ -7,9 +7,9 @@
 //! is one table, `mapping`. `writer` goes the other way and writes a script as
 //! the program would.
 //!
-//! The format is private to the program and changes between patch versions, and
-//! one file may hold records of many: every shape is accepted at once, decided by
-//! fields and never by the version.
+//! Nobody promises this format: it shifts from one patch version to the next, and
+//! a resumed session mixes several in one file. So every shape is accepted at
+//! once, and fields decide, never the version.
 
 mod assistant;
 mod attachment;

@@ -41,12 +41,28 @@ pub(super) fn chat(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pla
     }
     let told = Told::read(drafts, spine);
     let mut last = None;
+    let mut given: HashMap<usize, Vec<EventId>> = HashMap::new();
     for segment in segments(drafts, &items) {
-        let answers = match_segment(drafts, &told, segment);
-        for (item, matched) in segment.iter().zip(answers) {
-            if let Some(at) = settle_item(drafts, &told, *item, matched, spine, last, places) {
-                last = Some(at);
+        for (item, found) in segment.iter().zip(match_segment(drafts, &told, segment)) {
+            let home = told.home(found);
+            match drafts.get(*item).and_then(|draft| told.counterpart(draft, found)) {
+                Some(counterpart) => {
+                    if let Some(draft) = drafts.get_mut(*item) {
+                        draft.hint.fold_only = true;
+                        if let Some(event) = counterpart {
+                            given.entry(event).or_default().push(draft.id().clone());
+                        }
+                    }
+                }
+                None => stand(*item, home, found, last, spine, places),
             }
+            last = home.or(last);
+        }
+    }
+    for (event, mut from) in given {
+        // Of several that belong to one event, the updates' own words are the sum.
+        if let (Some(draft), 1) = (drafts.get_mut(event), from.len()) {
+            draft.hint.text_from = from.pop();
         }
     }
 }
@@ -105,6 +121,38 @@ impl Told {
         found.map(|(at, _)| *at)
     }
 
+    /// Where a counterpart stands.
+    fn home(&self, found: Match) -> Option<usize> {
+        match found {
+            Match::None => None,
+            Match::Prompt(at) => Some(at),
+            Match::Answer(index) => self.answers.get(index).map(|answer| answer.at),
+        }
+    }
+
+    /// Whether the updates have what an item says, and the event that takes its words.
+    fn counterpart(&self, item: &Draft, found: Match) -> Option<Option<usize>> {
+        let (rule, key) = item.hint.rule.as_ref()?;
+        let answer = match found {
+            Match::Answer(index) => self.answers.get(index),
+            _ => None,
+        };
+        match (*rule, answer) {
+            // What a compaction kept of a prompt has no index; the updates have the prompt.
+            ("chat-prompt", _) => {
+                let is_kept = key.starts_with(':') && !self.prompts.is_empty();
+                (found != Match::None || is_kept).then_some(None)
+            }
+            ("chat-said", Some(answer)) => answer.message.map(Some),
+            ("chat-thought", Some(answer)) => {
+                answer.thought.map(|thought| Some(thought).filter(|_| !key.is_empty()))
+            }
+            ("chat-thought", None) => self.thoughts.contains(key).then_some(None),
+            ("chat-call", Some(_)) => Some(None),
+            _ => None,
+        }
+    }
+
     /// The next prompt after a place.
     fn prompt_after(&self, at: usize) -> usize {
         self.prompts.iter().map(|(prompt, _)| *prompt).find(|prompt| *prompt > at).unwrap_or(usize::MAX)
@@ -153,7 +201,7 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
         .map(|item| {
             let Some(draft) = drafts.get(*item) else { return Match::None };
             let prompt = rule(draft, "chat-prompt").and_then(|key| told.prompt(key, from));
-            let call = draft.event.tool.as_ref().or(None).map(|tool| tool.call_id.as_str());
+            let call = draft.event.tool.as_ref().map(|tool| tool.call_id.as_str());
             match (prompt, call.and_then(|call| told.of_call.get(call))) {
                 (Some(at), _) => {
                     from = at;
@@ -193,11 +241,7 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
 fn match_words(drafts: &[Draft], told: &Told, segment: &[usize], matches: &mut [Match]) {
     let mut taken: HashSet<usize> =
         matches.iter().filter_map(|found| if let Match::Answer(answer) = found { Some(*answer) } else { None }).collect();
-    let place = |found: &Match| match found {
-        Match::None => None,
-        Match::Prompt(at) => Some(*at),
-        Match::Answer(answer) => told.answers.get(*answer).map(|answer| answer.at),
-    };
+    let place = |found: &Match| told.home(*found);
     let mut start = 0;
     while start < segment.len() {
         // A stretch without anything known.
@@ -212,11 +256,15 @@ fn match_words(drafts: &[Draft], told: &Told, segment: &[usize], matches: &mut [
         let words: Vec<(usize, &str)> = (start..end)
             .filter_map(|at| Some((at, rule(drafts.get(*segment.get(at)?)?, "chat-said")?)))
             .collect();
+        let within = {
+            let first = told.answers.partition_point(|answer| answer.at < low);
+            first..told.answers.partition_point(|answer| answer.at < high).max(first)
+        };
         let free = |taken: &HashSet<usize>| -> Vec<usize> {
-            let fits = |(index, answer): &(usize, &Answer)| {
-                answer.calls.is_empty() && answer.message.is_some() && (low..high).contains(&answer.at) && !taken.contains(index)
+            let fits = |index: &usize| {
+                told.answers.get(*index).is_some_and(|answer| answer.calls.is_empty() && answer.message.is_some())
             };
-            told.answers.iter().enumerate().filter(fits).map(|(index, _)| index).collect()
+            within.clone().filter(|index| fits(index) && !taken.contains(index)).collect()
         };
         let hash = |index: usize| -> Option<&str> {
             let message = told.answers.get(index)?.message?;
@@ -244,69 +292,20 @@ fn match_words(drafts: &[Draft], told: &Told, segment: &[usize], matches: &mut [
     }
 }
 
-/// Gives an item's words away, or lets it stand. Tells where the item is at home.
-fn settle_item(
-    drafts: &mut [Draft],
-    told: &Told,
+/// Finds a place for an item that the updates do not have.
+fn stand(
     item: usize,
+    home: Option<usize>,
     found: Match,
-    spine: &Spine,
     last: Option<usize>,
+    spine: &Spine,
     places: &mut [Option<Place>],
-) -> Option<usize> {
-    let draft = drafts.get(item)?;
-    let id = draft.id().clone();
-    let has_text = draft.event.text.is_some() || draft.event.raw.length > 0;
-    let home = match found {
-        Match::Prompt(at) => Some(at),
-        Match::Answer(index) => told.answers.get(index).map(|answer| answer.at),
-        Match::None => None,
-    };
-    let counterpart = match (&draft.hint.rule, found) {
-        (Some(("chat-prompt", key)), Match::None) => {
-            // What a compaction kept of a prompt has no index; the updates have the prompt.
-            let repeats = key.starts_with(':') && !told.prompts.is_empty();
-            repeats.then_some(None)
-        }
-        (Some(("chat-prompt", _)), _) => Some(None),
-        (Some(("chat-said", _)), Match::Answer(index)) => told.answers.get(index).and_then(|answer| answer.message).map(Some),
-        (Some(("chat-thought", hash)), found) => match found {
-            Match::Answer(index) => told.answers.get(index).and_then(|answer| answer.thought).map(Some),
-            _ => told.thoughts.contains(hash).then_some(None),
-        },
-        (Some(("chat-call", _)), Match::Answer(_)) => Some(None),
-        _ => None,
-    };
-    let words = matches!(&draft.hint.rule, Some(("chat-said" | "chat-thought", _)));
-    match counterpart {
-        Some(at) => {
-            if let Some(item) = drafts.get_mut(item) {
-                item.hint.fold_only = true;
-            }
-            if let Some(event) = at.filter(|_| words && has_text).and_then(|at| drafts.get_mut(at)) {
-                take(event, id);
-            }
-        }
-        None => {
-            let place = places.get_mut(item)?;
-            if place.is_none() {
-                *place = Some(match (home, found, last) {
-                    // Words that were never streamed stand before the calls they announce.
-                    (Some(at), Match::Answer(_), _) => Place::Before(at),
-                    (Some(at), ..) => Place::After(at),
-                    (None, _, Some(at)) => Place::After(at),
-                    (None, _, None) => Place::Before(spine.range.start),
-                });
-            }
-        }
-    }
-    home
-}
-
-/// Takes the final words; of several that belong to one event the log's own stay.
-fn take(event: &mut Draft, from: EventId) {
-    event.hint.text_from = match event.hint.text_from.take() {
-        None => Some(from),
-        Some(_) => None,
-    };
+) {
+    let Some(place) = places.get_mut(item).filter(|place| place.is_none()) else { return };
+    *place = Some(match (home, found, last) {
+        // Words that were never streamed stand before the calls they announce.
+        (Some(at), Match::Answer(_), _) => Place::Before(at),
+        (Some(at), ..) | (None, _, Some(at)) => Place::After(at),
+        (None, _, None) => Place::Before(spine.range.start),
+    });
 }

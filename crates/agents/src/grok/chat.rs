@@ -89,9 +89,12 @@ fn assistant(record: &Record<'_>, out: &mut Out) {
         let piece = if calls.is_empty() { Piece::Whole } else { Piece::Block(0) };
         let mut draft = record.draft("chat/assistant", piece, Kind::Assistant, Origin::Model);
         draft.event.text = words(&text);
-        draft.hint.rule = Some(("chat-said", format!("{:016x}", fingerprint(&text))));
-        // A turn that was cut before the first word.
-        draft.hint.fold_only = text.is_empty();
+        if text.is_empty() {
+            // A turn that was cut before the first word.
+            draft.hint.fold_only = true;
+        } else {
+            draft.hint.rule = Some(("chat-said", format!("{:016x}", fingerprint(&text))));
+        }
         drafts.push(draft);
     }
     for (index, call) in (1..).zip(calls) {
@@ -120,7 +123,8 @@ fn reasoning(record: &Record<'_>, out: &mut Out) {
     draft.event.text = words(&text);
     draft.event.native.message_id = field::some(record.json, "id").map(id);
     draft.event.data = encrypted.then(|| redact_json(json!({ "encrypted": true })));
-    draft.hint.rule = Some(("chat-thought", format!("{:016x}", fingerprint(&text))));
+    let hash = if text.is_empty() { String::new() } else { format!("{:016x}", fingerprint(&text)) };
+    draft.hint.rule = Some(("chat-thought", hash));
     out.push(draft);
 }
 

@@ -26,6 +26,7 @@ mod identify;
 mod join;
 mod mapping;
 mod order;
+mod pages;
 mod record;
 mod result;
 mod settle;

@@ -30,17 +30,17 @@ impl Spine {
         at.checked_sub(self.range.start).and_then(|at| self.runs.get(at)).copied().unwrap_or(0)
     }
 
-    /// The place of something that happened then.
-    fn after(&self, millis: i64) -> Place {
+    /// The place of something that happened then, to sort by.
+    fn after(&self, millis: i64) -> (usize, u8) {
         match self.latest.partition_point(|latest| *latest <= millis) {
-            0 => Place::Before(self.range.start),
-            count => Place::After(self.range.start + count - 1),
+            0 => (self.range.start, 0),
+            count => (self.range.start + count - 1, 2),
         }
     }
 
-    /// The place of something that began then.
-    fn before(&self, millis: i64) -> Place {
-        Place::Before(self.range.start + self.latest.partition_point(|latest| *latest < millis))
+    /// The place of something that began then, to sort by.
+    fn before(&self, millis: i64) -> (usize, u8) {
+        (self.range.start + self.latest.partition_point(|latest| *latest < millis), 0)
     }
 }
 
@@ -49,6 +49,8 @@ impl Spine {
 pub(super) enum Place {
     Before(usize),
     After(usize),
+    /// After everything else that stands after it.
+    Last(usize),
 }
 
 /// Takes out what an earlier revision of a source said already.
@@ -139,14 +141,12 @@ pub(super) fn place(drafts: &mut Vec<Draft>, spine: &Spine, places: &[Option<Pla
         let key = match (wanted, draft.event.ts) {
             (Some(Place::Before(at)), _) => (at, 0),
             (Some(Place::After(at)), _) => (at, 2),
+            (Some(Place::Last(at)), _) => (at, 3),
             _ if at < spine.range.end => (at, 1),
             _ if draft.hint.fold_only => (usize::MAX, 0),
             (None, Some(ts)) => {
                 let begins = rule(&draft, "model").is_some() || rule(&draft, "turn-began").is_some();
-                match if begins { spine.before(ts.as_millis()) } else { spine.after(ts.as_millis()) } {
-                    Place::Before(at) => (at, 0),
-                    Place::After(at) => (at, 2),
-                }
+                if begins { spine.before(ts.as_millis()) } else { spine.after(ts.as_millis()) }
             }
             (None, None) => (usize::MAX, 0),
         };

@@ -40,7 +40,7 @@ pub(super) fn run(
         if options.sessions.as_ref().is_some_and(|keys| !keys.contains(&session.key)) {
             continue;
         }
-        if !options.force && session.files.iter().all(|file| unchanged(&places, &file.path, file.stat)) {
+        if !options.force && session.files.iter().all(|file| unchanged(&places, file)) {
             report.skipped_unchanged += 1;
             continue;
         }

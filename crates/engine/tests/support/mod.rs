@@ -2,10 +2,11 @@
 #![allow(dead_code)]
 
 use retro_agents::{AGENTS, Agent, by_name, script::Script};
+use retro_engine::discover::discover;
 use retro_engine::{Config, SyncOptions, SyncReport, World, read, sync};
-use retro_model::{Event, SessionKey, Timestamp};
+use retro_model::{Event, SessionKey, SourceKind, Timestamp};
 use retro_store::{RealDisk, Slot, Store};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -72,6 +73,13 @@ impl Machine {
     pub fn events(&self, key: &SessionKey) -> Vec<Event> {
         let agent = by_name(&key.agent).unwrap();
         read::events(&self.store(), agent, key).unwrap()
+    }
+
+    /// The logs on this machine: what grows at its end. Anything else is written whole.
+    pub fn logs(&self) -> BTreeSet<PathBuf> {
+        let found = discover(&self.world, &self.config, None, &Default::default());
+        let files = found.sessions.into_iter().flat_map(|session| session.files);
+        files.filter(|file| file.kind == SourceKind::Log).map(|file| file.path).collect()
     }
 
     /// Everything the store answers with: raw bytes, session files, events, rows.

@@ -1,0 +1,291 @@
+//! Where Codex keeps its files, and which part of which thread each is.
+//!
+//! A root is what `CODEX_HOME` names: a home with a database, one with only a
+//! `sessions` folder, or any folder of logs. Whatever it is, it is walked: a
+//! database does not know every rollout on the disk, and a rollout need not be
+//! where its database says. Links are followed; loops are found and reported.
+//!
+//! Names and metadata are enough for rollouts. Contents are looked at in two
+//! cases: the database, and logs with a name of their own, of which only the
+//! first bytes are read. Never looked at: `auth.json` and everything else that
+//! holds an account.
+
+use retro_model::{SourceKey, SourceKind};
+use std::collections::{BTreeSet, HashSet};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::identify::{Signs, signs};
+use super::{names, threads};
+use crate::{Encoding, Format, Found, Owner, Places, Stat};
+
+/// Bytes of a log without a rollout's name that are read to tell what it is.
+const PEEK_BYTES: u64 = 16 * 1024;
+
+/// Files that serve all threads.
+const SHARED: &[&str] = &["history.jsonl", "session_index.jsonl"];
+
+/// The folders in which it may keep its logs. `CODEX_HOME`, a list as other
+/// tools read it, replaces the usual one.
+pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
+    let configured = (places.env)("CODEX_HOME").unwrap_or_default();
+    let mut roots: Vec<PathBuf> =
+        configured.split(',').map(str::trim).filter(|dir| !dir.is_empty()).map(PathBuf::from).collect();
+    if roots.is_empty() {
+        roots = vec![places.home.join(".codex")];
+    }
+    roots.extend(places.extra_roots.iter().cloned());
+    roots
+}
+
+/// What a root is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum RootKind {
+    /// A home with a database of threads.
+    SqliteHome(PathBuf),
+    /// A home without one.
+    SessionsDir,
+    /// Any folder with logs.
+    JsonlDir,
+}
+
+fn classify(root: &Path) -> RootKind {
+    match threads::newest(root) {
+        Some(database) => RootKind::SqliteHome(database),
+        None if root.join("sessions").is_dir() || root.join("archived_sessions").is_dir() => RootKind::SessionsDir,
+        None => RootKind::JsonlDir,
+    }
+}
+
+/// Reports every file below `root` that belongs to a thread or serves many.
+pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
+    let kind = classify(root);
+    let mut walk = Walk { root, threads: BTreeSet::new(), seen: HashSet::new(), found };
+    match &kind {
+        RootKind::JsonlDir => walk.folder(root, usize::MAX),
+        RootKind::SqliteHome(_) | RootKind::SessionsDir => {
+            walk.folder(&root.join("sessions"), usize::MAX);
+            walk.folder(&root.join("archived_sessions"), usize::MAX);
+            // What `codex exec --json` printed may have been left in the home.
+            walk.folder(root, 1);
+        }
+    }
+    if let RootKind::SqliteHome(database) = &kind {
+        walk.database(database);
+    }
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    /// Threads that have a rollout here.
+    threads: BTreeSet<String>,
+    /// Rollouts that were reported.
+    seen: HashSet<PathBuf>,
+    found: &'a mut dyn FnMut(Found),
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, top: &Path, depth: usize) {
+        if !top.exists() {
+            return;
+        }
+        let mut entries = WalkDir::new(top).follow_links(true).max_depth(depth).sort_by_file_name().into_iter();
+        while let Some(entry) = entries.next() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    let path = error.path().unwrap_or(top).to_owned();
+                    self.unreadable(&path, reason(&error));
+                    continue;
+                }
+            };
+            let name = entry.file_name().to_string_lossy();
+            if names::log_stem(&name).is_none() || entry.depth() == 0 {
+                continue;
+            }
+            if entry.file_type().is_dir() {
+                if depth > 1 {
+                    self.unreadable(entry.path(), "a folder, not a file".to_owned());
+                    entries.skip_current_dir();
+                }
+                continue;
+            }
+            self.log(entry.path(), &name);
+        }
+    }
+
+    fn log(&mut self, path: &Path, name: &str) {
+        let meta = match std::fs::metadata(path) {
+            Ok(meta) if meta.is_file() => meta,
+            Ok(_) => return self.unreadable(path, "not a regular file".to_owned()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) => return self.unreadable(path, error.to_string()),
+        };
+        let stat = Stat::of(&meta);
+        if let Some(rollout) = names::rollout(name) {
+            self.threads.insert(rollout.thread.clone());
+            self.seen.insert(path.to_owned());
+            return self.report(path, Owner::Session(rollout.thread), rollout.source, rollout.encoding, stat);
+        }
+        if SHARED.contains(&name) && path.parent() == Some(self.root) {
+            return self.shared(path, name, stat);
+        }
+        let (_, encoding) = names::log_stem(name).unwrap_or((name, Encoding::Plain));
+        if encoding == Encoding::Zstd {
+            return self.report(path, Owner::Inside, SourceKey::main(), encoding, stat);
+        }
+        match peek(path) {
+            Err(error) => self.unreadable(path, error.to_string()),
+            Ok(Signs::Rollout(thread, source)) => {
+                self.threads.insert(thread.clone());
+                self.report(path, Owner::Session(thread), source, encoding, stat);
+            }
+            Ok(Signs::Stream(thread)) => {
+                self.report(path, Owner::Session(thread), SourceKey::new(names::EXEC), encoding, stat);
+            }
+            Ok(Signs::Nameless) => self.unreadable(path, "unsupported: no thread id".to_owned()),
+            // Somebody else's log.
+            Ok(Signs::Nothing | Signs::Foreign) => {}
+        }
+    }
+
+    /// The rows of the database, each as the state of its thread.
+    fn database(&mut self, path: &Path) {
+        let threads = match threads::read(path) {
+            Ok(threads) => threads,
+            Err(error) => return self.unreadable(path, error.to_string()),
+        };
+        let change = std::fs::metadata(path).map(|meta| Stat::of(&meta)).unwrap_or_default();
+        for (thread, mut row) in threads {
+            if let Some(rollout) = row.remove("rollout_path").as_ref().and_then(|path| path.as_str()).map(PathBuf::from) {
+                self.elsewhere(&rollout);
+            }
+            // The program keeps rows of threads whose log is gone: without one there is no session.
+            if row.is_empty() || !self.threads.contains(&thread) {
+                continue;
+            }
+            let (kind, format) = names::form(names::STATE);
+            let content = serde_json::Value::Object(row).to_string().into_bytes();
+            let stat = Stat {
+                size: content.len() as u64,
+                mtime_ns: change.mtime_ns,
+                device: change.device,
+                inode: xxh3_64(&content),
+            };
+            let mut place = path.as_os_str().to_owned();
+            place.push("#");
+            place.push(&thread);
+            (self.found)(Found {
+                owner: Owner::Session(thread),
+                source: SourceKey::new(names::STATE),
+                kind,
+                format,
+                encoding: Encoding::Plain,
+                path: PathBuf::from(place),
+                stat,
+                extra: false,
+                unreadable: None,
+                content: Some(content.into()),
+            });
+        }
+    }
+
+    /// A rollout that the database knows outside of this root.
+    fn elsewhere(&mut self, path: &Path) {
+        if !path.is_absolute() || path.starts_with(self.root) || self.seen.contains(path) || !path.is_file() {
+            return;
+        }
+        if let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|name| names::rollout(name).is_some()) {
+            self.log(path, name);
+        }
+    }
+
+    fn report(&mut self, path: &Path, owner: Owner, source: SourceKey, encoding: Encoding, stat: Stat) {
+        let (kind, format) = names::form(source.as_str());
+        let path = path.to_owned();
+        (self.found)(Found { owner, source, kind, format, encoding, path, stat, extra: false, unreadable: None, content: None });
+    }
+
+    fn shared(&mut self, path: &Path, name: &str, stat: Stat) {
+        let name = shared_name(self.root, name);
+        (self.found)(Found {
+            source: SourceKey::new(&name),
+            owner: Owner::Shared(name),
+            kind: SourceKind::Log,
+            format: Format::Opaque,
+            encoding: Encoding::Plain,
+            path: path.to_owned(),
+            stat,
+            extra: false,
+            unreadable: None,
+            content: None,
+        });
+    }
+
+    fn unreadable(&mut self, path: &Path, reason: String) {
+        let name = path.strip_prefix(self.root).unwrap_or(path).to_string_lossy().into_owned();
+        (self.found)(Found {
+            source: SourceKey::new(&name),
+            owner: Owner::Shared(name),
+            kind: SourceKind::Document,
+            format: Format::Opaque,
+            encoding: Encoding::Plain,
+            path: path.to_owned(),
+            stat: Stat::default(),
+            extra: false,
+            unreadable: Some(reason),
+            content: None,
+        });
+    }
+}
+
+fn peek(path: &Path) -> std::io::Result<Signs> {
+    let mut head = Vec::new();
+    std::fs::File::open(path)?.take(PEEK_BYTES).read_to_end(&mut head)?;
+    Ok(signs(&head))
+}
+
+fn reason(error: &walkdir::Error) -> String {
+    match (error.loop_ancestor(), error.io_error()) {
+        (Some(above), _) => format!("a link that leads back to {}", above.display()),
+        (None, Some(error)) => error.to_string(),
+        (None, None) => "cannot be read".to_owned(),
+    }
+}
+
+/// The name under which a shared file is kept. Files of an unusual root have its
+/// name in front, so that two roots do not take turns under one name.
+fn shared_name(root: &Path, name: &str) -> String {
+    match root.file_name().map(|name| name.to_string_lossy()) {
+        Some(folder) if folder != ".codex" => format!("{folder}/{name}"),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_roots_replaces_the_usual_one() {
+        let at = |value: Option<&str>| {
+            let value = value.map(str::to_owned);
+            let env = move |name: &str| value.clone().filter(|_| name == "CODEX_HOME");
+            roots(&Places { home: "/h".into(), env: &env, extra_roots: vec!["/x".into()] })
+        };
+        assert_eq!(at(None), [Path::new("/h/.codex"), Path::new("/x")]);
+        assert_eq!(at(Some(" /a, /b ,")), [Path::new("/a"), Path::new("/b"), Path::new("/x")]);
+    }
+
+    #[test]
+    fn roots_are_told_apart_by_what_they_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(classify(folder.path()), RootKind::JsonlDir);
+        std::fs::create_dir(folder.path().join("sessions")).unwrap();
+        assert_eq!(classify(folder.path()), RootKind::SessionsDir);
+        std::fs::write(folder.path().join("state_5.sqlite"), "").unwrap();
+        assert_eq!(classify(folder.path()), RootKind::SqliteHome(folder.path().join("state_5.sqlite")));
+    }
+}

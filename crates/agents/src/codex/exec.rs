@@ -1,0 +1,229 @@
+//! What `codex exec --json` prints (0.80 on): the thread's items as they end,
+//! and the sum of its tokens. No times, no model, no prompt.
+//!
+//! A side source: `settle` keeps it back where the thread has a rollout. Each
+//! run prints a stream of its own and numbers its items anew, so that the
+//! streams of one thread are revisions with nothing in common.
+
+use retro_model::{
+    Edit, EditKind, Exactness, Kind, Origin, Outcome, Part as Piece, ToolCall, ToolClass, ToolResult, Usage,
+};
+use retro_text::{redact, redact_json, redact_owned};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::mapping;
+use super::record::{clean, id, pick, words};
+use super::usage::counted;
+use crate::command::one_line;
+use crate::{Draft, Out, Parse, Part, Record, field};
+
+pub(super) struct Parser {
+    part: Part,
+    state: State,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct State {
+    /// The sum that was told last.
+    sum: Option<[u64; 5]>,
+    /// Sums told so far.
+    sums: u64,
+}
+
+impl Parser {
+    pub(super) fn new(part: &Part, state: Option<&[u8]>) -> Parser {
+        let state = state.and_then(|state| serde_json::from_slice(state).ok()).unwrap_or_default();
+        Parser { part: part.clone(), state }
+    }
+
+    fn draft(&self, record: &Record<'_>, row: &'static str, piece: Piece, kind: Kind, origin: Origin) -> Draft {
+        let mut draft = record.draft(row, piece, kind, origin);
+        // Never equal to a record of another run, however alike they are.
+        draft.hint.identity = Some(format!("stream~{}:{:?}", self.part.revision, draft.id()));
+        draft
+    }
+
+    /// The id of an item, made unique among the runs of the thread.
+    fn call_id(&self, item: &Value) -> String {
+        let item = field::text(item, "id").unwrap_or_default();
+        id(&format!("exec~{}:{item}", self.part.revision))
+    }
+
+    fn unknown(&self, record: &Record<'_>, out: &mut Out) {
+        let mut draft = self.draft(record, "unknown", Piece::Whole, Kind::Unknown, Origin::Harness);
+        draft.event.data = Some(redact_json(record.json.clone()));
+        out.push(draft);
+    }
+}
+
+impl Parse for Parser {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let json = record.json;
+        match field::text(json, "type").unwrap_or_default() {
+            "thread.started" => {
+                let mut draft = self.draft(record, "exec/thread.started", Piece::Whole, Kind::Session, Origin::Harness);
+                draft.event.native.uuid = field::some(json, "thread_id").map(id);
+                draft.event.data = Some(redact_json(serde_json::json!({ "source": "exec" })));
+                out.push(draft);
+            }
+            "turn.started" => out.fold("exec/turn.started"),
+            "item.updated" => out.fold("exec/item.updated"),
+            "item.started" => self.begun(record, &json["item"], out),
+            "item.completed" => self.item(record, &json["item"], out),
+            "turn.completed" => self.sum(record, out),
+            "turn.failed" => self.error(record, "exec/turn.failed", &json["error"], out),
+            "error" => self.error(record, "exec/error", json, out),
+            _ => self.unknown(record, out),
+        }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        serde_json::to_vec(&self.state).unwrap_or_default()
+    }
+}
+
+impl Parser {
+    fn error(&self, record: &Record<'_>, row: &'static str, told: &Value, out: &mut Out) {
+        let mut draft = self.draft(record, row, Piece::Whole, Kind::Error, Origin::Harness);
+        draft.event.text = field::some(told, "message").and_then(words);
+        out.push(draft);
+    }
+
+    /// A call that begins; the one event of a call that never ended.
+    fn begun(&self, record: &Record<'_>, item: &Value, out: &mut Out) {
+        const ROW: &str = "exec/item.started";
+        let Some(call) = self.call(item) else { return out.fold(ROW) };
+        let mut draft = self.draft(record, ROW, Piece::Whole, Kind::ToolCall, Origin::Model);
+        draft.hint.fold_only = true;
+        draft.hint.rule = Some(("begun", call.call_id.clone()));
+        draft.event.tool = Some(call);
+        out.push(draft);
+    }
+
+    fn item(&self, record: &Record<'_>, item: &Value, out: &mut Out) {
+        let kind = field::text(item, "type").unwrap_or_default();
+        let Some(row) = mapping::named("exec/item.completed/", kind) else { return self.unknown(record, out) };
+        let said = |kind, name| {
+            let mut draft = self.draft(record, row, Piece::Whole, kind, Origin::Model);
+            draft.event.text = field::some(item, name).and_then(words);
+            draft
+        };
+        match kind {
+            "agent_message" => out.push(said(Kind::Assistant, "text")),
+            "reasoning" => out.push(said(Kind::Reasoning, "text")),
+            "error" => self.error(record, row, item, out),
+            "todo_list" => {
+                let mut draft = said(Kind::Plan, "text");
+                draft.event.data = pick(item, &["items"]);
+                out.push(draft);
+            }
+            _ => {
+                let Some(call) = self.call(item) else { return self.unknown(record, out) };
+                self.ended(record, row, item, call, out);
+            }
+        }
+    }
+
+    fn call(&self, item: &Value) -> Option<ToolCall> {
+        let (name, class) = match field::text(item, "type")? {
+            "command_execution" => ("exec_command".to_owned(), ToolClass::Shell),
+            "file_change" => ("apply_patch".to_owned(), ToolClass::Edit),
+            "mcp_tool_call" => {
+                let part = |name| field::text(item, name).unwrap_or_default();
+                (clean(&format!("mcp__{}__{}", part("server"), part("tool"))), ToolClass::Mcp)
+            }
+            "web_search" => ("web_search".to_owned(), ToolClass::Web),
+            "collab_tool_call" => (field::some(item, "tool").map(clean).unwrap_or_default(), ToolClass::Subagent),
+            _ => return None,
+        };
+        let change = |change: &Value| {
+            let kind = match field::text(change, "kind") {
+                Some("add") => EditKind::Create,
+                Some("delete") => EditKind::Delete,
+                _ => EditKind::Update,
+            };
+            Some(Edit { path: redact(field::some(change, "path")?), to: None, kind, added: None, removed: None })
+        };
+        let edits: Vec<Edit> = field::list(item, "changes").iter().filter_map(change).collect();
+        Some(ToolCall {
+            call_id: self.call_id(item),
+            parent_call: None,
+            name,
+            class,
+            args: item.get("arguments").or_else(|| item.get("action")).cloned().map(redact_json),
+            command: field::some(item, "command").map(|command| redact_owned(one_line(command))),
+            cwd: None,
+            paths: super::tools::written(&edits).collect(),
+            edits,
+        })
+    }
+
+    fn ended(&self, record: &Record<'_>, row: &'static str, item: &Value, call: ToolCall, out: &mut Out) {
+        let exit_code = item.get("exit_code").and_then(Value::as_i64);
+        let outcome = match (field::text(item, "status"), exit_code) {
+            (Some("failed"), _) => Outcome::Failed,
+            (Some("declined"), _) => Outcome::Denied,
+            (Some("in_progress"), _) => Outcome::Unknown,
+            (_, Some(code)) if code != 0 => Outcome::Failed,
+            _ => Outcome::Ok,
+        };
+        let output = field::list(&item["result"], "content").iter().filter_map(|part| field::text(part, "text"));
+        let text = match field::text(item, "aggregated_output") {
+            Some(text) => text.to_owned(),
+            None => output.collect::<Vec<_>>().join("\n"),
+        };
+        let origin = match call.class {
+            ToolClass::Mcp | ToolClass::Web => Origin::External,
+            _ => Origin::Tool,
+        };
+        let result = ToolResult {
+            call_id: call.call_id.clone(),
+            outcome,
+            exit_code: exit_code.filter(|code| *code >= 0),
+            duration_ms: None,
+            truncated: false,
+            bytes: text.len() as u64,
+            spilled_to: None,
+            edits: if outcome == Outcome::Ok { call.edits.clone() } else { Vec::new() },
+        };
+        let rule = Some(("stream", call.call_id.clone()));
+        let mut draft = self.draft(record, row, Piece::Tag("call"), Kind::ToolCall, Origin::Model);
+        draft.event.tool = Some(call);
+        out.push(draft);
+        let mut draft = self.draft(record, row, Piece::Tag("result"), Kind::ToolResult, origin);
+        draft.event.result = Some(result);
+        draft.event.text = (!text.is_empty()).then(|| redact_owned(text));
+        draft.hint.rule = rule;
+        out.push(draft);
+    }
+
+    /// The tokens since the sum before. The first sum of a run may include what
+    /// an earlier run of the thread used, which the stream cannot tell.
+    fn sum(&mut self, record: &Record<'_>, out: &mut Out) {
+        const ROW: &str = "exec/turn.completed";
+        let Some(told) = record.json.get("usage").filter(|usage| usage.is_object()) else { return out.fold(ROW) };
+        let sum = counted(told);
+        let now = [sum.input, sum.cache_write_unsplit, sum.cache_read, sum.output, sum.reasoning];
+        let before = self.state.sum.replace(now).unwrap_or_default();
+        let mut since = now.into_iter().zip(before).map(|(now, before)| now.saturating_sub(before));
+        let mut next = || since.next().unwrap_or(0);
+        self.state.sums += 1;
+        let usage = Usage {
+            input: next(),
+            cache_write_unsplit: next(),
+            cache_read: next(),
+            output: next(),
+            reasoning: next(),
+            exactness: Exactness::Estimated,
+            own: 1,
+            ..Usage::default()
+        };
+        let Part { session, revision, .. } = &self.part;
+        let mut draft = self.draft(record, ROW, Piece::Whole, Kind::Usage, Origin::Harness);
+        draft.event.response = Some(format!("codex:{}:exec~{revision}:{}", id(&session.id), self.state.sums));
+        draft.event.usage = Some(usage);
+        out.push(draft);
+    }
+}

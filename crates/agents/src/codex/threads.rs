@@ -1,0 +1,156 @@
+//! What the program's database says of its threads: names, branches, which are
+//! archived, and which thread started which.
+//!
+//! The rollouts are the truth and the database a hint, so each thread's few
+//! columns are kept as state: the newest holds. Columns are found by name, since
+//! the schema grows with every version; the number in the file's name is its
+//! generation, and older ones may lie beside the newest.
+
+use retro_model::{Facts, Kind, Link, LinkKind, Origin, Part as Piece, TitleRank};
+use retro_text::redact;
+use rusqlite::types::ValueRef;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::record::{id, pick};
+use crate::database::{Snapshot, Unreadable};
+use crate::{Out, Parse, Record, field};
+
+/// Columns that are kept, apart from the tree.
+const COLUMNS: &[&str] =
+    &["archived", "archived_at", "first_user_message", "git_branch", "name", "rollout_path", "title"];
+
+/// The newest `state_N.sqlite` of a root.
+pub(super) fn newest(root: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(root).ok()?;
+    let generation = |name: &str| name.strip_prefix("state_")?.strip_suffix(".sqlite")?.parse::<u64>().ok();
+    let files = entries.flatten().filter_map(|entry| {
+        let generation = generation(entry.file_name().to_str()?)?;
+        Some((generation, entry.path()))
+    });
+    files.max().map(|(_, path)| path)
+}
+
+/// A thread as the database knows it: the columns that matter, as one JSON object.
+pub(super) type Row = Map<String, Value>;
+
+/// Every thread of a database, by its id.
+pub(super) fn read(path: &Path) -> Result<BTreeMap<String, Row>, Unreadable> {
+    let snapshot = Snapshot::open(path)?;
+    let known: BTreeSet<String> = snapshot.columns("threads")?.into_iter().collect();
+    let mut threads: BTreeMap<String, Row> = BTreeMap::new();
+    if known.contains("id") {
+        let columns: Vec<&str> = COLUMNS.iter().copied().filter(|name| known.contains(*name)).collect();
+        let list: String = columns.iter().map(|name| format!(", \"{name}\"")).collect();
+        let mut statement = snapshot.connection().prepare(&format!("SELECT id{list} FROM threads"))?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let Ok(thread) = row.get::<_, String>(0) else { continue };
+            let mut told = Map::new();
+            for (at, name) in (1..).zip(&columns) {
+                if let Some(value) = value(row.get_ref(at)?) {
+                    told.insert((*name).to_owned(), value);
+                }
+            }
+            threads.insert(thread, told);
+        }
+    }
+    let edges: BTreeSet<String> = snapshot.columns("thread_spawn_edges")?.into_iter().collect();
+    if edges.contains("parent_thread_id") && edges.contains("child_thread_id") {
+        let sql = "SELECT parent_thread_id, child_thread_id FROM thread_spawn_edges ORDER BY 1, 2";
+        let mut statement = snapshot.connection().prepare(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (Ok(parent), Ok(child)) = (row.get::<_, String>(0), row.get::<_, String>(1)) else { continue };
+            threads.entry(child.clone()).or_default().insert("parent".to_owned(), Value::from(parent.as_str()));
+            let children = threads.entry(parent).or_default().entry("children").or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(children) = children {
+                children.push(Value::from(child));
+            }
+        }
+    }
+    Ok(threads)
+}
+
+fn value(column: ValueRef<'_>) -> Option<Value> {
+    match column {
+        ValueRef::Integer(number) => Some(Value::from(number)),
+        ValueRef::Text(text) => Some(Value::from(String::from_utf8_lossy(text))),
+        ValueRef::Null | ValueRef::Real(_) | ValueRef::Blob(_) => None,
+    }
+}
+
+/// Reads such a row as the state of its thread.
+pub(super) struct Parser;
+
+impl Parse for Parser {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        const ROW: &str = "state/thread";
+        let told = record.json;
+        let mut facts = Facts::default();
+        if let Some(name) = field::some(told, "name") {
+            facts.title(TitleRank::User, record.address, &redact(name));
+        }
+        // The title is the first prompt, unless the program found a better one.
+        let prompt = field::some(told, "first_user_message");
+        if let Some(title) = field::some(told, "title").filter(|title| Some(*title) != prompt) {
+            facts.title(TitleRank::Agent, record.address, &redact(title));
+        }
+        if let Some(branch) = field::some(told, "git_branch") {
+            facts.branch = Some((record.address.clone(), redact(branch)));
+        }
+        let parent = field::some(told, "parent").map(|parent| Link { kind: LinkKind::Parent, session_id: id(parent) });
+        let children = field::list(told, "children").iter().filter_map(Value::as_str);
+        facts.links.extend(parent);
+        facts.links.extend(children.map(|child| Link { kind: LinkKind::Child, session_id: id(child) }));
+        out.facts.merge(&facts);
+        if field::count(told, "archived").unwrap_or(0) == 0 {
+            return out.fold(ROW);
+        }
+        let mut draft = record.draft(ROW, Piece::Whole, Kind::Note, Origin::Harness);
+        draft.event.data = pick(told, &["archived", "archived_at"]);
+        out.push(draft);
+    }
+
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+
+    #[test]
+    fn columns_are_found_by_name_and_missing_ones_are_fine() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, sql) in [
+            ("state_4.sqlite", "CREATE TABLE threads(id TEXT, name TEXT); INSERT INTO threads VALUES ('old', 'Old');"),
+            (
+                "state_11.sqlite",
+                "CREATE TABLE threads(new_thing BLOB, title TEXT, id TEXT, archived INTEGER, name TEXT);
+                 INSERT INTO threads VALUES (x'00', 'Sort', 'a', 1, NULL), (NULL, 'Test', 'b', 0, 'Mine');
+                 CREATE TABLE thread_spawn_edges(status TEXT, child_thread_id TEXT, parent_thread_id TEXT);
+                 INSERT INTO thread_spawn_edges VALUES ('open', 'b', 'a');",
+            ),
+        ] {
+            Connection::open(folder.path().join(name)).unwrap().execute_batch(sql).unwrap();
+        }
+        let path = newest(folder.path()).unwrap();
+        assert!(path.ends_with("state_11.sqlite"));
+        let threads = read(&path).unwrap();
+        assert_eq!(Value::Object(threads["a"].clone()), serde_json::json!({ "title": "Sort", "archived": 1, "children": ["b"] }));
+        assert_eq!(threads["b"]["parent"], "a");
+        assert_eq!(threads.len(), 2);
+    }
+
+    #[test]
+    fn a_database_without_threads_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state_5.sqlite");
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE other(id)").unwrap();
+        assert!(read(&path).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,421 @@
+//! Writes a script as Codex 0.166 would have logged it.
+//!
+//! Everything follows from the script: ids are derived from the session's id and
+//! a counter, times from the script's clock, tokens from the counter. The same
+//! script gives the same bytes. A sub-agent is a thread of its own, in a file of
+//! its own.
+
+use retro_model::Timestamp;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::script::{Script, Step};
+
+const VERSION: &str = "0.166.0";
+const MODEL: &str = "gpt-5.5";
+
+pub(super) fn write(script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut writer =
+        Writer { script, count: 0, clock_ms: script.start_ms, model: MODEL.to_owned(), files: Vec::new(), index: String::new() };
+    let mut main = Log::new(script.session.clone(), None);
+    writer.thread(&mut main, &script.steps);
+    writer.files.insert(0, main.file());
+    if !writer.index.is_empty() {
+        let index = PathBuf::from(".codex").join("session_index.jsonl");
+        writer.files.push((index, writer.index.into_bytes()));
+    }
+    writer.files
+}
+
+struct Writer<'s> {
+    script: &'s Script,
+    count: u64,
+    clock_ms: i64,
+    model: String,
+    /// Files beside the main log.
+    files: Vec<(PathBuf, Vec<u8>)>,
+    /// Lines of the index of names.
+    index: String,
+}
+
+/// A rollout being written: the session's, or a sub-agent's.
+struct Log {
+    thread: String,
+    parent: Option<String>,
+    started_at: String,
+    lines: String,
+    ordinal: u64,
+    /// The turn, while one runs.
+    turn: Option<String>,
+    /// The model that the turn was told last.
+    model: String,
+    last_answer: Value,
+    /// Tokens of the thread so far: input, cached, output.
+    sum: [u64; 3],
+}
+
+impl Log {
+    fn new(thread: String, parent: Option<String>) -> Log {
+        Log {
+            thread,
+            parent,
+            started_at: String::new(),
+            lines: String::new(),
+            ordinal: 0,
+            turn: None,
+            model: String::new(),
+            last_answer: Value::Null,
+            sum: [0; 3],
+        }
+    }
+
+    /// Its place and bytes. Real file names have the local time; here it is UTC.
+    fn file(self) -> (PathBuf, Vec<u8>) {
+        let day = self.started_at.get(..10).unwrap_or("1970-01-01");
+        let time = self.started_at.get(..19).unwrap_or("1970-01-01T00:00:00").replace(':', "-");
+        let mut path = PathBuf::from(".codex").join("sessions");
+        path.extend(day.split('-'));
+        (path.join(format!("rollout-{time}-{}.jsonl", self.thread)), self.lines.into_bytes())
+    }
+}
+
+impl Writer<'_> {
+    fn thread(&mut self, log: &mut Log, steps: &[Step]) {
+        if let Some(Step::Time(ms)) = steps.first() {
+            self.clock_ms = *ms;
+        }
+        log.started_at = self.now();
+        let mut meta = json!({
+            "session_id": self.script.session,
+            "id": log.thread,
+            "timestamp": log.started_at,
+            "cwd": self.script.cwd,
+            "originator": "codex-tui",
+            "cli_version": VERSION,
+            "source": "cli",
+            "thread_source": "user",
+            "model_provider": "openai",
+            "history_mode": "paginated",
+            "git": { "branch": self.script.branch },
+        });
+        if let Some(parent) = log.parent.clone() {
+            meta["parent_thread_id"] = Value::from(parent.as_str());
+            meta["source"] = json!({ "subagent": { "thread_spawn": { "parent_thread_id": parent, "depth": 1 } } });
+            meta["thread_source"] = Value::from("subagent");
+        }
+        self.line(log, "session_meta", meta);
+        self.steps(log, steps);
+        self.end_turn(log);
+    }
+
+    fn steps(&mut self, log: &mut Log, steps: &[Step]) {
+        for (at, step) in steps.iter().enumerate() {
+            let next_cuts = steps.get(at + 1) == Some(&Step::Interrupt);
+            match step {
+                Step::Time(ms) => self.clock_ms = *ms,
+                Step::Title(title) => self.title(log, title),
+                Step::Model(model) => {
+                    self.model = model.clone();
+                    if log.turn.is_some() {
+                        self.context(log);
+                    }
+                }
+                Step::User(text) => self.prompt(log, text),
+                Step::Assistant(text) => self.answer(log, text),
+                Step::Thinking(text) => self.think(log, text),
+                // A command that printed nothing and is interrupted is the one that was cut off.
+                Step::Shell { command, output, exit_code: 0 } if output.is_empty() && next_cuts => {
+                    self.cut_command(log, command);
+                }
+                Step::Shell { command, output, exit_code } => {
+                    self.command(log, command, output, *exit_code, json!({ "type": "unknown", "cmd": command }));
+                }
+                Step::Read { path, content } => {
+                    let command = format!("cat {path}");
+                    let parsed = json!({ "type": "read", "cmd": command, "name": path, "path": path });
+                    self.command(log, &command, content, 0, parsed);
+                }
+                Step::Edit { path, removed, added } => self.edit(log, path, removed, added),
+                Step::Subagent { task, steps } => self.subagent(log, task, steps),
+                Step::Compaction(summary) => self.compact(log, summary),
+                Step::Interrupt => self.interrupt(log),
+            }
+        }
+    }
+
+    fn prompt(&mut self, log: &mut Log, text: &str) {
+        self.begin_turn(log);
+        let message = format!("msg_{}", self.uuid());
+        self.item(
+            log,
+            json!({
+                "type": "message",
+                "id": message,
+                "role": "user",
+                "content": [{ "type": "input_text", "text": text }],
+                "internal_chat_message_metadata_passthrough": {
+                    "content_item_metadata": [{ "provenance": { "type": "user" } }],
+                },
+            }),
+        );
+        let id = self.uuid();
+        self.completed(log, json!({ "type": "UserMessage", "id": id, "content": [{ "type": "text", "text": text }] }));
+    }
+
+    fn begin_turn(&mut self, log: &mut Log) {
+        self.end_turn(log);
+        let turn = self.uuid();
+        log.turn = Some(turn.clone());
+        let started_at = self.clock_ms / 1000;
+        self.event(log, json!({ "type": "task_started", "turn_id": turn, "started_at": started_at }));
+        if log.model.is_empty() {
+            let text = format!("<environment_context>\n  <cwd>{}</cwd>\n</environment_context>", self.script.cwd);
+            let id = format!("msg_{}", self.uuid());
+            self.item(
+                log,
+                json!({ "type": "message", "id": id, "role": "user", "content": [{ "type": "input_text", "text": text }] }),
+            );
+        }
+        self.context(log);
+    }
+
+    fn context(&mut self, log: &mut Log) {
+        log.model = self.model.clone();
+        let context = json!({
+            "turn_id": log.turn,
+            "cwd": self.script.cwd,
+            "approval_policy": "on-request",
+            "sandbox_policy": { "type": "workspace-write" },
+            "model": self.model,
+            "summary": "auto",
+        });
+        self.line(log, "turn_context", context);
+    }
+
+    fn end_turn(&mut self, log: &mut Log) {
+        if let Some(turn) = log.turn.take() {
+            let last = std::mem::take(&mut log.last_answer);
+            self.event(log, json!({ "type": "task_complete", "turn_id": turn, "last_agent_message": last }));
+        }
+    }
+
+    fn answer(&mut self, log: &mut Log, text: &str) {
+        let id = format!("msg_{}", self.word());
+        log.last_answer = Value::from(text);
+        let content = json!([{ "type": "Text", "text": text }]);
+        self.completed(log, json!({ "type": "AgentMessage", "id": id, "content": content, "phase": "final_answer" }));
+        let content = json!([{ "type": "output_text", "text": text }]);
+        self.item(
+            log,
+            json!({ "type": "message", "id": id, "role": "assistant", "content": content, "phase": "final_answer" }),
+        );
+        self.tokens(log);
+    }
+
+    fn think(&mut self, log: &mut Log, text: &str) {
+        let id = format!("rs_{}", self.word());
+        self.completed(log, json!({ "type": "Reasoning", "id": id, "summary_text": [text], "raw_content": [] }));
+        self.item(
+            log,
+            json!({ "type": "reasoning", "id": id, "summary": [{ "type": "summary_text", "text": text }], "content": null }),
+        );
+        self.tokens(log);
+    }
+
+    /// A call of a function; gives its id.
+    fn call(&mut self, log: &mut Log, name: &str, namespace: Option<&str>, args: &Value) -> String {
+        let call = format!("call_{}", self.word());
+        let id = format!("fc_{}", self.word());
+        let mut item = json!({ "type": "function_call", "id": id, "name": name, "arguments": args.to_string(), "call_id": call });
+        if let Some(namespace) = namespace {
+            item["namespace"] = Value::from(namespace);
+        }
+        self.item(log, item);
+        self.tokens(log);
+        call
+    }
+
+    fn output(&mut self, log: &mut Log, kind: &str, call: &str, output: &str) {
+        let id = format!("out_{}", self.word());
+        self.item(log, json!({ "type": kind, "id": id, "call_id": call, "output": output }));
+    }
+
+    fn command(&mut self, log: &mut Log, command: &str, output: &str, exit_code: i64, parsed: Value) {
+        let call = self.call(log, "exec_command", None, &json!({ "cmd": command }));
+        let status = if exit_code == 0 { "completed" } else { "failed" };
+        let item = json!({
+            "type": "CommandExecution",
+            "id": call,
+            "process_id": self.count.to_string(),
+            "command": ["/bin/bash", "-lc", command],
+            "cwd": format!("file://{}", self.script.cwd),
+            "parsed_cmd": [parsed],
+            "source": "unified_exec_startup",
+            "status": status,
+            "aggregated_output": output,
+            "exit_code": exit_code,
+            "duration": { "secs": 1, "nanos": 0 },
+        });
+        self.completed(log, item);
+        let text = format!(
+            "Chunk ID: {:06x}\nWall time: 1.0000 seconds\nProcess exited with code {exit_code}\nOriginal token count: {}\nOutput:\n{output}",
+            self.count,
+            output.len() / 4
+        );
+        self.output(log, "function_call_output", &call, &text);
+    }
+
+    fn cut_command(&mut self, log: &mut Log, command: &str) {
+        let call = self.call(log, "exec_command", None, &json!({ "cmd": command }));
+        self.output(log, "function_call_output", &call, "Wall time: 1.0 seconds\naborted by user");
+    }
+
+    fn edit(&mut self, log: &mut Log, path: &str, removed: &[String], added: &[String]) {
+        let full = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.script.cwd) };
+        let lines = |sign: char, lines: &[String]| lines.iter().map(|line| format!("{sign}{line}\n")).collect::<String>();
+        let changed = lines('-', removed) + &lines('+', added);
+        let (head, change, mark) = match removed.is_empty() {
+            true => ("Add", json!({ "type": "add", "content": added.join("\n") + "\n" }), 'A'),
+            false => {
+                let diff = format!("@@ -1,{} +1,{} @@\n{changed}", removed.len(), added.len());
+                ("Update", json!({ "type": "update", "unified_diff": diff, "move_path": null }), 'M')
+            }
+        };
+        let hunk = if removed.is_empty() { "" } else { "@@\n" };
+        let patch = format!("*** Begin Patch\n*** {head} File: {path}\n{hunk}{changed}*** End Patch\n");
+        let call = format!("call_{}", self.word());
+        let id = format!("ctc_{}", self.word());
+        self.item(
+            log,
+            json!({ "type": "custom_tool_call", "id": id, "status": "completed", "call_id": call, "name": "apply_patch", "input": patch }),
+        );
+        self.tokens(log);
+        let done = format!("Success. Updated the following files:\n{mark} {path}\n");
+        self.completed(
+            log,
+            json!({ "type": "FileChange", "id": call, "changes": { full: change }, "status": "completed", "stdout": done, "stderr": "" }),
+        );
+        let text = format!("Exit code: 0\nWall time: 0 seconds\nOutput:\n{done}");
+        self.output(log, "custom_tool_call_output", &call, &text);
+    }
+
+    fn subagent(&mut self, log: &mut Log, task: &str, steps: &[Step]) {
+        let call = self.call(log, "spawn_agent", Some("multi_agent_v1"), &json!({ "message": task }));
+        let child = self.uuid();
+        let mut inner = Log::new(child.clone(), Some(log.thread.clone()));
+        let told: Vec<Step> = std::iter::once(Step::User(task.to_owned())).chain(steps.iter().cloned()).collect();
+        self.completed(
+            log,
+            json!({ "type": "CollabAgentToolCall", "id": call, "tool": "spawn_agent", "status": "completed",
+                "sender_thread_id": log.thread, "receiver_thread_ids": [child], "prompt": task }),
+        );
+        self.output(log, "function_call_output", &call, &json!({ "agent_id": child }).to_string());
+        self.thread(&mut inner, &told);
+        let last = steps.iter().rev().find_map(|step| match step {
+            Step::Assistant(text) => Some(text.as_str()),
+            _ => None,
+        });
+        self.files.push(inner.file());
+        let waited = self.call(log, "wait_agent", Some("multi_agent_v1"), &json!({ "targets": [child] }));
+        let done = json!({ "status": { child: { "completed": last.unwrap_or_default() } }, "timed_out": false });
+        self.output(log, "function_call_output", &waited, &done.to_string());
+    }
+
+    fn compact(&mut self, log: &mut Log, summary: &str) {
+        let id = format!("msg_{}", self.word());
+        let item = json!({ "type": "message", "id": id, "role": "assistant",
+            "content": [{ "type": "output_text", "text": summary }] });
+        self.marked(log, "response_item", item, Some(json!({ "compaction_output": true })));
+        let response = self.tokens(log);
+        self.line(log, "compacted", json!({ "message": summary, "replacement_history": [], "compaction_response_id": response }));
+        let id = self.uuid();
+        self.completed(log, json!({ "type": "ContextCompaction", "id": id }));
+    }
+
+    fn interrupt(&mut self, log: &mut Log) {
+        let text = "<turn_aborted>\nThe user interrupted the previous turn on purpose.\n</turn_aborted>";
+        let id = format!("msg_{}", self.uuid());
+        self.item(
+            log,
+            json!({ "type": "message", "id": id, "role": "user", "content": [{ "type": "input_text", "text": text }] }),
+        );
+        let turn = log.turn.take();
+        self.event(log, json!({ "type": "turn_aborted", "turn_id": turn, "reason": "interrupted" }));
+    }
+
+    fn title(&mut self, log: &mut Log, title: &str) {
+        let now = self.now();
+        self.index.push_str(&json!({ "id": log.thread, "thread_name": title, "updated_at": now }).to_string());
+        self.index.push('\n');
+        self.event(log, json!({ "type": "thread_name_updated", "thread_id": log.thread, "thread_name": title }));
+    }
+
+    /// The tokens of the response that was just written; gives its id.
+    fn tokens(&mut self, log: &mut Log) -> String {
+        self.count += 1;
+        let n = self.count;
+        let response = format!("resp_{}", self.word());
+        let used = [100 + 1000 * n, 1000 * n, 20 + n];
+        for (sum, used) in log.sum.iter_mut().zip(used) {
+            *sum += used;
+        }
+        let counters = |[input, cached, output]: [u64; 3]| {
+            json!({ "input_tokens": input, "cached_input_tokens": cached, "cache_write_input_tokens": 0,
+                "output_tokens": output, "reasoning_output_tokens": 0, "total_tokens": input + output })
+        };
+        let record = json!({ "thread_id": log.thread, "turn_id": log.turn, "session_id": self.script.session,
+            "response_id": response, "usage": counters(used), "thread_token_usage": counters(log.sum) });
+        self.line(log, "token_usage_record", record);
+        let info = json!({ "total_token_usage": counters(log.sum), "last_token_usage": counters(used) });
+        self.event(log, json!({ "type": "token_count", "info": info, "rate_limits": null }));
+        response
+    }
+
+    fn item(&mut self, log: &mut Log, item: Value) {
+        self.line(log, "response_item", item);
+    }
+
+    fn event(&mut self, log: &mut Log, event: Value) {
+        self.line(log, "event_msg", event);
+    }
+
+    fn completed(&mut self, log: &mut Log, item: Value) {
+        let (thread, turn) = (log.thread.clone(), log.turn.clone());
+        self.event(log, json!({ "type": "item_completed", "thread_id": thread, "turn_id": turn, "item": item }));
+    }
+
+    fn line(&mut self, log: &mut Log, kind: &str, payload: Value) {
+        self.marked(log, kind, payload, None);
+    }
+
+    /// A record, a second after the one before.
+    fn marked(&mut self, log: &mut Log, kind: &str, payload: Value, metadata: Option<Value>) {
+        let mut record = json!({ "timestamp": self.now(), "ordinal": log.ordinal, "type": kind, "payload": payload });
+        if let Some(metadata) = metadata {
+            record["metadata"] = metadata;
+        }
+        self.clock_ms = self.clock_ms.saturating_add(1000);
+        log.ordinal += 1;
+        log.lines.push_str(&record.to_string());
+        log.lines.push('\n');
+    }
+
+    fn now(&self) -> String {
+        Timestamp::from_millis(self.clock_ms).map(|time| time.to_string()).unwrap_or_default()
+    }
+
+    /// The next word that no other id has.
+    fn word(&mut self) -> String {
+        self.count += 1;
+        format!("{:016x}", xxh3_64(format!("{} {}", self.script.session, self.count).as_bytes()))
+    }
+
+    /// A uuid that begins with the time, as the program makes them.
+    fn uuid(&mut self) -> String {
+        let word = self.word();
+        let time = format!("{:012x}", self.clock_ms.max(0));
+        let part = |text: &str, from: usize, to: usize| text.get(from..to).unwrap_or_default().to_owned();
+        format!("{}-{}-7{}-8{}-{}", part(&time, 0, 8), part(&time, 8, 12), part(&word, 0, 3), part(&word, 3, 6), part(&word, 4, 16))
+    }
+}

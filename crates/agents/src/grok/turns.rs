@@ -1,0 +1,226 @@
+//! Turns: which prompt a turn answers, how it ended, and which turns a rewind
+//! left behind.
+
+use retro_model::Kind;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use super::join::index_of;
+use super::order::{Place, Spine};
+use super::record::rule;
+use crate::Draft;
+
+/// By how much the two logs may differ on when a turn began.
+const BEGIN_SPREAD_MS: i64 = 2000;
+
+/// A prompt, typed or not, and the turn it opened.
+struct Opened {
+    at: usize,
+    typed: bool,
+    turn: Option<String>,
+    /// Last draft before the next prompt or process.
+    last: usize,
+}
+
+/// Finds the turns that never ended, the ends that only the event log tells, and
+/// the ledger row of each answer.
+pub(super) fn end(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Place>]) {
+    let opened = opened(drafts, spine);
+    // Where each turn ended, by its id.
+    let mut ends: HashMap<String, usize> = HashMap::new();
+    for at in spine.range.clone() {
+        if let Some(draft) = drafts.get(at).filter(|draft| rule(draft, "ended").is_some())
+            && let Some(turn) = &draft.event.native.turn_id
+        {
+            ends.entry(turn.clone()).or_insert(at);
+        }
+    }
+    let mut logged = Logged::read(drafts);
+    let mut killed = Vec::new();
+    for prompt in &opened {
+        let began = drafts.get(prompt.at).and_then(|draft| draft.event.ts).map(|ts| ts.as_millis());
+        let ended = prompt.turn.as_ref().is_some_and(|turn| ends.contains_key(turn));
+        let over = logged.see(began, ended);
+        if prompt.typed && !ended && !over {
+            killed.push((prompt.at, prompt.last));
+        }
+    }
+    logged.fold_told(drafts);
+    for (prompt, last) in killed {
+        let Some(address) = drafts.get(prompt).map(|draft| draft.id().address()) else { continue };
+        let of_prompt = |draft: &Draft| draft.hint.row == "turn/killed" && draft.id().address() == address;
+        if let Some(at) = drafts.iter().position(of_prompt) {
+            if let Some(draft) = drafts.get_mut(at) {
+                draft.hint.fold_only = false;
+            }
+            if let Some(place) = places.get_mut(at) {
+                *place = Some(Place::Last(last));
+            }
+        }
+    }
+    place_cut_calls(drafts, spine, &opened, &ends, places);
+    name_responses(drafts, spine);
+}
+
+/// The prompts in order. A turn has no id on its prompt: the next new id on a
+/// line that follows is its.
+fn opened(drafts: &[Draft], spine: &Spine) -> Vec<Opened> {
+    let mut opened: Vec<Opened> = Vec::new();
+    let mut waiting: VecDeque<usize> = VecDeque::new();
+    let mut seen: HashSet<&str> = HashSet::new();
+    let mut run = 0;
+    for at in spine.range.clone() {
+        let Some(draft) = drafts.get(at) else { continue };
+        if spine.run(at) != run {
+            run = spine.run(at);
+            waiting.clear();
+        }
+        let typed = rule(draft, "prompt").is_some() && draft.hint.opens_turn;
+        if typed || rule(draft, "opener").is_some() {
+            waiting.push_back(opened.len());
+            opened.push(Opened { at, typed, turn: None, last: at });
+        } else if let Some(turn) = draft.event.native.turn_id.as_deref()
+            && seen.insert(turn)
+            && let Some(prompt) = waiting.pop_front().and_then(|prompt| opened.get_mut(prompt))
+        {
+            prompt.turn = Some(turn.to_owned());
+        }
+        if let Some(prompt) = opened.last_mut()
+            && spine.run(prompt.at) == run
+        {
+            prompt.last = at;
+        }
+    }
+    opened
+}
+
+/// Turns as the event log tells them.
+struct Logged {
+    turns: Vec<LoggedTurn>,
+    /// When turns ended by the updates.
+    ends: Vec<i64>,
+}
+
+struct LoggedTurn {
+    began: Option<i64>,
+    /// The draft of its end, if it has one.
+    over: Option<usize>,
+    /// Whether the updates tell its end.
+    told: bool,
+}
+
+impl Logged {
+    fn read(drafts: &[Draft]) -> Logged {
+        let mut logged = Logged { turns: Vec::new(), ends: Vec::new() };
+        for (at, draft) in drafts.iter().enumerate() {
+            let millis = draft.event.ts.map(|ts| ts.as_millis());
+            if rule(draft, "turn-began").is_some() {
+                logged.turns.push(LoggedTurn { began: millis, over: None, told: false });
+            } else if rule(draft, "turn-over").is_some() {
+                match logged.turns.last_mut().filter(|turn| turn.over.is_none()) {
+                    Some(turn) => turn.over = Some(at),
+                    None => logged.turns.push(LoggedTurn { began: millis, over: Some(at), told: false }),
+                }
+            } else if rule(draft, "ended").is_some() && draft.event.copy_of.is_none() {
+                logged.ends.extend(millis);
+            }
+        }
+        logged
+    }
+
+    /// Whether the turn that a prompt of that time opened has an end here.
+    fn see(&mut self, began: Option<i64>, ended: bool) -> bool {
+        let Some(began) = began else { return false };
+        let distance = |turn: &&mut LoggedTurn| turn.began.map_or(i64::MAX, |other| other.saturating_sub(began).saturating_abs());
+        match self.turns.iter_mut().min_by_key(distance).filter(|turn| distance(turn) <= BEGIN_SPREAD_MS) {
+            Some(turn) => {
+                turn.told |= ended;
+                turn.over.is_some()
+            }
+            None => false,
+        }
+    }
+
+    /// Folds the ends that the updates tell as well.
+    fn fold_told(&self, drafts: &mut [Draft]) {
+        for (at, turn) in self.turns.iter().enumerate() {
+            let next = self.turns.get(at + 1).and_then(|next| next.began).unwrap_or(i64::MAX);
+            let within = |end: &i64| turn.began.is_some_and(|began| (began..next).contains(end));
+            if let Some(over) = turn.over.and_then(|over| drafts.get_mut(over)) {
+                over.hint.fold_only |= turn.told || self.ends.iter().any(within);
+            }
+        }
+    }
+}
+
+/// A call that nothing answered was cut off when its turn ended.
+fn place_cut_calls(
+    drafts: &[Draft],
+    spine: &Spine,
+    opened: &[Opened],
+    ends: &HashMap<String, usize>,
+    places: &mut [Option<Place>],
+) {
+    for at in spine.range.clone() {
+        let Some(draft) = drafts.get(at) else { continue };
+        if draft.hint.row != "call/unanswered" || draft.hint.fold_only {
+            continue;
+        }
+        let end = draft.event.native.turn_id.as_ref().and_then(|turn| ends.get(turn)).filter(|end| **end > at);
+        let last = || opened.iter().rev().find(|prompt| prompt.at < at).map(|prompt| prompt.last.max(at));
+        if let Some(place) = places.get_mut(at) {
+            *place = match end {
+                Some(end) => Some(Place::Before(*end)),
+                None => last().map(Place::After),
+            };
+        }
+    }
+}
+
+/// An answer is counted in its turn's row; in that of its model, where a turn has several.
+fn name_responses(drafts: &mut [Draft], spine: &Spine) {
+    let mut rows: HashMap<String, Vec<String>> = HashMap::new();
+    for draft in spine.range.clone().filter_map(|at| drafts.get(at)).filter(|draft| draft.event.kind == Kind::Usage) {
+        if let (Some(turn), Some(row)) = (&draft.event.native.turn_id, &draft.event.response) {
+            rows.entry(turn.clone()).or_default().push(row.clone());
+        }
+    }
+    for at in spine.range.clone() {
+        let Some(draft) = drafts.get_mut(at).filter(|draft| draft.event.kind != Kind::Usage) else { continue };
+        let Some(key) = draft.event.response.take() else { continue };
+        let rows = draft.event.native.turn_id.as_ref().and_then(|turn| rows.get(turn)).map_or(&[][..], Vec::as_slice);
+        draft.event.response = match rows {
+            rows if rows.contains(&key) => Some(key),
+            [only] => Some(only.clone()),
+            _ => None,
+        };
+    }
+}
+
+/// The event log repeats what the updates said of a change of model.
+pub(super) fn name_models(drafts: &mut [Draft]) {
+    let mut current: Option<String> = None;
+    for draft in drafts.iter_mut().filter(|draft| draft.event.kind == Kind::Model && !draft.hint.fold_only) {
+        if rule(draft, "model").is_some() && draft.event.model == current {
+            draft.hint.fold_only = true;
+        }
+        current.clone_from(&draft.event.model);
+    }
+}
+
+/// After a rewind, prompts from its index on and all that came of them are dead.
+pub(super) fn bury(drafts: &mut [Draft]) {
+    let mut alive: Vec<(u64, usize)> = Vec::new();
+    for at in 0..drafts.len() {
+        let Some(draft) = drafts.get(at) else { continue };
+        let index = rule(draft, "prompt").map(index_of).or_else(|| rule(draft, "opener"));
+        if let Some(index) = index.and_then(|index| index.parse().ok()) {
+            alive.push((index, at));
+        }
+        let Some(target) = rule(draft, "rewind").and_then(|target| target.parse::<u64>().ok()) else { continue };
+        let first = alive.iter().filter(|(index, _)| *index >= target).map(|(_, at)| *at).min();
+        alive.retain(|(index, _)| *index < target);
+        for dead in first.and_then(|first| drafts.get_mut(first..at)).into_iter().flatten() {
+            dead.event.live = false;
+        }
+    }
+}
