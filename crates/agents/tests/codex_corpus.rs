@@ -208,7 +208,9 @@ fn is_known_difference(scenario: &str, what: &str) -> bool {
     match what {
         // Resuming with 0.29 copies the items of the old file into a new one without any mark; only
         // a look at both files tells. Their ids are equal, but prompts have none.
-        "prompts" => scenario == "codex-0.29.0/07-resume",
+        // An ephemeral run has no file.
+        "prompts" => matches!(scenario, "codex-0.29.0/07-resume" | "codex/25-mining-call"),
+        "sessions" => scenario == "codex/25-mining-call",
         // 0.29 and 0.42 write the items of a round when it ends: a call that was cut off is not there.
         "call" => matches!(
             scenario,
@@ -261,19 +263,33 @@ fn strings(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
+/// A text as the truth writes it: secrets by their names, a dump by its length.
+fn unmarked(text: &str) -> String {
+    let dump = "z".repeat(100_000);
+    let mut parts = text.split("[redacted:");
+    let mut unmarked = parts.next().unwrap_or_default().replace(&dump, "<100000 x z>");
+    for part in parts {
+        let (rule, rest) = part.split_once(']').unwrap();
+        unmarked.push_str(&format!("<{}>{rest}", rule.replace('-', "_")));
+    }
+    unmarked
+}
+
 /// Whether a call is the one that the truth means, as far as its arguments tell.
 fn is_meant(call: &Call<'_>, truth: &Value) -> bool {
     let tool = call.event.tool.as_ref().unwrap();
-    if truth["name"] != tool.name.as_str() {
+    // Up to 0.29 a patch is handed to the shell.
+    let is_patch = tool.class == ToolClass::Edit && truth["name"] == "apply_patch";
+    if truth["name"] != tool.name.as_str() && !is_patch {
         return false;
     }
-    let args = tool.args.as_ref().map(|args| args.to_string()).unwrap_or_default();
+    let args = tool.args.as_ref().map(|args| unmarked(&args.to_string())).unwrap_or_default();
     match &truth["args"] {
         args if args["command"].is_array() => true,
         wanted if wanted["command"].is_string() && tool.name != "exec" => {
-            tool.command.as_ref().is_some_and(|command| wanted["command"].as_str() == Some(command.as_str()))
+            tool.command.as_ref().is_some_and(|command| wanted["command"].as_str() == Some(&unmarked(command)))
         }
-        wanted if wanted["input"].is_string() && tool.name == "apply_patch" => args == wanted["input"].to_string(),
+        wanted if wanted["input"].is_string() && is_patch => args.contains(&wanted["input"].to_string()),
         wanted if wanted["id"].is_string() => args.contains(wanted["id"].as_str().unwrap()),
         wanted if wanted["path"].is_string() => args.contains(wanted["path"].as_str().unwrap()),
         _ => true,
@@ -303,7 +319,7 @@ fn recorded_scenarios_are_told_as_they_happened() {
             .iter()
             .filter(|event| event.kind == Kind::User && event.origin == Origin::User)
             .filter(|event| event.data.as_ref().is_none_or(|data| data.get("shell").is_none()))
-            .map(|event| event.text.as_ref().map_or_else(String::new, |text| text.to_string()))
+            .map(|event| event.text.as_ref().map_or_else(String::new, |text| unmarked(text)))
             .collect();
         prompts.sort();
         differs("prompts", format!("{prompts:?}"), format!("{typed:?}"));
@@ -330,7 +346,8 @@ fn recorded_scenarios_are_told_as_they_happened() {
             let with_nested: Vec<_> =
                 std::iter::once(result).chain(call.nested.iter().filter_map(|event| event.result.as_ref())).collect();
             if result.outcome == Outcome::Interrupted {
-                let cut = scenario.truth["interrupted"] == true || is_known_difference(name, "interrupted");
+                // Neither failed nor ok, whatever the truth says of it.
+                let cut = truth["failed"] == false || is_known_difference(name, "interrupted");
                 differs("cut off", "true".to_owned(), cut.to_string());
             } else if truth["note"] == "still running when the call returns" {
                 // How the command ended was told by a later call, and completes this one.
@@ -344,7 +361,7 @@ fn recorded_scenarios_are_told_as_they_happened() {
                 differs("exit code", format!("{id} {code} {ours}"), format!("{id} {code} true"));
             }
             let edited: Vec<String> =
-                with_nested.iter().flat_map(|result| &result.edits).map(|edit| edit.to.as_ref().unwrap_or(&edit.path).to_string()).collect();
+                with_nested.iter().flat_map(|result| &result.edits).flat_map(|edit| edit.to.iter().chain([&edit.path])).map(ToString::to_string).collect();
             let wanted = strings(&truth["files_edited"]);
             let same = edited.len() == wanted.len()
                 && wanted.iter().all(|path| edited.iter().any(|edit| edit.ends_with(path.trim_start_matches("./"))));
@@ -366,7 +383,8 @@ fn recorded_scenarios_are_told_as_they_happened() {
         differs("sessions", format!("{told:?}"), format!("{:?}", known.iter().collect::<BTreeSet<_>>()));
         for (child, parent) in scenario.truth["parent"].as_object().into_iter().flatten() {
             let at = scenario.home.sessions.keys().position(|id| id == child).unwrap();
-            let ours = sessions[at].facts.parent().map(str::to_owned);
+            let is_above = |link: &&retro_model::Link| matches!(link.kind, LinkKind::Parent | LinkKind::ForkedFrom);
+            let ours = sessions[at].facts.links.iter().find(is_above).map(|link| link.session_id.clone());
             // A review of 0.80 and 0.130 does not name its parent.
             if ours.is_some() || !name.ends_with("/04c-review") || name.starts_with("codex/") {
                 differs("parent", format!("{ours:?}"), format!("{:?}", parent.as_str().map(str::to_owned)));
@@ -618,6 +636,10 @@ fn public_sessions_have_the_prompts_and_outcomes_that_were_counted() {
     let counted = counted.into_inner().unwrap();
     println!("{counted:#?}");
     let of = |what: &str| counted.get(what).copied().unwrap_or(0);
-    assert_eq!((of("prompts"), of("Assistant"), of("Usage"), of("Compaction")), (348, 1368, 3301, 7));
+    // 348 in all; one is the task of a sub-agent.
+    assert_eq!((of("prompts"), of("prompts of Agent")), (347, 1));
+    assert_eq!((of("Assistant"), of("Usage"), of("Compaction")), (1368, 3301, 7));
+    // Of 62 commands left running 58 ended in a later call.
+    assert_eq!(of("exec_command Unknown"), 4);
     assert_eq!((of("Interruption"), of("Rewind"), of("Session"), of("Reasoning")), (17, 1, 51, 2419));
 }

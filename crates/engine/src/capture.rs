@@ -179,12 +179,14 @@ pub fn from_raw(
     let mut file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
     let mut rows = BTreeMap::new();
     let mut turns = Vec::new();
+    let mut whole = Vec::new();
     for (source, entry) in &file.sources {
         for revision in 1..=entry.revisions {
             let format = format_named(&entry.format);
             let part = Part { session: key.clone(), source: source.clone(), revision, format };
             let parsed = source::read_raw(store, agent, part, entry.kind, &mut rows)?;
             turns.extend(turn_rows(key, &parsed.out));
+            whole.push(parsed);
         }
     }
     file.facts = merged_facts(rows.values());
@@ -196,7 +198,7 @@ pub fn from_raw(
         sources: rows.into_values().collect(),
         turns,
         content: stages::content(store, &file)?,
-        whole: None,
+        whole: Some(whole),
         is_new: false,
         new_bytes: 0,
         gaps: 0,

@@ -7,7 +7,7 @@ use retro_store::{Index, Slot, Store};
 
 use crate::stages::{self, PACK_HOURS, QUIET_MINUTES, Stage, runs};
 use crate::sync::{Progress, SyncReport, agent_of};
-use crate::{Error, World, read};
+use crate::{Error, World, ledger, read};
 
 /// Sessions settled before the index is written.
 const BATCH_SESSIONS_MAX: usize = 100;
@@ -97,6 +97,7 @@ fn normalize(
                 Ok(stamp)
             })
             .collect();
+        store.sync_all()?;
         let mut stamps = Vec::new();
         for (due, result) in batch.iter().zip(made) {
             match result {
@@ -118,8 +119,8 @@ fn normalize(
     Ok(())
 }
 
-/// Settles a session and caches the stream.
-pub(crate) fn settle_into_cache(
+/// Settles a quiet session: caches its stream and keeps its ledger.
+fn settle_into_cache(
     store: &Store,
     agent: &dyn Agent,
     key: &SessionKey,
@@ -128,6 +129,7 @@ pub(crate) fn settle_into_cache(
 ) -> Result<(), Error> {
     let settled = settle(agent, key, sources);
     store.put_normalized(key, stamp, &settled.events)?;
+    store.put_ledger(key, &ledger::rows(key, &settled.events))?;
     Ok(())
 }
 

@@ -18,6 +18,7 @@ pub mod exclude;
 pub mod from;
 pub mod hook;
 pub mod import;
+pub mod ledger;
 pub mod platform;
 pub mod read;
 pub mod rebuild;

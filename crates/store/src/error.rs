@@ -84,6 +84,9 @@ pub enum Error {
 /// Help for anything that is only a cache.
 pub(crate) const REBUILD: &str = "it is only a cache: `retro rebuild` makes it anew";
 
+/// Help for ledgers.
+pub(crate) const RESTORE_LEDGER: &str = "`retro rebuild ledger` makes it anew while the raw files are there";
+
 /// Help for raw files.
 pub(crate) const RESTORE: &str =
     "`retro verify --deep` shows how far it is good; put it back from a backup if you have one";

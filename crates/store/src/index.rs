@@ -6,6 +6,7 @@
 //! left alone. `schema.rs` holds the tables, `rows.rs` what stands in them,
 //! `writer.rs` what changes them; no SQL stands anywhere else.
 
+mod responses;
 mod rows;
 mod schema;
 mod writer;

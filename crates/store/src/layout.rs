@@ -51,6 +51,7 @@ impl fmt::Display for Slot {
 /// Folders of the root, each with what may be said of it.
 pub(crate) const RAW: &str = "raw";
 pub(crate) const SESSIONS: &str = "sessions";
+pub(crate) const LEDGER: &str = "ledger";
 pub(crate) const NORMALIZED: &str = "normalized";
 pub(crate) const RENDERED: &str = "rendered";
 pub(crate) const SIGNALS: &str = "signals";
@@ -68,6 +69,7 @@ const RAW_ENDING: &str = ".zst";
 const SESSION_ENDING: &str = ".json";
 const NORMALIZED_ENDING: &str = ".events.jsonl.zst";
 const RENDERED_ENDING: &str = ".md";
+const LEDGER_ENDING: &str = ".jsonl";
 
 pub(crate) fn raw_file(root: &Path, slot: &Slot) -> PathBuf {
     let (folder, name, revision) = match slot {
@@ -95,6 +97,10 @@ pub(crate) fn shared_folder(root: &Path, agent: &str) -> PathBuf {
 
 pub(crate) fn session_file(root: &Path, key: &SessionKey) -> PathBuf {
     of_session(root, SESSIONS, key, SESSION_ENDING)
+}
+
+pub(crate) fn ledger_file(root: &Path, key: &SessionKey) -> PathBuf {
+    of_session(root, LEDGER, key, LEDGER_ENDING)
 }
 
 pub(crate) fn normalized_file(root: &Path, key: &SessionKey) -> PathBuf {

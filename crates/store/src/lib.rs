@@ -22,6 +22,7 @@ mod files;
 mod head;
 mod index;
 mod layout;
+mod ledger;
 mod lock;
 pub mod names;
 mod queue;

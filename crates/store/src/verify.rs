@@ -13,7 +13,8 @@ use crate::archive::commit::{self, COMMIT_BYTES, Commit};
 use crate::archive::tail::{self, Depth};
 use crate::error::{REBUILD, RESTORE};
 use crate::files::{Entry, entries};
-use crate::layout::{self, INDEX, RAW, SESSIONS, Slot};
+use crate::layout::{self, INDEX, LEDGER, RAW, SESSIONS, Slot};
+use crate::ledger;
 use crate::names::{self, Decoded, SHARED};
 use crate::store::{is_part, read_session, whole_name};
 use crate::{Error, Index, SessionFile, Store, head};
@@ -57,6 +58,7 @@ impl Store {
         }
         walk.raw()?;
         walk.sessions()?;
+        walk.ledgers()?;
         if deep {
             walk.index()?;
         }
@@ -125,6 +127,18 @@ impl Walk<'_> {
                 self.found(path, format!("the session file lists {slot}, and it is not there"), RESTORE);
             }
         }
+    }
+
+    fn ledgers(&mut self) -> Result<(), Error> {
+        for (_, folder) in self.folders(LEDGER)? {
+            for entry in entries(&folder)?.into_iter().filter(|entry| entry.is_file && !is_part(entry)) {
+                self.report.checked += 1;
+                if let Err(error) = ledger::read(&entry.path) {
+                    self.problem(entry.path, error);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn raw(&mut self) -> Result<(), Error> {

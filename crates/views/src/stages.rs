@@ -63,7 +63,7 @@ pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
                     let Some((version, input)) = made.get(key) else { return false };
                     let Some(agent) = by_name(&key.agent) else { return true };
                     match name {
-                        "turns" => *version == agent.parser_version(),
+                        "ledger" | "turns" => *version == agent.parser_version(),
                         "normalized" => *input == stamp(agent, content),
                         _ => input == content,
                     }

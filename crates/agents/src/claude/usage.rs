@@ -127,20 +127,18 @@ pub(super) fn complete(first: &mut Draft, later: &Draft) {
 pub(super) fn total(record: &Record<'_>, home: &Thread, out: &mut Out) {
     let json = record.json;
     let mut sum = Usage { total: true, ..Usage::default() };
-    for model in json.get("modelUsage").and_then(Value::as_object).into_iter().flatten() {
-        let count = |name| field::count(model.1, name).unwrap_or(0);
-        let (written_5m, written_1h) =
-            (count("cacheCreationEphemeral5mInputTokens"), count("cacheCreationEphemeral1hInputTokens"));
-        let split = written_5m.saturating_add(written_1h);
-        sum.input = sum.input.saturating_add(count("inputTokens"));
-        sum.cache_write_5m = sum.cache_write_5m.saturating_add(written_5m);
-        sum.cache_write_1h = sum.cache_write_1h.saturating_add(written_1h);
-        sum.cache_write_unsplit =
-            sum.cache_write_unsplit.saturating_add(count("cacheCreationInputTokens").saturating_sub(split));
-        sum.cache_read = sum.cache_read.saturating_add(count("cacheReadInputTokens"));
-        sum.output = sum.output.saturating_add(count("outputTokens"));
-        sum.reasoning = sum.reasoning.saturating_add(count("thinkingTokens"));
-        sum.web_searches = sum.web_searches.saturating_add(count("webSearchRequests"));
+    let mut models = serde_json::Map::new();
+    for (model, figures) in json.get("modelUsage").and_then(Value::as_object).into_iter().flatten() {
+        let usage = of_model(figures);
+        sum.input = sum.input.saturating_add(usage.input);
+        sum.cache_write_5m = sum.cache_write_5m.saturating_add(usage.cache_write_5m);
+        sum.cache_write_1h = sum.cache_write_1h.saturating_add(usage.cache_write_1h);
+        sum.cache_write_unsplit = sum.cache_write_unsplit.saturating_add(usage.cache_write_unsplit);
+        sum.cache_read = sum.cache_read.saturating_add(usage.cache_read);
+        sum.output = sum.output.saturating_add(usage.output);
+        sum.reasoning = sum.reasoning.saturating_add(usage.reasoning);
+        sum.web_searches = sum.web_searches.saturating_add(usage.web_searches);
+        models.insert(model.clone(), json!(usage));
     }
     sum.reported_cost_nano = json.get("totalCostUSD").and_then(Value::as_f64).and_then(nano_dollars);
     let mut draft = record.draft("cost-state", Piece::Whole, Kind::Usage, Origin::Harness);
@@ -148,7 +146,7 @@ pub(super) fn total(record: &Record<'_>, home: &Thread, out: &mut Out) {
     draft.event.usage = Some(sum);
     draft.event.data = Some(redact_json(json!({
         "total": true,
-        "models": json.get("modelUsage"),
+        "models": models,
         "lines_added": json.get("totalLinesAdded"),
         "lines_removed": json.get("totalLinesRemoved"),
         "api_duration_ms": json.get("totalAPIDuration"),
@@ -157,6 +155,27 @@ pub(super) fn total(record: &Record<'_>, home: &Thread, out: &mut Out) {
     })));
     draft.hint.identity = Some(format!("side:{:x}", fingerprint(json)));
     out.push(draft);
+}
+
+/// The figures of one model, in our meaning.
+fn of_model(figures: &Value) -> Usage {
+    let count = |name| field::count(figures, name).unwrap_or(0);
+    let (written_5m, written_1h) =
+        (count("cacheCreationEphemeral5mInputTokens"), count("cacheCreationEphemeral1hInputTokens"));
+    Usage {
+        total: true,
+        input: count("inputTokens"),
+        cache_write_5m: written_5m,
+        cache_write_1h: written_1h,
+        cache_write_unsplit: count("cacheCreationInputTokens")
+            .saturating_sub(written_5m.saturating_add(written_1h)),
+        cache_read: count("cacheReadInputTokens"),
+        output: count("outputTokens"),
+        reasoning: count("thinkingTokens"),
+        web_searches: count("webSearchRequests"),
+        reported_cost_nano: figures.get("costUSD").and_then(Value::as_f64).and_then(nano_dollars),
+        ..Usage::default()
+    }
 }
 
 fn nano_dollars(dollars: f64) -> Option<i64> {

@@ -181,7 +181,7 @@ fn scripted(text: &str) -> Option<Ending> {
     Some(Ending { cell, duration_ms, ..Ending::new(outcome, output) })
 }
 
-/// Texts without a header: always a failure, a refusal or an interruption.
+/// Texts without a header that the program has for one ending each.
 fn bare(tool: Option<&str>, text: &str) -> Option<Ending> {
     if text.starts_with("aborted by user") {
         return Some(Ending::new(Outcome::Interrupted, text));
@@ -189,6 +189,10 @@ fn bare(tool: Option<&str>, text: &str) -> Option<Ending> {
     let refused = |by| Ending { refusal: Some(by), ..Ending::new(Outcome::Denied, text) };
     if text.starts_with("exec_command failed: CreateProcess") && text.contains("Rejected(") {
         return Some(refused(Refusal::Rule));
+    }
+    // A patch through the shell of 0.8.
+    if text.starts_with("Success. Updated the following files:") {
+        return Some(Ending::new(Outcome::Ok, text));
     }
     let failed = |code| Some(Ending::new(Outcome::Failed, text).code(code));
     const ANY: &[&str] = &["unsupported call: ", "unable to locate image at ", "failed to parse function arguments"];
@@ -260,6 +264,7 @@ mod tests {
             ("shell", "error: Failed to find expected lines in a", (Failed, None)),
             ("apply_patch", "apply_patch verification failed: no", (Failed, None)),
             ("apply_patch", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", (Ok, Some(0))),
+            ("shell", "Success. Updated the following files:\nM a", (Ok, None)),
             ("write_stdin", "write_stdin failed: gone", (Failed, None)),
             ("update_plan", "Plan updated", (Ok, None)),
             ("update_plan", "unsupported call: update_plan", (Failed, None)),

@@ -6,11 +6,10 @@
 //! none. Older files (`chat_format_version` 0) hold messages with a `role`.
 
 use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
-use retro_text::redact_json;
 use serde_json::{Value, json};
 
 use super::call;
-use super::record::{fingerprint, id, unknown, words};
+use super::record::{fingerprint, id, told, unknown, words};
 use super::result::shown;
 use crate::{Draft, Out, Record, field};
 
@@ -122,7 +121,7 @@ fn reasoning(record: &Record<'_>, out: &mut Out) {
     let mut draft = record.draft("chat/reasoning", Piece::Whole, Kind::Reasoning, Origin::Model);
     draft.event.text = words(&text);
     draft.event.native.message_id = field::some(record.json, "id").map(id);
-    draft.event.data = encrypted.then(|| redact_json(json!({ "encrypted": true })));
+    draft.event.data = encrypted.then_some(json!({ "encrypted": true })).and_then(told);
     let hash = if text.is_empty() { String::new() } else { format!("{:016x}", fingerprint(&text)) };
     draft.hint.rule = Some(("chat-thought", hash));
     out.push(draft);

@@ -4,12 +4,11 @@
 //! ended. A fork does not copy it, a killed process leaves it unfinished.
 
 use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
-use retro_text::redact_json;
 use serde_json::json;
 
 use super::call::ended;
 use super::mapping;
-use super::record::{clean, fingerprint, id, pick, unknown, words};
+use super::record::{clean, fingerprint, id, pick, told, unknown, words};
 use super::state::State;
 use crate::{Draft, Out, Record, field};
 
@@ -93,8 +92,8 @@ fn tool_completed(record: &Record<'_>, out: &mut Out) {
         // A rejection is a person's; a hook is the harness's.
         let origin = if said == "permission_rejected" { Origin::User } else { Origin::Harness };
         let mut denial = draft(record, ROW, Piece::Tag("denial"), Kind::Denial, origin);
-        denial.event.data = Some(redact_json(json!({
-            "call_id": call_id, "tool": record.json.get("tool_name"), "decision": said })));
+        denial.event.data =
+            told(json!({ "call_id": call_id, "tool": record.json.get("tool_name"), "decision": said }));
         denial.hint.rule = Some(("denied", call_id));
         out.push(denial);
     }

@@ -155,7 +155,9 @@ pub(super) fn calls(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pl
         let refused = rule(draft, "refused-call").is_some();
         let Some(result) = draft.event.result.as_mut().filter(|_| is_update || is_chat) else { continue };
         if let Some((outcome, duration_ms)) = ended.get(&result.call_id).filter(|_| draft.hint.row != "task_completed") {
-            if !refused && !(started && *outcome == Outcome::Ok) && *outcome != Outcome::Unknown {
+            // A command that started well in the background may still fail; its task tells.
+            let only_started = started && *outcome == Outcome::Ok;
+            if !refused && !only_started && *outcome != Outcome::Unknown {
                 result.outcome = *outcome;
             }
             result.duration_ms = result.duration_ms.or(*duration_ms);
@@ -264,17 +266,22 @@ pub(super) fn subagents(drafts: &mut [Draft], spine: &Spine) {
 /// Of several records that tell one refusal, the result's stays. Permissions and
 /// hooks name only the tool.
 pub(super) fn denials(drafts: &mut [Draft]) {
-    let names: HashMap<String, String> = drafts
-        .iter()
-        .filter_map(|draft| draft.event.tool.as_ref())
-        .filter(|tool| !tool.name.is_empty())
-        .map(|tool| (tool.call_id.clone(), tool.name.clone()))
-        .collect();
+    let named = drafts.iter().filter_map(|draft| {
+        let tool = draft.event.tool.as_ref().filter(|tool| !tool.name.is_empty())?;
+        Some((tool.call_id.clone(), (tool.name.clone(), draft.id().clone())))
+    });
+    // The updates come before the chat, which tells the same calls.
+    let mut calls: HashMap<String, (String, EventId)> = HashMap::new();
+    named.for_each(|(call_id, call)| {
+        calls.entry(call_id).or_insert(call);
+    });
     let mut of_call = HashSet::new();
     let mut refused: Vec<(String, Option<i64>)> = Vec::new();
     for draft in drafts.iter_mut() {
         let Some(call) = rule(draft, "denied").map(str::to_owned) else { continue };
-        let name = names.get(&call).cloned().unwrap_or_default();
+        let (name, id) = calls.get(&call).cloned().unzip();
+        let name = name.unwrap_or_default();
+        draft.event.parent = id;
         if of_call.insert(call) {
             refused.push((name, draft.event.ts.map(|ts| ts.as_millis())));
         } else {

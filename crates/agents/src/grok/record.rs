@@ -76,6 +76,11 @@ pub(super) fn pick(from: &Value, names: &[&str]) -> Option<Redacted<Value>> {
     (!picked.is_empty()).then(|| redact_json(Value::Object(picked)))
 }
 
+/// What is told beside an event, without what the log left open.
+pub(super) fn told(fields: Value) -> Option<Redacted<Value>> {
+    without(&fields, &[])
+}
+
 /// All fields of an object but these and what is empty, redacted.
 pub(super) fn without(from: &Value, names: &[&str]) -> Option<Redacted<Value>> {
     let rest: Map<String, Value> = from

@@ -6,11 +6,11 @@
 //! session settles.
 
 use retro_model::{Access, Kind, Origin, Outcome, Part as Piece, PathUse, SourceKey, ToolCall, ToolClass, ToolResult};
-use retro_text::{redact, redact_json};
+use retro_text::{Redacted, redact};
 use serde_json::{Value, json};
 
 use super::call::diffs;
-use super::record::{clean, id, words};
+use super::record::{clean, id, pick, told, words};
 use super::update::Line;
 use crate::{Out, field};
 
@@ -85,7 +85,7 @@ fn result(line: &Line<'_>, out: &mut Out) {
     if refused {
         let mut denial = line.draft("tool_call_update/result", Piece::Tag("denial"), Kind::Denial, Origin::Harness);
         denial.event.text = words(&text);
-        denial.event.data = Some(redact_json(json!({ "call_id": call_id })));
+        denial.event.data = told(json!({ "call_id": call_id }));
         denial.hint.rule = Some(("denied", call_id));
         out.push(denial);
     }
@@ -156,11 +156,11 @@ pub(super) fn shown(content: &[Value]) -> String {
 }
 
 /// What no other field of the event has.
-fn facts(output: &Value) -> Option<retro_text::Redacted<Value>> {
-    super::record::pick(
+fn facts(output: &Value) -> Option<Redacted<Value>> {
+    pick(
         output,
         &[
-            "type", "signal", "timed_out", "total_bytes", "match_count", "file_matches", "tool_name", "server_name",
+            "type", "signal", "timed_out", "total_bytes", "match_count", "tool_name", "server_name",
             "subagent_type", "tool_calls", "turns", "worktree_path", "task_id", "pid",
         ],
     )

@@ -2,11 +2,10 @@
 //! rewinds, hooks.
 
 use retro_model::{Kind, Link, LinkKind, Origin, Outcome, Part as Piece, ToolResult};
-use retro_text::redact_json;
 use serde_json::{Value, json};
 
 use super::call::ended;
-use super::record::{clean, id, pick, without, words};
+use super::record::{clean, id, pick, told, without, words};
 use super::result::source_of;
 use super::state::State;
 use super::update::Line;
@@ -105,14 +104,14 @@ fn duration_ms(task: &Value) -> Option<u64> {
 pub(super) fn background_tasks(line: &Line<'_>, out: &mut Out) {
     let mut draft = line.draft("background_tasks", Piece::Whole, Kind::Note, Origin::Harness);
     let tasks = field::list(line.update, "tasks");
-    let told: Vec<Value> = tasks
+    let listed: Vec<Value> = tasks
         .iter()
         .map(|task| json!({ "task_id": task.get("task_id"), "status": task.get("status"), "exit_code": task.get("exit_code") }))
         .collect();
     if tasks.is_empty() {
         draft.hint.rule = Some(("taken-up", String::new()));
     }
-    draft.event.data = Some(redact_json(json!({ "tasks": told })));
+    draft.event.data = told(json!({ "tasks": listed }));
     out.push(draft);
 }
 
@@ -130,12 +129,12 @@ pub(super) fn compacted(line: &Line<'_>, out: &mut Out) {
     draft.event.text = field::some(line.update, "summary_preview").and_then(words);
     // Only the program's own ones are timed.
     let trigger = if line.update.get("elapsed_ms").is_some() { "auto" } else { "manual" };
-    draft.event.data = Some(redact_json(json!({
+    draft.event.data = told(json!({
         "trigger": trigger,
         "tokens_before": line.update.get("tokens_before"),
         "tokens_after": line.update.get("tokens_after"),
         "elapsed_ms": line.update.get("elapsed_ms"),
-    })));
+    }));
     out.push(draft);
 }
 

@@ -6,10 +6,9 @@
 //! written to the cache is a part of it.
 
 use retro_model::{Exactness, Kind, Origin, Part as Piece, Usage};
-use retro_text::redact_json;
 use serde_json::{Value, json};
 
-use super::record::{clean, id, words};
+use super::record::{clean, id, told, words};
 use super::state::State;
 use super::update::Line;
 use crate::{Draft, Out, field};
@@ -33,15 +32,14 @@ pub(super) fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
     match stop {
         "cancelled" => {
             let mut draft = ending(Kind::Interruption, "interruption");
-            draft.event.data = Some(redact_json(json!({
-                "reason": stop, "category": line.meta.get("cancellationCategory") })));
+            draft.event.data = told(json!({ "reason": stop, "category": line.meta.get("cancellationCategory") }));
             drafts.push(draft);
         }
         "error" | "rate_limit" => {
             let mut draft = ending(Kind::Error, "error");
             let said = field::some(line.update, "agent_result").or_else(|| field::some(line.update, "error"));
             draft.event.text = said.and_then(words);
-            draft.event.data = Some(redact_json(json!({ "reason": stop })));
+            draft.event.data = told(json!({ "reason": stop }));
             drafts.push(draft);
         }
         _ => {}
@@ -81,7 +79,7 @@ fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Value, state: &mut S
         });
         draft.event.model = model.map(clean);
         draft.event.response = Some(line.response(turn, model));
-        draft.event.data = Some(redact_json(json!({
+        draft.event.data = told(json!({
             "calls": part.get("modelCalls"),
             "own_calls": usage.get("numTurns").filter(|_| only),
             "includes": if includes.is_empty() { Value::Null } else { json!(includes) },
@@ -89,7 +87,7 @@ fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Value, state: &mut S
             "elapsed_ms": line.update.get("elapsed_ms"),
             "api_duration_ms": part.get("apiDurationMs"),
             "cost_is_partial": usage.get("cost_is_partial"),
-        })));
+        }));
         draft
     };
     (0..).zip(models).map(of_model).collect()

@@ -6,10 +6,9 @@
 //! session in front of the number says whose line it is.
 
 use retro_model::{Kind, Native, Origin, Part as Piece, Timestamp};
-use retro_text::redact_json;
 use serde_json::{Value, json};
 
-use super::record::{as_unknown, clean, fingerprint, id, label, pick, without, words};
+use super::record::{as_unknown, clean, fingerprint, id, label, pick, told, without, words};
 use super::state::State;
 use super::{call, mapping, result, side, turn};
 use crate::field;
@@ -122,13 +121,14 @@ fn other(line: &Line<'_>, kind: &str, out: &mut Out) {
         _ => Origin::Harness,
     };
     let mut draft = line.draft(row.record, Piece::Whole, event, origin);
-    draft.event.data = without(line.update, &["sessionUpdate", "_meta"]);
-    let text = match event {
-        Kind::Error => ["reason", "error", "message"].iter().find_map(|name| field::some(line.update, name)),
-        Kind::Plan => field::some(line.update, "goal").or_else(|| field::some(line.update, "objective")),
-        _ => None,
+    let wordy: &[&str] = match event {
+        Kind::Error => &["reason", "error", "message"],
+        Kind::Plan => &["goal", "objective"],
+        _ => &[],
     };
-    draft.event.text = text.and_then(words);
+    let said = wordy.iter().find(|name| field::some(line.update, name).is_some()).copied().unwrap_or_default();
+    draft.event.text = field::some(line.update, said).and_then(words);
+    draft.event.data = without(line.update, &["sessionUpdate", "_meta", said]);
     if event == Kind::Model {
         let named = ["model_id", "modelId", "model", "new_model_id", "to"];
         draft.event.model = named.iter().find_map(|name| field::some(line.update, name)).map(clean);
@@ -164,7 +164,7 @@ fn prompt(line: &Line<'_>, state: &mut State, out: &mut Out) {
     }
     let Some(text) = text else {
         let mut draft = line.draft("user_message_chunk/media", Piece::Whole, Kind::Attachment, Origin::User);
-        draft.event.data = line.update.get("content").map(|content| redact_json(described(content)));
+        draft.event.data = line.update.get("content").and_then(|content| told(described(content)));
         draft.hint.rule = Some(("prompt", format!("{index}:")));
         return out.push(draft);
     };
@@ -175,7 +175,7 @@ fn prompt(line: &Line<'_>, state: &mut State, out: &mut Out) {
     out.push(draft);
     // Stands only if it turns out that the turn never ended; when it did, nobody wrote down.
     let mut killed = line.draft("turn/killed", Piece::Tag("interruption"), Kind::Interruption, Origin::Harness).at(None);
-    killed.event.data = Some(redact_json(json!({ "reason": "unfinished" })));
+    killed.event.data = told(json!({ "reason": "unfinished" }));
     killed.hint.fold_only = true;
     out.push(killed);
 }

@@ -104,7 +104,8 @@ pub(crate) fn log(key: &str, records: Vec<Value>) -> Source {
     let mut bytes = Vec::new();
     for (n, record) in (1..).zip(records) {
         let enveloped = |kind: &str, payload: &Value| json!({ "type": kind, "payload": payload });
-        let mut line = match record.as_object().and_then(|fields| fields.iter().next()) {
+        let short = record.as_object().filter(|fields| !fields.contains_key("type"));
+        let mut line = match short.and_then(|fields| fields.iter().next()) {
             Some((word, payload)) if word == "event" => enveloped("event_msg", payload),
             Some((word, payload)) if word == "item" => enveloped("response_item", payload),
             Some((word, item)) if word == "done" => {

@@ -1,6 +1,8 @@
 //! Batches: some sessions, captured in parallel under the lock, durable together.
 
 use rayon::prelude::*;
+use retro_agents::settle;
+use retro_model::{LedgerRow, SessionKey, Timestamp};
 use retro_store::{Index, Lock, PlaceRow, SourceRow, Store};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,13 +12,22 @@ use super::{Failure, Progress, SyncReport, agent_of};
 use crate::capture::{self, Before, Captured};
 use crate::discover::{SessionFiles, SharedFile};
 use crate::stages::{self, Stage, runs};
-use crate::{Error, World, cold};
+use crate::{Error, World, cold, ledger, read};
 
 /// Sessions of one batch.
 const BATCH_SESSIONS_MAX: usize = 200;
 
 /// Source bytes of one batch; a larger session is a batch of its own.
 const BATCH_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// What settling a session gave.
+#[derive(Default)]
+struct Settling {
+    /// The stamp of its cached events, if they were written.
+    stamp: Option<String>,
+    /// Its ledger, if it was made.
+    ledger: Option<Vec<LedgerRow>>,
+}
 
 /// Runs batches and counts what they did.
 pub(crate) struct Batcher<'a> {
@@ -66,7 +77,7 @@ impl Batcher<'_> {
 
     /// Captures one session under a lock that is held already.
     pub(crate) fn one(&mut self, session: &SessionFiles, lock: Lock) -> Result<(), Error> {
-        let until = stages::by_name("turns");
+        let until = stages::by_name("capture");
         let (captured, _) = self.capture(std::slice::from_ref(session), until)?;
         drop(lock);
         captured.iter().for_each(|one| self.count(one));
@@ -84,32 +95,26 @@ impl Batcher<'_> {
             work.push((session, self.index.sources_of(&session.key)?));
         }
         let now = self.world.now();
-        let results: Vec<Result<(Captured, Option<String>), Error>> = work
+        let (store, places) = (self.store, self.places);
+        let results: Vec<Result<(Captured, Settling), Error>> = work
             .into_par_iter()
             .map(|(session, sources)| {
-                let before = Before { sources, places: self.places };
-                let mut captured = capture::session(self.store, session, before)?;
-                // Everything was in our hands just now: settle it without reading again.
-                let settle_now = runs("normalized", until) && cold::is_quiet(captured.session.mtime_ns, now);
-                let stamp = match captured.whole.take() {
-                    Some(whole) if settle_now && captured.failed.is_empty() => {
-                        let stamp = stages::stamp(session.agent, &captured.content);
-                        cold::settle_into_cache(self.store, session.agent, &session.key, &stamp, whole)?;
-                        Some(stamp)
-                    }
-                    _ => None,
-                };
-                Ok((captured, stamp))
+                let before = Before { sources, places };
+                let mut captured = capture::session(store, session, before)?;
+                let settling = settle_session(store, now, session, &mut captured, until)?;
+                Ok((captured, settling))
             })
             .collect();
         self.store.sync_all()?;
         let mut captured = Vec::with_capacity(results.len());
         let mut stamps = Vec::new();
+        let mut ledgers = Vec::new();
         for result in results {
-            let (one, stamp) = result?;
-            if let Some(stamp) = stamp {
+            let (one, settling) = result?;
+            if let Some(stamp) = settling.stamp {
                 stamps.push((one.key.clone(), stamp));
             }
+            ledgers.extend(settling.ledger.map(|rows| (one.key.clone(), one.content.clone(), rows)));
             captured.push(one);
         }
         self.index.write(|index| {
@@ -138,6 +143,9 @@ impl Batcher<'_> {
             }
             for (key, stamp) in &stamps {
                 index.put_stage(key, "normalized", version("normalized"), stamp)?;
+            }
+            for (key, content, rows) in &ledgers {
+                put_ledger(index, key, content, rows)?;
             }
             Ok(())
         })?;
@@ -197,6 +205,51 @@ impl Batcher<'_> {
     }
 }
 
+/// Settles a session whose bytes changed: its ledger, and its cached events if
+/// it is quiet. What was read in this pass is not read again.
+fn settle_session(
+    store: &Store,
+    now: Timestamp,
+    session: &SessionFiles,
+    captured: &mut Captured,
+    until: Option<&'static Stage>,
+) -> Result<Settling, Error> {
+    let whole = captured.whole.take();
+    let changed = captured.new_bytes > 0 || whole.is_some();
+    if !runs("ledger", until) || !changed || !captured.failed.is_empty() {
+        return Ok(Settling::default());
+    }
+    let sources = match whole {
+        Some(whole) => whole,
+        None => read::parse_raw(store, session.agent, &session.key)?,
+    };
+    let events = settle(session.agent, &session.key, sources).events;
+    let rows = ledger::rows(&session.key, &events);
+    let quiet = cold::is_quiet(captured.session.mtime_ns, now);
+    let mut stamp = None;
+    if quiet {
+        store.put_ledger(&session.key, &rows)?;
+    }
+    if quiet && runs("normalized", until) {
+        let made = stages::stamp(session.agent, &captured.content);
+        store.put_normalized(&session.key, &made, &events)?;
+        stamp = Some(made);
+    }
+    Ok(Settling { stamp, ledger: Some(rows) })
+}
+
+/// Puts a session's ledger into the index, with the parser that read it.
+fn put_ledger(
+    index: &retro_store::Writer<'_>,
+    key: &SessionKey,
+    content: &str,
+    rows: &[LedgerRow],
+) -> Result<(), retro_store::Error> {
+    index.put_responses(key, rows)?;
+    let parser = agent_of(key).map_or(0, |agent| agent.parser_version());
+    index.put_stage(key, "ledger", parser, content)
+}
+
 fn version(stage: &str) -> u32 {
     stages::by_name(stage).map_or(0, |stage| stage.version)
 }
@@ -220,6 +273,8 @@ pub(crate) fn backfill(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<(), Error> {
     let current = index.stage_rows("turns")?;
+    let ledgers = index.stage_rows("ledger")?;
+    let captured = index.stage_rows("capture")?;
     let rows: HashMap<_, _> =
         index.session_rows()?.into_iter().map(|row| (row.key(), row.mtime_ns)).collect();
     let stale: Vec<_> = store
@@ -227,7 +282,12 @@ pub(crate) fn backfill(
         .into_iter()
         .filter_map(|key| {
             let agent = agent_of(&key)?;
-            let fits = current.get(&key).is_some_and(|(version, _)| *version == agent.parser_version());
+            let parsed = current.get(&key).is_some_and(|(version, _)| *version == agent.parser_version());
+            let counted = ledgers.get(&key).is_some_and(|(version, content)| {
+                *version == agent.parser_version()
+                    && captured.get(&key).is_some_and(|(_, now)| now == content)
+            });
+            let fits = parsed && counted;
             (!fits || !rows.contains_key(&key)).then_some((key, agent))
         })
         .collect();
@@ -238,9 +298,18 @@ pub(crate) fn backfill(
             return Ok(());
         }
         let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
-        let read: Vec<Result<Captured, Error>> = batch
+        let read: Vec<Result<(Captured, Vec<LedgerRow>), Error>> = batch
             .par_iter()
-            .map(|(key, agent)| capture::from_raw(store, *agent, key, rows.get(key).copied().unwrap_or(0)))
+            .map(|(key, agent)| {
+                let mtime_ns = rows.get(key).copied().unwrap_or(0);
+                let mut one = capture::from_raw(store, *agent, key, mtime_ns)?;
+                let sources = one.whole.take().unwrap_or_default();
+                let ledger = ledger::rows(key, &settle(*agent, key, sources).events);
+                if cold::is_quiet(mtime_ns, world.now()) {
+                    store.put_ledger(key, &ledger)?;
+                }
+                Ok((one, ledger))
+            })
             .collect();
         store.sync_all()?;
         let mut good = Vec::new();
@@ -251,7 +320,8 @@ pub(crate) fn backfill(
             }
         }
         index.write(|index| {
-            for one in &good {
+            for (one, ledger) in &good {
+                put_ledger(index, &one.key, &one.content, ledger)?;
                 index.clear_turns(&one.key)?;
                 for source in &one.sources {
                     index.put_source(source)?;

@@ -255,7 +255,7 @@ fn source_from(row: &Row<'_>, column: usize) -> rusqlite::Result<SourceKey> {
 }
 
 /// A value by its name in our JSON.
-fn named<T: DeserializeOwned>(column: usize, name: String) -> rusqlite::Result<T> {
+pub(super) fn named<T: DeserializeOwned>(column: usize, name: String) -> rusqlite::Result<T> {
     let value = serde_json::Value::String(name);
     serde_json::from_value(value)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))

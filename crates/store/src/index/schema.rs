@@ -2,7 +2,7 @@
 //! number is made anew.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 1;
+pub(super) const SCHEMA: u32 = 2;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -39,6 +39,16 @@ CREATE TABLE IF NOT EXISTS turns (
     thread TEXT NOT NULL, ts INTEGER, text TEXT,
     PRIMARY KEY (agent, session, identity)
 );
+
+CREATE TABLE IF NOT EXISTS responses (
+    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, key TEXT NOT NULL, own INTEGER NOT NULL,
+    thread TEXT NOT NULL, ts INTEGER, cwd TEXT, provider TEXT, model TEXT, tier TEXT, input INTEGER NOT NULL,
+    cache_write_5m INTEGER NOT NULL, cache_write_1h INTEGER NOT NULL, cache_write_unsplit INTEGER NOT NULL,
+    cache_read INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL, web_searches INTEGER NOT NULL,
+    calls INTEGER NOT NULL, includes TEXT, kind TEXT NOT NULL, exactness TEXT NOT NULL, text_bytes INTEGER NOT NULL,
+    reported_cost_nano INTEGER,
+    PRIMARY KEY (agent, session, event, key)
+) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS failures (
     path BLOB PRIMARY KEY, agent TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL

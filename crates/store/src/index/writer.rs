@@ -106,6 +106,7 @@ impl Writer<'_> {
         for text in [
             "DELETE FROM places WHERE agent = ?1 AND session = ?2",
             "DELETE FROM sources WHERE agent = ?1 AND session = ?2",
+            "DELETE FROM responses WHERE agent = ?1 AND session = ?2",
             "DELETE FROM sessions WHERE agent = ?1 AND id = ?2",
             "DELETE FROM stages WHERE agent = ?1 AND session = ?2",
         ] {
@@ -174,13 +175,13 @@ impl Writer<'_> {
         self.run("REPLACE INTO meta (key, value) VALUES (?1, ?2)", (key, value))
     }
 
-    fn run(&self, text: &str, params: impl Params) -> Result<(), Error> {
+    pub(super) fn run(&self, text: &str, params: impl Params) -> Result<(), Error> {
         let run = || self.transaction.prepare_cached(text)?.execute(params).map(drop);
         run().map_err(Error::index(self.path))
     }
 }
 
 /// The name of a value in our JSON.
-fn name(value: &impl Serialize) -> Option<String> {
+pub(super) fn name(value: &impl Serialize) -> Option<String> {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned))
 }

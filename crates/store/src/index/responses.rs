@@ -1,0 +1,113 @@
+//! The rows of all ledgers in one table: what a cost question reads instead of logs.
+
+use retro_model::{LedgerRow, SessionKey, Thread, Timestamp};
+use rusqlite::Row;
+use rusqlite::types::Type;
+
+use super::rows::named;
+use super::writer::name;
+use super::{Index, Writer};
+use crate::Error;
+
+const COLUMNS: &str = "agent, session, event, key, own, thread, ts, cwd, provider, model, tier, input, \
+                       cache_write_5m, cache_write_1h, cache_write_unsplit, cache_read, output, reasoning, \
+                       web_searches, calls, includes, kind, exactness, text_bytes, reported_cost_nano";
+
+impl Index {
+    /// Every row of every session, in no order that means anything.
+    pub fn responses(&self) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
+        self.all(&format!("SELECT {COLUMNS} FROM responses"), [], read)
+    }
+
+    /// The rows of one session, in the order of its ledger.
+    pub fn responses_of(&self, key: &SessionKey) -> Result<Vec<LedgerRow>, Error> {
+        let text = format!("SELECT {COLUMNS} FROM responses WHERE agent = ?1 AND session = ?2");
+        let rows = self.all(&text, (&key.agent, &key.id), read)?;
+        let mut rows: Vec<LedgerRow> = rows.into_iter().map(|(_, row)| row).collect();
+        rows.sort_by(|a, b| (&a.event, &a.key).cmp(&(&b.event, &b.key)));
+        Ok(rows)
+    }
+}
+
+impl Writer<'_> {
+    /// Puts the rows of a session in the place of those it had.
+    pub fn put_responses(&self, key: &SessionKey, rows: &[LedgerRow]) -> Result<(), Error> {
+        self.run("DELETE FROM responses WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))?;
+        let text = format!(
+            "REPLACE INTO responses ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
+             ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)"
+        );
+        for row in rows {
+            let includes = match row.includes.is_empty() {
+                true => None,
+                false => serde_json::to_string(&row.includes).ok(),
+            };
+            let values: [&dyn rusqlite::ToSql; 25] = [
+                &key.agent,
+                &key.id,
+                &row.event.to_string(),
+                &row.key,
+                &row.own,
+                &row.thread.as_str(),
+                &row.ts.map(Timestamp::as_millis),
+                &row.cwd,
+                &row.provider,
+                &row.model,
+                &row.tier,
+                &row.input.cast_signed(),
+                &row.cache_write_5m.cast_signed(),
+                &row.cache_write_1h.cast_signed(),
+                &row.cache_write_unsplit.cast_signed(),
+                &row.cache_read.cast_signed(),
+                &row.output.cast_signed(),
+                &row.reasoning.cast_signed(),
+                &row.web_searches.cast_signed(),
+                &row.calls.cast_signed(),
+                &includes,
+                &name(&row.kind),
+                &name(&row.exactness),
+                &row.text_bytes.cast_signed(),
+                &row.reported_cost_nano,
+            ];
+            self.run(&text, values)?;
+        }
+        Ok(())
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<(SessionKey, LedgerRow)> {
+    let count = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
+    let event: String = row.get(2)?;
+    let includes: Option<String> = row.get(20)?;
+    let key = SessionKey { agent: row.get(0)?, id: row.get(1)? };
+    let ledger = LedgerRow {
+        event: event.parse().map_err(|error| unreadable(2, error))?,
+        key: row.get(3)?,
+        own: row.get(4)?,
+        thread: Thread::sub(row.get::<_, String>(5)?),
+        ts: row.get::<_, Option<i64>>(6)?.and_then(Timestamp::from_millis),
+        cwd: row.get(7)?,
+        provider: row.get(8)?,
+        model: row.get(9)?,
+        tier: row.get(10)?,
+        input: count(11)?,
+        cache_write_5m: count(12)?,
+        cache_write_1h: count(13)?,
+        cache_write_unsplit: count(14)?,
+        cache_read: count(15)?,
+        output: count(16)?,
+        reasoning: count(17)?,
+        web_searches: count(18)?,
+        calls: count(19)?,
+        includes: includes.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
+        kind: named(21, row.get(21)?)?,
+        exactness: named(22, row.get(22)?)?,
+        text_bytes: count(23)?,
+        reported_cost_nano: row.get(24)?,
+    };
+    Ok((key, ledger))
+}
+
+fn unreadable(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+}
