@@ -1,9 +1,12 @@
 //! The stages of sessions that have gone quiet: settled events, packed raw files.
 
 use rayon::prelude::*;
-use retro_agents::{Agent, Parsed, settle};
-use retro_model::{SessionKey, SourceKind, Timestamp};
-use retro_store::{Index, Slot, Store};
+use retro_agents::{Agent, settle};
+use retro_model::{Event, LedgerRow, SessionKey, SourceKind, Timestamp};
+use retro_store::{Comparison, Index, PlaceRow, Slot, Store, Writer};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use crate::stages::{self, PACK_HOURS, QUIET_MINUTES, Stage, runs};
 use crate::sync::{Progress, SyncReport, agent_of};
@@ -34,6 +37,8 @@ pub fn run(
 ) -> Result<(), Error> {
     if runs("normalized", until) {
         normalize(world, store, index, all, report, progress)?;
+    } else if runs("ledger", until) {
+        refresh_ledgers(world, store, index, None)?;
     }
     if runs("repack", until) {
         repack(world, store, index, report, progress)?;
@@ -46,6 +51,7 @@ struct Due {
     key: SessionKey,
     agent: &'static dyn Agent,
     content: String,
+    mtime_ns: i64,
 }
 
 /// Sessions old enough whose `stage` was not made from what they now hold.
@@ -63,7 +69,7 @@ fn due(
         let (Some(agent), Some((_, content))) = (agent_of(&key), captured.get(&key)) else { continue };
         let current = made.get(&key).is_some_and(|(_, made_from)| *made_from == input(agent, content));
         if !current && old_enough(row.mtime_ns) {
-            due.push(Due { key, agent, content: content.clone() });
+            due.push(Due { key, agent, content: content.clone(), mtime_ns: row.mtime_ns });
         }
     }
     Ok(due)
@@ -87,31 +93,31 @@ fn normalize(
             return Ok(());
         }
         let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
-        let made: Vec<Result<String, Error>> = batch
+        let made: Vec<Result<Made, Error>> = batch
             .par_iter()
             .map(|due| {
-                // The session may have grown since it was listed: stamp what is there now.
-                let stamp = stages::normalized_stamp(store, due.agent, &due.key)?;
-                let sources = read::parse_raw(store, due.agent, &due.key)?;
-                settle_into_cache(store, due.agent, &due.key, &stamp, sources)?;
-                Ok(stamp)
+                let made = settle_due(store, due)?;
+                store.put_normalized(&due.key, &stages::stamp(due.agent, &made.content), &made.events)?;
+                store.put_ledger(&due.key, &made.ledger)?;
+                Ok(made)
             })
             .collect();
         store.sync_all()?;
-        let mut stamps = Vec::new();
+        let mut good = Vec::new();
         for (due, result) in batch.iter().zip(made) {
             match result {
-                Ok(stamp) => stamps.push((&due.key, stamp)),
+                Ok(made) => good.push((due, made)),
                 Err(error) => report.fail(&due.key, &error),
             }
         }
         index.write(|index| {
-            for (key, stamp) in &stamps {
-                index.put_stage(key, "normalized", version, stamp)?;
+            for (due, made) in &good {
+                index.put_stage(&due.key, "normalized", version, &stages::stamp(due.agent, &made.content))?;
+                put_ledger(index, &due.key, &made.content, &made.ledger)?;
             }
             Ok(())
         })?;
-        report.analyzed += stamps.len() as u64;
+        report.analyzed += good.len() as u64;
         report.wrote = true;
         done += batch.len() as u64;
         progress(Progress { stage: "normalized", done, total, bytes: 0 });
@@ -119,18 +125,66 @@ fn normalize(
     Ok(())
 }
 
-/// Settles a quiet session: caches its stream and keeps its ledger.
-fn settle_into_cache(
-    store: &Store,
-    agent: &dyn Agent,
+/// What settling a session from raw gave, and what it was made of.
+struct Made {
+    content: String,
+    events: Vec<Event>,
+    ledger: Vec<LedgerRow>,
+}
+
+/// Settles a session from raw. It may have grown since it was listed, so what is
+/// there now is what counts.
+fn settle_due(store: &Store, due: &Due) -> Result<Made, Error> {
+    let file = store.session(&due.key)?.ok_or_else(|| Error::NoSession(due.key.to_string()))?;
+    let content = stages::content(store, &file)?;
+    let sources = read::parse_raw(store, due.agent, &due.key)?;
+    let events = settle(due.agent, &due.key, sources).events;
+    let ledger = ledger::rows(&due.key, &events);
+    Ok(Made { content, events, ledger })
+}
+
+/// Puts a session's ledger into the index, with what it was made of.
+pub(crate) fn put_ledger(
+    index: &Writer<'_>,
     key: &SessionKey,
-    stamp: &str,
-    sources: Vec<Parsed>,
-) -> Result<(), Error> {
-    let settled = settle(agent, key, sources);
-    store.put_normalized(key, stamp, &settled.events)?;
-    store.put_ledger(key, &ledger::rows(key, &settled.events))?;
-    Ok(())
+    content: &str,
+    rows: &[LedgerRow],
+) -> Result<(), retro_store::Error> {
+    index.put_responses(key, rows)?;
+    let agent = agent_of(key);
+    let version = stages::by_name("ledger").map_or(0, |stage| stage.version);
+    let input = agent.map_or(String::new(), |agent| stages::ledger_input(agent, content));
+    index.put_stage(key, "ledger", version, &input)
+}
+
+/// Brings the ledgers in the index up to date, those of growing sessions too: for
+/// whoever asks what something cost. Says how many sessions are left when
+/// `deadline` has passed.
+pub fn refresh_ledgers(
+    world: &World,
+    store: &Store,
+    index: &Index,
+    deadline: Option<Instant>,
+) -> Result<u64, Error> {
+    let mut due = due(index, "ledger", |_| true, stages::ledger_input)?;
+    due.sort_by_key(|due| std::cmp::Reverse(due.mtime_ns));
+    let mut left = due.len() as u64;
+    for batch in due.chunks(BATCH_SESSIONS_MAX / 4) {
+        if world.stopping() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            break;
+        }
+        let made: Vec<Result<Made, Error>> = batch.par_iter().map(|due| settle_due(store, due)).collect();
+        index.write(|index| {
+            for (due, made) in batch.iter().zip(&made) {
+                if let Ok(made) = made {
+                    put_ledger(index, &due.key, &made.content, &made.ledger)?;
+                }
+            }
+            Ok(())
+        })?;
+        left -= made.iter().filter(|made| made.is_ok()).count() as u64;
+    }
+    Ok(left)
 }
 
 fn repack(
@@ -146,19 +200,22 @@ fn repack(
     let version = stages::by_name("repack").map_or(0, |stage| stage.version);
     let total = due.len() as u64;
     let mut done = 0;
+    let places = if due.is_empty() { HashMap::new() } else { index.places()? };
     for batch in due.chunks(BATCH_SESSIONS_MAX) {
         if world.stopping() {
             return Ok(());
         }
         let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
-        let packed: Vec<Result<bool, Error>> =
-            batch.par_iter().map(|due| pack_session(store, &due.key)).collect();
+        let packed: Vec<Result<(bool, Vec<PathBuf>), Error>> =
+            batch.par_iter().map(|due| pack_session(store, &due.key, &places)).collect();
         store.sync_all()?;
         let mut good = Vec::new();
+        let mut odd = Vec::new();
         for (due, result) in batch.iter().zip(packed) {
             match result {
-                Ok(wrote) => {
+                Ok((wrote, rewritten)) => {
                     report.wrote |= wrote;
+                    odd.extend(rewritten);
                     good.push(due);
                 }
                 Err(error) => report.fail(&due.key, &error),
@@ -168,6 +225,10 @@ fn repack(
             for due in &good {
                 index.put_stage(&due.key, "repack", version, &due.content)?;
             }
+            // The next sync looks at these as if it had never seen them.
+            for path in &odd {
+                index.forget_place(path)?;
+            }
             Ok(())
         })?;
         done += batch.len() as u64;
@@ -176,17 +237,35 @@ fn repack(
     Ok(())
 }
 
-fn pack_session(store: &Store, key: &SessionKey) -> Result<bool, Error> {
-    let Some(file) = store.session(key)? else { return Ok(false) };
+/// Packs the raw files of a session. Says whether it wrote anything, and which
+/// live logs are no longer what was captured though nothing showed it: rewritten
+/// in place with the same size and time.
+fn pack_session(
+    store: &Store,
+    key: &SessionKey,
+    places: &HashMap<PathBuf, PlaceRow>,
+) -> Result<(bool, Vec<PathBuf>), Error> {
+    let Some(file) = store.session(key)? else { return Ok((false, Vec::new())) };
     let mut wrote = false;
+    let mut odd = Vec::new();
     for (source, entry) in &file.sources {
         if entry.kind == SourceKind::State {
             continue;
         }
         for revision in 1..=entry.revisions {
             let slot = Slot::Session { key: key.clone(), source: source.clone(), revision };
-            wrote |= store.archive(&slot).repack()?;
+            let archive = store.archive(&slot);
+            let here = |row: &&PlaceRow| row.source == *source && row.revision == revision;
+            let live = entry.places.iter().filter_map(|path| places.get(Path::new(path))).filter(here);
+            for place in live.filter(|place| place.path.extension().is_none_or(|ext| ext != "zst")) {
+                if let Ok(mut bytes) = std::fs::File::open(&place.path)
+                    && archive.compare(&mut bytes)? == Comparison::Differs
+                {
+                    odd.push(place.path.clone());
+                }
+            }
+            wrote |= archive.repack()?;
         }
     }
-    Ok(wrote)
+    Ok((wrote, odd))
 }

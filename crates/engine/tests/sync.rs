@@ -107,6 +107,26 @@ fn a_rewritten_log_is_a_new_revision_and_the_old_one_stays() {
 }
 
 #[test]
+fn a_rewrite_that_nothing_shows_is_found_at_repack() {
+    let machine = Machine::new();
+    let main = machine.tell("claude", STORY).remove(0);
+    machine.sync_with(&SyncOptions { until: stages::by_name("normalized"), ..SyncOptions::default() });
+    let meta = std::fs::metadata(&main).unwrap();
+    let mut bytes = std::fs::read(&main).unwrap();
+    let at = bytes.windows(6).position(|bytes| bytes == b"Thanks").unwrap();
+    bytes[at..at + 6].copy_from_slice(b"Please");
+    let file = std::fs::OpenOptions::new().write(true).open(&main).unwrap();
+    (&file).write_all(&bytes).unwrap();
+    file.set_modified(meta.modified().unwrap()).unwrap();
+    machine.sync();
+    machine.sync();
+    let slots = machine.store().raw_slots(&story()).unwrap();
+    let newest = Slot::Session { key: story(), source: retro_model::SourceKey::main(), revision: 2 };
+    assert!(slots.contains(&newest), "{slots:?}");
+    assert_eq!(raw(&machine.store(), &newest), bytes);
+}
+
+#[test]
 fn the_same_session_under_two_roots_is_one() {
     let machine = Machine::new();
     let files = machine.tell("claude", STORY);

@@ -1,7 +1,7 @@
 //! The stages, their versions and what still has to be done.
 
 use retro_agents::by_name;
-use retro_engine::stages::{STAGES, stamp};
+use retro_engine::stages::{STAGES, ledger_input, stamp};
 use retro_engine::{Config, World, discover::discover, sync::known};
 use serde::Serialize;
 
@@ -63,7 +63,8 @@ pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
                     let Some((version, input)) = made.get(key) else { return false };
                     let Some(agent) = by_name(&key.agent) else { return true };
                     match name {
-                        "ledger" | "turns" => *version == agent.parser_version(),
+                        "ledger" => *input == ledger_input(agent, content),
+                        "turns" => *version == agent.parser_version(),
                         "normalized" => *input == stamp(agent, content),
                         _ => input == content,
                     }

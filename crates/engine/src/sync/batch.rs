@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use retro_agents::settle;
-use retro_model::{LedgerRow, SessionKey, Timestamp};
+use retro_model::{LedgerRow, Timestamp};
 use retro_store::{Index, Lock, PlaceRow, SourceRow, Store};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -145,7 +145,7 @@ impl Batcher<'_> {
                 index.put_stage(key, "normalized", version("normalized"), stamp)?;
             }
             for (key, content, rows) in &ledgers {
-                put_ledger(index, key, content, rows)?;
+                cold::put_ledger(index, key, content, rows)?;
             }
             Ok(())
         })?;
@@ -214,9 +214,11 @@ fn settle_session(
     captured: &mut Captured,
     until: Option<&'static Stage>,
 ) -> Result<Settling, Error> {
+    // A session that is still growing is read as a whole only when somebody asks.
+    let quiet = cold::is_quiet(captured.session.mtime_ns, now);
     let whole = captured.whole.take();
-    let changed = captured.new_bytes > 0 || whole.is_some();
-    if !runs("ledger", until) || !changed || !captured.failed.is_empty() {
+    let worth = whole.is_some() || (quiet && captured.new_bytes > 0);
+    if !runs("ledger", until) || !worth || !captured.failed.is_empty() {
         return Ok(Settling::default());
     }
     let sources = match whole {
@@ -225,7 +227,6 @@ fn settle_session(
     };
     let events = settle(session.agent, &session.key, sources).events;
     let rows = ledger::rows(&session.key, &events);
-    let quiet = cold::is_quiet(captured.session.mtime_ns, now);
     let mut stamp = None;
     if quiet {
         store.put_ledger(&session.key, &rows)?;
@@ -236,18 +237,6 @@ fn settle_session(
         stamp = Some(made);
     }
     Ok(Settling { stamp, ledger: Some(rows) })
-}
-
-/// Puts a session's ledger into the index, with the parser that read it.
-fn put_ledger(
-    index: &retro_store::Writer<'_>,
-    key: &SessionKey,
-    content: &str,
-    rows: &[LedgerRow],
-) -> Result<(), retro_store::Error> {
-    index.put_responses(key, rows)?;
-    let parser = agent_of(key).map_or(0, |agent| agent.parser_version());
-    index.put_stage(key, "ledger", parser, content)
 }
 
 fn version(stage: &str) -> u32 {
@@ -273,8 +262,6 @@ pub(crate) fn backfill(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<(), Error> {
     let current = index.stage_rows("turns")?;
-    let ledgers = index.stage_rows("ledger")?;
-    let captured = index.stage_rows("capture")?;
     let rows: HashMap<_, _> =
         index.session_rows()?.into_iter().map(|row| (row.key(), row.mtime_ns)).collect();
     let stale: Vec<_> = store
@@ -282,12 +269,7 @@ pub(crate) fn backfill(
         .into_iter()
         .filter_map(|key| {
             let agent = agent_of(&key)?;
-            let parsed = current.get(&key).is_some_and(|(version, _)| *version == agent.parser_version());
-            let counted = ledgers.get(&key).is_some_and(|(version, content)| {
-                *version == agent.parser_version()
-                    && captured.get(&key).is_some_and(|(_, now)| now == content)
-            });
-            let fits = parsed && counted;
+            let fits = current.get(&key).is_some_and(|(version, _)| *version == agent.parser_version());
             (!fits || !rows.contains_key(&key)).then_some((key, agent))
         })
         .collect();
@@ -321,7 +303,7 @@ pub(crate) fn backfill(
         }
         index.write(|index| {
             for (one, ledger) in &good {
-                put_ledger(index, &one.key, &one.content, ledger)?;
+                cold::put_ledger(index, &one.key, &one.content, ledger)?;
                 index.clear_turns(&one.key)?;
                 for source in &one.sources {
                     index.put_source(source)?;
