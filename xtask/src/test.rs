@@ -4,6 +4,7 @@
 //! last line counts the tests, so that a run without any is noticed.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -20,6 +21,27 @@ pub(crate) fn run(repository: &Repository, _: &[String]) -> Result<(), Failure> 
     })?;
     let corpus = run::step("corpus", || unpack_corpus(repository))?;
     let mut tally = Tally::default();
+    let tested = tests(repository, &corpus, &mut tally);
+    if tested.is_err() {
+        println!("{tally}");
+    }
+    tested?;
+    run::step("documentation", || {
+        let mut doc = repository.cargo(&["doc", "--workspace", "--no-deps", "--lib", "--quiet"]);
+        run::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
+    })?;
+    run::step("tidy", || tidy::check_files(repository))?;
+    run::step("generated pages", || docs::run(repository, &["--check".to_owned()]))?;
+    match tally {
+        Tally { passed: 0, failed: 0 } => Err(Failure::new("not a single test was run")),
+        tally => {
+            println!("{tally}");
+            Ok(())
+        }
+    }
+}
+
+fn tests(repository: &Repository, corpus: &Option<Corpus>, tally: &mut Tally) -> Result<(), Failure> {
     run::step("tests", || {
         let mut tests = if run::is_there("cargo", &["nextest", "--version"]) {
             repository.cargo(&["nextest", "run", "--workspace", "--no-fail-fast"])
@@ -27,20 +49,12 @@ pub(crate) fn run(repository: &Repository, _: &[String]) -> Result<(), Failure> 
             println!("cargo nextest is not installed, cargo test does it too");
             repository.cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
         };
-        run::watch(prepared(&mut tests, &corpus), |line| tally.read(line))
+        run::watch(prepared(&mut tests, corpus), |line| tally.read(line))
     })?;
     run::step("doc tests", || {
         let mut tests = repository.cargo(&["test", "--workspace", "--doc", "--quiet"]);
-        run::watch(prepared(&mut tests, &corpus), |line| tally.read(line))
-    })?;
-    run::step("documentation", || {
-        let mut doc = repository.cargo(&["doc", "--workspace", "--no-deps", "--lib", "--quiet"]);
-        run::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
-    })?;
-    run::step("tidy", || tidy::check_files(repository))?;
-    run::step("generated pages", || docs::run(repository, &["--check".to_owned()]))?;
-    println!("{}", tally.closing()?);
-    Ok(())
+        run::watch(prepared(&mut tests, corpus), |line| tally.read(line))
+    })
 }
 
 /// Where recorded sessions are, when they are: beside the repository.
@@ -96,11 +110,8 @@ impl Tally {
     /// Reads `test result: ok. 3 passed; 0 failed; …` of cargo test and
     /// `Summary [ 0.1s] 5 tests run: 5 passed, 0 skipped` of nextest.
     fn read(&mut self, line: &str) {
-        let line = line.trim_start();
-        let Some(counts) = line.strip_prefix("test result:").or_else(|| line.strip_prefix("Summary ["))
-        else {
-            return;
-        };
+        let nextest = || line.trim_start().strip_prefix("Summary [");
+        let Some(counts) = line.strip_prefix("test result:").or_else(nextest) else { return };
         for part in counts.split([';', ',', ':', '.', ']']) {
             let mut words = part.split_whitespace();
             let (Some(number), Some(word)) = (words.next(), words.next()) else { continue };
@@ -112,13 +123,11 @@ impl Tally {
             }
         }
     }
+}
 
-    /// The closing line; no test at all is a failure.
-    fn closing(&self) -> Result<String, Failure> {
-        match (self.passed, self.failed) {
-            (0, 0) => Err(Failure::new("not a single test was run")),
-            (passed, failed) => Ok(format!("{passed} passed, {failed} failed")),
-        }
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed", self.passed, self.failed)
     }
 }
 
@@ -134,13 +143,9 @@ mod tests {
         );
         tally.read("     Summary [   0.012s] 5 tests run: 4 passed (1 slow), 1 failed, 2 skipped");
         tally.read("test result of another kind: 7 passed");
+        tally.read("    test result: FAILED. 0 passed; 1 failed; as nextest repeats it");
         assert_eq!(tally, Tally { passed: 7, failed: 2 });
-        assert_eq!(tally.closing().unwrap(), "7 passed, 2 failed");
-    }
-
-    #[test]
-    fn a_run_without_tests_is_no_success() {
-        assert!(Tally::default().closing().is_err());
+        assert_eq!(tally.to_string(), "7 passed, 2 failed");
     }
 
     #[test]
