@@ -1,4 +1,5 @@
 //! The program as a user meets it: real processes, real output, as snapshots.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 use retro::agents::{by_name, script::Script};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! Real logs through real files: captured whole, given back byte for byte, and the
 //! same in whatever pieces they come. Skipped without `RETRO_CORPUS`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod support;
 

@@ -8,6 +8,7 @@
 
 use retro_model::{EventId, Kind};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::order::{Place, Spine};
 use super::record::rule;
@@ -23,10 +24,13 @@ struct Answer {
 }
 
 /// The answers and prompts of the updates, in order.
+#[derive(Default)]
 struct Told {
     answers: Vec<Answer>,
     /// Answer of each call.
     of_call: HashMap<String, usize>,
+    /// Where each call was answered.
+    results: HashMap<String, usize>,
     /// Place and key of each prompt.
     prompts: Vec<(usize, String)>,
     /// Fingerprints of all that was thought.
@@ -44,7 +48,8 @@ pub(super) fn chat(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pla
     let mut given: HashMap<usize, Vec<EventId>> = HashMap::new();
     for segment in segments(drafts, &items) {
         for (item, found) in segment.iter().zip(match_segment(drafts, &told, segment)) {
-            let home = told.home(found);
+            let answered = drafts.get(*item).and_then(|draft| told.results.get(&draft.event.result.as_ref()?.call_id));
+            let home = answered.copied().or(told.home(found));
             match drafts.get(*item).and_then(|draft| told.counterpart(draft, found)) {
                 Some(counterpart) => {
                     if let Some(draft) = drafts.get_mut(*item) {
@@ -73,8 +78,7 @@ fn is_item(draft: &Draft) -> bool {
 
 impl Told {
     fn read(drafts: &[Draft], spine: &Spine) -> Told {
-        let mut told =
-            Told { answers: Vec::new(), of_call: HashMap::new(), prompts: Vec::new(), thoughts: HashSet::new() };
+        let mut told = Told::default();
         let mut open: HashMap<(Option<&str>, &str), usize> = HashMap::new();
         for at in spine.range.clone() {
             let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
@@ -104,7 +108,8 @@ impl Told {
                         answer.message.get_or_insert(at);
                     }
                 }
-            } else if draft.event.result.is_some() {
+            } else if let Some(result) = &draft.event.result {
+                told.results.entry(result.call_id.clone()).or_insert(at);
                 open.clear();
             }
         }
@@ -151,6 +156,29 @@ impl Told {
             ("chat-call", Some(_)) => Some(None),
             _ => None,
         }
+    }
+
+    /// The answers that items from `start` to `end` can be: those between the
+    /// nearest known neighbours, in one turn.
+    fn between(&self, matches: &[Match], start: usize, end: usize) -> Range<usize> {
+        let known = |found: &Match| self.home(*found);
+        let below = matches.get(..start).and_then(|before| before.iter().rev().find_map(known));
+        let above = matches.get(end..).and_then(|after| after.iter().find_map(known));
+        let (low, high) = match (below, above) {
+            (Some(low), high) => {
+                (low, self.prompt_after(low).min(high.filter(|high| *high > low).unwrap_or(usize::MAX)))
+            }
+            (None, Some(high)) => (self.prompt_before(high), high),
+            (None, None) => (self.prompt_before(usize::MAX), usize::MAX),
+        };
+        let first = self.answers.partition_point(|answer| answer.at < low);
+        first..self.answers.partition_point(|answer| answer.at < high).max(first)
+    }
+
+    /// The last answer of these that got no further than its thought.
+    fn cut_thought(&self, within: Range<usize>) -> Option<usize> {
+        let is_cut = |answer: &Answer| answer.thought.is_some() && answer.message.is_none() && answer.calls.is_empty();
+        within.rev().find(|index| self.answers.get(*index).is_some_and(is_cut))
     }
 
     /// The next prompt after a place.
@@ -226,12 +254,17 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
     }
     match_words(drafts, told, segment, &mut matches);
     for at in (0..segment.len()).rev() {
-        let is_thought = segment.get(at).and_then(|item| drafts.get(*item)).is_some_and(|draft| rule(draft, "chat-thought").is_some());
-        if is_thought
-            && let Some(Match::Answer(answer)) = matches.get(at + 1).copied()
-            && let Some(slot) = matches.get_mut(at)
-        {
-            *slot = Match::Answer(answer);
+        let is_thought = |at: usize| segment.get(at).and_then(|item| rule(drafts.get(*item)?, "chat-thought")).is_some();
+        if !is_thought(at) {
+            continue;
+        }
+        // A thought that nothing followed belongs to an answer that was cut there.
+        let found = match matches.get(at + 1).copied() {
+            Some(Match::Answer(answer)) => Match::Answer(answer),
+            _ => told.cut_thought(told.between(&matches, at, at + 1)).map_or(Match::None, Match::Answer),
+        };
+        if let Some(slot) = matches.get_mut(at) {
+            *slot = found;
         }
     }
     matches
@@ -241,25 +274,14 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
 fn match_words(drafts: &[Draft], told: &Told, segment: &[usize], matches: &mut [Match]) {
     let mut taken: HashSet<usize> =
         matches.iter().filter_map(|found| if let Match::Answer(answer) = found { Some(*answer) } else { None }).collect();
-    let place = |found: &Match| told.home(*found);
     let mut start = 0;
     while start < segment.len() {
         // A stretch without anything known.
         let end = (start..segment.len()).find(|at| matches.get(*at).is_some_and(|found| *found != Match::None)).unwrap_or(segment.len());
-        let below = start.checked_sub(1).and_then(|at| matches.get(at)).and_then(place);
-        let above = matches.get(end).and_then(place);
-        let (low, high) = match (below, above) {
-            (Some(low), high) => (low, told.prompt_after(low).min(high.filter(|high| *high > low).unwrap_or(usize::MAX))),
-            (None, Some(high)) => (told.prompt_before(high), high),
-            (None, None) => (told.prompt_before(usize::MAX), usize::MAX),
-        };
+        let within = told.between(matches, start, end);
         let words: Vec<(usize, &str)> = (start..end)
             .filter_map(|at| Some((at, rule(drafts.get(*segment.get(at)?)?, "chat-said")?)))
             .collect();
-        let within = {
-            let first = told.answers.partition_point(|answer| answer.at < low);
-            first..told.answers.partition_point(|answer| answer.at < high).max(first)
-        };
         let free = |taken: &HashSet<usize>| -> Vec<usize> {
             let fits = |index: &usize| {
                 told.answers.get(*index).is_some_and(|answer| answer.calls.is_empty() && answer.message.is_some())

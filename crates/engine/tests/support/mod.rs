@@ -1,5 +1,5 @@
 //! A machine of its own for each test: a home with agents' logs, and a store.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use retro_agents::{AGENTS, Agent, by_name, script::Script};
 use retro_engine::discover::discover;

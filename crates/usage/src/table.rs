@@ -1,0 +1,306 @@
+//! The price table: what a token costs, where and since when.
+//!
+//! The table is data (`prices.json`), one row a line, each with the source and
+//! the date of its figures. Prices are whole trillionths of a dollar a token,
+//! the same as millionths of a dollar a million tokens: the smallest unit in
+//! which every published figure is a whole number. Which row a name in a log
+//! means is decided in [`crate::names`].
+//!
+//! Rows are never deleted when a model is retired: old logs stay priced.
+
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashSet};
+
+use crate::UsageError;
+
+/// Prices of the kinds of tokens, in trillionths of a dollar a token. What is
+/// absent is unknown, not free; see [`crate::cost`] for what stands in for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Rates {
+    /// Uncached input.
+    pub input: u64,
+    /// Output.
+    pub output: u64,
+    /// Written to a cache of five minutes, or of the only kind there is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cache_write_5m: Option<u64>,
+    /// Written to a cache of one hour.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cache_write_1h: Option<u64>,
+    /// Read from a cache.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cache_read: Option<u64>,
+    /// Reasoning, only where its price is not that of output.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reasoning: Option<u64>,
+}
+
+/// Prices of a request whose whole prompt, cached part included, is longer than
+/// `tokens`. They hold for the whole request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Threshold.
+    pub tokens: u64,
+    /// Prices above it.
+    #[serde(flatten)]
+    pub rates: Rates,
+}
+
+/// Prices of a service tier.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tier {
+    /// Prices.
+    #[serde(flatten)]
+    pub rates: Rates,
+    /// Prices of long prompts in this tier.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub above: Vec<Step>,
+}
+
+/// Hours of the day that cost more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Peak {
+    /// Spans of hours in UTC: from the first up to, not including, the second.
+    pub hours_utc: Vec<(i8, i8)>,
+    /// Factor in thousandths.
+    pub multiplier: u32,
+}
+
+/// What one model costs at one provider, since one day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PriceRow {
+    /// Name of the model without provider or date, in small letters.
+    pub model: String,
+    /// Who sells it at this price; `*` in a user's own row means whoever.
+    pub provider: String,
+    /// First day of the price; absent: since ever.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub from: Option<Date>,
+    /// Where the figures come from.
+    pub source: String,
+    /// When they were seen there.
+    pub date: Date,
+    /// What a reader should know.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub note: Option<String>,
+    /// Prices of a standard request.
+    #[serde(flatten)]
+    pub rates: Rates,
+    /// Prices of long prompts, thresholds rising.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub above: Vec<Step>,
+    /// Prices of other service tiers, by name: `batch`, `flex`, `priority`, …
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub tiers: BTreeMap<String, Tier>,
+    /// Factors in thousandths, by name: `fast`, `us`, and for hosts `regional` and `gov`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub multipliers: BTreeMap<String, u32>,
+    /// Hours of the day that cost more.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub peak: Option<Peak>,
+    /// Price of a web search that the provider makes, in billionths of a dollar.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub web_search: Option<u64>,
+}
+
+/// A price table: rows, and the names under which logs know them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prices {
+    /// Day of the newest figures. A response without a time is priced as of it.
+    pub snapshot: Date,
+    /// What the numbers mean, for people.
+    pub unit: String,
+    /// Other names of models.
+    pub(crate) aliases: BTreeMap<String, String>,
+    /// Other names of providers.
+    pub(crate) providers: BTreeMap<String, String>,
+    /// Those who sell other makers' models, and whose they sell at the maker's
+    /// own price. A provider that is not listed passes every maker's price on.
+    pub(crate) hosts: BTreeMap<String, Vec<String>>,
+    /// Names that are knowingly without a price, and why.
+    pub(crate) unpriced: BTreeMap<String, String>,
+    /// Sorted by model, provider, first day.
+    pub(crate) rows: Vec<PriceRow>,
+    /// The user's own rows; they come before all others.
+    #[serde(skip)]
+    pub(crate) overrides: Vec<PriceRow>,
+}
+
+/// Marks a user's row that holds for every provider.
+pub(crate) const ANY_PROVIDER: &str = "*";
+
+impl Prices {
+    /// The table that comes with the program.
+    pub fn embedded() -> Result<Prices, UsageError> {
+        Prices::parse(include_str!("prices.json"))
+    }
+
+    /// Reads a table and checks it.
+    pub fn parse(text: &str) -> Result<Prices, UsageError> {
+        let prices: Prices = serde_json::from_str(text)?;
+        check(&prices.rows)?;
+        prices.check_makers()?;
+        Ok(prices)
+    }
+
+    /// The table as JSON, one row a line, as [`Prices::parse`] reads it. The
+    /// user's own rows are not part of it.
+    pub fn to_json(&self) -> Result<String, UsageError> {
+        let mut whole = serde_json::to_value(self)?;
+        let rows: Result<Vec<String>, _> = self.rows.iter().map(serde_json::to_string).collect();
+        if let Some(fields) = whole.as_object_mut() {
+            fields.remove("rows");
+        }
+        let head = serde_json::to_string_pretty(&whole)?;
+        let head = head.trim_end().trim_end_matches('}').trim_end();
+        Ok(format!("{head},\n  \"rows\": [\n    {}\n  ]\n}}\n", rows?.join(",\n    ")))
+    }
+
+    /// The same table with the user's own rows before all others.
+    pub fn with_overrides(mut self, mut overrides: Vec<PriceRow>) -> Result<Prices, UsageError> {
+        for row in &mut overrides {
+            row.model = row.model.to_lowercase();
+        }
+        overrides.sort_by(|a, b| order(a).cmp(&order(b)));
+        check(&overrides)?;
+        self.overrides = overrides;
+        Ok(self)
+    }
+
+    /// Every row, the user's own first.
+    pub fn rows(&self) -> impl Iterator<Item = &PriceRow> {
+        self.overrides.iter().chain(&self.rows)
+    }
+
+    /// Why a name is knowingly without a price, if it is.
+    pub fn unpriced_reason(&self, model: &str) -> Option<&str> {
+        self.unpriced.get(&model.to_lowercase()).map(String::as_str)
+    }
+
+    /// A name must not mean two prices: apart from hosts, one provider sells it.
+    fn check_makers(&self) -> Result<(), UsageError> {
+        let mut makers: BTreeMap<&str, &str> = BTreeMap::new();
+        for row in self.rows.iter().filter(|row| !self.hosts.contains_key(&row.provider)) {
+            let maker = makers.entry(&row.model).or_insert(&row.provider);
+            if *maker != row.provider {
+                return Err(bad(row, format!("stands beside one at {maker:?}, and neither is a host")));
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn order(row: &PriceRow) -> (&str, &str, Option<Date>) {
+    (&row.model, &row.provider, row.from)
+}
+
+fn bad(row: &PriceRow, problem: impl Into<String>) -> UsageError {
+    UsageError::Row { model: row.model.clone(), provider: row.provider.clone(), problem: problem.into() }
+}
+
+/// Sorted, without duplicates, and no figure that cannot be.
+pub(crate) fn check(rows: &[PriceRow]) -> Result<(), UsageError> {
+    let mut seen = HashSet::new();
+    for (row, next) in rows.iter().zip(rows.iter().skip(1).map(Some).chain([None])) {
+        if !seen.insert(order(row)) {
+            return Err(bad(row, "is there twice for the same day"));
+        }
+        if next.is_some_and(|next| order(next) < order(row)) {
+            return Err(bad(row, "is out of order: rows are sorted by model, provider, first day"));
+        }
+        if row.model.is_empty() || row.model != row.model.to_lowercase() {
+            return Err(bad(row, "has a name that is empty or not in small letters"));
+        }
+        if row.rates.input == 0 || row.rates.output == 0 {
+            return Err(bad(row, "is zero; a model without a price has no row"));
+        }
+        let steps = |above: &[Step]| above.is_sorted_by(|a, b| a.tokens < b.tokens);
+        if !steps(&row.above) || !row.tiers.values().all(|tier| steps(&tier.above)) {
+            return Err(bad(row, "has long-context thresholds that do not rise"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_table_is_sound_and_comes_back_from_its_own_json() {
+        let prices = Prices::embedded().unwrap();
+        assert!(prices.rows.len() > 250);
+        assert_eq!(Prices::parse(&prices.to_json().unwrap()).unwrap(), prices);
+    }
+
+    /// Shapes that hold for every published row; a slip of the pen breaks one.
+    #[test]
+    fn every_row_has_a_sane_shape() {
+        for row in Prices::embedded().unwrap().rows() {
+            let who = format!("{} at {}", row.model, row.provider);
+            let all = std::iter::once(&row.rates)
+                .chain(row.above.iter().map(|step| &step.rates))
+                .chain(row.tiers.values().map(|tier| &tier.rates));
+            for rates in all {
+                assert!(rates.output >= rates.input, "{who}: output below input");
+                assert!(rates.output <= 100 * rates.input, "{who}: output far above input");
+                assert!(rates.cache_read.is_none_or(|read| read <= rates.input), "{who}: cache read");
+                assert!(rates.cache_write_5m.is_none_or(|write| write >= rates.input), "{who}: cache write");
+                if let (Some(short), Some(long)) = (rates.cache_write_5m, rates.cache_write_1h) {
+                    assert_eq!(long, 2 * rates.input, "{who}: 1 h write");
+                    assert!(short < long, "{who}: 5 m write");
+                }
+            }
+            assert!(row.above.iter().all(|step| step.rates.input >= row.rates.input), "{who}: long prompts");
+            if let Some(batch) = row.tiers.get("batch") {
+                assert!(batch.rates.input < row.rates.input, "{who}: batch");
+            }
+            if let Some(priority) = row.tiers.get("priority") {
+                assert!(priority.rates.input > row.rates.input, "{who}: priority");
+            }
+            assert!(row.input_below_a_thousand_dollars(), "{who}: unit");
+            if row.provider == "anthropic" && row.rates.cache_write_5m.is_some() {
+                assert!(row.rates.cache_write_1h.is_some(), "{who}: no 1 h write");
+            }
+        }
+    }
+
+    impl PriceRow {
+        fn input_below_a_thousand_dollars(&self) -> bool {
+            (1_000..1_000_000_000).contains(&self.rates.input)
+        }
+    }
+
+    fn row(model: &str, from: Option<Date>, input: u64) -> PriceRow {
+        PriceRow {
+            model: model.into(),
+            provider: "maker".into(),
+            from,
+            source: "test".into(),
+            date: jiff::civil::date(2026, 1, 1),
+            note: None,
+            rates: Rates { input, output: 10, ..Rates::default() },
+            above: Vec::new(),
+            tiers: BTreeMap::new(),
+            multipliers: BTreeMap::new(),
+            peak: None,
+            web_search: None,
+        }
+    }
+
+    #[test]
+    fn a_table_that_breaks_a_rule_is_refused_and_says_which_row() {
+        let day = Some(jiff::civil::date(2026, 2, 1));
+        let say = |rows: &[PriceRow]| check(rows).unwrap_err().to_string();
+        assert!(check(&[row("a", None, 1), row("a", day, 2), row("b", None, 1)]).is_ok());
+        assert!(say(&[row("b", None, 1), row("a", None, 1)]).contains("out of order"));
+        assert!(say(&[row("a", None, 1), row("a", None, 1)]).contains("twice"));
+        assert!(say(&[row("a", None, 0)]).contains("\"a\" at \"maker\" is zero"));
+        assert!(say(&[row("A", None, 1)]).contains("small letters"));
+        let step = |tokens| Step { tokens, rates: Rates { input: 1, output: 1, ..Rates::default() } };
+        let twice = PriceRow { above: vec![step(9), step(9)], ..row("a", None, 1) };
+        assert!(say(&[twice]).contains("do not rise"));
+        assert!(Prices::parse("{}").unwrap_err().to_string().contains("cannot be read"));
+    }
+}
