@@ -4,7 +4,9 @@
 /// `-lc`, else the words themselves, quoted where they need it.
 pub(crate) fn script(argv: &[&str]) -> String {
     match argv {
-        [shell, flag, script, ..] if is_shell(shell) && matches!(*flag, "-c" | "-lc" | "-ic" | "-Command") => {
+        [shell, flag, script, ..]
+            if is_shell(shell) && matches!(*flag, "-c" | "-lc" | "-ic" | "-Command") =>
+        {
             (*script).to_owned()
         }
         words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
@@ -20,7 +22,8 @@ fn is_shell(program: &str) -> bool {
 /// A word for a POSIX shell.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |byte: u8| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+' | b'@' | b':' | b'=' | b',')
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+' | b'@' | b':' | b'=' | b',')
     };
     match !word.is_empty() && word.bytes().all(plain) {
         true => word.to_owned(),

@@ -44,7 +44,8 @@ impl Snapshot {
         if !meta.is_file() {
             return Err(std::io::Error::other("not a regular file").into());
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         if stat(&beside(path, "-wal")).is_none_or(|wal| wal.size == 0) {
             let connection = Connection::open_with_flags(uri(path), flags)?;
             return Ok(Snapshot { connection, _folder: None });
@@ -61,7 +62,10 @@ impl Snapshot {
             }
             if stamps(path) == before {
                 let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-                return Ok(Snapshot { connection: Connection::open_with_flags(&copy, flags)?, _folder: Some(folder) });
+                return Ok(Snapshot {
+                    connection: Connection::open_with_flags(&copy, flags)?,
+                    _folder: Some(folder),
+                });
             }
         }
         Err(Unreadable::Busy)
@@ -116,8 +120,10 @@ mod tests {
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> =
-            fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     }

@@ -6,7 +6,8 @@ pub(crate) fn changed(old: &str, new: &str) -> (u64, u64) {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let shorter = old.len().min(new.len()) - head;
-    let tail = old.iter().rev().zip(new.iter().rev()).take(shorter).take_while(|(old, new)| old == new).count();
+    let tail =
+        old.iter().rev().zip(new.iter().rev()).take(shorter).take_while(|(old, new)| old == new).count();
     ((new.len() - head - tail) as u64, (old.len() - head - tail) as u64)
 }
 

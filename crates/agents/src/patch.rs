@@ -29,7 +29,8 @@ pub(crate) fn edits(patch: &str) -> Vec<Edit> {
             let removed = (kind != EditKind::Delete).then_some(0);
             edits.push(Edit { path: redact(path), to: None, kind, added: Some(0), removed });
         } else if let Some(edit) = edits.last_mut().filter(|_| open) {
-            if let Some(to) = header.strip_prefix("*** Move to: ").map(str::trim).filter(|to| !to.is_empty()) {
+            if let Some(to) = header.strip_prefix("*** Move to: ").map(str::trim).filter(|to| !to.is_empty())
+            {
                 edit.to = Some(redact(to));
                 edit.kind = EditKind::Move;
             } else {
@@ -83,7 +84,9 @@ pub(crate) fn diff_lines(diff: &str) -> (u64, u64) {
     for line in diff.lines() {
         if line.starts_with("@@") {
             in_hunk = true;
-        } else if line.starts_with("diff ") || (!in_hunk && (line.starts_with("--- ") || line.starts_with("+++ "))) {
+        } else if line.starts_with("diff ")
+            || (!in_hunk && (line.starts_with("--- ") || line.starts_with("+++ ")))
+        {
             in_hunk = false;
         } else if line.starts_with('+') {
             added += 1;
@@ -99,7 +102,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn told(patch: &str) -> Vec<(String, Option<String>, EditKind, Option<u64>, Option<u64>)> {
+    type Told = (String, Option<String>, EditKind, Option<u64>, Option<u64>);
+
+    fn told(patch: &str) -> Vec<Told> {
         let line = |edit: Edit| {
             (edit.path.to_string(), edit.to.map(|to| to.to_string()), edit.kind, edit.added, edit.removed)
         };
@@ -128,7 +133,8 @@ mod tests {
 
     #[test]
     fn a_patch_is_found_in_the_script_that_applies_it() {
-        let script = "cd w && apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF\necho done";
+        let script =
+            "cd w && apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF\necho done";
         assert_eq!(in_script(script), Some("*** Begin Patch\n*** Delete File: a\n*** End Patch"));
         assert_eq!(in_script("echo '*** Begin Patch'"), None);
         assert_eq!(in_script("apply_patch < file"), None);

@@ -59,7 +59,10 @@ fn a_thread_is_the_same_wherever_its_file_lies() {
     let bytes = rollout(THREAD);
     put(root("a").join("sessions/2026/03/01").join(name(THREAD)), &bytes);
     put(root("b").join("archived_sessions").join(name(THREAD)), &bytes);
-    put(root("c").join("sessions/2026/03/01").join(name(THREAD) + ".zst"), zstd::encode_all(bytes.as_slice(), 3).unwrap());
+    put(
+        root("c").join("sessions/2026/03/01").join(name(THREAD) + ".zst"),
+        zstd::encode_all(bytes.as_slice(), 3).unwrap(),
+    );
     put(root("d").join("deep/copy of it.jsonl"), &bytes);
     for one in ["a", "b", "c", "d"] {
         let home = read_at(folder.path(), Some(root(one).display().to_string()));
@@ -98,7 +101,10 @@ fn streams_of_exec_are_found_by_their_first_line() {
     put(root.join("sessions").join(name(THREAD)), rollout(THREAD));
     put(root.join("run.jsonl"), format!("{{\"type\":\"thread.started\",\"thread_id\":\"{THREAD}\"}}\n"));
     put(root.join("lonely.jsonl"), "{\"type\":\"thread.started\",\"thread_id\":\"t9\"}\n");
-    let old = put(root.join("old.jsonl"), "{\"model\":\"x\"}\n{\"prompt\":\"y\"}\n{\"id\":\"0\",\"msg\":{\"type\":\"task_started\"}}\n");
+    let old = put(
+        root.join("old.jsonl"),
+        "{\"model\":\"x\"}\n{\"prompt\":\"y\"}\n{\"id\":\"0\",\"msg\":{\"type\":\"task_started\"}}\n",
+    );
     put(root.join("foreign.jsonl"), "{\"type\":\"user\"}\n");
     let home = read(folder.path());
     assert_eq!(sources(&home, THREAD), ["m", "exec"]);

@@ -65,7 +65,13 @@ fn odd_thread() -> Vec<Source> {
         log("m", first),
         Source { revision: 2, ..log("m", rewritten) },
         log(BACK, back),
-        log("exec", vec![json!({ "type": "thread.started", "thread_id": THREAD }), json!({ "type": "error", "message": "Reconnecting... 1/5" })]),
+        log(
+            "exec",
+            vec![
+                json!({ "type": "thread.started", "thread_id": THREAD }),
+                json!({ "type": "error", "message": "Reconnecting... 1/5" }),
+            ],
+        ),
         log("state", vec![json!({ "name": "Mine", "archived": 1 })]),
     ]
 }
@@ -80,7 +86,11 @@ fn step() -> impl Strategy<Value = Step> {
         words.prop_map(Step::Title),
         "[a-z]{1,5}".prop_map(Step::Model),
         Just(Step::Interrupt),
-        ("[a-z ]{1,9}", words, 0..3i64).prop_map(|(command, output, exit_code)| Step::Shell { command, output, exit_code }),
+        ("[a-z ]{1,9}", words, 0..3i64).prop_map(|(command, output, exit_code)| Step::Shell {
+            command,
+            output,
+            exit_code
+        }),
         ("[a-z/]{1,9}", words).prop_map(|(path, content)| Step::Read { path, content }),
         ("[a-z]{1,9}", prop::collection::vec(words, 0..3), prop::collection::vec(words, 0..3))
             .prop_map(|(path, removed, added)| Step::Edit { path, removed, added }),

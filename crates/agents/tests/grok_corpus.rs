@@ -3,6 +3,7 @@
 //! `RETRO_CORPUS` names a folder with `genuine/grok/<scenario>/` (a home, what
 //! truly happened, and what the model server billed). Without it every test says
 //! so and passes.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod home;
 
@@ -35,8 +36,10 @@ struct Scenario {
 }
 
 fn scenarios(corpus: &Path) -> Vec<Scenario> {
-    let mut folders: Vec<PathBuf> =
-        std::fs::read_dir(corpus.join("genuine").join("grok")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(corpus.join("genuine").join("grok"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     folders.sort();
     let read = |folder: &PathBuf| {
         let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
@@ -82,7 +85,9 @@ fn all_sessions(corpus: &Path) -> Vec<(String, String, Vec<Source>)> {
     let mut all = Vec::new();
     for scenario in scenarios(corpus) {
         assert!(scenario.home.unreadable.is_empty(), "{:?}", scenario.home.unreadable);
-        all.extend(scenario.home.sessions.into_iter().map(|(id, sources)| (scenario.name.clone(), id, sources)));
+        all.extend(
+            scenario.home.sessions.into_iter().map(|(id, sources)| (scenario.name.clone(), id, sources)),
+        );
     }
     all
 }
@@ -102,8 +107,10 @@ fn every_record_is_understood_and_accounted_for() {
         if !adds_up(&coverage) {
             wrong.push(format!("{scenario} {id}: {coverage:?} does not add up"));
         }
-        let lines: usize = sources.iter().filter(|source| source.format == Format::JsonLines).map(lines).sum();
-        let documents = sources.iter().filter(|source| source.format == Format::Json && !source.bytes.is_empty()).count();
+        let lines: usize =
+            sources.iter().filter(|source| source.format == Format::JsonLines).map(lines).sum();
+        let documents =
+            sources.iter().filter(|source| source.format == Format::Json && !source.bytes.is_empty()).count();
         if coverage.records != (lines + documents) as u64 {
             wrong.push(format!("{scenario} {id}: {} records of {}", coverage.records, lines + documents));
         }
@@ -114,13 +121,23 @@ fn every_record_is_understood_and_accounted_for() {
         if ids.len() != settled.events.len() {
             wrong.push(format!("{scenario} {id}: an event id is given twice"));
         }
-        let now =
-            [coverage.records, coverage.mapped, coverage.folded, coverage.noted, coverage.unknown, coverage.malformed];
+        let now = [
+            coverage.records,
+            coverage.mapped,
+            coverage.folded,
+            coverage.noted,
+            coverage.unknown,
+            coverage.malformed,
+        ];
         for (sum, now) in totals.lock().unwrap().iter_mut().zip(now) {
             *sum += now;
         }
     });
-    println!("sessions {}, records, mapped, folded, noted, unknown, malformed: {:?}", sessions.len(), totals.lock().unwrap());
+    println!(
+        "sessions {}, records, mapped, folded, noted, unknown, malformed: {:?}",
+        sessions.len(),
+        totals.lock().unwrap()
+    );
     assert_none(wrong);
     assert_eq!(sessions.len(), 34);
 }
@@ -128,7 +145,8 @@ fn every_record_is_understood_and_accounted_for() {
 #[test]
 fn the_mapping_table_holds_for_every_record() {
     let Some(corpus) = corpus() else { return };
-    let rows: HashMap<&str, &retro_agents::Row> = grok().mapping().iter().map(|row| (row.record, row)).collect();
+    let rows: HashMap<&str, &retro_agents::Row> =
+        grok().mapping().iter().map(|row| (row.record, row)).collect();
     assert_none(wrong(&all_sessions(&corpus), |(scenario, id, sources), wrong| {
         let (drafts, folded) = settled_drafts(grok(), id, sources);
         for row in folded.keys() {
@@ -145,7 +163,12 @@ fn the_mapping_table_holds_for_every_record() {
                 wrong.push(format!("{scenario} {id}#{}: {} was folded", draft.id(), row.record));
             }
             if !draft.hint.fold_only && !row.gives.contains(&draft.event.kind) {
-                wrong.push(format!("{scenario} {id}#{}: {} gave {:?}", draft.id(), row.record, draft.event.kind));
+                wrong.push(format!(
+                    "{scenario} {id}#{}: {} gave {:?}",
+                    draft.id(),
+                    row.record,
+                    draft.event.kind
+                ));
             }
         }
     }));
@@ -172,13 +195,22 @@ fn calls_and_results_join_as_a_plain_search_says() {
             asked.extend(ids_behind(&source.bytes, "\"sessionUpdate\":\"tool_call\",\"toolCallId\":\""));
             answered.extend(ids_behind(&source.bytes, "\"type\":\"tool_result\",\"tool_call_id\":\""));
             let text = String::from_utf8_lossy(&source.bytes);
-            let closed = text.lines().filter(|line| line.contains("\"status\":\"completed\"") || line.contains("\"status\":\"failed\""));
-            closed.for_each(|line| answered.extend(ids_behind(line.as_bytes(), "\"sessionUpdate\":\"tool_call_update\",\"toolCallId\":\"")));
+            let closed = text.lines().filter(|line| {
+                line.contains("\"status\":\"completed\"") || line.contains("\"status\":\"failed\"")
+            });
+            closed.for_each(|line| {
+                answered.extend(ids_behind(
+                    line.as_bytes(),
+                    "\"sessionUpdate\":\"tool_call_update\",\"toolCallId\":\"",
+                ))
+            });
         }
         let both: BTreeSet<_> = asked.intersection(&answered).cloned().collect();
         let settled = settled(grok(), id, sources);
-        let calls: BTreeSet<_> = settled.events.iter().filter_map(|event| Some(event.tool.as_ref()?.call_id.clone())).collect();
-        let results: BTreeSet<_> = settled.events.iter().filter_map(|event| Some(event.result.as_ref()?.call_id.clone())).collect();
+        let calls: BTreeSet<_> =
+            settled.events.iter().filter_map(|event| Some(event.tool.as_ref()?.call_id.clone())).collect();
+        let results: BTreeSet<_> =
+            settled.events.iter().filter_map(|event| Some(event.result.as_ref()?.call_id.clone())).collect();
         for call in both.iter().filter(|call| !calls.contains(*call) || !results.contains(*call)) {
             wrong.push(format!("{scenario} {id}: {call} is not joined"));
         }
@@ -214,8 +246,11 @@ fn recorded_scenarios_are_told_as_they_happened() {
     assert_none(wrong(&scenarios(&corpus), |scenario, wrong| {
         let name = &scenario.name;
         let sessions = settle_all(scenario);
-        let events: Vec<&Event> =
-            sessions.values().flat_map(|session| &session.events).filter(|event| event.copy_of.is_none()).collect();
+        let events: Vec<&Event> = sessions
+            .values()
+            .flat_map(|session| &session.events)
+            .filter(|event| event.copy_of.is_none())
+            .collect();
         let mut differs = |what: &str, ours: String, truth: String| {
             if ours != truth && !is_known_difference(name, what) {
                 wrong.push(format!("{name}: {what}: ours {ours}, truth {truth}"));
@@ -224,7 +259,8 @@ fn recorded_scenarios_are_told_as_they_happened() {
         let mut typed: Vec<String> = strings(&scenario.truth["user_prompts"]);
         typed.retain(|prompt| !prompt.starts_with("/compact"));
         typed.sort();
-        let mut typed: Vec<String> = typed.iter().map(|prompt| retro_text::redact(prompt).to_string()).collect();
+        let mut typed: Vec<String> =
+            typed.iter().map(|prompt| retro_text::redact(prompt).to_string()).collect();
         let mut prompts: Vec<String> = events
             .iter()
             .filter(|event| event.kind == Kind::User && event.origin == Origin::User)
@@ -235,7 +271,11 @@ fn recorded_scenarios_are_told_as_they_happened() {
         differs("prompts", format!("{prompts:?}"), format!("{typed:?}"));
 
         let count = |kind| events.iter().filter(|event| event.kind == kind).count();
-        differs("compactions", count(Kind::Compaction).to_string(), scenario.truth["compactions"].to_string());
+        differs(
+            "compactions",
+            count(Kind::Compaction).to_string(),
+            scenario.truth["compactions"].to_string(),
+        );
         for event in events.iter().filter(|event| event.kind == Kind::Compaction) {
             let told = event.text.as_ref().is_some_and(|text| text.contains("Summary:"));
             differs("summary", told.to_string(), "true".into());
@@ -273,11 +313,17 @@ fn recorded_scenarios_are_told_as_they_happened() {
             } else if !interrupted {
                 differs("cut off", format!("{id} was"), format!("{id} was not"));
             }
-            differs("exit code", format!("{id} {:?}", result.exit_code), format!("{id} {:?}", truth["exit_code"].as_i64()));
+            differs(
+                "exit code",
+                format!("{id} {:?}", result.exit_code),
+                format!("{id} {:?}", truth["exit_code"].as_i64()),
+            );
             let edited: Vec<String> = result.edits.iter().map(|edit| edit.path.to_string()).collect();
             let wanted = strings(&truth["files_edited"]);
             let same = edited.len() == wanted.len()
-                && wanted.iter().all(|path| edited.iter().any(|edit| edit.ends_with(path.trim_start_matches("./"))));
+                && wanted
+                    .iter()
+                    .all(|path| edited.iter().any(|edit| edit.ends_with(path.trim_start_matches("./"))));
             if !same {
                 differs("edited", format!("{id} {edited:?}"), format!("{id} {wanted:?}"));
             }
@@ -285,7 +331,8 @@ fn recorded_scenarios_are_told_as_they_happened() {
         let beyond: Vec<_> = calls.iter().map(|event| &event.tool.as_ref().unwrap().name).collect();
         differs("calls beyond", format!("{beyond:?}"), "[]".into());
 
-        let models: BTreeSet<_> = sessions.values().flat_map(|session| session.facts.models.clone()).collect();
+        let models: BTreeSet<_> =
+            sessions.values().flat_map(|session| session.facts.models.clone()).collect();
         let truth: BTreeSet<_> = strings(&scenario.truth["models"]).into_iter().collect();
         differs("models", format!("{models:?}"), format!("{truth:?}"));
         let mut parents: BTreeMap<String, String> = BTreeMap::new();
@@ -381,7 +428,9 @@ fn tokens_are_those_that_were_billed() {
             }
             match net.remove(&key) {
                 Some(ours) if ours == (figures, calls) => exact += 1,
-                Some(ours) => wrong.push(format!("{name}: {key}: ours {ours:?}, billed {:?}", (figures, calls))),
+                Some(ours) => {
+                    wrong.push(format!("{name}: {key}: ours {ours:?}, billed {:?}", (figures, calls)))
+                }
                 // A process that was killed wrote nothing of what its turn cost.
                 None if name == "14-interrupt" => killed += 1,
                 None => wrong.push(format!("{name}: {key} is not in the log")),
@@ -405,7 +454,8 @@ fn any_split_and_any_order_give_the_same_stream() {
     assert_none(wrong(&all_sessions(&corpus), |(scenario, id, sources), wrong| {
         let whole = settled(grok(), id, sources);
         let session = SessionKey::new("grok", id.as_str());
-        let mut seed = id.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
+        let mut seed =
+            id.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
         for round in 0..4 {
             seed = seed.wrapping_add(round);
             let mut random = home::Seeded(seed);
@@ -462,7 +512,10 @@ fn words_are_the_final_ones_and_in_order() {
                     open.insert(tool.call_id.clone());
                 }
                 if let Some(result) = event.result.as_ref().filter(|result| !open.contains(&result.call_id)) {
-                    wrong.push(format!("{} {id}: result of {} before its call", scenario.name, result.call_id));
+                    wrong.push(format!(
+                        "{} {id}: result of {} before its call",
+                        scenario.name, result.call_id
+                    ));
                 }
             }
         }

@@ -5,7 +5,10 @@
 mod grok_log;
 mod home;
 
-use grok_log::{answers, calls, ends, kinds, of_kind, prompt, read, rewritten, says, source, text, texts, thinks, updates, with};
+use grok_log::{
+    answers, calls, ends, kinds, of_kind, prompt, read, rewritten, says, source, text, texts, thinks,
+    updates, with,
+};
 use retro_model::{Kind, Origin, Outcome};
 use serde_json::{Value, json};
 
@@ -35,7 +38,10 @@ fn bash(exit_code: i64) -> Value {
 
 fn outcome_of(update: Value, events: Vec<Value>) -> Outcome {
     let name = "run_terminal_command";
-    let story = read(&[source("m", vec![prompt(0, "Go"), calls("c1", name, json!({ "command": "x" })), update]), source("events", events)]);
+    let story = read(&[
+        source("m", vec![prompt(0, "Go"), calls("c1", name, json!({ "command": "x" })), update]),
+        source("events", events),
+    ]);
     let results = of_kind(&story, Kind::ToolResult);
     assert_eq!(results.len(), 1);
     results[0].result.as_ref().unwrap().outcome
@@ -44,7 +50,8 @@ fn outcome_of(update: Value, events: Vec<Value>) -> Outcome {
 #[test]
 fn failure_is_told_by_the_event_log_then_the_exit_code_then_the_status() {
     let done = |exit_code| answers("c1", "completed", bash(exit_code));
-    let failed = answers("c1", "failed", json!({ "type": "ReadFile", "FileNotFound": "Error: no such file" }));
+    let failed =
+        answers("c1", "failed", json!({ "type": "ReadFile", "FileNotFound": "Error: no such file" }));
     assert_eq!(outcome_of(done(1), vec![]), Outcome::Failed);
     assert_eq!(outcome_of(done(0), vec![]), Outcome::Ok);
     assert_eq!(outcome_of(failed.clone(), vec![]), Outcome::Failed);
@@ -69,7 +76,17 @@ fn what_a_failed_call_would_have_changed_is_no_edit() {
     let edit = |events| {
         let done = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "completed", "content": diff });
         let story = read(&[
-            source("m", vec![calls("c1", "search_replace", json!({ "file_path": "/w/a", "old_string": "x", "new_string": "y" })), done]),
+            source(
+                "m",
+                vec![
+                    calls(
+                        "c1",
+                        "search_replace",
+                        json!({ "file_path": "/w/a", "old_string": "x", "new_string": "y" }),
+                    ),
+                    done,
+                ],
+            ),
             source("events", events),
         ]);
         of_kind(&story, Kind::ToolResult)[0].result.as_ref().unwrap().edits.len()
@@ -94,12 +111,19 @@ fn a_refusal_is_told_once() {
     let denials = |sources: &[home::Source]| {
         let story = read(sources);
         let denials = of_kind(&story, Kind::Denial);
-        let parents: Vec<_> = denials.iter().map(|event| event.parent.as_ref().map(ToString::to_string)).collect();
+        let parents: Vec<_> =
+            denials.iter().map(|event| event.parent.as_ref().map(ToString::to_string)).collect();
         (denials.len(), parents)
     };
     let by_call = (1, vec![Some("m:1".to_owned())]);
     assert_eq!(denials(&[lines(vec![refused.clone()]), source("events", vec![deny.clone()])]), by_call);
-    assert_eq!(denials(&[lines(vec![hook.clone(), refused.clone()]), source("events", vec![deny.clone(), completed("c1", "hook_denied")])]), by_call);
+    assert_eq!(
+        denials(&[
+            lines(vec![hook.clone(), refused.clone()]),
+            source("events", vec![deny.clone(), completed("c1", "hook_denied")])
+        ]),
+        by_call
+    );
     // Two refusals, of which one has a result.
     assert_eq!(denials(&[lines(vec![refused]), source("events", vec![deny.clone(), deny.clone()])]).0, 2);
     assert_eq!(denials(&[lines(vec![]), source("events", vec![deny])]).0, 1);
@@ -110,17 +134,27 @@ fn a_refusal_is_told_once() {
 
 #[test]
 fn a_background_command_ends_when_its_task_does() {
-    let started = answers("c1", "completed", json!({ "type": "BackgroundTaskStarted", "task_id": "k1", "summary": "started", "output_file": "/t/c1.log" }));
-    let ended = |exit_code: i64| json!({ "sessionUpdate": "task_completed", "task_snapshot": { "task_id": "k1", "exit_code": exit_code, "output": "tick\n",
-        "start_time": { "secs_since_epoch": 1, "nanos_since_epoch": 0 }, "end_time": { "secs_since_epoch": 3, "nanos_since_epoch": 0 } } });
+    let started = answers(
+        "c1",
+        "completed",
+        json!({ "type": "BackgroundTaskStarted", "task_id": "k1", "summary": "started", "output_file": "/t/c1.log" }),
+    );
+    let ended = |exit_code: i64| {
+        json!({ "sessionUpdate": "task_completed", "task_snapshot": { "task_id": "k1", "exit_code": exit_code, "output": "tick\n",
+        "start_time": { "secs_since_epoch": 1, "nanos_since_epoch": 0 }, "end_time": { "secs_since_epoch": 3, "nanos_since_epoch": 0 } } })
+    };
     let moved = json!({ "sessionUpdate": "task_backgrounded", "tool_call_id": "c1", "task_id": "k1" });
     let call = || calls("c1", "run_terminal_command", json!({ "command": "serve", "background": true }));
     let story = read(&[
         source("m", vec![prompt(0, "Go"), call(), moved.clone(), started.clone(), ended(1)]),
         source("events", vec![completed("c1", "success")]),
     ]);
-    let results: Vec<_> = of_kind(&story, Kind::ToolResult).into_iter().map(|event| event.result.clone().unwrap()).collect();
-    assert_eq!(results.iter().map(|result| (result.outcome, result.exit_code)).collect::<Vec<_>>(), [(Outcome::Failed, Some(1)); 2]);
+    let results: Vec<_> =
+        of_kind(&story, Kind::ToolResult).into_iter().map(|event| event.result.clone().unwrap()).collect();
+    assert_eq!(
+        results.iter().map(|result| (result.outcome, result.exit_code)).collect::<Vec<_>>(),
+        [(Outcome::Failed, Some(1)); 2]
+    );
     assert_eq!((results[1].call_id.as_str(), results[1].duration_ms), ("c1", Some(2000)));
     assert_eq!(texts(&story, Kind::ToolResult), ["started", "tick\n"]);
     let running = updates(vec![prompt(0, "Go"), call(), moved, started]);
@@ -135,9 +169,14 @@ fn a_sub_agent_belongs_to_the_nearest_call_before_it() {
         calls("c2", "spawn_subagent", json!({ "prompt": "b" })),
         spawned("k2"),
         spawned("k1"),
-        answers("c2", "completed", json!({ "type": "SubagentCompleted", "subagent_id": "k2", "output": "b done" })),
+        answers(
+            "c2",
+            "completed",
+            json!({ "type": "SubagentCompleted", "subagent_id": "k2", "output": "b done" }),
+        ),
     ]);
-    let children: Vec<_> = of_kind(&story, Kind::ToolCall).into_iter().map(|event| event.child.clone()).collect();
+    let children: Vec<_> =
+        of_kind(&story, Kind::ToolCall).into_iter().map(|event| event.child.clone()).collect();
     assert_eq!(children, [Some("k1".to_owned()), Some("k2".to_owned())]);
     assert_eq!(story.facts.links.len(), 2);
 }
@@ -145,7 +184,10 @@ fn a_sub_agent_belongs_to_the_nearest_call_before_it() {
 #[test]
 fn results_from_outside_are_not_the_machines_words() {
     let origin = |name: &str| {
-        let story = updates(vec![calls("c1", name, json!({})), answers("c1", "completed", json!({ "type": "MCP", "output": { "OkayOutput": "x" } }))]);
+        let story = updates(vec![
+            calls("c1", name, json!({})),
+            answers("c1", "completed", json!({ "type": "MCP", "output": { "OkayOutput": "x" } })),
+        ]);
         of_kind(&story, Kind::ToolResult)[0].origin
     };
     assert_eq!(origin("use_tool"), Origin::External);
@@ -196,26 +238,34 @@ fn the_chat_has_the_final_words() {
 
 #[test]
 fn words_after_a_compaction_are_those_of_the_turn_before_the_next_prompt() {
-    let turn = |n: i64, id: &str, update: Value| with(update, json!({ "@": { "n": n, "promptId": id, "streamStartMs": n } }));
+    let turn = |n: i64, id: &str, update: Value| {
+        with(update, json!({ "@": { "n": n, "promptId": id, "streamStartMs": n } }))
+    };
     let story = read(&[
-        source("m", vec![
-            prompt(0, "One"),
-            turn(2, "t1", says("First.")),
-            ends("t1", "end_turn"),
-            prompt(1, "Two"),
-            json!({ "sessionUpdate": "auto_compact_completed", "tokens_before": 9, "tokens_after": 1, "elapsed_ms": 4 }),
-            turn(6, "t2", says("SeSecond.")),
-            ends("t2", "end_turn"),
-            prompt(2, "Three"),
-            turn(9, "t3", says("Third.")),
-        ]),
-        source("chat", vec![
-            json!({ "type": "user", "content": [{ "type": "text", "text": "<user_query>\nTwo\n</user_query>" }] }),
-            json!({ "type": "user", "synthetic_reason": "compaction_meta", "content": [{ "type": "text", "text": "This session is being continued from a previous conversation. One was done." }] }),
-            chat_says("Second."),
-            chat_prompt(2, "Three"),
-            chat_says("Third."),
-        ]),
+        source(
+            "m",
+            vec![
+                prompt(0, "One"),
+                turn(2, "t1", says("First.")),
+                ends("t1", "end_turn"),
+                prompt(1, "Two"),
+                json!({ "sessionUpdate": "auto_compact_completed", "tokens_before": 9, "tokens_after": 1, "elapsed_ms": 4 }),
+                turn(6, "t2", says("SeSecond.")),
+                ends("t2", "end_turn"),
+                prompt(2, "Three"),
+                turn(9, "t3", says("Third.")),
+            ],
+        ),
+        source(
+            "chat",
+            vec![
+                json!({ "type": "user", "content": [{ "type": "text", "text": "<user_query>\nTwo\n</user_query>" }] }),
+                json!({ "type": "user", "synthetic_reason": "compaction_meta", "content": [{ "type": "text", "text": "This session is being continued from a previous conversation. One was done." }] }),
+                chat_says("Second."),
+                chat_prompt(2, "Three"),
+                chat_says("Third."),
+            ],
+        ),
     ]);
     assert_eq!(texts(&story, Kind::Assistant), ["First.", "Second.", "Third."]);
     assert_eq!(texts(&story, Kind::User), ["One", "Two", "Three"]);
@@ -224,7 +274,9 @@ fn words_after_a_compaction_are_those_of_the_turn_before_the_next_prompt() {
 
 #[test]
 fn a_history_that_was_rewritten_tells_nothing_twice() {
-    let turn = |n: i64, id: &str, update: Value| with(update, json!({ "@": { "n": n, "promptId": id, "streamStartMs": n } }));
+    let turn = |n: i64, id: &str, update: Value| {
+        with(update, json!({ "@": { "n": n, "promptId": id, "streamStartMs": n } }))
+    };
     let lines = vec![
         prompt(0, "One"),
         turn(2, "t1", says("First.")),
@@ -238,8 +290,20 @@ fn a_history_that_was_rewritten_tells_nothing_twice() {
         ends("t3", "end_turn"),
     ];
     let system = json!({ "type": "system", "content": "You are." });
-    let before = vec![system.clone(), chat_prompt(0, "One"), chat_says("First."), chat_prompt(1, "Two"), chat_says("Second.")];
-    let after = vec![system, chat_prompt(0, "One"), chat_says("First."), chat_prompt(1, "Other two"), chat_says("Other second.")];
+    let before = vec![
+        system.clone(),
+        chat_prompt(0, "One"),
+        chat_says("First."),
+        chat_prompt(1, "Two"),
+        chat_says("Second."),
+    ];
+    let after = vec![
+        system,
+        chat_prompt(0, "One"),
+        chat_says("First."),
+        chat_prompt(1, "Other two"),
+        chat_says("Other second."),
+    ];
     let story = read(&[source("m", lines), source("chat", before), rewritten(2, source("chat", after))]);
     assert_eq!(texts(&story, Kind::User), ["One", "Two", "Other two"]);
     assert_eq!(texts(&story, Kind::Assistant), ["First.", "Second.", "Other second."]);
@@ -261,15 +325,18 @@ fn updates_that_were_rewritten_tell_nothing_twice() {
 
 #[test]
 fn a_chat_alone_is_a_session() {
-    let story = read(&[source("chat", vec![
-        json!({ "type": "system", "content": "You are." }),
-        chat_prompt(0, "One"),
-        json!({ "type": "reasoning", "summary": [], "encrypted_content": "AAAA" }),
-        chat_calls("I look.", "c1"),
-        chat_answers("c1", "exit: 3\nno"),
-        chat_says("Done."),
-        chat_prompt(1, "Two"),
-    ])]);
+    let story = read(&[source(
+        "chat",
+        vec![
+            json!({ "type": "system", "content": "You are." }),
+            chat_prompt(0, "One"),
+            json!({ "type": "reasoning", "summary": [], "encrypted_content": "AAAA" }),
+            chat_calls("I look.", "c1"),
+            chat_answers("c1", "exit: 3\nno"),
+            chat_says("Done."),
+            chat_prompt(1, "Two"),
+        ],
+    )]);
     use Kind::*;
     assert_eq!(kinds(&story), [User, Reasoning, Assistant, ToolCall, ToolResult, Assistant, User]);
     assert_eq!(story.events.iter().map(|event| event.turn).collect::<Vec<_>>(), [1, 1, 1, 1, 1, 1, 2]);
@@ -280,14 +347,17 @@ fn a_chat_alone_is_a_session() {
 
 #[test]
 fn messages_of_the_older_history_are_read_alike() {
-    let story = read(&[source("chat", vec![
-        json!({ "role": "system", "content": "You are." }),
-        json!({ "role": "user", "content": "<user_query>\nOne\n</user_query>" }),
-        json!({ "role": "assistant", "content": "I look.", "tool_calls": [{ "id": "c1", "type": "function",
+    let story = read(&[source(
+        "chat",
+        vec![
+            json!({ "role": "system", "content": "You are." }),
+            json!({ "role": "user", "content": "<user_query>\nOne\n</user_query>" }),
+            json!({ "role": "assistant", "content": "I look.", "tool_calls": [{ "id": "c1", "type": "function",
             "function": { "name": "read_file", "arguments": "{\"target_file\":\"/w/a\"}" } }] }),
-        json!({ "role": "tool", "tool_call_id": "c1", "content": "x" }),
-        json!({ "role": "assistant", "content": "Done." }),
-    ])]);
+            json!({ "role": "tool", "tool_call_id": "c1", "content": "x" }),
+            json!({ "role": "assistant", "content": "Done." }),
+        ],
+    )]);
     use Kind::*;
     assert_eq!(kinds(&story), [User, Assistant, ToolCall, ToolResult, Assistant]);
     assert_eq!(of_kind(&story, ToolCall)[0].tool.as_ref().unwrap().paths[0].path.as_str(), "/w/a");
@@ -297,14 +367,26 @@ fn messages_of_the_older_history_are_read_alike() {
 #[test]
 fn what_only_the_chat_has_stands_where_it_was_said() {
     let story = read(&[
-        source("m", vec![prompt(0, "One"), calls("c1", "grep", json!({})), answers("c1", "completed", json!({})), ends("t1", "end_turn"), prompt(1, "Two")]),
-        source("chat", vec![
-            chat_prompt(0, "One"),
-            chat_calls("Never streamed.", "c1"),
-            chat_answers("c1", "x"),
-            chat_says("Nor this."),
-            chat_prompt(1, "Two"),
-        ]),
+        source(
+            "m",
+            vec![
+                prompt(0, "One"),
+                calls("c1", "grep", json!({})),
+                answers("c1", "completed", json!({})),
+                ends("t1", "end_turn"),
+                prompt(1, "Two"),
+            ],
+        ),
+        source(
+            "chat",
+            vec![
+                chat_prompt(0, "One"),
+                chat_calls("Never streamed.", "c1"),
+                chat_answers("c1", "x"),
+                chat_says("Nor this."),
+                chat_prompt(1, "Two"),
+            ],
+        ),
     ]);
     use Kind::*;
     assert_eq!(kinds(&story), [User, Assistant, ToolCall, ToolResult, Assistant, Usage, User, Interruption]);
@@ -329,7 +411,10 @@ fn ends_that_only_the_event_log_tells_are_told() {
     assert_eq!(kinds_of(asked(), vec![began(0, 1001), over("error", 2500)]), (0, 1, 1));
     assert_eq!(kinds_of(asked(), vec![began(0, 1001), over("completed", 2500)]), (0, 0, 1));
     assert_eq!(kinds_of(asked(), vec![began(0, 1001)]), (1, 0, 1));
-    assert_eq!(kinds_of(and(asked(), ends("t1", "cancelled")), vec![began(0, 1001), over("cancelled", 2500)]), (1, 0, 1));
+    assert_eq!(
+        kinds_of(and(asked(), ends("t1", "cancelled")), vec![began(0, 1001), over("cancelled", 2500)]),
+        (1, 0, 1)
+    );
     // The model of a turn is told when it changes, and once.
     let switched = json!({ "sessionUpdate": "model_changed", "model_id": "model-a", "@": { "n": 1 } });
     let mut lines = vec![switched];

@@ -34,8 +34,12 @@ fn odd_session() -> Vec<Source> {
         at(2, 9000, json!({ "sessionUpdate": "background_tasks", "tasks": [] })),
         at(3, 9100, prompt(2, "Two")),
         at(4, 9200, calls("c2", "write", json!({ "file_path": "/w/a", "content": "x" }))),
-        at(5, 9300, json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c2", "status": "failed",
-            "content": [{ "type": "content", "content": { "type": "text", "text": "Tool `write` was not executed: no" } }] })),
+        at(
+            5,
+            9300,
+            json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c2", "status": "failed",
+            "content": [{ "type": "content", "content": { "type": "text", "text": "Tool `write` was not executed: no" } }] }),
+        ),
         at(6, 9400, json!({ "sessionUpdate": "rewind_marker", "target_prompt_index": 2 })),
         at(7, 9500, prompt(2, "Two again")),
         at(8, 9600, calls("c3", "grep", json!({ "pattern": "x" }))),
@@ -53,11 +57,34 @@ fn odd_session() -> Vec<Source> {
     ];
     vec![
         source("m", lines),
-        source("chat", vec![typed(0, "Zero"), said("None."), typed(1, "One"), said("Half an answer."), typed(2, "Two")]),
-        rewritten(2, source("chat", vec![typed(0, "Zero"), said("None."), typed(1, "One"), said("Half an answer."), typed(2, "Two again")])),
+        source(
+            "chat",
+            vec![typed(0, "Zero"), said("None."), typed(1, "One"), said("Half an answer."), typed(2, "Two")],
+        ),
+        rewritten(
+            2,
+            source(
+                "chat",
+                vec![
+                    typed(0, "Zero"),
+                    said("None."),
+                    typed(1, "One"),
+                    said("Half an answer."),
+                    typed(2, "Two again"),
+                ],
+            ),
+        ),
         source("events", events),
-        source("summary", vec![json!({ "info": { "id": "s1", "cwd": "/w" }, "parent_session_id": "s0", "generated_title": "Odd" })]),
-        source("k9.meta", vec![json!({ "child_session_id": "k9", "parent_session_id": "s1", "attempt_id": "a1" })]),
+        source(
+            "summary",
+            vec![
+                json!({ "info": { "id": "s1", "cwd": "/w" }, "parent_session_id": "s0", "generated_title": "Odd" }),
+            ],
+        ),
+        source(
+            "k9.meta",
+            vec![json!({ "child_session_id": "k9", "parent_session_id": "s1", "attempt_id": "a1" })],
+        ),
     ]
 }
 
@@ -71,8 +98,11 @@ fn step() -> impl Strategy<Value = Step> {
         words.prop_map(Step::Title),
         "[a-z]{1,5}".prop_map(Step::Model),
         Just(Step::Interrupt),
-        ("[a-z ]{1,9}", words, 0..3i64)
-            .prop_map(|(command, output, exit_code)| Step::Shell { command, output, exit_code }),
+        ("[a-z ]{1,9}", words, 0..3i64).prop_map(|(command, output, exit_code)| Step::Shell {
+            command,
+            output,
+            exit_code
+        }),
         ("[a-z/]{1,9}", words).prop_map(|(path, content)| Step::Read { path, content }),
         ("[a-z]{1,9}", prop::collection::vec(words, 0..3), prop::collection::vec(words, 0..3))
             .prop_map(|(path, removed, added)| Step::Edit { path, removed, added }),

@@ -4,7 +4,9 @@
 mod grok_log;
 mod home;
 
-use grok_log::{answers, calls, ends, grok, home_of, kinds, of_kind, prompt, says, source, text, texts, updates, with};
+use grok_log::{
+    answers, calls, ends, grok, home_of, kinds, of_kind, prompt, says, source, text, texts, updates, with,
+};
 use home::settled;
 use retro_agents::Settled;
 use retro_agents::script::Script;
@@ -39,7 +41,8 @@ fn a_failing_test_is_fixed() {
     (0..5).for_each(|_| wanted.extend(pair));
     wanted.extend([Assistant, Usage]);
     assert_eq!(kinds(&story), wanted);
-    let results: Vec<_> = of_kind(&story, ToolResult).into_iter().map(|event| event.result.clone().unwrap()).collect();
+    let results: Vec<_> =
+        of_kind(&story, ToolResult).into_iter().map(|event| event.result.clone().unwrap()).collect();
     let outcomes: Vec<_> = results.iter().map(|result| (result.outcome, result.exit_code)).collect();
     assert_eq!(outcomes[0], (Outcome::Failed, Some(101)));
     assert_eq!(outcomes[1], (Outcome::Ok, None));
@@ -67,15 +70,26 @@ fn a_failing_test_is_fixed() {
 
 #[test]
 fn a_sub_agent_is_a_session_that_only_its_parent_knows() {
-    let sessions = told("> Survey\n& Look for callers of vat\n. $ grep -r vat\n. | a.rs\n. < Two callers.\n< Two.");
+    let sessions =
+        told("> Survey\n& Look for callers of vat\n. $ grep -r vat\n. | a.rs\n. < Two callers.\n< Two.");
     let [(parent_id, parent), (child_id, child)] = &sessions[..] else { panic!("{}", sessions.len()) };
-    assert_eq!(parent.facts.links.iter().map(|link| (link.kind, &link.session_id)).collect::<Vec<_>>(), [(LinkKind::Child, child_id)]);
+    assert_eq!(
+        parent.facts.links.iter().map(|link| (link.kind, &link.session_id)).collect::<Vec<_>>(),
+        [(LinkKind::Child, child_id)]
+    );
     assert!(child.facts.links.is_empty());
     let call = of_kind(parent, Kind::ToolCall)[0];
-    assert_eq!((call.tool.as_ref().unwrap().class, call.child.as_ref()), (ToolClass::Subagent, Some(child_id)));
+    assert_eq!(
+        (call.tool.as_ref().unwrap().class, call.child.as_ref()),
+        (ToolClass::Subagent, Some(child_id))
+    );
     let about = of_kind(parent, Kind::Subagent);
     assert_eq!(about.len(), 2);
-    assert!(about.iter().all(|event| event.child.as_ref() == Some(child_id) && event.parent.as_ref() == Some(&call.id)));
+    assert!(
+        about
+            .iter()
+            .all(|event| event.child.as_ref() == Some(child_id) && event.parent.as_ref() == Some(&call.id))
+    );
     let task = of_kind(child, Kind::User)[0];
     assert_eq!((task.origin, text(task)), (Origin::Agent, "Look for callers of vat"));
     assert_eq!(child.facts.entrypoint.as_ref().unwrap().1, "subagent");
@@ -89,11 +103,15 @@ fn a_sub_agent_is_a_session_that_only_its_parent_knows() {
 
 #[test]
 fn a_compaction_takes_nothing_away() {
-    let story = told_one("> One\n< Answer one.\n> Two\n= First we did one.\n< Answer two.\n= Then two.\n> Three\n< Answer three.");
+    let story = told_one(
+        "> One\n< Answer one.\n> Two\n= First we did one.\n< Answer two.\n= Then two.\n> Three\n< Answer three.",
+    );
     assert_eq!(texts(&story, Kind::User), ["One", "Two", "Three"]);
     assert_eq!(texts(&story, Kind::Assistant), ["Answer one.", "Answer two.", "Answer three."]);
     let compactions = of_kind(&story, Kind::Compaction);
-    assert!(text(compactions[0]).ends_with("First we did one.") && text(compactions[1]).ends_with("Then two."));
+    assert!(
+        text(compactions[0]).ends_with("First we did one.") && text(compactions[1]).ends_with("Then two.")
+    );
     assert_eq!(compactions[0].data.as_ref().unwrap()["trigger"], "auto");
 }
 
@@ -145,7 +163,10 @@ fn a_prompt_of_the_program_opens_no_turn_and_is_never_cut() {
     let story = updates(vec![prompt(0, "Go"), says("Done."), ends("t1", "end_turn"), host, hidden]);
     use Kind::*;
     assert_eq!(kinds(&story), [User, Assistant, Usage, Note, Note]);
-    assert_eq!(of_kind(&story, Note).iter().map(|note| note.origin).collect::<Vec<_>>(), [Origin::User, Origin::Harness]);
+    assert_eq!(
+        of_kind(&story, Note).iter().map(|note| note.origin).collect::<Vec<_>>(),
+        [Origin::User, Origin::Harness]
+    );
     assert!(story.events.iter().all(|event| event.turn == 1));
 }
 
@@ -153,7 +174,14 @@ fn a_prompt_of_the_program_opens_no_turn_and_is_never_cut() {
 fn blocks_of_one_prompt_are_one_message() {
     let image = json!({ "sessionUpdate": "user_message_chunk", "content": { "type": "image", "data": "AAAAAAAA", "mimeType": "image/png" },
         "_meta": { "promptIndex": 0 } });
-    let story = updates(vec![image, prompt(0, "What is"), prompt(0, "in this picture?"), says("A cat."), ends("t1", "end_turn"), prompt(1, "Sure?")]);
+    let story = updates(vec![
+        image,
+        prompt(0, "What is"),
+        prompt(0, "in this picture?"),
+        says("A cat."),
+        ends("t1", "end_turn"),
+        prompt(1, "Sure?"),
+    ]);
     assert_eq!(texts(&story, Kind::User), ["What is\nin this picture?", "Sure?"]);
     let picture = of_kind(&story, Kind::Attachment)[0];
     assert_eq!((picture.turn, picture.data.as_ref().unwrap()["bytes"].as_u64()), (1, Some(6)));
@@ -165,7 +193,8 @@ fn a_secret_cut_in_two_chunks_is_still_found() {
     let secret = ["gh", "p_", &"a1B2c3D4e5F6g7H8i9J0".repeat(2)[..36]].concat();
     let (head, tail) = secret.split_at(20);
     let piece = |text: &str| with(says(text), json!({ "@": { "streamStartMs": 5 } }));
-    let story = updates(vec![prompt(0, "Token?"), piece(&format!("It is {head}")), piece(&format!("{tail} here"))]);
+    let story =
+        updates(vec![prompt(0, "Token?"), piece(&format!("It is {head}")), piece(&format!("{tail} here"))]);
     let said = texts(&story, Kind::Assistant);
     assert_eq!(said.len(), 1);
     assert!(said[0].contains("[redacted:") && !said[0].contains(tail), "{}", said[0]);
@@ -177,7 +206,10 @@ fn lines_are_told_in_the_order_of_their_numbers() {
         with(prompt(0, "One"), json!({ "@": { "n": 2 } })),
         with(calls("c1", "read_file", json!({ "target_file": "/w/a" })), json!({ "@": { "n": 3 } })),
         with(says("Read it."), json!({ "@": { "n": 6 } })),
-        with(answers("c1", "completed", json!({ "type": "ReadFile", "FileContent": { "content": "x" } })), json!({ "@": { "n": 4 } })),
+        with(
+            answers("c1", "completed", json!({ "type": "ReadFile", "FileContent": { "content": "x" } })),
+            json!({ "@": { "n": 4 } }),
+        ),
         with(ends("t1", "end_turn"), json!({ "@": { "n": 7 } })),
     ]);
     use Kind::*;
@@ -188,7 +220,8 @@ fn lines_are_told_in_the_order_of_their_numbers() {
 fn a_process_that_takes_a_session_up_begins_to_number_anew() {
     let at = |n: i64, ms: i64| json!({ "@": { "n": n, "ms": ms } });
     let turn = |id: &str, n: i64, ms: i64| json!({ "@": { "n": n, "ms": ms, "promptId": id } });
-    let taken_up = |ms: i64| json!({ "sessionUpdate": "background_tasks", "tasks": [], "@": { "n": 2, "ms": ms } });
+    let taken_up =
+        |ms: i64| json!({ "sessionUpdate": "background_tasks", "tasks": [], "@": { "n": 2, "ms": ms } });
     // The clock goes on; then it is set back by an hour.
     for start in [100_000, -3_600_000] {
         let story = updates(vec![
@@ -211,17 +244,23 @@ fn a_fork_counts_only_what_is_its_own() {
     let of_parent = |update: Value, n: i64| with(update, json!({ "@": { "owner": "s0", "n": n } }));
     let spawned = json!({ "sessionUpdate": "subagent_spawned", "child_session_id": "c9" });
     let story = grok_log::read(&[
-        source("m", vec![
-            of_parent(prompt(0, "One"), 2),
-            of_parent(says("First."), 3),
-            of_parent(spawned, 4),
-            of_parent(ends("t1", "end_turn"), 5),
-            with(prompt(1, "Other way"), json!({ "@": { "n": 3, "ms": 60000 } })),
-            with(says("Second."), json!({ "@": { "n": 4, "ms": 61000, "promptId": "t2" } })),
-            with(ends("t2", "end_turn"), json!({ "@": { "n": 5, "ms": 62000 } })),
-        ]),
-        source("summary", vec![json!({ "info": { "id": "s1", "cwd": "/w" }, "parent_session_id": "s0",
-            "chat_format_version": 1, "generated_title": "Mine", "title_is_manual": true })]),
+        source(
+            "m",
+            vec![
+                of_parent(prompt(0, "One"), 2),
+                of_parent(says("First."), 3),
+                of_parent(spawned, 4),
+                of_parent(ends("t1", "end_turn"), 5),
+                with(prompt(1, "Other way"), json!({ "@": { "n": 3, "ms": 60000 } })),
+                with(says("Second."), json!({ "@": { "n": 4, "ms": 61000, "promptId": "t2" } })),
+                with(ends("t2", "end_turn"), json!({ "@": { "n": 5, "ms": 62000 } })),
+            ],
+        ),
+        source(
+            "summary",
+            vec![json!({ "info": { "id": "s1", "cwd": "/w" }, "parent_session_id": "s0",
+            "chat_format_version": 1, "generated_title": "Mine", "title_is_manual": true })],
+        ),
     ]);
     let copied: Vec<bool> = story.events.iter().map(|event| event.copy_of.is_some()).collect();
     assert_eq!(copied, [false, true, true, true, true, false, false, false]);
@@ -241,13 +280,17 @@ fn a_rewind_kills_the_prompts_behind_it() {
     let mut lines = Vec::new();
     for index in 0..3 {
         lines.push(prompt(index, &format!("Prompt {index}")));
-        lines.push(with(says("Done."), json!({ "@": { "n": lines.len() + 1, "promptId": format!("t{index}") } })));
+        lines.push(with(
+            says("Done."),
+            json!({ "@": { "n": lines.len() + 1, "promptId": format!("t{index}") } }),
+        ));
         lines.push(ends(&format!("t{index}"), "end_turn"));
     }
     lines.push(json!({ "sessionUpdate": "rewind_marker", "target_prompt_index": 1 }));
     lines.push(prompt(1, "Other way"));
     let story = updates(lines);
-    let live: Vec<_> = of_kind(&story, Kind::User).into_iter().map(|event| (text(event), event.live)).collect();
+    let live: Vec<_> =
+        of_kind(&story, Kind::User).into_iter().map(|event| (text(event), event.live)).collect();
     assert_eq!(live, [("Prompt 0", true), ("Prompt 1", false), ("Prompt 2", false), ("Other way", true)]);
     let rewind = of_kind(&story, Kind::Rewind)[0];
     assert!(rewind.live && rewind.origin == Origin::User);
@@ -260,7 +303,12 @@ fn turns_have_a_row_for_each_model_and_a_cost_where_it_is_told() {
         "modelUsage": { "model-a": { "inputTokens": 100, "cachedReadTokens": 60, "outputTokens": 9, "modelCalls": 1, "costUsdTicks": 15_000_000_000u64 },
             "model-b": { "inputTokens": 200, "outputTokens": 11, "modelCalls": 2 } } });
     let two = with(ends("t1", "end_turn"), json!({ "usage": usage }));
-    let story = updates(vec![prompt(0, "Go"), says("Done."), two, with(ends("t2", "end_turn"), json!({ "usage": { "inputTokens": 7, "costUsdTicks": 10 } }))]);
+    let story = updates(vec![
+        prompt(0, "Go"),
+        says("Done."),
+        two,
+        with(ends("t2", "end_turn"), json!({ "usage": { "inputTokens": 7, "costUsdTicks": 10 } })),
+    ]);
     let rows: Vec<_> = of_kind(&story, Kind::Usage)
         .into_iter()
         .map(|event| {
@@ -277,7 +325,10 @@ fn turns_have_a_row_for_each_model_and_a_cost_where_it_is_told() {
         ]
     );
     assert_eq!(of_kind(&story, Kind::Assistant)[0].response.as_deref(), Some("grok:s1:t1:model-a"));
-    assert_eq!(of_kind(&story, Kind::Usage)[0].usage.as_ref().unwrap().exactness, retro_model::Exactness::LowerBound);
+    assert_eq!(
+        of_kind(&story, Kind::Usage)[0].usage.as_ref().unwrap().exactness,
+        retro_model::Exactness::LowerBound
+    );
 }
 
 #[test]
@@ -311,10 +362,16 @@ fn wrong_types_are_read_as_far_as_they_go() {
     let count = odd.len();
     let story = updates(odd);
     assert!(home::adds_up(&story.coverage));
-    assert_eq!((story.coverage.records, story.coverage.unknown, story.coverage.malformed), (count as u64, 2, 0));
+    assert_eq!(
+        (story.coverage.records, story.coverage.unknown, story.coverage.malformed),
+        (count as u64, 2, 0)
+    );
     assert_eq!(texts(&story, Kind::User), ["plain"]);
     for (key, record) in [
-        ("chat", json!({ "type": "assistant", "content": 5, "tool_calls": [5, { "id": 5, "arguments": 5 }] })),
+        (
+            "chat",
+            json!({ "type": "assistant", "content": 5, "tool_calls": [5, { "id": 5, "arguments": 5 }] }),
+        ),
         ("chat", json!({ "type": "user", "content": { "a": 1 }, "prompt_index": -1 })),
         ("chat", json!({ "type": "reasoning", "summary": "x" })),
         ("events", json!({ "type": "tool_completed", "tool_call_id": 5, "outcome": [] })),

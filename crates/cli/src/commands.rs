@@ -13,6 +13,7 @@ mod raw;
 mod rebuild;
 mod render;
 mod schedule;
+mod secrets;
 mod show;
 mod stages;
 mod status;
@@ -40,6 +41,7 @@ pub enum Command {
     Rebuild(rebuild::Args),
     Render(render::Args),
     Schedule(schedule::Args),
+    Secrets(secrets::Args),
     Show(show::Args),
     Stages(stages::Args),
     Sync(sync::Args),
@@ -63,6 +65,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Rebuild(args)) => rebuild::run(&args, context),
         Some(Command::Render(args)) => render::run(&args, context),
         Some(Command::Schedule(args)) => schedule::run(&args, context),
+        Some(Command::Secrets(args)) => secrets::run(&args, context),
         Some(Command::Show(args)) => show::run(&args, context),
         Some(Command::Stages(args)) => stages::run(&args, context),
         Some(Command::Sync(args)) => sync::run(&args, context),

@@ -354,6 +354,28 @@ fn config_says_where_each_value_comes_from() {
 }
 
 #[test]
+fn secrets_are_told_by_place_and_rule_and_never_by_value() {
+    let user = User::new();
+    let secret = format!("ghp_{}", "Zx8Kq2Lm9Vb4Nc7Rt1Wy6Pd3Hs5Jf0GaUeI2");
+    let script = format!("@ session 88888888-8888-4888-8888-888888888888\n> Use {secret} to push\n< Done.\n");
+    for (path, bytes) in by_name("claude").unwrap().write(&Script::parse(&script).unwrap()) {
+        user.write(&path, &bytes);
+    }
+    user.run(&["sync"]);
+    let answer = user.run(&["secrets", "--session", "8888"]);
+    assert_eq!(answer.code, 1, "{}", told(&answer));
+    assert!(answer.stdout.contains("github"), "{}", answer.stdout);
+    for args in
+        [&["secrets", "--json"][..], &["show", "claude", "8888"], &["events", "claude", "8888"], &["list"]]
+    {
+        let answer = user.run(args);
+        assert!(!told(&answer).contains(&secret), "{args:?}");
+    }
+    let raw = user.run(&["raw", "claude", "8888"]).stdout;
+    assert!(raw.contains(&secret));
+}
+
+#[test]
 fn the_demo_runs_everything_and_leaves_nothing() {
     let user = User::new();
     let answer = user.run(&["demo"]);

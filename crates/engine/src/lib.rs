@@ -22,6 +22,7 @@ pub mod ledger;
 pub mod platform;
 pub mod read;
 pub mod rebuild;
+pub mod secrets;
 pub mod stages;
 pub mod sync;
 pub mod watch;

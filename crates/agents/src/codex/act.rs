@@ -8,7 +8,8 @@
 //! of their own.
 
 use retro_model::{
-    Access, Edit, EditKind, Kind, Link, LinkKind, Origin, Outcome, Part as Piece, PathUse, ToolCall, ToolClass, ToolResult,
+    Access, Edit, EditKind, Kind, Link, LinkKind, Origin, Outcome, Part as Piece, PathUse, ToolCall,
+    ToolClass, ToolResult,
 };
 use retro_text::{Redacted, redact, redact_json, redact_owned};
 use serde_json::{Value, json};
@@ -40,9 +41,10 @@ fn shape(kind: &str) -> Option<Shape> {
         "McpToolCall" | "mcp_tool_call_end" => Shape::Mcp,
         "WebSearch" | "Extension" | "web_search_end" => Shape::Search,
         "ImageView" | "view_image_tool_call" | "image_generation_end" => Shape::Image,
-        "CollabAgentToolCall" | "collab_agent_interaction_end" | "collab_waiting_end" | "collab_close_end" => {
-            Shape::Collaboration
-        }
+        "CollabAgentToolCall"
+        | "collab_agent_interaction_end"
+        | "collab_waiting_end"
+        | "collab_close_end" => Shape::Collaboration,
         "dynamic_tool_call_request" | "dynamic_tool_call_response" => Shape::Dynamic,
         _ => return None,
     })
@@ -67,7 +69,15 @@ pub(super) fn item(line: &Line<'_>, kind: &str, item: &Value, state: &mut State,
     tell(line, row("item/", kind), kind, item, field::some(item, "id").map(id), state, out);
 }
 
-fn tell(line: &Line<'_>, row: &'static str, kind: &str, told: &Value, call_id: Option<String>, state: &mut State, out: &mut Out) {
+fn tell(
+    line: &Line<'_>,
+    row: &'static str,
+    kind: &str,
+    told: &Value,
+    call_id: Option<String>,
+    state: &mut State,
+    out: &mut Out,
+) {
     let Some(shape) = shape(kind) else { return line.unknown(out) };
     let mut call_id = call_id.unwrap_or_else(|| format!("{kind}:{}", line.record.address.record));
     if shape == Shape::Search {
@@ -154,7 +164,10 @@ fn call(shape: Shape, call_id: &str, told: &Value) -> ToolCall {
         Shape::Image => {
             (call.name, call.class) = ("view_image".to_owned(), ToolClass::Read);
             let path = field::some(told, "path").map(local_path);
-            call.paths = path.map(|path| PathUse { path: redact_owned(path), access: Access::Read }).into_iter().collect();
+            call.paths = path
+                .map(|path| PathUse { path: redact_owned(path), access: Access::Read })
+                .into_iter()
+                .collect();
         }
         Shape::Collaboration => {
             call.name = field::some(told, "tool").map(clean).unwrap_or_else(|| "agent".to_owned());
@@ -195,7 +208,9 @@ fn result(shape: Shape, call_id: &str, told: &Value, edits: &[Edit]) -> Option<T
 fn ended(shape: Shape, told: &Value, exit_code: Option<i64>) -> Outcome {
     let result = told.get("result").unwrap_or(&Value::Null);
     let inner = result.get("Ok").unwrap_or(result);
-    if shape == Shape::Mcp && (result.get("Err").is_some() || field::is(inner, "isError") || field::is(inner, "is_error")) {
+    if shape == Shape::Mcp
+        && (result.get("Err").is_some() || field::is(inner, "isError") || field::is(inner, "is_error"))
+    {
         return Outcome::Failed;
     }
     if let Some(success) = told.get("success").and_then(Value::as_bool) {
@@ -215,7 +230,11 @@ fn ended(shape: Shape, told: &Value, exit_code: Option<i64>) -> Outcome {
 fn text(shape: Shape, told: &Value) -> String {
     match shape {
         Shape::Command => field::text(told, "aggregated_output").unwrap_or_default().to_owned(),
-        Shape::Patch => ["stdout", "stderr"].iter().filter_map(|name| field::some(told, name)).collect::<Vec<_>>().join("\n"),
+        Shape::Patch => ["stdout", "stderr"]
+            .iter()
+            .filter_map(|name| field::some(told, name))
+            .collect::<Vec<_>>()
+            .join("\n"),
         Shape::Mcp | Shape::Dynamic => {
             let result = told.get("result").unwrap_or(told);
             let inner = result.get("Ok").unwrap_or(result);
@@ -228,7 +247,10 @@ fn text(shape: Shape, told: &Value) -> String {
         }
         Shape::Search => {
             let results = field::list(told, "results").iter();
-            results.filter_map(|result| field::some(result, "url").or_else(|| field::some(result, "title"))).collect::<Vec<_>>().join("\n")
+            results
+                .filter_map(|result| field::some(result, "url").or_else(|| field::some(result, "title")))
+                .collect::<Vec<_>>()
+                .join("\n")
         }
         Shape::Image | Shape::Collaboration => String::new(),
     }
@@ -280,7 +302,10 @@ fn local_path(address: &str) -> String {
     let mut bytes = Vec::with_capacity(encoded.len());
     let mut rest = encoded.as_bytes();
     while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok()).and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let code = after
+            .get(..2)
+            .and_then(|hex| std::str::from_utf8(hex).ok())
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
         match (first, code) {
             (b'%', Some(code)) => {
                 bytes.push(code);
@@ -316,7 +341,11 @@ mod tests {
         let kinds: Vec<_> = edits.iter().map(|edit| (edit.kind, edit.added, edit.removed)).collect();
         assert_eq!(
             kinds,
-            [(EditKind::Create, Some(2), Some(0)), (EditKind::Move, Some(1), Some(1)), (EditKind::Delete, Some(0), Some(1))]
+            [
+                (EditKind::Create, Some(2), Some(0)),
+                (EditKind::Move, Some(1), Some(1)),
+                (EditKind::Delete, Some(0), Some(1))
+            ]
         );
     }
 

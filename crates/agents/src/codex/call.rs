@@ -14,9 +14,10 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     let namespace = field::some(payload, "namespace");
     let (name, args) = match kind {
         "function_call" => (field::text(payload, "name").unwrap_or_default(), arguments(payload)),
-        "custom_tool_call" => {
-            (field::text(payload, "name").unwrap_or_default(), payload.get("input").cloned().unwrap_or_default())
-        }
+        "custom_tool_call" => (
+            field::text(payload, "name").unwrap_or_default(),
+            payload.get("input").cloned().unwrap_or_default(),
+        ),
         "local_shell_call" => ("local_shell", payload.get("action").cloned().unwrap_or_default()),
         "tool_search_call" => ("tool_search", arguments(payload)),
         "web_search_call" => ("web_search", payload.get("action").cloned().unwrap_or_default()),
@@ -42,7 +43,8 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     draft.event.tool = Some(call);
     out.push(draft);
     if let Some(args) = plan {
-        let mut draft = line.draft(row("response_item/", kind), Piece::Tag("plan"), Kind::Plan, Origin::Model);
+        let mut draft =
+            line.draft(row("response_item/", kind), Piece::Tag("plan"), Kind::Plan, Origin::Model);
         draft.event.text = field::some(&args, "explanation").and_then(words);
         draft.event.data = Some(redact_json(json!({ "plan": args.get("plan") })));
         out.push(draft);
@@ -52,7 +54,9 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
 /// Arguments are a JSON text; those of `tool_search_call` an object.
 fn arguments(payload: &Value) -> Value {
     match payload.get("arguments") {
-        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())),
+        Some(Value::String(text)) => {
+            serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()))
+        }
         Some(other) => other.clone(),
         None => Value::Null,
     }

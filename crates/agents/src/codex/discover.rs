@@ -54,7 +54,9 @@ enum RootKind {
 fn classify(root: &Path) -> RootKind {
     match threads::newest(root) {
         Some(database) => RootKind::SqliteHome(database),
-        None if root.join("sessions").is_dir() || root.join("archived_sessions").is_dir() => RootKind::SessionsDir,
+        None if root.join("sessions").is_dir() || root.join("archived_sessions").is_dir() => {
+            RootKind::SessionsDir
+        }
         None => RootKind::JsonlDir,
     }
 }
@@ -91,7 +93,8 @@ impl Walk<'_> {
         if !top.exists() {
             return;
         }
-        let mut entries = WalkDir::new(top).follow_links(true).max_depth(depth).sort_by_file_name().into_iter();
+        let mut entries =
+            WalkDir::new(top).follow_links(true).max_depth(depth).sort_by_file_name().into_iter();
         while let Some(entry) = entries.next() {
             let entry = match entry {
                 Ok(entry) => entry,
@@ -159,7 +162,9 @@ impl Walk<'_> {
         };
         let change = std::fs::metadata(path).map(|meta| Stat::of(&meta)).unwrap_or_default();
         for (thread, mut row) in threads {
-            if let Some(rollout) = row.remove("rollout_path").as_ref().and_then(|path| path.as_str()).map(PathBuf::from) {
+            if let Some(rollout) =
+                row.remove("rollout_path").as_ref().and_then(|path| path.as_str()).map(PathBuf::from)
+            {
                 self.elsewhere(&rollout);
             }
             // The program keeps rows of threads whose log is gone: without one there is no session.
@@ -197,7 +202,9 @@ impl Walk<'_> {
         if !path.is_absolute() || path.starts_with(self.root) || self.seen.contains(path) || !path.is_file() {
             return;
         }
-        if let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|name| names::rollout(name).is_some()) {
+        if let Some(name) =
+            path.file_name().and_then(|name| name.to_str()).filter(|name| names::rollout(name).is_some())
+        {
             self.log(path, name);
         }
     }
@@ -205,7 +212,18 @@ impl Walk<'_> {
     fn report(&mut self, path: &Path, owner: Owner, source: SourceKey, encoding: Encoding, stat: Stat) {
         let (kind, format) = names::form(source.as_str());
         let path = path.to_owned();
-        (self.found)(Found { owner, source, kind, format, encoding, path, stat, extra: false, unreadable: None, content: None });
+        (self.found)(Found {
+            owner,
+            source,
+            kind,
+            format,
+            encoding,
+            path,
+            stat,
+            extra: false,
+            unreadable: None,
+            content: None,
+        });
     }
 
     fn shared(&mut self, path: &Path, name: &str, stat: Stat) {

@@ -38,7 +38,14 @@ impl Parser {
         Parser { part: part.clone(), state }
     }
 
-    fn draft(&self, record: &Record<'_>, row: &'static str, piece: Piece, kind: Kind, origin: Origin) -> Draft {
+    fn draft(
+        &self,
+        record: &Record<'_>,
+        row: &'static str,
+        piece: Piece,
+        kind: Kind,
+        origin: Origin,
+    ) -> Draft {
         let mut draft = record.draft(row, piece, kind, origin);
         // Never equal to a record of another run, however alike they are.
         draft.hint.identity = Some(format!("stream~{}:{:?}", self.part.revision, draft.id()));
@@ -63,7 +70,8 @@ impl Parse for Parser {
         let json = record.json;
         match field::text(json, "type").unwrap_or_default() {
             "thread.started" => {
-                let mut draft = self.draft(record, "exec/thread.started", Piece::Whole, Kind::Session, Origin::Harness);
+                let mut draft =
+                    self.draft(record, "exec/thread.started", Piece::Whole, Kind::Session, Origin::Harness);
                 draft.event.native.uuid = field::some(json, "thread_id").map(id);
                 draft.event.data = Some(redact_json(serde_json::json!({ "source": "exec" })));
                 out.push(draft);
@@ -104,7 +112,9 @@ impl Parser {
 
     fn item(&self, record: &Record<'_>, item: &Value, out: &mut Out) {
         let kind = field::text(item, "type").unwrap_or_default();
-        let Some(row) = mapping::named("exec/item.completed/", kind) else { return self.unknown(record, out) };
+        let Some(row) = mapping::named("exec/item.completed/", kind) else {
+            return self.unknown(record, out);
+        };
         let said = |kind, name| {
             let mut draft = self.draft(record, row, Piece::Whole, kind, Origin::Model);
             draft.event.text = field::some(item, name).and_then(words);
@@ -135,7 +145,9 @@ impl Parser {
                 (clean(&format!("mcp__{}__{}", part("server"), part("tool"))), ToolClass::Mcp)
             }
             "web_search" => ("web_search".to_owned(), ToolClass::Web),
-            "collab_tool_call" => (field::some(item, "tool").map(clean).unwrap_or_default(), ToolClass::Subagent),
+            "collab_tool_call" => {
+                (field::some(item, "tool").map(clean).unwrap_or_default(), ToolClass::Subagent)
+            }
             _ => return None,
         };
         let change = |change: &Value| {
@@ -144,7 +156,13 @@ impl Parser {
                 Some("delete") => EditKind::Delete,
                 _ => EditKind::Update,
             };
-            Some(Edit { path: redact(field::some(change, "path")?), to: None, kind, added: None, removed: None })
+            Some(Edit {
+                path: redact(field::some(change, "path")?),
+                to: None,
+                kind,
+                added: None,
+                removed: None,
+            })
         };
         let edits: Vec<Edit> = field::list(item, "changes").iter().filter_map(change).collect();
         Some(ToolCall {
@@ -169,7 +187,8 @@ impl Parser {
             (_, Some(code)) if code != 0 => Outcome::Failed,
             _ => Outcome::Ok,
         };
-        let output = field::list(&item["result"], "content").iter().filter_map(|part| field::text(part, "text"));
+        let output =
+            field::list(&item["result"], "content").iter().filter_map(|part| field::text(part, "text"));
         let text = match field::text(item, "aggregated_output") {
             Some(text) => text.to_owned(),
             None => output.collect::<Vec<_>>().join("\n"),
@@ -203,7 +222,9 @@ impl Parser {
     /// an earlier run of the thread used, which the stream cannot tell.
     fn sum(&mut self, record: &Record<'_>, out: &mut Out) {
         const ROW: &str = "exec/turn.completed";
-        let Some(told) = record.json.get("usage").filter(|usage| usage.is_object()) else { return out.fold(ROW) };
+        let Some(told) = record.json.get("usage").filter(|usage| usage.is_object()) else {
+            return out.fold(ROW);
+        };
         let sum = counted(told);
         let now = [sum.input, sum.cache_write_unsplit, sum.cache_read, sum.output, sum.reasoning];
         let before = self.state.sum.replace(now).unwrap_or_default();

@@ -36,7 +36,9 @@ pub(super) fn identify(path: &Path, head: &[u8]) -> Option<Kindred> {
     let named = names::rollout(file_name);
     let (owner, source) = match (signs(head), named) {
         // A file that was made and never written to.
-        (Signs::Nothing, Some(_)) if head.len() < HEAD_BYTES_MAX => (Owner::Shared(file_name.to_owned()), SourceKey::main()),
+        (Signs::Nothing, Some(_)) if head.len() < HEAD_BYTES_MAX => {
+            (Owner::Shared(file_name.to_owned()), SourceKey::main())
+        }
         (_, Some(rollout)) => (Owner::Session(rollout.thread), rollout.source),
         (Signs::Rollout(thread, source), None) => (Owner::Session(thread), source),
         (Signs::Stream(thread), None) => (Owner::Session(thread), SourceKey::new(names::EXEC)),
@@ -48,7 +50,8 @@ pub(super) fn identify(path: &Path, head: &[u8]) -> Option<Kindred> {
 
 pub(super) fn signs(head: &[u8]) -> Signs {
     let mut seen = false;
-    for line in head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES_MAX) {
+    for line in head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES_MAX)
+    {
         let start = line.iter().position(|byte| *byte == b'{').unwrap_or(line.len());
         let record = line.get(start..).unwrap_or_default();
         if let Ok(record) = serde_json::from_slice::<Value>(record) {
@@ -60,7 +63,7 @@ pub(super) fn signs(head: &[u8]) -> Signs {
             return Signs::Rollout(thread, SourceKey::main());
         }
     }
-    if seen || head.iter().any(|byte| *byte == b'{') { Signs::Foreign } else { Signs::Nothing }
+    if seen || head.contains(&b'{') { Signs::Foreign } else { Signs::Nothing }
 }
 
 fn sign(record: &Value) -> Option<Signs> {
@@ -71,13 +74,17 @@ fn sign(record: &Value) -> Option<Signs> {
             let thread = field::some(meta, "id")?;
             Some(Signs::Rollout(thread.to_owned(), source(meta, thread)))
         }
-        Some("thread.started") => field::some(record, "thread_id").map(|thread| Signs::Stream(thread.to_owned())),
+        Some("thread.started") => {
+            field::some(record, "thread_id").map(|thread| Signs::Stream(thread.to_owned()))
+        }
         Some(_) => None,
         // The header of a bare file (0.8 - 0.29).
         None if record.get("instructions").is_some() && record.get("timestamp").is_some() => {
             field::some(record, "id").map(|thread| Signs::Rollout(thread.to_owned(), SourceKey::main()))
         }
-        None if record.get("msg").is_some_and(Value::is_object) && record.get("id").is_some() => Some(Signs::Nameless),
+        None if record.get("msg").is_some_and(Value::is_object) && record.get("id").is_some() => {
+            Some(Signs::Nameless)
+        }
         None => None,
     }
 }
@@ -122,7 +129,9 @@ mod tests {
     }
 
     fn meta(id: &str) -> String {
-        format!("{{\"timestamp\":\"2026-03-01T10:00:00Z\",\"type\":\"session_meta\",\"payload\":{{\"id\":\"{id}\"}}}}\n")
+        format!(
+            "{{\"timestamp\":\"2026-03-01T10:00:00Z\",\"type\":\"session_meta\",\"payload\":{{\"id\":\"{id}\"}}}}\n"
+        )
     }
 
     #[test]
@@ -148,7 +157,9 @@ mod tests {
 
     #[test]
     fn a_first_line_longer_than_the_head_still_names_its_thread() {
-        let long = meta(ID).replace("\"id\"", "\"session_id\":\"x\",\"id\"").replace("}}\n", ",\"base_instructions\":\"…");
+        let long = meta(ID)
+            .replace("\"id\"", "\"session_id\":\"x\",\"id\"")
+            .replace("}}\n", ",\"base_instructions\":\"…");
         assert_eq!(owner("backup.jsonl", &long), session(ID, "m"));
     }
 

@@ -39,7 +39,9 @@ pub(super) fn join_calls(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     }
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at) else { break };
-        let Some(call) = key(draft, "act").filter(|_| draft.hint.fold_only && !repeats.contains(&at)) else { continue };
+        let Some(call) = key(draft, "act").filter(|_| draft.hint.fold_only && !repeats.contains(&at)) else {
+            continue;
+        };
         let call = call.to_owned();
         let places = if draft.event.kind == Kind::ToolCall { &mut calls } else { &mut results };
         match places.near(&call, at) {
@@ -100,12 +102,15 @@ fn complete(known: &mut Draft, told: &Draft) {
 fn end_polled_commands(drafts: &mut [Draft], results: &Places) {
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
-        let (Some(first), Some(ToolResult { outcome, exit_code, .. })) = (key(draft, "ends"), &draft.event.result) else {
+        let (Some(first), Some(ToolResult { outcome, exit_code, .. })) =
+            (key(draft, "ends"), &draft.event.result)
+        else {
             continue;
         };
         let (outcome, exit_code) = (*outcome, *exit_code);
         let first = results.near(first, at).filter(|first| *first < at);
-        if let Some(result) = first.and_then(|first| drafts.get_mut(first)).and_then(|first| first.event.result.as_mut())
+        if let Some(result) =
+            first.and_then(|first| drafts.get_mut(first)).and_then(|first| first.event.result.as_mut())
             && result.outcome == Outcome::Unknown
         {
             result.outcome = outcome;
@@ -124,7 +129,9 @@ fn name_children(drafts: &mut [Draft], calls: &Places) {
         };
         let child = draft.event.child.clone();
         let call = call.and_then(|call| calls.near(call, at)).filter(|call| *call != at);
-        if let Some(call) = call.and_then(|call| drafts.get_mut(call)).filter(|call| call.event.child.is_none()) {
+        if let Some(call) =
+            call.and_then(|call| drafts.get_mut(call)).filter(|call| call.event.child.is_none())
+        {
             call.event.child = child;
         }
     }
@@ -191,7 +198,9 @@ pub(super) fn name_responses(drafts: &mut [Draft]) {
                 }
             }
             // What the program told by itself is no item of the response.
-            Kind::Assistant | Kind::Reasoning | Kind::ToolCall | Kind::Compaction if key(draft, "act").is_none() => {
+            Kind::Assistant | Kind::Reasoning | Kind::ToolCall | Kind::Compaction
+                if key(draft, "act").is_none() =>
+            {
                 match current.clone() {
                     Some(response) => {
                         if let Some(draft) = drafts.get_mut(at) {

@@ -51,17 +51,27 @@ fn path(bases: &BTreeMap<SourceKey, (SourceKey, u64)>) -> Option<HashMap<SourceK
 fn roll_back(drafts: &mut [Draft]) {
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
-        let Some(turns) = key(draft, "rolled back").and_then(|turns| turns.parse::<usize>().ok()) else { continue };
-        let source = draft.event.id.source.clone();
-        let opens = |draft: &Draft| {
-            draft.hint.opens_turn && !draft.hint.fold_only && draft.event.live && draft.event.id.source == source
-        };
-        let before = drafts.get(..at).unwrap_or_default();
-        let begins: Vec<usize> = before.iter().enumerate().filter(|(_, draft)| opens(draft)).map(|(at, _)| at).collect();
-        let Some(from) = turns.checked_sub(1).and_then(|back| begins.iter().rev().nth(back).or(begins.first())) else {
+        let Some(turns) = key(draft, "rolled back").and_then(|turns| turns.parse::<usize>().ok()) else {
             continue;
         };
-        for draft in drafts.get_mut(*from..at).into_iter().flatten().filter(|draft| draft.event.id.source == source) {
+        let source = draft.event.id.source.clone();
+        let opens = |draft: &Draft| {
+            draft.hint.opens_turn
+                && !draft.hint.fold_only
+                && draft.event.live
+                && draft.event.id.source == source
+        };
+        let before = drafts.get(..at).unwrap_or_default();
+        let begins: Vec<usize> =
+            before.iter().enumerate().filter(|(_, draft)| opens(draft)).map(|(at, _)| at).collect();
+        let Some(from) =
+            turns.checked_sub(1).and_then(|back| begins.iter().rev().nth(back).or(begins.first()))
+        else {
+            continue;
+        };
+        for draft in
+            drafts.get_mut(*from..at).into_iter().flatten().filter(|draft| draft.event.id.source == source)
+        {
             draft.event.live = false;
         }
     }

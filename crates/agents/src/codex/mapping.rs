@@ -31,7 +31,8 @@ const ACT: &[Kind] = &[ToolCall, ToolResult];
 const ANSWER: &[Kind] = &[ToolResult, Denial, Interruption];
 
 const ECHO: &str = "an utterance again; an event only if the conversation lacks it";
-const COMPLETES: &str = "completes the call and its result; both of its own where the conversation has no such call";
+const COMPLETES: &str =
+    "completes the call and its result; both of its own where the conversation has no such call";
 const STATE: &str = "state of the program";
 const STREAM: &str = "an event only if the thread has no rollout";
 
@@ -64,7 +65,11 @@ pub(super) static ROWS: &[Row] = &[
     gives("event_msg/thread_name_updated", NOTE, "the thread got a name"),
     gives("event_msg/thread_rolled_back", &[Rewind], "the user went back; the last turns are abandoned"),
     gives("event_msg/thread_settings_applied", NOTE, STATE),
-    may_fold("event_msg/token_count", &[Usage], "a state that is broadcast again and again: counted once a response"),
+    may_fold(
+        "event_msg/token_count",
+        &[Usage],
+        "a state that is broadcast again and again: counted once a response",
+    ),
     gives("event_msg/turn_aborted", &[Interruption], "the turn was cut off"),
     gives("event_msg/undo_completed", NOTE, STATE),
     may_fold("event_msg/user_message", &[User], "typed by a person; in a child thread, its task"),
@@ -81,10 +86,18 @@ pub(super) static ROWS: &[Row] = &[
     may_fold("exec/item.completed/reasoning", &[Reasoning], STREAM),
     may_fold("exec/item.completed/todo_list", &[Plan], STREAM),
     may_fold("exec/item.completed/web_search", ACT, STREAM),
-    may_fold("exec/item.started", &[ToolCall], "an item begins; a call if it never ended and the thread has no rollout"),
+    may_fold(
+        "exec/item.started",
+        &[ToolCall],
+        "an item begins; a call if it never ended and the thread has no rollout",
+    ),
     folded("exec/item.updated", "an item so far; its end has it all"),
     may_fold("exec/thread.started", &[Session], STREAM),
-    may_fold("exec/turn.completed", &[Usage], "the thread's sum so far; counted only if the thread has no rollout"),
+    may_fold(
+        "exec/turn.completed",
+        &[Usage],
+        "the thread's sum so far; counted only if the thread has no rollout",
+    ),
     may_fold("exec/turn.failed", &[Error], STREAM),
     folded("exec/turn.started", "a turn begins"),
     gives("header", &[Session], "first line of 0.8 - 0.29"),
@@ -110,13 +123,29 @@ pub(super) static ROWS: &[Row] = &[
     gives("response_item/additional_tools", NOTE, "tool schemas"),
     gives("response_item/agent_message", &[Subagent], "words of one agent to another"),
     gives("response_item/custom_tool_call", &[ToolCall], "class by the tool's name"),
-    may_fold("response_item/custom_tool_call_output", ANSWER, "an interruption that the turn tells too is folded"),
-    gives("response_item/function_call", &[ToolCall, Plan], "class by the tool's name; update_plan gives a plan too"),
-    may_fold("response_item/function_call_output", ANSWER, "an interruption that the turn tells too is folded"),
+    may_fold(
+        "response_item/custom_tool_call_output",
+        ANSWER,
+        "an interruption that the turn tells too is folded",
+    ),
+    gives(
+        "response_item/function_call",
+        &[ToolCall, Plan],
+        "class by the tool's name; update_plan gives a plan too",
+    ),
+    may_fold(
+        "response_item/function_call_output",
+        ANSWER,
+        "an interruption that the turn tells too is folded",
+    ),
     gives("response_item/ghost_snapshot", NOTE, "a git snapshot for undo"),
     gives("response_item/image_generation_call", &[ToolCall], "an image was asked for"),
     gives("response_item/local_shell_call", &[ToolCall], "a command (0.8)"),
-    may_fold("response_item/message/assistant", &[Assistant, Compaction], "a summary is folded into its compaction"),
+    may_fold(
+        "response_item/message/assistant",
+        &[Assistant, Compaction],
+        "a summary is folded into its compaction",
+    ),
     gives("response_item/message/developer", NOTE, "context the program gives the model; not indexed"),
     may_fold(
         "response_item/message/user",
@@ -128,8 +157,16 @@ pub(super) static ROWS: &[Row] = &[
     gives("response_item/tool_search_output", &[ToolResult], "the tools that were found"),
     gives("response_item/web_search_call", &[ToolCall], "has no output; the event beside it is the result"),
     gives("security_risk_score", NOTE, STATE),
-    may_fold("session_meta", &[Session, Rewind, Note], "a resume mark when it comes again; the parent's is folded"),
-    may_fold("state/thread", NOTE, "name, branch and tree of a thread, from the program's database; a note if archived"),
+    may_fold(
+        "session_meta",
+        &[Session, Rewind, Note],
+        "a resume mark when it comes again; the parent's is folded",
+    ),
+    may_fold(
+        "state/thread",
+        NOTE,
+        "name, branch and tree of a thread, from the program's database; a note if archived",
+    ),
     may_fold("token_usage_record", &[Usage], "tokens of one response"),
     may_fold("turn_context", &[Model], "told when model or effort changed"),
     gives("unknown", &[Unknown], "anything else; kept whole"),

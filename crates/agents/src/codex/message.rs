@@ -48,7 +48,10 @@ fn parts<'r>(payload: &'r Value) -> Vec<Piecemeal<'r>> {
     };
     let part = |(at, json): (usize, &'r Value)| {
         let text = json.as_str().or_else(|| field::text(json, "text")).unwrap_or_default();
-        let from = provenance.get(at).and_then(|data| data.get("provenance")).and_then(|from| field::text(from, "type"));
+        let from = provenance
+            .get(at)
+            .and_then(|data| data.get("provenance"))
+            .and_then(|from| field::text(from, "type"));
         let said = match (spoken::said(text), from) {
             _ if field::text(json, "type") == Some("input_image") => None,
             // Unmarked words that the program says are not the user's (0.166).
@@ -114,7 +117,9 @@ fn hold(line: &Line<'_>, piece: Piece, text: &str, state: &mut State, out: &mut 
     // Where the log tells provenance, these words are a person's whatever follows.
     let is_proven = line.payload.get("internal_chat_message_metadata_passthrough").is_some_and(|data| {
         let parts = field::list(data, "content_item_metadata");
-        let from = |part: &Value| part.get("provenance").is_some_and(|from| field::text(from, "type") == Some("user"));
+        let from = |part: &Value| {
+            part.get("provenance").is_some_and(|from| field::text(from, "type") == Some("user"))
+        };
         parts.iter().any(from)
     });
     let (kind, origin) = match is_proven {
@@ -174,9 +179,9 @@ fn developer(line: &Line<'_>, out: &mut Out) {
         .iter()
         .map(|part| part.text.chars().take_while(|c| *c != '\n').take(80).collect::<String>())
         .collect();
-    let approved = parts(line.payload).iter().find_map(|part| {
-        part.text.trim_start().strip_prefix(APPROVED).map(|rest| rest.trim().to_owned())
-    });
+    let approved = parts(line.payload)
+        .iter()
+        .find_map(|part| part.text.trim_start().strip_prefix(APPROVED).map(|rest| rest.trim().to_owned()));
     draft.event.data = Some(redact_json(match approved {
         Some(approved) => json!({ "heads": heads, "approved": approved }),
         None => json!({ "heads": heads }),
@@ -235,10 +240,17 @@ pub(super) fn thought(line: &Line<'_>, kind: &str, out: &mut Out) {
         "Reasoning" => {
             let item = &line.payload["item"];
             let lists = ["summary_text", "raw_content"];
-            ("item/Reasoning", lists.iter().flat_map(|name| field::list(item, name)).filter_map(Value::as_str).collect())
+            (
+                "item/Reasoning",
+                lists.iter().flat_map(|name| field::list(item, name)).filter_map(Value::as_str).collect(),
+            )
         }
-        "agent_reasoning" => ("event_msg/agent_reasoning", field::some(line.payload, "text").into_iter().collect()),
-        _ => ("event_msg/agent_reasoning_raw_content", field::some(line.payload, "text").into_iter().collect()),
+        "agent_reasoning" => {
+            ("event_msg/agent_reasoning", field::some(line.payload, "text").into_iter().collect())
+        }
+        _ => {
+            ("event_msg/agent_reasoning_raw_content", field::some(line.payload, "text").into_iter().collect())
+        }
     };
     if texts.is_empty() {
         return out.fold(row);
@@ -253,7 +265,13 @@ pub(super) fn thought(line: &Line<'_>, kind: &str, out: &mut Out) {
 
 /// What the user said, as an event. `foreign` is the thread it was said to, if
 /// that is another than this one.
-pub(super) fn said(line: &Line<'_>, row: &'static str, foreign: Option<&str>, state: &mut State, out: &mut Out) {
+pub(super) fn said(
+    line: &Line<'_>,
+    row: &'static str,
+    foreign: Option<&str>,
+    state: &mut State,
+    out: &mut Out,
+) {
     let item = line.payload.get("item").unwrap_or(line.payload);
     let texts = field::list(item, "content").iter().filter_map(|part| field::text(part, "text"));
     let text = match field::text(line.payload, "message") {

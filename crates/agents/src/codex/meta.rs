@@ -162,17 +162,23 @@ pub(super) fn turn_context(line: &Line<'_>, state: &mut State, out: &mut Out) {
         state.cwd = Some(cwd.to_owned());
     }
     let (model, effort) = (field::some(line.payload, "model"), field::some(line.payload, "effort"));
-    let same = model.is_none_or(|model| state.model.as_deref() == Some(model)) && state.effort.as_deref() == effort;
+    let same =
+        model.is_none_or(|model| state.model.as_deref() == Some(model)) && state.effort.as_deref() == effort;
     if same {
         return out.fold("turn_context");
     }
     state.effort = effort.map(str::to_owned);
     state.model = model.map(clean).or_else(|| state.model.take());
     let mut draft = line.draft("turn_context", Piece::Whole, Kind::Model, Origin::Harness);
-    line.identify(&mut draft, "model", &format!("{} {}", model.unwrap_or_default(), effort.unwrap_or_default()));
+    line.identify(
+        &mut draft,
+        "model",
+        &format!("{} {}", model.unwrap_or_default(), effort.unwrap_or_default()),
+    );
     draft.event.model = state.model.clone();
     let sandbox = line.payload.get("sandbox_policy");
-    let sandbox = sandbox.and_then(|policy| field::some(policy, "type").or_else(|| field::some(policy, "mode")));
+    let sandbox =
+        sandbox.and_then(|policy| field::some(policy, "type").or_else(|| field::some(policy, "mode")));
     draft.event.data = Some(redact_json(json!({
         "effort": effort,
         "approval_policy": line.payload.get("approval_policy"),

@@ -31,7 +31,9 @@ pub(super) fn rollout(file_name: &str) -> Option<Rollout> {
     let (stem, encoding) = log_stem(file_name)?;
     let rest = stem.strip_prefix("rollout-")?;
     // `YYYY-MM-DDThh-mm-ss-` stands before the ids.
-    let ids = rest.get(20..).filter(|_| rest.as_bytes().get(10) == Some(&b'T') && rest.as_bytes().get(19) == Some(&b'-'))?;
+    let ids = rest
+        .get(20..)
+        .filter(|_| rest.as_bytes().get(10) == Some(&b'T') && rest.as_bytes().get(19) == Some(&b'-'))?;
     let (thread, rollout) = match ids.split_once('_') {
         Some((thread, rollout)) => (thread, Some(rollout)),
         None => (ids, None),

@@ -11,8 +11,17 @@ use crate::{Draft, Out, field};
 
 /// A record that is only bookkeeping, with the small fields that may be of use.
 pub(super) fn note(line: &Line<'_>, family: &str, name: &str, out: &mut Out) {
-    const FIELDS: &[&str] =
-        &["duration_ms", "full", "goal", "message", "score", "status", "success", "thread_name", "trigger_turn"];
+    const FIELDS: &[&str] = &[
+        "duration_ms",
+        "full",
+        "goal",
+        "message",
+        "score",
+        "status",
+        "success",
+        "thread_name",
+        "trigger_turn",
+    ];
     let row = row(family, name);
     if row == "unknown" {
         return line.unknown(out);
@@ -28,7 +37,10 @@ pub(super) fn side(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
         state.triggered = field::is(line.payload, "trigger_turn");
     }
     match kind {
-        "world_state" | "inter_agent_communication" | "inter_agent_communication_metadata" | "security_risk_score" => {
+        "world_state"
+        | "inter_agent_communication"
+        | "inter_agent_communication_metadata"
+        | "security_risk_score" => {
             note(line, "", kind, out);
         }
         _ => line.unknown(out),
@@ -58,7 +70,8 @@ pub(super) fn event(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Ou
         "collab_agent_spawn_end" => child(line, row(FAMILY, kind), payload, "new_thread_id", out),
         "sub_agent_activity" => child(line, row(FAMILY, kind), payload, "agent_thread_id", out),
         "thread_rolled_back" => {
-            let mut draft = line.draft("event_msg/thread_rolled_back", Piece::Whole, Kind::Rewind, Origin::User);
+            let mut draft =
+                line.draft("event_msg/thread_rolled_back", Piece::Whole, Kind::Rewind, Origin::User);
             let turns = field::count(payload, "num_turns").unwrap_or(1);
             draft.event.data = Some(redact_json(json!({ "num_turns": turns })));
             draft.hint.rule = Some(("rolled back", turns.to_string()));
@@ -156,7 +169,15 @@ fn review(line: &Line<'_>, row: &'static str, told: &Value, state: &mut State, o
 fn child(line: &Line<'_>, row: &'static str, told: &Value, named: &str, out: &mut Out) {
     let mut draft = line.draft(row, Piece::Whole, Kind::Subagent, Origin::Model);
     let thread = field::some(told, named).map(id);
-    line.identify(&mut draft, "child", &format!("{} {}", thread.as_deref().unwrap_or_default(), field::text(told, "kind").unwrap_or_default()));
+    line.identify(
+        &mut draft,
+        "child",
+        &format!(
+            "{} {}",
+            thread.as_deref().unwrap_or_default(),
+            field::text(told, "kind").unwrap_or_default()
+        ),
+    );
     if let Some(thread) = thread.clone().filter(|_| line.copy_of.is_none()) {
         out.facts.links.insert(Link { kind: LinkKind::Child, session_id: thread });
     }
@@ -165,7 +186,10 @@ fn child(line: &Line<'_>, row: &'static str, told: &Value, named: &str, out: &mu
     }
     draft.event.child = thread;
     draft.event.text = field::some(told, "prompt").and_then(words);
-    draft.event.data = pick(told, &["kind", "agent_path", "model", "reasoning_effort", "new_agent_nickname", "new_agent_role"]);
+    draft.event.data = pick(
+        told,
+        &["kind", "agent_path", "model", "reasoning_effort", "new_agent_nickname", "new_agent_role"],
+    );
     out.push(draft);
 }
 

@@ -53,7 +53,10 @@ impl Ending {
 
 /// Tools whose output always says how it ended.
 fn is_command(tool: Option<&str>) -> bool {
-    matches!(tool, Some("shell" | "shell_command" | "exec_command" | "write_stdin" | "local_shell" | "container.exec"))
+    matches!(
+        tool,
+        Some("shell" | "shell_command" | "exec_command" | "write_stdin" | "local_shell" | "container.exec")
+    )
 }
 
 /// How a call of `tool` ended, by its output.
@@ -93,7 +96,9 @@ fn of_parts(tool: Option<&str>, parts: &[Value]) -> Ending {
 }
 
 fn of_text(tool: Option<&str>, text: &str) -> Ending {
-    if let Some(ending) = structured(text).or_else(|| headed(text)).or_else(|| scripted(text)).or_else(|| bare(tool, text)) {
+    if let Some(ending) =
+        structured(text).or_else(|| headed(text)).or_else(|| scripted(text)).or_else(|| bare(tool, text))
+    {
         return ending;
     }
     // A command without any sign of how it ended.
@@ -129,9 +134,12 @@ fn headed(text: &str) -> Option<Ending> {
             rest = after;
             break;
         }
-        if let Some(seconds) = line.strip_prefix("Wall time: ").and_then(|line| line.strip_suffix(" seconds")) {
+        if let Some(seconds) = line.strip_prefix("Wall time: ").and_then(|line| line.strip_suffix(" seconds"))
+        {
             ending.duration_ms = seconds.parse().ok().and_then(millis);
-        } else if let Some(code) = line.strip_prefix("Exit code: ").or_else(|| line.strip_prefix("Process exited with code ")) {
+        } else if let Some(code) =
+            line.strip_prefix("Exit code: ").or_else(|| line.strip_prefix("Process exited with code "))
+        {
             ending.exit_code = Some(code.parse().ok()?);
         } else if let Some(process) = line.strip_prefix("Process running with session ID ") {
             ending.process = Some(process.to_owned());
@@ -195,7 +203,8 @@ fn bare(tool: Option<&str>, text: &str) -> Option<Ending> {
         return Some(Ending::new(Outcome::Ok, text));
     }
     let failed = |code| Some(Ending::new(Outcome::Failed, text).code(code));
-    const ANY: &[&str] = &["unsupported call: ", "unable to locate image at ", "failed to parse function arguments"];
+    const ANY: &[&str] =
+        &["unsupported call: ", "unable to locate image at ", "failed to parse function arguments"];
     if ANY.iter().any(|head| text.starts_with(head)) {
         return failed(None);
     }
@@ -209,7 +218,8 @@ fn bare(tool: Option<&str>, text: &str) -> Option<Ending> {
     if text.starts_with("failed in sandbox") || text.starts_with("exec_command failed: ") {
         return failed(number_after(text, "exit code: ").or_else(|| number_after(text, "exit_code: ")));
     }
-    const FAILED: &[&str] = &["apply_patch verification failed", "error: ", "write_stdin failed: ", "execution error"];
+    const FAILED: &[&str] =
+        &["apply_patch verification failed", "error: ", "write_stdin failed: ", "execution error"];
     if FAILED.iter().any(|head| text.starts_with(head)) {
         return failed(None);
     }
@@ -250,16 +260,44 @@ mod tests {
     fn every_form_of_output_tells_how_it_ended() {
         use Outcome::*;
         for (tool, text, expected) in [
-            ("shell", r#"{"output":"x","metadata":{"exit_code":2,"duration_seconds":0.1}}"#, (Failed, Some(2))),
+            (
+                "shell",
+                r#"{"output":"x","metadata":{"exit_code":2,"duration_seconds":0.1}}"#,
+                (Failed, Some(2)),
+            ),
             ("shell_command", "Exit code: 0\nWall time: 1 seconds\nOutput:\nExit code: 1\n", (Ok, Some(0))),
-            ("shell_command", "Exit code: 7\nWall time: 0 seconds\nTotal output lines: 9\nOutput:\nx", (Failed, Some(7))),
-            ("exec_command", "Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 127\nOriginal token count: 1\nOutput:\n", (Failed, Some(127))),
-            ("exec_command", "Chunk ID: a\nWall time: 0.5 seconds\nProcess running with session ID 9\nOutput:\n", (Unknown, None)),
+            (
+                "shell_command",
+                "Exit code: 7\nWall time: 0 seconds\nTotal output lines: 9\nOutput:\nx",
+                (Failed, Some(7)),
+            ),
+            (
+                "exec_command",
+                "Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 127\nOriginal token count: 1\nOutput:\n",
+                (Failed, Some(127)),
+            ),
+            (
+                "exec_command",
+                "Chunk ID: a\nWall time: 0.5 seconds\nProcess running with session ID 9\nOutput:\n",
+                (Unknown, None),
+            ),
             ("exec_command", "Wall time: 0.8 seconds\naborted by user", (Interrupted, None)),
             ("exec_command", "aborted by user after 2.1s", (Interrupted, None)),
-            ("exec_command", "exec_command failed: CreateProcess { message: \"Rejected(\\\"no\\\")\" }", (Denied, None)),
-            ("exec_command", "exec_command failed: SandboxDenied { output: { exit_code: 3, x } }", (Failed, Some(3))),
-            ("shell", "failed in sandbox LinuxSeccomp with execution error: x, exit code: 2, stdout: y", (Failed, Some(2))),
+            (
+                "exec_command",
+                "exec_command failed: CreateProcess { message: \"Rejected(\\\"no\\\")\" }",
+                (Denied, None),
+            ),
+            (
+                "exec_command",
+                "exec_command failed: SandboxDenied { output: { exit_code: 3, x } }",
+                (Failed, Some(3)),
+            ),
+            (
+                "shell",
+                "failed in sandbox LinuxSeccomp with execution error: x, exit code: 2, stdout: y",
+                (Failed, Some(2)),
+            ),
             ("shell", "failed in sandbox: no rights", (Failed, None)),
             ("shell", "error: Failed to find expected lines in a", (Failed, None)),
             ("apply_patch", "apply_patch verification failed: no", (Failed, None)),
@@ -278,7 +316,10 @@ mod tests {
 
     #[test]
     fn the_programs_lines_are_taken_off() {
-        let ending = ending(Some("exec_command"), &json!("Wall time: 0.25 seconds\nProcess exited with code 0\nOutput:\nhi\n"));
+        let ending = ending(
+            Some("exec_command"),
+            &json!("Wall time: 0.25 seconds\nProcess exited with code 0\nOutput:\nhi\n"),
+        );
         assert_eq!((ending.text.as_str(), ending.duration_ms), ("hi\n", Some(250)));
     }
 
@@ -289,7 +330,8 @@ mod tests {
         assert_eq!((done.outcome, done.text.as_str(), done.duration_ms), (Outcome::Ok, "0", Some(200)));
         let failed = ending(Some("exec"), &parts("Script failed\nWall time 0.0 seconds\nOutput:\n"));
         assert_eq!(failed.outcome, Outcome::Failed);
-        let runs = ending(Some("exec"), &parts("Script running with cell ID 7\nWall time 10.0 seconds\nOutput:\n"));
+        let runs =
+            ending(Some("exec"), &parts("Script running with cell ID 7\nWall time 10.0 seconds\nOutput:\n"));
         assert_eq!((runs.outcome, runs.cell.as_deref()), (Outcome::Unknown, Some("7")));
     }
 

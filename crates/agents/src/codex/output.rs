@@ -40,7 +40,11 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     }
     // What a command that was polled came to is what its first call came to.
     let is_over = ending.process.is_none() && ending.cell.is_none() && ending.outcome != Outcome::Unknown;
-    if let Some(first) = call.as_ref().and_then(|call| call.polls.clone()).filter(|_| is_over && !ending.text.starts_with("write_stdin failed")) {
+    if let Some(first) = call
+        .as_ref()
+        .and_then(|call| call.polls.clone())
+        .filter(|_| is_over && !ending.text.starts_with("write_stdin failed"))
+    {
         draft.hint.rule = Some(("ends", first));
     }
     draft.event.result = Some(ToolResult {

@@ -125,7 +125,9 @@ pub(super) fn put_prompts_first(drafts: &mut [Draft]) {
             }
             match (&draft.hint.rule, &other.hint.rule) {
                 (Some(("said", record)), Some(("image", _))) => other.event.id.record.to_string() == *record,
-                (Some(("shell", _)), Some(("own act", _))) => other.event.id.record + 1 == draft.event.id.record,
+                (Some(("shell", _)), Some(("own act", _))) => {
+                    other.event.id.record + 1 == draft.event.id.record
+                }
                 _ => false,
             }
         };

@@ -77,7 +77,11 @@ fn item(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     match kind {
         "message" => message::read(line, state, out),
         "reasoning" => message::reasoning(line, out),
-        "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" | "web_search_call"
+        "function_call"
+        | "custom_tool_call"
+        | "local_shell_call"
+        | "tool_search_call"
+        | "web_search_call"
         | "image_generation_call" => call::read(line, kind, state, out),
         "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
             output::read(line, kind, state, out);
@@ -165,11 +169,8 @@ impl Line<'_> {
     pub(super) fn draft(&self, row: &'static str, piece: Piece, kind: Kind, origin: Origin) -> Draft {
         let mut draft = self.record.draft(row, piece, kind, origin).at(self.ts);
         let own_id = field::some(self.payload, "id").filter(|_| !row.starts_with("item/"));
-        draft.event.native = Native {
-            message_id: own_id.map(id),
-            turn_id: self.turn.clone(),
-            ..Native::default()
-        };
+        draft.event.native =
+            Native { message_id: own_id.map(id), turn_id: self.turn.clone(), ..Native::default() };
         draft.event.copy_of = self.copy_of.clone();
         let key = || match own_id.or_else(|| field::some(self.payload, "call_id")) {
             Some(id) => id.to_owned(),
@@ -224,7 +225,8 @@ pub(super) fn clean(name: &str) -> String {
 /// An id from the log. What is shaped like an id stays as it is, so that ids
 /// that belong together stay equal.
 pub(super) fn id(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'/' | b'~');
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'/' | b'~');
     if text.len() <= 128 && text.bytes().all(plain) { text.to_owned() } else { clean(text) }
 }
 
@@ -232,7 +234,9 @@ pub(super) fn id(text: &str) -> String {
 pub(super) fn pick(from: &Value, names: &[&str]) -> Option<Redacted<Value>> {
     let picked: Map<String, Value> = names
         .iter()
-        .filter_map(|name| Some(((*name).to_owned(), from.get(name).filter(|value| !value.is_null())?.clone())))
+        .filter_map(|name| {
+            Some(((*name).to_owned(), from.get(name).filter(|value| !value.is_null())?.clone()))
+        })
         .collect();
     (!picked.is_empty()).then(|| redact_json(Value::Object(picked)))
 }

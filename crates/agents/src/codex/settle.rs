@@ -12,7 +12,7 @@ use super::{joins, lines, names, pairs};
 use crate::Draft;
 use crate::fold::{merge_repeats, number_turns};
 
-pub(super) fn settle(session: &SessionKey, drafts: &mut Vec<Draft>) {
+pub(super) fn settle(session: &SessionKey, drafts: &mut [Draft]) {
     number_occurrences(drafts);
     fold_streams(drafts);
     let repeats = repeats(drafts);
@@ -34,7 +34,8 @@ fn number_occurrences(drafts: &mut [Draft]) {
     let mut seen: HashMap<(SourceKey, u32, String), u32> = HashMap::new();
     for draft in drafts {
         let id = &draft.event.id;
-        let Some(identity) = draft.hint.identity.as_mut().filter(|identity| !identity.starts_with("usage|")) else {
+        let Some(identity) = draft.hint.identity.as_mut().filter(|identity| !identity.starts_with("usage|"))
+        else {
             continue;
         };
         let nth = seen.entry((id.source.clone(), id.revision, identity.clone())).or_default();
@@ -65,7 +66,8 @@ fn fold_streams(drafts: &mut [Draft]) {
 /// The drafts that an earlier one already is.
 fn repeats(drafts: &[Draft]) -> HashSet<usize> {
     let mut seen = HashSet::new();
-    let is_repeat = |draft: &Draft| draft.hint.identity.as_ref().is_some_and(|identity| !seen.insert(identity.clone()));
+    let is_repeat =
+        |draft: &Draft| draft.hint.identity.as_ref().is_some_and(|identity| !seen.insert(identity.clone()));
     let mut is_repeat = is_repeat;
     drafts.iter().enumerate().filter(|(_, draft)| is_repeat(draft)).map(|(at, _)| at).collect()
 }

@@ -153,7 +153,11 @@ impl State {
     /// The script that runs now: the call that a nested call hangs on, which the
     /// log tells only by order (0.166).
     pub(super) fn script(&self) -> Option<&str> {
-        let open = self.calls.iter().rev().find(|call| !call.answered && matches!(call.name.as_str(), "exec" | "wait"))?;
+        let open = self
+            .calls
+            .iter()
+            .rev()
+            .find(|call| !call.answered && matches!(call.name.as_str(), "exec" | "wait"))?;
         Some(open.polls.as_deref().unwrap_or(&open.id))
     }
 
@@ -205,7 +209,15 @@ mod tests {
 
     fn call(id: &str, name: &str) -> Call {
         let name = name.to_owned();
-        Call { id: id.to_owned(), name, is_mcp: false, asks: false, answered: false, polls: None, edits: Vec::new() }
+        Call {
+            id: id.to_owned(),
+            name,
+            is_mcp: false,
+            asks: false,
+            answered: false,
+            polls: None,
+            edits: Vec::new(),
+        }
     }
 
     #[test]

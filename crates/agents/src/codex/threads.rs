@@ -62,9 +62,18 @@ pub(super) fn read(path: &Path) -> Result<BTreeMap<String, Row>, Unreadable> {
         let mut statement = snapshot.connection().prepare(sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let (Ok(parent), Ok(child)) = (row.get::<_, String>(0), row.get::<_, String>(1)) else { continue };
-            threads.entry(child.clone()).or_default().insert("parent".to_owned(), Value::from(parent.as_str()));
-            let children = threads.entry(parent).or_default().entry("children").or_insert_with(|| Value::Array(Vec::new()));
+            let (Ok(parent), Ok(child)) = (row.get::<_, String>(0), row.get::<_, String>(1)) else {
+                continue;
+            };
+            threads
+                .entry(child.clone())
+                .or_default()
+                .insert("parent".to_owned(), Value::from(parent.as_str()));
+            let children = threads
+                .entry(parent)
+                .or_default()
+                .entry("children")
+                .or_insert_with(|| Value::Array(Vec::new()));
             if let Value::Array(children) = children {
                 children.push(Value::from(child));
             }
@@ -100,7 +109,8 @@ impl Parse for Parser {
         if let Some(branch) = field::some(told, "git_branch") {
             facts.branch = Some((record.address.clone(), redact(branch)));
         }
-        let parent = field::some(told, "parent").map(|parent| Link { kind: LinkKind::Parent, session_id: id(parent) });
+        let parent =
+            field::some(told, "parent").map(|parent| Link { kind: LinkKind::Parent, session_id: id(parent) });
         let children = field::list(told, "children").iter().filter_map(Value::as_str);
         facts.links.extend(parent);
         facts.links.extend(children.map(|child| Link { kind: LinkKind::Child, session_id: id(child) }));
@@ -127,7 +137,10 @@ mod tests {
     fn columns_are_found_by_name_and_missing_ones_are_fine() {
         let folder = tempfile::tempdir().unwrap();
         for (name, sql) in [
-            ("state_4.sqlite", "CREATE TABLE threads(id TEXT, name TEXT); INSERT INTO threads VALUES ('old', 'Old');"),
+            (
+                "state_4.sqlite",
+                "CREATE TABLE threads(id TEXT, name TEXT); INSERT INTO threads VALUES ('old', 'Old');",
+            ),
             (
                 "state_11.sqlite",
                 "CREATE TABLE threads(new_thing BLOB, title TEXT, id TEXT, archived INTEGER, name TEXT);
@@ -141,7 +154,10 @@ mod tests {
         let path = newest(folder.path()).unwrap();
         assert!(path.ends_with("state_11.sqlite"));
         let threads = read(&path).unwrap();
-        assert_eq!(Value::Object(threads["a"].clone()), serde_json::json!({ "title": "Sort", "archived": 1, "children": ["b"] }));
+        assert_eq!(
+            Value::Object(threads["a"].clone()),
+            serde_json::json!({ "title": "Sort", "archived": 1, "children": ["b"] })
+        );
         assert_eq!(threads["b"]["parent"], "a");
         assert_eq!(threads.len(), 2);
     }

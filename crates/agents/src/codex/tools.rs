@@ -18,15 +18,17 @@ pub(super) fn class(name: &str, namespace: Option<&str>, args: &Value) -> ToolCl
         return ToolClass::Mcp;
     }
     match name {
-        "shell" | "shell_command" | "exec_command" | "write_stdin" | "local_shell" | "exec" => ToolClass::Shell,
+        "shell" | "shell_command" | "exec_command" | "write_stdin" | "local_shell" | "exec" => {
+            ToolClass::Shell
+        }
         "container.exec" | "unified_exec" => ToolClass::Shell,
         "apply_patch" => ToolClass::Edit,
         "view_image" | "read_file" => ToolClass::Read,
         "tool_search" | "grep_files" | "list_dir" => ToolClass::Search,
         "web_search" => ToolClass::Web,
         "wait" if args.get("cell_id").is_some() => ToolClass::Shell,
-        "spawn_agent" | "wait" | "wait_agent" | "send_input" | "send_message" | "followup_task" | "resume_agent"
-        | "close_agent" | "interrupt_agent" | "list_agents" => ToolClass::Subagent,
+        "spawn_agent" | "wait" | "wait_agent" | "send_input" | "send_message" | "followup_task"
+        | "resume_agent" | "close_agent" | "interrupt_agent" | "list_agents" => ToolClass::Subagent,
         "update_plan" => ToolClass::Plan,
         "request_user_input" | "request_user_input_async" => ToolClass::Ask,
         name if name.starts_with("list_mcp_") => ToolClass::Search,
@@ -41,12 +43,20 @@ pub(super) fn is_mcp(name: &str, namespace: Option<&str>) -> bool {
 
 /// A call by its parts. `args` is what it was called with, `cwd` where the
 /// thread works.
-pub(super) fn call(call_id: &str, name: &str, namespace: Option<&str>, args: Value, cwd: Option<&str>) -> ToolCall {
+pub(super) fn call(
+    call_id: &str,
+    name: &str,
+    namespace: Option<&str>,
+    args: Value,
+    cwd: Option<&str>,
+) -> ToolCall {
     let mut class = class(name, namespace, &args);
     let script = command(name, &args);
     let patch = match name {
         "apply_patch" => args.as_str().or_else(|| field::text(&args, "input")),
-        _ if class == ToolClass::Shell => patch_of(&args).or_else(|| script.as_deref().and_then(patch::in_script)),
+        _ if class == ToolClass::Shell => {
+            patch_of(&args).or_else(|| script.as_deref().and_then(patch::in_script))
+        }
         _ => None,
     };
     let edits = patch.map(patch::edits).unwrap_or_default();
@@ -105,7 +115,10 @@ fn paths(name: &str, args: &Value, edits: &[Edit]) -> Vec<PathUse> {
 
 /// The paths that edits write.
 pub(super) fn written(edits: &[Edit]) -> impl Iterator<Item = PathUse> {
-    let path = |edit: &Edit| PathUse { path: edit.to.clone().unwrap_or_else(|| edit.path.clone()), access: Access::Write };
+    let path = |edit: &Edit| PathUse {
+        path: edit.to.clone().unwrap_or_else(|| edit.path.clone()),
+        access: Access::Write,
+    };
     edits.iter().map(path).collect::<Vec<_>>().into_iter()
 }
 

@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn input_is_what_was_not_cached() {
-        let usage = counted(&json!({ "input_tokens": 100, "cached_input_tokens": 60, "cache_write_input_tokens": 30,
+        let usage =
+            counted(&json!({ "input_tokens": 100, "cached_input_tokens": 60, "cache_write_input_tokens": 30,
             "output_tokens": 20, "reasoning_output_tokens": 5 }));
         assert_eq!((usage.input, usage.cache_read, usage.cache_write_unsplit), (10, 60, 30));
         assert_eq!((usage.output, usage.reasoning), (20, 5));

@@ -16,8 +16,14 @@ const VERSION: &str = "0.166.0";
 const MODEL: &str = "gpt-5.5";
 
 pub(super) fn write(script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut writer =
-        Writer { script, count: 0, clock_ms: script.start_ms, model: MODEL.to_owned(), files: Vec::new(), index: String::new() };
+    let mut writer = Writer {
+        script,
+        count: 0,
+        clock_ms: script.start_ms,
+        model: MODEL.to_owned(),
+        files: Vec::new(),
+        index: String::new(),
+    };
     let mut main = Log::new(script.session.clone(), None);
     writer.thread(&mut main, &script.steps);
     writer.files.insert(0, main.file());
@@ -101,7 +107,8 @@ impl Writer<'_> {
         });
         if let Some(parent) = log.parent.clone() {
             meta["parent_thread_id"] = Value::from(parent.as_str());
-            meta["source"] = json!({ "subagent": { "thread_spawn": { "parent_thread_id": parent, "depth": 1 } } });
+            meta["source"] =
+                json!({ "subagent": { "thread_spawn": { "parent_thread_id": parent, "depth": 1 } } });
             meta["thread_source"] = Value::from("subagent");
         }
         self.line(log, "session_meta", meta);
@@ -129,7 +136,13 @@ impl Writer<'_> {
                     self.cut_command(log, command);
                 }
                 Step::Shell { command, output, exit_code } => {
-                    self.command(log, command, output, *exit_code, json!({ "type": "unknown", "cmd": command }));
+                    self.command(
+                        log,
+                        command,
+                        output,
+                        *exit_code,
+                        json!({ "type": "unknown", "cmd": command }),
+                    );
                 }
                 Step::Read { path, content } => {
                     let command = format!("cat {path}");
@@ -160,7 +173,10 @@ impl Writer<'_> {
             }),
         );
         let id = self.uuid();
-        self.completed(log, json!({ "type": "UserMessage", "id": id, "content": [{ "type": "text", "text": text }] }));
+        self.completed(
+            log,
+            json!({ "type": "UserMessage", "id": id, "content": [{ "type": "text", "text": text }] }),
+        );
     }
 
     fn begin_turn(&mut self, log: &mut Log) {
@@ -170,7 +186,8 @@ impl Writer<'_> {
         let started_at = self.clock_ms / 1000;
         self.event(log, json!({ "type": "task_started", "turn_id": turn, "started_at": started_at }));
         if log.model.is_empty() {
-            let text = format!("<environment_context>\n  <cwd>{}</cwd>\n</environment_context>", self.script.cwd);
+            let text =
+                format!("<environment_context>\n  <cwd>{}</cwd>\n</environment_context>", self.script.cwd);
             let id = format!("msg_{}", self.uuid());
             self.item(
                 log,
@@ -204,7 +221,10 @@ impl Writer<'_> {
         let id = format!("msg_{}", self.word());
         log.last_answer = Value::from(text);
         let content = json!([{ "type": "Text", "text": text }]);
-        self.completed(log, json!({ "type": "AgentMessage", "id": id, "content": content, "phase": "final_answer" }));
+        self.completed(
+            log,
+            json!({ "type": "AgentMessage", "id": id, "content": content, "phase": "final_answer" }),
+        );
         let content = json!([{ "type": "output_text", "text": text }]);
         self.item(
             log,
@@ -215,7 +235,10 @@ impl Writer<'_> {
 
     fn think(&mut self, log: &mut Log, text: &str) {
         let id = format!("rs_{}", self.word());
-        self.completed(log, json!({ "type": "Reasoning", "id": id, "summary_text": [text], "raw_content": [] }));
+        self.completed(
+            log,
+            json!({ "type": "Reasoning", "id": id, "summary_text": [text], "raw_content": [] }),
+        );
         self.item(
             log,
             json!({ "type": "reasoning", "id": id, "summary": [{ "type": "summary_text", "text": text }], "content": null }),
@@ -272,8 +295,11 @@ impl Writer<'_> {
     }
 
     fn edit(&mut self, log: &mut Log, path: &str, removed: &[String], added: &[String]) {
-        let full = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.script.cwd) };
-        let lines = |sign: char, lines: &[String]| lines.iter().map(|line| format!("{sign}{line}\n")).collect::<String>();
+        let full =
+            if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.script.cwd) };
+        let lines = |sign: char, lines: &[String]| {
+            lines.iter().map(|line| format!("{sign}{line}\n")).collect::<String>()
+        };
         let changed = lines('-', removed) + &lines('+', added);
         let (head, change, mark) = match removed.is_empty() {
             true => ("Add", json!({ "type": "add", "content": added.join("\n") + "\n" }), 'A'),
@@ -304,7 +330,8 @@ impl Writer<'_> {
         let call = self.call(log, "spawn_agent", Some("multi_agent_v1"), &json!({ "message": task }));
         let child = self.uuid();
         let mut inner = Log::new(child.clone(), Some(log.thread.clone()));
-        let told: Vec<Step> = std::iter::once(Step::User(task.to_owned())).chain(steps.iter().cloned()).collect();
+        let told: Vec<Step> =
+            std::iter::once(Step::User(task.to_owned())).chain(steps.iter().cloned()).collect();
         self.completed(
             log,
             json!({ "type": "CollabAgentToolCall", "id": call, "tool": "spawn_agent", "status": "completed",
@@ -318,7 +345,8 @@ impl Writer<'_> {
         });
         self.files.push(inner.file());
         let waited = self.call(log, "wait_agent", Some("multi_agent_v1"), &json!({ "targets": [child] }));
-        let done = json!({ "status": { child: { "completed": last.unwrap_or_default() } }, "timed_out": false });
+        let done =
+            json!({ "status": { child: { "completed": last.unwrap_or_default() } }, "timed_out": false });
         self.output(log, "function_call_output", &waited, &done.to_string());
     }
 
@@ -328,7 +356,11 @@ impl Writer<'_> {
             "content": [{ "type": "output_text", "text": summary }] });
         self.marked(log, "response_item", item, Some(json!({ "compaction_output": true })));
         let response = self.tokens(log);
-        self.line(log, "compacted", json!({ "message": summary, "replacement_history": [], "compaction_response_id": response }));
+        self.line(
+            log,
+            "compacted",
+            json!({ "message": summary, "replacement_history": [], "compaction_response_id": response }),
+        );
         let id = self.uuid();
         self.completed(log, json!({ "type": "ContextCompaction", "id": id }));
     }
@@ -346,9 +378,13 @@ impl Writer<'_> {
 
     fn title(&mut self, log: &mut Log, title: &str) {
         let now = self.now();
-        self.index.push_str(&json!({ "id": log.thread, "thread_name": title, "updated_at": now }).to_string());
+        self.index
+            .push_str(&json!({ "id": log.thread, "thread_name": title, "updated_at": now }).to_string());
         self.index.push('\n');
-        self.event(log, json!({ "type": "thread_name_updated", "thread_id": log.thread, "thread_name": title }));
+        self.event(
+            log,
+            json!({ "type": "thread_name_updated", "thread_id": log.thread, "thread_name": title }),
+        );
     }
 
     /// The tokens of the response that was just written; gives its id.
@@ -382,7 +418,10 @@ impl Writer<'_> {
 
     fn completed(&mut self, log: &mut Log, item: Value) {
         let (thread, turn) = (log.thread.clone(), log.turn.clone());
-        self.event(log, json!({ "type": "item_completed", "thread_id": thread, "turn_id": turn, "item": item }));
+        self.event(
+            log,
+            json!({ "type": "item_completed", "thread_id": thread, "turn_id": turn, "item": item }),
+        );
     }
 
     fn line(&mut self, log: &mut Log, kind: &str, payload: Value) {
@@ -391,7 +430,8 @@ impl Writer<'_> {
 
     /// A record, a second after the one before.
     fn marked(&mut self, log: &mut Log, kind: &str, payload: Value, metadata: Option<Value>) {
-        let mut record = json!({ "timestamp": self.now(), "ordinal": log.ordinal, "type": kind, "payload": payload });
+        let mut record =
+            json!({ "timestamp": self.now(), "ordinal": log.ordinal, "type": kind, "payload": payload });
         if let Some(metadata) = metadata {
             record["metadata"] = metadata;
         }
@@ -416,6 +456,13 @@ impl Writer<'_> {
         let word = self.word();
         let time = format!("{:012x}", self.clock_ms.max(0));
         let part = |text: &str, from: usize, to: usize| text.get(from..to).unwrap_or_default().to_owned();
-        format!("{}-{}-7{}-8{}-{}", part(&time, 0, 8), part(&time, 8, 12), part(&word, 0, 3), part(&word, 3, 6), part(&word, 4, 16))
+        format!(
+            "{}-{}-7{}-8{}-{}",
+            part(&time, 0, 8),
+            part(&time, 8, 12),
+            part(&word, 0, 3),
+            part(&word, 3, 6),
+            part(&word, 4, 16)
+        )
     }
 }

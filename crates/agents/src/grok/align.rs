@@ -48,7 +48,8 @@ pub(super) fn chat(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pla
     let mut given: HashMap<usize, Vec<EventId>> = HashMap::new();
     for segment in segments(drafts, &items) {
         for (item, found) in segment.iter().zip(match_segment(drafts, &told, segment)) {
-            let answered = drafts.get(*item).and_then(|draft| told.results.get(&draft.event.result.as_ref()?.call_id));
+            let answered =
+                drafts.get(*item).and_then(|draft| told.results.get(&draft.event.result.as_ref()?.call_id));
             let home = answered.copied().or(told.home(found));
             match drafts.get(*item).and_then(|draft| told.counterpart(draft, found)) {
                 Some(counterpart) => {
@@ -122,7 +123,10 @@ impl Told {
         let index = key.split(':').next().filter(|index| !index.is_empty())?;
         let of_index = || self.prompts.iter().filter(|(_, other)| other.split(':').next() == Some(index));
         let same = || of_index().filter(|(_, other)| other == key);
-        let found = same().find(|(at, _)| *at >= from).or_else(|| same().next_back()).or_else(|| of_index().next_back());
+        let found = same()
+            .find(|(at, _)| *at >= from)
+            .or_else(|| same().next_back())
+            .or_else(|| of_index().next_back());
         found.map(|(at, _)| *at)
     }
 
@@ -177,7 +181,8 @@ impl Told {
 
     /// The last answer of these that got no further than its thought.
     fn cut_thought(&self, within: Range<usize>) -> Option<usize> {
-        let is_cut = |answer: &Answer| answer.thought.is_some() && answer.message.is_none() && answer.calls.is_empty();
+        let is_cut =
+            |answer: &Answer| answer.thought.is_some() && answer.message.is_none() && answer.calls.is_empty();
         within.rev().find(|index| self.answers.get(*index).is_some_and(is_cut))
     }
 
@@ -195,7 +200,9 @@ impl Told {
 /// Cuts the items where a compaction or a new revision broke the thread: what
 /// follows does not go on where the item before it stood.
 fn segments<'i>(drafts: &[Draft], items: &'i [usize]) -> Vec<&'i [usize]> {
-    let breaks = |item: &usize| drafts.get(*item).map(|draft| (draft.event.id.revision, rule(draft, "summary").is_some()));
+    let breaks = |item: &usize| {
+        drafts.get(*item).map(|draft| (draft.event.id.revision, rule(draft, "summary").is_some()))
+    };
     let mut all = Vec::new();
     let mut start = 0;
     for at in 1..items.len() {
@@ -242,19 +249,25 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
         .collect();
     // Words stand before the calls of the same record, thoughts before their answer.
     for at in (0..segment.len()).rev() {
-        let (Some(here), Some(next)) = (segment.get(at).and_then(|item| drafts.get(*item)), at.checked_add(1)) else { continue };
+        let (Some(here), Some(next)) =
+            (segment.get(at).and_then(|item| drafts.get(*item)), at.checked_add(1))
+        else {
+            continue;
+        };
         let follows = segment.get(next).and_then(|item| drafts.get(*item));
         let same_record = follows.is_some_and(|next| next.event.raw == here.event.raw);
         if rule(here, "chat-said").is_some()
             && same_record
-            && let (Some(Match::Answer(answer)), Some(slot)) = (matches.get(next).copied(), matches.get_mut(at))
+            && let (Some(Match::Answer(answer)), Some(slot)) =
+                (matches.get(next).copied(), matches.get_mut(at))
         {
             *slot = Match::Answer(answer);
         }
     }
     match_words(drafts, told, segment, &mut matches);
     for at in (0..segment.len()).rev() {
-        let is_thought = |at: usize| segment.get(at).and_then(|item| rule(drafts.get(*item)?, "chat-thought")).is_some();
+        let is_thought =
+            |at: usize| segment.get(at).and_then(|item| rule(drafts.get(*item)?, "chat-thought")).is_some();
         if !is_thought(at) {
             continue;
         }
@@ -272,19 +285,25 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
 
 /// Finds the answers that made no calls, between those that are known.
 fn match_words(drafts: &[Draft], told: &Told, segment: &[usize], matches: &mut [Match]) {
-    let mut taken: HashSet<usize> =
-        matches.iter().filter_map(|found| if let Match::Answer(answer) = found { Some(*answer) } else { None }).collect();
+    let mut taken: HashSet<usize> = matches
+        .iter()
+        .filter_map(|found| if let Match::Answer(answer) = found { Some(*answer) } else { None })
+        .collect();
     let mut start = 0;
     while start < segment.len() {
         // A stretch without anything known.
-        let end = (start..segment.len()).find(|at| matches.get(*at).is_some_and(|found| *found != Match::None)).unwrap_or(segment.len());
+        let end = (start..segment.len())
+            .find(|at| matches.get(*at).is_some_and(|found| *found != Match::None))
+            .unwrap_or(segment.len());
         let within = told.between(matches, start, end);
         let words: Vec<(usize, &str)> = (start..end)
             .filter_map(|at| Some((at, rule(drafts.get(*segment.get(at)?)?, "chat-said")?)))
             .collect();
         let free = |taken: &HashSet<usize>| -> Vec<usize> {
             let fits = |index: &usize| {
-                told.answers.get(*index).is_some_and(|answer| answer.calls.is_empty() && answer.message.is_some())
+                told.answers
+                    .get(*index)
+                    .is_some_and(|answer| answer.calls.is_empty() && answer.message.is_some())
             };
             within.clone().filter(|index| fits(index) && !taken.contains(index)).collect()
         };

@@ -1,6 +1,8 @@
 //! What a call asks for: its class, command, paths and edits.
 
-use retro_model::{Access, Edit, EditKind, Kind, Origin, Outcome, Part as Piece, PathUse, ToolCall, ToolClass, ToolResult};
+use retro_model::{
+    Access, Edit, EditKind, Kind, Origin, Outcome, Part as Piece, PathUse, ToolCall, ToolClass, ToolResult,
+};
 use retro_text::{redact, redact_json, redact_owned};
 use serde_json::Value;
 
@@ -13,9 +15,10 @@ use crate::{Out, field, lines};
 /// The kind of work a tool does, by its name.
 pub(super) fn class(name: &str) -> ToolClass {
     match name {
-        "run_terminal_command" | "get_command_or_subagent_output" | "kill_command_or_subagent" | "monitor" => {
-            ToolClass::Shell
-        }
+        "run_terminal_command"
+        | "get_command_or_subagent_output"
+        | "kill_command_or_subagent"
+        | "monitor" => ToolClass::Shell,
         "read_file" => ToolClass::Read,
         "list_dir" | "grep" | "search_tool" => ToolClass::Search,
         "search_replace" | "write" => ToolClass::Edit,
@@ -42,7 +45,8 @@ pub(super) fn read(line: &Line<'_>, state: &State, out: &mut Out) {
     draft.hint.rule = Some(("call", line.stream().to_string()));
     out.push(draft);
     // Stands only if nothing answers the call.
-    let mut cut = line.draft("call/unanswered", Piece::Tag("result"), Kind::ToolResult, Origin::Harness).at(None);
+    let mut cut =
+        line.draft("call/unanswered", Piece::Tag("result"), Kind::ToolResult, Origin::Harness).at(None);
     cut.event.result = Some(ended(&call_id, Outcome::Interrupted));
     cut.hint.fold_only = true;
     out.push(cut);
@@ -163,7 +167,11 @@ mod tests {
     fn a_call_names_its_command_paths_and_edits() {
         let run = of("c1", "run_terminal_command", &json!({ "command": "make \\\n test" }));
         assert_eq!(run.command.unwrap().as_str(), "make test");
-        let call = of("c2", "search_replace", &json!({ "file_path": "/w/a", "old_string": "a\nb", "new_string": "a\nc\nd" }));
+        let call = of(
+            "c2",
+            "search_replace",
+            &json!({ "file_path": "/w/a", "old_string": "a\nb", "new_string": "a\nc\nd" }),
+        );
         assert_eq!(call.paths[0].access, Access::Write);
         assert_eq!((call.edits[0].added, call.edits[0].removed), (Some(2), Some(1)));
         let every = json!({ "file_path": "/w/a", "old_string": "a", "new_string": "b", "replace_all": true });

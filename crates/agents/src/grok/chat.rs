@@ -17,7 +17,9 @@ use crate::{Draft, Out, Record, field};
 const CONTINUED: &str = "This session is being continued from a previous conversation";
 
 pub(super) fn read(record: &Record<'_>, out: &mut Out) {
-    let kind = field::text(record.json, "type").filter(|kind| *kind != "function").or_else(|| field::text(record.json, "role"));
+    let kind = field::text(record.json, "type")
+        .filter(|kind| *kind != "function")
+        .or_else(|| field::text(record.json, "role"));
     match kind {
         Some("system" | "developer") => out.fold("chat/system"),
         Some("user") => user(record, out),
@@ -100,13 +102,16 @@ fn assistant(record: &Record<'_>, out: &mut Out) {
         // Older messages have name and arguments one level down.
         let function = call.get("function").unwrap_or(call);
         let arguments = match function.get("arguments") {
-            Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())),
+            Some(Value::String(text)) => {
+                serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()))
+            }
             Some(value) => value.clone(),
             None => Value::Null,
         };
         let call_id = field::text(call, "id").map(id).unwrap_or_default();
         let mut draft = record.draft("chat/assistant", Piece::Block(index), Kind::ToolCall, Origin::Model);
-        draft.event.tool = Some(call::of(&call_id, field::text(function, "name").unwrap_or_default(), &arguments));
+        draft.event.tool =
+            Some(call::of(&call_id, field::text(function, "name").unwrap_or_default(), &arguments));
         draft.hint.rule = Some(("chat-call", String::new()));
         drafts.push(draft);
     }
@@ -131,7 +136,8 @@ fn reasoning(record: &Record<'_>, out: &mut Out) {
 fn tool_result(record: &Record<'_>, out: &mut Out) {
     let text = content(record.json);
     let call_id = field::text(record.json, "tool_call_id").map(id).unwrap_or_default();
-    let code = text.strip_prefix("exit: ").and_then(|rest| rest.split([' ', '\n']).next()?.parse::<i64>().ok());
+    let code =
+        text.strip_prefix("exit: ").and_then(|rest| rest.split([' ', '\n']).next()?.parse::<i64>().ok());
     let outcome = match code {
         _ if text.starts_with("Tool execution was halted by the harness") => Outcome::Interrupted,
         Some(0) => Outcome::Ok,
@@ -148,7 +154,8 @@ fn tool_result(record: &Record<'_>, out: &mut Out) {
 
 /// A search that the provider made on its own side.
 fn backend_call(record: &Record<'_>, out: &mut Out) {
-    let call_id = ["id", "call_id", "tool_call_id"].iter().find_map(|name| field::some(record.json, name)).map(id);
+    let call_id =
+        ["id", "call_id", "tool_call_id"].iter().find_map(|name| field::some(record.json, name)).map(id);
     let mut draft = record.draft("chat/backend_tool_call", Piece::Whole, Kind::ToolCall, Origin::Model);
     let name = field::some(record.json, "name").unwrap_or("web_search");
     let mut call = call::of(&call_id.unwrap_or_default(), name, record.json);
@@ -164,7 +171,8 @@ fn content(item: &Value) -> String {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(blocks)) => {
             let texts = blocks.iter().filter(|block| field::text(block, "type") != Some("image"));
-            let texts: Vec<&str> = texts.filter_map(|block| block.as_str().or_else(|| field::text(block, "text"))).collect();
+            let texts: Vec<&str> =
+                texts.filter_map(|block| block.as_str().or_else(|| field::text(block, "text"))).collect();
             texts.join("\n")
         }
         _ => String::new(),
@@ -183,8 +191,14 @@ mod tests {
 
     #[test]
     fn a_prompt_is_what_stands_in_its_tag() {
-        assert_eq!(typed("<image_files>x</image_files>\n<user_query>\nfix it\n</user_query>"), Some("fix it"));
-        assert_eq!(typed("It was cut:\n<user_query>\nstop </user_query> here\n</user_query>\nGo on."), Some("stop </user_query> here"));
+        assert_eq!(
+            typed("<image_files>x</image_files>\n<user_query>\nfix it\n</user_query>"),
+            Some("fix it")
+        );
+        assert_eq!(
+            typed("It was cut:\n<user_query>\nstop </user_query> here\n</user_query>\nGo on."),
+            Some("stop </user_query> here")
+        );
         assert_eq!(typed("<user_query>no end"), Some("no end"));
         assert_eq!(typed("plain"), None);
     }

@@ -163,8 +163,13 @@ fn place<'n>(names: &'n [&'n str]) -> Option<Place<'n>> {
 }
 
 /// State of the program that no question was ever asked of.
-const INTERNAL: &[&str] =
-    &["announcement_state.json", "goal.state.json", "plan_mode.json", "resources_state.json", "title_refresh_idx"];
+const INTERNAL: &[&str] = &[
+    "announcement_state.json",
+    "goal.state.json",
+    "plan_mode.json",
+    "resources_state.json",
+    "title_refresh_idx",
+];
 
 /// Our name of a file below a session's own folder, and whether it is an extra.
 fn part_of_session(inner: &[&str]) -> Option<(String, bool)> {
@@ -200,7 +205,9 @@ fn part_of_session(inner: &[&str]) -> Option<(String, bool)> {
 /// How a part of this name changes and is read.
 pub(super) fn form(source: &str) -> (SourceKind, Format) {
     match source {
-        SourceKey::MAIN | "chat" | "events" | "feedback" | "rewind_points" => (SourceKind::Log, Format::JsonLines),
+        SourceKey::MAIN | "chat" | "events" | "feedback" | "rewind_points" => {
+            (SourceKind::Log, Format::JsonLines)
+        }
         "plan" | "signals" | "summary" | "usage" => (SourceKind::State, Format::Json),
         _ if source.ends_with(".meta") => (SourceKind::State, Format::Json),
         _ if source.ends_with(".output") || source.starts_with("checkpoint-") => {
@@ -303,7 +310,9 @@ mod tests {
         }
         std::fs::create_dir_all(root.join("sessions/g/s3/updates.jsonl")).unwrap();
         let mut seen = Vec::new();
-        walk(&root, &mut |found| seen.push((found.owner, found.source.to_string(), found.unreadable.is_some())));
+        walk(&root, &mut |found| {
+            seen.push((found.owner, found.source.to_string(), found.unreadable.is_some()))
+        });
         let shared = |name: &str| Owner::Shared(name.to_owned());
         assert_eq!(
             seen,

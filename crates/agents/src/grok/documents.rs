@@ -39,8 +39,19 @@ fn summary(record: &Record<'_>, out: &mut Out) {
     draft.event.data = pick(
         json,
         &[
-            "session_kind", "parent_session_id", "forked_at", "agent_name", "current_model_id", "chat_format_version",
-            "sandbox_profile", "head_commit", "git_root_dir", "git_remotes", "worktree_label", "previous_cwd", "hidden",
+            "session_kind",
+            "parent_session_id",
+            "forked_at",
+            "agent_name",
+            "current_model_id",
+            "chat_format_version",
+            "sandbox_profile",
+            "head_commit",
+            "git_root_dir",
+            "git_remotes",
+            "worktree_label",
+            "previous_cwd",
+            "hidden",
         ],
     );
     draft.hint.rule = Some(("session", kind.map(id).unwrap_or_default()));
@@ -83,7 +94,8 @@ fn checkpoint(key: &str, record: &Record<'_>, out: &mut Out) {
         return out.fold("file/checkpoint");
     };
     let mut draft = chat::as_summary(record, "file/checkpoint", &text);
-    draft.hint.rule = Some(("summary", field::some(record.json, "checkpoint_id").map_or_else(|| id(key), id)));
+    draft.hint.rule =
+        Some(("summary", field::some(record.json, "checkpoint_id").map_or_else(|| id(key), id)));
     out.push(draft);
 }
 
@@ -91,7 +103,11 @@ fn checkpoint(key: &str, record: &Record<'_>, out: &mut Out) {
 fn feedback(record: &Record<'_>, out: &mut Out) {
     let mut draft = record.draft("feedback", Piece::Whole, Kind::Note, Origin::User);
     draft.event.ts = ["timestamp", "ts", "created_at"].iter().find_map(|name| field::time(record.json, name));
-    draft.event.text = ["comment", "feedback", "text"].iter().find_map(|name| field::some(record.json, name)).and_then(words);
-    draft.event.data = without(record.json, &["timestamp", "ts", "created_at", "comment", "feedback", "text"]);
+    draft.event.text = ["comment", "feedback", "text"]
+        .iter()
+        .find_map(|name| field::some(record.json, name))
+        .and_then(words);
+    draft.event.data =
+        without(record.json, &["timestamp", "ts", "created_at", "comment", "feedback", "text"]);
     out.push(draft);
 }

@@ -83,8 +83,10 @@ fn tool_completed(record: &Record<'_>, out: &mut Out) {
     };
     let call_id = field::text(record.json, "tool_call_id").map(id).unwrap_or_default();
     let mut ending = draft(record, ROW, Piece::Whole, Kind::ToolResult, Origin::Tool);
-    ending.event.result =
-        Some(ToolResult { duration_ms: field::count(record.json, "duration_ms"), ..ended(&call_id, outcome) });
+    ending.event.result = Some(ToolResult {
+        duration_ms: field::count(record.json, "duration_ms"),
+        ..ended(&call_id, outcome)
+    });
     ending.hint.fold_only = true;
     ending.hint.rule = Some(("completed", call_id.clone()));
     out.push(ending);
@@ -109,14 +111,16 @@ fn permission(record: &Record<'_>, out: &mut Out) {
     }
     let mut denial = draft(record, ROW, Piece::Whole, Kind::Denial, Origin::Harness);
     denial.event.data = pick(record.json, &["tool_name", "decision", "wait_ms"]);
-    denial.hint.rule = Some(("refused", field::text(record.json, "tool_name").map(clean).unwrap_or_default()));
+    denial.hint.rule =
+        Some(("refused", field::text(record.json, "tool_name").map(clean).unwrap_or_default()));
     out.push(denial);
 }
 
 /// The user typed while the model worked.
 fn interjected(record: &Record<'_>, out: &mut Out) {
     const ROW: &str = "events/interjected";
-    let said = ["text", "prompt", "message", "content"].iter().find_map(|name| field::some(record.json, name));
+    let said =
+        ["text", "prompt", "message", "content"].iter().find_map(|name| field::some(record.json, name));
     let Some(said) = said else {
         out.facts.see(field::time(record.json, "ts"));
         return out.fold(ROW);

@@ -35,7 +35,8 @@ pub(super) fn identify(path: &Path, head: &[u8]) -> Option<Kindred> {
 fn sign(record: &Value) -> Option<(String, &'static str)> {
     if let Some(params) = record.get("params") {
         let method = field::text(record, "method")?;
-        let is_update = method.ends_with("session/update") && params.get("update")?.get("sessionUpdate").is_some();
+        let is_update =
+            method.ends_with("session/update") && params.get("update")?.get("sessionUpdate").is_some();
         // Other clients of the protocol keep such lines too; the event ids are Grok's.
         let is_grok = params.get("_meta")?.get("agentTimestampMs").is_some();
         let session = field::some(params, "sessionId")?;
@@ -87,7 +88,8 @@ mod tests {
 
     #[test]
     fn what_others_write_is_not_taken() {
-        let acp = r#"{"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"plan"}}}"#;
+        let acp =
+            r#"{"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"plan"}}}"#;
         assert_eq!(whose("/d/a.jsonl", acp), None);
         assert_eq!(whose("/d/a.jsonl", r#"{"type":"user","message":{}}"#), None);
         assert_eq!(whose("/d/a.jsonl", "not json"), None);

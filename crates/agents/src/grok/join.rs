@@ -64,7 +64,9 @@ pub(super) fn index_of(key: &str) -> &str {
 fn go_on_prompt(drafts: &mut [Draft], first: usize, at: usize) {
     let is_text = |at: usize| drafts.get(at).is_some_and(|draft| draft.event.kind == Kind::User);
     if is_text(at) {
-        if let Some(text) = (first..at).find(|at| is_text(*at) && !drafts.get(*at).is_some_and(|d| d.hint.fold_only)) {
+        if let Some(text) =
+            (first..at).find(|at| is_text(*at) && !drafts.get(*at).is_some_and(|d| d.hint.fold_only))
+        {
             go_on(drafts, text, at, "\n");
         }
         if let Some(draft) = drafts.get_mut(at) {
@@ -154,7 +156,9 @@ pub(super) fn calls(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pl
         let started = rule(draft, "background").is_some();
         let refused = rule(draft, "refused-call").is_some();
         let Some(result) = draft.event.result.as_mut().filter(|_| is_update || is_chat) else { continue };
-        if let Some((outcome, duration_ms)) = ended.get(&result.call_id).filter(|_| draft.hint.row != "task_completed") {
+        if let Some((outcome, duration_ms)) =
+            ended.get(&result.call_id).filter(|_| draft.hint.row != "task_completed")
+        {
             // A command that started well in the background may still fail; its task tells.
             let only_started = started && *outcome == Outcome::Ok;
             if !refused && !only_started && *outcome != Outcome::Unknown {

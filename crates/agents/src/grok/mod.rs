@@ -11,7 +11,8 @@
 //! source (`update` with `call`, `result`, `turn` and `side`; `chat`; `events`;
 //! `documents`); `settle` folds what came of them, in the steps `order`, `join`,
 //! `align` and `turns`. What the records mean is one table, `mapping`. `writer`
-//! goes the other way and writes a script as the program would.
+//! goes the other way and writes a script as the program would, with `story`,
+//! `work` and `pages`.
 //!
 //! All shapes were seen in 1.0.41 unless said otherwise; no file names the
 //! version that wrote it, so every shape is accepted at once.
@@ -32,9 +33,11 @@ mod result;
 mod settle;
 mod side;
 mod state;
+mod story;
 mod turn;
 mod turns;
 mod update;
+mod work;
 mod writer;
 
 use retro_model::{SessionKey, SourceKey, SourceKind};

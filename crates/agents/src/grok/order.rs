@@ -116,8 +116,8 @@ impl Runs {
         let is_known = self.owner.as_deref() == Some(owner);
         // A line that is only late has an earlier time, too. Only an empty task list may come
         // from a clock that was set back.
-        let began_anew =
-            number <= self.number && (millis > self.millis || (rule(draft, "taken-up").is_some() && millis != self.millis));
+        let began_anew = number <= self.number
+            && (millis > self.millis || (rule(draft, "taken-up").is_some() && millis != self.millis));
         if self.owner.is_some() && (!is_known || began_anew) {
             self.run += 1;
             (self.number, self.millis) = (0, i64::MIN);

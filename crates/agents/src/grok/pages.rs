@@ -33,7 +33,11 @@ impl Desk {
         let part = |text: &str, from: usize, to: usize| text.get(from..to).unwrap_or_default().to_owned();
         format!(
             "{}-{}-7{}-8{}-{}",
-            part(&a, 0, 8), part(&a, 8, 12), part(&a, 12, 15), part(&b, 0, 3), part(&b, 3, 15)
+            part(&a, 0, 8),
+            part(&a, 8, 12),
+            part(&a, 12, 15),
+            part(&b, 0, 3),
+            part(&b, 3, 15)
         )
     }
 

@@ -71,7 +71,9 @@ pub(super) fn id(text: &str) -> String {
 pub(super) fn pick(from: &Value, names: &[&str]) -> Option<Redacted<Value>> {
     let picked: Map<String, Value> = names
         .iter()
-        .filter_map(|name| Some(((*name).to_owned(), from.get(name).filter(|value| !value.is_null())?.clone())))
+        .filter_map(|name| {
+            Some(((*name).to_owned(), from.get(name).filter(|value| !value.is_null())?.clone()))
+        })
         .collect();
     (!picked.is_empty()).then(|| redact_json(Value::Object(picked)))
 }

@@ -5,7 +5,9 @@
 //! then status; the event log, where it has the call, has the last word when the
 //! session settles.
 
-use retro_model::{Access, Kind, Origin, Outcome, Part as Piece, PathUse, SourceKey, ToolCall, ToolClass, ToolResult};
+use retro_model::{
+    Access, Kind, Origin, Outcome, Part as Piece, PathUse, SourceKey, ToolCall, ToolClass, ToolResult,
+};
 use retro_text::{Redacted, redact};
 use serde_json::{Value, json};
 
@@ -83,7 +85,8 @@ fn result(line: &Line<'_>, out: &mut Out) {
     };
     out.push(draft);
     if refused {
-        let mut denial = line.draft("tool_call_update/result", Piece::Tag("denial"), Kind::Denial, Origin::Harness);
+        let mut denial =
+            line.draft("tool_call_update/result", Piece::Tag("denial"), Kind::Denial, Origin::Harness);
         denial.event.text = words(&text);
         denial.event.data = told(json!({ "call_id": call_id }));
         denial.hint.rule = Some(("denied", call_id));
@@ -97,7 +100,8 @@ fn is(output: &Value, kind: &str) -> bool {
 
 /// Whether the program says that it did not run the call.
 fn is_refusal(text: &str) -> bool {
-    text.starts_with("Tool `") && text.lines().next().is_some_and(|line| line.contains("` was not executed: "))
+    text.starts_with("Tool `")
+        && text.lines().next().is_some_and(|line| line.contains("` was not executed: "))
 }
 
 /// The source that a file of the `terminal` folder is.
@@ -109,8 +113,12 @@ pub(super) fn source_of(path: &str) -> Option<String> {
 /// What the tool answered, as the model got it where the line has that.
 fn answer(output: &Value, content: &[Value]) -> String {
     let of_kind = match field::text(output, "type") {
-        Some("Bash") => field::text(output, "output_for_prompt").map(str::to_owned).or_else(|| bytes(output, "output")),
-        Some("GrepSearch") => bytes(output, "stdout").filter(|text| !text.is_empty()).or_else(|| bytes(output, "stderr")),
+        Some("Bash") => {
+            field::text(output, "output_for_prompt").map(str::to_owned).or_else(|| bytes(output, "output"))
+        }
+        Some("GrepSearch") => {
+            bytes(output, "stdout").filter(|text| !text.is_empty()).or_else(|| bytes(output, "stderr"))
+        }
         Some("SubagentCompleted") => field::text(output, "output").map(str::to_owned),
         Some("BackgroundTaskStarted") => field::text(output, "summary").map(str::to_owned),
         Some("MCP") => output.get("output").and_then(variant),
@@ -160,8 +168,19 @@ fn facts(output: &Value) -> Option<Redacted<Value>> {
     pick(
         output,
         &[
-            "type", "signal", "timed_out", "total_bytes", "match_count", "tool_name", "server_name",
-            "subagent_type", "tool_calls", "turns", "worktree_path", "task_id", "pid",
+            "type",
+            "signal",
+            "timed_out",
+            "total_bytes",
+            "match_count",
+            "tool_name",
+            "server_name",
+            "subagent_type",
+            "tool_calls",
+            "turns",
+            "worktree_path",
+            "task_id",
+            "pid",
         ],
     )
 }
@@ -173,12 +192,18 @@ mod tests {
     #[test]
     fn every_kind_of_output_has_its_text() {
         let said = |output: Value| answer(&output, &[]);
-        assert_eq!(said(json!({ "type": "Bash", "output": [104, 105], "output_for_prompt": "exit: 0\nhi" })), "exit: 0\nhi");
+        assert_eq!(
+            said(json!({ "type": "Bash", "output": [104, 105], "output_for_prompt": "exit: 0\nhi" })),
+            "exit: 0\nhi"
+        );
         assert_eq!(said(json!({ "type": "Bash", "output": [104, 105, 255, 999] })), "hi\u{fffd}");
         assert_eq!(said(json!({ "type": "GrepSearch", "stdout": [97], "stderr": [] })), "a");
         assert_eq!(said(json!({ "type": "ReadFile", "FileContent": { "content": "1→x" } })), "1→x");
         assert_eq!(said(json!({ "type": "ReadFile", "FileNotFound": "Error: no a" })), "Error: no a");
-        assert_eq!(said(json!({ "type": "SearchReplace", "NoMatchesFound": { "message": "not there" } })), "not there");
+        assert_eq!(
+            said(json!({ "type": "SearchReplace", "NoMatchesFound": { "message": "not there" } })),
+            "not there"
+        );
         assert_eq!(said(json!({ "type": "MCP", "output": { "Error": "no such ticket" } })), "no such ticket");
         assert_eq!(said(json!({ "type": "Todo", "TodosUpdated": { "summary_for_prompt": "- a" } })), "- a");
         assert_eq!(said(json!({ "type": "New" })), "");
@@ -186,7 +211,10 @@ mod tests {
 
     #[test]
     fn blocks_are_the_text_where_there_is_no_other() {
-        let content = [json!({ "type": "content", "content": { "type": "text", "text": "a" } }), json!({ "type": "image" })];
+        let content = [
+            json!({ "type": "content", "content": { "type": "text", "text": "a" } }),
+            json!({ "type": "image" }),
+        ];
         assert_eq!(answer(&Value::Null, &content), "a\n[image]");
     }
 

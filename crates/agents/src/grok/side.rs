@@ -14,7 +14,8 @@ use crate::{Out, field};
 /// A sub-agent started, goes on or ended. Only this side knows the two belong together.
 pub(super) fn subagent(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     let update = line.update;
-    let Some(child) = field::some(update, "child_session_id").or_else(|| field::some(update, "subagent_id")) else {
+    let Some(child) = field::some(update, "child_session_id").or_else(|| field::some(update, "subagent_id"))
+    else {
         let draft = line.draft("unknown", Piece::Whole, Kind::Unknown, Origin::Harness);
         return out.push(super::record::as_unknown(draft, line.record));
     };
@@ -27,7 +28,15 @@ pub(super) fn subagent(line: &Line<'_>, kind: &str, state: &mut State, out: &mut
     draft.event.child = Some(id(child));
     draft.event.data = without(
         update,
-        &["sessionUpdate", "_meta", "output", "subagent_id", "child_session_id", "parent_session_id", "attempt_id"],
+        &[
+            "sessionUpdate",
+            "_meta",
+            "output",
+            "subagent_id",
+            "child_session_id",
+            "parent_session_id",
+            "attempt_id",
+        ],
     );
     match row {
         "subagent_spawned" => {
@@ -85,7 +94,8 @@ pub(super) fn task_completed(line: &Line<'_>, out: &mut Out) {
         ..ended(&call_id, outcome)
     });
     draft.event.text = words(text);
-    draft.event.data = pick(task, &["task_id", "kind", "signal", "description", "output_total_bytes", "explicitly_killed"]);
+    draft.event.data =
+        pick(task, &["task_id", "kind", "signal", "description", "output_total_bytes", "explicitly_killed"]);
     draft.hint.rule = Some(("task-ended", field::text(task, "task_id").map(id).unwrap_or_default()));
     out.push(draft);
 }
@@ -119,7 +129,8 @@ pub(super) fn background_tasks(line: &Line<'_>, out: &mut Out) {
 pub(super) fn checkpoint(line: &Line<'_>, out: &mut Out) {
     let mut draft = line.draft("compaction_checkpoint", Piece::Whole, Kind::Compaction, Origin::Harness);
     draft.hint.fold_only = true;
-    draft.hint.rule = Some(("checkpoint", field::text(line.update, "checkpoint_id").map(id).unwrap_or_default()));
+    draft.hint.rule =
+        Some(("checkpoint", field::text(line.update, "checkpoint_id").map(id).unwrap_or_default()));
     out.push(draft);
 }
 
@@ -163,7 +174,12 @@ pub(super) fn hook(line: &Line<'_>, out: &mut Out) {
 
 fn refuses(run: &Value) -> bool {
     let status = run.get("status").unwrap_or(&Value::Null);
-    let said = [status.as_str(), field::text(status, "status"), field::text(status, "decision"), field::text(run, "decision")];
+    let said = [
+        status.as_str(),
+        field::text(status, "status"),
+        field::text(status, "decision"),
+        field::text(run, "decision"),
+    ];
     said.into_iter().flatten().any(|word| matches!(word, "denied" | "deny" | "blocked" | "block"))
 }
 
@@ -182,7 +198,10 @@ mod tests {
     #[test]
     fn a_task_ran_from_its_start_to_its_end() {
         let at = |secs: u64, nanos: u64| json!({ "secs_since_epoch": secs, "nanos_since_epoch": nanos });
-        assert_eq!(duration_ms(&json!({ "start_time": at(5, 900_000_000), "end_time": at(7, 0) })), Some(1100));
+        assert_eq!(
+            duration_ms(&json!({ "start_time": at(5, 900_000_000), "end_time": at(7, 0) })),
+            Some(1100)
+        );
         assert_eq!(duration_ms(&json!({ "start_time": at(7, 0), "end_time": at(5, 0) })), None);
         assert_eq!(duration_ms(&json!({ "end_time": at(5, 0) })), None);
     }

@@ -32,7 +32,8 @@ pub(super) fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
     match stop {
         "cancelled" => {
             let mut draft = ending(Kind::Interruption, "interruption");
-            draft.event.data = told(json!({ "reason": stop, "category": line.meta.get("cancellationCategory") }));
+            draft.event.data =
+                told(json!({ "reason": stop, "category": line.meta.get("cancellationCategory") }));
             drafts.push(draft);
         }
         "error" | "rate_limit" => {
@@ -61,7 +62,9 @@ pub(super) fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
 fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Value, state: &mut State) -> Vec<Draft> {
     let includes = state.take_finished();
     let models: Vec<(Option<&str>, &Value)> = match usage.get("modelUsage").and_then(Value::as_object) {
-        Some(models) if !models.is_empty() => models.iter().map(|(model, part)| (Some(model.as_str()), part)).collect(),
+        Some(models) if !models.is_empty() => {
+            models.iter().map(|(model, part)| (Some(model.as_str()), part)).collect()
+        }
         _ => vec![(state.model.as_deref(), usage)],
     };
     let only = models.len() == 1;
@@ -69,7 +72,8 @@ fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Value, state: &mut S
         let piece = if only { Piece::Tag("usage") } else { Piece::Block(index) };
         let mut draft = line.draft("turn_completed", piece, Kind::Usage, Origin::Harness);
         // A cost is told of the whole turn, and of each model in newer lines.
-        let ticks = field::count(part, "costUsdTicks").or_else(|| field::count(usage, "costUsdTicks").filter(|_| only));
+        let ticks = field::count(part, "costUsdTicks")
+            .or_else(|| field::count(usage, "costUsdTicks").filter(|_| only));
         let incomplete = field::is(usage, "usage_is_incomplete") || field::is(usage, "usageIsIncomplete");
         draft.event.usage = Some(Usage {
             own: if line.inherited { own::COPIED } else { own::WRITTEN },

@@ -130,7 +130,9 @@ impl Logged {
     /// Whether the turn that a prompt of that time opened has an end here.
     fn see(&mut self, began: Option<i64>, ended: bool) -> bool {
         let Some(began) = began else { return false };
-        let distance = |turn: &&mut LoggedTurn| turn.began.map_or(i64::MAX, |other| other.saturating_sub(began).saturating_abs());
+        let distance = |turn: &&mut LoggedTurn| {
+            turn.began.map_or(i64::MAX, |other| other.saturating_sub(began).saturating_abs())
+        };
         match self.turns.iter_mut().min_by_key(distance).filter(|turn| distance(turn) <= BEGIN_SPREAD_MS) {
             Some(turn) => {
                 turn.told |= ended;
@@ -165,7 +167,8 @@ fn place_cut_calls(
         if draft.hint.row != "call/unanswered" || draft.hint.fold_only {
             continue;
         }
-        let end = draft.event.native.turn_id.as_ref().and_then(|turn| ends.get(turn)).filter(|end| **end > at);
+        let end =
+            draft.event.native.turn_id.as_ref().and_then(|turn| ends.get(turn)).filter(|end| **end > at);
         let last = || opened.iter().rev().find(|prompt| prompt.at < at).map(|prompt| prompt.last.max(at));
         if let Some(place) = places.get_mut(at) {
             *place = match end {
@@ -179,15 +182,25 @@ fn place_cut_calls(
 /// An answer is counted in its turn's row; in that of its model, where a turn has several.
 fn name_responses(drafts: &mut [Draft], spine: &Spine) {
     let mut rows: HashMap<String, Vec<String>> = HashMap::new();
-    for draft in spine.range.clone().filter_map(|at| drafts.get(at)).filter(|draft| draft.event.kind == Kind::Usage) {
+    for draft in
+        spine.range.clone().filter_map(|at| drafts.get(at)).filter(|draft| draft.event.kind == Kind::Usage)
+    {
         if let (Some(turn), Some(row)) = (&draft.event.native.turn_id, &draft.event.response) {
             rows.entry(turn.clone()).or_default().push(row.clone());
         }
     }
     for at in spine.range.clone() {
-        let Some(draft) = drafts.get_mut(at).filter(|draft| draft.event.kind != Kind::Usage) else { continue };
+        let Some(draft) = drafts.get_mut(at).filter(|draft| draft.event.kind != Kind::Usage) else {
+            continue;
+        };
         let Some(key) = draft.event.response.take() else { continue };
-        let rows = draft.event.native.turn_id.as_ref().and_then(|turn| rows.get(turn)).map_or(&[][..], Vec::as_slice);
+        let rows = draft
+            .event
+            .native
+            .turn_id
+            .as_ref()
+            .and_then(|turn| rows.get(turn))
+            .map_or(&[][..], Vec::as_slice);
         draft.event.response = match rows {
             rows if rows.contains(&key) => Some(key),
             [only] => Some(only.clone()),
@@ -216,7 +229,9 @@ pub(super) fn bury(drafts: &mut [Draft]) {
         if let Some(index) = index.and_then(|index| index.parse().ok()) {
             alive.push((index, at));
         }
-        let Some(target) = rule(draft, "rewind").and_then(|target| target.parse::<u64>().ok()) else { continue };
+        let Some(target) = rule(draft, "rewind").and_then(|target| target.parse::<u64>().ok()) else {
+            continue;
+        };
         let first = alive.iter().filter(|(index, _)| *index >= target).map(|(_, at)| *at).min();
         alive.retain(|(index, _)| *index < target);
         for dead in first.and_then(|first| drafts.get_mut(first..at)).into_iter().flatten() {

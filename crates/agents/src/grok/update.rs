@@ -95,7 +95,9 @@ pub(super) fn read(record: &Record<'_>, session: &str, state: &mut State, out: &
         "tool_call" => call::read(&line, state, out),
         "tool_call_update" => result::read(&line, out),
         "turn_completed" => turn::completed(&line, state, out),
-        "subagent_spawned" | "subagent_finished" | "subagent_progress" => side::subagent(&line, kind, state, out),
+        "subagent_spawned" | "subagent_finished" | "subagent_progress" => {
+            side::subagent(&line, kind, state, out)
+        }
         "task_backgrounded" => side::backgrounded(&line, out),
         "task_completed" => side::task_completed(&line, out),
         "background_tasks" => side::background_tasks(&line, out),
@@ -126,7 +128,8 @@ fn other(line: &Line<'_>, kind: &str, out: &mut Out) {
         Kind::Plan => &["goal", "objective"],
         _ => &[],
     };
-    let said = wordy.iter().find(|name| field::some(line.update, name).is_some()).copied().unwrap_or_default();
+    let said =
+        wordy.iter().find(|name| field::some(line.update, name).is_some()).copied().unwrap_or_default();
     draft.event.text = field::some(line.update, said).and_then(words);
     draft.event.data = without(line.update, &["sessionUpdate", "_meta", said]);
     if event == Kind::Model {
@@ -174,7 +177,8 @@ fn prompt(line: &Line<'_>, state: &mut State, out: &mut Out) {
     draft.hint.rule = Some(("prompt", format!("{index}:{:016x}", fingerprint(text))));
     out.push(draft);
     // Stands only if it turns out that the turn never ended; when it did, nobody wrote down.
-    let mut killed = line.draft("turn/killed", Piece::Tag("interruption"), Kind::Interruption, Origin::Harness).at(None);
+    let mut killed =
+        line.draft("turn/killed", Piece::Tag("interruption"), Kind::Interruption, Origin::Harness).at(None);
     killed.event.data = told(json!({ "reason": "unfinished" }));
     killed.hint.fold_only = true;
     out.push(killed);

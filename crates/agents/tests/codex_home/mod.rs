@@ -3,6 +3,9 @@
 //! content.
 #![allow(dead_code)]
 
+pub(crate) mod corpus;
+pub(crate) mod story;
+
 use retro_agents::script::Script;
 use retro_agents::{Agent, Encoding, Found, Owner, Places, by_name};
 use retro_model::SourceKey;
@@ -108,14 +111,17 @@ pub(crate) fn log(key: &str, records: Vec<Value>) -> Source {
         let mut line = match short.and_then(|fields| fields.iter().next()) {
             Some((word, payload)) if word == "event" => enveloped("event_msg", payload),
             Some((word, payload)) if word == "item" => enveloped("response_item", payload),
-            Some((word, item)) if word == "done" => {
-                enveloped("event_msg", &json!({ "type": "item_completed", "thread_id": THREAD, "item": item }))
-            }
+            Some((word, item)) if word == "done" => enveloped(
+                "event_msg",
+                &json!({ "type": "item_completed", "thread_id": THREAD, "item": item }),
+            ),
             _ => record.clone(),
         };
         let is_bare = line.get("payload").is_none();
         if let Some(fields) = line.as_object_mut().filter(|_| !is_bare) {
-            fields.entry("timestamp").or_insert_with(|| json!(format!("2026-03-01T10:{:02}:{:02}.000Z", n / 60, n % 60)));
+            fields
+                .entry("timestamp")
+                .or_insert_with(|| json!(format!("2026-03-01T10:{:02}:{:02}.000Z", n / 60, n % 60)));
             if let Some(beside) = record.get("metadata") {
                 fields.insert("metadata".to_owned(), beside.clone());
             }

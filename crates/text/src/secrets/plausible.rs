@@ -16,7 +16,7 @@ pub(super) fn is_secret(rule: &Rule, value: &[u8], bare: bool) -> bool {
         Judge::Shape => !has_any(value, MADE_UP) && !counts_up(value),
         Judge::BasicAuth => decodes_to_credentials(value),
         Judge::Password => is_password(value, bare),
-        Judge::Value => is_random(value),
+        Judge::Named | Judge::Value => is_random(value),
     }
 }
 
@@ -27,6 +27,7 @@ const MADE_UP: &[&str] = &[
     "....",
     "-fake",
     "_fake",
+    "a1b2c3",
     "changeme",
     "dummy",
     "example",
@@ -156,11 +157,17 @@ fn is_weak(value: &[u8]) -> bool {
     WEAK.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Whether eight neighbours count up or are the same: `12345678`, `abcdefgh`,
-/// `00000000`. A random token does so once in billions.
+/// Whether seven neighbours count up, or eight are the same: `1234567`,
+/// `abcdefg`, `00000000`. A random token does so once in a million. A row of
+/// `A` says nothing: zero bytes look so in base64.
 fn counts_up(value: &[u8]) -> bool {
-    let steps: Vec<i16> = value.windows(2).map(|pair| i16::from(pair[1]) - i16::from(pair[0])).collect();
-    steps.windows(7).any(|run| run.iter().all(|&step| step == 1) || run.iter().all(|&step| step == 0))
+    let (mut up, mut same) = (1, 1);
+    value.windows(2).any(|pair| {
+        let (left, right) = (pair[0], pair[1]);
+        up = if left.checked_add(1) == Some(right) { up + 1 } else { 1 };
+        same = if left == right && left != b'A' { same + 1 } else { 1 };
+        up >= 7 || same >= 8
+    })
 }
 
 /// Whether the value names a secret instead of being one: `$TOKEN`, `${TOKEN}`,
@@ -171,11 +178,19 @@ fn is_reference(value: &[u8]) -> bool {
         [b'$' | b'<' | b'{' | b'(' | b'[' | b'%' | b'&' | b'*' | b',' | b';', ..]
             | [.., b'>' | b'}' | b')' | b']' | b'%']
     );
+    // A member of something with a one-letter name, as in minified code.
+    let member =
+        matches!(value, [first, b'.', second, ..] if first.is_ascii_alphabetic() && is_name(*second));
     wrapped
+        || member
         || has_any(
             value,
             &["${", "$(", "{{", "(", "://", "process.env", "os.environ", "env.", "::", "->", "?."],
         )
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
 }
 
 /// `8-4-4-4-12` hexadecimal digits.
@@ -196,7 +211,7 @@ fn is_path(value: &[u8]) -> bool {
         .is_some_and(|rest| (1..=5).contains(&rest.len()) && rest.iter().all(u8::is_ascii_lowercase));
     let words = |part: &[u8]| {
         let words = Words::of(part);
-        words.letters >= words.words * 3
+        part.len() <= 4 || (words.letters >= words.words * 3 && words.sound_like_words())
     };
     rooted || named || (slashes > 0 && value.split(|&byte| byte == b'/').all(words))
 }
@@ -208,7 +223,7 @@ fn is_path(value: &[u8]) -> bool {
 /// words if it has letters of one case only, one in 200 otherwise.
 fn reads_as_words(value: &[u8]) -> bool {
     let words = Words::of(value);
-    words.letters * 4 >= (words.words + words.numbers) * 11 && words.vowels * 100 >= words.letters * 26
+    words.letters * 4 >= (words.words + words.numbers) * 11 && words.sound_like_words()
 }
 
 /// A value cut into words as a programmer would.
@@ -220,6 +235,10 @@ struct Words {
 }
 
 impl Words {
+    fn sound_like_words(&self) -> bool {
+        self.vowels * 100 >= self.letters * 26
+    }
+
     fn of(value: &[u8]) -> Words {
         let mut all = Words { letters: 0, vowels: 0, words: 0, numbers: 0 };
         let (mut before, mut last) = (b' ', b' ');

@@ -10,6 +10,10 @@
 pub(super) struct Rule {
     /// Its name, as it stands in the marker: `[a-z0-9-]`, never changed once released.
     pub(super) name: &'static str,
+    /// Whose secret it is, or [`ANY`].
+    pub(super) service: &'static str,
+    /// What it is, in a few words.
+    pub(super) what: &'static str,
     /// Text without any of these has no secret of this kind.
     pub(super) keywords: &'static [&'static str],
     /// Whether keywords are compared letter by letter or in any case.
@@ -49,9 +53,14 @@ pub(super) enum Judge {
     BasicAuth,
     /// A password at a place where only passwords stand.
     Password,
+    /// It stands beside the name of its service: it must look random.
+    Named,
     /// Anything could stand there: it must look random.
     Value,
 }
+
+/// The service of a secret that anybody may have made.
+pub(super) const ANY: &str = "any";
 
 /// Bytes looked at after a keyword, unless the rule says otherwise.
 const REACH: usize = 512;
@@ -60,11 +69,15 @@ impl Rule {
     /// A token that begins with its keyword and is known by its shape.
     pub(super) const fn token(
         name: &'static str,
+        service: &'static str,
+        what: &'static str,
         keywords: &'static [&'static str],
         pattern: &'static str,
     ) -> Rule {
         Rule {
             name,
+            service,
+            what,
             keywords,
             case: Case::Exact,
             pattern,
@@ -79,11 +92,25 @@ impl Rule {
     /// A secret known by the name or place beside it.
     pub(super) const fn named(
         name: &'static str,
+        service: &'static str,
+        what: &'static str,
         keywords: &'static [&'static str],
         pattern: &'static str,
     ) -> Rule {
-        let rule = Rule::token(name, keywords, pattern);
+        let rule = Rule::token(name, service, what, keywords, pattern);
         Rule { case: Case::Any, edge: false, ..rule }
+    }
+
+    /// A value that has no shape of its own, beside the name of its service.
+    pub(super) const fn beside(
+        name: &'static str,
+        service: &'static str,
+        what: &'static str,
+        keywords: &'static [&'static str],
+        pattern: &'static str,
+    ) -> Rule {
+        let rule = Rule::named(name, service, what, keywords, pattern);
+        Rule { judge: Judge::Named, entropy_min: Some(3.0), ..rule }
     }
 
     /// The same rule, whose match may begin this many bytes before the keyword.
@@ -124,7 +151,7 @@ macro_rules! assigned {
         concat!(
             "(?i:",
             $name,
-            r#")[\w.-]{0,24}[\s"'`\\]{0,4}(?:=>|\|\||\?=|[=:,>])[\s"'`=:>\\]{0,6}("#,
+            r#")[ \t\w.-]{0,32}[\s"'`\\]{0,4}(?:=>|\|\||\?=|[=:,>])[\s"'`=:>\\]{0,8}("#,
             $value,
             ")"
         )

@@ -5,16 +5,36 @@
 //! in ordinary text: each place where it stands costs a try of the pattern.
 
 mod ai;
+mod build;
 mod cloud;
 mod code;
+mod data;
+mod identity;
+mod messaging;
+mod monitoring;
+mod payment;
 mod places;
-mod services;
+mod work;
 
 use super::rule::Rule;
 
+static TABLES: &[&[Rule]] = &[
+    ai::RULES,
+    build::RULES,
+    cloud::RULES,
+    code::RULES,
+    data::RULES,
+    identity::RULES,
+    messaging::RULES,
+    monitoring::RULES,
+    payment::RULES,
+    places::RULES,
+    work::RULES,
+];
+
 /// Every rule, table by table.
 pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
-    [ai::RULES, cloud::RULES, code::RULES, places::RULES, services::RULES].into_iter().flatten()
+    TABLES.iter().copied().flatten()
 }
 
 #[cfg(test)]
@@ -25,7 +45,7 @@ mod tests {
 
     #[test]
     fn tables_are_sorted_and_names_are_unique() {
-        for table in [ai::RULES, cloud::RULES, code::RULES, places::RULES, services::RULES] {
+        for table in TABLES {
             assert!(table.is_sorted_by_key(|rule| rule.name), "after {}", table[0].name);
         }
         let names: BTreeSet<_> = all().map(|rule| rule.name).collect();

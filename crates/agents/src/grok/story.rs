@@ -1,0 +1,237 @@
+//! A session while it is written from a script: its turns, what the model says,
+//! its compactions. What the model does is in `work`.
+
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+use super::pages::{Desk, Pages, Tokens, time};
+use crate::script::{Script, Step};
+
+const MODEL: &str = "grok-code-fast-1";
+
+/// A session being written.
+pub(super) struct Session<'s> {
+    pub(super) script: &'s Script,
+    pub(super) desk: &'s mut Desk,
+    pub(super) pages: Pages,
+    /// What a parent session asks of this one.
+    pub(super) task: Option<&'s str>,
+    pub(super) title: Option<String>,
+    pub(super) model: String,
+    pub(super) prompts: u64,
+    /// Model of the open turn and its tokens, if one is open.
+    pub(super) turn: Option<(String, Tokens)>,
+    /// When the answer began that a thought opened.
+    pub(super) stream: Option<i64>,
+    pub(super) cancelled: bool,
+    pub(super) total: Tokens,
+    pub(super) answers: u64,
+    pub(super) last_prompt: String,
+    pub(super) children: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl<'s> Session<'s> {
+    pub(super) fn new(
+        script: &'s Script,
+        id: &str,
+        task: Option<&'s str>,
+        desk: &'s mut Desk,
+    ) -> Session<'s> {
+        Session {
+            script,
+            desk,
+            pages: Pages::new(id),
+            task,
+            title: None,
+            model: MODEL.to_owned(),
+            prompts: 0,
+            turn: None,
+            stream: None,
+            cancelled: false,
+            total: Tokens::default(),
+            answers: 0,
+            last_prompt: String::new(),
+            children: Vec::new(),
+        }
+    }
+
+    pub(super) fn steps(&mut self, steps: &[Step]) {
+        for (at, step) in steps.iter().enumerate() {
+            let next_cuts = steps.get(at + 1) == Some(&Step::Interrupt);
+            match step {
+                Step::Time(ms) => self.desk.clock_ms = *ms,
+                Step::Title(title) => self.title = Some(title.clone()),
+                Step::Model(model) => self.model = model.clone(),
+                Step::User(text) => self.prompt(text),
+                Step::Assistant(text) => self.say(text),
+                Step::Thinking(text) => self.think(text),
+                Step::Shell { command, output, exit_code: 0 } if output.is_empty() && next_cuts => {
+                    self.cut_call(command)
+                }
+                Step::Shell { command, output, exit_code } => self.shell(command, output, *exit_code),
+                Step::Read { path, content } => self.read(path, content),
+                Step::Edit { path, removed, added } => self.edit(path, removed, added),
+                Step::Subagent { task, steps } => self.subagent(task, steps),
+                Step::Compaction(summary) => self.compact(summary),
+                Step::Interrupt => self.end_turn("cancelled"),
+            }
+            if !matches!(step, Step::Time(_) | Step::Title(_) | Step::Model(_)) {
+                self.desk.clock_ms = self.desk.clock_ms.saturating_add(1000);
+            }
+        }
+    }
+
+    pub(super) fn prompt(&mut self, text: &str) {
+        self.end_turn("end_turn");
+        self.pages.update(
+            self.desk,
+            json!({ "sessionUpdate": "user_message_chunk", "content": { "type": "text", "text": text },
+                "_meta": { "modelId": self.model, "promptIndex": self.prompts } }),
+            None,
+        );
+        self.open_turn();
+        let wrapped = match self.task {
+            Some(_) => text.to_owned(),
+            None => format!("<user_query>\n{text}\n</user_query>"),
+        };
+        self.pages.chat.push(
+            json!({ "type": "user", "content": [{ "type": "text", "text": wrapped }], "prompt_index": self.prompts }),
+        );
+        self.prompts += 1;
+        self.last_prompt = wrapped;
+    }
+
+    pub(super) fn open_turn(&mut self) {
+        self.pages.turn = self.desk.uuid();
+        let mut fields = json!({ "session_id": self.pages.session, "turn_number": self.prompts,
+            "model_id": self.model, "session_relationship": "primary", "schema_version": "1.0" });
+        if std::mem::take(&mut self.cancelled) {
+            fields["redirect_kind"] = Value::from("cancel_then_send");
+        }
+        self.pages.event(self.desk, "turn_started", fields);
+        self.turn = Some((self.model.clone(), Tokens::default()));
+    }
+
+    /// One answer of the model: counts it, and tells when it began.
+    pub(super) fn answer(&mut self) -> i64 {
+        if self.turn.is_none() {
+            self.open_turn();
+        }
+        self.answers += 1;
+        let n = self.answers;
+        let tokens = Tokens { input: 100 + n, cache_read: 1000 * n, output: 20 + n, reasoning: 0, calls: 1 };
+        if let Some((_, sum)) = &mut self.turn {
+            sum.add(tokens);
+        }
+        self.stream.take().unwrap_or(self.desk.clock_ms)
+    }
+
+    pub(super) fn think(&mut self, text: &str) {
+        let stream = match self.stream {
+            Some(stream) => stream,
+            None => {
+                if self.turn.is_none() {
+                    self.open_turn();
+                }
+                self.desk.clock_ms
+            }
+        };
+        self.stream = Some(stream);
+        self.pages.update(
+            self.desk,
+            json!({ "sessionUpdate": "agent_thought_chunk", "content": { "type": "text", "text": text } }),
+            Some(stream),
+        );
+        let word = self.desk.word();
+        self.pages.chat.push(json!({ "type": "reasoning", "id": format!("rs_{word}"),
+            "summary": [{ "type": "summary_text", "text": text }], "status": "completed" }));
+    }
+
+    pub(super) fn say(&mut self, text: &str) {
+        let stream = self.answer();
+        self.pages.update(
+            self.desk,
+            json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } }),
+            Some(stream),
+        );
+        self.pages.chat.push(json!({ "type": "assistant", "content": text, "model_id": self.model }));
+    }
+
+    pub(super) fn compact(&mut self, summary: &str) {
+        let checkpoint = self.desk.uuid();
+        self.pages.own_update(
+            self.desk,
+            json!({ "sessionUpdate": "auto_compact_started", "tokens_used": 180_000,
+            "context_window": 200_000, "percentage": 90, "reason": "Context window 90% full" }),
+        );
+        let text = format!(
+            "This session is being continued from a previous conversation that ran out of context.\n\nSummary:\n{summary}"
+        );
+        let item = |text: &str| json!({ "type": "user", "content": [{ "type": "text", "text": text }] });
+        let mut told = item(&text);
+        told["synthetic_reason"] = Value::from("compaction_meta");
+        self.pages.chat.truncate(2);
+        self.pages.chat.extend([item(&self.last_prompt), told]);
+        let file = format!("compaction_checkpoints/{checkpoint}.json");
+        let document = json!({ "checkpoint_id": checkpoint, "prompt_index_at_compaction": self.prompts,
+            "compacted_history": self.pages.chat, "schema_version": 1 });
+        self.pages.own_update(
+            self.desk,
+            json!({ "sessionUpdate": "compaction_checkpoint", "checkpoint_id": checkpoint,
+            "prompt_index_at_compaction": self.prompts, "checkpoint_file": file, "schema_version": 1 }),
+        );
+        self.pages.beside.push((PathBuf::from(file), document.to_string().into_bytes()));
+        self.pages.own_update(
+            self.desk,
+            json!({ "sessionUpdate": "auto_compact_completed", "tokens_before": 180_000,
+            "tokens_after": 9_000, "elapsed_ms": 900, "summary_preview": null }),
+        );
+    }
+
+    /// Ends the turn, if one is open.
+    pub(super) fn end_turn(&mut self, stop: &str) {
+        let Some((model, tokens)) = self.turn.take() else { return };
+        self.stream = None;
+        self.cancelled = stop == "cancelled";
+        let outcome = if self.cancelled {
+            json!({ "outcome": "cancelled", "cancellation_category": "mid_turn_abort" })
+        } else {
+            json!({ "outcome": "completed" })
+        };
+        self.pages.event(self.desk, "turn_ended", outcome);
+        let mut usage = tokens.json();
+        let mut by_model = serde_json::Map::new();
+        by_model.insert(model, tokens.json());
+        usage["modelUsage"] = Value::Object(by_model);
+        self.pages.own_update(
+            self.desk,
+            json!({ "sessionUpdate": "turn_completed", "prompt_id": self.pages.turn,
+            "stop_reason": stop, "usage": usage, "elapsed_ms": 1000 }),
+        );
+        self.total.add(tokens);
+    }
+
+    /// Writes the session's files below its folder's name; gives its tokens.
+    pub(super) fn finish(mut self, files: &mut Vec<(PathBuf, Vec<u8>)>) -> Tokens {
+        self.end_turn("end_turn");
+        let id = self.pages.session.clone();
+        let mut summary = json!({
+            "info": { "id": id, "cwd": self.script.cwd },
+            "created_at": time(self.script.start_ms), "updated_at": time(self.desk.clock_ms),
+            "last_active_at": time(self.desk.clock_ms), "current_model_id": self.model, "chat_format_version": 1,
+            "agent_name": "grok-build-plan", "sandbox_profile": "off", "head_branch": self.script.branch,
+        });
+        if let Some(title) = &self.title {
+            summary["generated_title"] = Value::from(title.as_str());
+        }
+        if self.task.is_some() {
+            summary["session_kind"] = Value::from("subagent");
+        }
+        let usage = json!({ "sessionId": id, "session": self.total.json() });
+        let total = self.total;
+        let own = self.pages.into_files(&summary, Some(&usage));
+        files.extend(own.into_iter().map(|(path, bytes)| (PathBuf::from(&id).join(path), bytes)));
+        files.extend(self.children);
+        total
+    }
+}

@@ -1,0 +1,60 @@
+use crate::context::{Context, Exit, Outcome};
+use crate::format::count;
+use crate::table::{Column, table};
+
+/// List where secrets lie in what was captured: record and rule, never the value
+///
+/// Everything retro derives is redacted; the raw files are kept as the agents wrote
+/// them. Exits 1 when something was found.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro secrets
+  retro secrets --session 3f2a
+  retro raw claude 3f2a --line 42      shows a record, value and all")]
+pub struct Args {
+    /// Only the session whose id begins so
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+}
+
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let store = context.store(&context.config()?)?;
+    let keys = match &args.session {
+        Some(id) => vec![retro::views::session(&store, "*", id)?],
+        None => store.session_keys()?,
+    };
+    let view = retro::views::secrets(&store, &keys)?;
+    let exit = if view.found.is_empty() { Exit::Done } else { Exit::Findings };
+    if context.global.json {
+        context.print_json(&view)?;
+        return Ok(exit);
+    }
+    if !view.found.is_empty() {
+        let rows: Vec<Vec<String>> = view
+            .found
+            .iter()
+            .map(|secret| {
+                vec![
+                    secret.agent.clone(),
+                    secret.session_id.chars().take(8).collect(),
+                    secret.address.clone(),
+                    secret.count.to_string(),
+                    secret.rule.to_owned(),
+                ]
+            })
+            .collect();
+        let header = [
+            Column::left("agent"),
+            Column::left("session"),
+            Column::left("record"),
+            Column::right("count"),
+            Column::flexible("rule"),
+        ];
+        for line in table(&header, &rows, context.columns()) {
+            context.print(&line)?;
+        }
+    }
+    let total: u64 = view.found.iter().map(|secret| secret.count).sum();
+    context.say(&format!("{} in {}.", count(total, "secret"), count(view.sessions, "session")));
+    Ok(exit)
+}

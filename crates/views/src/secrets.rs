@@ -1,0 +1,58 @@
+//! Where secrets lie in what was captured.
+
+use retro_engine::secrets::scan;
+use retro_model::SessionKey;
+use retro_store::Store;
+use serde::Serialize;
+
+use crate::Error;
+
+/// The answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct SecretsView {
+    /// `retro.secrets/1`.
+    pub schema: &'static str,
+    /// Number of the rule set.
+    pub rules_version: u32,
+    /// Sessions looked through.
+    pub sessions: u64,
+    /// What was found, by session and record.
+    pub found: Vec<SecretView>,
+}
+
+/// Secrets of one kind in one record. Never their value.
+#[derive(Debug, Clone, Serialize)]
+pub struct SecretView {
+    /// Our name of the agent.
+    pub agent: String,
+    /// The agent's id.
+    pub session_id: String,
+    /// The record, as in an event id: `m:1042`.
+    pub address: String,
+    /// The rule that knew them.
+    pub rule: &'static str,
+    /// How many.
+    pub count: u64,
+}
+
+/// Looks through the raw files of these sessions.
+pub fn secrets(store: &Store, keys: &[SessionKey]) -> Result<SecretsView, Error> {
+    let mut found = Vec::new();
+    for key in keys {
+        for secret in scan(store, key)? {
+            found.push(SecretView {
+                agent: key.agent.clone(),
+                session_id: key.id.clone(),
+                address: secret.at.event(retro_model::Part::Whole).to_string(),
+                rule: secret.rule,
+                count: secret.count,
+            });
+        }
+    }
+    Ok(SecretsView {
+        schema: "retro.secrets/1",
+        rules_version: retro_text::secrets::RULES_VERSION,
+        sessions: keys.len() as u64,
+        found,
+    })
+}
