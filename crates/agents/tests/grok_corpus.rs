@@ -226,7 +226,7 @@ fn calls_and_results_join_as_a_plain_search_says() {
 /// Differences that the log cannot know, by scenario and what differs.
 fn is_known_difference(scenario: &str, what: &str) -> bool {
     match what {
-        // One of the two was rejected by the program and made again: it logged one.
+        // Two were billed, and the log shows one.
         "compactions" => scenario == "23-autocompact",
         _ => false,
     }
@@ -479,6 +479,42 @@ fn any_split_and_any_order_give_the_same_stream() {
             }
         }
     }));
+}
+
+/// What a base64 text stands for.
+fn decoded(text: &str) -> String {
+    const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bits, mut count, mut bytes) = (0u32, 0, Vec::new());
+    for value in text.chars().filter_map(|letter| ALPHABET.find(letter)) {
+        bits = bits << 6 | value as u32;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn no_planted_secret_is_told() {
+    let Some(corpus) = corpus() else { return };
+    let scenarios = scenarios(&corpus);
+    let scenario = scenarios.iter().find(|scenario| scenario.name == "15-secret").unwrap();
+    let planted = scenario.truth["secrets_b64"].as_object().unwrap();
+    assert!(!planted.is_empty());
+    let sessions = settle_all(scenario);
+    let told: String = sessions
+        .values()
+        .flat_map(|session| &session.events)
+        .map(|event| serde_json::to_string(event).unwrap())
+        .collect();
+    let facts: String =
+        sessions.values().map(|session| serde_json::to_string(&session.facts).unwrap()).collect();
+    for (name, secret) in planted {
+        let secret = decoded(secret.as_str().unwrap());
+        assert!(!told.contains(&secret) && !facts.contains(&secret), "{name} is told");
+    }
 }
 
 #[test]

@@ -25,6 +25,7 @@ pub mod rebuild;
 pub mod secrets;
 pub mod stages;
 pub mod sync;
+mod upkeep;
 pub mod watch;
 mod world;
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::capture::{from_raw, from_slots};
 use crate::stages::Stage;
 use crate::sync::{agent_of, backfill};
-use crate::{Config, Error, Progress, SyncReport, World, cold};
+use crate::{Config, Error, Progress, SyncReport, World, cold, upkeep};
 
 /// Drops what `stage` derived (everything without one) and makes it again, also
 /// for sessions that are still growing.
@@ -29,6 +29,7 @@ pub fn rebuild(
             Some(stage) => {
                 let index = store.index()?;
                 index.write(|index| index.clear_stage(stage.name))?;
+                upkeep::forget(&index)?;
             }
         }
     }

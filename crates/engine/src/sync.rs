@@ -20,7 +20,7 @@ use std::time::Instant;
 use crate::discover::{Discovery, Known, SessionFiles, discover};
 use crate::exclude::Excluder;
 use crate::stages::{Stage, runs};
-use crate::{Config, Error, World, cold, from};
+use crate::{Config, Error, World, cold, from, upkeep};
 pub(crate) use batch::{Batcher, backfill};
 pub use report::{Failure, Progress, SyncReport};
 
@@ -100,11 +100,16 @@ pub fn sync_store(
     } else {
         report.unread = changed.len() as u64;
     }
-    if runs("turns", options.until) && wanted.is_none() && options.deadline.is_none() {
-        backfill(world, store, &index, &mut report, progress)?;
-    }
-    if wanted.is_none() && options.deadline.is_none() {
+    let now = world.now();
+    let whole_run = wanted.is_none() && options.deadline.is_none();
+    if whole_run && upkeep::is_due(&index, now)? {
+        if runs("turns", options.until) {
+            backfill(world, store, &index, &mut report, progress)?;
+        }
         cold::run(world, store, &index, options.until, false, &mut report, progress)?;
+        if options.until.is_none() && !world.stopping() && report.failed == 0 {
+            upkeep::note(&index)?;
+        }
     }
     // A full sweep has seen whatever the jobs ask for.
     if wanted.is_none() && options.agent.is_none() && options.from.is_none() && !world.stopping() {

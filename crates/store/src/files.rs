@@ -149,22 +149,19 @@ impl Files {
         taken: &Touched,
         synced: &mut impl FnMut(&Path) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for path in &taken.files {
-            match self.disk.sync_file(path) {
-                Ok(()) => synced(path)?,
-                // Removed since it was touched: nothing to keep.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(Error::io("sync", path)(error)),
-            }
+        // What was removed since it was touched needs no keeping.
+        let there = |path: &Path, result: io::Result<()>| match result {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Error::io("sync", path)(error)),
+        };
+        let files: Vec<&PathBuf> = taken.files.iter().collect();
+        let kept = at_once(&files, |path| there(path, self.disk.sync_file(path)))?;
+        for (path, _) in files.iter().zip(kept).filter(|(_, kept)| *kept) {
+            synced(path)?;
         }
-        for path in &taken.folders {
-            match self.disk.sync_dir(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::io("sync", path)(error));
-                }
-                _ => {}
-            }
-        }
+        let folders: Vec<&PathBuf> = taken.folders.iter().collect();
+        at_once(&folders, |path| there(path, self.disk.sync_dir(path)))?;
         Ok(())
     }
 
@@ -183,6 +180,40 @@ pub(crate) struct Entry {
     /// A regular file, not a link to one.
     pub is_file: bool,
     pub size: u64,
+}
+
+/// So few are done one after the other: threads would cost more than they save.
+const FEW: usize = 16;
+
+/// Threads that wait for the disk together: it writes what waits at the same time
+/// in one go.
+const WAITERS: usize = 8;
+
+/// Does `work` on every item, many at the same time, and gives the results in
+/// order, or the first error.
+pub(crate) fn at_once<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    if items.len() <= FEW {
+        return items.iter().map(work).collect();
+    }
+    let share = items.len().div_ceil(WAITERS);
+    std::thread::scope(|scope| {
+        let work = &work;
+        let waiters: Vec<_> = items
+            .chunks(share)
+            .map(|items| scope.spawn(move || items.iter().map(work).collect::<Result<Vec<R>, Error>>()))
+            .collect();
+        let mut results = Vec::with_capacity(items.len());
+        for waiter in waiters {
+            match waiter.join() {
+                Ok(part) => results.extend(part?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok(results)
+    })
 }
 
 /// The entries of a folder by name; none if there is no such folder.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::archive::Standings;
 use crate::error::RESTORE;
-use crate::files::{Entry, Files, Worth, entries};
+use crate::files::{Entry, Files, Worth, at_once, entries};
 use crate::head::{self, Head};
 use crate::layout::{self, HEAD, PART, Slot};
 use crate::names::{self, Decoded};
@@ -215,11 +215,11 @@ impl Store {
             None => Ok(()),
         })?;
         let waiting: Vec<SessionFile> = self.waiting().values().cloned().collect();
-        for file in &waiting {
+        at_once(&waiting, |file| {
             let path = layout::session_file(self.root(), &file.key);
             let bytes = file.encode().map_err(|error| Error::io("write", &path)(error.into()))?;
-            self.files.put(&path, &bytes, Worth::Truth)?;
-        }
+            self.files.put(&path, &bytes, Worth::Truth)
+        })?;
         self.files.sync(|_| Ok(()))?;
         let mut still = self.waiting();
         for file in &waiting {

@@ -5,13 +5,17 @@
 //! cargo run --release -p retro-text --example scan -- --where DIR…    and where they stand
 //! ```
 //!
-//! Files are read as one text each. No value is ever printed: a finding is a
-//! rule, a file, an offset and a length.
+//! Files are read as one text each and looked at three times; the fastest time
+//! of each counts, since a machine has other things to do. No value is ever
+//! printed: a finding is a rule, a file, an offset and a length.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// How often each file is looked at.
+const PASSES: usize = 3;
 
 fn main() -> std::io::Result<()> {
     let (flags, dirs): (Vec<String>, Vec<String>) =
@@ -25,9 +29,14 @@ fn main() -> std::io::Result<()> {
     let mut by_rule: BTreeMap<&str, usize> = BTreeMap::new();
     for file in &files {
         let text = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
-        let start = Instant::now();
-        let found = retro_text::secrets::find(&text);
-        spent += start.elapsed();
+        let mut best = Duration::MAX;
+        let mut found = Vec::new();
+        for _ in 0..PASSES {
+            let start = Instant::now();
+            found = retro_text::secrets::find(&text);
+            best = best.min(start.elapsed());
+        }
+        spent += best;
         bytes += text.len();
         for finding in found {
             *by_rule.entry(finding.rule).or_default() += 1;

@@ -1,15 +1,20 @@
 //! Finding secrets in text.
 //!
 //! The rules are data: tables in `rules`, one entry a kind of secret, each
-//! with a few keywords. One automaton over all keywords runs through the text
-//! first (`scan`), so a text without any costs nothing more. Where a keyword
-//! stands, its rule's pattern is tried right there, and what it matches must
-//! still look like a secret and not like the word `changeme` (`plausible`).
+//! with a few keywords. Keywords are looked for first (`keywords`), so a text
+//! without any costs nothing more. Where one stands, its rule's pattern is tried
+//! right there (`scan`), and what it matches must still look like a secret and not like the word `changeme` (`plausible`).
+//! The same rules read the text without its JSON escapes (`escaped`) and what
+//! stands in it as base64 (`encoded`).
 //!
 //! **Invariants.** Redaction is a function of the text alone: a marker names
 //! the rule and nothing else, so it cannot be guessed back and does not depend
 //! on the machine. It is idempotent: redacting twice changes nothing.
 
+mod encoded;
+mod escaped;
+mod findings;
+mod keywords;
 mod marker;
 mod plausible;
 mod rule;
@@ -17,9 +22,10 @@ mod rules;
 mod scan;
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// Number of the rule set. Text kept outside raw is scanned again when it changes.
-pub const RULES_VERSION: u32 = 1;
+pub const RULES_VERSION: u32 = 2;
 
 /// One secret found: where it stands and which rule knew it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +40,7 @@ pub struct Finding {
 
 /// Every secret in `text`, in order, without overlaps.
 pub fn find(text: &str) -> Vec<Finding> {
-    scan::find(text)
+    findings::find(text)
 }
 
 /// `text` with each finding replaced by `[redacted:<rule>]`.
@@ -54,9 +60,26 @@ pub fn replace(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// The names of all rules, in the order of their tables.
-pub fn rule_names() -> impl Iterator<Item = &'static str> {
-    rules::all().map(|rule| rule.name)
+/// One kind of secret, for people to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RuleInfo {
+    /// Its name, as it stands in a marker.
+    pub name: &'static str,
+    /// Whose secret it is; `any` for what is known by its place alone.
+    pub service: &'static str,
+    /// What it is, in a few words.
+    pub what: &'static str,
+}
+
+/// Every kind of secret that is known, sorted by name.
+pub fn rules() -> &'static [RuleInfo] {
+    static RULES: LazyLock<Vec<RuleInfo>> = LazyLock::new(|| {
+        let info = |rule: &rule::Rule| RuleInfo { name: rule.name, service: rule.service, what: rule.what };
+        let mut all: Vec<RuleInfo> = rules::all().map(info).collect();
+        all.sort_by_key(|rule| rule.name);
+        all
+    });
+    &RULES
 }
 
 fn without(text: &str, found: &[Finding]) -> String {

@@ -179,11 +179,10 @@ impl Told {
         first..self.answers.partition_point(|answer| answer.at < high).max(first)
     }
 
-    /// The last answer of these that got no further than its thought.
-    fn cut_thought(&self, within: Range<usize>) -> Option<usize> {
-        let is_cut =
-            |answer: &Answer| answer.thought.is_some() && answer.message.is_none() && answer.calls.is_empty();
-        within.rev().find(|index| self.answers.get(*index).is_some_and(is_cut))
+    /// The last answer of these that thought and whose words no item has.
+    fn cut_thought(&self, within: Range<usize>, taken: &HashSet<usize>) -> Option<usize> {
+        let is_cut = |answer: &Answer| answer.thought.is_some() && answer.calls.is_empty();
+        within.rev().find(|index| !taken.contains(index) && self.answers.get(*index).is_some_and(is_cut))
     }
 
     /// The next prompt after a place.
@@ -265,16 +264,23 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
         }
     }
     match_words(drafts, told, segment, &mut matches);
+    let taken = taken(&matches);
     for at in (0..segment.len()).rev() {
         let is_thought =
             |at: usize| segment.get(at).and_then(|item| rule(drafts.get(*item)?, "chat-thought")).is_some();
         if !is_thought(at) {
             continue;
         }
-        // A thought that nothing followed belongs to an answer that was cut there.
-        let found = match matches.get(at + 1).copied() {
-            Some(Match::Answer(answer)) => Match::Answer(answer),
-            _ => told.cut_thought(told.between(&matches, at, at + 1)).map_or(Match::None, Match::Answer),
+        let next = matches.get(at + 1).copied();
+        let has_thought =
+            |index: usize| told.answers.get(index).is_some_and(|answer| answer.thought.is_some());
+        let found = match next {
+            Some(Match::Answer(answer)) if has_thought(answer) => Match::Answer(answer),
+            // A thought that its answer did not follow belongs to one that was cut there.
+            next => match told.cut_thought(told.between(&matches, at, at + 1), &taken) {
+                Some(cut) => Match::Answer(cut),
+                None => next.filter(|next| matches!(next, Match::Answer(_))).unwrap_or(Match::None),
+            },
         };
         if let Some(slot) = matches.get_mut(at) {
             *slot = found;
@@ -283,12 +289,18 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
     matches
 }
 
+/// The answers that are found.
+fn taken(matches: &[Match]) -> HashSet<usize> {
+    let answers = matches.iter().filter_map(|found| match found {
+        Match::Answer(answer) => Some(*answer),
+        _ => None,
+    });
+    answers.collect()
+}
+
 /// Finds the answers that made no calls, between those that are known.
 fn match_words(drafts: &[Draft], told: &Told, segment: &[usize], matches: &mut [Match]) {
-    let mut taken: HashSet<usize> = matches
-        .iter()
-        .filter_map(|found| if let Match::Answer(answer) = found { Some(*answer) } else { None })
-        .collect();
+    let mut taken = taken(matches);
     let mut start = 0;
     while start < segment.len() {
         // A stretch without anything known.

@@ -12,7 +12,7 @@ use super::{Failure, Progress, SyncReport, agent_of};
 use crate::capture::{self, Before, Captured};
 use crate::discover::{SessionFiles, SharedFile};
 use crate::stages::{self, Stage, runs};
-use crate::{Error, World, cold, ledger, read};
+use crate::{Error, World, cold, ledger, read, upkeep};
 
 /// Sessions of one batch.
 const BATCH_SESSIONS_MAX: usize = 200;
@@ -106,6 +106,7 @@ impl Batcher<'_> {
             })
             .collect();
         self.store.sync_all()?;
+        upkeep::forget(self.index)?;
         let mut captured = Vec::with_capacity(results.len());
         let mut stamps = Vec::new();
         let mut ledgers = Vec::new();

@@ -153,16 +153,20 @@ fn names_change_only_after_what_they_stand_for_is_on_disk() {
     let log = disk.log();
     let mut unsynced = std::collections::BTreeSet::new();
     let mut renamed = 0;
-    let mut synced_just_now = None;
+    let mut synced_just_now = std::collections::BTreeSet::new();
     for (operation, path) in &log {
         let derived =
             ["queue", "normalized", "rendered"].iter().any(|part| path.starts_with(root.join(part)));
         assert!(!derived || !operation.starts_with("sync"), "{operation} {}", path.display());
         match *operation {
             // The mark that settles a commit follows the sync, and nobody waits for it.
-            "write_at" if synced_just_now == Some(path) => {}
+            "write_at" if synced_just_now.remove(path) => continue,
             "write" | "write_at" => drop(unsynced.insert(path.clone())),
-            "sync_file" => drop(unsynced.remove(path)),
+            "sync_file" => {
+                unsynced.remove(path);
+                synced_just_now.insert(path.clone());
+                continue;
+            }
             "rename" if !derived => {
                 renamed += 1;
                 assert!(!unsynced.contains(&layout::part_of(path)), "{} came too early", path.display());
@@ -176,7 +180,7 @@ fn names_change_only_after_what_they_stand_for_is_on_disk() {
             }
             _ => {}
         }
-        synced_just_now = (*operation == "sync_file").then_some(path);
+        synced_just_now.clear();
     }
     assert!(renamed >= 5, "{log:?}");
 }

@@ -3,6 +3,7 @@
 //! Documentation, tests and templates are full of `changeme`, `<token>` and
 //! `${TOKEN}`; code is full of `token = next_token`. Both must pass.
 
+use super::encoded;
 use super::rule::{Judge, Rule};
 
 /// Whether `value`, matched by `rule`, is worth hiding. `bare` tells that
@@ -272,7 +273,7 @@ fn longest_base64(value: &[u8]) -> usize {
 
 /// Whether a value is base64 of printable text with a colon and something behind it.
 fn decodes_to_credentials(value: &[u8]) -> bool {
-    let Some(text) = base64(value) else { return false };
+    let Some(text) = encoded::decode(value) else { return false };
     let Some(colon) = text.iter().position(|&byte| byte == b':') else { return false };
     let password = text.get(colon + 1..).unwrap_or_default();
     text.iter().all(|byte| matches!(byte, b' '..=b'~'))
@@ -280,30 +281,6 @@ fn decodes_to_credentials(value: &[u8]) -> bool {
         && !is_weak(password)
         && !is_reference(password)
         && !has_any(password, MADE_UP)
-}
-
-/// The bytes that standard base64 stands for.
-fn base64(value: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(value.len() / 4 * 3);
-    let (mut bits, mut held) = (0u32, 0u32);
-    for &byte in value.iter().filter(|&&byte| byte != b'=') {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6) | u32::from(six);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            out.push((bits >> held) as u8);
-            bits &= (1 << held) - 1;
-        }
-    }
-    Some(out)
 }
 
 #[cfg(test)]
@@ -348,7 +325,6 @@ mod tests {
 
     #[test]
     fn only_base64_of_user_and_password_is_basic_auth() {
-        assert_eq!(base64(b"YTpi").as_deref(), Some(&b"a:b"[..]));
         assert!(decodes_to_credentials(b"YTpiYzEyMw=="));
         assert!(!decodes_to_credentials(b"YTpwYXNzd29yZA=="));
         assert!(!decodes_to_credentials(b"authentication"));

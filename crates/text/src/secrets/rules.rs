@@ -40,7 +40,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secrets::marker;
+    use crate::secrets::{keywords, marker};
     use std::collections::BTreeSet;
 
     #[test]
@@ -63,7 +63,9 @@ mod tests {
             );
             assert!(!rule.keywords.is_empty(), "{}", rule.name);
             assert!(
-                rule.keywords.iter().all(|word| word.len() >= 2 && word.len() <= rule.reach),
+                rule.keywords
+                    .iter()
+                    .all(|word| word.len() >= keywords::LENGTH_MIN && word.len() <= rule.reach),
                 "{}",
                 rule.name
             );

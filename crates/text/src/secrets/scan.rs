@@ -1,14 +1,12 @@
-//! From text to findings: keywords first, patterns only where one stands.
+//! The rules over a piece of text: keywords first, patterns only where one stands.
 
-use aho_corasick::automaton::Automaton;
-use aho_corasick::dfa::DFA;
-use aho_corasick::{Anchored, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
+use super::keywords::Keywords;
 use super::rule::{Case, Judge, Rule};
-use super::{Finding, marker, plausible, rules};
+use super::{marker, plausible, rules};
 
 /// The window after a keyword never grows beyond this.
 const REACH_MAX: usize = 1 << 20;
@@ -17,34 +15,33 @@ const REACH_MAX: usize = 1 << 20;
 /// enough for any secret, and a bound for text that is made to be slow.
 const GROWTH_MAX: usize = 4 << 20;
 
-/// Every secret in `text`, in order, without overlaps.
-pub(super) fn find(text: &str) -> Vec<Finding> {
-    let Some(scanner) = SCANNER.as_ref() else { return Vec::new() };
+/// What each rule sees in `text`, as it stands there.
+pub(super) fn hits(text: &[u8]) -> Vec<Hit> {
+    let scanner = &*SCANNER;
     let mut hits = Vec::new();
     let mut growth = GROWTH_MAX.saturating_add(text.len());
-    scanner.keywords(text.as_bytes(), |keyword, at| {
+    scanner.keywords.find(text, |keyword, at| {
         for ready in scanner.rules_of(keyword) {
-            if let Some(hit) = ready.look(text.as_bytes(), at.clone(), &hits, &mut growth) {
+            if let Some(hit) = ready.look(text, at.clone(), &hits, &mut growth) {
                 hits.push(hit);
             }
         }
     });
-    merge(text, hits)
+    hits
 }
 
-/// All rules behind one automaton over their keywords. `None` only if the
-/// keywords do not fit into an automaton, which a test rules out.
-static SCANNER: LazyLock<Option<Scanner>> = LazyLock::new(Scanner::new);
+/// All rules behind their keywords.
+static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
 
 struct Scanner {
-    automaton: DFA,
+    keywords: Keywords,
     rules: Vec<Ready>,
-    /// For each keyword of the automaton the rules that asked for it.
+    /// For each keyword the rules that asked for it.
     owners: Vec<Vec<usize>>,
 }
 
 impl Scanner {
-    fn new() -> Option<Scanner> {
+    fn new() -> Scanner {
         let rules: Vec<Ready> = rules::all().map(|rule| Ready { rule, regex: OnceLock::new() }).collect();
         let mut keywords: Vec<String> = Vec::new();
         let mut owners: Vec<Vec<usize>> = Vec::new();
@@ -60,26 +57,7 @@ impl Scanner {
                 }
             }
         }
-        let automaton = DFA::builder().match_kind(MatchKind::Standard).build(&keywords).ok()?;
-        Some(Scanner { automaton, rules, owners })
-    }
-
-    /// Reports every place where a keyword ends, overlapping ones too, in any
-    /// case: keywords are kept in small letters and the text is lowered on the
-    /// way, which halves the automaton's table. Written as a loop because the
-    /// iterator of the crate can do neither.
-    fn keywords(&self, text: &[u8], mut report: impl FnMut(usize, Range<usize>)) {
-        let Ok(mut state) = self.automaton.start_state(Anchored::No) else { return };
-        for (at, &byte) in text.iter().enumerate() {
-            state = self.automaton.next_state(Anchored::No, state, byte.to_ascii_lowercase());
-            if self.automaton.is_special(state) && self.automaton.is_match(state) {
-                for index in 0..self.automaton.match_len(state) {
-                    let keyword = self.automaton.match_pattern(state, index);
-                    let length = self.automaton.pattern_len(keyword);
-                    report(keyword.as_usize(), at + 1 - length..at + 1);
-                }
-            }
-        }
+        Scanner { keywords: Keywords::new(keywords), rules, owners }
     }
 
     fn rules_of(&self, keyword: usize) -> impl Iterator<Item = &Ready> {
@@ -94,10 +72,11 @@ struct Ready {
 }
 
 /// A secret seen by one rule.
-struct Hit {
-    name: &'static str,
-    judge: Judge,
-    span: Range<usize>,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) rule: &'static str,
+    pub(super) judge: Judge,
+    pub(super) span: Range<usize>,
 }
 
 impl Ready {
@@ -113,7 +92,7 @@ impl Ready {
             return None;
         }
         // Inside a secret that this rule has just seen there is nothing new.
-        if hits.last().is_some_and(|last| last.name == rule.name && keyword.start < last.span.end) {
+        if hits.last().is_some_and(|last| last.rule == rule.name && keyword.start < last.span.end) {
             return None;
         }
         let (whole, secret, bare) = self.matched(text, &keyword, growth)?;
@@ -125,7 +104,7 @@ impl Ready {
         if !plausible::is_secret(rule, &text[secret.clone()], bare) {
             return None;
         }
-        (!marker::touches(text, &whole)).then_some(Hit { name: rule.name, judge: rule.judge, span: secret })
+        (!marker::touches(text, &whole)).then_some(Hit { rule: rule.name, judge: rule.judge, span: secret })
     }
 
     /// Whole match, secret, and whether the last of several groups matched.
@@ -181,7 +160,7 @@ fn is_one_token(window: &[u8]) -> bool {
     window.iter().all(|&byte| is_word(byte) || matches!(byte, b'-' | b'.' | b'+' | b'/' | b'='))
 }
 
-fn is_word(byte: u8) -> bool {
+pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
@@ -206,43 +185,16 @@ fn ends_word(text: &[u8], end: usize) -> bool {
     text.get(end).is_none_or(|&byte| !is_word(byte) && byte != b'-')
 }
 
-/// Findings that overlap become one, under the name of the most trusted. Ends
-/// are widened to whole characters: patterns are over bytes.
-fn merge(text: &str, mut hits: Vec<Hit>) -> Vec<Finding> {
-    hits.sort_by_key(|hit| (hit.span.start, hit.judge));
-    let mut merged: Vec<(Judge, Finding)> = Vec::new();
-    for hit in hits {
-        let (mut start, mut end) = (hit.span.start, hit.span.end);
-        while !text.is_char_boundary(start) {
-            start -= 1;
-        }
-        while !text.is_char_boundary(end) {
-            end += 1;
-        }
-        match merged.last_mut() {
-            Some((judge, last)) if start < last.end => {
-                last.end = last.end.max(end);
-                if hit.judge < *judge {
-                    (*judge, last.rule) = (hit.judge, hit.name);
-                }
-            }
-            _ => merged.push((hit.judge, Finding { rule: hit.name, start, end })),
-        }
-    }
-    merged.into_iter().map(|(_, finding)| finding).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_compiles_and_the_keywords_fit_into_one_automaton() {
+    fn every_pattern_compiles_and_asks_for_something() {
         for rule in rules::all() {
             let regex = compile(rule).unwrap_or_else(|error| panic!("{}: {error}", rule.name));
             assert!(!regex.is_match(b""), "{} matches nothing", rule.name);
         }
-        assert!(SCANNER.is_some());
     }
 
     #[test]
@@ -253,17 +205,5 @@ mod tests {
         for before in ["x", "m", "3D", "_", "atom", "7m"] {
             assert!(!begins_word(before.as_bytes(), before.len()), "{before:?}");
         }
-    }
-
-    #[test]
-    fn overlapping_hits_become_one_under_the_surer_name() {
-        let hit = |name, judge, span| Hit { name, judge, span };
-        let hits =
-            vec![hit("b", Judge::Value, 2..8), hit("a", Judge::Shape, 4..9), hit("c", Judge::Value, 9..10)];
-        let merged = merge("0123456789", hits);
-        assert_eq!(
-            merged,
-            [Finding { rule: "a", start: 2, end: 9 }, Finding { rule: "c", start: 9, end: 10 }]
-        );
     }
 }

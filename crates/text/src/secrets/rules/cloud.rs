@@ -45,7 +45,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     )
     .entropy(4.0)
     .reach(1024),
-    Rule::token("azure-client-secret", "Azure", "client secret of an application", &["Q~"], r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}").before(4),
+    Rule::token("azure-client-secret", "Azure", "client secret of an application", &["0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"], r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}").before(3),
     Rule::token("azure-devops-token", "Azure DevOps", "personal access token", &["AZDO"], r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}").before(76),
     Rule::token(
         "azure-resource-key",

@@ -1,0 +1,212 @@
+//! Secrets inside base64, once.
+//!
+//! A run of base64 characters is decoded if its beginning stands for text: images
+//! and hashes do not, and cost a look at sixteen characters. The rules then read
+//! what it stands for, and if they find something the run as a whole is the hit:
+//! a part of it cannot be replaced.
+
+use std::ops::Range;
+
+use super::marker;
+use super::scan::{self, Hit, is_word};
+
+/// Shorter runs are not looked at: what they hold is no longer than a word.
+const RUN_MIN: usize = 24;
+
+/// Characters at the beginning of a run that must stand for text.
+const HEAD: usize = 16;
+
+/// Bytes of a run that are decoded at a time, so that a huge one is never held
+/// twice, and by how much such parts overlap. Both are whole groups of four.
+const PART: usize = 1 << 20;
+const OVERLAP: usize = 1 << 16;
+
+/// Tools wrap base64 at these columns.
+const COLUMNS: [usize; 2] = [64, 76];
+
+/// Beginnings tried in a run that does not begin with base64 itself: a path or
+/// a prefix may stand before it.
+const TRIES_MAX: usize = 8;
+
+/// Adds a hit for each run that holds a secret.
+pub(super) fn add_hits(text: &[u8], hits: &mut Vec<Hit>) {
+    let mut at = 0;
+    while let Some(window) = text.get(at..at + RUN_MIN) {
+        if let Some(other) = window.iter().rposition(|&byte| !is_base64(byte)) {
+            at += other + 1;
+            continue;
+        }
+        let end = run_end(text, at);
+        if let Some(start) = text_start(text, at..end)
+            && let Some(hit) = inside(text, start..end)
+        {
+            hits.push(hit);
+        }
+        at = end;
+    }
+}
+
+/// The surest secret in a run, at the place of the run.
+fn inside(text: &[u8], run: Range<usize>) -> Option<Hit> {
+    let run_text = text.get(run.clone())?;
+    let letters: Vec<u8> = without_line_ends(run_text).collect();
+    let mut best: Option<Hit> = None;
+    let mut from = 0;
+    while from < letters.len() {
+        let part = letters.get(from..letters.len().min(from + PART))?;
+        for hit in scan::hits(&decode(part)?) {
+            if best.as_ref().is_none_or(|best| hit.judge < best.judge) {
+                best = Some(hit);
+            }
+        }
+        if from + PART >= letters.len() {
+            break;
+        }
+        from += PART - OVERLAP;
+    }
+    let padding = text.get(run.end..)?.iter().take(2).take_while(|&&byte| byte == b'=').count();
+    let span = run.start..run.end + padding;
+    best.filter(|_| !marker::touches(text, &span)).map(|hit| Hit { span, ..hit })
+}
+
+/// One past the run that begins at `start`, over the ends of wrapped lines.
+fn run_end(text: &[u8], start: usize) -> usize {
+    let mut line = start;
+    loop {
+        let rest = text.get(line..).unwrap_or_default();
+        let length = rest.iter().take_while(|&&byte| is_base64(byte)).count();
+        let end = line + length;
+        let gap = line_end(rest.get(length..).unwrap_or_default());
+        let goes_on = text.get(end + gap).is_some_and(|&byte| is_base64(byte));
+        // Behind a written `\n` the letter `n` is no part of the line.
+        if gap == 0 || !goes_on || !COLUMNS.contains(&length) {
+            return end;
+        }
+        line = end + gap;
+    }
+}
+
+/// Where in a run the base64 of a text begins, if it does.
+fn text_start(text: &[u8], run: Range<usize>) -> Option<usize> {
+    let first = match text.get(..run.start)? {
+        // `n` of a written `\n`.
+        [.., b'\\'] if matches!(text.get(run.start), Some(b'n' | b'r' | b't')) => run.start + 1,
+        _ => run.start,
+    };
+    let begins = |at: &usize| text.get(*at..run.end).is_some_and(begins_text);
+    let separators =
+        text.get(first..run.end)?.iter().enumerate().filter(|(_, byte)| !is_word(**byte) || **byte == b'_');
+    std::iter::once(first).chain(separators.map(|(at, _)| first + at + 1)).take(TRIES_MAX).find(begins)
+}
+
+/// Whether base64 begins with text: UTF-8 without control characters. Most runs
+/// show in their first group that they do not.
+fn begins_text(letters: &[u8]) -> bool {
+    let Some(head) = letters.get(..HEAD) else { return false };
+    let mut bytes = [0; HEAD / 4 * 3];
+    for (group, bytes) in head.chunks_exact(4).zip(bytes.chunks_exact_mut(3)) {
+        let bits = group.iter().fold(0, |bits, &letter| bits << 6 | u32::from(SIX_BITS[usize::from(letter)]));
+        bytes.copy_from_slice(&bits.to_be_bytes()[1..]);
+        if bytes.iter().any(|&byte| is_control(byte)) {
+            return false;
+        }
+    }
+    std::str::from_utf8(&bytes).map_or_else(|error| error.error_len().is_none(), |_| true)
+}
+
+fn is_control(byte: u8) -> bool {
+    byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x1b)
+}
+
+/// Length of the line end that `text` begins with, real or written as in JSON.
+fn line_end(text: &[u8]) -> usize {
+    [&b"\r\n"[..], b"\n", br"\r\n", br"\n"]
+        .into_iter()
+        .find(|end| text.starts_with(end))
+        .map_or(0, <[u8]>::len)
+}
+
+fn without_line_ends(run: &[u8]) -> impl Iterator<Item = u8> {
+    let mut rest = run;
+    std::iter::from_fn(move || {
+        rest = rest.get(line_end(rest)..)?;
+        let (first, behind) = rest.split_first()?;
+        rest = behind;
+        Some(*first)
+    })
+}
+
+fn is_base64(byte: u8) -> bool {
+    SIX_BITS[usize::from(byte)] < 64
+}
+
+/// What each character stands for in base64, of the standard alphabet or of the
+/// one for URLs; 64 and more: nothing.
+static SIX_BITS: [u8; 256] = {
+    let mut table = [u8::MAX; 256];
+    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    let mut at = 0;
+    while at < alphabet.len() {
+        table[alphabet[at] as usize] = at as u8;
+        at += 1;
+    }
+    table[b'+' as usize] = 62;
+    table[b'-' as usize] = 62;
+    table[b'/' as usize] = 63;
+    table[b'_' as usize] = 63;
+    table
+};
+
+/// The bytes that base64 stands for; padding is not needed.
+pub(super) fn decode(letters: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(letters.len() / 4 * 3 + 3);
+    let (mut bits, mut held) = (0u32, 0u32);
+    for &letter in letters.iter().filter(|&&letter| letter != b'=') {
+        let six = SIX_BITS[usize::from(letter)];
+        if six >= 64 {
+            return None;
+        }
+        bits = (bits << 6) | u32::from(six);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+            bits &= (1 << held) - 1;
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_of_both_alphabets_is_decoded() {
+        assert_eq!(decode(b"YTpi").as_deref(), Some(&b"a:b"[..]));
+        assert_eq!(decode(b"YTpiYw==").as_deref(), Some(&b"a:bc"[..]));
+        assert_eq!(decode(b"-_-_"), decode(b"+/+/"));
+        assert_eq!(decode(b"a b"), None);
+    }
+
+    #[test]
+    fn a_run_goes_on_over_the_ends_of_wrapped_lines_only() {
+        let line = "A".repeat(76);
+        for end in ["\n", "\r\n", "\\n"] {
+            let text = format!("{line}{end}BBBB CC");
+            assert_eq!(run_end(text.as_bytes(), 0), text.len() - 3, "{end:?}");
+            let text = format!("{}{end}BBBB", "A".repeat(30));
+            assert_eq!(run_end(text.as_bytes(), 0), 30, "{end:?}");
+        }
+        let wrapped = format!("{line}\\nB\r\nC");
+        assert_eq!(without_line_ends(wrapped.as_bytes()).count(), 78);
+    }
+
+    #[test]
+    fn text_is_told_from_the_bytes_of_an_image() {
+        // "a: \"ü\"\n\tb c" and the signature of a PNG.
+        assert!(begins_text(b"YTogIsO8IgoJYiBj"));
+        assert!(!begins_text(b"iVBORw0KGgoAAAAN"));
+        assert!(!begins_text(b"YTogIsO8"));
+    }
+}

@@ -1,0 +1,337 @@
+//! From the rows of all sessions to what counts.
+//!
+//! Resume, fork and branch copy answers into other files, so the same answer
+//! stands in several ledgers. Its key says that they are one. Which ledger it is
+//! counted in is decided by an order over what the rows say (evidence first),
+//! never by which came first: any order of the same rows gives the same result.
+//! Equal figures under different keys are different answers.
+
+use retro_model::{EventId, Exactness, LedgerRow, RowKind, SessionKey, Timestamp};
+use serde::Serialize;
+use std::cmp::{Ordering, Reverse};
+use std::collections::HashMap;
+
+use crate::cost::SYNTHETIC;
+use crate::tokens::Tokens;
+use crate::{includes, unlogged};
+use crate::unlogged::Unlogged;
+
+/// Where a row stands.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// The session.
+    pub session: SessionKey,
+    /// The event in it.
+    pub event: EventId,
+}
+
+/// A row that counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountedRow {
+    /// The session it is counted in.
+    pub session: SessionKey,
+    /// The row, gross: with the first time and the fullest figures of its key.
+    pub row: LedgerRow,
+    /// Where the figures stand, if not in this row itself.
+    pub figures_from: Option<Place>,
+    pub(crate) net: Option<Box<LedgerRow>>,
+}
+
+impl CountedRow {
+    /// The row without the answers of other sessions that its figure contains.
+    pub fn own_row(&self) -> &LedgerRow {
+        self.net.as_deref().unwrap_or(&self.row)
+    }
+}
+
+/// A row that repeats another and is not counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Duplicate {
+    /// Where it stands.
+    pub place: Place,
+    /// Key that both have.
+    pub key: String,
+    /// The row that counts in its place.
+    pub twin: Place,
+    /// Its own time.
+    pub ts: Option<Timestamp>,
+    /// Its model.
+    pub model: Option<String>,
+}
+
+/// Something that a session's figures leave open.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Incomplete {
+    /// The agent.
+    pub agent: String,
+    /// The session.
+    pub session_id: String,
+    /// What is missing or could not be settled.
+    pub reason: String,
+}
+
+/// What counts, and what was done with the rest.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counted {
+    /// Answers and compactions: what totals are made of. Sorted by session and event.
+    pub rows: Vec<CountedRow>,
+    /// Calls beside the conversation: shown, never in totals.
+    pub side: Vec<CountedRow>,
+    /// Rows that repeat another.
+    pub duplicates: Vec<Duplicate>,
+    /// What the agent's own totals hold beyond the answers in its log.
+    pub unlogged: Vec<Unlogged>,
+    /// What could not be settled.
+    pub incomplete: Vec<Incomplete>,
+    /// Lines written in the model's place; no answers, and counted nowhere.
+    pub synthetic_rows: u64,
+}
+
+/// Decides which rows count. The order of `rows` does not matter.
+pub fn decide(rows: Vec<(SessionKey, LedgerRow)>) -> Counted {
+    let mut counted = Counted::default();
+    let (mut answers, mut totals) = (Vec::with_capacity(rows.len()), Vec::new());
+    for (session, row) in rows {
+        match row.kind {
+            RowKind::Total => totals.push((session, row)),
+            _ if row.model.as_deref() == Some(SYNTHETIC) => counted.synthetic_rows += 1,
+            _ => answers.push((session, row)),
+        }
+    }
+    for chosen in one_a_key(answers, &mut counted.duplicates) {
+        match chosen.row.kind {
+            RowKind::Side => counted.side.push(chosen),
+            _ => counted.rows.push(chosen),
+        }
+    }
+    for rows in [&mut counted.rows, &mut counted.side] {
+        rows.sort_by(|a, b| position(a).cmp(&position(b)));
+    }
+    counted.duplicates.sort_by(|a, b| (&a.place, &a.key).cmp(&(&b.place, &b.key)));
+    counted.incomplete = includes::subtract(&mut counted.rows);
+    counted.unlogged = unlogged::derive(totals, &counted.rows, &counted.duplicates);
+    counted
+}
+
+fn position(counted: &CountedRow) -> (&SessionKey, &EventId, &str) {
+    (&counted.session, &counted.row.event, &counted.row.key)
+}
+
+/// The rows of one session, and where they begin. `rows` are sorted by session.
+pub(crate) fn of_session<'r>(rows: &'r [CountedRow], session: &SessionKey) -> (usize, &'r [CountedRow]) {
+    let start = rows.partition_point(|row| row.session < *session);
+    let rest = rows.get(start..).unwrap_or_default();
+    (start, rest.get(..rest.partition_point(|row| row.session == *session)).unwrap_or_default())
+}
+
+fn one_a_key(
+    answers: Vec<(SessionKey, LedgerRow)>,
+    duplicates: &mut Vec<Duplicate>,
+) -> impl Iterator<Item = CountedRow> {
+    let mut groups: HashMap<&str, (usize, Vec<usize>)> = HashMap::with_capacity(answers.len());
+    for (at, (_, row)) in answers.iter().enumerate() {
+        match groups.get_mut(row.key.as_str()) {
+            Some((_, others)) => others.push(at),
+            None => {
+                groups.insert(&row.key, (at, Vec::new()));
+            }
+        }
+    }
+    let mut chosen = Vec::with_capacity(groups.len());
+    for (first, others) in groups.into_values() {
+        let Some(winner) = answers.get(first) else { continue };
+        if others.is_empty() {
+            chosen.push((first, None, winner.1.ts));
+            continue;
+        }
+        let mut members: Vec<usize> = others.into_iter().chain([first]).collect();
+        members.sort_by(|a, b| match (answers.get(*a), answers.get(*b)) {
+            (Some(a), Some(b)) => before(a, b),
+            _ => a.cmp(b),
+        });
+        let Some((&winner_at, copies)) = members.split_first() else { continue };
+        let Some(winner) = answers.get(winner_at) else { continue };
+        for (session, row) in copies.iter().filter_map(|at| answers.get(*at)) {
+            duplicates.push(Duplicate {
+                place: Place { session: session.clone(), event: row.event.clone() },
+                key: row.key.clone(),
+                twin: Place { session: winner.0.clone(), event: winner.1.event.clone() },
+                ts: row.ts,
+                model: row.model.clone(),
+            });
+        }
+        let rows = members.iter().filter_map(|at| answers.get(*at));
+        let ts = rows.clone().filter_map(|(_, row)| row.ts).min();
+        // The first of the fullest, so that the winner's own figures stay on a tie.
+        let fullest = rows.fold(winner, |best, other| if is_fuller(&other.1, &best.1) { other } else { best });
+        let figures = (fullest.1.event != winner.1.event || fullest.0 != winner.0).then(|| Figures {
+            tokens: Tokens::of(&fullest.1),
+            exactness: fullest.1.exactness,
+            text_bytes: fullest.1.text_bytes,
+            place: Place { session: fullest.0.clone(), event: fullest.1.event.clone() },
+        });
+        chosen.push((winner_at, figures, ts));
+    }
+    let mut answers: Vec<Option<(SessionKey, LedgerRow)>> = answers.into_iter().map(Some).collect();
+    chosen.into_iter().filter_map(move |(at, figures, ts)| {
+        let (session, mut row) = answers.get_mut(at)?.take()?;
+        row.ts = ts;
+        let mut figures_from = None;
+        if let Some(figures) = figures {
+            figures.tokens.put(&mut row);
+            row.exactness = figures.exactness;
+            row.text_bytes = row.text_bytes.max(figures.text_bytes);
+            figures_from = Some(figures.place);
+        }
+        Some(CountedRow { session, row, figures_from, net: None })
+    })
+}
+
+/// Figures that a copy has and the counted row has not.
+struct Figures {
+    tokens: Tokens,
+    exactness: Exactness,
+    text_bytes: u64,
+    place: Place,
+}
+
+/// The order of the rows of one key: the first is counted. The last resort only
+/// tells rows apart that stand in one place.
+fn before(a: &(SessionKey, LedgerRow), b: &(SessionKey, LedgerRow)) -> Ordering {
+    let ((session_a, a), (session_b, b)) = (a, b);
+    let evidence = |row: &LedgerRow| (Reverse(row.own), row.ts.is_none(), row.ts);
+    evidence(a)
+        .cmp(&evidence(b))
+        .then_with(|| session_a.cmp(session_b))
+        .then_with(|| a.event.cmp(&b.event))
+        .then_with(|| b.output.cmp(&a.output))
+        .then_with(|| format!("{a:?}").cmp(&format!("{b:?}")))
+}
+
+/// Whether another row of the same answer knows its figures better. Only output
+/// grows while an answer streams: the same prompt to the same model with more
+/// output was seen later. Anything else that differs is not the same answer seen
+/// better, and the counted row keeps its own.
+fn is_fuller(other: &LedgerRow, best: &LedgerRow) -> bool {
+    let prompt = |row: &LedgerRow| {
+        (row.input, row.cache_read, row.cache_write_5m, row.cache_write_1h, row.cache_write_unsplit)
+    };
+    let better = |row: &LedgerRow| (row.exactness == Exactness::Exact, row.output);
+    prompt(other) == prompt(best) && other.model == best.model && better(other) > better(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Say, row, session};
+    use proptest::prelude::*;
+
+    fn counted_in(counted: &Counted) -> Vec<(String, String, u64)> {
+        counted.rows.iter().map(|c| (c.session.id.clone(), c.row.key.clone(), c.row.output)).collect()
+    }
+
+    #[test]
+    fn a_resume_copy_under_a_new_session_counts_once_in_the_first() {
+        // The copy of an old version has the time of the resume and no request id.
+        let original = row("a").own(3).at("2025-06-01T10:00:00Z").tokens(10, 50);
+        let copy = row("a").own(1).at("2025-06-02T09:00:00Z").tokens(10, 50);
+        let new = row("b").own(3).event("m:2").at("2025-06-02T09:01:00Z").tokens(20, 5);
+        let counted = decide(vec![
+            (session("new"), copy),
+            (session("new"), new),
+            (session("old"), original),
+        ]);
+        assert_eq!(counted_in(&counted), [("new".into(), "b".into(), 5), ("old".into(), "a".into(), 50)]);
+        let [duplicate] = counted.duplicates.as_slice() else { panic!("{:?}", counted.duplicates) };
+        assert_eq!((&duplicate.place.session, &duplicate.twin.session), (&session("new"), &session("old")));
+    }
+
+    #[test]
+    fn a_fork_counts_its_own_by_evidence_and_else_by_time_and_name() {
+        let same = |own| row("a").own(own).at("2026-01-01T00:00:00Z").tokens(1, 1);
+        let by_evidence = decide(vec![(session("a-fork"), same(0)), (session("parent"), same(4))]);
+        assert_eq!(counted_in(&by_evidence)[0].0, "parent");
+        let by_name = decide(vec![(session("b"), same(3)), (session("a"), same(3))]);
+        assert_eq!(counted_in(&by_name)[0].0, "a");
+        let timed = decide(vec![(session("a"), row("k").own(3)), (session("b"), same(3))]);
+        assert_eq!(timed.duplicates.len(), 0, "another key is another answer");
+        let later = row("a").own(3).at("2026-01-02T00:00:00Z").tokens(1, 1);
+        let by_time = decide(vec![(session("a"), later), (session("b"), same(3))]);
+        assert_eq!(counted_in(&by_time)[0].0, "b");
+    }
+
+    #[test]
+    fn equal_turns_in_a_row_are_two_answers() {
+        let turn = |key: &str, event| row(key).event(event).at("2026-01-01T00:00:00Z").tokens(7, 7);
+        let counted = decide(vec![(session("s"), turn("t1", "m:1")), (session("s"), turn("t2", "m:2"))]);
+        assert_eq!((counted.rows.len(), counted.duplicates.len()), (2, 0));
+    }
+
+    #[test]
+    fn the_fullest_figures_and_the_first_time_of_a_key_count() {
+        let mut cut = row("a").own(4).at("2026-01-02T00:00:00Z").tokens(10, 3);
+        cut.exactness = Exactness::LowerBound;
+        let whole = row("a").own(0).event("m:9").at("2026-01-01T00:00:00Z").tokens(10, 900);
+        let counted = decide(vec![(session("owner"), cut.clone()), (session("copy"), whole.clone())]);
+        let [one] = counted.rows.as_slice() else { panic!() };
+        assert_eq!((one.session.id.as_str(), one.row.output), ("owner", 900));
+        assert_eq!(one.row.exactness, Exactness::Exact);
+        assert_eq!(one.row.ts, Timestamp::parse("2026-01-01T00:00:00Z"));
+        assert_eq!(one.figures_from.as_ref().unwrap().session, session("copy"));
+        // Another prompt is not this answer seen better.
+        let other = decide(vec![(session("owner"), cut), (session("copy"), whole.tokens(11, 900))]);
+        assert_eq!((other.rows[0].row.output, &other.rows[0].figures_from), (3, &None));
+    }
+
+    #[test]
+    fn totals_side_calls_and_synthetic_lines_are_not_answers() {
+        let mut total = row("t").tokens(100, 100);
+        total.kind = RowKind::Total;
+        let mut side = row("s").event("m:2").tokens(5, 5);
+        side.kind = RowKind::Side;
+        let mut compaction = row("c").event("m:3").tokens(6, 6);
+        compaction.kind = RowKind::Compaction;
+        let synthetic = row("x").event("m:4").model(SYNTHETIC);
+        let rows = [total, side, compaction, synthetic].map(|row| (session("s"), row));
+        let counted = decide(rows.into());
+        assert_eq!(counted_in(&counted), [("s".into(), "c".into(), 6)]);
+        assert_eq!((counted.side.len(), counted.synthetic_rows), (1, 1));
+    }
+
+    fn any_row() -> impl Strategy<Value = (SessionKey, LedgerRow)> {
+        (0..4u8, 0..5u8, 0..3u8, 1..4u64, proptest::option::of(0..3i64), 0..3u64, 0..8u8).prop_map(
+            |(id, key, own, record, ts, output, kind)| {
+                let mut row = row(&format!("k{key}")).own(own).tokens(1, output);
+                row = row.event(&format!("m:{record}")).model(if output == 1 { "a" } else { "b" });
+                row.ts = ts.and_then(Timestamp::from_millis);
+                row.kind = match kind {
+                    0 => RowKind::Total,
+                    1 => RowKind::Side,
+                    _ => RowKind::Main,
+                };
+                if kind == 2 {
+                    row.includes = vec![format!("s{}", (id + 1) % 4)];
+                }
+                (session(&format!("s{id}")), row)
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_gives_the_same_and_nothing_counts_twice(
+            (rows, mixed) in proptest::collection::vec(any_row(), 0..24)
+                .prop_flat_map(|rows| (Just(rows.clone()), Just(rows).prop_shuffle()))
+        ) {
+            let answers = rows.iter().filter(|(_, row)| row.kind != RowKind::Total).count();
+            let counted = decide(rows);
+            prop_assert_eq!(&counted, &decide(mixed));
+            let mut keys: Vec<_> =
+                counted.rows.iter().chain(&counted.side).map(|counted| counted.row.key.as_str()).collect();
+            prop_assert_eq!(keys.len() + counted.duplicates.len(), answers);
+            keys.sort();
+            keys.dedup();
+            prop_assert_eq!(keys.len(), counted.rows.len() + counted.side.len());
+        }
+    }
+}

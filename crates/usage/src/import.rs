@@ -1,0 +1,327 @@
+//! Reading a LiteLLM price table into ours.
+//!
+//! LiteLLM publishes one object a model with a flat list of figures whose names
+//! spell out what they are (`input_cost_per_token_above_200k_tokens_priority`).
+//! Only prices are taken. A figure that differs from ours becomes a new row that
+//! begins on the day of the imported table: what was used before keeps the price
+//! it had. Models that the imported table no longer holds stay.
+
+use jiff::civil::Date;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+use crate::UsageError;
+use crate::table::{PriceRow, Prices, Rates, Step, Tier, check, order};
+
+/// What an import changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The model.
+    pub model: String,
+    /// Who sells it.
+    pub provider: String,
+    /// Its prices before; `None` for a new model.
+    pub was: Option<Rates>,
+    /// Its prices now.
+    pub now: Rates,
+}
+
+impl Prices {
+    /// Takes the prices of a LiteLLM table of this day, for all models or only
+    /// for those the table knows. Gives the new table and what changed in it.
+    pub fn import_litellm(
+        &self,
+        text: &str,
+        day: Date,
+        only_known: bool,
+    ) -> Result<(Prices, Vec<Change>), UsageError> {
+        let models: BTreeMap<String, Value> = serde_json::from_str(text)?;
+        let mut read: BTreeMap<(String, String), PriceRow> = BTreeMap::new();
+        for (id, entry) in models.iter().filter_map(|(id, entry)| Some((id, entry.as_object()?))) {
+            if let Some(row) = self.read_entry(id, entry, day) {
+                read.entry((row.model.clone(), row.provider.clone())).or_insert(row);
+            }
+        }
+        if read.is_empty() {
+            return Err(UsageError::NothingToImport);
+        }
+        let mut prices = self.clone();
+        let mut changes = Vec::new();
+        for ((model, provider), mut row) in read {
+            let same = |known: &&mut PriceRow| known.model == model && known.provider == provider;
+            let in_force = |known: &&mut PriceRow| known.from.is_none_or(|from| from <= day);
+            let known = prices.rows.iter_mut().filter(same).rfind(in_force);
+            let was = match known {
+                Some(known) if figures(known) == figures(&row) => {
+                    (known.date, known.source) = (day, row.source);
+                    continue;
+                }
+                Some(known) => {
+                    row.from = Some(day);
+                    row.multipliers.extend(known.multipliers.clone());
+                    row.peak = known.peak.clone();
+                    row.web_search = row.web_search.or(known.web_search);
+                    Some(known.rates.clone())
+                }
+                None if only_known || self.is_sold_by_another(&row) => continue,
+                None => None,
+            };
+            changes.push(Change { model, provider, was, now: row.rates.clone() });
+            prices.rows.retain(|known| order(known) != order(&row));
+            prices.rows.push(row);
+        }
+        prices.rows.sort_by(|a, b| order(a).cmp(&order(b)));
+        prices.snapshot = prices.snapshot.max(day);
+        check(&prices.rows)?;
+        Ok((prices, changes))
+    }
+
+    fn read_entry(&self, id: &str, entry: &Map<String, Value>, day: Date) -> Option<PriceRow> {
+        let mode = entry.get("mode").and_then(Value::as_str).unwrap_or("chat");
+        if !matches!(mode, "chat" | "responses" | "completion") {
+            return None;
+        }
+        let seller = entry.get("litellm_provider")?.as_str()?.to_lowercase();
+        let provider = self.providers.get(&seller).cloned().unwrap_or(seller.clone());
+        let model = id.to_lowercase();
+        let model = model.strip_prefix(&format!("{seller}/")).unwrap_or(&model).to_owned();
+        // Deeper paths are regions and accounts of resellers: another product.
+        if model.contains('/') || model.is_empty() {
+            return None;
+        }
+        let mut read = Flat::default();
+        for (name, value) in entry {
+            read.take(name, value);
+        }
+        let Part { rates, above } = read.parts.remove("").unwrap_or_default().settled()?;
+        let tiers = read.parts.into_iter().filter_map(|(name, part)| {
+            let Part { rates, above } = part.settled()?;
+            Some((name, Tier { rates, above }))
+        });
+        Some(PriceRow {
+            model,
+            provider,
+            from: None,
+            source: "litellm, imported".to_owned(),
+            date: day,
+            note: None,
+            rates,
+            above,
+            tiers: tiers.collect(),
+            multipliers: BTreeMap::new(),
+            peak: None,
+            web_search: web_search(entry),
+        })
+    }
+
+    /// A bare name has one maker; a second one would make it ambiguous.
+    fn is_sold_by_another(&self, row: &PriceRow) -> bool {
+        let is_host = |provider: &String| self.hosts.contains_key(provider);
+        !is_host(&row.provider)
+            && self.rows.iter().any(|known| {
+                known.model == row.model && known.provider != row.provider && !is_host(&known.provider)
+            })
+    }
+}
+
+/// What decides whether a price changed.
+fn figures(row: &PriceRow) -> (&Rates, &[Step], &BTreeMap<String, Tier>) {
+    (&row.rates, &row.above, &row.tiers)
+}
+
+fn web_search(entry: &Map<String, Value>) -> Option<u64> {
+    let by_size = entry.get("search_context_cost_per_query")?.as_object()?;
+    let dollars = by_size.get("search_context_size_medium")?.as_f64()?;
+    whole(dollars * 1e9)
+}
+
+/// The figures of one tier as they are found, thresholds apart.
+#[derive(Debug, Default)]
+struct Loose {
+    base: Rates,
+    above: BTreeMap<u64, Rates>,
+}
+
+#[derive(Debug, Default)]
+struct Part {
+    rates: Rates,
+    above: Vec<Step>,
+}
+
+impl Loose {
+    /// The prices, if there is one for input and for output.
+    fn settled(self) -> Option<Part> {
+        let priced = |rates: &Rates| rates.input > 0 && rates.output > 0;
+        let rates = tidy(self.base);
+        let above = self.above.into_iter().filter(|(_, rates)| priced(rates));
+        let above = above.map(|(tokens, rates)| Step { tokens, rates: tidy(rates) }).collect();
+        priced(&rates).then_some(Part { rates, above })
+    }
+}
+
+/// Reasoning at the price of output, and a cache write for nothing, say nothing.
+fn tidy(mut rates: Rates) -> Rates {
+    rates.reasoning = rates.reasoning.filter(|reasoning| *reasoning != rates.output);
+    rates.cache_write_5m = rates.cache_write_5m.filter(|write| *write > 0);
+    rates.cache_write_1h = rates.cache_write_1h.filter(|write| *write > 0);
+    rates
+}
+
+/// Figures by tier; the standard one has no name.
+#[derive(Debug, Default)]
+struct Flat {
+    parts: BTreeMap<String, Loose>,
+}
+
+/// Tiers as LiteLLM and we name them.
+const TIERS: &[(&str, &str)] =
+    &[("_batches", "batch"), ("_flex", "flex"), ("_priority", "priority"), ("_ultrafast", "ultrafast")];
+
+impl Flat {
+    fn take(&mut self, name: &str, value: &Value) {
+        const FIELDS: &[&str] = &[
+            "input_cost_per_token",
+            "output_cost_per_token",
+            "cache_creation_input_token_cost",
+            "cache_read_input_token_cost",
+            "output_cost_per_reasoning_token",
+        ];
+        let Some((field, mut rest)) =
+            FIELDS.iter().find_map(|field| Some((*field, name.strip_prefix(field)?)))
+        else {
+            return;
+        };
+        let Some(price) = value.as_f64().and_then(|dollars| whole(dollars * 1e12)) else { return };
+        let (mut tier, mut tokens, mut hour) = ("", None, false);
+        while !rest.is_empty() {
+            if let Some(after) = rest.strip_prefix("_above_1hr") {
+                (hour, rest) = (true, after);
+            } else if let Some((threshold, after)) = threshold(rest) {
+                (tokens, rest) = (Some(threshold), after);
+            } else if let Some((name, after)) =
+                TIERS.iter().find_map(|(theirs, ours)| Some((*ours, rest.strip_prefix(theirs)?)))
+            {
+                (tier, rest) = (name, after);
+            } else {
+                return;
+            }
+        }
+        let part = self.parts.entry(tier.to_owned()).or_default();
+        let rates = match tokens {
+            Some(tokens) => part.above.entry(tokens).or_default(),
+            None => &mut part.base,
+        };
+        match field {
+            "input_cost_per_token" => rates.input = price,
+            "output_cost_per_token" => rates.output = price,
+            "cache_creation_input_token_cost" if hour => rates.cache_write_1h = Some(price),
+            "cache_creation_input_token_cost" => rates.cache_write_5m = Some(price),
+            "cache_read_input_token_cost" => rates.cache_read = Some(price),
+            _ => rates.reasoning = Some(price),
+        }
+    }
+}
+
+/// `_above_200k_tokens…`
+fn threshold(rest: &str) -> Option<(u64, &str)> {
+    let (thousands, after) = rest.strip_prefix("_above_")?.split_once("k_tokens")?;
+    Some((thousands.parse::<u64>().ok()?.checked_mul(1000)?, after))
+}
+
+/// The whole number that a figure stands for, but for the noise of its decimals.
+fn whole(figure: f64) -> Option<u64> {
+    let nearest = figure.round();
+    let fits = (0.0..1e15).contains(&nearest) && (figure - nearest).abs() < 0.01;
+    fits.then_some(nearest as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+    use retro_model::Timestamp;
+    use serde_json::json;
+
+    fn import(table: Value, only_known: bool) -> (Prices, Vec<Change>) {
+        let prices = Prices::embedded().unwrap();
+        prices.import_litellm(&table.to_string(), date(2027, 2, 1), only_known).unwrap()
+    }
+
+    #[test]
+    fn a_changed_price_begins_on_the_day_of_the_table() {
+        let (prices, changes) = import(
+            json!({ "gpt-5.5": { "litellm_provider": "openai", "mode": "chat",
+                "input_cost_per_token": 4e-06, "output_cost_per_token": 2e-05, "cache_read_input_token_cost": 4e-07,
+                "input_cost_per_token_above_272k_tokens": 8e-06, "output_cost_per_token_above_272k_tokens": 3e-05,
+                "input_cost_per_token_above_272k_tokens_flex": 4e-06, "output_cost_per_token_above_272k_tokens_flex": 1.5e-05,
+                "input_cost_per_token_flex": 2e-06, "output_cost_per_token_flex": 1e-05 } }),
+            true,
+        );
+        assert_eq!(changes.len(), 1);
+        assert_eq!((changes[0].was.as_ref().unwrap().input, changes[0].now.input), (5_000_000, 4_000_000));
+        let row = |ts: &str| prices.resolve("gpt-5.5", None, Timestamp::parse(ts)).unwrap().row;
+        assert_eq!(row("2027-01-31T23:00:00Z").rates.input, 5_000_000);
+        let new = row("2027-02-01T00:00:00Z");
+        assert_eq!((new.rates.output, new.rates.cache_read), (20_000_000, Some(400_000)));
+        assert_eq!((new.above[0].tokens, new.above[0].rates.input), (272_000, 8_000_000));
+        assert_eq!(new.tiers["flex"].above[0].rates.output, 15_000_000);
+        assert_eq!((new.date, prices.snapshot), (date(2027, 2, 1), date(2027, 2, 1)));
+        assert!(prices.resolve("claude-3-opus", None, None).is_some(), "retired models stay");
+    }
+
+    #[test]
+    fn an_equal_price_is_only_stamped_and_a_second_import_changes_nothing() {
+        let table = json!({ "mistral/devstral-latest": { "litellm_provider": "mistral",
+            "input_cost_per_token": 4e-07, "output_cost_per_token": 2e-06, "cache_read_input_token_cost": 4e-08 } });
+        let (prices, changes) = import(table, false);
+        assert_eq!(changes, []);
+        assert_eq!(prices.resolve("devstral-latest", None, None).unwrap().row.date, date(2027, 2, 1));
+        let new = json!({ "xai/grok-9": { "litellm_provider": "xai",
+            "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06 } });
+        let (once, changes) = import(new.clone(), false);
+        assert_eq!((changes.len(), &changes[0].was), (1, &None));
+        let (twice, changes) = once.import_litellm(&new.to_string(), date(2027, 3, 1), false).unwrap();
+        assert_eq!(changes, []);
+        assert_eq!(twice.resolve("grok-9", None, None).unwrap().row.rates.input, 1_000_000);
+        assert_eq!(Prices::parse(&twice.to_json().unwrap()).unwrap(), twice);
+    }
+
+    #[test]
+    fn the_hour_of_cache_is_told_from_the_long_prompt() {
+        let (prices, _) = import(
+            json!({ "claude-nova-9": { "litellm_provider": "anthropic", "input_cost_per_token": 1e-06,
+                "output_cost_per_token": 5e-06, "cache_creation_input_token_cost": 1.25e-06,
+                "cache_creation_input_token_cost_above_1hr": 2e-06,
+                "cache_creation_input_token_cost_above_1hr_above_200k_tokens": 4e-06,
+                "input_cost_per_token_above_200k_tokens": 2e-06, "output_cost_per_token_above_200k_tokens": 7.5e-06,
+                "search_context_cost_per_query": { "search_context_size_medium": 0.01 } } }),
+            false,
+        );
+        let row = prices.resolve("claude-nova-9", None, None).unwrap().row;
+        assert_eq!((row.rates.cache_write_5m, row.rates.cache_write_1h), (Some(1_250_000), Some(2_000_000)));
+        assert_eq!((row.above[0].tokens, row.above[0].rates.cache_write_1h), (200_000, Some(4_000_000)));
+        assert_eq!(row.web_search, Some(10_000_000));
+    }
+
+    #[test]
+    fn what_is_no_price_of_a_known_model_is_left_out() {
+        let (prices, changes) = import(
+            json!({
+                "gpt-5.5": { "litellm_provider": "openai", "mode": "embedding", "input_cost_per_token": 1e-06 },
+                "free/model": { "litellm_provider": "free", "input_cost_per_token": 0.0, "output_cost_per_token": 0.0 },
+                "fireworks_ai/a/b": { "litellm_provider": "fireworks_ai", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06 },
+                "other/gpt-5": { "litellm_provider": "other", "input_cost_per_token": 9e-06, "output_cost_per_token": 9e-06 },
+                "sample_spec": { "input_cost_per_token": 0, "litellm_provider": "one of many" },
+                "groq/new": { "litellm_provider": "groq", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06 },
+            }),
+            false,
+        );
+        assert_eq!(changes.iter().map(|change| change.model.as_str()).collect::<Vec<_>>(), ["new"]);
+        assert_eq!(prices.resolve("gpt-5", None, None).unwrap().row.rates.input, 1_250_000);
+        let embedded = Prices::embedded().unwrap();
+        let said = |text: &str| embedded.import_litellm(text, date(2027, 1, 1), false).unwrap_err().to_string();
+        assert!(said("{}").contains("no prices found"));
+        assert!(said("[").contains("cannot be read"));
+    }
+}
