@@ -81,7 +81,8 @@ fn every_file_of_a_home_finds_its_owner() {
         of("s1", "todos"),
         of("s2", "m"),
         (Owner::Inside, "agent-1f2e3d4c".into()),
-        (shared("todos/gone-agent-gone.json"), "todos%2Fgone-agent-gone.json".into()),
+        // What a session leaves behind names it all the same; whether it is one is not decided here.
+        of("gone", "todos"),
         (shared("history.jsonl"), "history.jsonl".into()),
         (shared("claude/history.jsonl"), "claude%2Fhistory.jsonl".into()),
         (shared("plans/a-plan.md"), "plans%2Fa-plan.md".into()),

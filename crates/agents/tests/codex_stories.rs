@@ -262,7 +262,7 @@ fn a_child_with_its_parents_history_marks_what_it_inherited() {
             "internal_chat_message_metadata_passthrough": proven } }),
         json!({ "event": { "type": "turn_aborted", "reason": "interrupted" } }),
         json!({ "type": "inter_agent_communication_metadata", "payload": { "trigger_turn": true } }),
-        json!({ "item": { "type": "agent_message", "author": "/root", "recipient": "/root/a", "content": [{ "type": "input_text", "text": "Message Type: NEW_TASK\nPayload:\nLook" }] } }),
+        json!({ "item": { "type": "agent_message", "author": "/lead", "recipient": "/lead/a", "content": [{ "type": "input_text", "text": "Message Type: NEW_TASK\nPayload:\nLook" }] } }),
         says("Found.")[1].clone(),
     ]);
     let told = settled(codex(), THREAD, &[source]);

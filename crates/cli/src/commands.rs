@@ -9,6 +9,7 @@ mod events;
 mod import;
 mod list;
 mod man;
+mod pricing;
 mod raw;
 mod rebuild;
 mod render;
@@ -18,6 +19,7 @@ mod show;
 mod stages;
 mod status;
 mod sync;
+mod usage;
 mod verify;
 
 use clap::Subcommand;
@@ -37,6 +39,7 @@ pub enum Command {
     Import(import::Args),
     List(list::Args),
     Man(man::Args),
+    Pricing(pricing::Args),
     Raw(raw::Args),
     Rebuild(rebuild::Args),
     Render(render::Args),
@@ -45,6 +48,7 @@ pub enum Command {
     Show(show::Args),
     Stages(stages::Args),
     Sync(sync::Args),
+    Usage(usage::Args),
     Verify(verify::Args),
 }
 
@@ -61,6 +65,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Import(args)) => import::run(&args, context),
         Some(Command::List(args)) => list::run(&args, context),
         Some(Command::Man(args)) => man::run(&args, context),
+        Some(Command::Pricing(args)) => pricing::run(&args, context),
         Some(Command::Raw(args)) => raw::run(&args, context),
         Some(Command::Rebuild(args)) => rebuild::run(&args, context),
         Some(Command::Render(args)) => render::run(&args, context),
@@ -69,6 +74,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Show(args)) => show::run(&args, context),
         Some(Command::Stages(args)) => stages::run(&args, context),
         Some(Command::Sync(args)) => sync::run(&args, context),
+        Some(Command::Usage(args)) => usage::run(&args, context),
         Some(Command::Verify(args)) => verify::run(&args, context),
     }
 }

@@ -94,7 +94,7 @@ pub fn sync_store(
         batcher.shared(found.shared.iter().filter(|shared| {
             // An empty file has nothing to keep, and may become anything.
             let news = shared.file.stat.size > 0 && !unchanged(&places, &shared.file);
-            wanted.is_none() && news
+            wanted.is_none() && options.deadline.is_none() && news
         }))?;
         batcher.sessions(&changed, options.until, options.deadline)?;
     } else {

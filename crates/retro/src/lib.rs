@@ -32,6 +32,7 @@ pub use retro_engine as engine;
 pub use retro_model as model;
 pub use retro_store as store;
 pub use retro_text as text;
+pub use retro_usage as usage;
 pub use retro_views as views;
 
 use retro_engine::{Config, SyncOptions, World};

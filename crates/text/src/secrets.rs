@@ -3,9 +3,10 @@
 //! The rules are data: tables in `rules`, one entry a kind of secret, each
 //! with a few keywords. Keywords are looked for first (`keywords`), so a text
 //! without any costs nothing more. Where one stands, its rule's pattern is tried
-//! right there (`scan`), and what it matches must still look like a secret and not like the word `changeme` (`plausible`).
-//! The same rules read the text without its JSON escapes (`escaped`) and what
-//! stands in it as base64 (`encoded`).
+//! right there (`scan`), and what it matches must still look like a secret and
+//! not like the word `changeme` (`plausible`). The same rules read the text
+//! without its JSON escapes (`escaped`) and what stands in it as base64
+//! (`encoded`); `findings` puts together what they see.
 //!
 //! **Invariants.** Redaction is a function of the text alone: a marker names
 //! the rule and nothing else, so it cannot be guessed back and does not depend

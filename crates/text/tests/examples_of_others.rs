@@ -39,7 +39,6 @@ fn examples_are_found_and_counterexamples_are_left() {
         println!("{group}: {} of {}, {:.1} %", tally.found.len(), tally.rows, tally.percent());
     }
     let of = |group: &str| tallies.get(group).expect("every group has rows");
-    println!("{:#?} {:#?}", of("noseyparker").missed, of("negative").found);
     assert!(of("gitleaks").percent() >= 95.0, "missed: {:#?}", of("gitleaks").missed);
     assert!(of("noseyparker").percent() >= 75.0, "missed: {:#?}", of("noseyparker").missed);
     assert!(of("negative").percent() <= 5.0, "flagged: {:#?}", of("negative").found);

@@ -5,6 +5,8 @@
 
 #![allow(clippy::expect_used)]
 
+mod encoding;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +16,7 @@ fn no_planted_secret_survives() {
         eprintln!("skipped: RETRO_CORPUS is not set");
         return;
     };
-    let mut searched = 0;
+    let (mut searched, mut found) = (0, 0);
     for scenario in folders(&Path::new(&corpus).join("genuine")) {
         let scenario = scenario.join("15-secret");
         let Ok(truth) = std::fs::read(scenario.join("truth.json")) else { continue };
@@ -22,18 +24,23 @@ fn no_planted_secret_survives() {
         assert!(!secrets.is_empty(), "{} plants nothing", scenario.display());
         for file in files(&scenario.join("home")) {
             let bytes = std::fs::read(&file).expect("a corpus file is readable");
-            let Ok(text) = String::from_utf8(bytes) else { continue };
+            let text = String::from_utf8_lossy(&bytes);
             let clean = redacted(&text);
             for (name, secret) in &secrets {
-                assert!(!clean.contains(secret.as_str()), "{name} survives in {}", file.display());
+                for form in forms(secret) {
+                    assert!(!clean.contains(&form), "{name} survives in {}", file.display());
+                }
+                found += usize::from(text.contains(secret.as_str()));
             }
             searched += 1;
         }
     }
-    assert!(searched > 0, "no recorded session with planted secrets below {}", corpus.display());
+    println!("{searched} files searched, {found} places where a secret was");
+    assert!(found > 0, "no planted secret in any session below {}", corpus.display());
 }
 
-/// Lines of JSON value by value, as events hold them; anything else as one text.
+/// Lines of JSON value by value, as events hold them; other lines as they are.
+/// What is no text at all, as in a database, is read as if it were.
 fn redacted(text: &str) -> String {
     let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
     match lines {
@@ -42,33 +49,33 @@ fn redacted(text: &str) -> String {
     }
 }
 
-/// Name and text of each secret; of a key block, one line of its body.
+/// How a secret could still stand there: plain, escaped once or twice, in
+/// base64 wherever it began in its group of three bytes.
+fn forms(secret: &str) -> Vec<String> {
+    let escaped =
+        |text: &str| serde_json::to_string(text).expect("text is JSON").trim_matches('"').to_owned();
+    let once = escaped(secret);
+    let mut forms = vec![secret.to_owned(), secret.replace('/', "\\/"), escaped(&once), once];
+    for shift in 0..3 {
+        // Of a part of a text, the first and the last group depend on its neighbours.
+        let code = encoding::base64(secret.as_bytes().get(shift..).expect("a secret is longer"));
+        let whole = code.trim_end_matches('=').len() / 4 * 4;
+        forms.push(code[..whole].to_owned());
+    }
+    forms
+}
+
+/// Name and text of each secret; of a key block, each line of its body.
 fn planted(truth: &Value) -> Vec<(String, String)> {
     let table = ["secrets_base64", "secrets_b64"].iter().find_map(|name| truth.get(name)?.as_object());
     let mut secrets = Vec::new();
     for (name, value) in table.into_iter().flatten() {
-        let text = String::from_utf8(decode(value.as_str().expect("a secret is text"))).expect("and UTF-8");
-        match text.lines().nth(1) {
-            Some(body) => secrets.push((name.clone(), body.to_owned())),
-            None => secrets.push((name.clone(), text)),
-        }
+        let text = String::from_utf8(encoding::unbase64(value.as_str().expect("a secret is text")))
+            .expect("and UTF-8");
+        let lines = text.lines().filter(|line| !line.starts_with("-----"));
+        secrets.extend(lines.map(|line| (name.clone(), line.to_owned())));
     }
     secrets
-}
-
-fn decode(base64: &str) -> Vec<u8> {
-    let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let (mut bits, mut held, mut out) = (0u32, 0, Vec::new());
-    for byte in base64.bytes().filter(|byte| *byte != b'=') {
-        let six = alphabet.iter().position(|letter| *letter == byte).expect("base64");
-        bits = (bits << 6 | six as u32) & 0xFFFF;
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            out.push((bits >> held) as u8);
-        }
-    }
-    out
 }
 
 fn folders(path: &Path) -> Vec<PathBuf> {

@@ -1,5 +1,6 @@
 //! Laws of redaction, over texts made of secrets, near-secrets and noise.
 
+mod encoding;
 mod recipe;
 
 use proptest::prelude::*;
@@ -36,9 +37,18 @@ static PIECES: &[&str] = &[
     "{alnum:7}",
     "{hex:40}",
     "{word:90}",
+    "ghp_{alnum:10}\\u0041{alnum:25}",
+    "api_key=\\u0022{alnum:30}\\u0022",
+    "{base64:password=ghp_(alnum)}",
+    "{base64-secret}",
+    "$2b$12${alnum:53}",
+    "kind: Secret\\ndata:\\n  a: {alnum:30}7",
+    "\\u0041",
+    "\\/",
     "[redacted:jwt]",
     "[redacted:password]",
     "[redacted:",
+    "\\u005bredacted:jwt]",
     "]",
     "\"",
     "'",
@@ -83,6 +93,22 @@ proptest! {
         let token = cook("ghp_{alnum:36}", &mut Dice::new(seed));
         let clean = redact(&format!("{before} {token} {after}"));
         prop_assert!(!clean.contains(&token));
+    }
+
+    #[test]
+    fn a_token_in_base64_between_spaces_never_stays(before in texts(), seed: u64, after in texts()) {
+        let code = cook("{base64-secret}", &mut Dice::new(seed));
+        let clean = redact(&format!("{before} {code} {after}"));
+        prop_assert!(!clean.contains(&code));
+    }
+
+    #[test]
+    fn a_text_is_redacted_alike_wherever_it_stands_among_lines(text in texts()) {
+        // Key blocks and headers go over lines; the rest knows nothing of its neighbours.
+        let line: String = text.replace(['\n', '-'], "");
+        let alone = redact(&line).into_inner();
+        let among = redact(&format!("first\n\n{line}\n\nlast")).into_inner();
+        prop_assert_eq!(among, format!("first\n\n{alone}\n\nlast"));
     }
 
     #[test]

@@ -90,8 +90,12 @@ pub fn cost<'p>(row: &LedgerRow, prices: &'p Prices, mode: Mode) -> Cost<'p> {
 pub struct Pricer<'p> {
     prices: &'p Prices,
     mode: Mode,
-    found: HashMap<String, Vec<(Option<String>, Option<Found<'p>>)>>,
+    /// By model, then by provider: few of each, asked for again and again.
+    found: HashMap<String, Vec<ByProvider<'p>>>,
 }
+
+/// A provider, and the rows for a model there, if it has a price.
+type ByProvider<'p> = (Option<String>, Option<Found<'p>>);
 
 impl<'p> Pricer<'p> {
     /// A pricer for one table and one mode.
@@ -101,12 +105,17 @@ impl<'p> Pricer<'p> {
 
     /// What one response costs.
     pub fn cost(&mut self, row: &LedgerRow) -> Cost<'p> {
+        self.cost_with_output(row, row.output)
+    }
+
+    /// What it would cost with this output instead of its own.
+    pub(crate) fn cost_with_output(&mut self, row: &LedgerRow, output: u64) -> Cost<'p> {
         let reported = reported(row).filter(|_| self.mode != Mode::Calculate);
         if self.mode == Mode::Display || reported.is_some() {
             return Cost { nano: reported, source: CostSource::Embedded, ..Cost::unknown() };
         }
         let Some(found) = self.resolve(row) else { return Cost::unknown() };
-        calculate(row, found)
+        calculate(row, output, found)
     }
 
     /// The row a response would be priced with.
@@ -131,8 +140,14 @@ impl<'p> Pricer<'p> {
 /// A cost of zero for tokens that are not free is what programs write when they
 /// do not know a price (OpenCode, Pi): it proves nothing.
 fn reported(row: &LedgerRow) -> Option<NanoUsd> {
-    let counters =
-        [row.input, row.output, row.cache_read, row.cache_write_5m, row.cache_write_1h, row.cache_write_unsplit];
+    let counters = [
+        row.input,
+        row.output,
+        row.cache_read,
+        row.cache_write_5m,
+        row.cache_write_1h,
+        row.cache_write_unsplit,
+    ];
     let nothing_used = counters.iter().all(|counter| *counter == 0);
     row.reported_cost_nano.filter(|&nano| nano > 0 || (nano == 0 && nothing_used)).map(NanoUsd)
 }
@@ -155,7 +170,7 @@ const TIER_WITHOUT_PRICE: &str = "no price is known for its service tier; the st
 const NO_CACHE_PRICE: &str = "no price is known for a kind of token it used";
 const NO_TIME: &str = "the log has no time for it, and some hours cost more";
 
-fn calculate<'p>(row: &LedgerRow, resolved: Resolved<'p>) -> Cost<'p> {
+fn calculate<'p>(row: &LedgerRow, output: u64, resolved: Resolved<'p>) -> Cost<'p> {
     let unknown = Cost { price_row: Some(resolved), ..Cost::unknown() };
     let price = resolved.row;
     let mut why = None;
@@ -198,14 +213,13 @@ fn calculate<'p>(row: &LedgerRow, resolved: Resolved<'p>) -> Cost<'p> {
     // A provider without a price for writing to its cache bills that as input.
     let write_5m = rates.cache_write_5m.unwrap_or(rates.input);
     let write_1h = rates.cache_write_1h.unwrap_or(write_5m);
-    if rates.cache_read.is_none() && row.cache_read > 0
-        || price.web_search.is_none() && row.web_searches > 0
+    if rates.cache_read.is_none() && row.cache_read > 0 || price.web_search.is_none() && row.web_searches > 0
     {
         why = Some(NO_CACHE_PRICE);
     }
-    let reasoning = rates.reasoning.map_or(0, |_| row.reasoning.min(row.output));
+    let reasoning = rates.reasoning.map_or(0, |_| row.reasoning.min(output));
     let parts = || {
-        let output = price_of(row.output - reasoning, rates.output)?;
+        let said = price_of(output - reasoning, rates.output)?;
         let thought = price_of(reasoning, rates.reasoning.unwrap_or(rates.output))?;
         let searches = u128::from(row.web_searches) * u128::from(price.web_search.unwrap_or(0));
         Some(Parts {
@@ -213,7 +227,7 @@ fn calculate<'p>(row: &LedgerRow, resolved: Resolved<'p>) -> Cost<'p> {
             cache_write_5m: price_of(row.cache_write_5m.checked_add(row.cache_write_unsplit)?, write_5m)?,
             cache_write_1h: price_of(row.cache_write_1h, write_1h)?,
             cache_read: price_of(row.cache_read, rates.cache_read.unwrap_or(0))?,
-            output: output.checked_add(thought)?,
+            output: said.checked_add(thought)?,
             web_search: NanoUsd(i64::try_from(searches).ok()?),
         })
     };
@@ -234,7 +248,8 @@ fn tier_of(row: &LedgerRow) -> Option<&str> {
 /// The prices for the length of a prompt, and whether that could not be decided.
 fn of_prompt<'r>(row: &LedgerRow, base: &'r Rates, above: &'r [Step]) -> (&'r Rates, bool) {
     let written = [row.cache_write_5m, row.cache_write_1h, row.cache_write_unsplit];
-    let prompt = written.iter().fold(row.input.saturating_add(row.cache_read), |sum, n| sum.saturating_add(*n));
+    let prompt =
+        written.iter().fold(row.input.saturating_add(row.cache_read), |sum, n| sum.saturating_add(*n));
     let step = above.iter().rfind(|step| prompt > step.tokens);
     match step {
         Some(step) if row.calls == 1 => (&step.rates, false),

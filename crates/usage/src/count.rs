@@ -13,8 +13,8 @@ use std::collections::HashMap;
 
 use crate::cost::SYNTHETIC;
 use crate::tokens::Tokens;
-use crate::{includes, unlogged};
 use crate::unlogged::Unlogged;
+use crate::{includes, unlogged};
 
 /// Where a row stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -163,7 +163,8 @@ fn one_a_key(
         let rows = members.iter().filter_map(|at| answers.get(*at));
         let ts = rows.clone().filter_map(|(_, row)| row.ts).min();
         // The first of the fullest, so that the winner's own figures stay on a tie.
-        let fullest = rows.fold(winner, |best, other| if is_fuller(&other.1, &best.1) { other } else { best });
+        let fullest =
+            rows.fold(winner, |best, other| if is_fuller(&other.1, &best.1) { other } else { best });
         let figures = (fullest.1.event != winner.1.event || fullest.0 != winner.0).then(|| Figures {
             tokens: Tokens::of(&fullest.1),
             exactness: fullest.1.exactness,
@@ -236,11 +237,7 @@ mod tests {
         let original = row("a").own(3).at("2025-06-01T10:00:00Z").tokens(10, 50);
         let copy = row("a").own(1).at("2025-06-02T09:00:00Z").tokens(10, 50);
         let new = row("b").own(3).event("m:2").at("2025-06-02T09:01:00Z").tokens(20, 5);
-        let counted = decide(vec![
-            (session("new"), copy),
-            (session("new"), new),
-            (session("old"), original),
-        ]);
+        let counted = decide(vec![(session("new"), copy), (session("new"), new), (session("old"), original)]);
         assert_eq!(counted_in(&counted), [("new".into(), "b".into(), 5), ("old".into(), "a".into(), 50)]);
         let [duplicate] = counted.duplicates.as_slice() else { panic!("{:?}", counted.duplicates) };
         assert_eq!((&duplicate.place.session, &duplicate.twin.session), (&session("new"), &session("old")));

@@ -320,7 +320,8 @@ mod tests {
         assert_eq!(changes.iter().map(|change| change.model.as_str()).collect::<Vec<_>>(), ["new"]);
         assert_eq!(prices.resolve("gpt-5", None, None).unwrap().row.rates.input, 1_250_000);
         let embedded = Prices::embedded().unwrap();
-        let said = |text: &str| embedded.import_litellm(text, date(2027, 1, 1), false).unwrap_err().to_string();
+        let said =
+            |text: &str| embedded.import_litellm(text, date(2027, 1, 1), false).unwrap_err().to_string();
         assert!(said("{}").contains("no prices found"));
         assert!(said("[").contains("cannot be read"));
     }

@@ -19,8 +19,11 @@ pub(crate) fn subtract(rows: &mut [CountedRow]) -> Vec<Incomplete> {
     for (child, including) in including(rows) {
         let (start, of_child) = of_session(rows, &child);
         for (at, child_row) in (start..).zip(of_child) {
-            let after: Vec<usize> =
-                including.iter().copied().filter(|&by| rows.get(by).is_some_and(|by| ends_after(by, child_row))).collect();
+            let after: Vec<usize> = including
+                .iter()
+                .copied()
+                .filter(|&by| rows.get(by).is_some_and(|by| ends_after(by, child_row)))
+                .collect();
             let fits = |&&by: &&usize| rows.get(by).is_some_and(|by| by.row.model == child_row.row.model);
             match (after.iter().find(fits), after.first().and_then(|&by| rows.get(by))) {
                 (Some(&by), _) => contained.entry(by).or_default().push(at),
@@ -35,7 +38,8 @@ pub(crate) fn subtract(rows: &mut [CountedRow]) -> Vec<Incomplete> {
         }
     }
     for (by, children) in contained {
-        let parts: Vec<&LedgerRow> = children.iter().filter_map(|&at| rows.get(at)).map(|row| &row.row).collect();
+        let parts: Vec<&LedgerRow> =
+            children.iter().filter_map(|&at| rows.get(at)).map(|row| &row.row).collect();
         let Some(whole) = rows.get(by) else { continue };
         match without(&whole.row, &parts) {
             Some(net) => {
@@ -44,7 +48,8 @@ pub(crate) fn subtract(rows: &mut [CountedRow]) -> Vec<Incomplete> {
                 }
             }
             None => {
-                let reason = "a turn's figure is smaller than those of the sub-agents it contains; both are counted";
+                let reason =
+                    "a turn's figure is smaller than those of the sub-agents it contains; both are counted";
                 incomplete.insert(open(&whole.session, reason.to_owned()));
             }
         }
@@ -161,7 +166,10 @@ mod tests {
         let too_big = vec![(grok("p"), turn("p", 2, 10, &["c"])), (grok("c"), turn("c", 1, 30, &[]))];
         assert_eq!(own(too_big), (vec![30, 10], 1));
         let other_model = turn("c", 1, 5, &[]).model("other");
-        assert_eq!(own(vec![(grok("p"), turn("p", 2, 10, &["c"])), (grok("c"), other_model)]), (vec![5, 10], 1));
+        assert_eq!(
+            own(vec![(grok("p"), turn("p", 2, 10, &["c"])), (grok("c"), other_model)]),
+            (vec![5, 10], 1)
+        );
         let never_captured = vec![(grok("p"), turn("p", 2, 10, &["gone", "p"]))];
         assert_eq!(own(never_captured), (vec![10], 0));
     }

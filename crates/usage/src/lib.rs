@@ -1,19 +1,65 @@
+//! Prices and ledger arithmetic: what the answers of models cost, and why.
+//!
+//! The way of a row: [`decide`] takes the rows of all sessions and says which
+//! count, so that an answer that was copied into five files is paid once;
+//! [`report`] adds up what is asked for; [`cost`] prices one response with a row
+//! of the [`Prices`] table. The other modules serve these three.
+//!
+//! ```
+//! use retro_model::{LedgerRow, SessionKey, Thread, Usage};
+//! use retro_usage::{Prices, Query, decide, report};
+//!
+//! let usage = Usage { input: 1_000, output: 200, ..Usage::default() };
+//! let event = "m:7.usage".parse()?;
+//! let mut row = LedgerRow::of("claude:msg_1".into(), event, Thread::main(), &usage);
+//! row.model = Some("claude-sonnet-4-6".into());
+//!
+//! let counted = decide(vec![(SessionKey::new("claude", "s1"), row)]);
+//! let report = report(&counted, &Prices::embedded()?, &Query::default());
+//! assert_eq!(report.totals.cost_usd, Some(0.006));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Invariant
+//!
+//! Values in, values out: no I/O, no clock, no environment. The order of rows
+//! does not show in any result, and no row counts twice. A cost that is not
+//! known is `None`, never zero, and every sum says whether it is complete. Money
+//! is whole billionths of a dollar until it is shown.
+#![deny(missing_docs)]
+
+mod answer;
+mod blocks;
 mod cost;
 mod count;
 mod error;
-mod estimate;
+pub mod estimate;
+mod figures;
 mod import;
 mod includes;
 mod money;
 mod names;
+mod query;
+mod report;
 mod table;
 #[cfg(test)]
 mod testing;
 mod tokens;
 mod unlogged;
-pub use cost::*;
-pub use count::*;
+
+pub use answer::{
+    Estimated, ModelPart, Report, ReportRow, SessionPart, SideCalls, Undated, UnloggedPart, UnpricedModel,
+};
+pub use blocks::{Block, BurnRate, Projection};
+pub use cost::{Cost, CostSource, Mode, Parts, Pricer, SYNTHETIC, cost};
+pub use count::{Counted, CountedRow, Duplicate, Incomplete, Place, decide};
 pub use error::UsageError;
+pub use figures::{Figures, SumSource};
+pub use import::Change;
 pub use money::NanoUsd;
 pub use names::Resolved;
-pub use table::*;
+pub use query::{By, Order, Query, SessionFacts, TokenLimit};
+pub use report::report;
+pub use table::{Peak, PriceRow, Prices, Rates, Step, Tier};
+pub use tokens::Tokens;
+pub use unlogged::Unlogged;

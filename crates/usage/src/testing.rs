@@ -4,7 +4,12 @@ use retro_model::{LedgerRow, SessionKey, Thread, Timestamp, Usage};
 
 /// A row with this key, at record 1 of the main source.
 pub(crate) fn row(key: &str) -> LedgerRow {
-    LedgerRow::of(key.to_owned(), "m:1".parse().unwrap(), Thread::main(), &Usage { own: 1, ..Usage::default() })
+    LedgerRow::of(
+        key.to_owned(),
+        "m:1".parse().unwrap(),
+        Thread::main(),
+        &Usage { own: 1, ..Usage::default() },
+    )
 }
 
 /// What a test says of a row.

@@ -11,7 +11,7 @@
 //! first total of the fork is nowhere below the parent's. In doubt this says too
 //! little, never too much.
 
-use retro_model::{EventId, Exactness, LedgerRow, SessionKey};
+use retro_model::{EventId, Exactness, LedgerRow, SessionKey, Thread, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -29,6 +29,17 @@ pub struct Unlogged {
     pub tokens: Tokens,
     /// The total it was derived from.
     pub event: EventId,
+}
+
+impl Unlogged {
+    /// As a row that can be priced: how many requests it was is not known.
+    pub(crate) fn as_row(&self) -> LedgerRow {
+        let mut row = LedgerRow::of(String::new(), self.event.clone(), Thread::main(), &Usage::default());
+        self.tokens.put(&mut row);
+        row.model = Some(self.model.clone());
+        row.calls = 0;
+        row
+    }
 }
 
 /// Figures by model.
@@ -208,8 +219,10 @@ mod tests {
 
     #[test]
     fn a_parent_without_a_total_is_carried_as_far_as_its_answers_show() {
-        let rows: Vec<_> =
-            forked(true).into_iter().filter(|(key, row)| key.id == "f" || row.kind != RowKind::Total).collect();
+        let rows: Vec<_> = forked(true)
+            .into_iter()
+            .filter(|(key, row)| key.id == "f" || row.kind != RowKind::Total)
+            .collect();
         assert_eq!(beyond(rows), [("f".into(), 6, 6)]);
     }
 }

@@ -15,6 +15,7 @@ mod show;
 mod stages;
 mod status;
 mod transcript;
+mod usage;
 
 pub use agents::{AgentView, AgentsView, agents};
 pub use doctor::{Check, DoctorView, Health, doctor};
@@ -27,3 +28,4 @@ pub use show::{Artifacts, ShowView, show};
 pub use stages::{StageView, StagesView, stages};
 pub use status::{StatusView, status};
 pub use transcript::{Entry, gap_line, markdown, transcript};
+pub use usage::{Dropped, ExplainView, Explained, UsageView, explain, usage};

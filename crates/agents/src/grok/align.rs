@@ -10,6 +10,7 @@ use retro_model::{EventId, Kind};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::join::index_of;
 use super::order::{Place, Spine};
 use super::record::rule;
 use crate::Draft;
@@ -31,8 +32,11 @@ struct Told {
     of_call: HashMap<String, usize>,
     /// Where each call was answered.
     results: HashMap<String, usize>,
-    /// Place and key of each prompt.
-    prompts: Vec<(usize, String)>,
+    /// Places of the prompts.
+    prompts: Vec<usize>,
+    /// Places of the prompts with an index and words, and the last with an index.
+    of_key: HashMap<String, Vec<usize>>,
+    of_index: HashMap<String, usize>,
     /// Fingerprints of all that was thought.
     thoughts: HashSet<String>,
 }
@@ -85,7 +89,9 @@ impl Told {
             let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
             if let Some(key) = rule(draft, "prompt") {
                 if draft.event.kind == Kind::User {
-                    told.prompts.push((at, key.to_owned()));
+                    told.prompts.push(at);
+                    told.of_key.entry(key.to_owned()).or_default().push(at);
+                    told.of_index.insert(index_of(key).to_owned(), at);
                 }
                 open.clear();
             } else if let Some(key) = rule(draft, "said").or_else(|| rule(draft, "call")) {
@@ -120,14 +126,10 @@ impl Told {
     /// The prompt that a chat item repeats: same index and words, not before
     /// `from` if there is a choice; else the last of that index.
     fn prompt(&self, key: &str, from: usize) -> Option<usize> {
-        let index = key.split(':').next().filter(|index| !index.is_empty())?;
-        let of_index = || self.prompts.iter().filter(|(_, other)| other.split(':').next() == Some(index));
-        let same = || of_index().filter(|(_, other)| other == key);
-        let found = same()
-            .find(|(at, _)| *at >= from)
-            .or_else(|| same().next_back())
-            .or_else(|| of_index().next_back());
-        found.map(|(at, _)| *at)
+        let index = Some(index_of(key)).filter(|index| !index.is_empty())?;
+        let same = self.of_key.get(key).map_or(&[][..], Vec::as_slice);
+        let next = same.get(same.partition_point(|at| *at < from));
+        next.or(same.last()).or_else(|| self.of_index.get(index)).copied()
     }
 
     /// Where a counterpart stands.
@@ -162,12 +164,9 @@ impl Told {
         }
     }
 
-    /// The answers that items from `start` to `end` can be: those between the
-    /// nearest known neighbours, in one turn.
-    fn between(&self, matches: &[Match], start: usize, end: usize) -> Range<usize> {
-        let known = |found: &Match| self.home(*found);
-        let below = matches.get(..start).and_then(|before| before.iter().rev().find_map(known));
-        let above = matches.get(end..).and_then(|after| after.iter().find_map(known));
+    /// The answers that an item can be, by where its nearest known neighbours
+    /// stand: those between them, in one turn.
+    fn between(&self, below: Option<usize>, above: Option<usize>) -> Range<usize> {
         let (low, high) = match (below, above) {
             (Some(low), high) => {
                 (low, self.prompt_after(low).min(high.filter(|high| *high > low).unwrap_or(usize::MAX)))
@@ -179,6 +178,11 @@ impl Told {
         first..self.answers.partition_point(|answer| answer.at < high).max(first)
     }
 
+    /// Whether an answer made no calls and said something.
+    fn is_words(&self, index: usize) -> bool {
+        self.answers.get(index).is_some_and(|answer| answer.calls.is_empty() && answer.message.is_some())
+    }
+
     /// The last answer of these that thought and whose words no item has.
     fn cut_thought(&self, within: Range<usize>, taken: &HashSet<usize>) -> Option<usize> {
         let is_cut = |answer: &Answer| answer.thought.is_some() && answer.calls.is_empty();
@@ -187,12 +191,13 @@ impl Told {
 
     /// The next prompt after a place.
     fn prompt_after(&self, at: usize) -> usize {
-        self.prompts.iter().map(|(prompt, _)| *prompt).find(|prompt| *prompt > at).unwrap_or(usize::MAX)
+        self.prompts.get(self.prompts.partition_point(|prompt| *prompt <= at)).copied().unwrap_or(usize::MAX)
     }
 
     /// The last prompt before a place.
     fn prompt_before(&self, at: usize) -> usize {
-        self.prompts.iter().rev().map(|(prompt, _)| *prompt).find(|prompt| *prompt < at).unwrap_or(0)
+        let before = self.prompts.partition_point(|prompt| *prompt < at).checked_sub(1);
+        before.and_then(|before| self.prompts.get(before)).copied().unwrap_or(0)
     }
 }
 
@@ -265,19 +270,21 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
     }
     match_words(drafts, told, segment, &mut matches);
     let taken = taken(&matches);
+    let (below, above) = neighbours(told, &matches);
     for at in (0..segment.len()).rev() {
         let is_thought =
             |at: usize| segment.get(at).and_then(|item| rule(drafts.get(*item)?, "chat-thought")).is_some();
         if !is_thought(at) {
             continue;
         }
+        let known = |side: &[Option<usize>]| side.get(at).copied().flatten();
         let next = matches.get(at + 1).copied();
         let has_thought =
             |index: usize| told.answers.get(index).is_some_and(|answer| answer.thought.is_some());
         let found = match next {
             Some(Match::Answer(answer)) if has_thought(answer) => Match::Answer(answer),
             // A thought that its answer did not follow belongs to one that was cut there.
-            next => match told.cut_thought(told.between(&matches, at, at + 1), &taken) {
+            next => match told.cut_thought(told.between(known(&below), known(&above)), &taken) {
                 Some(cut) => Match::Answer(cut),
                 None => next.filter(|next| matches!(next, Match::Answer(_))).unwrap_or(Match::None),
             },
@@ -287,6 +294,19 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
         }
     }
     matches
+}
+
+/// Where the nearest known items before and after each item stand.
+fn neighbours(told: &Told, matches: &[Match]) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
+    let nearest = |last: &mut Option<usize>, found: &Match| {
+        let before = *last;
+        *last = told.home(*found).or(before);
+        Some(before)
+    };
+    let below = matches.iter().scan(None, nearest).collect();
+    let mut above: Vec<Option<usize>> = matches.iter().rev().scan(None, nearest).collect();
+    above.reverse();
+    (below, above)
 }
 
 /// The answers that are found.
@@ -307,41 +327,42 @@ fn match_words(drafts: &[Draft], told: &Told, segment: &[usize], matches: &mut [
         let end = (start..segment.len())
             .find(|at| matches.get(*at).is_some_and(|found| *found != Match::None))
             .unwrap_or(segment.len());
-        let within = told.between(matches, start, end);
-        let words: Vec<(usize, &str)> = (start..end)
-            .filter_map(|at| Some((at, rule(drafts.get(*segment.get(at)?)?, "chat-said")?)))
-            .collect();
-        let free = |taken: &HashSet<usize>| -> Vec<usize> {
-            let fits = |index: &usize| {
-                told.answers
-                    .get(*index)
-                    .is_some_and(|answer| answer.calls.is_empty() && answer.message.is_some())
-            };
-            within.clone().filter(|index| fits(index) && !taken.contains(index)).collect()
-        };
-        let hash = |index: usize| -> Option<&str> {
-            let message = told.answers.get(index)?.message?;
-            rule(drafts.get(message)?, "said")?.split_once(':').map(|(_, hash)| hash)
-        };
+        let place = |at: usize| matches.get(at).and_then(|found| told.home(*found));
+        let within = told.between(start.checked_sub(1).and_then(place), place(end));
+        let words =
+            (start..end).filter_map(|at| Some((at, rule(drafts.get(*segment.get(at)?)?, "chat-said")?)));
+        let words: Vec<(usize, &str)> = words.collect();
+        let mut free: Vec<usize> =
+            within.filter(|index| told.is_words(*index) && !taken.contains(index)).collect();
+        let mut same: HashMap<&str, Vec<usize>> = HashMap::new();
+        for index in &free {
+            let message = told.answers.get(*index).and_then(|answer| drafts.get(answer.message?));
+            if let Some((_, hash)) = message.and_then(|draft| rule(draft, "said")?.split_once(':')) {
+                same.entry(hash).or_default().push(*index);
+            }
+        }
         let mut rest = Vec::new();
-        for (at, said) in words.iter().rev() {
-            match free(&taken).into_iter().rev().find(|index| hash(*index) == Some(said)) {
+        for (at, said) in words.into_iter().rev() {
+            match same.get_mut(said).and_then(Vec::pop) {
                 Some(index) => {
                     taken.insert(index);
-                    if let Some(slot) = matches.get_mut(*at) {
-                        *slot = Match::Answer(index);
-                    }
+                    found(matches, at, index);
                 }
-                None => rest.push(*at),
+                None => rest.push(at),
             }
         }
-        for (at, index) in rest.into_iter().zip(free(&taken).into_iter().rev()) {
+        free.retain(|index| !taken.contains(index));
+        for (at, index) in rest.into_iter().zip(free.into_iter().rev()) {
             taken.insert(index);
-            if let Some(slot) = matches.get_mut(at) {
-                *slot = Match::Answer(index);
-            }
+            found(matches, at, index);
         }
         start = end + 1;
+    }
+}
+
+fn found(matches: &mut [Match], at: usize, answer: usize) {
+    if let Some(slot) = matches.get_mut(at) {
+        *slot = Match::Answer(answer);
     }
 }
 

@@ -3,27 +3,46 @@
 //! by several files, compactions and their summaries.
 
 use retro_model::{EventId, Kind, Origin, Outcome, ToolClass};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use super::order::{Place, Spine};
 use super::record::rule;
 use crate::Draft;
 
+/// A prompt of which more blocks may come.
+struct OpenPrompt {
+    index: String,
+    run: u32,
+    /// Its first block of text.
+    text: Option<usize>,
+}
+
 /// Makes one event of the chunks of an answer, and one of those of a prompt.
 pub(super) fn utterances(drafts: &mut [Draft], spine: &Spine) {
     // First piece of what is being said, by what tells that it is the same answer.
     let mut said: HashMap<(Kind, Option<String>, String), usize> = HashMap::new();
-    let mut prompt: Option<(String, u32, usize)> = None;
+    let mut prompt: Option<OpenPrompt> = None;
     for at in spine.range.clone() {
         let Some(draft) = drafts.get(at) else { continue };
         if let Some(index) = rule(draft, "prompt").map(index_of) {
-            let index = index.to_owned();
-            match &prompt {
-                Some((open, run, first)) if *open == index && *run == spine.run(at) && !index.is_empty() => {
-                    go_on_prompt(drafts, *first, at);
+            let (index, run) = (index.to_owned(), spine.run(at));
+            let is_text = draft.event.kind == Kind::User;
+            let goes_on =
+                |open: &&mut OpenPrompt| open.index == index && open.run == run && !index.is_empty();
+            match prompt.as_mut().filter(goes_on) {
+                Some(open) => {
+                    if let Some(draft) = drafts.get_mut(at) {
+                        draft.hint.opens_turn = false;
+                    }
+                    match open.text {
+                        Some(first) if is_text => go_on(drafts, first, at, "\n"),
+                        None if is_text => open.text = Some(at),
+                        _ => {}
+                    }
                 }
-                _ => {
-                    prompt = Some((index, spine.run(at), at));
+                None => {
+                    prompt = Some(OpenPrompt { index, run, text: is_text.then_some(at) });
                     if let Some(first) = drafts.get_mut(at) {
                         first.hint.opens_turn = true;
                     }
@@ -42,10 +61,10 @@ pub(super) fn utterances(drafts: &mut [Draft], spine: &Spine) {
             Some(key) => {
                 let stream = key.split(':').next().unwrap_or_default().to_owned();
                 match said.entry((draft.event.kind, draft.event.native.turn_id.clone(), stream)) {
-                    std::collections::hash_map::Entry::Vacant(new) => {
+                    Entry::Vacant(new) => {
                         new.insert(at);
                     }
-                    std::collections::hash_map::Entry::Occupied(first) => go_on(drafts, *first.get(), at, ""),
+                    Entry::Occupied(first) => go_on(drafts, *first.get(), at, ""),
                 }
             }
             // After a result the model is asked again: another answer.
@@ -58,21 +77,6 @@ pub(super) fn utterances(drafts: &mut [Draft], spine: &Spine) {
 /// The prompt index in the key of a prompt.
 pub(super) fn index_of(key: &str) -> &str {
     key.split(':').next().unwrap_or_default()
-}
-
-/// Another block of the same prompt: text goes on with the text before it.
-fn go_on_prompt(drafts: &mut [Draft], first: usize, at: usize) {
-    let is_text = |at: usize| drafts.get(at).is_some_and(|draft| draft.event.kind == Kind::User);
-    if is_text(at) {
-        if let Some(text) =
-            (first..at).find(|at| is_text(*at) && !drafts.get(*at).is_some_and(|d| d.hint.fold_only))
-        {
-            go_on(drafts, text, at, "\n");
-        }
-        if let Some(draft) = drafts.get_mut(at) {
-            draft.hint.opens_turn = false;
-        }
-    }
 }
 
 /// The draft at `at` is a later piece of the one at `first`.
@@ -280,30 +284,33 @@ pub(super) fn denials(drafts: &mut [Draft]) {
         calls.entry(call_id).or_insert(call);
     });
     let mut of_call = HashSet::new();
-    let mut refused: Vec<(String, Option<i64>)> = Vec::new();
+    // When calls of each tool were refused.
+    let mut refused: HashMap<String, Vec<Option<i64>>> = HashMap::new();
     for draft in drafts.iter_mut() {
         let Some(call) = rule(draft, "denied").map(str::to_owned) else { continue };
         let (name, id) = calls.get(&call).cloned().unzip();
-        let name = name.unwrap_or_default();
         draft.event.parent = id;
         if of_call.insert(call) {
-            refused.push((name, draft.event.ts.map(|ts| ts.as_millis())));
+            let ts = draft.event.ts.map(|ts| ts.as_millis());
+            refused.entry(name.unwrap_or_default()).or_default().push(ts);
         } else {
             draft.hint.fold_only = true;
         }
     }
-    // Each family of records tells every refusal at most once.
-    let mut taken: HashSet<(&'static str, usize)> = HashSet::new();
+    // Each family of records tells every refusal at most once, and in order.
+    let mut told: HashMap<(&'static str, String), usize> = HashMap::new();
     for draft in drafts.iter_mut() {
         let Some(tool) = rule(draft, "refused").map(str::to_owned) else { continue };
         let at = draft.event.ts.map(|ts| ts.as_millis());
-        let same = |(name, ts): &(String, Option<i64>)| {
-            *name == tool && at.zip(*ts).is_none_or(|(at, ts)| ts >= at.saturating_sub(REFUSAL_SPREAD_MS))
-        };
-        let family = draft.hint.row;
-        let found = refused.iter().enumerate().find(|(n, call)| same(call) && !taken.contains(&(family, *n)));
-        if let Some((n, _)) = found {
-            taken.insert((family, n));
+        let is_earlier =
+            |ts: &Option<i64>| at.zip(*ts).is_some_and(|(at, ts)| ts < at.saturating_sub(REFUSAL_SPREAD_MS));
+        let Some(of_tool) = refused.get(&tool) else { continue };
+        let next = told.entry((draft.hint.row, tool)).or_default();
+        while of_tool.get(*next).is_some_and(is_earlier) {
+            *next += 1;
+        }
+        if of_tool.get(*next).is_some() {
+            *next += 1;
             draft.hint.fold_only = true;
         }
     }

@@ -77,22 +77,16 @@ pub(super) fn arrange(drafts: &mut Vec<Draft>) -> Spine {
     let start = session.len();
     drafts.extend(session);
     let mut runs = Runs::default();
-    let mut numbered: Vec<(u32, u64, Draft)> = updates
-        .into_iter()
-        .map(|draft| {
-            let (run, number) = runs.place(&draft);
-            (run, number, draft)
-        })
-        .collect();
-    numbered.sort_by_key(|(run, number, _)| (*run, *number));
+    let numbers: Vec<(u32, u64)> = updates.iter().map(|draft| runs.place(draft)).collect();
+    let (numbers, updates) = sorted(updates, numbers);
     let mut latest = i64::MIN;
-    let mut spine = Spine { range: start..start + numbered.len(), runs: Vec::new(), latest: Vec::new() };
-    for (run, _, draft) in numbered {
+    let mut spine = Spine { range: start..start + updates.len(), runs: Vec::new(), latest: Vec::new() };
+    for (draft, (run, _)) in updates.iter().zip(numbers) {
         latest = draft.event.ts.map_or(latest, |ts| latest.max(ts.as_millis()));
         spine.runs.push(run);
         spine.latest.push(latest);
-        drafts.push(draft);
     }
+    drafts.extend(updates);
     drafts.extend(others);
     spine
 }
@@ -135,23 +129,28 @@ impl Runs {
 /// Puts every draft that has a place there; what has none and is no event goes
 /// last, and what has none and a time is placed by it.
 pub(super) fn place(drafts: &mut Vec<Draft>, spine: &Spine, places: &[Option<Place>]) {
-    let mut keyed: Vec<((usize, u8), Draft)> = Vec::with_capacity(drafts.len());
-    for (at, draft) in drafts.drain(..).enumerate() {
-        let wanted = places.get(at).copied().flatten();
-        let key = match (wanted, draft.event.ts) {
-            (Some(Place::Before(at)), _) => (at, 0),
-            (Some(Place::After(at)), _) => (at, 2),
-            (Some(Place::Last(at)), _) => (at, 3),
-            _ if at < spine.range.end => (at, 1),
-            _ if draft.hint.fold_only => (usize::MAX, 0),
-            (None, Some(ts)) => {
-                let begins = rule(&draft, "model").is_some() || rule(&draft, "turn-began").is_some();
-                if begins { spine.before(ts.as_millis()) } else { spine.after(ts.as_millis()) }
-            }
-            (None, None) => (usize::MAX, 0),
-        };
-        keyed.push((key, draft));
-    }
-    keyed.sort_by_key(|(key, _)| *key);
-    drafts.extend(keyed.into_iter().map(|(_, draft)| draft));
+    let key = |(at, draft): (usize, &Draft)| match (places.get(at).copied().flatten(), draft.event.ts) {
+        (Some(Place::Before(at)), _) => (at, 0),
+        (Some(Place::After(at)), _) => (at, 2),
+        (Some(Place::Last(at)), _) => (at, 3),
+        _ if at < spine.range.end => (at, 1),
+        _ if draft.hint.fold_only => (usize::MAX, 0),
+        (None, Some(ts)) => {
+            let begins = rule(draft, "model").is_some() || rule(draft, "turn-began").is_some();
+            if begins { spine.before(ts.as_millis()) } else { spine.after(ts.as_millis()) }
+        }
+        (None, None) => (usize::MAX, 0),
+    };
+    let keys: Vec<(usize, u8)> = drafts.iter().enumerate().map(key).collect();
+    *drafts = sorted(std::mem::take(drafts), keys).1;
+}
+
+/// Drafts in the order of their keys, equal ones as they were. A draft is large:
+/// each is moved once.
+fn sorted<K: Ord + Copy>(drafts: Vec<Draft>, keys: Vec<K>) -> (Vec<K>, Vec<Draft>) {
+    let mut order: Vec<(K, usize)> = keys.into_iter().zip(0..).collect();
+    order.sort_unstable();
+    let mut slots: Vec<Option<Draft>> = drafts.into_iter().map(Some).collect();
+    let drafts = order.iter().filter_map(|(_, at)| slots.get_mut(*at)?.take()).collect();
+    (order.into_iter().map(|(key, _)| key).collect(), drafts)
 }

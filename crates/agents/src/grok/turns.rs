@@ -1,8 +1,8 @@
 //! Turns: which prompt a turn answers, how it ended, and which turns a rewind
 //! left behind.
 
-use retro_model::Kind;
-use std::collections::{HashMap, HashSet, VecDeque};
+use retro_model::{Address, Kind};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::join::index_of;
 use super::order::{Place, Spine};
@@ -45,16 +45,20 @@ pub(super) fn end(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Plac
         }
     }
     logged.fold_told(drafts);
+    let potential: HashMap<Address, usize> = drafts
+        .iter()
+        .enumerate()
+        .filter(|(_, draft)| draft.hint.row == "turn/killed")
+        .map(|(at, draft)| (draft.id().address(), at))
+        .collect();
     for (prompt, last) in killed {
-        let Some(address) = drafts.get(prompt).map(|draft| draft.id().address()) else { continue };
-        let of_prompt = |draft: &Draft| draft.hint.row == "turn/killed" && draft.id().address() == address;
-        if let Some(at) = drafts.iter().position(of_prompt) {
-            if let Some(draft) = drafts.get_mut(at) {
-                draft.hint.fold_only = false;
-            }
-            if let Some(place) = places.get_mut(at) {
-                *place = Some(Place::Last(last));
-            }
+        let address = drafts.get(prompt).map(|draft| draft.id().address());
+        let Some(at) = address.and_then(|address| potential.get(&address)).copied() else { continue };
+        if let Some(draft) = drafts.get_mut(at) {
+            draft.hint.fold_only = false;
+        }
+        if let Some(place) = places.get_mut(at) {
+            *place = Some(Place::Last(last));
         }
     }
     place_cut_calls(drafts, spine, &opened, &ends, places);
@@ -94,9 +98,12 @@ fn opened(drafts: &[Draft], spine: &Spine) -> Vec<Opened> {
 }
 
 /// Turns as the event log tells them.
+#[derive(Default)]
 struct Logged {
     turns: Vec<LoggedTurn>,
-    /// When turns ended by the updates.
+    /// When each began, sorted.
+    begins: Vec<(i64, usize)>,
+    /// When turns ended by the updates, sorted.
     ends: Vec<i64>,
 }
 
@@ -110,7 +117,7 @@ struct LoggedTurn {
 
 impl Logged {
     fn read(drafts: &[Draft]) -> Logged {
-        let mut logged = Logged { turns: Vec::new(), ends: Vec::new() };
+        let mut logged = Logged::default();
         for (at, draft) in drafts.iter().enumerate() {
             let millis = draft.event.ts.map(|ts| ts.as_millis());
             if rule(draft, "turn-began").is_some() {
@@ -124,16 +131,24 @@ impl Logged {
                 logged.ends.extend(millis);
             }
         }
+        let begins = logged.turns.iter().enumerate().filter_map(|(at, turn)| Some((turn.began?, at)));
+        logged.begins = begins.collect();
+        logged.begins.sort_unstable();
+        logged.ends.sort_unstable();
         logged
     }
 
     /// Whether the turn that a prompt of that time opened has an end here.
     fn see(&mut self, began: Option<i64>, ended: bool) -> bool {
         let Some(began) = began else { return false };
-        let distance = |turn: &&mut LoggedTurn| {
-            turn.began.map_or(i64::MAX, |other| other.saturating_sub(began).saturating_abs())
+        let next = self.begins.partition_point(|(other, _)| *other < began);
+        let around = self.begins.get(next.saturating_sub(1)..).unwrap_or_default().iter().take(2);
+        let distance = |other: i64| other.saturating_sub(began).saturating_abs();
+        let nearest = around.min_by_key(|(other, _)| distance(*other));
+        let Some((_, at)) = nearest.filter(|(other, _)| distance(*other) <= BEGIN_SPREAD_MS) else {
+            return false;
         };
-        match self.turns.iter_mut().min_by_key(distance).filter(|turn| distance(turn) <= BEGIN_SPREAD_MS) {
+        match self.turns.get_mut(*at) {
             Some(turn) => {
                 turn.told |= ended;
                 turn.over.is_some()
@@ -146,9 +161,12 @@ impl Logged {
     fn fold_told(&self, drafts: &mut [Draft]) {
         for (at, turn) in self.turns.iter().enumerate() {
             let next = self.turns.get(at + 1).and_then(|next| next.began).unwrap_or(i64::MAX);
-            let within = |end: &i64| turn.began.is_some_and(|began| (began..next).contains(end));
+            let is_within = |began: i64| {
+                let end = self.ends.partition_point(|end| *end < began);
+                self.ends.get(end).is_some_and(|end| *end < next)
+            };
             if let Some(over) = turn.over.and_then(|over| drafts.get_mut(over)) {
-                over.hint.fold_only |= turn.told || self.ends.iter().any(within);
+                over.hint.fold_only |= turn.told || turn.began.is_some_and(is_within);
             }
         }
     }
@@ -169,7 +187,10 @@ fn place_cut_calls(
         }
         let end =
             draft.event.native.turn_id.as_ref().and_then(|turn| ends.get(turn)).filter(|end| **end > at);
-        let last = || opened.iter().rev().find(|prompt| prompt.at < at).map(|prompt| prompt.last.max(at));
+        let last = || {
+            let before = opened.partition_point(|prompt| prompt.at < at).checked_sub(1)?;
+            opened.get(before).map(|prompt| prompt.last.max(at))
+        };
         if let Some(place) = places.get_mut(at) {
             *place = match end {
                 Some(end) => Some(Place::Before(*end)),
@@ -181,12 +202,12 @@ fn place_cut_calls(
 
 /// An answer is counted in its turn's row; in that of its model, where a turn has several.
 fn name_responses(drafts: &mut [Draft], spine: &Spine) {
-    let mut rows: HashMap<String, Vec<String>> = HashMap::new();
+    let mut rows: HashMap<String, HashSet<String>> = HashMap::new();
     for draft in
         spine.range.clone().filter_map(|at| drafts.get(at)).filter(|draft| draft.event.kind == Kind::Usage)
     {
         if let (Some(turn), Some(row)) = (&draft.event.native.turn_id, &draft.event.response) {
-            rows.entry(turn.clone()).or_default().push(row.clone());
+            rows.entry(turn.clone()).or_default().insert(row.clone());
         }
     }
     for at in spine.range.clone() {
@@ -194,16 +215,10 @@ fn name_responses(drafts: &mut [Draft], spine: &Spine) {
             continue;
         };
         let Some(key) = draft.event.response.take() else { continue };
-        let rows = draft
-            .event
-            .native
-            .turn_id
-            .as_ref()
-            .and_then(|turn| rows.get(turn))
-            .map_or(&[][..], Vec::as_slice);
+        let rows = draft.event.native.turn_id.as_ref().and_then(|turn| rows.get(turn));
         draft.event.response = match rows {
-            rows if rows.contains(&key) => Some(key),
-            [only] => Some(only.clone()),
+            Some(rows) if rows.contains(&key) => Some(key),
+            Some(rows) if rows.len() == 1 => rows.iter().next().cloned(),
             _ => None,
         };
     }
@@ -222,18 +237,18 @@ pub(super) fn name_models(drafts: &mut [Draft]) {
 
 /// After a rewind, prompts from its index on and all that came of them are dead.
 pub(super) fn bury(drafts: &mut [Draft]) {
-    let mut alive: Vec<(u64, usize)> = Vec::new();
+    // Where the first prompt of each index stands that is still alive.
+    let mut alive: BTreeMap<u64, usize> = BTreeMap::new();
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at) else { continue };
         let index = rule(draft, "prompt").map(index_of).or_else(|| rule(draft, "opener"));
         if let Some(index) = index.and_then(|index| index.parse().ok()) {
-            alive.push((index, at));
+            alive.entry(index).or_insert(at);
         }
         let Some(target) = rule(draft, "rewind").and_then(|target| target.parse::<u64>().ok()) else {
             continue;
         };
-        let first = alive.iter().filter(|(index, _)| *index >= target).map(|(_, at)| *at).min();
-        alive.retain(|(index, _)| *index < target);
+        let first = alive.split_off(&target).into_values().min();
         for dead in first.and_then(|first| drafts.get_mut(first..at)).into_iter().flatten() {
             dead.event.live = false;
         }

@@ -59,7 +59,12 @@ impl Batcher<'_> {
             }
             let (batch, after) = rest.split_at(batch_length(rest));
             rest = after;
-            let Some(_lock) = self.store.lock(&|| self.world.stopping())? else {
+            // Who has a deadline waits for nobody.
+            let lock = match deadline {
+                Some(_) => self.store.try_lock()?,
+                None => self.store.lock(&|| self.world.stopping())?,
+            };
+            let Some(_lock) = lock else {
                 self.report.unread += (batch.len() + rest.len()) as u64;
                 return Ok(());
             };

@@ -12,12 +12,16 @@ pub(super) fn is_secret(rule: &Rule, value: &[u8], bare: bool) -> bool {
     if rule.entropy_min.is_some_and(|least| entropy(value) < least) {
         return false;
     }
+    if bare && is_constant(value) {
+        return false;
+    }
     match rule.judge {
         Judge::KeyBody => longest_base64(value) >= 32 && !has_any(value, &["..."]),
         Judge::Shape => !has_any(value, MADE_UP) && !counts_up(value),
         Judge::BasicAuth => decodes_to_credentials(value),
         Judge::Password => is_password(value, bare),
-        Judge::Named | Judge::Value => is_random(value),
+        Judge::Named => is_random(value) && (Kinds::of(value).digits > 2 || !reads_as_words(value)),
+        Judge::Value => is_random(value) && !reads_as_words(value),
     }
 }
 
@@ -100,7 +104,8 @@ fn is_password(value: &[u8], bare: bool) -> bool {
         && !has_any(value, MADE_UP)
 }
 
-/// A value that looks like nobody typed it.
+/// A value that looks like nobody typed it; whether it is made of words is for
+/// the caller to say.
 fn is_random(value: &[u8]) -> bool {
     let kinds = Kinds::of(value);
     let mixed_case = value.iter().any(u8::is_ascii_lowercase) && value.iter().any(u8::is_ascii_uppercase);
@@ -112,7 +117,6 @@ fn is_random(value: &[u8]) -> bool {
         && !is_uuid(value)
         && !is_path(value)
         && !counts_up(value)
-        && !reads_as_words(value)
         && !has_any(value, MADE_UP)
 }
 
@@ -188,6 +192,13 @@ fn is_reference(value: &[u8]) -> bool {
             value,
             &["${", "$(", "{{", "(", "://", "process.env", "os.environ", "env.", "::", "->", "?."],
         )
+}
+
+/// Whether a value is the name of a constant or a type: `WIN32_ERROR`.
+fn is_constant(value: &[u8]) -> bool {
+    let kinds = Kinds::of(value);
+    let fits = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    value.contains(&b'_') && value.iter().all(fits) && kinds.letters >= kinds.digits * 2
 }
 
 fn is_name(byte: u8) -> bool {
@@ -313,6 +324,13 @@ mod tests {
         for value in ["k7Tq0ZpX4mWvR2sL", "9f86d081884c7d65", "aB3dE9xKq1"] {
             assert!(!reads_as_words(value.as_bytes()), "{value}");
         }
+    }
+
+    #[test]
+    fn constants_are_no_values() {
+        assert!(is_constant(b"WIN32_ERROR"));
+        assert!(!is_constant(b"K7_0Z4X91"));
+        assert!(!is_constant(b"WIN32ERROR"));
     }
 
     #[test]

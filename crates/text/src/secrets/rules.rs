@@ -1,8 +1,9 @@
 //! The kinds of secrets we know: tables of [`Rule`], one entry each, sorted by name.
 //!
 //! To add one, put a line into the table where it belongs and its examples into
-//! `tests/secrets.rs`; raise [`super::RULES_VERSION`]. A keyword should be rare
-//! in ordinary text: each place where it stands costs a try of the pattern.
+//! the file of that name in `tests/examples`; raise [`super::RULES_VERSION`]. A
+//! keyword should be rare in ordinary text: each place where it stands costs a
+//! try of the pattern.
 
 mod ai;
 mod build;

@@ -7,24 +7,39 @@
 
 #![allow(clippy::expect_used, clippy::panic)]
 
+use crate::encoding;
+
 /// A small random generator (xorshift), so that a seed gives the same examples
 /// everywhere.
-pub(crate) struct Dice(u64);
+pub(crate) struct Dice {
+    state: u64,
+    masked: bool,
+}
 
 impl Dice {
     /// Dice with a seed.
     pub(crate) fn new(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+        Dice { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, masked: false }
+    }
+
+    /// Dice that always show the same: `x` for every random character, as
+    /// people write who mean no secret.
+    #[allow(dead_code)]
+    pub(crate) fn masked() -> Dice {
+        Dice { state: 1, masked: true }
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        (self.state >> 11) as usize % bound
     }
 
     fn draw(&mut self, alphabet: &str, length: usize) -> String {
+        if self.masked {
+            return "x".repeat(length);
+        }
         let letters: Vec<char> = alphabet.chars().collect();
         (0..length).map(|_| letters[self.below(letters.len())]).collect()
     }
@@ -57,13 +72,16 @@ fn ingredient(part: &str, dice: &mut Dice) -> String {
         "digits" => dice.draw(DIGITS, length),
         "hex" => dice.draw("0123456789abcdef", length),
         "letters" => dice.draw(LOWER, length),
+        "lownum" => dice.draw(&[LOWER, DIGITS].concat(), length),
+        "upper" => dice.draw(UPPER, length),
         "upnum" => dice.draw(&[UPPER, DIGITS].concat(), length),
         "word" => dice.draw(&[LOWER, UPPER, DIGITS, "_-"].concat(), length),
         "bech" => dice.draw("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", length),
         "uuid" => [8, 4, 4, 4, 12].map(|n| dice.draw("0123456789abcdef", n)).join("-"),
         // A password as people make them: a word, a year, a sign.
         "typed" => format!("Walrus{}!", dice.draw(DIGITS, 4)),
-        "base64" => base64(cook(&argument.replace(['(', ')'], ""), dice).as_bytes()),
+        "base64" => encoding::base64(cook(&argument.replace(['(', ')'], ""), dice).as_bytes()),
+        "base64-secret" => encoding::base64(cook("TOKEN=ghp_{alnum:36}\n", dice).as_bytes()),
         "pem" => pem(argument, "\n", dice),
         "pem\\n" => pem(argument, "\\n", dice),
         "pem-diff" => pem(argument, "\n-", dice),
@@ -71,7 +89,7 @@ fn ingredient(part: &str, dice: &mut Dice) -> String {
             let whole = pem(argument, "\n", dice);
             whole[..whole.len() / 2].to_owned()
         }
-        "pem-base64" => base64(pem(argument, "\n", dice).as_bytes()),
+        "pem-base64" => encoding::base64(pem(argument, "\n", dice).as_bytes()),
         "at" => "@".to_owned(),
         "open" => "{".to_owned(),
         "close" => "}".to_owned(),
@@ -86,17 +104,4 @@ fn pem(label: &str, newline: &str, dice: &mut Dice) -> String {
     lines.extend((0..6).map(|_| dice.draw(&[LOWER, UPPER, DIGITS, "+/"].concat(), 64)));
     lines.push(format!("{dashes}END {label} KEY{dashes}"));
     lines.join(newline)
-}
-
-fn base64(bytes: &[u8]) -> String {
-    let alphabet: Vec<char> = [UPPER, LOWER, DIGITS, "+/"].concat().chars().collect();
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let number = (0..3).fold(0u32, |sum, at| sum << 8 | u32::from(*chunk.get(at).unwrap_or(&0)));
-        for at in 0..4 {
-            let six = (number >> (18 - 6 * at)) as usize & 63;
-            text.push(if at <= chunk.len() { alphabet[six] } else { '=' });
-        }
-    }
-    text
 }

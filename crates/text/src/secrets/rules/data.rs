@@ -66,7 +66,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "Dropbox",
         "app secret or long-lived token",
         &["dropbox"],
-        assigned!("dropbox", r"[A-Za-z0-9]{11}AAAAAAAAAA[\w=-]{43}|sl\.[\w=-]{135,}|[a-z0-9]{15}"),
+        assigned!("dropbox", r"[A-Za-z0-9]{11}AAAAAAAAAA[\w=-]{43}|[a-z0-9]{15}"),
     ),
     Rule::token("elastic-key", "Elastic", "API key", &["essu_"], r"essu_[A-Za-z0-9+/]{60,}={0,2}")
         .entropy(3.5),
@@ -121,11 +121,11 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     )
     .entropy(3.3),
     Rule::beside(
-        "snowflake-secret",
+        "snowflake-token",
         "Snowflake",
-        "programmatic token or password",
-        &["snowflake_pass", "snowflake_token", "snowflakepass"],
-        assigned!("snowflake_?(?:password|token|pass)", r"[\w!@#%^*+/-]{12,}"),
+        "programmatic access token",
+        &["snowflake_token", "snowflake_pat"],
+        assigned!("snowflake_(?:token|pat)", r"[\w.-]{40,}"),
     ),
     Rule::token(
         "supabase-key",

@@ -10,7 +10,10 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "Authress",
         "access key of a service client",
         &["sc_", "ext_", "scauth_", "authress_"],
-        r"(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}",
+        concat!(
+            r"(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}",
+            r"\.acc[_-][A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}",
+        ),
     ),
     Rule::token(
         "doppler-token",
@@ -90,7 +93,8 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "token of the older kind",
         &["vault_token", "vault-token", "x-vault-token"],
         assigned!("vault[_-]token", r"[sbr]\.[\w-]{90,}|[sbr]\.[A-Za-z0-9]{24}"),
-    ),
+    )
+    .judge(Judge::Shape),
     Rule::token(
         "workos-key",
         "WorkOS",

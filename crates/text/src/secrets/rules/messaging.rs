@@ -24,7 +24,10 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "Discord",
         "bot token",
         &["discord", "bot "],
-        r#"(?i:discord[\w.-]{0,24}[\s"'`\\]{0,4}[=:,>][\s"'`=:>\\]{0,6}|bot )([MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40})"#,
+        concat!(
+            r#"(?i:discord[\w.-]{0,24}[\s"'`\\]{0,4}[=:,>][\s"'`=:>\\]{0,6}|bot )"#,
+            r"([MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40})",
+        ),
     ),
     Rule::named(
         "discord-webhook",
@@ -101,7 +104,8 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "client id or secret",
         &["linkedin", "linked_in", "linked-in"],
         assigned!("linked[_-]?in", r"WPL_AP\d\.[A-Za-z0-9]{16}\.[\w=+/-]{6,12}|[A-Za-z0-9]{16}|[a-z0-9]{14}"),
-    ),
+    )
+    .entropy(2.6),
     Rule::named("mailchimp-key", "Mailchimp", "API key", &["-us"], r"([a-f0-9]{32}-us\d{1,2})")
         .before(32)
         .entropy(3.0)

@@ -62,7 +62,9 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "shipping token",
         &["logzio", "logz_io", "logz.io"],
         assigned!("logz[._]?io", "[A-Za-z]{32}"),
-    ),
+    )
+    .judge(Judge::Shape)
+    .entropy(3.6),
     Rule::beside(
         "mixpanel-token",
         "Mixpanel",

@@ -79,7 +79,8 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         &["kucoin"],
         assigned!("kucoin", "[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
     ),
-    Rule::beside("kucoin-token", "KuCoin", "access token", &["kucoin"], assigned!("kucoin", "[a-f0-9]{24}")),
+    Rule::beside("kucoin-token", "KuCoin", "access token", &["kucoin"], assigned!("kucoin", "[a-f0-9]{24}"))
+        .entropy(2.6),
     Rule::token("lob-key", "Lob", "API key", &["live_", "test_"], r"(?:live|test)_(?:pub_)?[a-f0-9]{31,35}")
         .entropy(3.0),
     Rule::token("mollie-key", "Mollie", "API key", &["live_", "test_"], r"(?:live|test)_[A-Za-z0-9]{30}")
@@ -137,8 +138,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         &["EAAA", "sq0atp-", "sq0atb-", "sq0csp-", "sq0idp-"],
         r"(?:EAAA[\w-]{60}|sq0(?:at[pb]|csp|idp)-[\w-]{22,43})",
     )
-    .entropy(3.5)
-    .inside_words(),
+    .entropy(3.5),
     Rule::named(
         "squarespace-token",
         "Squarespace",

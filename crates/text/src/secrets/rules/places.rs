@@ -6,7 +6,7 @@ use crate::secrets::rule::{ANY, Judge, Rule};
 /// A telling name and its value on one line: in quotes, which may be escaped,
 /// or bare. The numbers are the least lengths of each.
 macro_rules! value_of {
-    ($name:literal, $quoted:literal, $bare:literal) => {
+    ($name:expr, $quoted:literal, $bare:literal) => {
         concat!(
             "(?i:",
             $name,
@@ -24,13 +24,29 @@ macro_rules! value_of {
 
 // tidy: data
 pub(in crate::secrets) static RULES: &[Rule] = &[
-    Rule::token("age-secret-key", "age", "secret key", &["AGE-SECRET-KEY-1"], r"AGE-SECRET-KEY-1[AC-HJ-NP-Z02-9]{58}"),
-    Rule::named("basic-auth", ANY, "user and password in a header", &["basic "], r"(?i:basic) +([A-Za-z0-9+/_-]{8,}={0,2})").judge(Judge::BasicAuth),
+    Rule::token(
+        "age-secret-key",
+        "age",
+        "secret key",
+        &["AGE-SECRET-KEY-1"],
+        r"AGE-SECRET-KEY-1[AC-HJ-NP-Z02-9]{58}",
+    ),
     Rule::named(
-        "bearer-token", ANY, "token in a header",
+        "basic-auth",
+        ANY,
+        "user and password in a header",
+        &["basic "],
+        r"(?i:basic) +([A-Za-z0-9+/_-]{8,}={0,2})",
+    )
+    .judge(Judge::BasicAuth),
+    Rule::named(
+        "bearer-token",
+        ANY,
+        "token in a header",
         &["bearer ", "authorization"],
         concat!(
-            r#"(?i:bearer|authorization\\*["'`]?[ \t]{0,4}[:=][ \t]{0,4}\\*["'`]?(?:bearer|token|bot|apikey)?)[ \t]{1,4}"#,
+            r#"(?i:bearer|authorization\\*["'`]?[ \t]{0,4}[:=][ \t]{0,4}\\*["'`]?"#,
+            r"(?:bearer|token|bot|apikey)?)[ \t]{1,4}",
             r"([A-Za-z0-9_~+/.=-]{16,})",
         ),
     )
@@ -38,52 +54,152 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     .judge(Judge::Value)
     .reach(1024),
     Rule::named(
-        "command-line-secret", ANY, "value of an option",
-        &["--password", "--passwd", "--token", "--api-key", "--apikey", "--secret", "--auth-token", "--access-token"],
-        r#"--(?i:password|passwd|token|api-?key|secret|auth-token|access-token)(?:=| +)(?:\\*["']([^\s"'\\]{8,})\\*["']|([^\s"'`\\,;(){}\[\]<>&|$]{8,}))"#,
+        "command-line-secret",
+        ANY,
+        "value of an option",
+        &[
+            "--password",
+            "--passwd",
+            "--token",
+            "--api-key",
+            "--apikey",
+            "--secret",
+            "--auth-token",
+            "--access-token",
+        ],
+        concat!(
+            "--(?i:password|passwd|token|api-?key|secret|auth-token|access-token)(?:=| +)",
+            r#"(?:\\*["']([^\s"'\\]{8,})\\*["']|([^\s"'`\\,;(){}\[\]<>&|$]{8,}))"#,
+        ),
     )
     .entropy(2.5)
     .judge(Judge::Password),
     Rule::named(
-        "curl-user", ANY, "password of `curl -u`",
+        "curl-user",
+        ANY,
+        "password of `curl -u`",
         &["curl "],
         r#"curl (?:[^\n|;]|\\\r?\n){0,300}?(?:-u|--user)[ =]\\*["']?[^\s:"'\\$]{1,80}:([^\s"'\\]{6,})"#,
     )
     .entropy(2.5)
     .judge(Judge::Password),
-    Rule::named("django-secret-key", "Django", "secret key of a site", &["secret_key"], r#"(?i:secret_key)\\*["']?\s{0,4}[=:]\s{0,4}\\*["']((?:django-insecure-)?[a-z0-9!@\#$%^&*(\-_=+)]{50})\\*["']"#)
-        .entropy(3.8),
-    Rule::named("docker-config-auth", "Docker", "user and password in `config.json`", &["auth\"", "auth\\\""], r#"auth\\*"\s{0,4}:\s{0,4}\\*"([A-Za-z0-9+/]{12,}={0,2})\\*""#)
-        .judge(Judge::BasicAuth),
-    Rule::named("docker-login-password", "Docker", "password of `docker login`", &["docker login"], r#"docker login [^\n|;]{0,200}?(?:-p|--password)[ =]\\*["']?([^\s"'\\$]{8,})"#)
-        .entropy(2.5)
-        .judge(Judge::Password),
-    Rule::named("jwk-private-part", ANY, "private part of a JSON web key", &["\"d\"", "\"d\\\""], r#""d\\*"\s{0,4}:\s{0,4}\\*"([\w-]{42,700})\\*""#).entropy(4.2).reach(1024),
-    Rule::token("jwt", ANY, "signed token", &["eyJ"], r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{16,}").entropy(3.5).reach(2048),
-    Rule::named("kerberos-hash", "Kerberos", "hash of a ticket", &["$krb5"], r"\$krb5(?:asrep|tgs|pa)\$\d+\$[^\s$]{1,100}\$(?:[^\s$]{1,200}\$){0,2}([a-f0-9]{32,})").entropy(3.0).reach(1024),
-    Rule::named("kubernetes-bootstrap-token", "Kubernetes", "secret of a bootstrap token", &["token-secret"], r#"token-secret\\*["']?:\s{0,4}\\*["']?([a-z0-9]{16})"#).entropy(2.8),
+    Rule::named(
+        "django-secret-key",
+        "Django",
+        "secret key of a site",
+        &["secret_key"],
+        concat!(
+            r#"(?i:secret_key)\\*["']?\s{0,4}[=:]\s{0,4}"#,
+            r#"\\*["']((?:django-insecure-)?[a-z0-9!@\#$%^&*(\-_=+)]{50})\\*["']"#,
+        ),
+    )
+    .entropy(3.8),
+    Rule::named(
+        "docker-config-auth",
+        "Docker",
+        "user and password in `config.json`",
+        &["auth\"", "auth\\\""],
+        r#"auth\\*"\s{0,4}:\s{0,4}\\*"([A-Za-z0-9+/]{12,}={0,2})\\*""#,
+    )
+    .judge(Judge::BasicAuth),
+    Rule::named(
+        "docker-login-password",
+        "Docker",
+        "password of `docker login`",
+        &["docker login"],
+        r#"docker login [^\n|;]{0,200}?(?:-p|--password)[ =]\\*["']?([^\s"'\\$]{8,})"#,
+    )
+    .entropy(2.5)
+    .judge(Judge::Password),
+    Rule::named(
+        "jwk-private-part",
+        ANY,
+        "private part of a JSON web key",
+        &["\"d\"", "\"d\\\""],
+        r#""d\\*"\s{0,4}:\s{0,4}\\*"([\w-]{42,700})\\*""#,
+    )
+    .entropy(4.2)
+    .reach(1024),
+    Rule::token("jwt", ANY, "signed token", &["eyJ"], r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{16,}")
+        .entropy(3.5)
+        .reach(2048),
+    Rule::named(
+        "kerberos-hash",
+        "Kerberos",
+        "hash of a ticket",
+        &["$krb5"],
+        concat!(r"\$krb5(?:asrep|tgs|pa)\$\d+\$[^\s$]{1,100}\$", r"(?:[^\s$]{1,200}\$){0,2}([a-f0-9]{32,})"),
+    )
+    .entropy(3.0)
+    .reach(1024),
+    Rule::named(
+        "kubernetes-bootstrap-token",
+        "Kubernetes",
+        "secret of a bootstrap token",
+        &["token-secret"],
+        r#"token-secret\\*["']?:\s{0,4}\\*["']?([a-z0-9]{16})"#,
+    )
+    .entropy(2.3),
     Rule::named(
         "kubernetes-secret",
         "Kubernetes",
         "value of a secret in its manifest",
         &["kind: secret", "kind: \"secret"],
-        r#"(?i:kind): "?(?i:secret)"?(?:\s|\\n)[^{}]{0,400}?\bdata:(?:\s|\\n)+[\w.-]+: *"?([A-Za-z0-9+/]{12,}={0,2})"#,
+        concat!(
+            r#"(?i:kind): "?(?i:secret)"?(?:\s|\\n)[^{}]{0,400}?(?:\s|\\n)data:"#,
+            r#"(?:\s|\\n)+[\w.-]+: *"?([A-Za-z0-9+/]{12,}={0,2})"#,
+        ),
     )
     .entropy(3.0)
     .judge(Judge::Value)
     .reach(1024),
-    Rule::named("mysql-password", "MySQL", "password of a command", &["mysql ", "mysqldump ", "mysqladmin ", "mariadb "], r#"(?i:mysql(?:dump|admin)?|mariadb) [^\n|;]{0,200}? -p\\*["']?([^\s"'\\$=]{6,})"#)
-        .entropy(2.5)
-        .judge(Judge::Password),
-    Rule::named("netrc-password", ANY, "password in `.netrc`", &["machine "], r"machine\s+\S+\s+login\s+\S+\s+password\s+(\S{4,})")
-        .entropy(2.0)
-        .judge(Judge::Password),
-    Rule::named("npmrc-token", "npm", "token in `.npmrc`", &["_authtoken", ":_auth="], r#":_(?i:authtoken|auth) ?= ?\\*["']?([\w+/=-]{20,})"#).before(1).entropy(3.0),
-    Rule::named("openssl-password", "OpenSSL", "password of a command", &[" pass:"], r#"-pass(?:in|out)? pass:\\*["']?([^\s"'\\$]{6,})"#).before(8).entropy(2.5).judge(Judge::Password),
     Rule::named(
-        "password", ANY, "value behind a name of a password",
+        "mysql-password",
+        "MySQL",
+        "password of a command",
+        &["mysql ", "mysqldump ", "mysqladmin ", "mariadb "],
+        r#"(?i:mysql(?:dump|admin)?|mariadb) [^\n|;]{0,200}? -p\\*["']?([^\s"'\\$=]{6,})"#,
+    )
+    .entropy(2.5)
+    .judge(Judge::Password),
+    Rule::named(
+        "netrc-password",
+        ANY,
+        "password in `.netrc`",
+        &["machine "],
+        r"machine\s+\S+\s+login\s+\S+\s+password\s+(\S{4,})",
+    )
+    .entropy(2.0)
+    .judge(Judge::Password),
+    Rule::named(
+        "npmrc-token",
+        "npm",
+        "token in `.npmrc`",
+        &["_authtoken", ":_auth="],
+        r#":_(?i:authtoken|auth) ?= ?\\*["']?([\w+/=-]{20,})"#,
+    )
+    .before(1)
+    .entropy(3.0),
+    Rule::named(
+        "openssl-password",
+        "OpenSSL",
+        "password of a command",
+        &[" pass:"],
+        r#"-pass(?:in|out)? pass:\\*["']?([^\s"'\\$]{6,})"#,
+    )
+    .before(8)
+    .entropy(2.5)
+    .judge(Judge::Password),
+    Rule::named(
+        "password",
+        ANY,
+        "value behind a name of a password",
         &["password", "passwd", "passphrase", "_pwd", "_pass"],
-        value_of!(r"(?:password|passwd|passphrase|_pwd|_pass)(?:[_-]?(?:prod|dev|test|staging|value))?", "8", "8"),
+        value_of!(
+            r"(?:password|passwd|passphrase|_pwd|_pass)(?:[_-]?(?:prod|dev|test|staging|value))?",
+            "8",
+            "8"
+        ),
     )
     .entropy(2.5)
     .judge(Judge::Password),
@@ -94,13 +210,16 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         &["$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$8$", "$9$", "$argon2"],
         concat!(
             r"\$(?:1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|2[aby]\$\d\d\$[./A-Za-z0-9]{53}",
-            r"|[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}|[89]\$[./A-Za-z0-9]{14}\$[./A-Za-z0-9]{43}",
+            r"|[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}",
+            r"|[89]\$[./A-Za-z0-9]{14}\$[./A-Za-z0-9]{43}",
             r"|argon2(?:id?|d)\$v=\d+\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]{8,}\$[A-Za-z0-9+/]{20,})",
         ),
     )
     .entropy(3.5),
     Rule::named(
-        "private-key", ANY, "key block",
+        "private-key",
+        ANY,
+        "key block",
         &["-----BEGIN"],
         concat!(
             r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----",
@@ -110,41 +229,92 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     .exact()
     .reach(16 * 1024)
     .judge(Judge::KeyBody),
-    Rule::token(
-        "private-key-base64", ANY, "key block in base64",
-        &["LS0tLS1CRUdJTi"],
-        concat!(
-            r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{0,40}?(?:UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW)",
-            r"[A-Za-z0-9+/]{40,}={0,2}",
-        ),
-    )
-    .reach(8 * 1024),
-    Rule::named("putty-key", "PuTTY", "private lines of a key file", &["private-lines:"], r"(?i:private-lines): \d+(?:\s|\\+[rn])+((?:[A-Za-z0-9+/=\s]|\\+[nr]){40,})")
-        .reach(8 * 1024)
-        .judge(Judge::KeyBody),
-    Rule::named("redis-password", "Redis", "password of a command or a configuration", &["redis-cli ", "requirepass "], r#"(?:redis-cli [^\n|;]{0,200}?-a|requirepass) +\\*["']?([^\s"'\\$]{8,})"#)
-        .entropy(2.5)
-        .judge(Judge::Password),
     Rule::named(
-        "secret-value", ANY, "value behind a telling name",
+        "putty-key",
+        "PuTTY",
+        "private lines of a key file",
+        &["private-lines:"],
+        r"(?i:private-lines): \d+(?:\s|\\+[rn])+((?:[A-Za-z0-9+/=\s]|\\+[nr]){40,})",
+    )
+    .reach(8 * 1024)
+    .judge(Judge::KeyBody),
+    Rule::named(
+        "redis-password",
+        "Redis",
+        "password of a command or a configuration",
+        &["redis-cli ", "requirepass "],
+        r#"(?:redis-cli [^\n|;]{0,200}?-a|requirepass) +\\*["']?([^\s"'\\$]{8,})"#,
+    )
+    .entropy(2.5)
+    .judge(Judge::Password),
+    Rule::named(
+        "secret-value",
+        ANY,
+        "value behind a telling name",
         &[
-            "secret", "token", "api_key", "apikey", "api-key", "access_key", "accesskey", "access-key", "auth_key",
-            "private_key", "privatekey", "signing_key", "encryption_key", "master_key", "credential",
+            "secret",
+            "token",
+            "api_key",
+            "apikey",
+            "api-key",
+            "access_key",
+            "accesskey",
+            "access-key",
+            "auth_key",
+            "private_key",
+            "privatekey",
+            "signing_key",
+            "encryption_key",
+            "master_key",
+            "credential",
         ],
         value_of!(
-            r"(?:secret|token|(?:api|access|auth|private|signing|encryption|master)[_-]?key|credentials?)(?:[_-]?(?:key|token|secret|value|base|id|prod|dev|test|staging|live)){0,2}",
+            concat!(
+                "(?:secret|token|(?:api|access|auth|private|signing|encryption|master)[_-]?key|credentials?)",
+                "(?:[_-]?(?:key|token|secret|value|base|id|prod|dev|test|staging|live)){0,2}",
+            ),
             "16",
             "20"
         ),
     )
     .entropy(3.0)
     .judge(Judge::Value),
-    Rule::named("sql-password", ANY, "password of a database user", &["identified by", "identified with"], r#"(?i:identified (?:by|with [\w']{4,40} by)) +(?:password +)?\\*["']([^\s"'\\]{6,})\\*["']"#)
-        .entropy(2.5)
-        .judge(Judge::Password),
-    Rule::named("ssh-password", "SSH", "password of `sshpass`", &["sshpass "], r#"sshpass +-p *\\*["']?([^\s"'\\$]{6,})"#).entropy(2.0).judge(Judge::Password),
-    Rule::named("url-password", ANY, "password in a URL", &["://"], r#"://[^\s/?#:@"'`<>\\|]{0,64}:([^\s/?#"'`<>\\|]{3,})@[\w\[]"#)
-        .entropy(1.5)
-        .judge(Judge::Password),
-    Rule::named("wireguard-key", "WireGuard", "private or preshared key", &["privatekey", "presharedkey"], r"(?i:privatekey|presharedkey) ?= ?([A-Za-z0-9+/]{43}=)").entropy(4.0),
+    Rule::named(
+        "sql-password",
+        ANY,
+        "password of a database user",
+        &["identified by", "identified with"],
+        concat!(
+            r"(?i:identified (?:by|with [\w']{4,40} by)) +(?:password +)?",
+            r#"\\*["']([^\s"'\\]{6,})\\*["']"#,
+        ),
+    )
+    .entropy(2.5)
+    .judge(Judge::Password),
+    Rule::named(
+        "ssh-password",
+        "SSH",
+        "password of `sshpass`",
+        &["sshpass "],
+        r#"sshpass +-p *\\*["']?([^\s"'\\$]{6,})"#,
+    )
+    .entropy(2.0)
+    .judge(Judge::Password),
+    Rule::named(
+        "url-password",
+        ANY,
+        "password in a URL",
+        &["://"],
+        r#"://[^\s/?#:@"'`<>\\|]{0,64}:([^\s/?#"'`<>\\|]{3,})@[\w\[]"#,
+    )
+    .entropy(1.5)
+    .judge(Judge::Password),
+    Rule::named(
+        "wireguard-key",
+        "WireGuard",
+        "private or preshared key",
+        &["privatekey", "presharedkey"],
+        r"(?i:privatekey|presharedkey) ?= ?([A-Za-z0-9+/]{43}=)",
+    )
+    .entropy(4.0),
 ];

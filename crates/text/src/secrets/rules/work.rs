@@ -31,7 +31,9 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "client secret or access token",
         &["asana"],
         assigned!("asana", r"[a-z0-9]{32}|\d/\d{10,17}(?:/\d{10,17})?:[a-f0-9]{32}"),
-    ),
+    )
+    .entropy(2.6)
+    .judge(Judge::Shape),
     Rule::beside(
         "blynk-token",
         "Blynk",

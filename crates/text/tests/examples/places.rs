@@ -1,0 +1,236 @@
+//! Examples for the rules of secrets known by their place.
+
+use super::Example;
+
+// tidy: data
+pub(crate) static EXAMPLES: &[Example] = &[
+    ("age-secret-key", &["AGE-SECRET-KEY-1{bech:58}"], &["AGE-SECRET-KEY-1", "AGE-SECRET-KEY-1{bech:20}"]),
+    (
+        "basic-auth",
+        &[
+            "Authorization: Basic {base64:shop:(alnum)x7f3k}",
+            "-H 'authorization: basic {base64:dev:Tr0ub4dor}'",
+        ],
+        &["basic authentication", "Basic {base64:user:password}", "basic internationalization"],
+    ),
+    (
+        "bearer-token",
+        &[
+            "Authorization: Bearer {alnum:30}7x",
+            "\\\"Authorization\\\": \\\"Bearer {word:64}7a1\\\"",
+            "curl -H 'Authorization: token {hex:40}'",
+        ],
+        &[
+            "Authorization: Bearer $TOKEN",
+            "Bearer ${open}{open}token{close}{close}",
+            "bearer authentication-middleware-2024",
+            "Authorization: Bearer YOUR_API_TOKEN_12345",
+        ],
+    ),
+    (
+        "command-line-secret",
+        &[
+            "mysql --password={typed} shop",
+            "deploy --token {hex:22}7x",
+            "login --api-key \\\"{alnum:24}7\\\"",
+        ],
+        &[
+            "mysql --password=$DB_PASSWORD",
+            "deploy --token <token>",
+            "deploy --token /run/secrets/token1",
+            "tool --token-limit 20000000",
+        ],
+    ),
+    (
+        "curl-user",
+        &["curl -s -u shop:{typed} https://api.shop.test"],
+        &["curl -u shop:$PASS https://api.shop.test", "curl https://api.shop.test:8443/a"],
+    ),
+    (
+        "django-secret-key",
+        &["SECRET_KEY = 'django-insecure-{lownum:48}-7'", "SECRET_KEY: \"{lownum:40}(x)$&*+!%7\""],
+        &["SECRET_KEY = os.environ['SECRET_KEY']", "SECRET_KEY = 'django-insecure-{lownum:10}'"],
+    ),
+    (
+        "docker-config-auth",
+        &[
+            "\"auths\": {open}\"r.shop.test\": {open}\"auth\": \"{base64:shop:(alnum)x7f3k}\"{close}{close}",
+            "\\\"auth\\\": \\\"{base64:dev:Tr0ub4dor}\\\"",
+        ],
+        &["\"auth\": \"required\"", "\"auth\": \"{base64:user:password}\""],
+    ),
+    (
+        "docker-login-password",
+        &["docker login -u shop -p {typed} r.shop.test"],
+        &["docker login -u shop -p $PASS", "docker login --password-stdin"],
+    ),
+    (
+        "jwk-private-part",
+        &["{open}\"kty\":\"EC\",\"d\":\"{word:42}7\"{close}", "\\\"d\\\":\\\"{alnum:43}\\\""],
+        &["\"d\": \"M12 0C5.37 0 0 5.37 0 12s5.37 12 12 12\"", "\"d\": \"{alnum:8}\""],
+    ),
+    (
+        "jwt",
+        &["eyJ{alnum:30}.eyJ{alnum:120}.{word:42}7", "Cookie: s=eyJ{alnum:20}.eyJ{alnum:900}.{word:85}7;"],
+        &["eyJ{alnum:30}", "eyJ{alnum:30}.x.y", "xeyJ{alnum:30}.eyJ{alnum:30}.{alnum:43}"],
+    ),
+    ("kerberos-hash", &["$krb5asrep$23$dev{at}shop.test:{hex:32}${hex:120}"], &["$krb5asrep$23$"]),
+    (
+        "kubernetes-bootstrap-token",
+        &["token-id: {hex:6}\\ntoken-secret: {hex:16}"],
+        &["token-secret: $SECRET"],
+    ),
+    (
+        "kubernetes-secret",
+        &[
+            "apiVersion: v1\\nkind: Secret\\nmetadata:\\n  name: shop\\ndata:\\n  extra: {alnum:30}7x",
+            "kind: Secret
+type: Opaque
+data:
+  extra: {alnum:30}7x==",
+        ],
+        &[
+            "kind: Secret
+metadata:
+  name: shop",
+            "kind: SecretStore
+data:
+  extra: {alnum:30}",
+        ],
+    ),
+    (
+        "mysql-password",
+        &["mysql -h db -u shop -p{typed} main"],
+        &["mysql -u shop -p main", "mysql -u shop -p$PASS main"],
+    ),
+    (
+        "netrc-password",
+        &["machine api.shop.test login dev password {typed}"],
+        &["machine learning login page password reset"],
+    ),
+    (
+        "npmrc-token",
+        &["//r.shop.test/:_authToken={uuid}", "//r.shop.test/:_auth={alnum:30}7="],
+        &["//r.shop.test/:_authToken=${open}NPM_TOKEN{close}"],
+    ),
+    (
+        "openssl-password",
+        &["openssl rsa -in a.pem -passin pass:{typed}"],
+        &["openssl rsa -passin pass:$PASS", "the tests pass: all 12 of them"],
+    ),
+    (
+        "password",
+        &[
+            "DB_PASSWORD={typed}",
+            "password: \"{typed}\"",
+            "{open}\\\"password\\\":\\\"{alnum:14}7x\\\"{close}",
+            "+  passwd => '{alnum:12}7x',",
+            "SMTP_PASS={alnum:16}7x",
+        ],
+        &[
+            "password: string",
+            "pub const WRONG_PASSWORD: WIN32_ERROR = 1323;",
+            "password = getPassword(user)",
+            "PASSWORD=$DB_PASSWORD",
+            "password=${open}DB_PASSWORD{close}",
+            "password: \"changeme123\"",
+            "password: process.env.DB_PASSWORD1",
+            "\"password\": \"********\"",
+            "PASSWORD=<your password>",
+            "password_file: /run/secrets/db_password1",
+            "passwordLabel:\"Password:\",rememberMeLabel:\"Remember 2\"",
+            "password: [redacted:password]",
+            "the password is checked in auth2.rs",
+        ],
+    ),
+    (
+        "password-hash",
+        &[
+            "$2b$12${alnum:53}",
+            "shop:$6${alnum:8}${alnum:86}:19000",
+            "$1${alnum:8}${alnum:22}",
+            "$argon2id$v=19$m=65536,t=3,p=4${alnum:22}${alnum:43}",
+        ],
+        &["sed 's/a/$1$2/'", "$2b$12$short"],
+    ),
+    (
+        "private-key",
+        &[
+            "{pem:RSA PRIVATE}",
+            "{pem:PRIVATE}",
+            "\"key\": \"{pem\\n:EC PRIVATE}\\n\"",
+            "-{pem-diff:OPENSSH PRIVATE}",
+            "{pem-cut:RSA PRIVATE}",
+            "tls.key: {pem-base64:RSA PRIVATE}",
+            "{pem-base64:EC PRIVATE}",
+        ],
+        &["{pem:PUBLIC}", "looks for BEGIN RSA PRIVATE KEY", "ca.crt: {pem-base64:PUBLIC}", "LS0tLS1CRUdJTi"],
+    ),
+    (
+        "putty-key",
+        &["Private-Lines: 2
+{alnum+:64}
+{alnum+:40}=="],
+        &["Private-Lines: 14"],
+    ),
+    (
+        "redis-password",
+        &["redis-cli -h cache -a {typed} ping", "requirepass {alnum:20}7x"],
+        &["redis-cli -a $PASS", "# requirepass foobared"],
+    ),
+    (
+        "secret-value",
+        &[
+            "JWT_SECRET={hex:32}",
+            "api_key: \"{alnum:30}7x\"",
+            "{open}\\\"clientSecret\\\": \\\"{alnum:38}7x\\\"{close}",
+            "X-Api-Key: {hex:40}",
+            "+ACCESS_TOKEN='{word:38}7x'",
+            "const apiKey = '{alnum:30}7x';",
+        ],
+        &[
+            "token = next_token_from_stream(input)",
+            "\"input_tokens\": 20000000000000000000",
+            "max_tokens: 64000, token_count: 123456789012345678901234",
+            "secret: {uuid}",
+            "API_KEY=${open}API_KEY{close}",
+            "api_key = os.environ[\"SHOP_API_KEY_2024\"]",
+            "API_KEY=your-api-key-goes-here-1234",
+            "api_key: <api-key-1234567890abcd>",
+            "secretName: \"shop-database-credentials-v2\"",
+            "token: /var/run/secrets/kubernetes.io/token2",
+            "commit {hex:40}",
+            "sha256: {hex:64}",
+            "token: \"{open}{open} secrets.TOKEN_2024_PROD {close}{close}\"",
+            "tokenizer = \"o200k_base_extended_2024\"",
+            "secret = 1234567890123456789012345",
+        ],
+    ),
+    (
+        "sql-password",
+        &["CREATE USER shop IDENTIFIED BY '{typed}'", "identified with mysql_native_password by '{typed}'"],
+        &["identified by the index", "IDENTIFIED BY '$PASS'"],
+    ),
+    (
+        "ssh-password",
+        &["sshpass -p {typed} ssh dev{at}shop.test"],
+        &["sshpass -e ssh shop.test", "sshpass -p $PASS ssh shop.test"],
+    ),
+    (
+        "url-password",
+        &[
+            "postgres://shop:{typed}{at}db.shop.test/main",
+            "https://dev:{alnum:18}7{at}git.shop.test/a.git",
+            "redis://:{hex:24}{at}cache:6379",
+        ],
+        &[
+            "postgres://user:password{at}localhost/db",
+            "postgres://$USER:$PASS{at}localhost/db",
+            "https://<user>:<pass>{at}host",
+            "https://host:8080/a{at}b",
+            "http://[::1]:80/x{at}y",
+            "postgres://postgres:postgres{at}localhost:5432",
+        ],
+    ),
+    ("wireguard-key", &["PrivateKey = {alnum+:42}4="], &["PrivateKey = <key>"]),
+];

@@ -1,0 +1,166 @@
+//! The figures of a row of a report, and how they add up.
+//!
+//! Sums are kept in whole numbers and turned into dollars at the end. A cost
+//! that is unknown does not make the sum unknown: the sum is then what is known
+//! of it, and says that it is not complete.
+
+use retro_model::{Exactness, LedgerRow};
+use serde::Serialize;
+
+use crate::NanoUsd;
+use crate::cost::{Cost, CostSource};
+use crate::tokens::Tokens;
+
+/// Whose figures a sum of costs is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SumSource {
+    /// All reported by logs.
+    Embedded,
+    /// All tokens times prices.
+    Calculated,
+    /// Some of each.
+    Mixed,
+}
+
+/// Tokens and cost of some responses.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figures {
+    /// Uncached input.
+    pub input_tokens: u64,
+    /// Everything written to a cache.
+    pub cache_creation_tokens: u64,
+    /// The part of that which was written for one hour.
+    pub cache_creation_1h_tokens: u64,
+    /// Read from a cache.
+    pub cache_read_tokens: u64,
+    /// Output, reasoning included.
+    pub output_tokens: u64,
+    /// The reasoning part of output.
+    pub reasoning_tokens: u64,
+    /// Input, cache and output together.
+    pub total_tokens: u64,
+    /// Answers of a model.
+    pub responses: u64,
+    /// What is priced of it; null only when nothing is.
+    pub cost_usd: Option<f64>,
+    /// Whose figures the cost is made of.
+    pub cost_source: Option<SumSource>,
+    /// Whether the cost is all of it; if not, it is at least `cost_usd`.
+    pub cost_complete: bool,
+    /// What the cost would be with the output of `lower_bound_responses` estimated.
+    pub estimated_cost_usd: Option<f64>,
+    /// Responses whose logged output is less than it was.
+    pub lower_bound_responses: u64,
+}
+
+/// A sum in the making.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Sum {
+    pub(crate) tokens: Tokens,
+    pub(crate) responses: u64,
+    pub(crate) lower_bound: u64,
+    pub(crate) nano: NanoUsd,
+    estimated_nano: NanoUsd,
+    /// Output with estimates in the place of bounds.
+    pub(crate) estimated_output: u64,
+    embedded: bool,
+    calculated: bool,
+    unknown: bool,
+    pub(crate) unpriced_responses: u64,
+    pub(crate) unpriced_tokens: u64,
+}
+
+impl Sum {
+    /// Adds a response. `estimated` is its output and cost with the output estimated.
+    pub(crate) fn add(
+        &mut self,
+        row: &LedgerRow,
+        cost: &Cost<'_>,
+        estimated: Option<(u64, Option<NanoUsd>)>,
+    ) {
+        let tokens = Tokens::of(row);
+        self.tokens = self.tokens.plus(&tokens);
+        self.responses = self.responses.saturating_add(row.calls);
+        if row.exactness == Exactness::LowerBound {
+            self.lower_bound = self.lower_bound.saturating_add(row.calls);
+        }
+        let (output, estimated) = estimated.unwrap_or((row.output, cost.nano));
+        self.estimated_output = self.estimated_output.saturating_add(output);
+        // A sum that would leave the range of money stays, and is not complete.
+        let sums = cost.nano.and_then(|nano| {
+            Some((self.nano.checked_add(nano)?, self.estimated_nano.checked_add(estimated.unwrap_or(nano))?))
+        });
+        match sums {
+            Some((nano, estimated)) => {
+                (self.nano, self.estimated_nano) = (nano, estimated);
+                match cost.source {
+                    CostSource::Embedded => self.embedded = true,
+                    CostSource::Calculated => self.calculated = true,
+                }
+                self.unknown |= cost.bound;
+            }
+            // What used nothing costs nothing, whatever its price.
+            None if tokens.total() == 0 && tokens.web_searches == 0 => {}
+            None => {
+                self.unknown = true;
+                self.unpriced_responses = self.unpriced_responses.saturating_add(row.calls.max(1));
+                self.unpriced_tokens = self.unpriced_tokens.saturating_add(tokens.total());
+            }
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Sum) {
+        self.tokens = self.tokens.plus(&other.tokens);
+        self.responses = self.responses.saturating_add(other.responses);
+        self.lower_bound = self.lower_bound.saturating_add(other.lower_bound);
+        self.estimated_output = self.estimated_output.saturating_add(other.estimated_output);
+        self.embedded |= other.embedded;
+        self.calculated |= other.calculated;
+        self.unknown |= other.unknown;
+        self.unpriced_responses = self.unpriced_responses.saturating_add(other.unpriced_responses);
+        self.unpriced_tokens = self.unpriced_tokens.saturating_add(other.unpriced_tokens);
+        let sums = (self.nano.checked_add(other.nano), self.estimated_nano.checked_add(other.estimated_nano));
+        match sums {
+            (Some(nano), Some(estimated)) => (self.nano, self.estimated_nano) = (nano, estimated),
+            _ => self.unknown = true,
+        }
+    }
+
+    fn is_priced(&self) -> bool {
+        self.embedded || self.calculated
+    }
+
+    /// What is priced; `None` only when nothing is.
+    pub(crate) fn cost(&self) -> Option<NanoUsd> {
+        (self.is_priced() || !self.unknown).then_some(self.nano)
+    }
+
+    /// The cost with bounds estimated, where there are any.
+    pub(crate) fn estimated_cost(&self) -> Option<NanoUsd> {
+        (self.is_priced() && self.lower_bound > 0).then_some(self.estimated_nano)
+    }
+
+    pub(crate) fn figures(&self) -> Figures {
+        Figures {
+            input_tokens: self.tokens.input,
+            cache_creation_tokens: self.tokens.cache_write(),
+            cache_creation_1h_tokens: self.tokens.cache_write_1h,
+            cache_read_tokens: self.tokens.cache_read,
+            output_tokens: self.tokens.output,
+            reasoning_tokens: self.tokens.reasoning,
+            total_tokens: self.tokens.total(),
+            responses: self.responses,
+            cost_usd: self.cost().map(NanoUsd::to_usd),
+            cost_source: match (self.embedded, self.calculated) {
+                (true, true) => Some(SumSource::Mixed),
+                (true, false) => Some(SumSource::Embedded),
+                (false, true) => Some(SumSource::Calculated),
+                (false, false) => None,
+            },
+            cost_complete: !self.unknown,
+            estimated_cost_usd: self.estimated_cost().map(NanoUsd::to_usd),
+            lower_bound_responses: self.lower_bound,
+        }
+    }
+}

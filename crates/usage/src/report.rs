@@ -1,0 +1,322 @@
+//! Answering questions about use and cost.
+//!
+//! Every row of the ledger that is asked for goes into exactly one row of the
+//! report, so rows always add up to the totals. What is not in them (copies,
+//! calls beside the conversation, what only the agent's own total knows) is
+//! counted beside them.
+
+use jiff::civil::Date;
+use jiff::{ToSpan, civil::Weekday};
+use retro_model::{RowKind, SessionKey, Timestamp};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use crate::answer::{
+    Estimated, ModelPart, Report, ReportRow, SessionPart, SideCalls, Undated, UnloggedPart, UnpricedModel,
+};
+use crate::blocks::{self, RECENT_MS, Span};
+use crate::cost::Pricer;
+use crate::count::{Counted, CountedRow, Incomplete};
+use crate::figures::Sum;
+use crate::query::{By, Dated, Order, Query, TokenLimit};
+use crate::table::Prices;
+use crate::{NanoUsd, estimate};
+
+/// A row of the ledger that is asked for.
+#[derive(Clone, Copy)]
+struct Chosen<'c> {
+    counted: &'c CountedRow,
+    when: Option<Timestamp>,
+    dated: Dated,
+}
+
+/// Rows that become one.
+struct Group<'c> {
+    key: String,
+    session: Option<SessionKey>,
+    span: Option<Span>,
+    chosen: Vec<Chosen<'c>>,
+    sum: Sum,
+    models: BTreeMap<&'c str, Sum>,
+}
+
+const UNKNOWN: &str = "unknown";
+
+/// Answers a question.
+pub fn report(counted: &Counted, prices: &Prices, query: &Query) -> Report {
+    let mut pricer = Pricer::new(prices, query.mode);
+    let chosen = choose(&counted.rows, query, &mut pricer);
+    let mut groups = match query.by {
+        By::Blocks => into_blocks(chosen),
+        _ => into_groups(chosen, query),
+    };
+    for group in &mut groups {
+        add_up(group, &mut pricer);
+    }
+    let limit = token_limit(&groups, query);
+    keep_asked_blocks(&mut groups, query);
+    sort(&mut groups, query);
+
+    let mut totals = Sum::default();
+    let (mut undated, mut compaction_responses) = (Undated::default(), 0);
+    let mut shown: HashSet<&SessionKey> = HashSet::new();
+    for group in &groups {
+        totals.merge(&group.sum);
+        for chosen in &group.chosen {
+            let row = chosen.counted.own_row();
+            match chosen.dated {
+                Dated::Itself => {}
+                Dated::BySession => undated.at_session_start += row.calls,
+                Dated::No => undated.unknown += row.calls,
+            }
+            if row.kind == RowKind::Compaction {
+                compaction_responses += row.calls;
+            }
+            shown.insert(&chosen.counted.session);
+        }
+    }
+    let figures = totals.figures();
+    Report {
+        by: query.by,
+        totals: figures.clone(),
+        unpriced_models: unpriced(&groups),
+        duplicates_dropped: dropped(counted, query),
+        side_calls: side_calls(&counted.side, query, &mut pricer),
+        compaction_responses,
+        unlogged: unlogged(counted, query, &shown, &mut pricer),
+        incomplete: incomplete(counted, query, &shown),
+        lower_bound_responses: figures.lower_bound_responses,
+        estimated: (figures.lower_bound_responses > 0).then_some(Estimated {
+            output_tokens_logged: figures.output_tokens,
+            output_tokens_estimated: totals.estimated_output,
+            error_percent: estimate::ERROR_PERCENT,
+        }),
+        undated,
+        rows: groups.into_iter().map(|group| finish(group, query, limit)).collect(),
+    }
+}
+
+fn choose<'c>(rows: &'c [CountedRow], query: &Query, pricer: &mut Pricer<'_>) -> Vec<Chosen<'c>> {
+    let mut chosen = Vec::with_capacity(rows.len());
+    for counted in rows {
+        let (when, dated) = query.when(&counted.session, counted.row.ts);
+        if query.admits_session(&counted.session)
+            && query.admits_time(when)
+            && query.admits_model(counted.own_row(), pricer)
+        {
+            chosen.push(Chosen { counted, when, dated });
+        }
+    }
+    chosen
+}
+
+fn into_groups<'c>(chosen: Vec<Chosen<'c>>, query: &Query) -> Vec<Group<'c>> {
+    let mut groups: BTreeMap<String, Group<'c>> = BTreeMap::new();
+    for chosen in chosen {
+        let session = &chosen.counted.session;
+        let mut root = None;
+        let key = match query.by {
+            By::Daily => chosen.when.map(|ts| query.day(ts).to_string()),
+            By::Weekly => chosen.when.map(|ts| week(query.day(ts), query.start_of_week).to_string()),
+            By::Monthly => chosen.when.map(|ts| query.day(ts).strftime("%Y-%m").to_string()),
+            By::Session => Some(root.insert(query.root_of(session)).to_string()),
+            By::Project => query.project_of(session).map(str::to_owned),
+            By::Model => chosen.counted.row.model.clone(),
+            By::Agent | By::Blocks => Some(session.agent.clone()),
+        };
+        let key = key.unwrap_or_else(|| UNKNOWN.to_owned());
+        let group = groups.entry(key).or_insert_with_key(|key| Group::new(key.clone(), root));
+        group.chosen.push(chosen);
+    }
+    groups.into_values().collect()
+}
+
+/// The first day of the week of a day.
+fn week(day: Date, start: Weekday) -> Date {
+    let back = i64::from(start.until(day.weekday()));
+    day.checked_sub(back.days()).unwrap_or(day)
+}
+
+fn into_blocks(mut chosen: Vec<Chosen<'_>>) -> Vec<Group<'_>> {
+    chosen.sort_by_key(|chosen| chosen.when);
+    let timeless = chosen.partition_point(|chosen| chosen.when.is_none());
+    let timed = chosen.split_off(timeless);
+    let times: Vec<Timestamp> = timed.iter().filter_map(|chosen| chosen.when).collect();
+    let mut rest = timed.into_iter();
+    let mut groups = Vec::new();
+    for (span, count) in blocks::cut(&times) {
+        let start = Timestamp::from_millis(span.start_ms).map(|start| start.to_string());
+        let mut group = Group::new(start.unwrap_or_else(|| UNKNOWN.to_owned()), None);
+        group.span = Some(span);
+        group.chosen.extend(rest.by_ref().take(count));
+        groups.push(group);
+    }
+    if !chosen.is_empty() {
+        let mut group = Group::new(UNKNOWN.to_owned(), None);
+        group.chosen = chosen;
+        groups.push(group);
+    }
+    groups
+}
+
+impl Group<'_> {
+    fn new(key: String, session: Option<SessionKey>) -> Self {
+        Group { key, session, span: None, chosen: Vec::new(), sum: Sum::default(), models: BTreeMap::new() }
+    }
+
+    fn last_at(&self) -> Option<Timestamp> {
+        self.chosen.iter().filter_map(|chosen| chosen.when).max()
+    }
+}
+
+fn add_up(group: &mut Group<'_>, pricer: &mut Pricer<'_>) {
+    for chosen in &group.chosen {
+        let row = chosen.counted.own_row();
+        let cost = pricer.cost(row);
+        let estimated =
+            estimate::output(row).map(|output| (output, pricer.cost_with_output(row, output).nano));
+        group.models.entry(row.model.as_deref().unwrap_or(UNKNOWN)).or_default().add(row, &cost, estimated);
+    }
+    for sum in group.models.values() {
+        group.sum.merge(sum);
+    }
+}
+
+fn unpriced(groups: &[Group<'_>]) -> Vec<UnpricedModel> {
+    let mut models: BTreeMap<&str, Sum> = BTreeMap::new();
+    for (model, sum) in groups.iter().flat_map(|group| &group.models) {
+        models.entry(model).or_default().merge(sum);
+    }
+    let unpriced = models.into_iter().filter(|(_, sum)| sum.unpriced_responses > 0);
+    unpriced
+        .map(|(model, sum)| UnpricedModel {
+            model: model.to_owned(),
+            responses: sum.unpriced_responses,
+            tokens: sum.unpriced_tokens,
+        })
+        .collect()
+}
+
+fn token_limit(groups: &[Group<'_>], query: &Query) -> Option<u64> {
+    match query.token_limit? {
+        TokenLimit::Tokens(tokens) => Some(tokens),
+        TokenLimit::Max => groups
+            .iter()
+            .filter(|group| group.span.is_some_and(|span| !span.is_active(query.now)))
+            .map(|group| group.sum.tokens.total())
+            .max(),
+    }
+}
+
+fn keep_asked_blocks(groups: &mut Vec<Group<'_>>, query: &Query) {
+    if query.by != By::Blocks || !(query.active || query.recent) {
+        return;
+    }
+    let since = query.now.map(|now| now.as_millis() - RECENT_MS);
+    groups.retain(|group| {
+        let Some(span) = group.span else { return false };
+        span.is_active(query.now) || (!query.active && since.is_some_and(|since| span.start_ms >= since))
+    });
+}
+
+fn sort(groups: &mut [Group<'_>], query: &Query) {
+    match query.by {
+        By::Daily | By::Weekly | By::Monthly | By::Blocks => {
+            groups.sort_by(|a, b| (a.key == UNKNOWN, &a.key).cmp(&(b.key == UNKNOWN, &b.key)));
+        }
+        By::Session => groups.sort_by_cached_key(|group| (group.last_at(), group.key.clone())),
+        By::Project | By::Model | By::Agent => groups.sort_by(|a, b| {
+            let size = |group: &Group<'_>| (group.sum.nano, group.sum.tokens.total());
+            size(a).cmp(&size(b)).then_with(|| b.key.cmp(&a.key))
+        }),
+    }
+    if query.order == Order::Desc {
+        groups.reverse();
+    }
+}
+
+fn finish(group: Group<'_>, query: &Query, limit: Option<u64>) -> ReportRow {
+    let agents: BTreeSet<&str> =
+        group.chosen.iter().map(|chosen| chosen.counted.session.agent.as_str()).collect();
+    let session = group.session.as_ref().map(|root| {
+        let sessions: HashSet<&SessionKey> =
+            group.chosen.iter().map(|chosen| &chosen.counted.session).collect();
+        SessionPart {
+            agent: root.agent.clone(),
+            session_id: root.id.clone(),
+            project: query.project_of(root).map(str::to_owned),
+            children: sessions.iter().filter(|session| **session != root).count() as u64,
+        }
+    });
+    let part = |(model, sum): (&&str, &Sum)| ModelPart { model: (*model).to_owned(), figures: sum.figures() };
+    ReportRow {
+        first_at: group.chosen.iter().filter_map(|chosen| chosen.when).min(),
+        last_at: group.last_at(),
+        figures: group.sum.figures(),
+        models: group.models.keys().map(|model| (*model).to_owned()).collect(),
+        agents: agents.into_iter().map(str::to_owned).collect(),
+        session,
+        block: group.span.and_then(|span| span.block(&group.sum, query.now, limit)),
+        breakdown: if query.breakdown { group.models.iter().map(part).collect() } else { Vec::new() },
+        key: group.key,
+    }
+}
+
+fn dropped(counted: &Counted, query: &Query) -> u64 {
+    let asked = counted.duplicates.iter().filter(|copy| {
+        query.admits_session(&copy.place.session)
+            && query.admits_time(query.when(&copy.place.session, copy.ts).0)
+            && query.admits_name(copy.model.as_deref())
+    });
+    asked.count() as u64
+}
+
+fn side_calls(side: &[CountedRow], query: &Query, pricer: &mut Pricer<'_>) -> SideCalls {
+    let mut sum = Sum::default();
+    for chosen in choose(side, query, pricer) {
+        let row = chosen.counted.own_row();
+        sum.add(row, &pricer.cost(row), None);
+    }
+    let cost_usd = sum.cost().filter(|_| sum.responses > 0).map(NanoUsd::to_usd);
+    SideCalls { responses: sum.responses, total_tokens: sum.tokens.total(), cost_usd }
+}
+
+/// Totals have no time: those of sessions that are shown.
+fn unlogged(
+    counted: &Counted,
+    query: &Query,
+    shown: &HashSet<&SessionKey>,
+    pricer: &mut Pricer<'_>,
+) -> Vec<UnloggedPart> {
+    let asked = counted.unlogged.iter().filter(|part| {
+        query.admits_session(&part.session)
+            && query.admits_name(Some(&part.model))
+            && ((query.since.is_none() && query.until.is_none()) || shown.contains(&part.session))
+    });
+    asked
+        .map(|part| UnloggedPart {
+            agent: part.session.agent.clone(),
+            session_id: part.session.id.clone(),
+            model: part.model.clone(),
+            total_tokens: part.tokens.total(),
+            cost_usd: pricer.cost(&part.as_row()).nano.map(NanoUsd::to_usd),
+        })
+        .collect()
+}
+
+fn incomplete(counted: &Counted, query: &Query, shown: &HashSet<&SessionKey>) -> Vec<Incomplete> {
+    let is_asked = |session: &SessionKey| {
+        let started = query.sessions.get(session).and_then(|facts| facts.started_at);
+        query.admits_session(session) && (shown.contains(session) || query.admits_time(started))
+    };
+    let of_rows = counted
+        .incomplete
+        .iter()
+        .filter(|open| is_asked(&SessionKey::new(&open.agent, &open.session_id)))
+        .cloned();
+    let of_sessions =
+        query.sessions.iter().filter(|(session, _)| is_asked(session)).filter_map(|(session, facts)| {
+            let reason = facts.incomplete.clone()?;
+            Some(Incomplete { agent: session.agent.clone(), session_id: session.id.clone(), reason })
+        });
+    of_rows.chain(of_sessions).collect::<BTreeSet<_>>().into_iter().collect()
+}

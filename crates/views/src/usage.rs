@@ -1,0 +1,157 @@
+//! What it cost: from the ledgers in the index to an answer. Reads rows, never logs.
+
+use retro_model::{EventId, LinkKind, SessionKey, Timestamp};
+use retro_store::Index;
+use retro_usage::{CostSource, Counted, Prices, Query, Report, SessionFacts, decide, report};
+use serde::Serialize;
+use std::collections::HashMap;
+
+use crate::Error;
+
+/// The answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct UsageView {
+    /// `retro.usage/1`.
+    pub schema: &'static str,
+    /// Day of the newest prices.
+    pub prices_of: String,
+    /// Sessions that have something new which is not in these figures yet.
+    pub unread_sessions: u64,
+    /// Rows, totals, and what to know of them.
+    #[serde(flatten)]
+    pub report: Report,
+}
+
+/// Adds up what the query asks for. Its `sessions` are filled in here.
+pub fn usage(
+    index: &Index,
+    prices: &Prices,
+    mut query: Query,
+    unread_sessions: u64,
+) -> Result<UsageView, Error> {
+    query.sessions = session_facts(index)?;
+    let counted = decide(index.responses()?);
+    Ok(UsageView {
+        schema: "retro.usage/1",
+        prices_of: prices.snapshot.to_string(),
+        unread_sessions,
+        report: report(&counted, prices, &query),
+    })
+}
+
+/// What the index knows of every session: its project, its start, its parent, also
+/// where only the parent's log names the child.
+fn session_facts(index: &Index) -> Result<HashMap<SessionKey, SessionFacts>, Error> {
+    let rows = index.session_rows()?;
+    let mut parents: HashMap<SessionKey, String> = HashMap::new();
+    for row in &rows {
+        for link in row.links.iter().filter(|link| link.kind == LinkKind::Child) {
+            parents.insert(SessionKey::new(row.agent.clone(), link.session_id.clone()), row.id.clone());
+        }
+    }
+    let facts = rows.into_iter().map(|row| {
+        let key = row.key();
+        let parent = row.parent.clone().or_else(|| parents.get(&key).cloned());
+        (key, SessionFacts { parent, project: row.project, started_at: row.started_at, incomplete: None })
+    });
+    Ok(facts.collect())
+}
+
+/// Every answer of a session, and why it costs what it costs.
+#[derive(Debug, Clone, Serialize)]
+pub struct ExplainView {
+    /// `retro.usage_explain/1`.
+    pub schema: &'static str,
+    /// The session.
+    pub session: String,
+    /// Answers that count here.
+    pub responses: Vec<Explained>,
+    /// Copies that count elsewhere.
+    pub dropped: Vec<Dropped>,
+}
+
+/// One answer that counts.
+#[derive(Debug, Clone, Serialize)]
+pub struct Explained {
+    /// Source and line: where the log says so.
+    pub event: EventId,
+    /// Global identity.
+    pub key: String,
+    /// When.
+    pub ts: Option<Timestamp>,
+    /// The model, as logged.
+    pub model: Option<String>,
+    /// Uncached input.
+    pub input_tokens: u64,
+    /// Written to a cache.
+    pub cache_creation_tokens: u64,
+    /// Read from a cache.
+    pub cache_read_tokens: u64,
+    /// Output.
+    pub output_tokens: u64,
+    /// Whether the output is only a lower bound.
+    pub exact: bool,
+    /// What it costs; null: no price is known.
+    pub cost_usd: Option<f64>,
+    /// Whose figure that is.
+    pub cost_source: CostSource,
+    /// The price row it was calculated with: model, provider, first day, source.
+    pub price: Option<String>,
+    /// Why the cost is only a lower bound, if it is.
+    pub bound: Option<&'static str>,
+}
+
+/// A copy that is not counted here.
+#[derive(Debug, Clone, Serialize)]
+pub struct Dropped {
+    /// Where the copy stands.
+    pub event: EventId,
+    /// Identity that both have.
+    pub key: String,
+    /// The answer that counts in its place.
+    pub twin: String,
+}
+
+/// Opens the figures of a session up.
+pub fn explain(
+    index: &Index,
+    prices: &Prices,
+    mode: retro_usage::Mode,
+    key: &SessionKey,
+) -> Result<ExplainView, Error> {
+    let counted: Counted = decide(index.responses()?);
+    let own = counted.rows.iter().filter(|row| row.session == *key);
+    let responses = own.map(|counted| {
+        let row = counted.own_row();
+        let cost = retro_usage::cost(row, prices, mode);
+        Explained {
+            event: row.event.clone(),
+            key: row.key.clone(),
+            ts: row.ts,
+            model: row.model.clone(),
+            input_tokens: row.input,
+            cache_creation_tokens: row.cache_write(),
+            cache_read_tokens: row.cache_read,
+            output_tokens: row.output,
+            exact: row.exactness == retro_model::Exactness::Exact,
+            cost_usd: cost.nano.map(retro_usage::NanoUsd::to_usd),
+            cost_source: cost.source,
+            price: cost.price_row.map(|found| {
+                let from = found.row.from.map_or(String::new(), |from| format!(" from {from}"));
+                format!("{} {}{from} ({})", found.row.provider, found.row.model, found.row.source)
+            }),
+            bound: cost.why_bound,
+        }
+    });
+    let dropped = counted.duplicates.iter().filter(|copy| copy.place.session == *key).map(|copy| Dropped {
+        event: copy.place.event.clone(),
+        key: copy.key.clone(),
+        twin: format!("{}#{}", copy.twin.session, copy.twin.event),
+    });
+    Ok(ExplainView {
+        schema: "retro.usage_explain/1",
+        session: key.to_string(),
+        responses: responses.collect(),
+        dropped: dropped.collect(),
+    })
+}
