@@ -7,7 +7,7 @@ mod home;
 use grok_log::{
     answers, calls, ends, grok, home_of, kinds, of_kind, prompt, says, source, text, texts, updates, with,
 };
-use home::settled;
+use home::{Seeded, settled};
 use retro_agents::Settled;
 use retro_agents::script::Script;
 use retro_model::{EditKind, Kind, LinkKind, Origin, Outcome, TitleRank, ToolClass};
@@ -190,7 +190,10 @@ fn blocks_of_one_prompt_are_one_message() {
 
 #[test]
 fn a_secret_cut_in_two_chunks_is_still_found() {
-    let secret = ["gh", "p_", &"a1B2c3D4e5F6g7H8i9J0".repeat(2)[..36]].concat();
+    let letters: Vec<char> = ('a'..='z').chain('A'..='Z').chain('0'..='9').collect();
+    let mut random = Seeded(11);
+    let drawn: String = (0..36).map(|_| letters[random.below(letters.len())]).collect();
+    let secret = ["gh", "p_", &drawn].concat();
     let (head, tail) = secret.split_at(20);
     let piece = |text: &str| with(says(text), json!({ "@": { "streamStartMs": 5 } }));
     let story =

@@ -354,6 +354,55 @@ fn config_says_where_each_value_comes_from() {
 }
 
 #[test]
+fn usage_counts_each_answer_once_and_opens_every_figure() {
+    let user = User::with_sessions();
+    let first = user.json(&["usage", "daily", "--tz", "UTC"]);
+    assert_eq!(first["schema"], "retro.usage/1");
+    let totals = &first["totals"];
+    let count = |name: &str| totals[name].as_u64().unwrap();
+    assert_eq!(
+        count("total_tokens"),
+        count("input_tokens")
+            + count("cache_creation_tokens")
+            + count("cache_read_tokens")
+            + count("output_tokens")
+    );
+    assert!(count("responses") > 5 && totals["cost_usd"].as_f64().unwrap() > 0.0);
+    assert_eq!((&totals["cost_complete"], &first["unread_sessions"]), (&true.into(), &0.into()));
+    assert_eq!(first["rows"].as_array().unwrap().len(), 3, "one row a day");
+    for by in ["weekly", "monthly", "session", "project", "model", "agent", "blocks"] {
+        let other = user.json(&["usage", by, "--tz", "UTC"]);
+        assert_eq!(other["totals"]["total_tokens"], totals["total_tokens"], "{by}");
+    }
+    let explained = user.json(&["usage", "explain", "claude", "6a1f"]);
+    let responses = explained["responses"].as_array().unwrap();
+    assert!(responses.iter().all(|response| response["event"].as_str().unwrap().ends_with(".usage")));
+    let sum: f64 = responses.iter().map(|response| response["cost_usd"].as_f64().unwrap()).sum();
+    let session = user.json(&["usage", "session", "--tz", "UTC"]);
+    let row = session["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["session"]["session_id"].as_str().unwrap().starts_with("6a1f"));
+    assert!((row.unwrap()["cost_usd"].as_f64().unwrap() - sum).abs() < 1e-9);
+    let table = user.run(&["--no-sync", "usage", "model", "--compact"]);
+    assert!(table.stdout.contains("list price") && table.stdout.contains("total"), "{}", told(&table));
+    let csv = user.run(&["usage", "daily", "--csv", "--tz", "UTC"]).stdout;
+    assert_eq!(csv.lines().count(), 4);
+    assert_eq!(user.run(&["usage", "--tz", "Mars/Base"]).code, 2);
+    assert_eq!(user.run(&["usage", "--project", "nothing"]).code, 1);
+}
+
+#[test]
+fn prices_are_found_by_rule_and_never_by_likeness() {
+    let user = User::new();
+    assert_eq!(user.json(&["pricing", "list"])["schema"], "retro.pricing/1");
+    let row = user.json(&["pricing", "show", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"]);
+    assert_eq!(row["row"]["model"], "claude-sonnet-4-5");
+    assert_eq!(user.run(&["pricing", "show", "gpt-5-something-else"]).code, 1);
+}
+
+#[test]
 fn secrets_are_told_by_place_and_rule_and_never_by_value() {
     let user = User::new();
     let secret = format!("ghp_{}", "Zx8Kq2Lm9Vb4Nc7Rt1Wy6Pd3Hs5Jf0GaUeI2");
@@ -380,7 +429,9 @@ fn the_demo_runs_everything_and_leaves_nothing() {
     let user = User::new();
     let answer = user.run(&["demo"]);
     assert_eq!(answer.code, 0, "{}", told(&answer));
-    for part in ["retro sync", "retro list", "retro show", "retro events", "retro verify --deep"] {
+    for part in
+        ["retro sync", "retro list", "retro show", "retro events", "retro usage model", "retro verify --deep"]
+    {
         assert!(answer.stdout.contains(part), "{part}");
     }
     assert!(!user.home().join(".local").exists());

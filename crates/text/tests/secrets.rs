@@ -68,6 +68,15 @@ fn a_masked_secret_is_none() {
 }
 
 #[test]
+fn the_recipes_themselves_are_quiet() {
+    for (rule, found, left) in examples::all() {
+        for recipe in found.iter().chain(*left) {
+            assert_eq!(secrets::find(recipe), [], "{rule}: {recipe}");
+        }
+    }
+}
+
+#[test]
 fn many_services_are_known() {
     let rules = secrets::rules();
     let services: BTreeSet<_> = rules.iter().map(|rule| rule.service).filter(|name| *name != "any").collect();

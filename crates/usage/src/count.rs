@@ -173,6 +173,8 @@ fn one_a_key(
         });
         chosen.push((winner_at, figures, ts));
     }
+    // Rows mostly come sorted; in their own order, sorting them again costs little.
+    chosen.sort_unstable_by_key(|(at, ..)| *at);
     let mut answers: Vec<Option<(SessionKey, LedgerRow)>> = answers.into_iter().map(Some).collect();
     chosen.into_iter().filter_map(move |(at, figures, ts)| {
         let (session, mut row) = answers.get_mut(at)?.take()?;

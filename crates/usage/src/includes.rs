@@ -94,8 +94,8 @@ fn without(whole: &LedgerRow, parts: &[&LedgerRow]) -> Option<LedgerRow> {
     tokens.put(&mut net);
     net.calls = parts.iter().fold(whole.calls, |calls, part| calls.saturating_sub(part.calls));
     // A cost that not every part reports cannot be taken apart.
-    net.reported_cost_nano = parts.iter().try_fold(whole.reported_cost_nano?, |cost, part| {
-        cost.checked_sub(part.reported_cost_nano?).filter(|cost| *cost >= 0)
+    net.reported_cost_nano = parts.iter().fold(whole.reported_cost_nano, |cost, part| {
+        cost?.checked_sub(part.reported_cost_nano?).filter(|cost| *cost >= 0)
     });
     Some(net)
 }
@@ -180,5 +180,11 @@ mod tests {
         child.reported_cost_nano = None;
         let counted = decide(vec![(grok("p"), turn("p", 2, 100, &["c"])), (grok("c"), child)]);
         assert_eq!(counted.rows[1].own_row().reported_cost_nano, None);
+        // Nor is there one where the turn reports none, and the tokens are still taken out.
+        let mut rows = [("p", turn("p", 2, 100, &["c"])), ("c", turn("c", 1, 30, &[]))];
+        for (_, row) in &mut rows {
+            row.reported_cost_nano = None;
+        }
+        assert_eq!(own(rows.map(|(id, row)| (grok(id), row)).into()), (vec![30, 70], 0));
     }
 }

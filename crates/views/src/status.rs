@@ -104,6 +104,7 @@ fn next(found: usize, captured: usize, unread: u64) -> Vec<Next> {
         next.push(Next { command: "retro sync", why: format!("{unread} sessions have something new") });
     }
     if captured > 0 {
+        next.push(Next { command: "retro usage", why: "what it cost, at list price".to_owned() });
         next.push(Next { command: "retro list", why: "what you and your agents did".to_owned() });
         next.push(Next { command: "retro show '*' latest", why: "read the last session".to_owned() });
     }

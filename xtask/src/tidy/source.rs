@@ -49,7 +49,11 @@ fn has_word(line: &str, word: &str) -> bool {
 /// Whether a whole file is test code: tests, benchmarks, examples, build of demos.
 fn is_test(path: &Path) -> bool {
     let folder = |name: &str| path.components().any(|part| part.as_os_str() == name);
-    folder("tests") || folder("benches") || folder("examples") || path.ends_with("tests.rs")
+    folder("tests")
+        || folder("benches")
+        || folder("examples")
+        || path.ends_with("tests.rs")
+        || path.ends_with("testing.rs")
 }
 
 fn blank(text: &str) -> String {

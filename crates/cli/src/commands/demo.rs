@@ -2,6 +2,7 @@ use retro::agents::{AGENTS, script::Script};
 use retro::engine::{Config, SyncOptions, sync};
 use retro::model::Timestamp;
 use retro::store::{RealDisk, Store};
+use retro::usage::{By, Prices, Query};
 use retro::views::{ListOptions, list};
 use serde_json::json;
 use std::path::Path;
@@ -49,12 +50,15 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let view = list(&world, &config, &ListOptions::default())?;
     let newest = view.sessions.first().ok_or_else(|| Failure::Message("the demo is empty".to_owned()))?;
     let key = retro::views::session(&store, &newest.agent, &newest.session_id)?;
+    let index = store.index()?;
+    let prices = Prices::embedded().map_err(|error| Failure::Message(error.to_string()))?;
+    let usage = retro::views::usage(&index, &prices, Query { by: By::Model, ..Query::default() }, 0)?;
     let verified = store.verify(true, &mut |_| {})?;
 
     if context.global.json {
         context.print_json(&json!({
             "schema": "retro.demo/1", "files": files, "sync": report, "second_sync": again,
-            "list": view, "verify_ok": verified.problems.is_empty(),
+            "list": view, "usage": usage, "verify_ok": verified.problems.is_empty(),
         }))?;
     } else {
         let step = |command: &str, what: &str| {
@@ -82,6 +86,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             let line = serde_json::to_string(event).unwrap_or_default();
             context.print(&retro::text::terminal::one_line(&line, context.columns()))?;
         }
+        step("retro usage model", "what it cost, each answer counted once")?;
+        super::usage::tell(context, &usage, true)?;
         step("retro verify --deep", "every byte is still what it was")?;
         context.print(&format!(
             "{} files checked, {} problems.",

@@ -105,12 +105,8 @@ pub(crate) static EXAMPLES: &[Example] = &[
     ("supabase-key", &["sbp_{hex:40}", "sb_secret_{word:31}7"], &["sbp_", "sb_secret_name"]),
     (
         "upstash-token",
-        &["UPSTASH_KEY=A{alnum:32}{digits:3}=", "\"upstash_secret\": \"A{alnum:32}{digits:3}=\""],
-        &[
-            "UPSTASH_KEY=${open}UPSTASH_KEY{close}",
-            "UPSTASH_KEY=A{alnum:10}{digits:3}=",
-            "upstash is a service",
-        ],
+        &["UPSTASH_KEY=A{alnum:32}{digits:3}=", "upstash: A{alnum:60}{digits:3}=="],
+        &["UPSTASH_KEY=$TOKEN", "UPSTASH_KEY=A{alnum:10}"],
     ),
     ("xata-key", &["xau_{alnum:40}"], &["xau_", "xau_{alnum:13}"]),
 ];
