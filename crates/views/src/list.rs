@@ -37,6 +37,8 @@ pub struct ListView {
     pub total: usize,
     /// How many of these are in the store.
     pub captured: usize,
+    /// Characters of an id that tell all of them apart, at least 8.
+    pub id_length: usize,
     /// What the user should hear.
     pub warnings: Vec<String>,
     /// Agents that are used here and not supported yet.
@@ -105,15 +107,30 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     sessions.sort_by(|a, b| (b.ended_at, &a.session_id).cmp(&(a.ended_at, &b.session_id)));
     let total = sessions.len();
     let captured = sessions.iter().filter(|session| session.captured).count();
+    let id_length = id_length(&sessions);
     sessions.truncate(options.limit.unwrap_or(usize::MAX));
     Ok(ListView {
         schema: "retro.list/1",
         sessions,
         total,
         captured,
+        id_length,
         warnings,
         unsupported: found.unsupported,
     })
+}
+
+/// Ids that are times (UUIDv7) begin alike: how much of them must be shown.
+fn id_length(sessions: &[SessionView]) -> usize {
+    let longest = sessions.iter().map(|session| session.session_id.chars().count()).max().unwrap_or(0);
+    let told_apart = |length: &usize| {
+        let mut seen = std::collections::HashSet::new();
+        sessions.iter().all(|session| {
+            let id: String = session.session_id.chars().take(*length).collect();
+            seen.insert((session.agent.as_str(), id))
+        })
+    };
+    (8..longest).find(told_apart).unwrap_or(longest.max(8))
 }
 
 /// Some agents name a child only in its parent's log: tells such children.

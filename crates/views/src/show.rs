@@ -8,6 +8,8 @@ use retro_store::{Slot, Store};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::history::{History, history};
+use crate::transcript::{Entry, transcript};
 use crate::{Error, SessionView};
 
 /// The answer.
@@ -29,6 +31,32 @@ pub struct ShowView {
     pub coverage: Coverage,
     /// What could not be read.
     pub gaps: Vec<Gap>,
+    /// The session that holds what came before, for a fork that copied nothing.
+    pub history_of: Option<String>,
+}
+
+/// A session opened: what is known of it, its events, and what came before it.
+pub struct Shown {
+    /// What is known of it.
+    pub view: ShowView,
+    /// Its settled events.
+    pub settled: Settled,
+    /// What came before, where that lies in another session.
+    pub history: Option<History>,
+}
+
+impl Shown {
+    /// The session for reading, its history first.
+    pub fn transcript(&self) -> Vec<Entry> {
+        let cwd = self.view.session.cwd.as_deref();
+        let mut entries = Vec::new();
+        if let Some(history) = &self.history {
+            let session = history.session.to_string();
+            entries.push(Entry::History { session, entries: transcript(&history.events, cwd) });
+        }
+        entries.extend(transcript(&self.settled.events, cwd));
+        entries
+    }
 }
 
 /// The files of a session.
@@ -47,13 +75,15 @@ pub struct Artifacts {
 }
 
 /// Describes a session, with its settled events.
-pub fn show(config: &Config, store: &Store, key: &SessionKey) -> Result<(ShowView, Settled), Error> {
+pub fn show(config: &Config, store: &Store, key: &SessionKey) -> Result<Shown, Error> {
     let agent =
         by_name(&key.agent).ok_or_else(|| Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
     let file = store
         .session(key)?
         .ok_or_else(|| Error::NoSession { agent: key.agent.clone(), id: key.id.clone() })?;
-    let settled = read::session(store, agent, key)?;
+    let mut settled = read::session(store, agent, key)?;
+    let (history, missing) = history(store, key, &settled)?;
+    settled.gaps.extend(missing);
     let mut event_counts = BTreeMap::new();
     for event in &settled.events {
         *event_counts.entry(event.kind).or_default() += 1;
@@ -94,8 +124,9 @@ pub fn show(config: &Config, store: &Store, key: &SessionKey) -> Result<(ShowVie
         event_counts,
         coverage: settled.coverage,
         gaps: settled.gaps.clone(),
+        history_of: history.as_ref().map(|history| history.session.to_string()),
     };
-    Ok((view, settled))
+    Ok(Shown { view, settled, history })
 }
 
 fn exists(path: &str) -> bool {

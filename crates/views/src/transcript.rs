@@ -54,6 +54,13 @@ pub enum Entry {
         /// What it did.
         entries: Vec<Entry>,
     },
+    /// What came before a fork, in another session.
+    History {
+        /// That session.
+        session: String,
+        /// What happened in it up to the fork.
+        entries: Vec<Entry>,
+    },
     /// Anything else worth a line: an interruption, a compaction, an error.
     Mark {
         /// What kind of thing.

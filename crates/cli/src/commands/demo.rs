@@ -76,8 +76,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         step("retro list", "what is here, what is in the store")?;
         super::list::tell(context, &view)?;
         step(&format!("retro show {} {}", newest.agent, short(&newest.session_id)), "read one")?;
-        let (shown, settled) = retro::views::show(&config, &store, &key)?;
-        super::show::tell(context, &shown, &settled.events, false)?;
+        let shown = retro::views::show(&config, &store, &key)?;
+        super::show::tell(context, &shown, false)?;
         step(
             &format!("retro events {} {} | head -3", newest.agent, short(&newest.session_id)),
             "the same, for programs",

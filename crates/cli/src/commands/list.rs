@@ -64,7 +64,8 @@ pub fn tell(context: &Context, view: &ListView) -> Result<(), Failure> {
             "No sessions found. `retro demo` shows what retro does; `retro doctor` says where it looked.",
         );
     } else {
-        let rows: Vec<Vec<String>> = view.sessions.iter().map(row).collect();
+        let rows: Vec<Vec<String>> =
+            view.sessions.iter().map(|session| row(session, view.id_length)).collect();
         let header = [
             Column::left(" "),
             Column::left("agent"),
@@ -94,7 +95,7 @@ pub fn tell(context: &Context, view: &ListView) -> Result<(), Failure> {
     Ok(())
 }
 
-fn row(session: &SessionView) -> Vec<String> {
+fn row(session: &SessionView, id_length: usize) -> Vec<String> {
     let mark = match (session.captured, session.up_to_date) {
         (true, true) => "●",
         (true, false) => "◐",
@@ -103,7 +104,7 @@ fn row(session: &SessionView) -> Vec<String> {
     vec![
         mark.to_owned(),
         session.agent.clone(),
-        session.session_id.chars().take(8).collect(),
+        session.session_id.chars().take(id_length).collect(),
         format::time(session.ended_at),
         session.project.clone().unwrap_or_else(|| "-".to_owned()),
         format::bytes(session.bytes),

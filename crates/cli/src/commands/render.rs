@@ -1,7 +1,7 @@
 use retro::engine::Config;
 use retro::model::SessionKey;
 use retro::store::Store;
-use retro::views::{markdown, show, transcript};
+use retro::views::{markdown, show};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 
 /// Renders one session into the store.
 pub fn render(config: &Config, store: &Store, key: &SessionKey) -> Result<PathBuf, Failure> {
-    let (view, settled) = show(config, store, key)?;
-    let text = markdown(&view, &transcript(&settled.events, view.session.cwd.as_deref()));
+    let shown = show(config, store, key)?;
+    let text = markdown(&shown.view, &shown.transcript());
     Ok(store.put_rendered(key, &text)?)
 }

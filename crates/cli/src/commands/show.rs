@@ -1,6 +1,6 @@
-use retro::model::{Edit, Event, Kind, Origin, Outcome as CallOutcome};
+use retro::model::{Edit, Kind, Origin, Outcome as CallOutcome};
 use retro::text::terminal::{one_line, safe};
-use retro::views::{Entry, ShowView, transcript};
+use retro::views::{Entry, ShowView, Shown};
 
 use super::WhichSession;
 use crate::context::{Context, Exit, Failure, Outcome};
@@ -28,20 +28,21 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
     let store = context.store(&config)?;
     let key = args.session.find(&store)?;
-    let (view, settled) = retro::views::show(&config, &store, &key)?;
+    let shown = retro::views::show(&config, &store, &key)?;
     if context.global.json {
-        context.print_json(&view)?;
+        context.print_json(&shown.view)?;
         return Ok(Exit::Done);
     }
-    tell(context, &view, &settled.events, args.thinking)?;
+    tell(context, &shown, args.thinking)?;
     Ok(Exit::Done)
 }
 
 /// A session for reading.
-pub fn tell(context: &Context, view: &ShowView, events: &[Event], thinking: bool) -> Result<(), Failure> {
+pub fn tell(context: &Context, shown: &Shown, thinking: bool) -> Result<(), Failure> {
+    let view = &shown.view;
     head(context, view)?;
     let page = Page { context, columns: context.columns().clamp(40, 120), thinking };
-    page.entries(&transcript(events, view.session.cwd.as_deref()), 0)?;
+    page.entries(&shown.transcript(), 0)?;
     for gap in &view.gaps {
         let yellow = anstyle::AnsiColor::Yellow.on_default();
         context.print(&format!("{yellow}gap{yellow:#} {}", retro::views::gap_line(gap)))?;
@@ -136,6 +137,11 @@ impl Page<'_> {
                 self.print(&format!("{indent}  {dim}┌ sub-agent {}{dim:#}", one_line(thread, 40)))?;
                 self.entries(entries, depth + 2)?;
                 self.print(&format!("{indent}  {dim}└{dim:#}"))
+            }
+            Entry::History { session, entries } => {
+                self.print(&format!("\n{dim}before the fork, in {}{dim:#}", one_line(session, 80)))?;
+                self.entries(entries, depth)?;
+                self.print(&format!("\n{dim}here the fork begins{dim:#}"))
             }
             Entry::Mark { kind, text } => {
                 let yellow = anstyle::AnsiColor::Yellow.on_default();

@@ -109,6 +109,11 @@ fn write_entry(out: &mut String, entry: &Entry, depth: usize) {
             let _ = writeln!(out, "{indent}- sub-agent `{}`", code(thread));
             write_entries(out, entries, depth + 1);
         }
+        Entry::History { session, entries } => {
+            let _ = writeln!(out, "*Before the fork, in {}:*\n", inline(session));
+            write_entries(out, entries, depth);
+            let _ = writeln!(out, "\n*Here the fork begins.*\n");
+        }
         Entry::Mark { kind, text } => {
             let name = match kind {
                 Kind::Compaction => "context compacted",

@@ -1,0 +1,72 @@
+//! The history of a fork that lies in another session.
+//!
+//! Some agents do not copy what came before a fork: the fork's first event names
+//! the session that holds it and where it ends. Events stay where they were
+//! logged; only whoever reads the fork is shown both.
+
+use retro_agents::{Settled, by_name};
+use retro_engine::read;
+use retro_model::{Event, Gap, GapReason, Kind, LinkKind, SessionKey, SourceKey};
+use retro_store::Store;
+use serde_json::Value;
+
+use crate::Error;
+
+/// What came before a fork.
+#[derive(Debug, Clone)]
+pub struct History {
+    /// The session that holds it.
+    pub session: SessionKey,
+    /// Its events up to the fork, older forks' included.
+    pub events: Vec<Event>,
+}
+
+/// Forks of forks that are followed.
+const DEPTH_MAX: usize = 16;
+
+/// The history that lies elsewhere, or the gap that its absence leaves.
+pub(crate) fn history(
+    store: &Store,
+    key: &SessionKey,
+    settled: &Settled,
+) -> Result<(Option<History>, Option<Gap>), Error> {
+    follow(store, key, settled, DEPTH_MAX)
+}
+
+fn follow(
+    store: &Store,
+    key: &SessionKey,
+    settled: &Settled,
+    depth: usize,
+) -> Result<(Option<History>, Option<Gap>), Error> {
+    let Some(end_byte_offset) = base(&settled.events) else { return Ok((None, None)) };
+    let link = settled.facts.links.iter().find(|link| link.kind == LinkKind::ForkedFrom);
+    let Some(parent) = link.map(|link| SessionKey::new(key.agent.clone(), link.session_id.clone())) else {
+        return Ok((None, None));
+    };
+    let agent = by_name(&parent.agent).filter(|_| depth > 0 && parent != *key);
+    let (Some(agent), Some(_)) = (agent, store.session(&parent)?) else {
+        let detail = format!("its history lies in {parent}, which was never captured");
+        let gap = Gap {
+            source: SourceKey::main(),
+            revision: 1,
+            line: None,
+            offset: None,
+            reason: GapReason::Missing,
+            detail: Some(detail),
+        };
+        return Ok((None, Some(gap)));
+    };
+    let above = read::session(store, agent, &parent)?;
+    let (older, gap) = follow(store, &parent, &above, depth - 1)?;
+    let mut events = older.map_or(Vec::new(), |older| older.events);
+    let before = |event: &Event| event.raw.source.is_main() && event.raw.offset < end_byte_offset;
+    events.extend(above.events.into_iter().filter(before));
+    Ok((Some(History { session: parent, events }), gap))
+}
+
+/// Where the borrowed history ends in the other session's log.
+fn base(events: &[Event]) -> Option<u64> {
+    let first = events.iter().find(|event| event.kind == Kind::Session)?;
+    first.data.as_ref()?.get("history_base")?.get("end_byte_offset").and_then(Value::as_u64)
+}
