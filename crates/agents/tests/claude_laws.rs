@@ -143,11 +143,12 @@ proptest! {
         let bytes = &mut sources[0].bytes;
         let at = at % bytes.len();
         let line = bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
-        bytes[at] = byte;
+        let was = std::mem::replace(&mut bytes[at], byte);
         let damaged = settled(claude(), SESSION, &sources);
         prop_assert!(adds_up(&damaged.coverage));
-        // A byte that no id has, so that the damage makes no two records one.
-        if byte >= 0x80 && line < 18 {
+        // A byte that no id has, so that the damage makes no two records one; and not
+        // in the place of a line end, which would number all later records anew.
+        if byte >= 0x80 && was != b'\n' && line < 18 {
             let whole = settled(claude(), SESSION, &odd_session());
             // Records that do not depend on the damaged one are told as before.
             let texts = |events: &[Event]| -> Vec<_> {
@@ -160,7 +161,7 @@ proptest! {
             };
             let (ours, theirs) = (texts(&damaged.events), texts(&whole.events));
             let lost = theirs.iter().filter(|event| !ours.contains(event)).count();
-            prop_assert_eq!(lost, 0, "line {} with byte {:#x} at {}", line, byte, at);
+prop_assert_eq!(lost, 0, "line {} with byte {:#x} at {}", line, byte, at);
         }
         let length = sources[0].bytes.len();
         sources[0].bytes.truncate(cut % length);

@@ -322,9 +322,24 @@ fn wrong_types_in_known_fields_are_read_as_far_as_they_go() {
     assert_eq!(of(&told, Kind::Usage)[0].usage.as_ref().unwrap().output, 3);
 }
 
+/// Letters and digits without a pattern, the same in every run.
+fn drawn_letters(seed: u64) -> impl Iterator<Item = char> {
+    let letters: Vec<char> = ('a'..='z').chain('A'..='Z').chain('0'..='9').collect();
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        letters[(state % letters.len() as u64) as usize]
+    })
+    .take(24)
+}
+
 #[test]
 fn secrets_are_gone_from_everything_that_is_told() {
-    let secret = ["ghp", "_", &"a1B2c3D4".repeat(5)[..36]].concat();
+    // Drawn, not patterned: what looks made up is no secret.
+    let drawn = drawn_letters(7).chain(drawn_letters(11)).take(36);
+    let secret: String = ["gh", "p_"].concat().chars().chain(drawn).collect();
     let told = story([
         asks(&format!("Use {secret}")).to_vec(),
         vec![calls("c1", "exec_command", json!({ "cmd": format!("curl -H 'Authorization: {secret}' x") }))],

@@ -205,9 +205,12 @@ fn calculate<'p>(row: &LedgerRow, output: u64, resolved: Resolved<'p>) -> Cost<'
     };
     let factors = [tier_multiplier, resolved.place_multiplier, hour_multiplier];
     let price_of = |tokens: u64, rate: u64| {
-        let pico = factors.iter().try_fold(u128::from(tokens) * u128::from(rate), |pico, &factor| {
-            pico.checked_mul(u128::from(factor)).map(|pico| pico / 1000)
-        });
+        let pico = factors
+            .iter()
+            .filter(|factor| **factor != 1000)
+            .try_fold(u128::from(tokens) * u128::from(rate), |pico, &factor| {
+                pico.checked_mul(u128::from(factor)).map(|pico| pico / 1000)
+            });
         NanoUsd::from_pico(pico?)
     };
     // A provider without a price for writing to its cache bills that as input.

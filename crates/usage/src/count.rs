@@ -9,7 +9,8 @@
 use retro_model::{EventId, Exactness, LedgerRow, RowKind, SessionKey, Timestamp};
 use serde::Serialize;
 use std::cmp::{Ordering, Reverse};
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::cost::SYNTHETIC;
 use crate::tokens::Tokens;
@@ -33,7 +34,7 @@ pub struct CountedRow {
     /// The row, gross: with the first time and the fullest figures of its key.
     pub row: LedgerRow,
     /// Where the figures stand, if not in this row itself.
-    pub figures_from: Option<Place>,
+    pub figures_from: Option<Box<Place>>,
     pub(crate) net: Option<Box<LedgerRow>>,
 }
 
@@ -90,31 +91,55 @@ pub struct Counted {
 /// Decides which rows count. The order of `rows` does not matter.
 pub fn decide(rows: Vec<(SessionKey, LedgerRow)>) -> Counted {
     let mut counted = Counted::default();
-    let (mut answers, mut totals) = (Vec::with_capacity(rows.len()), Vec::new());
-    for (session, row) in rows {
-        match row.kind {
-            RowKind::Total => totals.push((session, row)),
-            _ if row.model.as_deref() == Some(SYNTHETIC) => counted.synthetic_rows += 1,
-            _ => answers.push((session, row)),
-        }
-    }
-    for chosen in one_a_key(answers, &mut counted.duplicates) {
-        match chosen.row.kind {
-            RowKind::Side => counted.side.push(chosen),
-            _ => counted.rows.push(chosen),
-        }
-    }
-    for rows in [&mut counted.rows, &mut counted.side] {
-        rows.sort_by(|a, b| position(a).cmp(&position(b)));
-    }
+    // Indices are sorted, not rows: those are large, and mostly come in order.
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|a, b| match (rows.get(*a), rows.get(*b)) {
+        (Some(a), Some(b)) => position(a).cmp(&position(b)),
+        _ => a.cmp(b),
+    });
+    let mut fates = one_a_key(&rows, &order, &mut counted.duplicates);
     counted.duplicates.sort_by(|a, b| (&a.place, &a.key).cmp(&(&b.place, &b.key)));
+    let mut totals = Vec::new();
+    let mut rows: Vec<Option<(SessionKey, LedgerRow)>> = rows.into_iter().map(Some).collect();
+    counted.rows.reserve_exact(rows.len());
+    for at in order {
+        let Some((session, mut row)) = rows.get_mut(at).and_then(Option::take) else { continue };
+        if row.kind == RowKind::Total {
+            totals.push((session, row));
+            continue;
+        }
+        if is_synthetic(&row) {
+            counted.synthetic_rows += 1;
+            continue;
+        }
+        let mut figures_from = None;
+        match fates.remove(&at) {
+            None => {}
+            Some(Fate::Repeats) => continue,
+            Some(Fate::Repeated { ts, fuller }) => {
+                row.ts = ts;
+                if let Some(fuller) = fuller {
+                    fuller.tokens.put(&mut row);
+                    row.exactness = fuller.exactness;
+                    row.text_bytes = row.text_bytes.max(fuller.text_bytes);
+                    figures_from = Some(Box::new(fuller.place));
+                }
+            }
+        }
+        let into = if row.kind == RowKind::Side { &mut counted.side } else { &mut counted.rows };
+        into.push(CountedRow { session, row, figures_from, net: None });
+    }
     counted.incomplete = includes::subtract(&mut counted.rows);
     counted.unlogged = unlogged::derive(totals, &counted.rows, &counted.duplicates);
     counted
 }
 
-fn position(counted: &CountedRow) -> (&SessionKey, &EventId, &str) {
-    (&counted.session, &counted.row.event, &counted.row.key)
+fn position((session, row): &(SessionKey, LedgerRow)) -> (&SessionKey, &EventId, &str) {
+    (session, &row.event, &row.key)
+}
+
+fn is_synthetic(row: &LedgerRow) -> bool {
+    row.model.as_deref() == Some(SYNTHETIC)
 }
 
 /// The rows of one session, and where they begin. `rows` are sorted by session.
@@ -124,34 +149,50 @@ pub(crate) fn of_session<'r>(rows: &'r [CountedRow], session: &SessionKey) -> (u
     (start, rest.get(..rest.partition_point(|row| row.session == *session)).unwrap_or_default())
 }
 
+/// What becomes of a row whose key others have too.
+enum Fate {
+    /// Another one counts.
+    Repeats,
+    /// It counts, with the first time and the fullest figures of its key.
+    Repeated { ts: Option<Timestamp>, fuller: Option<Box<Fuller>> },
+}
+
+/// Figures that a copy has and the counted row has not.
+struct Fuller {
+    tokens: Tokens,
+    exactness: Exactness,
+    text_bytes: u64,
+    place: Place,
+}
+
+/// Finds the rows that share a key, and which of them counts.
 fn one_a_key(
-    answers: Vec<(SessionKey, LedgerRow)>,
+    rows: &[(SessionKey, LedgerRow)],
+    order: &[usize],
     duplicates: &mut Vec<Duplicate>,
-) -> impl Iterator<Item = CountedRow> {
-    let mut groups: HashMap<&str, (usize, Vec<usize>)> = HashMap::with_capacity(answers.len());
-    for (at, (_, row)) in answers.iter().enumerate() {
-        match groups.get_mut(row.key.as_str()) {
-            Some((_, others)) => others.push(at),
-            None => {
-                groups.insert(&row.key, (at, Vec::new()));
+) -> HashMap<usize, Fate> {
+    let mut first: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
+    let mut repeated: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for &at in order {
+        let Some((_, row)) = rows.get(at) else { continue };
+        if row.kind == RowKind::Total || is_synthetic(row) {
+            continue;
+        }
+        match first.entry(&row.key) {
+            Entry::Occupied(known) => repeated.entry(*known.get()).or_default().push(at),
+            Entry::Vacant(free) => {
+                free.insert(at);
             }
         }
     }
-    let mut chosen = Vec::with_capacity(groups.len());
-    for (first, others) in groups.into_values() {
-        let Some(winner) = answers.get(first) else { continue };
-        if others.is_empty() {
-            chosen.push((first, None, winner.1.ts));
-            continue;
-        }
-        let mut members: Vec<usize> = others.into_iter().chain([first]).collect();
-        members.sort_by(|a, b| match (answers.get(*a), answers.get(*b)) {
-            (Some(a), Some(b)) => before(a, b),
-            _ => a.cmp(b),
-        });
-        let Some((&winner_at, copies)) = members.split_first() else { continue };
-        let Some(winner) = answers.get(winner_at) else { continue };
-        for (session, row) in copies.iter().filter_map(|at| answers.get(*at)) {
+    let mut fates = HashMap::new();
+    for (first, others) in repeated {
+        let mut group: Vec<(usize, &(SessionKey, LedgerRow))> =
+            others.into_iter().chain([first]).filter_map(|at| Some((at, rows.get(at)?))).collect();
+        group.sort_by(|(_, a), (_, b)| before(a, b));
+        let Some(((winner_at, winner), copies)) = group.split_first() else { continue };
+        for (at, (session, row)) in copies {
+            fates.insert(*at, Fate::Repeats);
             duplicates.push(Duplicate {
                 place: Place { session: session.clone(), event: row.event.clone() },
                 key: row.key.clone(),
@@ -160,42 +201,22 @@ fn one_a_key(
                 model: row.model.clone(),
             });
         }
-        let rows = members.iter().filter_map(|at| answers.get(*at));
-        let ts = rows.clone().filter_map(|(_, row)| row.ts).min();
         // The first of the fullest, so that the winner's own figures stay on a tie.
-        let fullest =
-            rows.fold(winner, |best, other| if is_fuller(&other.1, &best.1) { other } else { best });
-        let figures = (fullest.1.event != winner.1.event || fullest.0 != winner.0).then(|| Figures {
-            tokens: Tokens::of(&fullest.1),
-            exactness: fullest.1.exactness,
-            text_bytes: fullest.1.text_bytes,
-            place: Place { session: fullest.0.clone(), event: fullest.1.event.clone() },
+        let fullest = copies
+            .iter()
+            .fold(*winner, |best, (_, other)| if is_fuller(&other.1, &best.1) { other } else { best });
+        let fuller = (!std::ptr::eq(fullest, *winner)).then(|| {
+            Box::new(Fuller {
+                tokens: Tokens::of(&fullest.1),
+                exactness: fullest.1.exactness,
+                text_bytes: fullest.1.text_bytes,
+                place: Place { session: fullest.0.clone(), event: fullest.1.event.clone() },
+            })
         });
-        chosen.push((winner_at, figures, ts));
+        let ts = group.iter().filter_map(|(_, (_, row))| row.ts).min();
+        fates.insert(*winner_at, Fate::Repeated { ts, fuller });
     }
-    // Rows mostly come sorted; in their own order, sorting them again costs little.
-    chosen.sort_unstable_by_key(|(at, ..)| *at);
-    let mut answers: Vec<Option<(SessionKey, LedgerRow)>> = answers.into_iter().map(Some).collect();
-    chosen.into_iter().filter_map(move |(at, figures, ts)| {
-        let (session, mut row) = answers.get_mut(at)?.take()?;
-        row.ts = ts;
-        let mut figures_from = None;
-        if let Some(figures) = figures {
-            figures.tokens.put(&mut row);
-            row.exactness = figures.exactness;
-            row.text_bytes = row.text_bytes.max(figures.text_bytes);
-            figures_from = Some(figures.place);
-        }
-        Some(CountedRow { session, row, figures_from, net: None })
-    })
-}
-
-/// Figures that a copy has and the counted row has not.
-struct Figures {
-    tokens: Tokens,
-    exactness: Exactness,
-    text_bytes: u64,
-    place: Place,
+    fates
 }
 
 /// The order of the rows of one key: the first is counted. The last resort only

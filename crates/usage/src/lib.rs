@@ -30,6 +30,7 @@
 
 mod answer;
 mod blocks;
+mod calendar;
 mod cost;
 mod count;
 mod error;

@@ -24,8 +24,12 @@ impl NanoUsd {
     /// From trillionths, rounded to the nearest billionth, halves up; `None`
     /// beyond nine billion dollars.
     pub(crate) fn from_pico(pico: u128) -> Option<NanoUsd> {
-        let nano = pico.checked_add(500)? / 1000;
-        i64::try_from(nano).ok().map(NanoUsd)
+        let pico = pico.checked_add(500)?;
+        // Nearly every amount fits 64 bits, which divide many times faster.
+        match u64::try_from(pico) {
+            Ok(pico) => i64::try_from(pico / 1000).ok().map(NanoUsd),
+            Err(_) => i64::try_from(pico / 1000).ok().map(NanoUsd),
+        }
     }
 
     /// Dollars, for JSON. The nearest number; never add these up.

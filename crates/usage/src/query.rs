@@ -2,12 +2,12 @@
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
-use retro_model::{SessionKey, Timestamp};
+use retro_model::{LedgerRow, SessionKey, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
+use crate::calendar::Days;
 use crate::cost::{Mode, Pricer};
-use retro_model::LedgerRow;
 
 /// What makes a row of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -151,17 +151,12 @@ impl Query {
         }
     }
 
-    /// The day of an instant, in the asker's zone.
-    pub(crate) fn day(&self, ts: Timestamp) -> Date {
-        ts.to_jiff().to_zoned(self.tz.clone()).date()
-    }
-
     /// Whether an instant is asked for. What has no day is not between two.
-    pub(crate) fn admits_time(&self, when: Option<Timestamp>) -> bool {
+    pub(crate) fn admits_time(&self, when: Option<Timestamp>, days: &mut Days) -> bool {
         if self.since.is_none() && self.until.is_none() {
             return true;
         }
-        when.map(|ts| self.day(ts)).is_some_and(|day| {
+        when.map(|ts| days.day(ts)).is_some_and(|day| {
             self.since.is_none_or(|since| since <= day) && self.until.is_none_or(|until| day <= until)
         })
     }

@@ -6,7 +6,6 @@
 //! counted beside them.
 
 use jiff::civil::Date;
-use jiff::{ToSpan, civil::Weekday};
 use retro_model::{RowKind, SessionKey, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -14,6 +13,7 @@ use crate::answer::{
     Estimated, ModelPart, Report, ReportRow, SessionPart, SideCalls, Undated, UnloggedPart, UnpricedModel,
 };
 use crate::blocks::{self, RECENT_MS, Span};
+use crate::calendar::{self, Days};
 use crate::cost::Pricer;
 use crate::count::{Counted, CountedRow, Incomplete};
 use crate::figures::Sum;
@@ -58,7 +58,7 @@ pub fn report(counted: &Counted, prices: &Prices, query: &Query) -> Report {
 
     let mut totals = Sum::default();
     let (mut undated, mut compaction_responses) = (Undated::default(), 0);
-    let mut shown: HashSet<&SessionKey> = HashSet::new();
+    let (mut shown, mut last) = (HashSet::new(), None);
     for group in &groups {
         totals.merge(&group.sum);
         for chosen in &group.chosen {
@@ -71,7 +71,11 @@ pub fn report(counted: &Counted, prices: &Prices, query: &Query) -> Report {
             if row.kind == RowKind::Compaction {
                 compaction_responses += row.calls;
             }
-            shown.insert(&chosen.counted.session);
+            // Rows of a session stand together.
+            if last != Some(&chosen.counted.session) {
+                last = Some(&chosen.counted.session);
+                shown.insert(&chosen.counted.session);
+            }
         }
     }
     let figures = totals.figures();
@@ -97,10 +101,11 @@ pub fn report(counted: &Counted, prices: &Prices, query: &Query) -> Report {
 
 fn choose<'c>(rows: &'c [CountedRow], query: &Query, pricer: &mut Pricer<'_>) -> Vec<Chosen<'c>> {
     let mut chosen = Vec::with_capacity(rows.len());
+    let mut days = Days::new(&query.tz);
     for counted in rows {
         let (when, dated) = query.when(&counted.session, counted.row.ts);
         if query.admits_session(&counted.session)
-            && query.admits_time(when)
+            && query.admits_time(when, &mut days)
             && query.admits_model(counted.own_row(), pricer)
         {
             chosen.push(Chosen { counted, when, dated });
@@ -109,31 +114,40 @@ fn choose<'c>(rows: &'c [CountedRow], query: &Query, pricer: &mut Pricer<'_>) ->
     chosen
 }
 
-fn into_groups<'c>(chosen: Vec<Chosen<'c>>, query: &Query) -> Vec<Group<'c>> {
-    let mut groups: BTreeMap<String, Group<'c>> = BTreeMap::new();
+/// What rows of one group share.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Key<'c> {
+    Day(Date),
+    Session(SessionKey),
+    Name(&'c str),
+    Unknown,
+}
+
+fn into_groups<'c>(chosen: Vec<Chosen<'c>>, query: &'c Query) -> Vec<Group<'c>> {
+    let mut groups: BTreeMap<Key<'c>, Group<'c>> = BTreeMap::new();
+    let mut days = Days::new(&query.tz);
     for chosen in chosen {
         let session = &chosen.counted.session;
-        let mut root = None;
+        let mut day = || chosen.when.map(|ts| days.day(ts));
         let key = match query.by {
-            By::Daily => chosen.when.map(|ts| query.day(ts).to_string()),
-            By::Weekly => chosen.when.map(|ts| week(query.day(ts), query.start_of_week).to_string()),
-            By::Monthly => chosen.when.map(|ts| query.day(ts).strftime("%Y-%m").to_string()),
-            By::Session => Some(root.insert(query.root_of(session)).to_string()),
-            By::Project => query.project_of(session).map(str::to_owned),
-            By::Model => chosen.counted.row.model.clone(),
-            By::Agent | By::Blocks => Some(session.agent.clone()),
+            By::Daily => day().map(Key::Day),
+            By::Weekly => day().map(|day| Key::Day(calendar::week(day, query.start_of_week))),
+            By::Monthly => day().map(|day| Key::Day(calendar::month(day))),
+            By::Session => Some(Key::Session(query.root_of(session))),
+            By::Project => query.project_of(session).map(Key::Name),
+            By::Model => chosen.counted.row.model.as_deref().map(Key::Name),
+            By::Agent | By::Blocks => Some(Key::Name(&session.agent)),
         };
-        let key = key.unwrap_or_else(|| UNKNOWN.to_owned());
-        let group = groups.entry(key).or_insert_with_key(|key| Group::new(key.clone(), root));
+        let group = groups.entry(key.unwrap_or(Key::Unknown)).or_insert_with_key(|key| match key {
+            Key::Day(day) if query.by == By::Monthly => Group::new(day.strftime("%Y-%m").to_string(), None),
+            Key::Day(day) => Group::new(day.to_string(), None),
+            Key::Session(root) => Group::new(root.to_string(), Some(root.clone())),
+            Key::Name(name) => Group::new((*name).to_owned(), None),
+            Key::Unknown => Group::new(UNKNOWN.to_owned(), None),
+        });
         group.chosen.push(chosen);
     }
     groups.into_values().collect()
-}
-
-/// The first day of the week of a day.
-fn week(day: Date, start: Weekday) -> Date {
-    let back = i64::from(start.until(day.weekday()));
-    day.checked_sub(back.days()).unwrap_or(day)
 }
 
 fn into_blocks(mut chosen: Vec<Chosen<'_>>) -> Vec<Group<'_>> {
@@ -262,9 +276,10 @@ fn finish(group: Group<'_>, query: &Query, limit: Option<u64>) -> ReportRow {
 }
 
 fn dropped(counted: &Counted, query: &Query) -> u64 {
+    let mut days = Days::new(&query.tz);
     let asked = counted.duplicates.iter().filter(|copy| {
         query.admits_session(&copy.place.session)
-            && query.admits_time(query.when(&copy.place.session, copy.ts).0)
+            && query.admits_time(query.when(&copy.place.session, copy.ts).0, &mut days)
             && query.admits_name(copy.model.as_deref())
     });
     asked.count() as u64
@@ -306,7 +321,8 @@ fn unlogged(
 fn incomplete(counted: &Counted, query: &Query, shown: &HashSet<&SessionKey>) -> Vec<Incomplete> {
     let is_asked = |session: &SessionKey| {
         let started = query.sessions.get(session).and_then(|facts| facts.started_at);
-        query.admits_session(session) && (shown.contains(session) || query.admits_time(started))
+        query.admits_session(session)
+            && (shown.contains(session) || query.admits_time(started, &mut Days::new(&query.tz)))
     };
     let of_rows = counted
         .incomplete
