@@ -171,6 +171,28 @@ fn show_and_render_are_pleasant_to_read() {
 }
 
 #[test]
+fn sub_agents_are_shown_the_same_way_for_every_agent() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/demo/cart.txt");
+    let script = Script::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
+    for agent in retro::agents::AGENTS {
+        let user = User::new();
+        for (path, bytes) in agent.write(&script) {
+            user.write(&path, &bytes);
+        }
+        user.run(&["sync"]);
+        let shown = user.run(&["show", agent.name(), "b2c9"]).stdout;
+        let inside = shown.split("┌ sub-agent").nth(1).and_then(|rest| rest.split('└').next());
+        assert!(
+            inside.is_some_and(|inside| inside.contains("rg -n cart_total src")),
+            "{}: {shown}",
+            agent.name()
+        );
+        let roots = user.json(&["list"]);
+        assert_eq!(roots["sessions"].as_array().unwrap().len(), 1, "{}", agent.name());
+    }
+}
+
+#[test]
 fn show_as_json_counts_every_record() {
     let user = User::with_sessions();
     user.run(&["sync"]);

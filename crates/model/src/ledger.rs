@@ -113,11 +113,12 @@ impl LedgerRow {
 
     /// Input, cache and output together.
     pub fn tokens(&self) -> u64 {
-        self.input + self.cache_write() + self.cache_read + self.output
+        let read = self.input.saturating_add(self.cache_read);
+        read.saturating_add(self.cache_write()).saturating_add(self.output)
     }
 
     /// Everything written to a cache.
     pub fn cache_write(&self) -> u64 {
-        self.cache_write_5m + self.cache_write_1h + self.cache_write_unsplit
+        self.cache_write_5m.saturating_add(self.cache_write_1h).saturating_add(self.cache_write_unsplit)
     }
 }

@@ -8,6 +8,7 @@ mod agents;
 mod doctor;
 mod error;
 mod events;
+mod family;
 mod history;
 mod list;
 mod resolve;

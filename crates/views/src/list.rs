@@ -100,6 +100,7 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
         sessions.push(from_files(config, session));
     }
     adopt(&mut sessions, &rows);
+    let id_length = id_length(&sessions);
     sessions.retain(|session| options.children || session.parent_session_id.is_none());
     if let Some(project) = &options.project {
         sessions.retain(|session| in_project(session, project));
@@ -107,7 +108,6 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     sessions.sort_by(|a, b| (b.ended_at, &a.session_id).cmp(&(a.ended_at, &b.session_id)));
     let total = sessions.len();
     let captured = sessions.iter().filter(|session| session.captured).count();
-    let id_length = id_length(&sessions);
     sessions.truncate(options.limit.unwrap_or(usize::MAX));
     Ok(ListView {
         schema: "retro.list/1",

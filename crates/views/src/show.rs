@@ -3,11 +3,12 @@
 use retro_agents::{Settled, by_name};
 use retro_engine::platform::project_name;
 use retro_engine::{Config, read};
-use retro_model::{Coverage, Gap, Kind, SessionKey};
+use retro_model::{Coverage, Event, Gap, Kind, SessionKey};
 use retro_store::{Slot, Store};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::family::children;
 use crate::history::{History, history};
 use crate::transcript::{Entry, transcript};
 use crate::{Error, SessionView};
@@ -43,6 +44,8 @@ pub struct Shown {
     pub settled: Settled,
     /// What came before, where that lies in another session.
     pub history: Option<History>,
+    /// Events of sub-agents that are sessions of their own, on threads of their own.
+    pub children: Vec<Event>,
 }
 
 impl Shown {
@@ -54,7 +57,8 @@ impl Shown {
             let session = history.session.to_string();
             entries.push(Entry::History { session, entries: transcript(&history.events, cwd) });
         }
-        entries.extend(transcript(&self.settled.events, cwd));
+        let events: Vec<Event> = self.settled.events.iter().chain(&self.children).cloned().collect();
+        entries.extend(transcript(&events, cwd));
         entries
     }
 }
@@ -126,7 +130,8 @@ pub fn show(config: &Config, store: &Store, key: &SessionKey) -> Result<Shown, E
         gaps: settled.gaps.clone(),
         history_of: history.as_ref().map(|history| history.session.to_string()),
     };
-    Ok(Shown { view, settled, history })
+    let children = children(store, key, &settled.events)?;
+    Ok(Shown { view, settled, history, children })
 }
 
 fn exists(path: &str) -> bool {
