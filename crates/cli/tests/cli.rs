@@ -192,6 +192,61 @@ fn sub_agents_are_shown_the_same_way_for_every_agent() {
     }
 }
 
+/// A Codex fork that copies nothing: its history lies in its parent's file.
+#[test]
+fn a_fork_is_shown_with_its_parents_history_or_with_a_gap_that_names_it() {
+    let (parent, fork) = ("019ca000-0000-7000-8000-000000000001", "019ca000-0000-7000-8000-000000000002");
+    let line = |ordinal: u64, kind: &str, payload: serde_json::Value| {
+        let line = serde_json::json!({
+            "timestamp": "2026-03-01T10:00:00.000Z", "ordinal": ordinal, "type": kind, "payload": payload,
+        });
+        format!("{line}\n")
+    };
+    let says = |ordinal: u64, role: &str, kind: &str, text: &str| {
+        let content = serde_json::json!([{"type": kind, "text": text}]);
+        line(
+            ordinal,
+            "response_item",
+            serde_json::json!({"type": "message", "role": role, "content": content}),
+        )
+    };
+    let meta = |id: &str, base: serde_json::Value| {
+        let mut payload = serde_json::json!({
+            "id": id, "timestamp": "2026-03-01T10:00:00.000Z", "cwd": "/w", "history_mode": "paginated",
+        });
+        payload.as_object_mut().unwrap().extend(base.as_object().unwrap().clone());
+        payload
+    };
+    let first = [
+        line(0, "session_meta", meta(parent, serde_json::json!({}))),
+        says(1, "assistant", "output_text", "Before the fork."),
+    ]
+    .concat();
+    let end = first.len();
+    let later = says(2, "assistant", "output_text", "After the fork, in the parent.");
+    let base = serde_json::json!({
+        "forked_from_id": parent,
+        "history_base": {"thread_id": parent, "end_ordinal_exclusive": 2, "end_byte_offset": end},
+    });
+    let forked =
+        [line(2, "session_meta", meta(fork, base)), says(3, "assistant", "output_text", "Only in the fork.")]
+            .concat();
+    let file = |id: &str| format!(".codex/sessions/2026/03/01/rollout-2026-03-01T10-00-00-{id}.jsonl");
+    let user = User::new();
+    user.write(Path::new(&file(fork)), forked.as_bytes());
+    user.run(&["sync"]);
+    let alone = user.json(&["show", "codex", fork]);
+    assert_eq!(alone["gaps"][0]["reason"], "missing", "{alone}");
+    assert!(alone["gaps"][0]["detail"].as_str().unwrap().contains(parent), "{alone}");
+    user.write(Path::new(&file(parent)), [first, later].concat().as_bytes());
+    user.run(&["sync"]);
+    let together = user.run(&["show", "codex", fork]).stdout;
+    let place = |text: &str| together.find(text);
+    assert!(place("Before the fork.") < place("Only in the fork."), "{together}");
+    assert!(place("Before the fork.").is_some() && place("After the fork, in the parent.").is_none());
+    assert_eq!(user.json(&["show", "codex", fork])["gaps"].as_array().unwrap().len(), 0);
+}
+
 #[test]
 fn show_as_json_counts_every_record() {
     let user = User::with_sessions();

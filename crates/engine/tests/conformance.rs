@@ -156,6 +156,23 @@ fn logs_that_were_moved_are_the_same_sessions() {
     }
 }
 
+/// Codex compresses logs that were not touched for a week, in place.
+#[test]
+fn a_log_that_was_compressed_is_the_same_source() {
+    let agent = retro_agents::by_name("codex").unwrap();
+    let (machine, files) = machine(agent);
+    machine.sync();
+    let before = content(&machine);
+    for path in files.iter().filter(|path| path.extension().is_some_and(|ext| ext == "jsonl")) {
+        let packed = zstd::encode_all(std::fs::read(path).unwrap().as_slice(), 3).unwrap();
+        std::fs::write(format!("{}.zst", path.display()), packed).unwrap();
+        std::fs::remove_file(path).unwrap();
+    }
+    let report = machine.sync();
+    assert_eq!((report.ingested, report.appended, report.failed), (0, 0, 0), "{:?}", report.failures);
+    assert_eq!(content(&machine), before);
+}
+
 #[test]
 fn logs_that_were_deleted_stay_in_the_store() {
     for agent in support::agents() {
