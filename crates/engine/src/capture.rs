@@ -94,8 +94,11 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
     let mut parsed_whole: Vec<Parsed> = Vec::new();
     let mut changed: BTreeMap<(SourceKey, u32), ()> = BTreeMap::new();
 
+    // A sync that was stopped may have left raw files that no session file names yet.
+    let on_disk = revisions_on_disk(store, key)?;
     for found in longest_first(&session.files) {
-        let revisions = file.sources.get(&found.source).map_or(0, |entry| entry.revisions);
+        let named = file.sources.get(&found.source).map_or(0, |entry| entry.revisions);
+        let revisions = named.max(on_disk.get(&found.source).copied().unwrap_or(0));
         let target = source::Target {
             store,
             agent: session.agent,
@@ -132,6 +135,21 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
         }
     }
 
+    // Revisions that no live file stands for any more, if the index lost them.
+    for (source, entry) in &file.sources {
+        for revision in 1..=entry.revisions {
+            if rows.contains_key(&(source.clone(), revision)) {
+                continue;
+            }
+            let format = format_named(&entry.format);
+            let part = Part { session: key.clone(), source: source.clone(), revision, format };
+            let parsed = source::read_raw(store, session.agent, part, entry.kind, &mut rows)?;
+            captured.turns.extend(turn_rows(key, &parsed.out));
+            changed.insert((source.clone(), revision), ());
+            parsed_whole.push(parsed);
+        }
+    }
+
     let slots: u32 = file.sources.values().map(|entry| entry.revisions).sum();
     if parsed_whole.len() as u32 == slots {
         captured.whole = Some(parsed_whole);
@@ -144,6 +162,18 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
     captured.content = stages::content(store, &file)?;
     captured.session = session_row(&file, rows.values(), session.mtime_ns());
     Ok(captured)
+}
+
+/// The highest revision of each source that lies on disk.
+fn revisions_on_disk(store: &Store, key: &SessionKey) -> Result<HashMap<SourceKey, u32>, Error> {
+    let mut revisions = HashMap::new();
+    for slot in store.raw_slots(key)? {
+        if let Slot::Session { source, revision, .. } = slot {
+            let highest = revisions.entry(source).or_insert(revision);
+            *highest = revision.max(*highest);
+        }
+    }
+    Ok(revisions)
 }
 
 /// A session file from nothing but the names of raw files; none if there are no

@@ -94,8 +94,17 @@ pub(super) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<Taken, Failur
             Ok(Taken { revision, new_bytes: 0, stat, read })
         }
         Belongs::Continues(revision, commit) => append(target, rows, stat, revision, Some(commit)),
-        Belongs::Next => append(target, rows, stat, target.revisions + 1, None),
+        Belongs::Next => append(target, rows, stat, next_revision(target)?, None),
     }
+}
+
+/// The revision after the last one that holds anything.
+fn next_revision(target: &Target<'_>) -> Result<u32, Failure> {
+    let mut revision = target.revisions;
+    while revision > 0 && archive(target, revision).tail()?.is_none() {
+        revision -= 1;
+    }
+    Ok(revision + 1)
 }
 
 fn regular(found: &Found) -> io::Result<Stat> {
