@@ -56,6 +56,12 @@ static COMMANDS: &[Command] = &[
         run: tidy::run,
     },
     Command {
+        words: &["trial", "faults"],
+        options: "",
+        about: "Stop a sync after every single write, once and for good, and see the next one complete it",
+        run: trial::faults,
+    },
+    Command {
         words: &["trial", "watch"],
         options: "",
         about: "Measure how soon `retro sync --watch` has captured what an agent wrote",

@@ -49,6 +49,12 @@ pub(crate) fn watch(repository: &Repository, _: &[String]) -> Result<(), Failure
     }
 }
 
+/// Every fail point of a sync; the test command tries only some of them.
+pub(crate) fn faults(repository: &Repository, _: &[String]) -> Result<(), Failure> {
+    let test = ["test", "--package", "retro-engine", "--test", "faults", "--", "--nocapture"];
+    run::run(repository.cargo(&test).env("RETRO_TRIAL", "1"))
+}
+
 struct Trial {
     retro: PathBuf,
     home: PathBuf,
