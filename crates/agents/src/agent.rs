@@ -25,7 +25,8 @@ pub trait Agent: Send + Sync {
     fn roots(&self, places: &Places) -> Vec<PathBuf>;
 
     /// Reports every file below `root` that belongs to a session or serves many.
-    /// Reads names and file metadata, never contents. Unreadable folders are
+    /// Reads names and file metadata; contents only of a database that lists
+    /// sessions, and heads of files whose names say nothing. Unreadable folders are
     /// reported through [`Found::unreadable`].
     fn discover(&self, root: &Path, found: &mut dyn FnMut(Found));
 

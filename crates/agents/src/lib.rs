@@ -26,6 +26,7 @@ mod patch;
 mod reader;
 mod registry;
 pub mod script;
+mod walk;
 
 pub use agent::{Agent, Deletion, Encoding, Format, Found, Kindred, Owner, Places, Row, Stat};
 pub use draft::{Draft, Hint, Out, Record};

@@ -11,6 +11,7 @@ use retro_model::{SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
+use crate::walk::{unreadable, why};
 use crate::{Encoding, Format, Found, Owner, Places, Stat};
 
 /// The folders in which it may keep its logs. `CLAUDE_CONFIG_DIR`, a list as
@@ -52,7 +53,7 @@ impl Walk<'_> {
                 Ok(entry) => entry,
                 Err(error) => {
                     let path = error.path().unwrap_or(&top).to_owned();
-                    self.unreadable(&path, reason(&error));
+                    self.unreadable(&path, why(&error));
                     continue;
                 }
             };
@@ -111,28 +112,7 @@ impl Walk<'_> {
     }
 
     fn unreadable(&mut self, path: &Path, reason: String) {
-        let below = path.strip_prefix(self.root).unwrap_or(path);
-        let name = below.to_string_lossy().into_owned();
-        (self.found)(Found {
-            source: SourceKey::new(&name),
-            owner: Owner::Shared(name),
-            kind: SourceKind::Document,
-            format: Format::Opaque,
-            encoding: Encoding::Plain,
-            path: path.to_owned(),
-            stat: Stat::default(),
-            extra: false,
-            unreadable: Some(reason),
-            content: None,
-        });
-    }
-}
-
-fn reason(error: &walkdir::Error) -> String {
-    match (error.loop_ancestor(), error.io_error()) {
-        (Some(above), _) => format!("a link that leads back to {}", above.display()),
-        (None, Some(error)) => error.to_string(),
-        (None, None) => "cannot be read".to_owned(),
+        (self.found)(unreadable(self.root, path, reason));
     }
 }
 

@@ -19,6 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::identify::{Signs, signs};
 use super::{names, threads};
+use crate::walk::{unreadable, why};
 use crate::{Encoding, Format, Found, Owner, Places, Stat};
 
 /// Bytes of a log without a rollout's name that are read to tell what it is.
@@ -100,7 +101,7 @@ impl Walk<'_> {
                 Ok(entry) => entry,
                 Err(error) => {
                     let path = error.path().unwrap_or(top).to_owned();
-                    self.unreadable(&path, reason(&error));
+                    self.unreadable(&path, why(&error));
                     continue;
                 }
             };
@@ -243,19 +244,7 @@ impl Walk<'_> {
     }
 
     fn unreadable(&mut self, path: &Path, reason: String) {
-        let name = path.strip_prefix(self.root).unwrap_or(path).to_string_lossy().into_owned();
-        (self.found)(Found {
-            source: SourceKey::new(&name),
-            owner: Owner::Shared(name),
-            kind: SourceKind::Document,
-            format: Format::Opaque,
-            encoding: Encoding::Plain,
-            path: path.to_owned(),
-            stat: Stat::default(),
-            extra: false,
-            unreadable: Some(reason),
-            content: None,
-        });
+        (self.found)(unreadable(self.root, path, reason));
     }
 }
 
@@ -263,14 +252,6 @@ fn peek(path: &Path) -> std::io::Result<Signs> {
     let mut head = Vec::new();
     std::fs::File::open(path)?.take(PEEK_BYTES).read_to_end(&mut head)?;
     Ok(signs(&head))
-}
-
-fn reason(error: &walkdir::Error) -> String {
-    match (error.loop_ancestor(), error.io_error()) {
-        (Some(above), _) => format!("a link that leads back to {}", above.display()),
-        (None, Some(error)) => error.to_string(),
-        (None, None) => "cannot be read".to_owned(),
-    }
 }
 
 /// The name under which a shared file is kept. Files of an unusual root have its

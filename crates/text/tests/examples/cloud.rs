@@ -14,14 +14,14 @@ pub(crate) static EXAMPLES: &[Example] = &[
     (
         "aws-access-key-id",
         &["AKIA{upnum:16}", "id ASIA{upnum:16},"],
-        &["AKIAIOSFODNN7EXAMPLE", "xAKIA{upnum:16}", "AKIA{upnum:17}"],
+        &[concat!("AKIA", "IOSFODNN7EXAMPLE"), "xAKIA{upnum:16}", "AKIA{upnum:17}"],
     ),
     ("aws-appsync-key", &["da2-{lownum:26}"], &["da2-", "da2-{lownum:8}"]),
     ("aws-bedrock-key", &["ABSK{alnum:100}", "bedrock-api-key-{alnum:40}"], &["ABSK", "ABSK{alnum:33}"]),
     (
         "aws-key-pair",
         &["key AKIA{upnum:16} with secret {alnum+:40}.", "AKIA{upnum:16}\\tand {alnum+:40}"],
-        &["AKIAIOSFODNN7EXAMPLE at commit {hex:40}"],
+        &[concat!("AKIA", "IOSFODNN7EXAMPLE at commit {hex:40}")],
     ),
     (
         "aws-secret-key",

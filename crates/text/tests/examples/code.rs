@@ -46,7 +46,7 @@ pub(crate) static EXAMPLES: &[Example] = &[
             "+GITHUB_TOKEN=ghs_{alnum:36}\\n",
             "https://x:ghu_{alnum:36}{at}github.com/a",
         ],
-        &["ghp_{alnum:20}", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "ghp_user_token_123"],
+        &["ghp_{alnum:20}", concat!("gh", "p_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"), "ghp_user_token_123"],
     ),
     ("gitlab-runner-token", &["GR1348941{alnum:20}"], &["GR1348941", "GR1348941{alnum:6}"]),
     ("gitlab-session", &["Cookie: _gitlab_session={lownum:32}"], &["_gitlab_session=none"]),

@@ -137,14 +137,14 @@ pub(crate) static EXAMPLES: &[Example] = &[
     (
         "slack-token",
         &["xoxb-{digits:12}-{digits:12}-{alnum:24}", "xapp-1-{upnum:11}-{digits:13}-{hex:64}"],
-        &["xoxb-your-token", "xoxb-xxxxxxxxxxxx-xxxxxxxxxxxx"],
+        &["xoxb-your-token", concat!("xo", "xb-xxxxxxxxxxxx-xxxxxxxxxxxx")],
     ),
     (
         "slack-webhook",
         &["https://hooks.slack.com/services/T{upnum:10}/B{upnum:10}/{alnum:24}"],
         &[
             "https://hooks.slack.com/services/",
-            "hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+            concat!("hooks.slack.com/serv", "ices/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX"),
         ],
     ),
     (
