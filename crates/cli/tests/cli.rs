@@ -146,6 +146,24 @@ fn list_shows_what_is_here_and_what_is_in_the_store() {
 }
 
 #[test]
+fn a_transcript_near_its_deletion_is_warned_of() {
+    let user = User::with_sessions();
+    assert!(!user.run(&["list"]).stderr.contains("cleanupPeriodDays"));
+    let path =
+        user.home().join(".claude/projects/-home-dev-notes/e77d1f38-0c4b-4b2a-a3f9-1e8c7d6b5a03.jsonl");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(27 * 86_400);
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_modified(old).unwrap();
+    let before = user.run(&["list"]).stderr;
+    assert!(
+        before.contains("cleanupPeriodDays") && before.contains("1 of them are not in the store"),
+        "{before}"
+    );
+    user.run(&["sync"]);
+    let after = user.run(&["list"]).stderr;
+    assert!(after.contains("oldest 27 days") && after.contains("all of them are in the store"), "{after}");
+}
+
+#[test]
 fn sync_says_what_it_did() {
     let user = User::with_sessions();
     let first = user.json(&["sync"]);
