@@ -41,6 +41,12 @@ pub trait Agent: Send + Sync {
     /// arguments and data may have been taken out.
     fn settle(&self, session: &SessionKey, drafts: &mut Vec<Draft>);
 
+    /// Whether a very large session may be parted before this draft (see
+    /// [`crate::Folding`]): nothing that belongs together lies on both sides.
+    fn parts_at(&self, draft: &Draft) -> bool {
+        draft.hint.opens_turn && draft.event.thread.is_main()
+    }
+
     /// The command that takes the session up again.
     fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String>;
 

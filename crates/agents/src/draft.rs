@@ -6,6 +6,8 @@ use retro_model::{
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+use crate::stream::Shelved;
+
 /// One record of a source, read.
 pub struct Record<'a> {
     /// Where it stands.
@@ -99,6 +101,8 @@ pub struct Hint {
     /// Hash of the record's bytes, set by the reader on drafts without an identity:
     /// when a source was rewritten, equal records are told by it.
     pub content: u64,
+    /// Where its text, arguments and data wait while a large session is settled.
+    pub shelved: Option<Shelved>,
     /// Why a settling rule of the agent looks at it, and the key it looks for.
     pub rule: Option<(&'static str, String)>,
 }

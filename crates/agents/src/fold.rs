@@ -8,6 +8,9 @@ use retro_model::{Coverage, Event, EventId, Facts, Gap, Kind, Part, SessionKey, 
 use retro_text::{Redacted, redact_owned};
 use std::collections::{HashMap, HashSet};
 
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::stream::{Folding, Told};
 use crate::{Agent, Draft, Parsed};
 
 /// A session as its bytes tell it.
@@ -23,30 +26,27 @@ pub struct Settled {
     pub facts: Facts,
 }
 
-/// Folds everything its sources gave into the settled stream of a session.
-/// The order of `sources` does not matter.
+/// Folds everything its sources gave into the settled stream of a session, all of
+/// it in memory. The order of `sources` does not matter.
 pub fn settle(agent: &dyn Agent, session: &SessionKey, mut sources: Vec<Parsed>) -> Settled {
     sources.sort_by(|a, b| (&a.part.source, a.part.revision).cmp(&(&b.part.source, b.part.revision)));
-    let mut coverage = Coverage::default();
-    let mut facts = Facts::default();
-    let mut gaps = Vec::new();
-    let mut drafts = Vec::new();
-    for source in sources {
-        coverage += source.coverage();
-        facts.merge(&source.out.facts);
-        gaps.extend(source.out.gaps);
-        drafts.extend(source.out.drafts);
-    }
-    name_repeats(&mut drafts);
-    agent.settle(session, &mut drafts);
-    coverage += tally(&drafts);
-    gaps.sort();
-    let events = finish(drafts);
+    let mut events = Vec::new();
+    let mut keep = |event| -> std::io::Result<()> {
+        events.push(event);
+        Ok(())
+    };
+    let mut folding = Folding::whole(agent, session, &mut keep);
+    // Without a shelf nothing can fail.
+    let taken = sources.into_iter().try_for_each(|source| {
+        folding.end_source(source.bytes);
+        folding.take(&source.part, source.out)
+    });
+    let Told { coverage, gaps, facts } = taken.and_then(|()| folding.finish()).unwrap_or_default();
     Settled { events, coverage, gaps, facts }
 }
 
 /// What became of the records that gave drafts.
-fn tally(drafts: &[Draft]) -> Coverage {
+pub(crate) fn tally(drafts: &[Draft]) -> Coverage {
     #[derive(PartialEq, PartialOrd)]
     enum Became {
         Folded,
@@ -82,40 +82,27 @@ fn tally(drafts: &[Draft]) -> Coverage {
 /// When a source was rewritten, a record that an earlier revision had gives no
 /// new event. Drafts that the agent cannot name get a name here: the bytes of
 /// their record, and the how-manieth of its kind it is in its revision.
-fn name_repeats(drafts: &mut [Draft]) {
-    let rewritten: HashSet<SourceKey> = drafts
-        .iter()
-        .filter(|draft| draft.event.id.revision > 1)
-        .map(|draft| draft.event.id.source.clone())
-        .collect();
+pub(crate) fn name_repeats(
+    drafts: &mut [Draft],
+    rewritten: &HashSet<SourceKey>,
+    occurrences: &mut HashMap<u64, u32>,
+) {
     if rewritten.is_empty() {
         return;
     }
-    let mut counts: HashMap<(SourceKey, u32, u64, Part), u32> = HashMap::new();
     for draft in drafts.iter_mut().filter(|draft| draft.hint.identity.is_none()) {
         let EventId { source, revision, part, .. } = &draft.event.id;
         if rewritten.contains(source) {
-            let key = (source.clone(), *revision, draft.hint.content, part.clone());
-            let nth = counts.entry(key).or_default();
+            let name = format!("{source}={:016x}.{part:?}", draft.hint.content);
+            let nth = occurrences.entry(xxh3_64(format!("{revision}:{name}").as_bytes())).or_default();
             *nth += 1;
-            draft.hint.identity = Some(format!("{source}={:016x}.{part:?}#{nth}", draft.hint.content));
+            draft.hint.identity = Some(format!("{name}#{nth}"));
         }
     }
 }
 
-/// Drops what only completed others and numbers the rest.
-fn finish(mut drafts: Vec<Draft>) -> Vec<Event> {
-    take_texts(&mut drafts);
-    let mut events: Vec<Event> =
-        drafts.into_iter().filter(|draft| !draft.hint.fold_only).map(|draft| draft.event).collect();
-    for (seq, event) in (1..).zip(&mut events) {
-        event.seq = seq;
-    }
-    events
-}
-
 /// Gives each draft the text it wants to take from another, or to go on with.
-fn take_texts(drafts: &mut [Draft]) {
+pub(crate) fn take_texts(drafts: &mut [Draft]) {
     let wanted: HashSet<EventId> = drafts
         .iter()
         .flat_map(|draft| {

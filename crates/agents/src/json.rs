@@ -20,6 +20,18 @@ pub(crate) fn parse(line: &[u8]) -> Result<(Value, Mended), String> {
     }
 }
 
+/// The text of a JSON string without its quotes, whatever is wrong with its end.
+pub(crate) fn text_of(escaped: &[u8]) -> String {
+    let mut quoted = Vec::with_capacity(escaped.len() + 2);
+    quoted.push(b'"');
+    quoted.extend_from_slice(escaped);
+    quoted.push(b'"');
+    match parse(&quoted) {
+        Ok((Value::String(text), _)) => text,
+        _ => String::from_utf8_lossy(escaped).into_owned(),
+    }
+}
+
 fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
     // The line number inside a line is always 1: only the column helps.

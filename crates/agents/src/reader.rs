@@ -5,9 +5,10 @@
 //! state that [`Reader::save`] gives, so that the same line can be read again
 //! when it has grown.
 
-use retro_model::{Address, Coverage, Facts, Gap, GapReason, SessionKey, SourceKey};
+use retro_model::{Address, Facts, Gap, GapReason, SessionKey, SourceKey};
 use serde::{Deserialize, Serialize};
 
+use crate::giant::{Giant, RECORD_BYTES_MAX, Shortened};
 use crate::json::{self, Mended};
 use crate::{Agent, Draft, Format, Out, Record};
 
@@ -55,12 +56,37 @@ pub struct Parsed {
     pub out: Out,
 }
 
-impl Parsed {
-    /// The records that gave no draft, as far as they are known before settling.
-    pub(crate) fn coverage(&self) -> Coverage {
-        let folded = self.out.folded.values().sum();
-        let malformed = self.out.malformed;
-        Coverage { records: folded + malformed, folded, malformed, bytes: self.bytes, ..Coverage::default() }
+/// The bytes after the last line end.
+enum Tail {
+    Held(Vec<u8>),
+    /// Too many to be held.
+    Giant(Box<Giant>),
+}
+
+impl Tail {
+    fn is_empty(&self) -> bool {
+        matches!(self, Tail::Held(bytes) if bytes.is_empty())
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Tail::Held(bytes) => bytes.len() as u64,
+            Tail::Giant(giant) => giant.length(),
+        }
+    }
+
+    fn feed(&mut self, more: &[u8]) {
+        match self {
+            Tail::Giant(giant) => giant.feed(more),
+            Tail::Held(bytes) if bytes.len() + more.len() <= RECORD_BYTES_MAX => {
+                bytes.extend_from_slice(more)
+            }
+            Tail::Held(bytes) => {
+                let mut giant = Giant::new(&std::mem::take(bytes));
+                giant.feed(more);
+                *self = Tail::Giant(Box::new(giant));
+            }
+        }
     }
 }
 
@@ -70,7 +96,7 @@ pub struct Reader<'a> {
     part: Part,
     parser: Box<dyn Parse>,
     /// The record being collected: bytes after the last line end.
-    tail: Vec<u8>,
+    tail: Tail,
     line_end: u64,
     records: u64,
     out: Out,
@@ -82,28 +108,30 @@ impl<'a> Reader<'a> {
         let state = cursor.map(|cursor| cursor.state.as_slice()).filter(|state| !state.is_empty());
         let parser = agent.parser(&part, state);
         let (line_end, records) = cursor.map_or((0, 0), |cursor| (cursor.line_end, cursor.records));
-        Reader { agent, part, parser, tail: Vec::new(), line_end, records, out: Out::default() }
+        Reader { agent, part, parser, tail: Tail::Held(Vec::new()), line_end, records, out: Out::default() }
     }
 
     /// Takes the next bytes. The first ones must be those at the cursor's `line_end`.
     pub fn feed(&mut self, mut bytes: &[u8]) {
         match self.part.format {
             Format::JsonLines => {}
-            Format::Json => return self.tail.extend_from_slice(bytes),
+            Format::Json => return self.tail.feed(bytes),
             Format::Opaque => return self.line_end += bytes.len() as u64,
         }
         while let Some(at) = memchr::memchr(b'\n', bytes) {
             let (line, rest) = (&bytes[..at], &bytes[at + 1..]);
-            if self.tail.is_empty() {
+            if self.tail.is_empty() && line.len() <= RECORD_BYTES_MAX {
                 self.line(line);
             } else {
-                self.tail.extend_from_slice(line);
-                let line = std::mem::take(&mut self.tail);
-                self.line(&line);
+                self.tail.feed(line);
+                match std::mem::replace(&mut self.tail, Tail::Held(Vec::new())) {
+                    Tail::Held(line) => self.line(&line),
+                    Tail::Giant(giant) => self.giant_line(giant.finish()),
+                }
             }
             bytes = rest;
         }
-        self.tail.extend_from_slice(bytes);
+        self.tail.feed(bytes);
     }
 
     /// What it takes to go on from the last whole line.
@@ -121,16 +149,29 @@ impl<'a> Reader<'a> {
         self.out.gaps.len()
     }
 
-    /// Everything read since the reader was made, the unfinished last line included.
+    /// What was read since the reader was made or last drained. Facts stay, as does
+    /// the unfinished last line.
+    pub fn drain(&mut self) -> Out {
+        let facts = std::mem::take(&mut self.out.facts);
+        let drained = std::mem::take(&mut self.out);
+        self.out.facts = facts;
+        drained
+    }
+
+    /// Everything read since the reader was made or last drained, the unfinished
+    /// last line included.
     pub fn finish(mut self) -> Parsed {
-        let tail = std::mem::take(&mut self.tail);
-        let bytes = self.line_end + tail.len() as u64;
-        match self.part.format {
-            Format::Opaque => {}
-            Format::Json if tail.iter().all(u8::is_ascii_whitespace) => {}
-            Format::Json => self.line(&tail),
-            Format::JsonLines if clean(&tail).0.is_empty() => self.nul_gap(&tail),
-            Format::JsonLines => self.last_line(&tail),
+        let tail = std::mem::replace(&mut self.tail, Tail::Held(Vec::new()));
+        let bytes = self.line_end + tail.len();
+        match (self.part.format, tail) {
+            (Format::Opaque, _) => {}
+            (Format::Json, Tail::Held(tail)) if tail.iter().all(u8::is_ascii_whitespace) => {}
+            (Format::Json, Tail::Held(tail)) => self.line(&tail),
+            (Format::Json, Tail::Giant(giant)) => self.giant_line(giant.finish()),
+            (Format::JsonLines, Tail::Held(tail)) if clean(&tail).0.is_empty() => self.nul_gap(&tail),
+            (Format::JsonLines, Tail::Held(tail)) => self.last_line(&tail),
+            (Format::JsonLines, Tail::Giant(giant)) if giant.is_whole() => self.giant_line(giant.finish()),
+            (Format::JsonLines, Tail::Giant(_)) => self.pending(),
         }
         Parsed { part: self.part, bytes, out: self.out }
     }
@@ -139,11 +180,13 @@ impl<'a> Reader<'a> {
     fn last_line(&mut self, tail: &[u8]) {
         match json::parse(clean(tail).0) {
             Ok((json, _)) if json.is_object() => self.line(tail),
-            _ => {
-                let address = self.address();
-                self.out.gaps.push(Gap::at(&address, self.line_end, GapReason::Pending));
-            }
+            _ => self.pending(),
         }
+    }
+
+    fn pending(&mut self) {
+        let address = self.address();
+        self.out.gaps.push(Gap::at(&address, self.line_end, GapReason::Pending));
     }
 
     fn line(&mut self, line: &[u8]) {
@@ -157,6 +200,30 @@ impl<'a> Reader<'a> {
             }
             return;
         }
+        if let Some(first) = self.record(content, offset, line.len() as u64, nul) {
+            note_content(&mut self.out.drafts[first..], || xxhash_rust::xxh3::xxh3_64(content));
+        }
+    }
+
+    /// A line that was too long to be held: what is left of it is read.
+    fn giant_line(&mut self, giant: Shortened) {
+        let offset = self.line_end;
+        self.records += 1;
+        self.line_end += giant.length + 1;
+        if let Some(first) = self.record(&giant.content, offset, giant.length, giant.nul) {
+            let drafts = &mut self.out.drafts[first..];
+            drafts.iter_mut().for_each(|draft| draft.event.truncated |= giant.cut);
+            note_content(drafts, || giant.hash);
+        }
+        if giant.cut {
+            let address = self.here();
+            let detail = Some(format!("a record of {} bytes, of which long texts were cut", giant.length));
+            self.out.gaps.push(Gap { detail, ..Gap::at(&address, offset, GapReason::Oversized) });
+        }
+    }
+
+    /// Reads the record that was just counted; says where its drafts begin.
+    fn record(&mut self, content: &[u8], offset: u64, length: u64, nul: bool) -> Option<usize> {
         let address = self.here();
         match json::parse(content) {
             Ok((json, mended)) => {
@@ -166,12 +233,15 @@ impl<'a> Reader<'a> {
                 if mended == Mended::InvalidUtf8 {
                     self.gap(offset, GapReason::InvalidUtf8);
                 }
-                let record = Record { address: &address, offset, length: line.len() as u64, json: &json };
+                let record = Record { address: &address, offset, length, json: &json };
                 let before = self.out.drafts.len();
                 self.parser.record(&record, &mut self.out);
-                note_content(&mut self.out.drafts[before..], content);
+                Some(before)
             }
-            Err(detail) => self.out.malformed(&address, offset, detail),
+            Err(detail) => {
+                self.out.malformed(&address, offset, detail);
+                None
+            }
         }
     }
 
@@ -204,10 +274,10 @@ impl<'a> Reader<'a> {
 }
 
 /// Lets drafts without an identity be known by the bytes of their record.
-fn note_content(drafts: &mut [Draft], record: &[u8]) {
+fn note_content(drafts: &mut [Draft], hash_of_record: impl Fn() -> u64) {
     let mut hash = None;
     for draft in drafts.iter_mut().filter(|draft| draft.hint.identity.is_none()) {
-        draft.hint.content = *hash.get_or_insert_with(|| xxhash_rust::xxh3::xxh3_64(record));
+        draft.hint.content = *hash.get_or_insert_with(&hash_of_record);
     }
 }
 

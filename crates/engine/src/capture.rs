@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use crate::discover::{SessionFiles, SharedFile};
 use crate::platform::project_name;
-use crate::read::{format_name, format_named};
+use crate::read::{LARGE_BYTES, format_name, format_named};
 use crate::{Error, stages};
 
 /// What became of one session.
@@ -34,8 +34,12 @@ pub struct Captured {
     pub turns: Vec<TurnRow>,
     /// What the session's events are now made of.
     pub content: String,
-    /// Every source from its start, if all of them were read so in this pass.
+    /// Every source from its start, if all of them were read so in this pass and
+    /// are small enough to be held.
     pub whole: Option<Vec<Parsed>>,
+    /// More was read than could be held: its turns and all that is settled are to be
+    /// read again from raw.
+    pub overflowed: bool,
     /// Whether the store did not have it before.
     pub is_new: bool,
     /// Bytes kept in this pass.
@@ -86,12 +90,13 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
         turns: Vec::new(),
         content: String::new(),
         whole: None,
+        overflowed: false,
         is_new,
         new_bytes: 0,
         gaps: 0,
         failed: Vec::new(),
     };
-    let mut parsed_whole: Vec<Parsed> = Vec::new();
+    let mut whole = Whole::default();
     let mut changed: BTreeMap<(SourceKey, u32), ()> = BTreeMap::new();
 
     // A sync that was stopped may have left raw files that no session file names yet.
@@ -126,11 +131,12 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
         captured.new_bytes += taken.new_bytes;
         captured.places.push(place_row(session.agent.name(), Some(&key.id), found, &found.source, &taken));
         if let Some(read) = taken.read {
-            captured.gaps += read.parsed.out.gaps.len() as u64;
+            captured.gaps += read.gaps;
+            captured.overflowed |= read.overflowed;
             captured.turns.extend(turn_rows(key, &read.parsed.out));
             changed.insert((found.source.clone(), taken.revision), ());
             if read.from_start {
-                parsed_whole.push(read.parsed);
+                whole.push(read.parsed);
             }
         }
     }
@@ -143,16 +149,19 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
             }
             let format = format_named(&entry.format);
             let part = Part { session: key.clone(), source: source.clone(), revision, format };
-            let parsed = source::read_raw(store, session.agent, part, entry.kind, &mut rows)?;
-            captured.turns.extend(turn_rows(key, &parsed.out));
+            let read = source::read_raw(store, session.agent, part, entry.kind, &mut rows)?;
+            captured.overflowed |= read.overflowed;
+            captured.turns.extend(turn_rows(key, &read.parsed.out));
             changed.insert((source.clone(), revision), ());
-            parsed_whole.push(parsed);
+            whole.push(read.parsed);
         }
     }
 
-    let slots: u32 = file.sources.values().map(|entry| entry.revisions).sum();
-    if parsed_whole.len() as u32 == slots {
-        captured.whole = Some(parsed_whole);
+    captured.overflowed |= whole.overflowed;
+    captured.whole = whole.of(&file);
+    if captured.overflowed {
+        captured.turns.clear();
+        captured.whole = None;
     }
     captured.sources = changed.into_keys().filter_map(|at| rows.get(&at).cloned()).collect();
     file.facts = merged_facts(rows.values());
@@ -162,6 +171,34 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
     captured.content = stages::content(store, &file)?;
     captured.session = session_row(&file, rows.values(), session.mtime_ns());
     Ok(captured)
+}
+
+/// What was read of a session from its start, as long as it can be held.
+#[derive(Default)]
+struct Whole {
+    sources: Vec<Parsed>,
+    bytes: u64,
+    read: u32,
+    overflowed: bool,
+}
+
+impl Whole {
+    fn push(&mut self, parsed: Parsed) {
+        self.read += 1;
+        self.bytes += parsed.bytes;
+        self.overflowed |= self.bytes > LARGE_BYTES;
+        if self.overflowed {
+            self.sources.clear();
+        } else {
+            self.sources.push(parsed);
+        }
+    }
+
+    /// The sources, if they are all that the session has.
+    fn of(self, file: &SessionFile) -> Option<Vec<Parsed>> {
+        let slots: u32 = file.sources.values().map(|entry| entry.revisions).sum();
+        (self.read == slots && !self.overflowed).then_some(self.sources)
+    }
 }
 
 /// The highest revision of each source that lies on disk.
@@ -209,15 +246,21 @@ pub fn from_raw(
     let mut file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
     let mut rows = BTreeMap::new();
     let mut turns = Vec::new();
-    let mut whole = Vec::new();
+    let mut whole = Whole::default();
+    let mut overflowed = false;
     for (source, entry) in &file.sources {
         for revision in 1..=entry.revisions {
             let format = format_named(&entry.format);
             let part = Part { session: key.clone(), source: source.clone(), revision, format };
-            let parsed = source::read_raw(store, agent, part, entry.kind, &mut rows)?;
-            turns.extend(turn_rows(key, &parsed.out));
-            whole.push(parsed);
+            let read = source::read_raw(store, agent, part, entry.kind, &mut rows)?;
+            overflowed |= read.overflowed;
+            turns.extend(turn_rows(key, &read.parsed.out));
+            whole.push(read.parsed);
         }
+    }
+    overflowed |= whole.overflowed;
+    if overflowed {
+        turns.clear();
     }
     file.facts = merged_facts(rows.values());
     store.put_session(&file)?;
@@ -228,7 +271,8 @@ pub fn from_raw(
         sources: rows.into_values().collect(),
         turns,
         content: stages::content(store, &file)?,
-        whole: Some(whole),
+        whole: whole.of(&file).filter(|_| !overflowed),
+        overflowed,
         is_new: false,
         new_bytes: 0,
         gaps: 0,

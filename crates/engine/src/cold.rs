@@ -1,19 +1,24 @@
 //! The stages of sessions that have gone quiet: settled events, packed raw files.
 
 use rayon::prelude::*;
-use retro_agents::{Agent, settle};
+use retro_agents::Agent;
 use retro_model::{Event, LedgerRow, SessionKey, SourceKind, Timestamp};
 use retro_store::{Comparison, Index, PlaceRow, Slot, Store, Writer};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::large::{self, Wanted};
+use crate::read::{self, LARGE_BYTES};
 use crate::stages::{self, PACK_HOURS, QUIET_MINUTES, Stage, runs};
 use crate::sync::{Progress, SyncReport, agent_of};
-use crate::{Error, World, ledger, read};
+use crate::{Error, World, ledger};
 
 /// Sessions settled before the index is written.
 const BATCH_SESSIONS_MAX: usize = 100;
+
+/// A session larger than this is not read while somebody waits for an answer.
+const PATIENT_BYTES_MAX: u64 = 128 * 1024 * 1024;
 
 /// Whether a session has not changed for long enough to be settled.
 pub fn is_quiet(mtime_ns: i64, now: Timestamp) -> bool {
@@ -52,6 +57,13 @@ struct Due {
     agent: &'static dyn Agent,
     content: String,
     mtime_ns: i64,
+    bytes: u64,
+}
+
+impl Due {
+    fn is_large(&self) -> bool {
+        self.bytes > LARGE_BYTES
+    }
 }
 
 /// Sessions old enough whose `stage` was not made from what they now hold.
@@ -69,7 +81,8 @@ fn due(
         let (Some(agent), Some((_, content))) = (agent_of(&key), captured.get(&key)) else { continue };
         let current = made.get(&key).is_some_and(|(_, made_from)| *made_from == input(agent, content));
         if !current && old_enough(row.mtime_ns) {
-            due.push(Due { key, agent, content: content.clone(), mtime_ns: row.mtime_ns });
+            let (mtime_ns, bytes) = (row.mtime_ns, row.bytes);
+            due.push(Due { key, agent, content: content.clone(), mtime_ns, bytes });
         }
     }
     Ok(due)
@@ -88,6 +101,21 @@ fn normalize(
     let version = stages::by_name("normalized").map_or(0, |stage| stage.version);
     let total = due.len() as u64;
     let mut done = 0;
+    let (large, due): (Vec<Due>, Vec<Due>) = due.into_iter().partition(Due::is_large);
+    for due in large {
+        if world.stopping() {
+            return Ok(());
+        }
+        let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
+        let wanted = Wanted { turns: false, ledger_file: true, normalized: true };
+        match large::settle(store, index, due.agent, &due.key, wanted) {
+            Ok(()) => report.analyzed += 1,
+            Err(error) => report.fail(&due.key, &error),
+        }
+        report.wrote = true;
+        done += 1;
+        progress(Progress { stage: "normalized", done, total, bytes: 0 });
+    }
     for batch in due.chunks(BATCH_SESSIONS_MAX) {
         if world.stopping() {
             return Ok(());
@@ -96,8 +124,8 @@ fn normalize(
         let made: Vec<Result<Made, Error>> = batch
             .par_iter()
             .map(|due| {
-                let made = settle_due(store, due)?;
-                store.put_normalized(&due.key, &stages::stamp(due.agent, &made.content), &made.events)?;
+                let (made, events) = settle_due(store, due)?;
+                store.put_normalized(&due.key, &stages::stamp(due.agent, &made.content), &events)?;
                 store.put_ledger(&due.key, &made.ledger)?;
                 Ok(made)
             })
@@ -128,19 +156,17 @@ fn normalize(
 /// What settling a session from raw gave, and what it was made of.
 struct Made {
     content: String,
-    events: Vec<Event>,
     ledger: Vec<LedgerRow>,
 }
 
 /// Settles a session from raw. It may have grown since it was listed, so what is
 /// there now is what counts.
-fn settle_due(store: &Store, due: &Due) -> Result<Made, Error> {
+fn settle_due(store: &Store, due: &Due) -> Result<(Made, Vec<Event>), Error> {
     let file = store.session(&due.key)?.ok_or_else(|| Error::NoSession(due.key.to_string()))?;
     let content = stages::content(store, &file)?;
-    let sources = read::parse_raw(store, due.agent, &due.key)?;
-    let events = settle(due.agent, &due.key, sources).events;
+    let events = read::session(store, due.agent, &due.key)?.events;
     let ledger = ledger::rows(&due.key, &events);
-    Ok(Made { content, events, ledger })
+    Ok((Made { content, ledger }, events))
 }
 
 /// Puts a session's ledger into the index, with what it was made of.
@@ -151,6 +177,15 @@ pub(crate) fn put_ledger(
     rows: &[LedgerRow],
 ) -> Result<(), retro_store::Error> {
     index.put_responses(key, rows)?;
+    put_ledger_stage(index, key, content)
+}
+
+/// Says that a session's ledger in the index was made of this content.
+pub(crate) fn put_ledger_stage(
+    index: &Writer<'_>,
+    key: &SessionKey,
+    content: &str,
+) -> Result<(), retro_store::Error> {
     let agent = agent_of(key);
     let version = stages::by_name("ledger").map_or(0, |stage| stage.version);
     let input = agent.map_or(String::new(), |agent| stages::ledger_input(agent, content));
@@ -169,11 +204,14 @@ pub fn refresh_ledgers(
     let mut due = due(index, "ledger", |_| true, stages::ledger_input)?;
     due.sort_by_key(|due| std::cmp::Reverse(due.mtime_ns));
     let mut left = due.len() as u64;
+    let late = || world.stopping() || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let (large, due): (Vec<Due>, Vec<Due>) = due.into_iter().partition(Due::is_large);
     for batch in due.chunks(BATCH_SESSIONS_MAX / 4) {
-        if world.stopping() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            break;
+        if late() {
+            return Ok(left);
         }
-        let made: Vec<Result<Made, Error>> = batch.par_iter().map(|due| settle_due(store, due)).collect();
+        let made: Vec<Result<Made, Error>> =
+            batch.par_iter().map(|due| Ok(settle_due(store, due)?.0)).collect();
         index.write(|index| {
             for (due, made) in batch.iter().zip(&made) {
                 if let Ok(made) = made {
@@ -183,6 +221,15 @@ pub fn refresh_ledgers(
             Ok(())
         })?;
         left -= made.iter().filter(|made| made.is_ok()).count() as u64;
+    }
+    // One that takes longer than anybody would wait is left to a sync.
+    let soon_enough = |due: &&Due| deadline.is_none() || due.bytes <= PATIENT_BYTES_MAX;
+    for due in large.iter().filter(soon_enough) {
+        if late() {
+            return Ok(left);
+        }
+        let made = large::settle(store, index, due.agent, &due.key, Wanted::default());
+        left -= u64::from(made.is_ok());
     }
     Ok(left)
 }

@@ -34,6 +34,11 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// A large session needs room on disk while it is settled.
+    #[error(
+        "cannot put parts of a large session aside: {0}; free some space where the store or temporary files lie"
+    )]
+    Scratch(#[from] std::io::Error),
     /// File watching could not start.
     #[error("cannot watch for changes: {0}")]
     Watch(String),

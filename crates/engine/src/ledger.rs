@@ -5,37 +5,84 @@
 
 use retro_model::{Event, EventId, Kind, LedgerRow, RowKind, SessionKey, Thread, Usage};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// The rows of a settled stream, in its order.
 pub fn rows(session: &SessionKey, events: &[Event]) -> Vec<LedgerRow> {
-    let mut cwds: HashMap<&Thread, String> = HashMap::new();
-    let mut first_cwd: Option<String> = None;
-    let words = words(events);
-    let mut rows = Vec::new();
-    for event in events {
-        if let Some(cwd) = &event.cwd {
-            first_cwd.get_or_insert_with(|| cwd.to_string());
-            cwds.insert(&event.thread, cwd.to_string());
-        }
-        let (Kind::Usage, Some(usage)) = (event.kind, &event.usage) else { continue };
-        let cwd = cwds.get(&event.thread).or(first_cwd.as_ref()).cloned();
-        if usage.total {
-            rows.extend(totals(session, event, cwd));
-        } else {
-            rows.push(row(session, event, usage, cwd, &words));
-        }
-    }
-    rows
+    let mut ledger = Ledger::new(session);
+    events.iter().for_each(|event| ledger.push(event));
+    ledger.finish()
 }
 
-fn row(
-    session: &SessionKey,
-    event: &Event,
-    usage: &Usage,
-    cwd: Option<String>,
-    words: &HashMap<&str, u64>,
-) -> LedgerRow {
+/// Rows that wait for words of their answer, which may come after its tokens.
+const WAITING_ROWS_MAX: usize = 256;
+
+/// Makes rows of events as they come.
+pub(crate) struct Ledger<'a> {
+    session: &'a SessionKey,
+    cwds: HashMap<Thread, String>,
+    first_cwd: Option<String>,
+    /// Bytes of text that each answer left in the log.
+    words: HashMap<String, u64>,
+    rows: VecDeque<LedgerRow>,
+}
+
+impl<'a> Ledger<'a> {
+    pub(crate) fn new(session: &'a SessionKey) -> Self {
+        let (cwds, words) = (HashMap::new(), HashMap::new());
+        Ledger { session, cwds, first_cwd: None, words, rows: VecDeque::new() }
+    }
+
+    /// Takes the next event.
+    pub(crate) fn push(&mut self, event: &Event) {
+        self.count_words(event);
+        if let Some(cwd) = &event.cwd {
+            self.first_cwd.get_or_insert_with(|| cwd.to_string());
+            self.cwds.insert(event.thread.clone(), cwd.to_string());
+        }
+        let (Kind::Usage, Some(usage)) = (event.kind, &event.usage) else { return };
+        let cwd = self.cwds.get(&event.thread).or(self.first_cwd.as_ref()).cloned();
+        if usage.total {
+            self.rows.extend(totals(self.session, event, cwd));
+        } else {
+            self.rows.push_back(row(self.session, event, usage, cwd));
+        }
+    }
+
+    /// The rows that are done, when there are many.
+    pub(crate) fn take_done(&mut self) -> Vec<LedgerRow> {
+        match self.rows.len() > 2 * WAITING_ROWS_MAX {
+            true => self.take(self.rows.len() - WAITING_ROWS_MAX),
+            false => Vec::new(),
+        }
+    }
+
+    /// All rows that are left.
+    pub(crate) fn finish(mut self) -> Vec<LedgerRow> {
+        self.take(self.rows.len())
+    }
+
+    fn take(&mut self, count: usize) -> Vec<LedgerRow> {
+        let mut rows: Vec<LedgerRow> = self.rows.drain(..count).collect();
+        for row in &mut rows {
+            row.text_bytes = self.words.remove(&row.key).unwrap_or(0);
+        }
+        rows
+    }
+
+    fn count_words(&mut self, event: &Event) {
+        let Some(response) = &event.response else { return };
+        let text = event.text.as_ref().map_or(0, |text| text.len() as u64);
+        let args = event.tool.as_ref().and_then(|tool| tool.args.as_ref());
+        let args = args.map_or(0, |args| args.to_string().len() as u64);
+        match self.words.get_mut(response) {
+            Some(words) => *words += text + args,
+            None => drop(self.words.insert(response.clone(), text + args)),
+        }
+    }
+}
+
+fn row(session: &SessionKey, event: &Event, usage: &Usage, cwd: Option<String>) -> LedgerRow {
     let key = event.response.clone().unwrap_or_else(|| format!("{session}#{}", event.id));
     let data = |name: &str| event.data.as_ref().and_then(|data| data.get(name));
     let includes = data("includes")
@@ -54,7 +101,6 @@ fn row(
         calls: data("calls").and_then(Value::as_u64).unwrap_or(1),
         includes: includes.unwrap_or_default(),
         kind,
-        text_bytes: words.get(key.as_str()).copied().unwrap_or(0),
         ..LedgerRow::of(key, event.id.clone(), event.thread.clone(), usage)
     }
 }
@@ -75,17 +121,4 @@ fn totals(session: &SessionKey, event: &Event, cwd: Option<String>) -> Vec<Ledge
         })
     };
     models.into_iter().flatten().filter_map(of_model).collect()
-}
-
-/// Bytes of text that each answer left in the log.
-fn words(events: &[Event]) -> HashMap<&str, u64> {
-    let mut words = HashMap::new();
-    for event in events {
-        let Some(response) = &event.response else { continue };
-        let text = event.text.as_ref().map_or(0, |text| text.len() as u64);
-        let args = event.tool.as_ref().and_then(|tool| tool.args.as_ref());
-        let args = args.map_or(0, |args| args.to_string().len() as u64);
-        *words.entry(response.as_str()).or_default() += text + args;
-    }
-    words
 }

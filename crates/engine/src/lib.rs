@@ -18,6 +18,7 @@ pub mod exclude;
 pub mod from;
 pub mod hook;
 pub mod import;
+mod large;
 pub mod ledger;
 pub mod platform;
 pub mod quick;

@@ -1,23 +1,32 @@
 //! Reading sessions: whole ones back from the raw archive, and a glance at live ones.
 
-use retro_agents::{Agent, Cursor, Format, Parsed, Part, Reader, Settled, settle};
-use retro_model::{Facts, SessionKey};
-use retro_store::{Slot, Store};
-use std::io::{Read, Seek, SeekFrom};
+use retro_agents::{
+    Agent, Cursor, Folding, Format, Limits, Out, Part, Reader, Settled, Shelf, Shelved, Told,
+};
+use retro_model::{Event, Facts, SessionKey, SourceKey};
+use retro_store::{Scratch, Slot, SourceEntry, Store};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::Error;
 use crate::discover::{HEAD_BYTES, SessionFiles, read_head};
 use crate::stages;
 
-/// A session as its captured bytes tell it: from the cache if that still fits,
-/// else computed from raw. Writes nothing.
+/// Bytes of raw beyond which a session is not held in memory as a whole.
+pub const LARGE_BYTES: u64 = 16 * 1024 * 1024;
+
+/// A session as its captured bytes tell it, computed from raw. Writes nothing.
 pub fn session(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Settled, Error> {
-    let sources = parse_raw(store, agent, key)?;
-    Ok(settle(agent, key, sources))
+    let mut events = Vec::new();
+    let mut keep = |event| {
+        events.push(event);
+        Ok(())
+    };
+    let Told { coverage, gaps, facts } = stream(store, agent, key, &mut |_| Ok(()), &mut keep)?;
+    Ok(Settled { events, coverage, gaps, facts })
 }
 
 /// The settled events alone, from the cache where its stamp fits.
-pub fn events(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Vec<retro_model::Event>, Error> {
+pub fn events(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Vec<Event>, Error> {
     let stamp = stages::normalized_stamp(store, agent, key)?;
     if let Some(events) = store.normalized(key, &stamp)? {
         return Ok(events);
@@ -25,26 +34,70 @@ pub fn events(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Vec<
     Ok(session(store, agent, key)?.events)
 }
 
-/// Parses every source of a session from raw.
-pub fn parse_raw(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Vec<Parsed>, Error> {
+/// Reads a session from raw, whatever its size, and tells its events in order.
+/// `read` is told what the records gave, before they are settled.
+pub fn stream(
+    store: &Store,
+    agent: &dyn Agent,
+    key: &SessionKey,
+    read: &mut dyn FnMut(&Out) -> Result<(), Error>,
+    told: &mut dyn FnMut(Event) -> Result<(), Error>,
+) -> Result<Told, Error> {
     let file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
-    let mut sources = Vec::new();
+    let is_rewritten = |(_, entry): &(&SourceKey, &SourceEntry)| entry.revisions > 1;
+    let rewritten = file.sources.iter().filter(is_rewritten).map(|(source, _)| source.clone()).collect();
+    let mut shelf = ScratchShelf { store, scratch: None };
+    let mut folding = Folding::bounded(agent, key, rewritten, &mut shelf, Limits::default(), told);
     for (source, entry) in &file.sources {
         let format = format_named(&entry.format);
         for revision in 1..=entry.revisions {
             let slot = Slot::Session { key: key.clone(), source: source.clone(), revision };
             let part = Part { session: key.clone(), source: source.clone(), revision, format };
-            sources.push(parse_slot(store, agent, part, &slot)?);
+            let mut reader = Reader::new(agent, part.clone(), None);
+            let mut result = Ok(());
+            feed_raw(store, &slot, &mut |bytes| {
+                reader.feed(bytes);
+                if result.is_ok() {
+                    let out = reader.drain();
+                    result = read(&out).and_then(|()| folding.take(&part, out));
+                }
+            })?;
+            result?;
+            let parsed = reader.finish();
+            read(&parsed.out)?;
+            folding.take(&part, parsed.out)?;
+            folding.end_source(parsed.bytes);
         }
     }
-    Ok(sources)
+    folding.finish()
 }
 
-/// Parses one raw file from its start.
-pub(crate) fn parse_slot(store: &Store, agent: &dyn Agent, part: Part, slot: &Slot) -> Result<Parsed, Error> {
-    let mut reader = Reader::new(agent, part, None);
-    feed_raw(store, slot, &mut |bytes| reader.feed(bytes))?;
-    Ok(reader.finish())
+/// A shelf that takes disk space only when something is put on it.
+struct ScratchShelf<'a> {
+    store: &'a Store,
+    scratch: Option<Scratch>,
+}
+
+impl Shelf for ScratchShelf<'_> {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<Shelved> {
+        let scratch = match &mut self.scratch {
+            Some(scratch) => scratch,
+            None => self.scratch.insert(self.store.scratch()?),
+        };
+        Ok(Shelved { offset: scratch.put(bytes)?, length: bytes.len() as u64 })
+    }
+
+    fn get(&mut self, at: Shelved) -> io::Result<Vec<u8>> {
+        match &mut self.scratch {
+            Some(scratch) => scratch.get(at.offset, at.length),
+            None => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.scratch.iter_mut().for_each(Scratch::clear);
+        Ok(())
+    }
 }
 
 /// Hands the bytes of a raw file to `take`, piece by piece.

@@ -10,8 +10,12 @@ use std::collections::BTreeMap;
 use crate::Error;
 use crate::read::feed_raw;
 
-/// A line longer than this is looked through as text, without reading its JSON.
-const JSON_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// A line longer than this is looked through as text, piece by piece, without
+/// reading its JSON.
+const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// What two pieces share, so that nothing is missed where they meet.
+const SHARED_BYTES: usize = 64 * 1024;
 
 /// Secrets of one kind in one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +33,15 @@ pub fn scan(store: &Store, key: &SessionKey) -> Result<Vec<SecretAt>, Error> {
     let mut found = Vec::new();
     for slot in store.raw_slots(key)? {
         let Slot::Session { source, revision, .. } = &slot else { continue };
-        let mut lines = Lines { source, revision: *revision, record: 1, line: Vec::new(), found: &mut found };
+        let mut lines = Lines {
+            source,
+            revision: *revision,
+            record: 1,
+            line: Vec::new(),
+            rules: BTreeMap::new(),
+            is_long: false,
+            found: &mut found,
+        };
         feed_raw(store, &slot, &mut |bytes| lines.feed(bytes))?;
         lines.end();
     }
@@ -41,6 +53,9 @@ struct Lines<'a> {
     revision: u32,
     record: u64,
     line: Vec<u8>,
+    /// What the beginning of the line held, if it is too long to be kept.
+    rules: BTreeMap<&'static str, u64>,
+    is_long: bool,
     found: &'a mut Vec<SecretAt>,
 }
 
@@ -51,14 +66,30 @@ impl Lines<'_> {
             if piece.ends_with(b"\n") {
                 self.end();
                 self.record += 1;
+            } else if self.line.len() > LINE_BYTES_MAX {
+                self.pass_on();
             }
         }
     }
 
+    /// Looks through the beginning of a long line and keeps only its end.
+    fn pass_on(&mut self) {
+        let keep_from = self.line.len() - SHARED_BYTES;
+        let text = String::from_utf8_lossy(&self.line);
+        // What begins in the shared part is found again with what follows it.
+        for secret in find(&text).iter().filter(|secret| secret.start < keep_from) {
+            *self.rules.entry(secret.rule).or_default() += 1;
+        }
+        drop(text);
+        self.line.drain(..keep_from);
+        self.is_long = true;
+    }
+
     fn end(&mut self) {
         let line = std::mem::take(&mut self.line);
-        let mut rules = BTreeMap::new();
-        match (line.len() <= JSON_BYTES_MAX).then(|| serde_json::from_slice::<Value>(&line).ok()).flatten() {
+        let mut rules = std::mem::take(&mut self.rules);
+        let is_long = std::mem::take(&mut self.is_long);
+        match (!is_long).then(|| serde_json::from_slice::<Value>(&line).ok()).flatten() {
             Some(json) => in_json(&json, &mut rules),
             None => in_text(&String::from_utf8_lossy(&line), &mut rules),
         }

@@ -4,11 +4,12 @@
 use retro_model::{Event, SessionKey};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
 
 use crate::files::Worth;
 use crate::layout::{self, INDEX, NORMALIZED, RENDERED, SIGNALS};
+use crate::part::PartFile;
 use crate::{Error, Store};
 
 const KIND: &str = "normalized";
@@ -20,13 +21,52 @@ struct Header {
     stamp: String,
 }
 
+/// Writes the settled events of one session.
+pub struct NormalizedWriter {
+    encoder: zstd::Encoder<'static, PartFile>,
+    path: PathBuf,
+}
+
+impl NormalizedWriter {
+    /// Adds the next event.
+    pub fn push(&mut self, event: &Event) -> Result<(), Error> {
+        let mut write = || -> io::Result<()> {
+            serde_json::to_writer(&mut self.encoder, event)?;
+            self.encoder.write_all(b"\n")
+        };
+        write().map_err(Error::io("write", &self.path))
+    }
+
+    /// Puts the file in its place.
+    pub fn finish(self) -> Result<(), Error> {
+        let part = self.encoder.finish().map_err(Error::io("write", &self.path))?;
+        part.settle(Worth::Cache)
+    }
+}
+
 impl Store {
     /// Caches the settled events of a session. The stamp says what they were
     /// made of.
     pub fn put_normalized(&self, key: &SessionKey, stamp: &str, events: &[Event]) -> Result<(), Error> {
+        let mut writer = self.normalized_writer(key, stamp)?;
+        events.iter().try_for_each(|event| writer.push(event))?;
+        writer.finish()
+    }
+
+    /// The same for events that come one by one.
+    pub fn normalized_writer(&self, key: &SessionKey, stamp: &str) -> Result<NormalizedWriter, Error> {
         let path = layout::normalized_file(self.root(), key);
-        let bytes = encode(stamp, events).map_err(Error::io("write", &path))?;
-        self.files.put(&path, &bytes, Worth::Cache)
+        let part = PartFile::new(self.files.clone(), path.clone())?;
+        let header = Header { retro: KIND.to_owned(), stamp: stamp.to_owned() };
+        let begin = || -> io::Result<_> {
+            let mut encoder = zstd::Encoder::new(part, 3)?;
+            // A power cut may leave any bytes under this name: the checksum tells.
+            encoder.include_checksum(true)?;
+            serde_json::to_writer(&mut encoder, &header)?;
+            encoder.write_all(b"\n")?;
+            Ok(encoder)
+        };
+        Ok(NormalizedWriter { encoder: begin().map_err(Error::io("write", &path))?, path })
     }
 
     /// The cached events of a session, if they are there, whole, and have this
@@ -67,20 +107,6 @@ impl Store {
         }
         Ok(())
     }
-}
-
-fn encode(stamp: &str, events: &[Event]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = zstd::Encoder::new(Vec::new(), 3)?;
-    // A power cut may leave any bytes under this name: the checksum tells.
-    encoder.include_checksum(true)?;
-    let header = Header { retro: KIND.to_owned(), stamp: stamp.to_owned() };
-    serde_json::to_writer(&mut encoder, &header)?;
-    encoder.write_all(b"\n")?;
-    for event in events {
-        serde_json::to_writer(&mut encoder, event)?;
-        encoder.write_all(b"\n")?;
-    }
-    encoder.finish()
 }
 
 fn decode(file: File, stamp: &str) -> Option<Vec<Event>> {

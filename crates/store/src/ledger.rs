@@ -5,15 +5,41 @@
 //! the BLAKE3 hash of the line's bytes before it, from `{` to the comma.
 
 use retro_model::{LedgerRow, SessionKey};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::RESTORE_LEDGER;
 use crate::files::Worth;
+use crate::part::PartFile;
 use crate::{Error, Store, layout};
 
 const BEFORE_CHECK: &str = "\"check\":\"";
 const AFTER_CHECK: &str = "\"}";
 const CHECK_DIGITS: usize = 16;
+
+/// Writes the ledger of one session.
+pub struct LedgerWriter {
+    part: PartFile,
+    empty: bool,
+}
+
+impl LedgerWriter {
+    /// Adds the next row.
+    pub fn push(&mut self, row: &LedgerRow) -> Result<(), Error> {
+        self.empty = false;
+        let line = seal(row).map_err(io::Error::from);
+        let written = line.and_then(|line| writeln!(self.part, "{line}"));
+        written.map_err(Error::io("write", self.part.path()))
+    }
+
+    /// Puts the file in its place. A session without answers has none.
+    pub fn finish(self) -> Result<(), Error> {
+        match self.empty && !self.part.path().exists() {
+            true => Ok(()),
+            false => self.part.settle(Worth::Truth),
+        }
+    }
+}
 
 impl Store {
     /// Keeps the ledger of a session; false if it was so already. It comes to the
@@ -31,6 +57,11 @@ impl Store {
         }
         self.files.put(&path, text.as_bytes(), Worth::Truth)?;
         Ok(true)
+    }
+
+    /// The same for rows that come one by one, of a session larger than memory.
+    pub fn ledger_writer(&self, key: &SessionKey) -> Result<LedgerWriter, Error> {
+        Ok(LedgerWriter { part: PartFile::new(self.files.clone(), self.ledger_path(key))?, empty: true })
     }
 
     /// The ledger of a session, if it was kept.

@@ -90,6 +90,11 @@ impl Agent for Codex {
         settle::settle(session, drafts);
     }
 
+    fn parts_at(&self, draft: &Draft) -> bool {
+        // A prompt stands in the log as an item first and then as an event.
+        settle::key(draft, "held").is_some()
+    }
+
     fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String> {
         resume(session_id, cwd)
     }

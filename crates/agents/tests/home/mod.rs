@@ -4,7 +4,7 @@
 
 use retro_agents::script::Script;
 use retro_agents::{
-    Agent, Cursor, Draft, Format, Found, Out, Owner, Parsed, Part, Places, Reader, Settled, settle,
+    Agent, Cursor, Draft, Encoding, Format, Found, Out, Owner, Parsed, Part, Places, Reader, Settled, settle,
 };
 use retro_model::{Coverage, SessionKey, SourceKey};
 use serde_json::{Value, json};
@@ -50,7 +50,11 @@ impl Home {
         if found.extra {
             return;
         }
-        let bytes = std::fs::read(&found.path).unwrap();
+        let bytes = match (&found.content, found.encoding) {
+            (Some(rows), _) => rows.to_vec(),
+            (None, Encoding::Zstd) => zstd::decode_all(std::fs::File::open(&found.path).unwrap()).unwrap(),
+            (None, Encoding::Plain) => std::fs::read(&found.path).unwrap(),
+        };
         let small_main = found.source.is_main() && bytes.len() <= HEAD_BYTES;
         let inside = found.owner == Owner::Inside;
         if (small_main || inside)

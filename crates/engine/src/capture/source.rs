@@ -6,11 +6,12 @@ use retro_store::{Archive, Commit, Comparison, PlaceRow, Slot, SourceRow, Store}
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 
 use super::{SourceFacts, slot};
 use crate::Error;
 use crate::discover::{SharedFile, open};
-use crate::read::{feed_raw, format_name};
+use crate::read::{LARGE_BYTES, feed_raw, format_name};
 
 /// Bytes before the captured end that must still be there before an append is trusted.
 const TAIL_BYTES: u64 = 64 * 1024;
@@ -45,6 +46,49 @@ pub(super) struct ReadPart {
     pub parsed: Parsed,
     /// Whether it is the whole source and not only what is new.
     pub from_start: bool,
+    /// It was too much to be held: `parsed` holds facts, and the rest is to be read
+    /// again from raw.
+    pub overflowed: bool,
+    /// Gaps met.
+    pub gaps: u64,
+}
+
+/// A reader that gives up drafts when there are too many to hold.
+struct Bounded<'a> {
+    reader: Reader<'a>,
+    fed: u64,
+    overflowed: bool,
+    gaps: u64,
+}
+
+impl<'a> Bounded<'a> {
+    fn new(reader: Reader<'a>) -> Self {
+        Bounded { reader, fed: 0, overflowed: false, gaps: 0 }
+    }
+
+    fn feed(&mut self, bytes: &[u8]) {
+        self.reader.feed(bytes);
+        self.fed += bytes.len() as u64;
+        if self.fed > LARGE_BYTES {
+            self.overflowed = true;
+            self.gaps += self.reader.drain().gaps.len() as u64;
+        }
+    }
+
+    /// Puts what was read into the source's row.
+    fn remember(
+        self,
+        rows: &mut Rows,
+        kind: SourceKind,
+        end: u64,
+        tail_hash: blake3::Hash,
+        from_start: bool,
+    ) -> ReadPart {
+        let Bounded { reader, overflowed, gaps, .. } = self;
+        let parsed = remember(rows, kind, reader, end, tail_hash, from_start);
+        let gaps = gaps + parsed.out.gaps.len() as u64;
+        ReadPart { parsed, from_start, overflowed, gaps }
+    }
 }
 
 /// Why a source was not captured.
@@ -213,8 +257,7 @@ fn current(target: &Target<'_>, rows: &Rows, revision: u32) -> Result<bool, Fail
 /// Reads a revision from raw, from its start.
 fn read_again(target: &Target<'_>, rows: &mut Rows, revision: u32) -> Result<ReadPart, Failure> {
     let part = part(target, revision);
-    let parsed = read_raw(target.store, target.agent, part, target.found.kind, rows)?;
-    Ok(ReadPart { parsed, from_start: true })
+    Ok(read_raw(target.store, target.agent, part, target.found.kind, rows)?)
 }
 
 /// Reads one raw file from its start and puts its row among `rows`.
@@ -224,16 +267,16 @@ pub(super) fn read_raw(
     part: Part,
     kind: SourceKind,
     rows: &mut Rows,
-) -> Result<Parsed, Error> {
+) -> Result<ReadPart, Error> {
     let slot = slot(&part.session, &part.source, part.revision);
-    let mut reader = Reader::new(agent, part, None);
+    let mut reader = Bounded::new(Reader::new(agent, part, None));
     let mut last = LastBytes::default();
     feed_raw(store, &slot, &mut |bytes| {
         last.push(bytes);
         reader.feed(bytes);
     })?;
     let end = store.archive(&slot).tail()?.map_or(0, |commit| commit.end);
-    Ok(remember(rows, kind, reader, end, last.hash(), true))
+    Ok(reader.remember(rows, kind, end, last.hash(), true))
 }
 
 fn part(target: &Target<'_>, revision: u32) -> Part {
@@ -270,12 +313,12 @@ fn append(
     let mut reader = match resumable {
         Some(row) => {
             let cursor = Cursor { line_end: row.line_end, records: row.records, state: row.state.clone() };
-            let mut reader = Reader::new(target.agent, part(target, revision), Some(&cursor));
-            reader.feed(&unfinished(&archive, &live.before, row.line_end, start)?);
+            let mut reader = Bounded::new(Reader::new(target.agent, part(target, revision), Some(&cursor)));
+            feed_unfinished(&mut reader, &archive, &live.before, row.line_end..start)?;
             reader
         }
         None => {
-            let mut reader = Reader::new(target.agent, part(target, revision), None);
+            let mut reader = Bounded::new(Reader::new(target.agent, part(target, revision), None));
             if start > 0 {
                 let slot = slot(target.key, &target.found.source, revision);
                 feed_raw(target.store, &slot, &mut |bytes| reader.feed(bytes))?;
@@ -305,17 +348,27 @@ fn append(
             break;
         }
     }
-    let parsed = remember(rows, target.found.kind, reader, end, last.hash(), from_start);
-    Ok(Taken { revision, new_bytes: end - start, stat, read: Some(ReadPart { parsed, from_start }) })
+    let read = reader.remember(rows, target.found.kind, end, last.hash(), from_start);
+    Ok(Taken { revision, new_bytes: end - start, stat, read: Some(read) })
 }
 
-/// The bytes of a last line that was not finished when it was captured.
-fn unfinished(archive: &Archive, before: &[u8], line_end: u64, end: u64) -> Result<Vec<u8>, Failure> {
-    let length = end.saturating_sub(line_end);
-    match before.len().checked_sub(length as usize) {
-        Some(from) => Ok(before[from..].to_vec()),
-        None => Ok(archive.read_range(line_end, length)?),
+/// Hands over the bytes of a last line that was not finished when it was captured.
+fn feed_unfinished(
+    reader: &mut Bounded<'_>,
+    archive: &Archive,
+    before: &[u8],
+    line: Range<u64>,
+) -> Result<(), Failure> {
+    let length = line.end.saturating_sub(line.start);
+    if let Some(from) = before.len().checked_sub(usize::try_from(length).unwrap_or(usize::MAX)) {
+        reader.feed(&before[from..]);
+        return Ok(());
     }
+    for start in line.clone().step_by(CHUNK_BYTES) {
+        let piece = archive.read_range(start, (line.end - start).min(CHUNK_BYTES as u64))?;
+        reader.feed(&piece);
+    }
+    Ok(())
 }
 
 /// Puts what was read into the source's row.
@@ -460,16 +513,21 @@ pub(super) fn take_shared(store: &Store, shared: &SharedFile) -> Result<(u32, u6
         revision = 1;
     }
     let archive = store.archive(&slot(revision));
-    let mut bytes = Vec::new();
-    open_at(&shared.file, start)
-        .and_then(|mut live| live.rest.read_to_end(&mut bytes))
-        .map_err(read_error)?;
-    for chunk in bytes.chunks(CHUNK_BYTES) {
-        records += count_lines(chunk);
-        archive.append(chunk, records)?;
+    let mut live = open_at(&shared.file, start).map_err(read_error)?;
+    let mut new_bytes = 0;
+    let mut chunk = Vec::new();
+    loop {
+        chunk.clear();
+        (&mut live.rest).take(CHUNK_BYTES as u64).read_to_end(&mut chunk).map_err(read_error)?;
+        if chunk.is_empty() && new_bytes > 0 {
+            break;
+        }
+        records += count_lines(&chunk);
+        archive.append(&chunk, records)?;
+        new_bytes += chunk.len() as u64;
+        if chunk.len() < CHUNK_BYTES {
+            break;
+        }
     }
-    if bytes.is_empty() {
-        archive.append(&[], records)?;
-    }
-    Ok((revision, bytes.len() as u64))
+    Ok((revision, new_bytes))
 }

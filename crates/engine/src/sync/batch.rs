@@ -11,8 +11,10 @@ use std::time::Instant;
 use super::{Failure, Progress, SyncReport, agent_of};
 use crate::capture::{self, Before, Captured};
 use crate::discover::{SessionFiles, SharedFile};
+use crate::large::{self, Wanted};
+use crate::read::{self, LARGE_BYTES};
 use crate::stages::{self, Stage, runs};
-use crate::{Error, World, cold, ledger, read, upkeep};
+use crate::{Error, World, cold, ledger, upkeep};
 
 /// Sessions of one batch.
 const BATCH_SESSIONS_MAX: usize = 200;
@@ -27,6 +29,8 @@ struct Settling {
     stamp: Option<String>,
     /// Its ledger, if it was made.
     ledger: Option<Vec<LedgerRow>>,
+    /// Too large to be held: settled from raw when its bytes are safe.
+    large: Option<Wanted>,
 }
 
 /// Runs batches and counts what they did.
@@ -91,7 +95,7 @@ impl Batcher<'_> {
 
     /// One batch, under the lock: capture, sync, index.
     fn capture(
-        &self,
+        &mut self,
         batch: &[SessionFiles],
         until: Option<&'static Stage>,
     ) -> Result<(Vec<Captured>, u64), Error> {
@@ -115,11 +119,13 @@ impl Batcher<'_> {
         let mut captured = Vec::with_capacity(results.len());
         let mut stamps = Vec::new();
         let mut ledgers = Vec::new();
+        let mut large = Vec::new();
         for result in results {
             let (one, settling) = result?;
             if let Some(stamp) = settling.stamp {
                 stamps.push((one.key.clone(), stamp));
             }
+            large.extend(settling.large.map(|wanted| (one.key.clone(), wanted)));
             ledgers.extend(settling.ledger.map(|rows| (one.key.clone(), one.content.clone(), rows)));
             captured.push(one);
         }
@@ -136,7 +142,7 @@ impl Batcher<'_> {
                     index.put_session(&one.session)?;
                     index.put_stage(&one.key, "capture", version("capture"), &one.content)?;
                 }
-                if runs("turns", until) {
+                if runs("turns", until) && !one.overflowed {
                     for turn in &one.turns {
                         index.put_turn(turn)?;
                     }
@@ -155,7 +161,15 @@ impl Batcher<'_> {
             }
             Ok(())
         })?;
-        Ok((captured, stamps.len() as u64))
+        let mut analyzed = stamps.len() as u64;
+        for (key, wanted) in large {
+            let Some(agent) = agent_of(&key) else { continue };
+            match large::settle(self.store, self.index, agent, &key, wanted) {
+                Ok(()) => analyzed += u64::from(wanted.normalized),
+                Err(error) => self.report.fail(&key, &error),
+            }
+        }
+        Ok((captured, analyzed))
     }
 
     fn count(&mut self, one: &Captured) {
@@ -223,15 +237,19 @@ fn settle_session(
     // A session that is still growing is read as a whole only when somebody asks.
     let quiet = cold::is_quiet(captured.session.mtime_ns, now);
     let whole = captured.whole.take();
-    let worth = whole.is_some() || (quiet && captured.new_bytes > 0);
+    let worth = whole.is_some() || captured.overflowed || (quiet && captured.new_bytes > 0);
     if !runs("ledger", until) || !worth || !captured.failed.is_empty() {
         return Ok(Settling::default());
     }
-    let sources = match whole {
-        Some(whole) => whole,
-        None => read::parse_raw(store, session.agent, &session.key)?,
+    if captured.session.bytes > LARGE_BYTES {
+        let turns = captured.overflowed && runs("turns", until);
+        let wanted = Wanted { turns, ledger_file: quiet, normalized: quiet && runs("normalized", until) };
+        return Ok(Settling { large: Some(wanted), ..Settling::default() });
+    }
+    let events = match whole {
+        Some(whole) => settle(session.agent, &session.key, whole).events,
+        None => read::session(store, session.agent, &session.key)?.events,
     };
-    let events = settle(session.agent, &session.key, sources).events;
     let rows = ledger::rows(&session.key, &events);
     let mut stamp = None;
     if quiet {
@@ -242,7 +260,7 @@ fn settle_session(
         store.put_normalized(&session.key, &made, &events)?;
         stamp = Some(made);
     }
-    Ok(Settling { stamp, ledger: Some(rows) })
+    Ok(Settling { stamp, ledger: Some(rows), large: None })
 }
 
 fn version(stage: &str) -> u32 {
@@ -291,7 +309,7 @@ pub(crate) fn backfill(
             .map(|(key, agent)| {
                 let mtime_ns = rows.get(key).copied().unwrap_or(0);
                 let mut one = capture::from_raw(store, *agent, key, mtime_ns)?;
-                let sources = one.whole.take().unwrap_or_default();
+                let Some(sources) = one.whole.take() else { return Ok((one, Vec::new())) };
                 let ledger = ledger::rows(key, &settle(*agent, key, sources).events);
                 if cold::is_quiet(mtime_ns, world.now()) {
                     store.put_ledger(key, &ledger)?;
@@ -309,21 +327,32 @@ pub(crate) fn backfill(
         }
         index.write(|index| {
             for (one, ledger) in &good {
-                cold::put_ledger(index, &one.key, &one.content, ledger)?;
-                index.clear_turns(&one.key)?;
                 for source in &one.sources {
                     index.put_source(source)?;
                 }
+                index.put_session(&one.session)?;
+                index.put_stage(&one.key, "capture", version("capture"), &one.content)?;
+                if one.overflowed {
+                    continue;
+                }
+                cold::put_ledger(index, &one.key, &one.content, ledger)?;
+                index.clear_turns(&one.key)?;
                 for turn in &one.turns {
                     index.put_turn(turn)?;
                 }
-                index.put_session(&one.session)?;
-                index.put_stage(&one.key, "capture", version("capture"), &one.content)?;
                 let parser = agent_of(&one.key).map_or(0, |agent| agent.parser_version());
                 index.put_stage(&one.key, "turns", parser, &one.content)?;
             }
             Ok(())
         })?;
+        for (one, _) in good.iter().filter(|(one, _)| one.overflowed) {
+            let Some(agent) = agent_of(&one.key) else { continue };
+            let quiet = cold::is_quiet(one.session.mtime_ns, world.now());
+            let wanted = Wanted { turns: true, ledger_file: quiet, normalized: false };
+            if let Err(error) = large::settle(store, index, agent, &one.key, wanted) {
+                report.fail(&one.key, &error);
+            }
+        }
         done += batch.len() as u64;
         progress(Progress { stage: "turns", done, total, bytes: 0 });
     }

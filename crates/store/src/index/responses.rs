@@ -32,7 +32,18 @@ impl Index {
 impl Writer<'_> {
     /// Puts the rows of a session in the place of those it had.
     pub fn put_responses(&self, key: &SessionKey, rows: &[LedgerRow]) -> Result<(), Error> {
+        self.clear_responses(key)?;
+        self.add_responses(key, rows)
+    }
+
+    /// Drops the rows of a session.
+    pub fn clear_responses(&self, key: &SessionKey) -> Result<(), Error> {
         self.run("DELETE FROM responses WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))?;
+        Ok(())
+    }
+
+    /// Adds rows to those a session has.
+    pub fn add_responses(&self, key: &SessionKey, rows: &[LedgerRow]) -> Result<(), Error> {
         let text = format!(
             "REPLACE INTO responses ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
              ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)"

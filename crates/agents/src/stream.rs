@@ -1,0 +1,320 @@
+//! The settled stream of a session of any size, in bounded memory.
+//!
+//! [`Folding`] takes drafts in source order and hands out settled events. Two things
+//! keep it small. What settling never reads (texts, arguments, data) waits on a
+//! [`Shelf`] once there is much of it. And a session of very many records is settled
+//! in *windows*, each ending where a new turn begins: numbers and identities are
+//! carried from one to the next, so that nothing is told twice; what reaches further
+//! back (the branch that a rewind abandoned, a parent) is not linked across a border,
+//! and every border is a gap that says so. Where the borders lie depends on the
+//! records alone, never on the pieces in which they came.
+
+use retro_model::{Address, Coverage, Event, Facts, Gap, GapReason, SessionKey, SourceKey, Thread};
+use retro_text::Redacted;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use std::io;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::fold::{name_repeats, take_texts, tally};
+use crate::{Agent, Draft, Hint, Out, Part};
+
+/// How much is held at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Drafts of a window, after which the next turn ends it. A quarter more, and it
+    /// ends wherever it is.
+    pub window_drafts: usize,
+    /// Bytes of records whose texts are held before they go to the shelf.
+    pub held_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { window_drafts: 40_000, held_bytes: 8 * 1024 * 1024 }
+    }
+}
+
+/// What is not worth shelving.
+const LIGHT_BYTES_MAX: usize = 64;
+
+/// Gaps of one session that are told one by one.
+const GAPS_MAX: usize = 10_000;
+
+/// Where the heavy parts of drafts wait until their events are told.
+pub trait Shelf {
+    /// Keeps some bytes.
+    fn put(&mut self, bytes: &[u8]) -> io::Result<Shelved>;
+    /// Gives them back.
+    fn get(&mut self, at: Shelved) -> io::Result<Vec<u8>>;
+    /// Forgets all of them.
+    fn clear(&mut self) -> io::Result<()>;
+}
+
+/// A place on a [`Shelf`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shelved {
+    /// Where it begins.
+    pub offset: u64,
+    /// How long it is.
+    pub length: u64,
+}
+
+/// What waits on the shelf.
+#[derive(Default, Serialize, Deserialize)]
+struct Heavy {
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    text: Option<Redacted<String>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    args: Option<Redacted<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    data: Option<Redacted<Value>>,
+}
+
+/// What a session is, beside its events.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Told {
+    /// What became of every record.
+    pub coverage: Coverage,
+    /// What could not be read, at most some thousands.
+    pub gaps: Vec<Gap>,
+    /// What the session is.
+    pub facts: Facts,
+}
+
+/// Folds drafts into the settled stream.
+pub struct Folding<'a, E> {
+    agent: &'a dyn Agent,
+    session: &'a SessionKey,
+    /// None: everything is held, and there is one window.
+    shelf: Option<&'a mut dyn Shelf>,
+    sink: &'a mut dyn FnMut(Event) -> Result<(), E>,
+    limits: Limits,
+    drafts: Vec<Draft>,
+    held: u64,
+    shelving: bool,
+    told: Told,
+    carried: Carried,
+}
+
+/// What one window leaves to the next.
+#[derive(Default)]
+struct Carried {
+    seq: u64,
+    turns: HashMap<Thread, u32>,
+    /// Hashes of identities told before.
+    identities: HashSet<u64>,
+    occurrences: HashMap<u64, u32>,
+    rewritten: HashSet<SourceKey>,
+}
+
+impl<'a, E: From<io::Error>> Folding<'a, E> {
+    /// A folding that holds everything in memory.
+    pub fn whole(
+        agent: &'a dyn Agent,
+        session: &'a SessionKey,
+        sink: &'a mut dyn FnMut(Event) -> Result<(), E>,
+    ) -> Self {
+        Folding {
+            agent,
+            session,
+            shelf: None,
+            sink,
+            limits: Limits { window_drafts: usize::MAX, held_bytes: u64::MAX },
+            drafts: Vec::new(),
+            held: 0,
+            shelving: false,
+            told: Told::default(),
+            carried: Carried::default(),
+        }
+    }
+
+    /// A folding in bounded memory. `rewritten` are the sources of several revisions.
+    pub fn bounded(
+        agent: &'a dyn Agent,
+        session: &'a SessionKey,
+        rewritten: HashSet<SourceKey>,
+        shelf: &'a mut dyn Shelf,
+        limits: Limits,
+        sink: &'a mut dyn FnMut(Event) -> Result<(), E>,
+    ) -> Self {
+        let carried = Carried { rewritten, ..Carried::default() };
+        Folding { shelf: Some(shelf), limits, carried, ..Folding::whole(agent, session, sink) }
+    }
+
+    /// Takes what some records of a source gave. Sources come in order, main first,
+    /// each with all its revisions in order, records too.
+    pub fn take(&mut self, part: &Part, out: Out) -> Result<(), E> {
+        if part.revision > 1 {
+            self.carried.rewritten.insert(part.source.clone());
+        }
+        let folded: u64 = out.folded.values().sum();
+        let malformed = out.malformed;
+        self.told.coverage +=
+            Coverage { records: folded + malformed, folded, malformed, ..Coverage::default() };
+        self.told.facts.merge(&out.facts);
+        self.add_gaps(out.gaps);
+        for draft in out.drafts {
+            if self.is_full(&draft) {
+                self.end_window()?;
+                self.border(&draft);
+            }
+            self.held = self.held.saturating_add(draft.event.raw.length);
+            self.drafts.push(draft);
+            if self.shelving {
+                self.shelve_last()?;
+            } else if self.held > self.limits.held_bytes {
+                self.shelving = true;
+                self.shelve_all()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the window ends before this draft.
+    fn is_full(&self, next: &Draft) -> bool {
+        let (length, window) = (self.drafts.len(), self.limits.window_drafts);
+        let same_record = |last: &Draft| last.event.raw == next.event.raw;
+        length >= window
+            && (self.agent.parts_at(next) || length >= window.saturating_add(window / 4))
+            && !self.drafts.last().is_some_and(same_record)
+    }
+
+    /// Says how long a source is, when all of it was taken.
+    pub fn end_source(&mut self, bytes: u64) {
+        self.told.coverage.bytes += bytes;
+    }
+
+    /// Settles what is left.
+    pub fn finish(mut self) -> Result<Told, E> {
+        self.end_window()?;
+        self.told.gaps.sort();
+        Ok(self.told)
+    }
+
+    fn add_gaps(&mut self, gaps: Vec<Gap>) {
+        let room = match self.shelf {
+            Some(_) => GAPS_MAX.saturating_sub(self.told.gaps.len()),
+            None => usize::MAX,
+        };
+        self.told.gaps.extend(gaps.into_iter().take(room));
+    }
+
+    fn border(&mut self, first: &Draft) {
+        let raw = &first.event.raw;
+        let address = Address { source: raw.source.clone(), revision: raw.revision, record: raw.record };
+        let detail = "the session is too large to be settled at once: from here on nothing is linked to what came before";
+        let gap =
+            Gap { detail: Some(detail.to_owned()), ..Gap::at(&address, raw.offset, GapReason::Oversized) };
+        self.add_gaps(vec![gap]);
+    }
+
+    fn shelve_all(&mut self) -> io::Result<()> {
+        let mut drafts = std::mem::take(&mut self.drafts);
+        let shelved = drafts.iter_mut().try_for_each(|draft| self.shelve(draft));
+        self.drafts = drafts;
+        shelved
+    }
+
+    fn shelve_last(&mut self) -> io::Result<()> {
+        let Some(mut draft) = self.drafts.pop() else { return Ok(()) };
+        let shelved = self.shelve(&mut draft);
+        self.drafts.push(draft);
+        shelved
+    }
+
+    /// Takes out what settling does not read.
+    fn shelve(&mut self, draft: &mut Draft) -> io::Result<()> {
+        let Some(shelf) = &mut self.shelf else { return Ok(()) };
+        let event = &mut draft.event;
+        let text = event.text.take_if(|text| text.len() > LIGHT_BYTES_MAX);
+        let heavy = Heavy {
+            text,
+            args: event.tool.as_mut().and_then(|tool| tool.args.take()),
+            data: event.data.take(),
+        };
+        if heavy.text.is_some() || heavy.args.is_some() || heavy.data.is_some() {
+            draft.hint.shelved = Some(shelf.put(&serde_json::to_vec(&heavy)?)?);
+        }
+        Ok(())
+    }
+
+    fn unshelve(&mut self, draft: &mut Draft) -> io::Result<()> {
+        let (Some(at), Some(shelf)) = (draft.hint.shelved.take(), &mut self.shelf) else { return Ok(()) };
+        let heavy: Heavy = serde_json::from_slice(&shelf.get(at)?)?;
+        let event = &mut draft.event;
+        event.text = heavy.text.or(event.text.take());
+        event.data = heavy.data.or(event.data.take());
+        if let (Some(tool), Some(args)) = (&mut event.tool, heavy.args) {
+            tool.args = Some(args);
+        }
+        Ok(())
+    }
+
+    /// Settles the drafts at hand and tells their events.
+    fn end_window(&mut self) -> Result<(), E> {
+        let mut drafts = std::mem::take(&mut self.drafts);
+        name_repeats(&mut drafts, &self.carried.rewritten, &mut self.carried.occurrences);
+        self.drop_known(&mut drafts);
+        self.agent.settle(self.session, &mut drafts);
+        self.told.coverage += tally(&drafts);
+        self.fetch_shared_texts(&mut drafts)?;
+        take_texts(&mut drafts);
+        let before = self.carried.turns.clone();
+        for mut draft in drafts {
+            if self.shelf.is_some()
+                && let Some(identity) = &draft.hint.identity
+            {
+                self.carried.identities.insert(xxh3_64(identity.as_bytes()));
+            }
+            if draft.hint.fold_only {
+                continue;
+            }
+            self.unshelve(&mut draft)?;
+            let mut event = draft.event;
+            self.carried.seq += 1;
+            event.seq = self.carried.seq;
+            event.turn += before.get(&event.thread).copied().unwrap_or(0);
+            let turns = self.carried.turns.entry(event.thread.clone()).or_default();
+            *turns = event.turn.max(*turns);
+            (self.sink)(event)?;
+        }
+        self.held = 0;
+        self.shelving = false;
+        match &mut self.shelf {
+            Some(shelf) => Ok(shelf.clear()?),
+            None => Ok(()),
+        }
+    }
+
+    /// What an earlier window told is not told again.
+    fn drop_known(&self, drafts: &mut [Draft]) {
+        if self.carried.identities.is_empty() {
+            return;
+        }
+        for draft in drafts {
+            let known = draft.hint.identity.as_ref().map(|identity| xxh3_64(identity.as_bytes()));
+            if known.is_some_and(|known| self.carried.identities.contains(&known)) {
+                draft.hint = Hint { row: draft.hint.row, fold_only: true, ..Hint::default() };
+            }
+        }
+    }
+
+    /// Brings back the words of drafts whose words go into other events.
+    fn fetch_shared_texts(&mut self, drafts: &mut [Draft]) -> io::Result<()> {
+        if self.shelf.is_none() {
+            return Ok(());
+        }
+        let mut wanted = HashSet::new();
+        for draft in drafts.iter() {
+            let also = draft.hint.text_also.iter().map(|(_, from)| from);
+            wanted.extend(draft.hint.text_from.iter().chain(also).cloned());
+            if draft.hint.text_from.is_some() || !draft.hint.text_also.is_empty() {
+                wanted.insert(draft.id().clone());
+            }
+        }
+        let is_wanted = |draft: &&mut Draft| wanted.contains(draft.id());
+        drafts.iter_mut().filter(is_wanted).try_for_each(|draft| self.unshelve(draft))
+    }
+}

@@ -1,0 +1,95 @@
+//! A nameless file for what does not fit into memory while a large session is
+//! settled. It holds redacted text only, belongs to the user alone and is gone with
+//! the process, however that ends; so it does not pass the [`crate::Disk`].
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use crate::Store;
+
+/// Bytes that are gathered before they go to the file.
+const GATHERED_BYTES_MAX: usize = 256 * 1024;
+
+/// Bytes put away for a while.
+#[derive(Debug)]
+pub struct Scratch {
+    file: File,
+    gathered: Vec<u8>,
+    /// Bytes in the file before those that are gathered.
+    written: u64,
+}
+
+impl Store {
+    /// A new scratch file: in the store, or where the system keeps such files if the
+    /// store cannot be written.
+    pub fn scratch(&self) -> io::Result<Scratch> {
+        let file = tempfile::tempfile_in(self.root()).or_else(|_| tempfile::tempfile())?;
+        Ok(Scratch { file, gathered: Vec::new(), written: 0 })
+    }
+}
+
+impl Scratch {
+    /// Keeps bytes; says where.
+    pub fn put(&mut self, bytes: &[u8]) -> io::Result<u64> {
+        let offset = self.written + self.gathered.len() as u64;
+        self.gathered.extend_from_slice(bytes);
+        if self.gathered.len() >= GATHERED_BYTES_MAX {
+            self.write_out()?;
+        }
+        Ok(offset)
+    }
+
+    /// Gives bytes back.
+    pub fn get(&mut self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+        self.write_out()?;
+        self.file.seek(SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        (&mut self.file).take(length).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 == length {
+            true => Ok(bytes),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    /// Forgets all that it holds.
+    pub fn clear(&mut self) {
+        self.gathered.clear();
+        self.written = 0;
+    }
+
+    fn write_out(&mut self) -> io::Result<()> {
+        if !self.gathered.is_empty() {
+            self.file.seek(SeekFrom::Start(self.written))?;
+            self.file.write_all(&self.gathered)?;
+            self.written += self.gathered.len() as u64;
+            self.gathered.clear();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{RealDisk, Store};
+    use std::sync::Arc;
+
+    #[test]
+    fn what_is_put_away_comes_back_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("store");
+        let store = Store::open_or_create(&root, Arc::new(RealDisk)).unwrap();
+        let names = || std::fs::read_dir(&root).unwrap().count();
+        let before = names();
+        let mut scratch = store.scratch().unwrap();
+        for round in 0..2u8 {
+            let pieces: Vec<Vec<u8>> = (0..200u8).map(|n| vec![n ^ round; 10 * usize::from(n) * 7]).collect();
+            let places: Vec<u64> = pieces.iter().map(|piece| scratch.put(piece).unwrap()).collect();
+            for (piece, at) in pieces.iter().zip(places).rev() {
+                assert_eq!(scratch.get(at, piece.len() as u64).unwrap(), *piece);
+            }
+            scratch.clear();
+        }
+        assert!(scratch.get(5, 10_000_000).is_err());
+        assert_eq!(names(), before);
+    }
+}
