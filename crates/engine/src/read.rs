@@ -3,8 +3,10 @@
 use retro_agents::{
     Agent, Cursor, Folding, Format, Limits, Out, Part, Reader, Settled, Shelf, Shelved, Told,
 };
-use retro_model::{Event, Facts, SessionKey, SourceKey};
+use retro_model::{Event, Facts, Kind, SessionKey, SourceKey};
 use retro_store::{Scratch, Slot, SourceEntry, Store};
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::Error;
@@ -23,6 +25,87 @@ pub fn session(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Set
     };
     let Told { coverage, gaps, facts } = stream(store, agent, key, &mut |_| Ok(()), &mut keep)?;
     Ok(Settled { events, coverage, gaps, facts })
+}
+
+/// Events of a session that are held for reading: these at its start, and those at
+/// its end.
+const FIRST_EVENTS_MAX: usize = 1_000;
+const LAST_EVENTS_MAX: usize = 50_000;
+
+/// Bytes of raw beyond which long texts are cut for reading.
+const WHOLE_TEXTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// What is then held of a text.
+const TEXT_BYTES_MAX: usize = 8 * 1024;
+
+/// A session for reading: all of it, or what of it can be held.
+pub struct Legible {
+    /// The session; of very many events only the first and the last.
+    pub settled: Settled,
+    /// All events by kind.
+    pub event_counts: BTreeMap<Kind, u64>,
+    /// Events between the first and the last that are not held.
+    pub left_out: u64,
+}
+
+/// A session of any size, for somebody who reads it.
+pub fn legible(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Legible, Error> {
+    let mut bytes = 0;
+    for slot in store.raw_slots(key)? {
+        bytes += store.archive(&slot).tail()?.map_or(0, |commit| commit.end);
+    }
+    let mut first = Vec::new();
+    let mut last = VecDeque::new();
+    let mut event_counts = BTreeMap::new();
+    let mut left_out = 0;
+    let mut keep = |mut event: Event| {
+        *event_counts.entry(event.kind).or_default() += 1;
+        if bytes > WHOLE_TEXTS_BYTES_MAX {
+            shorten(&mut event);
+        }
+        if first.len() < FIRST_EVENTS_MAX {
+            first.push(event);
+            return Ok(());
+        }
+        last.push_back(event);
+        if last.len() > LAST_EVENTS_MAX {
+            last.pop_front();
+            left_out += 1;
+        }
+        Ok(())
+    };
+    let Told { coverage, gaps, facts } = stream(store, agent, key, &mut |_| Ok(()), &mut keep)?;
+    first.extend(last);
+    Ok(Legible { settled: Settled { events: first, coverage, gaps, facts }, event_counts, left_out })
+}
+
+fn shorten(event: &mut Event) {
+    if let Some(text) = event.text.as_mut().filter(|text| text.len() > TEXT_BYTES_MAX) {
+        *text = text.head(TEXT_BYTES_MAX);
+        event.truncated = true;
+    }
+    let is_long = |value: &Value| value.to_string().len() > TEXT_BYTES_MAX;
+    event.data.take_if(|data| is_long(data));
+    if let Some(tool) = &mut event.tool {
+        tool.args.take_if(|args| is_long(args));
+    }
+}
+
+/// The settled events alone, one by one, from the cache where its stamp fits.
+pub fn each_event(
+    store: &Store,
+    agent: &dyn Agent,
+    key: &SessionKey,
+    told: &mut dyn FnMut(Event) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let stamp = stages::normalized_stamp(store, agent, key)?;
+    if let Some(events) = store.normalized_events(key, &stamp)? {
+        for event in events {
+            told(event?)?;
+        }
+        return Ok(());
+    }
+    stream(store, agent, key, &mut |_| Ok(()), told).map(drop)
 }
 
 /// The settled events alone, from the cache where its stamp fits.

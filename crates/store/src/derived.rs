@@ -76,6 +76,18 @@ impl Store {
         Ok(File::open(path).ok().and_then(|file| decode(file, stamp)))
     }
 
+    /// The same, one by one: the file is looked through first, so that a damaged one
+    /// tells nothing.
+    pub fn normalized_events(&self, key: &SessionKey, stamp: &str) -> Result<Option<NormalizedEvents>, Error> {
+        let path = layout::normalized_file(self.root(), key);
+        let open = || File::open(&path).ok().and_then(|file| lines_of(file, stamp));
+        let Some(mut whole) = open() else { return Ok(None) };
+        if io::copy(&mut whole, &mut io::sink()).is_err() {
+            return Ok(None);
+        }
+        Ok(open().map(|lines| NormalizedEvents { lines, line: Vec::new(), path }))
+    }
+
     /// Where the settled events of a session are cached.
     pub fn normalized_path(&self, key: &SessionKey) -> PathBuf {
         layout::normalized_file(self.root(), key)
@@ -110,13 +122,8 @@ impl Store {
 }
 
 fn decode(file: File, stamp: &str) -> Option<Vec<Event>> {
-    let mut lines = BufReader::new(zstd::Decoder::new(file).ok()?);
+    let mut lines = lines_of(file, stamp)?;
     let mut line = Vec::new();
-    lines.read_until(b'\n', &mut line).ok()?;
-    let header: Header = serde_json::from_slice(&line).ok()?;
-    if header.retro != KIND || header.stamp != stamp {
-        return None;
-    }
     let mut events = Vec::new();
     loop {
         line.clear();
@@ -124,5 +131,37 @@ fn decode(file: File, stamp: &str) -> Option<Vec<Event>> {
             return Some(events);
         }
         events.push(serde_json::from_slice(&line).ok()?);
+    }
+}
+
+type Lines = BufReader<zstd::Decoder<'static, BufReader<File>>>;
+
+/// The lines behind the header, if that carries the stamp.
+fn lines_of(file: File, stamp: &str) -> Option<Lines> {
+    let mut lines = BufReader::new(zstd::Decoder::new(file).ok()?);
+    let mut line = Vec::new();
+    lines.read_until(b'\n', &mut line).ok()?;
+    let header: Header = serde_json::from_slice(&line).ok()?;
+    (header.retro == KIND && header.stamp == stamp).then_some(lines)
+}
+
+/// The cached events of a session, in order.
+pub struct NormalizedEvents {
+    lines: Lines,
+    line: Vec<u8>,
+    path: PathBuf,
+}
+
+impl Iterator for NormalizedEvents {
+    type Item = Result<Event, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.line.clear();
+        match self.lines.read_until(b'\n', &mut self.line) {
+            Ok(0) => None,
+            Ok(_) => Some(serde_json::from_slice(&self.line).map_err(io::Error::from)),
+            Err(error) => Some(Err(error)),
+        }
+        .map(|event| event.map_err(Error::io("read", &self.path)))
     }
 }

@@ -39,7 +39,7 @@ mod tests;
 mod verify;
 
 pub use archive::{Archive, ArchiveReader, Commit, Comparison};
-pub use derived::NormalizedWriter;
+pub use derived::{NormalizedEvents, NormalizedWriter};
 pub use disk::{Disk, RealDisk};
 pub use error::Error;
 pub use index::{FailureRow, Index, PlaceRow, SessionRow, SourceRow, TurnRow, Writer};

@@ -14,6 +14,25 @@ pub fn events(store: &Store, key: &SessionKey) -> Result<Vec<Event>, Error> {
     Ok(read::events(store, agent, key)?)
 }
 
+/// The same one by one, for a session of any size.
+pub fn each_event<E: From<Error>>(
+    store: &Store,
+    key: &SessionKey,
+    mut told: impl FnMut(&Event) -> Result<(), E>,
+) -> Result<(), E> {
+    let agent = by_name(&key.agent)
+        .ok_or_else(|| Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
+    let mut result = Ok(());
+    let read = read::each_event(store, agent, key, &mut |event| {
+        if result.is_ok() {
+            result = told(&event);
+        }
+        Ok(())
+    });
+    read.map_err(Error::from)?;
+    result
+}
+
 /// The raw files of a session, or those of one source and revision.
 pub fn source_slots(
     store: &Store,

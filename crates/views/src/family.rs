@@ -26,7 +26,7 @@ pub(crate) fn children(store: &Store, key: &SessionKey, events: &[Event]) -> Res
             continue;
         }
         let Some(agent) = by_name(&child.agent) else { continue };
-        let mut events = read::session(store, agent, &child)?.events;
+        let mut events = read::legible(store, agent, &child)?.settled.events;
         // A child that was given its parent's history holds copies of it.
         events.retain(|event| event.copy_of.is_none());
         waiting.extend(named(&child, &events));

@@ -57,7 +57,7 @@ fn follow(
         };
         return Ok((None, Some(gap)));
     };
-    let above = read::session(store, agent, &parent)?;
+    let above = read::legible(store, agent, &parent)?.settled;
     let (older, gap) = follow(store, &parent, &above, depth - 1)?;
     let mut events = older.map_or(Vec::new(), |older| older.events);
     let before = |event: &Event| event.raw.source.is_main() && event.raw.offset < end_byte_offset;

@@ -22,7 +22,7 @@ mod usage;
 pub use agents::{AgentView, AgentsView, agents};
 pub use doctor::{Check, DoctorView, Health, doctor};
 pub use error::Error;
-pub use events::{events, source_slots};
+pub use events::{each_event, events, source_slots};
 pub use history::History;
 pub use list::{ListOptions, ListView, SessionView, list};
 pub use resolve::{agent, session};

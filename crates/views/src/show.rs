@@ -40,8 +40,10 @@ pub struct ShowView {
 pub struct Shown {
     /// What is known of it.
     pub view: ShowView,
-    /// Its settled events.
+    /// Its settled events; of very many only the first and the last.
     pub settled: Settled,
+    /// How many lie between those.
+    pub left_out: u64,
     /// What came before, where that lies in another session.
     pub history: Option<History>,
     /// Events of sub-agents that are sessions of their own, on threads of their own.
@@ -85,13 +87,9 @@ pub fn show(config: &Config, store: &Store, key: &SessionKey) -> Result<Shown, E
     let file = store
         .session(key)?
         .ok_or_else(|| Error::NoSession { agent: key.agent.clone(), id: key.id.clone() })?;
-    let mut settled = read::session(store, agent, key)?;
+    let read::Legible { mut settled, event_counts, left_out } = read::legible(store, agent, key)?;
     let (history, missing) = history(store, key, &settled)?;
     settled.gaps.extend(missing);
-    let mut event_counts = BTreeMap::new();
-    for event in &settled.events {
-        *event_counts.entry(event.kind).or_default() += 1;
-    }
     let facts = &settled.facts;
     let cwd = facts.cwd.as_ref().map(|(_, cwd)| cwd.to_string());
     let project = cwd.as_deref().and_then(project_name);
@@ -131,7 +129,7 @@ pub fn show(config: &Config, store: &Store, key: &SessionKey) -> Result<Shown, E
         history_of: history.as_ref().map(|history| history.session.to_string()),
     };
     let children = children(store, key, &settled.events)?;
-    Ok(Shown { view, settled, history, children })
+    Ok(Shown { view, settled, left_out, history, children })
 }
 
 fn exists(path: &str) -> bool {

@@ -14,16 +14,16 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let store = context.store(&context.config()?)?;
     let key = args.session.find(&store)?;
-    let events = retro::views::events(&store, &key)?;
     let mut lines = Vec::new();
-    for event in &events {
+    retro::views::each_event(&store, &key, |event| -> Result<(), Failure> {
         serde_json::to_writer(&mut lines, event).map_err(|e| Failure::Message(e.to_string()))?;
         lines.push(b'\n');
         if lines.len() > 256 * 1024 {
             context.print_bytes(&lines)?;
             lines.clear();
         }
-    }
+        Ok(())
+    })?;
     context.print_bytes(&lines)?;
     Ok(Exit::Done)
 }

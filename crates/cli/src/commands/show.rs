@@ -43,6 +43,12 @@ pub fn tell(context: &Context, shown: &Shown, thinking: bool) -> Result<(), Fail
     head(context, view)?;
     let page = Page { context, columns: context.columns().clamp(40, 120), thinking };
     page.entries(&shown.transcript(), 0)?;
+    if shown.left_out > 0 {
+        context.print(&format!(
+            "\n{} in the middle of this very large session are not shown; `retro events` prints all.",
+            format::count(shown.left_out, "event")
+        ))?;
+    }
     for gap in &view.gaps {
         let yellow = anstyle::AnsiColor::Yellow.on_default();
         context.print(&format!("{yellow}gap{yellow:#} {}", retro::views::gap_line(gap)))?;
