@@ -70,6 +70,33 @@ pub trait Agent: Send + Sync {
     /// Writes a script as this agent would have logged it: paths relative to
     /// the home directory, with their bytes.
     fn write(&self, script: &Script) -> Vec<(PathBuf, Vec<u8>)>;
+
+    /// The ways in which a session of it can begin with another's history, as
+    /// `@ fork` of a script names them; none if it cannot.
+    fn forks(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// A script in an older form of the logs, and those logs as the program itself
+    /// rewrites them in place; none if it never does that.
+    fn write_migrated(&self, _script: &Script) -> Option<Migrated> {
+        None
+    }
+
+    /// The database in which it also keeps what a script tells: its path relative to
+    /// the home directory, and the SQL that makes it; none if there is none.
+    fn write_database(&self, _script: &Script) -> Option<(PathBuf, String)> {
+        None
+    }
+}
+
+/// Logs that an agent brought into a newer form.
+#[derive(Debug, Clone)]
+pub struct Migrated {
+    /// As they were written.
+    pub before: Vec<(PathBuf, Vec<u8>)>,
+    /// As the program left them, under the same paths.
+    pub after: Vec<(PathBuf, Vec<u8>)>,
 }
 
 /// How an agent deletes its own logs.

@@ -1,10 +1,13 @@
 //! A look into another program's SQLite database, leaving no trace.
 //!
 //! A program in WAL mode may have its newest rows only in the `-wal` file, and
-//! whoever opens a database with one writes to the `-shm` file beside it. So a
-//! database that has a WAL is copied, with what belongs to it, to a folder of
-//! our own, and opened there; one without is opened in place as immutable, which
-//! takes no lock and makes no file.
+//! whoever opens a database with one writes to the `-shm` file beside it. A
+//! program with a rollback journal may have written half of a transaction into
+//! the database, and only the `-journal` file tells how to take it back. So a
+//! database that has either is copied, with what belongs to it, to a folder of
+//! our own, and opened there; one with neither is opened in place as immutable,
+//! which takes no lock and makes no file. Nobody is waited for, and a database
+//! that changed under our eyes is left for the next sync.
 
 use rusqlite::{Connection, OpenFlags};
 use std::ffi::OsString;
@@ -19,6 +22,8 @@ const TRIES: usize = 3;
 /// An open snapshot.
 pub(crate) struct Snapshot {
     connection: Connection,
+    /// The database itself and how it looked, where it is read in place.
+    in_place: Option<(PathBuf, Stamps)>,
     /// Removed, with the copy in it, when the snapshot is dropped.
     _folder: Option<tempfile::TempDir>,
 }
@@ -46,29 +51,41 @@ impl Snapshot {
         }
         let flags =
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-        if stat(&beside(path, "-wal")).is_none_or(|wal| wal.size == 0) {
+        let before = stamps(path);
+        let is_there = |stat: &Option<Stat>| stat.is_some_and(|stat| stat.size > 0);
+        if !before.beside.iter().any(is_there) {
             let connection = Connection::open_with_flags(uri(path), flags)?;
-            return Ok(Snapshot { connection, _folder: None });
+            return Ok(Snapshot { connection, in_place: Some((path.to_owned(), before)), _folder: None });
         }
         for _ in 0..TRIES {
             let before = stamps(path);
             let folder = tempfile::tempdir()?;
             let copy = folder.path().join("copy.sqlite");
             fs::copy(path, &copy)?;
-            // Not the `-shm`: it is an index of the WAL, which SQLite makes anew.
-            match fs::copy(beside(path, "-wal"), beside(&copy, "-wal")) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
+            for suffix in BESIDE {
+                match fs::copy(beside(path, suffix), beside(&copy, suffix)) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+                    _ => {}
+                }
             }
             if stamps(path) == before {
                 let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
                 return Ok(Snapshot {
                     connection: Connection::open_with_flags(&copy, flags)?,
+                    in_place: None,
                     _folder: Some(folder),
                 });
             }
         }
         Err(Unreadable::Busy)
+    }
+
+    /// Whether what was read until now is all of one state of the database.
+    pub(crate) fn holds(&self) -> Result<(), Unreadable> {
+        match &self.in_place {
+            Some((path, before)) if stamps(path) != *before => Err(Unreadable::Busy),
+            _ => Ok(()),
+        }
     }
 
     /// Its rows, through SQL.
@@ -84,6 +101,18 @@ impl Snapshot {
     }
 }
 
+/// What may hold a part of a database: its WAL, and the journal of a transaction
+/// that is not done. Not the `-shm`: it is an index of the WAL, which SQLite makes
+/// anew.
+const BESIDE: [&str; 2] = ["-wal", "-journal"];
+
+/// How a database and the files beside it look.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamps {
+    own: Option<Stat>,
+    beside: [Option<Stat>; 2],
+}
+
 /// The file of this suffix that belongs to a database.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
@@ -95,8 +124,8 @@ fn stat(path: &Path) -> Option<Stat> {
     fs::metadata(path).ok().map(|meta| Stat::of(&meta))
 }
 
-fn stamps(path: &Path) -> (Option<Stat>, Option<Stat>) {
-    (stat(path), stat(&beside(path, "-wal")))
+fn stamps(path: &Path) -> Stamps {
+    Stamps { own: stat(path), beside: BESIDE.map(|suffix| stat(&beside(path, suffix))) }
 }
 
 /// A path as a URI that SQLite opens without locks and without making files.
@@ -153,6 +182,36 @@ mod tests {
         drop(live);
         assert_eq!(count(&path), 2);
         assert_eq!(names(folder.path()).len(), 1);
+    }
+
+    #[test]
+    fn half_a_transaction_is_taken_back_from_its_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.sqlite");
+        let live = Connection::open(&path).unwrap();
+        live.execute_batch("CREATE TABLE t(x); INSERT INTO t VALUES (1), (2);").unwrap();
+        live.pragma_update(None, "cache_size", 2).unwrap();
+        live.execute_batch("BEGIN EXCLUSIVE; DELETE FROM t; CREATE TABLE big(x);").unwrap();
+        for _ in 0..50 {
+            live.execute("INSERT INTO big VALUES (randomblob(4000))", []).unwrap();
+        }
+        assert_eq!(names(folder.path()), ["a.sqlite", "a.sqlite-journal"]);
+        assert_eq!(count(&path), 2);
+        live.execute_batch("COMMIT").unwrap();
+        assert_eq!(count(&path), 0);
+        assert_eq!(names(folder.path()), ["a.sqlite"]);
+    }
+
+    #[test]
+    fn a_database_that_changes_while_it_is_read_is_left_for_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.sqlite");
+        let live = Connection::open(&path).unwrap();
+        live.execute_batch("CREATE TABLE t(x); INSERT INTO t VALUES (1);").unwrap();
+        let snapshot = Snapshot::open(&path).unwrap();
+        snapshot.holds().unwrap();
+        live.execute_batch("CREATE TABLE u(x);").unwrap();
+        assert!(matches!(snapshot.holds(), Err(Unreadable::Busy)));
     }
 
     #[test]

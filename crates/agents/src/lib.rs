@@ -30,7 +30,7 @@ pub mod script;
 mod stream;
 mod walk;
 
-pub use agent::{Agent, Deletion, Encoding, Format, Found, Kindred, Owner, Places, Row, Stat};
+pub use agent::{Agent, Deletion, Encoding, Format, Found, Kindred, Migrated, Owner, Places, Row, Stat};
 pub use draft::{Draft, Hint, Out, Record};
 pub use fold::{Settled, settle};
 pub use json::field;

@@ -26,6 +26,8 @@
 //! .   < Two callers.         … its last answer is the call's result
 //! = Summary so far.          the context is compacted
 //! ^                          the user interrupts
+//! @ fork 9c1e… copy          what follows happens in a new session that begins with
+//!                            the history so far, made in this way (`Agent::forks`)
 //! ```
 //!
 //! A prompt, answer or thought goes on over following lines that begin with two
@@ -79,6 +81,17 @@ pub enum Step {
     },
     Compaction(String),
     Interrupt,
+    /// The story goes on in a session of its own.
+    Fork(Fork),
+}
+
+/// A session that begins with the history of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fork {
+    /// The agent's id for it.
+    pub session: String,
+    /// How it was made: one of the agent's own ways.
+    pub way: String,
 }
 
 /// A line that is no step.
@@ -118,6 +131,23 @@ impl Script {
         script.branch = branch.unwrap_or(script.branch);
         Ok(script)
     }
+
+    /// The steps of each session of the story: of the first one, and of every fork
+    /// of the one before it.
+    pub fn sessions(&self) -> Vec<(Option<&Fork>, &[Step])> {
+        let mut sessions = Vec::new();
+        let mut made = None;
+        for steps in self.steps.split_inclusive(|step| matches!(step, Step::Fork(_))) {
+            match steps.split_last() {
+                Some((Step::Fork(fork), before)) => sessions.push((made.replace(fork), before)),
+                _ => sessions.push((made.take(), steps)),
+            }
+        }
+        if made.is_some() || sessions.is_empty() {
+            sessions.push((made, &[]));
+        }
+        sessions
+    }
 }
 
 fn steps(
@@ -153,6 +183,10 @@ fn steps(
                     "time" => steps.push(Step::Time(Timestamp::parse(value).ok_or_else(bad)?.as_millis())),
                     "title" => steps.push(Step::Title(value.to_owned())),
                     "model" => steps.push(Step::Model(value.to_owned())),
+                    "fork" => {
+                        let (session, way) = value.split_once(' ').ok_or_else(bad)?;
+                        steps.push(Step::Fork(Fork { session: session.to_owned(), way: way.to_owned() }));
+                    }
                     _ if header(word, value) => {}
                     _ => return Err(bad()),
                 }
@@ -216,6 +250,25 @@ mod tests {
         );
         assert!(matches!(&script.steps[3], Step::Subagent { steps, .. } if steps.len() == 2));
         assert_eq!(script.steps.len(), 5);
+    }
+
+    #[test]
+    fn a_fork_begins_a_session_of_its_own() {
+        let told = |text: &str| {
+            let script = Script::parse(text).unwrap();
+            let of = |(fork, steps): (Option<&Fork>, &[Step])| {
+                (fork.map(|fork| fork.session.clone()), steps.len())
+            };
+            script.sessions().into_iter().map(of).collect::<Vec<_>>()
+        };
+        let id = |id: &str| Some(id.to_owned());
+        assert_eq!(told(""), [(None, 0)]);
+        assert_eq!(told("> a\n< b"), [(None, 2)]);
+        assert_eq!(
+            told("> a\n@ fork f1 w\n> b\n< c\n@ fork f2 w"),
+            [(None, 1), (id("f1"), 2), (id("f2"), 0)]
+        );
+        assert!(Script::parse("@ fork f1").is_err());
     }
 
     #[test]

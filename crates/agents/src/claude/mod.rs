@@ -100,6 +100,10 @@ impl Agent for Claude {
     fn write(&self, script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
         writer::write(script)
     }
+
+    fn forks(&self) -> &'static [&'static str] {
+        writer::WAYS
+    }
 }
 
 /// The command that takes a session up again. It finds a session only from its

@@ -4,9 +4,13 @@
 //! a counter, times from the script's clock, tokens from the counter. The same
 //! script gives the same bytes.
 
+mod fork;
+
 use retro_model::Timestamp;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
+
+pub(super) use fork::WAYS;
 
 use super::record::fingerprint;
 use crate::script::{Script, Step};
@@ -21,7 +25,8 @@ pub(super) fn write(script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = PathBuf::from(".claude").join("projects").join(project(&script.cwd));
     let mut writer = Writer {
         script,
-        folder: folder.clone(),
+        session: script.session.clone(),
+        folder,
         count: 0,
         clock_ms: script.start_ms,
         model: MODEL.to_owned(),
@@ -29,9 +34,17 @@ pub(super) fn write(script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
     };
     let mut main = Log::new(None, String::new());
     writer.side(&mut main, json!({ "type": "permission-mode", "permissionMode": "acceptEdits" }));
-    writer.steps(&mut main, &script.steps);
-    let main = (folder.join(format!("{}.jsonl", script.session)), main.lines.into_bytes());
-    std::iter::once(main).chain(writer.files).collect()
+    let mut files = Vec::new();
+    for (fork, steps) in script.sessions() {
+        if let Some(fork) = fork {
+            main = writer.fork(&main, fork);
+        }
+        writer.steps(&mut main, steps);
+        let path = writer.folder.join(format!("{}.jsonl", writer.session));
+        files.push((path, main.lines.clone().into_bytes()));
+        files.append(&mut writer.files);
+    }
+    files
 }
 
 /// The name of a project's folder: its path with everything but letters and
@@ -46,6 +59,8 @@ fn project(cwd: &str) -> String {
 
 struct Writer<'s> {
     script: &'s Script,
+    /// The session being written: the script's, or a fork.
+    session: String,
     folder: PathBuf,
     count: u64,
     clock_ms: i64,
@@ -102,6 +117,8 @@ impl Writer<'_> {
                 Step::Subagent { task, steps } => self.subagent(log, task, steps),
                 Step::Compaction(summary) => self.compact(log, summary),
                 Step::Interrupt => self.interrupt(log, steps.get(..at).and_then(<[_]>::last)),
+                // Sessions are cut at their forks; a sub-agent cannot be forked.
+                Step::Fork(_) => {}
             }
         }
     }
@@ -244,7 +261,7 @@ impl Writer<'_> {
             Step::Assistant(text) => Some(text.as_str()),
             _ => None,
         });
-        let folder = self.folder.join(&self.script.session).join("subagents");
+        let folder = self.folder.join(&self.session).join("subagents");
         let meta = json!({ "agentType": "general-purpose", "isBuiltIn": true, "description": description,
             "toolUseId": call, "spawnDepth": 1, "requestShape": "foreground", "finished": true });
         self.files.push((folder.join(format!("agent-{agent}.jsonl")), inner.lines.into_bytes()));
@@ -333,7 +350,7 @@ impl Writer<'_> {
             ("userType", Value::from("external")),
             ("entrypoint", Value::from("cli")),
             ("cwd", Value::from(self.script.cwd.as_str())),
-            ("sessionId", Value::from(self.script.session.as_str())),
+            ("sessionId", Value::from(self.session.as_str())),
             ("version", Value::from(VERSION)),
             ("gitBranch", Value::from(self.script.branch.as_str())),
         ] {
@@ -347,7 +364,7 @@ impl Writer<'_> {
 
     /// A record beside the chain.
     fn side(&mut self, log: &mut Log, mut record: Value) {
-        record["sessionId"] = Value::from(self.script.session.as_str());
+        record["sessionId"] = Value::from(self.session.as_str());
         push_line(log, &record);
     }
 

@@ -44,7 +44,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::quoted;
 use crate::script::Script;
-use crate::{Agent, Draft, Format, Found, Kindred, Parse, Part, Places, Row};
+use crate::{Agent, Draft, Format, Found, Kindred, Migrated, Parse, Part, Places, Row};
 
 /// Codex, the command line program, its desktop app and its editor extensions.
 pub(crate) struct Codex;
@@ -109,6 +109,18 @@ impl Agent for Codex {
 
     fn write(&self, script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
         writer::write(script)
+    }
+
+    fn forks(&self) -> &'static [&'static str] {
+        writer::WAYS
+    }
+
+    fn write_migrated(&self, script: &Script) -> Option<Migrated> {
+        Some(writer::write_migrated(script))
+    }
+
+    fn write_database(&self, script: &Script) -> Option<(PathBuf, String)> {
+        Some(writer::write_database(script))
     }
 }
 

@@ -79,6 +79,7 @@ pub(super) fn read(path: &Path) -> Result<BTreeMap<String, Row>, Unreadable> {
             }
         }
     }
+    snapshot.holds()?;
     Ok(threads)
 }
 

@@ -3,35 +3,67 @@
 //! Everything follows from the script: ids are derived from the session's id and
 //! a counter, times from the script's clock, tokens from the counter. The same
 //! script gives the same bytes. A sub-agent is a thread of its own, in a file of
-//! its own.
+//! its own, and so is a fork.
+
+mod database;
+mod older;
 
 use retro_model::Timestamp;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::script::{Script, Step};
+use crate::Migrated;
+use crate::script::{Fork, Script, Step};
+pub(super) use database::write_database;
 
 const VERSION: &str = "0.166.0";
 const MODEL: &str = "gpt-5.5";
 
+/// `codex fork` (0.166): the history stays in the parent's file.
+const BASE: &str = "base";
+
+/// `codex fork` (0.130): the parent's records are copied, in the form of that time.
+const COPY: &str = "copy";
+
+/// The ways to fork, sorted.
+pub(super) const WAYS: &[&str] = &[BASE, COPY];
+
 pub(super) fn write(script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut writer = Writer {
-        script,
-        count: 0,
-        clock_ms: script.start_ms,
-        model: MODEL.to_owned(),
-        files: Vec::new(),
-        index: String::new(),
-    };
-    let mut main = Log::new(script.session.clone(), None);
-    writer.thread(&mut main, &script.steps);
-    writer.files.insert(0, main.file());
-    if !writer.index.is_empty() {
-        let index = PathBuf::from(".codex").join("session_index.jsonl");
-        writer.files.push((index, writer.index.into_bytes()));
+    let copies = script.sessions().iter().any(|(fork, _)| fork.is_some_and(|fork| fork.way == COPY));
+    let form = if copies { older::older } else { |log: &Log| log.lines.clone() };
+    let (logs, index) = logs(script);
+    let mut files: Vec<_> = logs.iter().map(|log| log.file(form(log))).collect();
+    if !index.is_empty() {
+        files.push((PathBuf::from(".codex").join("session_index.jsonl"), index.into_bytes()));
     }
-    writer.files
+    files
+}
+
+/// The story as 0.130 logged it, and after `codex migrate-rollouts --apply` of 0.166.
+pub(super) fn write_migrated(script: &Script) -> Migrated {
+    let (logs, _) = logs(script);
+    let all = |form: fn(&Log) -> String| logs.iter().map(|log| log.file(form(log))).collect();
+    Migrated { before: all(older::older), after: all(older::migrated) }
+}
+
+/// Every thread of a script (its own, those of its sub-agents, its forks), and
+/// the index of their names.
+fn logs(script: &Script) -> (Vec<Log>, String) {
+    let mut writer = Writer::new(script);
+    let mut logs = Vec::new();
+    let mut parent: Option<Log> = None;
+    for (fork, steps) in script.sessions() {
+        let mut log = match (fork, &parent) {
+            (Some(fork), Some(parent)) => Log::forked(fork, parent),
+            _ => Log::new(script.session.clone(), None),
+        };
+        writer.thread(&mut log, steps);
+        parent = Some(log.clone());
+        logs.push(log);
+        logs.append(&mut writer.children);
+    }
+    (logs, writer.index)
 }
 
 struct Writer<'s> {
@@ -39,16 +71,18 @@ struct Writer<'s> {
     count: u64,
     clock_ms: i64,
     model: String,
-    /// Files beside the main log.
-    files: Vec<(PathBuf, Vec<u8>)>,
+    /// Threads of sub-agents that are done.
+    children: Vec<Log>,
     /// Lines of the index of names.
     index: String,
 }
 
-/// A rollout being written: the session's, or a sub-agent's.
+/// A rollout being written: the session's, a sub-agent's, or a fork's.
+#[derive(Clone)]
 struct Log {
     thread: String,
     parent: Option<String>,
+    fork: Option<Origin>,
     started_at: String,
     lines: String,
     ordinal: u64,
@@ -61,11 +95,22 @@ struct Log {
     sum: [u64; 3],
 }
 
+/// What a fork knows of the thread it was made from.
+#[derive(Clone)]
+struct Origin {
+    thread: String,
+    end_ordinal: u64,
+    end_byte: usize,
+    /// Its records, where they are copied.
+    copied: Option<Box<Log>>,
+}
+
 impl Log {
     fn new(thread: String, parent: Option<String>) -> Log {
         Log {
             thread,
             parent,
+            fork: None,
             started_at: String::new(),
             lines: String::new(),
             ordinal: 0,
@@ -76,17 +121,44 @@ impl Log {
         }
     }
 
+    /// A thread that goes on from here; its counters do too.
+    fn forked(fork: &Fork, from: &Log) -> Log {
+        let origin = Origin {
+            thread: from.thread.clone(),
+            end_ordinal: from.ordinal,
+            end_byte: from.lines.len(),
+            copied: (fork.way == COPY).then(|| Box::new(from.clone())),
+        };
+        Log {
+            fork: Some(origin),
+            ordinal: from.ordinal,
+            sum: from.sum,
+            ..Log::new(fork.session.clone(), None)
+        }
+    }
+
     /// Its place and bytes. Real file names have the local time; here it is UTC.
-    fn file(self) -> (PathBuf, Vec<u8>) {
+    fn file(&self, lines: String) -> (PathBuf, Vec<u8>) {
         let day = self.started_at.get(..10).unwrap_or("1970-01-01");
         let time = self.started_at.get(..19).unwrap_or("1970-01-01T00:00:00").replace(':', "-");
         let mut path = PathBuf::from(".codex").join("sessions");
         path.extend(day.split('-'));
-        (path.join(format!("rollout-{time}-{}.jsonl", self.thread)), self.lines.into_bytes())
+        (path.join(format!("rollout-{time}-{}.jsonl", self.thread)), lines.into_bytes())
     }
 }
 
-impl Writer<'_> {
+impl<'s> Writer<'s> {
+    fn new(script: &'s Script) -> Writer<'s> {
+        Writer {
+            script,
+            count: 0,
+            clock_ms: script.start_ms,
+            model: MODEL.to_owned(),
+            children: Vec::new(),
+            index: String::new(),
+        }
+    }
+
     fn thread(&mut self, log: &mut Log, steps: &[Step]) {
         if let Some(Step::Time(ms)) = steps.first() {
             self.clock_ms = *ms;
@@ -110,6 +182,15 @@ impl Writer<'_> {
             meta["source"] =
                 json!({ "subagent": { "thread_spawn": { "parent_thread_id": parent, "depth": 1 } } });
             meta["thread_source"] = Value::from("subagent");
+        }
+        if let Some(origin) = &log.fork {
+            meta["session_id"] = Value::from(log.thread.as_str());
+            meta["forked_from_id"] = Value::from(origin.thread.as_str());
+            if origin.copied.is_none() {
+                meta["forked_from_ordinal_exclusive"] = Value::from(origin.end_ordinal);
+                meta["history_base"] = json!({ "thread_id": origin.thread,
+                    "end_ordinal_exclusive": origin.end_ordinal, "end_byte_offset": origin.end_byte });
+            }
         }
         self.line(log, "session_meta", meta);
         self.steps(log, steps);
@@ -153,6 +234,8 @@ impl Writer<'_> {
                 Step::Subagent { task, steps } => self.subagent(log, task, steps),
                 Step::Compaction(summary) => self.compact(log, summary),
                 Step::Interrupt => self.interrupt(log),
+                // Threads are cut at their forks; a sub-agent cannot be forked.
+                Step::Fork(_) => {}
             }
         }
     }
@@ -343,7 +426,7 @@ impl Writer<'_> {
             Step::Assistant(text) => Some(text.as_str()),
             _ => None,
         });
-        self.files.push(inner.file());
+        self.children.push(inner);
         let waited = self.call(log, "wait_agent", Some("multi_agent_v1"), &json!({ "targets": [child] }));
         let done =
             json!({ "status": { child: { "completed": last.unwrap_or_default() } }, "timed_out": false });

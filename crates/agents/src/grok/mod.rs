@@ -102,6 +102,10 @@ impl Agent for Grok {
     fn write(&self, script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
         writer::write(script)
     }
+
+    fn forks(&self) -> &'static [&'static str] {
+        writer::WAYS
+    }
 }
 
 /// The command that takes a session up again, from its own folder.

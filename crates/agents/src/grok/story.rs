@@ -28,6 +28,20 @@ pub(super) struct Session<'s> {
     pub(super) answers: u64,
     pub(super) last_prompt: String,
     pub(super) children: Vec<(PathBuf, Vec<u8>)>,
+    /// The session whose history this one begins with, and when it was forked.
+    forked: Option<(String, i64)>,
+}
+
+/// What a fork takes over from its parent.
+pub(super) struct History {
+    parent: String,
+    updates: String,
+    chat: Vec<Value>,
+    model: String,
+    prompts: u64,
+    total: Tokens,
+    answers: u64,
+    last_prompt: String,
 }
 
 impl<'s> Session<'s> {
@@ -52,7 +66,43 @@ impl<'s> Session<'s> {
             answers: 0,
             last_prompt: String::new(),
             children: Vec::new(),
+            forked: None,
         }
+    }
+
+    /// What a fork that is made now takes over.
+    pub(super) fn history(&mut self) -> History {
+        self.end_turn("end_turn");
+        History {
+            parent: self.pages.session.clone(),
+            updates: self.pages.updates.clone(),
+            chat: self.pages.chat.clone(),
+            model: self.model.clone(),
+            prompts: self.prompts,
+            total: self.total,
+            answers: self.answers,
+            last_prompt: self.last_prompt.clone(),
+        }
+    }
+
+    /// A session that begins with the history of another: every line is copied and
+    /// belongs to it, but for the event id.
+    pub(super) fn forked(script: &'s Script, id: &str, history: History, desk: &'s mut Desk) -> Session<'s> {
+        let mut session = Session::new(script, id, None, desk);
+        for line in history.updates.lines() {
+            let Ok(mut update) = serde_json::from_str::<Value>(line) else { continue };
+            update["params"]["sessionId"] = Value::from(id);
+            session.pages.updates.push_str(&update.to_string());
+            session.pages.updates.push('\n');
+        }
+        session.pages.chat = history.chat;
+        session.model = history.model;
+        session.prompts = history.prompts;
+        session.total = history.total;
+        session.answers = history.answers;
+        session.last_prompt = history.last_prompt;
+        session.forked = Some((history.parent, session.desk.clock_ms));
+        session
     }
 
     pub(super) fn steps(&mut self, steps: &[Step]) {
@@ -74,6 +124,8 @@ impl<'s> Session<'s> {
                 Step::Subagent { task, steps } => self.subagent(task, steps),
                 Step::Compaction(summary) => self.compact(summary),
                 Step::Interrupt => self.end_turn("cancelled"),
+                // Sessions are cut at their forks; a sub-agent cannot be forked.
+                Step::Fork(_) => {}
             }
             if !matches!(step, Step::Time(_) | Step::Title(_) | Step::Model(_)) {
                 self.desk.clock_ms = self.desk.clock_ms.saturating_add(1000);
@@ -226,6 +278,11 @@ impl<'s> Session<'s> {
         }
         if self.task.is_some() {
             summary["session_kind"] = Value::from("subagent");
+        }
+        if let Some((parent, at)) = &self.forked {
+            summary["parent_session_id"] = Value::from(parent.as_str());
+            summary["forked_at"] = Value::from(time(*at));
+            summary["created_at"] = Value::from(time(*at));
         }
         let usage = json!({ "sessionId": id, "session": self.total.json() });
         let total = self.total;

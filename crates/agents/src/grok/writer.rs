@@ -12,6 +12,10 @@ use super::pages::Desk;
 use super::story::Session;
 use crate::script::Script;
 
+/// `--fork-session`, `/fork`: the lines are copied, and their event ids keep the
+/// id of the session that wrote them.
+pub(super) const WAYS: &[&str] = &["copy"];
+
 /// Longest group name that is not shortened.
 const GROUP_BYTES_MAX: usize = 255;
 
@@ -20,7 +24,14 @@ pub(super) fn write(script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
     let mut desk = Desk::new(&script.session, script.start_ms);
     let mut files = Vec::new();
     let mut session = Session::new(script, &script.session, None, &mut desk);
-    session.steps(&script.steps);
+    for (fork, steps) in script.sessions() {
+        if let Some(fork) = fork {
+            let history = session.history();
+            session.finish(&mut files);
+            session = Session::forked(script, &fork.session, history, &mut desk);
+        }
+        session.steps(steps);
+    }
     session.finish(&mut files);
     let mut all: Vec<(PathBuf, Vec<u8>)> =
         files.into_iter().map(|(path, bytes)| (group.join(path), bytes)).collect();
