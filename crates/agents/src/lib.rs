@@ -26,6 +26,8 @@ mod patch;
 mod reader;
 mod registry;
 pub mod script;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod walk;
 
 pub use agent::{Agent, Deletion, Encoding, Format, Found, Kindred, Owner, Places, Row, Stat};
