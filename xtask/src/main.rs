@@ -62,6 +62,12 @@ static COMMANDS: &[Command] = &[
         run: trial::faults,
     },
     Command {
+        words: &["trial", "fuzz"],
+        options: "[--minutes N] [--target T]",
+        about: "Try the laws of crates/laws with bytes of a fuzzer's choice; needs cargo-fuzz",
+        run: trial::fuzz::fuzz,
+    },
+    Command {
         words: &["trial", "watch"],
         options: "",
         about: "Measure how soon `retro sync --watch` has captured what an agent wrote",
@@ -94,7 +100,7 @@ fn choose(arguments: &[String]) -> Result<(&'static Command, &[String]), Failure
     });
     let (command, options) =
         found.ok_or_else(|| Failure::new(format!("there is no such command\n\n{}", usage())))?;
-    match options.iter().find(|option| !command.options.contains(&format!("[{option}]"))) {
+    match unknown(command, options) {
         None => Ok((command, options)),
         Some(option) => Err(Failure::new(format!(
             "{} does not take {option:?}; usage: cargo xtask {} {}",
@@ -103,6 +109,20 @@ fn choose(arguments: &[String]) -> Result<(&'static Command, &[String]), Failure
             command.options
         ))),
     }
+}
+
+/// The first option that a command does not take. An option with a value,
+/// `[--minutes N]`, takes the word behind it along.
+fn unknown<'a>(command: &Command, options: &'a [String]) -> Option<&'a String> {
+    let mut rest = options.iter();
+    while let Some(option) = rest.next() {
+        let alone = command.options.contains(&format!("[{option}]"));
+        let mut valued = || command.options.contains(&format!("[{option} ")) && rest.next().is_some();
+        if !alone && !valued() {
+            return Some(option);
+        }
+    }
+    None
 }
 
 fn help(_: &Repository, _: &[String]) -> Result<(), Failure> {
@@ -145,7 +165,8 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_refused() {
-        for line in ["", "bench", "tests", "tidy --chek", "docs --check --more"] {
+        assert!(choose(&arguments("trial fuzz --target text --minutes 3")).is_ok());
+        for line in ["", "bench", "tests", "tidy --chek", "docs --check --more", "trial fuzz --minutes"] {
             assert!(choose(&arguments(line)).is_err(), "{line:?}");
         }
     }

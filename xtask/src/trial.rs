@@ -1,5 +1,7 @@
 //! `cargo xtask trial`: the real program under real conditions.
 
+pub(crate) mod fuzz;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

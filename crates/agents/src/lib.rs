@@ -28,6 +28,8 @@ mod reader;
 mod registry;
 pub mod script;
 mod stream;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod walk;
 
 pub use agent::{Agent, Deletion, Encoding, Format, Found, Kindred, Migrated, Owner, Places, Row, Stat};

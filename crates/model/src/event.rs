@@ -1,7 +1,7 @@
 //! What a record means, in the one schema that all agents share.
 
 use retro_text::Redacted;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::{EventId, SourceKey, Timestamp, ToolCall, ToolResult, Usage};
@@ -193,6 +193,32 @@ pub struct Event {
     /// Where it was read.
     pub raw: RawRef,
     /// What only this agent has.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "even_null")]
     pub data: Option<Redacted<Value>>,
+}
+
+/// A value that is there, `null` too: an event is the same whether it was just
+/// computed or read from its file.
+pub(crate) fn even_null<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    T::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_null_is_something_and_comes_back() {
+        let event = json!({ "id": "m:1", "seq": 1, "turn": 0, "thread": "main", "live": true, "kind": "unknown",
+            "origin": "harness", "raw": { "source": "m", "revision": 1, "record": 1, "offset": 0, "length": 4 },
+            "tool": { "call_id": "c1", "name": "x", "class": "other", "args": null }, "data": null });
+        let read: Event = serde_json::from_value(event.clone()).unwrap();
+        assert!(read.data.is_some() && read.tool.as_ref().unwrap().args.is_some());
+        assert_eq!(serde_json::to_value(&read).unwrap(), event);
+    }
 }

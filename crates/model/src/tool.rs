@@ -97,7 +97,7 @@ pub struct ToolCall {
     /// Kind of work.
     pub class: ToolClass,
     /// Arguments as logged.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "crate::event::even_null")]
     pub args: Option<Redacted<Value>>,
     /// The command line of a shell call, on one line.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -25,7 +25,7 @@ pub fn find(text: &str) -> impl Iterator<Item = Hidden> + '_ {
 pub(crate) fn marked(text: &str) -> impl Iterator<Item = (usize, char, bool)> + '_ {
     let mut before = None;
     // Whether the character before can be joined to something: it is shown, and
-    // belongs to a script or to an emoji.
+    // belongs to a script or to an emoji. A blank of any width joins nothing.
     let mut joins = false;
     let mut rest = text.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -40,7 +40,7 @@ pub(crate) fn marked(text: &str) -> impl Iterator<Item = (usize, char, bool)> + 
             alone => before.map(class) == Some(alone) || after.map(class) == Some(alone),
         };
         let mark = matches!(class(character), Class::Joiner | Class::ByteOrderMark);
-        joins = !hidden && !mark && !character.is_ascii();
+        joins = !hidden && !mark && !character.is_ascii() && !character.is_whitespace();
         before = Some(character);
         Some((offset, character, hidden))
     })
@@ -116,6 +116,7 @@ mod tests {
             assert_eq!(found(&format!("a{character}b")), [character], "{character:?}");
         }
         assert_eq!(found("pass\u{200d}word"), ['\u{200d}']);
+        assert_eq!(found("a\u{2009}\u{200c}b"), ['\u{200c}'], "a blank joins nothing");
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use jiff::civil::Date;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::UsageError;
 use crate::table::{PriceRow, Prices, Rates, Step, Tier, check, order};
@@ -46,6 +46,7 @@ impl Prices {
         if read.is_empty() {
             return Err(UsageError::NothingToImport);
         }
+        let contested = self.contested(&read);
         let mut prices = self.clone();
         let mut changes = Vec::new();
         for ((model, provider), mut row) in read {
@@ -64,7 +65,9 @@ impl Prices {
                     row.web_search = row.web_search.or(known.web_search);
                     Some(known.rates.clone())
                 }
-                None if only_known || self.is_sold_by_another(&row) => continue,
+                None if only_known || self.is_sold_by_another(&row) || contested.contains(&row.model) => {
+                    continue;
+                }
                 None => None,
             };
             changes.push(Change { model, provider, was, now: row.rates.clone() });
@@ -113,6 +116,15 @@ impl Prices {
             peak: None,
             web_search: web_search(entry),
         })
+    }
+
+    /// Names that several makers of the imported table sell: which price they mean
+    /// cannot be told.
+    fn contested(&self, read: &BTreeMap<(String, String), PriceRow>) -> BTreeSet<String> {
+        let makers = read.keys().filter(|(_, provider)| !self.hosts.contains_key(provider));
+        let models: Vec<&String> = makers.map(|(model, _)| model).collect();
+        // The map is sorted by model, so that rivals are neighbours.
+        models.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone()).collect()
     }
 
     /// A bare name has one maker; a second one would make it ambiguous.
@@ -285,6 +297,18 @@ mod tests {
         assert_eq!(changes, []);
         assert_eq!(twice.resolve("grok-9", None, None).unwrap().row.rates.input, 1_000_000);
         assert_eq!(Prices::parse(&twice.to_json().unwrap()).unwrap(), twice);
+    }
+
+    #[test]
+    fn a_new_name_that_two_makers_sell_is_left_out() {
+        let sold = |seller: &str| json!({ "litellm_provider": seller, "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06 });
+        let (prices, changes) = import(
+            json!({ "a/m-1": sold("a"), "b/m-1": sold("b"), "b/m-2": sold("b"), "groq/m-2": sold("groq") }),
+            false,
+        );
+        let new: Vec<_> = changes.iter().map(|change| (&*change.model, &*change.provider)).collect();
+        assert_eq!(new, [("m-2", "b"), ("m-2", "groq")]);
+        assert_eq!(Prices::parse(&prices.to_json().unwrap()).unwrap(), prices);
     }
 
     #[test]

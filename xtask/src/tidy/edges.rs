@@ -17,7 +17,7 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "model" => below(&[&["text"]]),
         name if FLOOR.contains(&name) => below(&[&["text", "model"]]),
         "engine" => below(&[&["text", "model"], FLOOR]),
-        "views" => below(&[&["text", "model", "engine"], FLOOR]),
+        "views" | "laws" => below(&[&["text", "model", "engine"], FLOOR]),
         "retro" => below(&[&["text", "model", "engine", "views"], FLOOR]),
         "cli" | "web" => below(&[&["retro"]]),
         _ => None,
