@@ -1,9 +1,8 @@
 //! Making what is derived anew, from raw.
 
 use retro_model::SessionKey;
-use retro_store::{RealDisk, Store};
+use retro_store::Store;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::capture::{from_raw, from_slots};
@@ -20,7 +19,7 @@ pub fn rebuild(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
-    let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
+    let store = Store::open(&config.root.value, world.disk.clone())?;
     let mut report = SyncReport { wrote: true, ..SyncReport::default() };
     {
         let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(report) };
@@ -49,7 +48,7 @@ pub fn mend(
     config: &Config,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Vec<String>, Error> {
-    let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
+    let store = Store::open(&config.root.value, world.disk.clone())?;
     let mut said = Vec::new();
     {
         let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(said) };

@@ -186,6 +186,12 @@ impl Index {
         Ok(self.all(text, [stage], read)?.into_iter().collect())
     }
 
+    /// The version with which a stage was last run on a session, and from what.
+    pub fn stage_of(&self, key: &SessionKey, stage: &str) -> Result<Option<(u32, String)>, Error> {
+        let text = "SELECT version, input FROM stages WHERE stage = ?1 AND agent = ?2 AND session = ?3";
+        self.one(text, (stage, &key.agent, &key.id), |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     /// The messages that open turns of a session, in the order of their records.
     pub fn turns_of(&self, key: &SessionKey) -> Result<Vec<TurnRow>, Error> {
         let text =

@@ -19,7 +19,7 @@ pub struct Machine {
 impl Machine {
     /// An empty machine on which every session is quiet.
     pub fn new() -> Machine {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         let home = dir.path().join("home");
         std::fs::create_dir_all(&home).unwrap();
         let tomorrow = Timestamp::from_millis(jiff_now() + 3 * 86_400_000).unwrap();
@@ -123,6 +123,12 @@ impl Machine {
         let report = self.store().verify(true, &mut |_| {}).unwrap();
         assert!(report.problems.is_empty(), "{:?}", report.problems);
     }
+}
+
+/// A folder of its own, in memory where that is possible: thousands of tries would
+/// otherwise wait for the disk.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
 }
 
 pub fn raw(store: &Store, slot: &Slot) -> Vec<u8> {
