@@ -24,7 +24,13 @@ pub fn rebuild(
     {
         let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(report) };
         match stage {
-            None => store.remove_derived()?,
+            None => {
+                // A database of a later retro is not ours to throw away.
+                if let Err(error @ retro_store::Error::Newer { .. }) = store.index_if_there() {
+                    return Err(error.into());
+                }
+                store.remove_derived()?;
+            }
             Some(stage) => {
                 let index = store.index()?;
                 index.write(|index| index.clear_stage(stage.name))?;
@@ -55,7 +61,7 @@ pub fn mend(
         let whole: BTreeSet<SessionKey> = store
             .session_keys()?
             .into_iter()
-            .filter(|key| matches!(store.session(key), Ok(Some(_))))
+            .filter(|key| !matches!(store.session(key), Ok(None) | Err(retro_store::Error::Damaged { .. })))
             .collect();
         for key in store.raw_keys()? {
             if !whole.contains(&key) && mend_session(&store, &key)? {

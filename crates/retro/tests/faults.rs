@@ -10,7 +10,7 @@ use std::sync::Arc;
 use support::{COMMANDS, IndexFate, Trial, is_trial, none, problems, tell};
 
 /// Points of each command that are tried when not all of them are.
-const SOME: u64 = 5;
+const SOME: u64 = 4;
 
 #[test]
 fn a_command_stopped_after_any_write_is_completed_by_the_next_run() {

@@ -120,7 +120,7 @@ impl Machine {
     }
 
     pub fn verify(&self) {
-        let report = self.store().verify(true, &mut |_| {}).unwrap();
+        let report = retro_engine::verify::verify(&self.store(), true, &mut |_| {}).unwrap();
         assert!(report.problems.is_empty(), "{:?}", report.problems);
     }
 }

@@ -19,6 +19,10 @@ pub struct Command {
 }
 
 impl Command {
+    pub fn run_on(&self, machine: &Machine) {
+        (self.run)(machine, &machine.world).unwrap();
+    }
+
     /// Whether the store it starts from is one that verifies.
     pub fn is_sound_before(&self) -> bool {
         self.name != MEND

@@ -3,7 +3,7 @@
 //!
 //! The sources are only read, so they stay as they are between two tries; only the
 //! store is laid down again from memory. That is what makes thousands of tries quick.
-#![allow(dead_code, clippy::unwrap_used, clippy::print_stdout)]
+#![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::print_stdout)]
 
 pub mod commands;
 #[path = "../../../engine/tests/support/mod.rs"]
@@ -70,7 +70,7 @@ pub fn problems(machine: &Machine) -> Vec<String> {
         Err(error) if error.is_absent() => return Vec::new(),
         Err(error) => return vec![error.to_string()],
     };
-    match store.verify(true, &mut |_| {}) {
+    match retro::engine::verify::verify(&store, true, &mut |_| {}) {
         Ok(report) => report.problems.iter().map(ToString::to_string).collect(),
         Err(error) => vec![error.to_string()],
     }
@@ -78,7 +78,14 @@ pub fn problems(machine: &Machine) -> Vec<String> {
 
 /// How a store differs from what is expected, in one line; nothing if it does not.
 pub fn difference(machine: &Machine, expected: &BTreeMap<String, String>) -> Option<String> {
-    let got = answers(machine);
+    first_difference(&answers(machine), expected)
+}
+
+/// The first answer that is not the expected one.
+pub fn first_difference(
+    got: &BTreeMap<String, String>,
+    expected: &BTreeMap<String, String>,
+) -> Option<String> {
     let mut names: Vec<&String> = expected.keys().chain(got.keys()).collect();
     names.sort();
     names.dedup();

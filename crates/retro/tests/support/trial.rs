@@ -60,12 +60,13 @@ impl IndexFate {
     pub fn befall(self, machine: &Machine, before: &Snapshot) {
         let root = &machine.config.root.value;
         let index = root.join("index");
-        if self == IndexFate::Kept || !root.exists() {
+        if self == IndexFate::Kept {
             return;
         }
-        if index.exists() {
-            std::fs::remove_dir_all(&index).unwrap();
+        if !index.exists() {
+            return;
         }
+        std::fs::remove_dir_all(&index).unwrap();
         match self {
             IndexFate::AsBefore => before.restore_below(&index),
             IndexFate::Garbled => {

@@ -11,17 +11,28 @@ use crate::{Disk, RealDisk};
 /// Names and folders cost nothing.
 #[derive(Debug)]
 pub struct FullDisk {
-    free_bytes: Mutex<u64>,
+    room: Mutex<Room>,
+}
+
+#[derive(Debug)]
+struct Room {
+    free_bytes: u64,
+    least_free_bytes: u64,
 }
 
 impl FullDisk {
     /// A disk on which this many bytes are free.
     pub fn with_room(free_bytes: u64) -> FullDisk {
-        FullDisk { free_bytes: Mutex::new(free_bytes) }
+        FullDisk { room: Mutex::new(Room { free_bytes, least_free_bytes: free_bytes }) }
     }
 
-    fn free(&self) -> MutexGuard<'_, u64> {
-        self.free_bytes.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Bytes that were free when it was fullest.
+    pub fn least_free_bytes(&self) -> u64 {
+        self.room().least_free_bytes
+    }
+
+    fn room(&self) -> MutexGuard<'_, Room> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -29,13 +40,16 @@ fn size(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |meta| meta.len())
 }
 
-/// What of `bytes` fits if the file grows by `grows`, and what the system says.
-fn fitting<'b>(free: &mut u64, grows: u64, bytes: &'b [u8]) -> (&'b [u8], io::Result<()>) {
-    let short = grows.saturating_sub(*free);
-    *free -= grows - short;
-    let fits = bytes.len().saturating_sub(usize::try_from(short).unwrap_or(usize::MAX));
-    let result = if short == 0 { Ok(()) } else { Err(io::Error::from(io::ErrorKind::StorageFull)) };
-    (bytes.get(..fits).unwrap_or_default(), result)
+impl Room {
+    /// What of `bytes` fits if the file grows by `grows`, and what the system says.
+    fn take<'b>(&mut self, grows: u64, bytes: &'b [u8]) -> (&'b [u8], io::Result<()>) {
+        let short = grows.saturating_sub(self.free_bytes);
+        self.free_bytes -= grows - short;
+        self.least_free_bytes = self.least_free_bytes.min(self.free_bytes);
+        let fits = bytes.len().saturating_sub(usize::try_from(short).unwrap_or(usize::MAX));
+        let result = if short == 0 { Ok(()) } else { Err(io::Error::from(io::ErrorKind::StorageFull)) };
+        (bytes.get(..fits).unwrap_or_default(), result)
+    }
 }
 
 impl Disk for FullDisk {
@@ -44,36 +58,36 @@ impl Disk for FullDisk {
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut free = self.free();
-        *free += size(path);
-        let (fits, result) = fitting(&mut free, bytes.len() as u64, bytes);
+        let mut room = self.room();
+        room.free_bytes += size(path);
+        let (fits, result) = room.take(bytes.len() as u64, bytes);
         RealDisk.write(path, fits)?;
         result
     }
 
     fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let grows = (offset + bytes.len() as u64).saturating_sub(size(path));
-        let (fits, result) = fitting(&mut self.free(), grows, bytes);
+        let (fits, result) = self.room().take(grows, bytes);
         RealDisk.write_at(path, offset, fits)?;
         result
     }
 
     fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
-        *self.free() += size(path).saturating_sub(length);
+        self.room().free_bytes += size(path).saturating_sub(length);
         RealDisk.truncate(path, length)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let replaced = size(to);
         RealDisk.rename(from, to)?;
-        *self.free() += replaced;
+        self.room().free_bytes += replaced;
         Ok(())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let gone = size(path);
         RealDisk.remove(path)?;
-        *self.free() += gone;
+        self.room().free_bytes += gone;
         Ok(())
     }
 
