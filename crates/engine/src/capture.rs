@@ -236,13 +236,25 @@ pub(crate) fn from_slots(
 }
 
 /// The rows of a session from its raw files alone, for an index that lost them
-/// or has them from an older parser.
+/// or has them from an older parser. Its session file is kept as they say.
 pub fn from_raw(
     store: &Store,
     agent: &'static dyn Agent,
     key: &SessionKey,
     mtime_ns: i64,
 ) -> Result<Captured, Error> {
+    let (file, captured) = told_by_raw(store, agent, key, mtime_ns)?;
+    store.put_session(&file)?;
+    Ok(captured)
+}
+
+/// What the raw files of a session say of it. Writes nothing.
+pub(crate) fn told_by_raw(
+    store: &Store,
+    agent: &'static dyn Agent,
+    key: &SessionKey,
+    mtime_ns: i64,
+) -> Result<(SessionFile, Captured), Error> {
     let mut file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
     let mut rows = BTreeMap::new();
     let mut turns = Vec::new();
@@ -263,8 +275,7 @@ pub fn from_raw(
         turns.clear();
     }
     file.facts = merged_facts(rows.values());
-    store.put_session(&file)?;
-    Ok(Captured {
+    let captured = Captured {
         key: key.clone(),
         places: Vec::new(),
         session: session_row(&file, rows.values(), mtime_ns),
@@ -277,7 +288,8 @@ pub fn from_raw(
         new_bytes: 0,
         gaps: 0,
         failed: Vec::new(),
-    })
+    };
+    Ok((file, captured))
 }
 
 /// Captures a file that serves many sessions.

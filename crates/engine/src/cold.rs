@@ -305,7 +305,9 @@ fn pack_session(
             let here = |row: &&PlaceRow| row.source == *source && row.revision == revision;
             let live = entry.places.iter().filter_map(|path| places.get(Path::new(path))).filter(here);
             for place in live.filter(|place| place.path.extension().is_none_or(|ext| ext != "zst")) {
-                if let Ok(mut bytes) = std::fs::File::open(&place.path)
+                // What stands there now may be anything; a pipe would make us wait.
+                if std::fs::metadata(&place.path).is_ok_and(|meta| meta.is_file())
+                    && let Ok(mut bytes) = std::fs::File::open(&place.path)
                     && archive.compare(&mut bytes)? == Comparison::Differs
                 {
                     odd.push(place.path.clone());

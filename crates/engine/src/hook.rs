@@ -4,10 +4,9 @@
 //! the queue, and whatever goes wrong is the next sync's matter.
 
 use retro_agents::{AGENTS, Agent, by_name};
-use retro_store::{Job, RealDisk, Store};
+use retro_store::{Job, Store};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::discover::{SessionFiles, roots};
 use crate::exclude::Excluder;
@@ -60,8 +59,8 @@ fn caller(
 }
 
 /// Leaves a job for the next sync.
-pub fn enqueue(config: &Config, call: &Call) -> Result<(), Error> {
-    let store = Store::open_or_create(&config.root.value, Arc::new(RealDisk))?;
+pub fn enqueue(world: &World, config: &Config, call: &Call) -> Result<(), Error> {
+    let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
     store.enqueue(&job(call))?;
     Ok(())
 }
@@ -76,7 +75,7 @@ fn job(call: &Call) -> Job {
 
 /// Captures the transcript's new bytes if the lock is free, else leaves a job.
 pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error> {
-    let store = Store::open_or_create(&config.root.value, Arc::new(RealDisk))?;
+    let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
     let file = call.transcript.as_deref().and_then(|path| from::one_file(call.agent, path));
     let session = file.and_then(|file| match &file.owner {
         Owner::Session(id) => {

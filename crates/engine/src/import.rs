@@ -1,10 +1,9 @@
 //! Importing chosen sessions by hand.
 
 use retro_model::SessionKey;
-use retro_store::{RealDisk, Store};
+use retro_store::Store;
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use crate::discover::{SessionFiles, discover};
 use crate::sync::{Progress, SyncOptions, SyncReport, known, sync_store, unchanged};
@@ -53,7 +52,7 @@ pub fn import(
     options: &ImportOptions,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Imported, Error> {
-    let store = Store::open_or_create(&config.root.value, Arc::new(RealDisk))?;
+    let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
     let places = store.index()?.places()?;
     let known = known(&places);
     let found = match &options.from {

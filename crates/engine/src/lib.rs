@@ -28,6 +28,7 @@ pub mod secrets;
 pub mod stages;
 pub mod sync;
 mod upkeep;
+pub mod verify;
 pub mod watch;
 mod world;
 

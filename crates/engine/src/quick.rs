@@ -1,7 +1,6 @@
 //! Bringing in what is new before a question is answered, within a moment.
 
-use retro_store::{RealDisk, Store};
-use std::sync::Arc;
+use retro_store::Store;
 use std::time::{Duration, Instant};
 
 use crate::sync::{SyncOptions, sync_store};
@@ -13,10 +12,10 @@ pub const PATIENCE: Duration = Duration::from_secs(2);
 /// Captures what is new, newest sessions first, and counts it, for at most two
 /// seconds. Waits for no lock. Says how many sessions are still unread.
 pub fn before_costs(world: &World, config: &Config) -> Result<u64, Error> {
-    let store = Store::open_or_create(&config.root.value, Arc::new(RealDisk))?;
+    let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
     let deadline = Instant::now() + PATIENCE;
     let options =
-        SyncOptions { until: stages::by_name("capture"), deadline: Some(deadline), ..SyncOptions::default() };
+        SyncOptions { until: stages::by_name("turns"), deadline: Some(deadline), ..SyncOptions::default() };
     let report = sync_store(world, config, &options, &store, &|_| {})?;
     let index = store.index()?;
     let uncounted = cold::refresh_ledgers(world, &store, &index, Some(deadline))?;

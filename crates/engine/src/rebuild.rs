@@ -1,9 +1,8 @@
 //! Making what is derived anew, from raw.
 
 use retro_model::SessionKey;
-use retro_store::{RealDisk, Store};
+use retro_store::Store;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Instant;
 
 use crate::capture::{from_raw, from_slots};
@@ -20,12 +19,18 @@ pub fn rebuild(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
-    let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
+    let store = Store::open(&config.root.value, world.disk.clone())?;
     let mut report = SyncReport { wrote: true, ..SyncReport::default() };
     {
         let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(report) };
         match stage {
-            None => store.remove_derived()?,
+            None => {
+                // A database of a later retro is not ours to throw away.
+                if let Err(error @ retro_store::Error::Newer { .. }) = store.index_if_there() {
+                    return Err(error.into());
+                }
+                store.remove_derived()?;
+            }
             Some(stage) => {
                 let index = store.index()?;
                 index.write(|index| index.clear_stage(stage.name))?;
@@ -49,14 +54,14 @@ pub fn mend(
     config: &Config,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Vec<String>, Error> {
-    let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
+    let store = Store::open(&config.root.value, world.disk.clone())?;
     let mut said = Vec::new();
     {
         let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(said) };
         let whole: BTreeSet<SessionKey> = store
             .session_keys()?
             .into_iter()
-            .filter(|key| matches!(store.session(key), Ok(Some(_))))
+            .filter(|key| !matches!(store.session(key), Ok(None) | Err(retro_store::Error::Damaged { .. })))
             .collect();
         for key in store.raw_keys()? {
             if !whole.contains(&key) && mend_session(&store, &key)? {

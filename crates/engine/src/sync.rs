@@ -53,7 +53,7 @@ pub fn sync(
     if options.dry_run {
         return dry::run(world, config, options, progress);
     }
-    let store = Store::open_or_create(&config.root.value, Arc::new(RealDisk))?;
+    let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
     sync_store(world, config, options, &store, progress)
 }
 

@@ -1,6 +1,7 @@
 //! Everything of the outside world that the engine may ask for, handed in at the edge.
 
 use retro_model::Timestamp;
+use retro_store::{Disk, RealDisk};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +14,7 @@ pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// Home, environment, clock and the wish to stop.
+/// Home, environment, clock, disk and the wish to stop.
 #[derive(Clone)]
 pub struct World {
     /// Where the agents' folders are looked for.
@@ -26,6 +27,8 @@ pub struct World {
     pub own_env: Env,
     /// The clock.
     pub clock: Clock,
+    /// Where stores are written.
+    pub disk: Arc<dyn Disk>,
     /// Which platform's rules hold.
     pub platform: Platform,
     /// Set by Ctrl-C: finish the batch and leave.
@@ -42,6 +45,7 @@ impl World {
             home,
             env: Arc::new(|_| None),
             clock: Arc::new(|| jiff::Timestamp::now().into()),
+            disk: Arc::new(RealDisk),
             platform: Platform::current(),
             stop: Arc::new(AtomicBool::new(false)),
         }
@@ -50,6 +54,12 @@ impl World {
     /// The same world at a fixed instant.
     pub fn with_clock(mut self, now: Timestamp) -> World {
         self.clock = Arc::new(move || now);
+        self
+    }
+
+    /// The same world with another disk.
+    pub fn with_disk(mut self, disk: Arc<dyn Disk>) -> World {
+        self.disk = disk;
         self
     }
 

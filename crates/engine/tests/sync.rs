@@ -201,6 +201,28 @@ fn until_stops_after_a_stage_and_a_later_sync_goes_on() {
 }
 
 #[test]
+fn turns_of_bytes_that_were_only_captured_come_with_the_next_sync() {
+    let machine = Machine::new();
+    let log = machine.tell("claude", STORY).into_iter().find(|path| path.ends_with(main_log())).unwrap();
+    let bytes = std::fs::read(&log).unwrap();
+    let third = bytes.len() / 3;
+    std::fs::write(&log, &bytes[..third]).unwrap();
+    machine.sync();
+    std::fs::write(&log, &bytes[..2 * third]).unwrap();
+    machine.sync_with(&SyncOptions { until: stages::by_name("capture"), ..SyncOptions::default() });
+    std::fs::write(&log, &bytes).unwrap();
+    machine.sync();
+    let after = machine.answers();
+    retro_engine::rebuild::rebuild(&machine.world, &machine.config, None, &|_| {}).unwrap();
+    assert_eq!(machine.answers(), after);
+    assert_eq!(machine.store().index().unwrap().turns_of(&story()).unwrap().len(), 3);
+}
+
+fn main_log() -> String {
+    format!("{}.jsonl", story().id)
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let machine = Machine::new();
     machine.tell("claude", STORY);

@@ -131,6 +131,7 @@ impl Archive {
             self.files.ensure_dir(folder)?;
         }
         let part = part_of(&self.path);
+        self.files.own(&part)?;
         self.files.disk.write(&part, &[]).map_err(Error::io("write", &part))
     }
 
@@ -202,6 +203,7 @@ impl Archive {
     }
 
     fn open(&self) -> Result<Option<(File, u64)>, Error> {
+        self.files.own(&self.path)?;
         match File::open(&self.path) {
             Ok(file) => {
                 let length = file.metadata().map_err(Error::io("look at", &self.path))?.len();

@@ -73,6 +73,7 @@ impl Store {
     /// stamp.
     pub fn normalized(&self, key: &SessionKey, stamp: &str) -> Result<Option<Vec<Event>>, Error> {
         let path = layout::normalized_file(self.root(), key);
+        self.files.own(&path)?;
         Ok(File::open(path).ok().and_then(|file| decode(file, stamp)))
     }
 

@@ -43,6 +43,13 @@ pub enum Error {
         /// The highest number known here.
         known: u32,
     },
+    /// Something inside the root leads elsewhere.
+    #[error(
+        "{} is a link, and retro follows none inside a store; put the file or folder itself in its place, \
+         or name another store with --root",
+        .0.display()
+    )]
+    Link(PathBuf),
     /// A file does not hold what was written into it.
     #[error("{} is damaged: {what}; {help}", path.display())]
     Damaged {

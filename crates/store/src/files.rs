@@ -42,8 +42,21 @@ impl Files {
         Files { root, disk, touched: Mutex::default() }
     }
 
+    /// Refuses a path that a link inside the root would lead elsewhere. The root
+    /// itself may be one, and what lies above it: the user named that.
+    pub(crate) fn own(&self, path: &Path) -> Result<(), Error> {
+        let below = path.ancestors().take_while(|part| part.starts_with(&self.root) && *part != self.root);
+        for part in below {
+            if fs::symlink_metadata(part).is_ok_and(|meta| meta.is_symlink()) {
+                return Err(Error::Link(part.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
     /// Makes a folder below the root, and those between.
     pub(crate) fn ensure_dir(&self, path: &Path) -> Result<(), Error> {
+        self.own(path)?;
         if path.is_dir() {
             return Ok(());
         }
@@ -60,6 +73,7 @@ impl Files {
         let folder = path.parent().unwrap_or(&self.root);
         self.ensure_dir(folder)?;
         let part = part_of(path);
+        self.own(&part)?;
         let written = self.disk.write(&part, bytes).map_err(Error::io("write", &part));
         written.and_then(|()| self.settle_part(path, worth)).inspect_err(|_| {
             // A full disk needs the space back; if this fails too, the next write clears it.
@@ -82,6 +96,7 @@ impl Files {
 
     /// Removes a file, if it is there.
     pub(crate) fn remove(&self, path: &Path, worth: Worth) -> Result<bool, Error> {
+        self.own(path.parent().unwrap_or(path))?;
         match self.disk.remove(path) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -98,6 +113,9 @@ impl Files {
     /// Removes a folder with everything in it, if it is there. Links are
     /// removed, not followed.
     pub(crate) fn remove_tree(&self, path: &Path, worth: Worth) -> Result<(), Error> {
+        if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+            return self.remove(path, worth).map(drop);
+        }
         for entry in entries(path)? {
             if entry.is_dir {
                 self.remove_tree(&entry.path, worth)?;

@@ -60,6 +60,7 @@ pub(crate) fn open_or_create(files: &Files) -> Result<Head, Error> {
     files.disk.restrict_dir(root).map_err(Error::io("take others' rights from", root))?;
     // Two programs may start at the same instant; the second finds a store.
     let lock = root.join(LOCK);
+    files.own(&lock)?;
     files.disk.write_at(&lock, 0, &[]).map_err(Error::io("write", &lock))?;
     let held = OpenOptions::new().read(true).write(true).open(&lock).map_err(Error::io("open", &lock))?;
     held.lock().map_err(Error::io("lock", &lock))?;

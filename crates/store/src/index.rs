@@ -44,6 +44,7 @@ impl Store {
         let folder = self.root().join(INDEX);
         let path = folder.join(Index::FILE);
         self.files.ensure_dir(&folder)?;
+        self.files.own(&path)?;
         if !path.is_file() {
             // Made by us, so that it is the user's alone; SQLite gives its other files the same rights.
             self.files.disk.write_at(&path, 0, &[]).map_err(Error::io("write", &path))?;
@@ -133,7 +134,7 @@ impl Index {
         let check = || {
             let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
             connection.busy_timeout(BUSY)?;
-            connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
+            connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0))
         };
         match check() {
             Ok(said) => (said != "ok").then_some(said),
@@ -184,6 +185,12 @@ impl Index {
             Ok((key, (row.get(2)?, row.get(3)?)))
         };
         Ok(self.all(text, [stage], read)?.into_iter().collect())
+    }
+
+    /// The version with which a stage was last run on a session, and from what.
+    pub fn stage_of(&self, key: &SessionKey, stage: &str) -> Result<Option<(u32, String)>, Error> {
+        let text = "SELECT version, input FROM stages WHERE stage = ?1 AND agent = ?2 AND session = ?3";
+        self.one(text, (stage, &key.agent, &key.id), |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// The messages that open turns of a session, in the order of their records.

@@ -66,7 +66,9 @@ impl Store {
 
     /// The ledger of a session, if it was kept.
     pub fn ledger(&self, key: &SessionKey) -> Result<Option<Vec<LedgerRow>>, Error> {
-        read(&self.ledger_path(key))
+        let path = self.ledger_path(key);
+        self.files.own(&path)?;
+        read(&path)
     }
 
     /// Where the ledger of a session lies.

@@ -24,6 +24,7 @@ impl Store {
     /// Takes the lock if nobody holds it.
     pub fn try_lock(&self) -> Result<Option<Lock>, Error> {
         let path = self.root().join(LOCK);
+        self.files.own(&path)?;
         let open = || OpenOptions::new().read(true).write(true).open(&path);
         let file = match open() {
             Err(error) if error.kind() == ErrorKind::NotFound => {

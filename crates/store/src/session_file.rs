@@ -7,7 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sealed;
 
-const SCHEMA: &str = "retro.session/1";
+/// Number of the schema.
+pub(crate) const VERSION: u32 = 1;
+
+const SCHEMA_NAME: &str = "retro.session/";
+
+/// Lines of growth that a source may have. More are a mistake or malice, and
+/// whoever goes through them one by one would never end.
+const REVISIONS_MAX: u32 = 1_000_000;
 
 /// What is kept of a session as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +77,12 @@ struct Written {
     facts: Facts,
 }
 
+/// Only what every schema has.
+#[derive(Deserialize)]
+struct AnySchema {
+    schema: String,
+}
+
 impl SessionFile {
     /// A session of which nothing is known yet.
     pub fn new(key: SessionKey) -> SessionFile {
@@ -93,7 +106,7 @@ impl SessionFile {
         let SessionFile { key, facts, sources, evicted_at, pins } = self.kept();
         let title = facts.own_title();
         sealed::seal(&Written {
-            schema: SCHEMA.to_owned(),
+            schema: format!("{SCHEMA_NAME}{VERSION}"),
             agent: key.agent,
             id: key.id,
             title_from: title.as_ref().map(|title| title.rank),
@@ -111,11 +124,21 @@ impl SessionFile {
         })
     }
 
+    /// The number of a file's schema, if it is a later one than ours.
+    pub(crate) fn newer(bytes: &[u8]) -> Option<u32> {
+        let any: AnySchema = sealed::unseal(bytes).ok()?;
+        let number: u32 = any.schema.strip_prefix(SCHEMA_NAME)?.parse().ok()?;
+        (number > VERSION).then_some(number)
+    }
+
     /// The session of a file's bytes, or what is wrong with them.
     pub(crate) fn decode(bytes: &[u8]) -> Result<SessionFile, String> {
         let written: Written = sealed::unseal(bytes)?;
-        if written.schema != SCHEMA {
-            return Err(format!("its schema is {:?}, not {SCHEMA:?}", written.schema));
+        if written.schema != format!("{SCHEMA_NAME}{VERSION}") {
+            return Err(format!("its schema is {:?}, not \"{SCHEMA_NAME}{VERSION}\"", written.schema));
+        }
+        if let Some((source, _)) = written.sources.iter().find(|(_, entry)| entry.revisions > REVISIONS_MAX) {
+            return Err(format!("it lists more than {REVISIONS_MAX} revisions of {source}"));
         }
         let Written { agent, id, sources, evicted_at, pins, facts, .. } = written;
         Ok(SessionFile { key: SessionKey { agent, id }, facts, sources, evicted_at, pins })

@@ -13,7 +13,7 @@ use crate::files::{Entry, Files, Worth, at_once, entries};
 use crate::head::{self, Head};
 use crate::layout::{self, HEAD, PART, Slot};
 use crate::names::{self, Decoded};
-use crate::{Archive, Disk, Error, SessionFile};
+use crate::{Archive, Disk, Error, SessionFile, session_file};
 
 /// An open store. Clones are the same store.
 #[derive(Debug, Clone)]
@@ -92,6 +92,11 @@ impl Store {
         layout::session_file(self.root(), key)
     }
 
+    /// Where the index lies.
+    pub fn index_path(&self) -> PathBuf {
+        self.root().join(layout::INDEX).join(crate::Index::FILE)
+    }
+
     /// The raw files of a session, by source and revision.
     pub fn raw_slots(&self, session: &SessionKey) -> Result<Vec<Slot>, Error> {
         let folder = layout::raw_folder(self.root(), session);
@@ -139,6 +144,7 @@ impl Store {
             return Ok(Some(file.clone()));
         }
         let path = layout::session_file(self.root(), key);
+        self.files.own(&path)?;
         let Some(file) = read_session(&path)? else { return Ok(None) };
         if file.key != *key {
             let what = format!("it is the file of {}", file.key);
@@ -154,9 +160,11 @@ impl Store {
     /// file never names a source that is not there.
     pub fn put_session(&self, file: &SessionFile) -> Result<bool, Error> {
         let file = file.kept();
-        // A file that cannot be read is as good as none: it is made anew.
-        if self.session(&file.key).is_ok_and(|old| old.as_ref() == Some(&file)) {
-            return Ok(false);
+        match self.session(&file.key) {
+            Ok(old) if old.as_ref() == Some(&file) => return Ok(false),
+            // A file that cannot be read is as good as none: it is made anew.
+            Ok(_) | Err(Error::Damaged { .. }) => {}
+            Err(error) => return Err(error),
         }
         self.waiting().insert(file.key.clone(), file);
         Ok(true)
@@ -254,11 +262,16 @@ pub(crate) fn read_session(path: &Path) -> Result<Option<SessionFile>, Error> {
     match fs::read(path) {
         Ok(bytes) => match SessionFile::decode(&bytes) {
             Ok(file) => Ok(Some(file)),
-            Err(what) => Err(Error::Damaged {
-                path: path.to_owned(),
-                what,
-                help: "`retro sync --force` makes it anew from the raw bytes while they are there",
-            }),
+            Err(what) => match SessionFile::newer(&bytes) {
+                Some(found) => {
+                    Err(Error::Newer { path: path.to_owned(), found, known: session_file::VERSION })
+                }
+                None => Err(Error::Damaged {
+                    path: path.to_owned(),
+                    what,
+                    help: "`retro doctor --fix` makes it anew from the raw bytes while they are there",
+                }),
+            },
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::io("read", path)(error)),

@@ -1,128 +1,44 @@
-//! A disk that fails on purpose.
+//! Disks that fail on purpose, for the tests of this crate and of those above it.
 //!
-//! Numbered from 1, every operation is a place where a store can be stopped. A
-//! test counts them in an undisturbed run, then stops after each in turn.
+//! Each is a [`crate::Disk`] over real files: [`FailingDisk`] stops after a number of
+//! operations, [`PowerDisk`] also forgets what was not synced, [`FullDisk`] has room
+//! for so many bytes. None of them waits for the real medium: that a sync was asked
+//! for at the right place is what they show, and thousands of runs have to be quick.
 
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+mod failing;
+mod full;
+mod power;
 
-use crate::{Disk, RealDisk};
+pub use failing::{FailingDisk, Fails};
+pub use full::FullDisk;
+pub use power::{Loss, PowerDisk};
 
-/// How long a failing disk fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fails {
-    /// One operation fails, the ones after it work.
-    Once,
-    /// That operation and all after it fail.
-    ForEver,
-}
+/// Throws that can be repeated from their seed.
+#[derive(Debug, Clone)]
+pub struct Dice(u64);
 
-/// A [`RealDisk`] that works for some operations and then fails. A write that
-/// fails leaves half of its bytes, as a kill in its middle would.
-#[derive(Debug)]
-pub struct FailingDisk {
-    works: u64,
-    fails: Fails,
-    asked: Mutex<Vec<(&'static str, PathBuf)>>,
-}
-
-impl FailingDisk {
-    /// A disk on which this many operations work.
-    pub fn after(works: u64, fails: Fails) -> Self {
-        FailingDisk { works, fails, asked: Mutex::default() }
+impl Dice {
+    /// Dice that always fall the same way for the same seed.
+    pub fn new(seed: u64) -> Dice {
+        Dice(seed)
     }
 
-    /// A disk that only counts.
-    pub fn counting() -> Self {
-        Self::after(u64::MAX, Fails::ForEver)
+    /// The next number.
+    pub fn throw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
     }
 
-    /// Operations asked for so far.
-    pub fn operations(&self) -> u64 {
-        self.asked().len() as u64
+    /// A number below `sides`; 0 if there are none.
+    pub fn below(&mut self, sides: u64) -> u64 {
+        self.throw().checked_rem(sides).unwrap_or(0)
     }
 
-    /// The operations asked for so far: the name of each, and its file or folder.
-    /// Of a rename it is the new name.
-    pub fn log(&self) -> Vec<(&'static str, PathBuf)> {
-        self.asked().clone()
-    }
-
-    /// Whether it has failed yet.
-    pub fn has_failed(&self) -> bool {
-        self.operations() > self.works
-    }
-
-    fn step(&self, operation: &'static str, path: &Path) -> io::Result<()> {
-        let mut asked = self.asked();
-        asked.push((operation, path.to_owned()));
-        let number = asked.len() as u64;
-        let fails = match self.fails {
-            Fails::Once => self.works.checked_add(1) == Some(number),
-            Fails::ForEver => number > self.works,
-        };
-        if fails { Err(io::Error::other(format!("stopped at operation {number}"))) } else { Ok(()) }
-    }
-
-    fn asked(&self) -> MutexGuard<'_, Vec<(&'static str, PathBuf)>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn half(bytes: &[u8]) -> &[u8] {
-    bytes.get(..bytes.len() / 2).unwrap_or_default()
-}
-
-impl Disk for FailingDisk {
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.step("create_dir", path)?;
-        RealDisk.create_dir(path)
-    }
-
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.step("write", path).inspect_err(|_| RealDisk.write(path, half(bytes)).unwrap_or_default())?;
-        RealDisk.write(path, bytes)
-    }
-
-    fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.step("write_at", path)
-            .inspect_err(|_| RealDisk.write_at(path, offset, half(bytes)).unwrap_or_default())?;
-        RealDisk.write_at(path, offset, bytes)
-    }
-
-    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
-        self.step("truncate", path)?;
-        RealDisk.truncate(path, length)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step("rename", to)?;
-        RealDisk.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.step("remove", path)?;
-        RealDisk.remove(path)
-    }
-
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        self.step("remove_dir", path)?;
-        RealDisk.remove_dir(path)
-    }
-
-    fn restrict_dir(&self, path: &Path) -> io::Result<()> {
-        self.step("restrict_dir", path)?;
-        RealDisk.restrict_dir(path)
-    }
-
-    fn sync_file(&self, path: &Path) -> io::Result<()> {
-        self.step("sync_file", path)?;
-        RealDisk.sync_file(path)
-    }
-
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.step("sync_dir", path)?;
-        RealDisk.sync_dir(path)
+    /// Heads or tails.
+    pub fn coin(&mut self) -> bool {
+        self.throw() & 1 == 0
     }
 }

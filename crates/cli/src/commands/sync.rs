@@ -165,7 +165,7 @@ fn called_by_hook(args: &Args, context: &Context) -> Outcome {
             && let Some(call) = hook::read_call(&context.world, &config, &input)
         {
             let _ = match only_enqueue {
-                true => hook::enqueue(&config, &call),
+                true => hook::enqueue(&context.world, &config, &call),
                 false => hook::capture(&context.world, &config, &call),
             };
         }

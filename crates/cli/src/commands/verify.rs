@@ -7,16 +7,16 @@ use crate::format::thousands;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro verify             names, ends and checksums: seconds
-  retro verify --deep      every captured byte")]
+  retro verify --deep      every captured byte, and what the index says of it")]
 pub struct Args {
-    /// Read every captured byte
+    /// Read every captured byte, and compare the index with what it says
     #[arg(long)]
     deep: bool,
 }
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let store = context.store(&context.config()?)?;
-    let report = store.verify(args.deep, &mut |_| {})?;
+    let report = retro::engine::verify::verify(&store, args.deep, &mut |_| {})?;
     let ok = report.problems.is_empty();
     let exit = if ok { Exit::Done } else { Exit::Findings };
     if context.global.json {

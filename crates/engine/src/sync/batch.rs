@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use retro_agents::settle;
 use retro_model::{LedgerRow, Timestamp};
 use retro_store::{Index, Lock, PlaceRow, SourceRow, Store};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -86,7 +86,7 @@ impl Batcher<'_> {
 
     /// Captures one session under a lock that is held already.
     pub(crate) fn one(&mut self, session: &SessionFiles, lock: Lock) -> Result<(), Error> {
-        let until = stages::by_name("capture");
+        let until = stages::by_name("turns");
         let (captured, _) = self.capture(std::slice::from_ref(session), until)?;
         drop(lock);
         captured.iter().for_each(|one| self.count(one));
@@ -100,8 +100,12 @@ impl Batcher<'_> {
         until: Option<&'static Stage>,
     ) -> Result<(Vec<Captured>, u64), Error> {
         let mut work: Vec<(&SessionFiles, Vec<SourceRow>)> = Vec::with_capacity(batch.len());
+        let mut behind = HashSet::new();
         for session in batch {
             work.push((session, self.index.sources_of(&session.key)?));
+            if turns_are_behind(self.index, session)? {
+                behind.insert(session.key.clone());
+            }
         }
         let now = self.world.now();
         let (store, places) = (self.store, self.places);
@@ -147,7 +151,9 @@ impl Batcher<'_> {
                         index.put_turn(turn)?;
                     }
                     let parser = agent_of(&one.key).map_or(0, |agent| agent.parser_version());
-                    index.put_stage(&one.key, "turns", parser, &one.content)?;
+                    if !behind.contains(&one.key) {
+                        index.put_stage(&one.key, "turns", parser, &one.content)?;
+                    }
                 }
                 for (path, reason) in &one.failed {
                     index.put_failure(path, &one.key.agent, reason, now)?;
@@ -263,6 +269,16 @@ fn settle_session(
     Ok(Settling { stamp, ledger: Some(rows), large: None })
 }
 
+/// Whether bytes were captured whose turns are not in the index. Those of the next
+/// bytes alone do not make it whole then; it is read again as a whole.
+fn turns_are_behind(index: &Index, session: &SessionFiles) -> Result<bool, Error> {
+    let captured = index.stage_of(&session.key, "capture")?;
+    let turns = index.stage_of(&session.key, "turns")?;
+    Ok(captured.is_some_and(|(_, content)| {
+        turns.is_none_or(|made| made != (session.agent.parser_version(), content))
+    }))
+}
+
 fn version(stage: &str) -> u32 {
     stages::by_name(stage).map_or(0, |stage| stage.version)
 }
@@ -286,6 +302,7 @@ pub(crate) fn backfill(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<(), Error> {
     let current = index.stage_rows("turns")?;
+    let captured = index.stage_rows("capture")?;
     let rows: HashMap<_, _> =
         index.session_rows()?.into_iter().map(|row| (row.key(), row.mtime_ns)).collect();
     let stale: Vec<_> = store
@@ -293,7 +310,10 @@ pub(crate) fn backfill(
         .into_iter()
         .filter_map(|key| {
             let agent = agent_of(&key)?;
-            let fits = current.get(&key).is_some_and(|(version, _)| *version == agent.parser_version());
+            let content = captured.get(&key).map(|(_, content)| content);
+            let fits = current.get(&key).is_some_and(|(version, input)| {
+                *version == agent.parser_version() && content.is_none_or(|content| content == input)
+            });
             (!fits || !rows.contains_key(&key)).then_some((key, agent))
         })
         .collect();

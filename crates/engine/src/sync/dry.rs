@@ -2,10 +2,9 @@
 
 use rayon::prelude::*;
 use retro_agents::{Format, Parsed, Part, Reader, settle};
-use retro_store::{RealDisk, Store};
+use retro_store::Store;
 use std::collections::HashMap;
 use std::io::Read;
-use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Progress, SyncOptions, SyncReport, look, unchanged};
@@ -21,7 +20,7 @@ pub(super) fn run(
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
     // A store that does not exist yet is not made for a question.
-    let (places, in_store) = match Store::open(&config.root.value, Arc::new(RealDisk)) {
+    let (places, in_store) = match Store::open(&config.root.value, world.disk.clone()) {
         Ok(store) => {
             (store.index_if_there()?.map_or(Ok(HashMap::new()), |index| index.places())?, Some(store))
         }

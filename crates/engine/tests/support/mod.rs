@@ -3,12 +3,10 @@
 
 use retro_agents::{AGENTS, Agent, by_name, script::Script};
 use retro_engine::discover::discover;
-use retro_engine::sync::sync_store;
 use retro_engine::{Config, SyncOptions, SyncReport, World, read, sync};
 use retro_model::{Event, SessionKey, SourceKind, Timestamp};
-use retro_store::{Disk, RealDisk, Slot, Store};
+use retro_store::{RealDisk, Slot, Store};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,7 +19,7 @@ pub struct Machine {
 impl Machine {
     /// An empty machine on which every session is quiet.
     pub fn new() -> Machine {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         let home = dir.path().join("home");
         std::fs::create_dir_all(&home).unwrap();
         let tomorrow = Timestamp::from_millis(jiff_now() + 3 * 86_400_000).unwrap();
@@ -66,12 +64,6 @@ impl Machine {
 
     pub fn sync_with(&self, options: &SyncOptions) -> SyncReport {
         sync(&self.world, &self.config, options, &|_| {}).unwrap()
-    }
-
-    /// A sync that never waits for the disk, for trials with thousands of sessions.
-    pub fn quick_sync(&self) -> SyncReport {
-        let store = Store::open_or_create(&self.config.root.value, Arc::new(Hasty)).unwrap();
-        sync_store(&self.world, &self.config, &SyncOptions::default(), &store, &|_| {}).unwrap()
     }
 
     pub fn store(&self) -> Store {
@@ -128,46 +120,15 @@ impl Machine {
     }
 
     pub fn verify(&self) {
-        let report = self.store().verify(true, &mut |_| {}).unwrap();
+        let report = retro_engine::verify::verify(&self.store(), true, &mut |_| {}).unwrap();
         assert!(report.problems.is_empty(), "{:?}", report.problems);
     }
 }
 
-/// The file system of this machine, without waiting for the medium.
-#[derive(Debug)]
-struct Hasty;
-
-impl Disk for Hasty {
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        RealDisk.create_dir(path)
-    }
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        RealDisk.write(path, bytes)
-    }
-    fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        RealDisk.write_at(path, offset, bytes)
-    }
-    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
-        RealDisk.truncate(path, length)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealDisk.rename(from, to)
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove(path)
-    }
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove_dir(path)
-    }
-    fn restrict_dir(&self, path: &Path) -> io::Result<()> {
-        RealDisk.restrict_dir(path)
-    }
-    fn sync_file(&self, _: &Path) -> io::Result<()> {
-        Ok(())
-    }
-    fn sync_dir(&self, _: &Path) -> io::Result<()> {
-        Ok(())
-    }
+/// A folder of its own, in memory where that is possible: thousands of tries would
+/// otherwise wait for the disk.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
 }
 
 pub fn raw(store: &Store, slot: &Slot) -> Vec<u8> {

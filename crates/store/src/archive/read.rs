@@ -80,13 +80,17 @@ impl Archive {
         Ok(Some((file, commits)))
     }
 
-    /// The open file with its last commit. Unlike [`Archive::tail`] this checks
-    /// no data that it does not have to: whoever reads on checks what it reads.
+    /// The open file with its last commit. Like [`Archive::tail`], but what lies
+    /// before a torn end is not checked: whoever reads on checks what it reads.
     fn glance(&self) -> Result<Option<(File, Commit)>, Error> {
         let Some((mut file, length)) = self.open()? else { return Ok(None) };
         let tip = match self.known(&mut file, length)? {
             Some(standing) => standing.commit,
-            None => tail::last_before(&mut file, length).map_err(Error::raw(&self.path))?,
+            None => match tail::last_before(&mut file, length).map_err(Error::raw(&self.path))? {
+                // A power cut can have lost its data: then it is no commit.
+                Some(tip) if !tip.settled => self.standing(&mut file, length)?.commit,
+                tip => tip,
+            },
         };
         Ok(tip.map(|tip| (file, tip)))
     }

@@ -112,6 +112,10 @@ fn a_commit_whose_data_a_power_cut_lost_is_not_believed() {
 
     let fresh = again(&store);
     assert_sound(&fresh);
+    // Whoever reads before the next sync has cut it sees what is good, and no damage.
+    assert_eq!(bytes_of(&again(&store).archive(&slot())), CHUNKS.concat());
+    assert_eq!(again(&store).archive(&slot()).read_range(0, 4).unwrap(), &CHUNKS[0][..4]);
+    assert_eq!(again(&store).archive(&slot()).commits().unwrap().len(), CHUNKS.len());
     let archive = fresh.archive(&slot());
     assert_eq!(archive.tail().unwrap().unwrap().end, CHUNKS.concat().len() as u64);
     assert_eq!(bytes_of(&archive), CHUNKS.concat());

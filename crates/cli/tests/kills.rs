@@ -1,0 +1,300 @@
+//! The real program, killed at any moment while agents write to their logs.
+//!
+//! When to kill is decided by progress, never by a clock: after a number of changes
+//! that were seen in the store. The throws come from a seed that is printed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
+use retro::agents::{AGENTS, script::Script};
+use retro::engine::read::feed_raw;
+use retro::model::SourceKind;
+use retro::store::{RealDisk, Slot, Store};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const SEED: u64 = 7;
+
+#[test]
+fn a_program_killed_at_any_moment_leaves_a_store_that_the_next_sync_completes() {
+    let rounds = if std::env::var_os("RETRO_TRIAL").is_some() { 300 } else { 8 };
+    let machine = Machine::new();
+    let mut dice = Dice(SEED);
+    let (mut killed, mut failures) = (0, Vec::new());
+    for round in 0..rounds {
+        let mut growth = machine.growth(round, &mut dice);
+        let command = machine.command_of(&mut dice);
+        let patience = dice.below(24);
+        let stop = AtomicBool::new(false);
+        let was_killed = std::thread::scope(|scope| {
+            let writer = scope.spawn(|| growth.write_until(&stop));
+            let was_killed = kill_after(command, &machine.root(), patience);
+            stop.store(true, Ordering::Relaxed);
+            writer.join().unwrap();
+            was_killed
+        });
+        killed += usize::from(was_killed);
+        let verify = machine.output(&["verify", "--deep"]);
+        if !verify.status.success() {
+            failures.push(format!("round {round}: {}", String::from_utf8_lossy(&verify.stdout)));
+        }
+        growth.finish();
+        if round % 4 == 3 {
+            failures.extend(machine.whole().err().map(|what| format!("round {round}: {what}")));
+        }
+    }
+    failures.extend(machine.whole().err());
+    failures.extend(machine.like_a_fresh_store().err());
+    println!("seed {SEED}; {killed} of {rounds} were killed before they were done");
+    println!("trial kills: {rounds} points, {} failures", failures.len());
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(killed * 4 > rounds, "only {killed} of {rounds} were killed: the trial shows nothing");
+}
+
+/// A user's machine, whose three agents write.
+struct Machine {
+    dir: tempfile::TempDir,
+}
+
+impl Machine {
+    fn new() -> Machine {
+        Machine { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().join("store")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        self.command_at(&self.root(), arguments)
+    }
+
+    fn command_at(&self, root: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_retro"));
+        command.args(arguments).arg("--root").arg(root);
+        command.env_clear().env("HOME", self.home()).env("TZ", "UTC").current_dir(self.dir.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    fn output(&self, arguments: &[&str]) -> std::process::Output {
+        self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
+    }
+
+    /// Some command that writes.
+    fn command_of(&self, dice: &mut Dice) -> Command {
+        match dice.below(8) {
+            0 => self.command(&["usage"]),
+            1 => self.command(&["rebuild"]),
+            2 => {
+                let log = files_below(&self.home())
+                    .into_iter()
+                    .find(|path| path.extension().is_some_and(|e| e == "jsonl"));
+                let input = serde_json::json!({"transcript_path": log, "session_id": "any"});
+                self.command(&["sync", "--hook", &input.to_string()])
+            }
+            _ => self.command(&["sync"]),
+        }
+    }
+
+    /// Sessions that are written in this round.
+    fn growth(&self, round: usize, dice: &mut Dice) -> Growth {
+        let mut logs = Vec::new();
+        for (at, agent) in AGENTS.iter().enumerate() {
+            let id = format!("{:08x}-0000-4000-8000-{:012}", round + 1, at + 1);
+            let story = format!("@ session {id}\n@ cwd /home/dev/shop\n{STORY}");
+            for (path, bytes) in agent.write(&Script::parse(&story).unwrap()) {
+                logs.push((self.home().join(path), bytes, 0));
+            }
+        }
+        for (path, _, _) in &logs {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        }
+        // Documents are written whole, and so are some of the logs.
+        let mut growth = Growth { logs, dice: Dice(dice.throw()) };
+        growth.write_whole(|path| path.extension().is_none_or(|ext| ext != "jsonl"));
+        growth
+    }
+
+    /// A sync gets through, and every log lies in the store byte for byte, in one
+    /// line of growth.
+    fn whole(&self) -> Result<(), String> {
+        let sync = self.output(&["sync"]);
+        if !sync.status.success() {
+            return Err(format!("the next sync: {}", String::from_utf8_lossy(&sync.stderr)));
+        }
+        let verify = self.output(&["verify", "--deep"]);
+        if !verify.status.success() {
+            return Err(String::from_utf8_lossy(&verify.stdout).into_owned());
+        }
+        let store = Store::open(&self.root(), Arc::new(RealDisk)).unwrap();
+        let mut logs = 0;
+        for key in store.session_keys().unwrap() {
+            for (source, entry) in store.session(&key).unwrap().unwrap().sources {
+                if entry.kind != SourceKind::Log {
+                    continue;
+                }
+                let mut bytes = Vec::new();
+                let slot = Slot::Session { key: key.clone(), source: source.clone(), revision: 1 };
+                feed_raw(&store, &slot, &mut |piece| bytes.extend_from_slice(piece)).unwrap();
+                let live = std::fs::read(entry.places.first().unwrap()).unwrap();
+                if entry.revisions != 1 || bytes != live {
+                    return Err(format!(
+                        "{key}#{source}: {} revisions, {} of {} bytes",
+                        entry.revisions,
+                        bytes.len(),
+                        live.len()
+                    ));
+                }
+                logs += 1;
+            }
+        }
+        if logs == 0 { Err("the store is empty".to_owned()) } else { Ok(()) }
+    }
+
+    /// The store holds what one holds that was made of the same logs in one go.
+    fn like_a_fresh_store(&self) -> Result<(), String> {
+        self.output(&["rebuild"]);
+        let content = self.content(&self.root());
+        let fresh = self.dir.path().join("fresh");
+        for command in ["sync", "rebuild"] {
+            assert!(self.command_at(&fresh, &[command]).status().unwrap().success());
+        }
+        let expected = self.content(&fresh);
+        match expected.iter().chain(&content).find(|(name, _)| expected.get(*name) != content.get(*name)) {
+            Some((name, _)) => Err(format!("{name} is not what a fresh store has")),
+            None => Ok(()),
+        }
+    }
+
+    /// Events and ledger of every session.
+    fn content(&self, root: &Path) -> BTreeMap<String, Vec<String>> {
+        let store = Store::open(root, Arc::new(RealDisk)).unwrap();
+        let mut content = BTreeMap::new();
+        for key in store.session_keys().unwrap() {
+            let events = retro::views::events(&store, &key).unwrap();
+            let mut lines: Vec<String> =
+                events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+            lines.push(format!("{:?}", store.ledger(&key).unwrap()));
+            content.insert(key.to_string(), lines);
+        }
+        assert!(!content.is_empty());
+        content
+    }
+}
+
+const STORY: &str = "\
+> Fix the tax test
+? Rounding, perhaps.
+$ cargo test
+| 1 failed
+! 101
+& Look for callers
+. $ grep -r vat
+. | two
+. < Two callers.
+< Done.
+> Thanks, now add docs
+< Added.
+";
+
+/// Logs being written, each as far as it is.
+struct Growth {
+    logs: Vec<(PathBuf, Vec<u8>, usize)>,
+    dice: Dice,
+}
+
+impl Growth {
+    /// Writes piece after piece, anywhere, until told to stop.
+    fn write_until(&mut self, stop: &AtomicBool) {
+        while !stop.load(Ordering::Relaxed) {
+            let at = self.dice.below(self.logs.len());
+            let length = self.dice.below(400);
+            self.append(at, length);
+        }
+    }
+
+    fn finish(&mut self) {
+        (0..self.logs.len()).for_each(|at| self.append(at, usize::MAX));
+    }
+
+    fn write_whole(&mut self, which: impl Fn(&Path) -> bool) {
+        for at in 0..self.logs.len() {
+            if which(&self.logs[at].0) {
+                self.append(at, usize::MAX);
+            }
+        }
+    }
+
+    fn append(&mut self, at: usize, length: usize) {
+        let (path, bytes, written) = &mut self.logs[at];
+        let end = written.saturating_add(length).min(bytes.len());
+        if end > *written {
+            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+            file.write_all(&bytes[*written..end]).unwrap();
+            *written = end;
+        }
+    }
+}
+
+/// Runs a command and kills it once the store was seen to change so many times;
+/// says whether it was still running.
+fn kill_after(mut command: Command, root: &Path, changes: usize) -> bool {
+    let mut child: Child = command.spawn().unwrap();
+    let mut seen = Vec::new();
+    let mut left = changes;
+    loop {
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        let now = sizes(root);
+        if now != seen {
+            if left == 0 {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                return true;
+            }
+            left -= 1;
+            seen = now;
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn sizes(root: &Path) -> Vec<(PathBuf, u64)> {
+    let files = files_below(root).into_iter();
+    files.map(|path| (path.clone(), std::fs::metadata(path).map_or(0, |meta| meta.len()))).collect()
+}
+
+/// Every file below a folder; what comes and goes meanwhile is left out.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true => files.extend(files_below(&entry.path())),
+            false => files.push(entry.path()),
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Throws that can be repeated.
+struct Dice(u64);
+
+impl Dice {
+    fn throw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 16
+    }
+
+    fn below(&mut self, sides: usize) -> usize {
+        self.throw() as usize % sides.max(1)
+    }
+}

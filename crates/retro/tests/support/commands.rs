@@ -1,0 +1,122 @@
+//! Every command that writes to a store, with the machine it is run on.
+
+use retro::engine::import::{Choice, ImportOptions};
+use retro::engine::rebuild::{mend, rebuild};
+use retro::engine::{SyncOptions, World, hook, import, quick, stages, sync};
+use retro::store::Store;
+use retro::views;
+use serde_json::json;
+
+use super::machine::Machine;
+use super::scene;
+
+/// A command that writes.
+pub struct Command {
+    pub name: &'static str,
+    /// Makes the machine as it is before the command.
+    pub prepare: fn() -> Machine,
+    pub run: fn(&Machine, &World) -> Result<(), retro::Error>,
+}
+
+impl Command {
+    pub fn run_on(&self, machine: &Machine) {
+        (self.run)(machine, &machine.world).unwrap();
+    }
+
+    /// Whether the store it starts from is one that verifies.
+    pub fn is_sound_before(&self) -> bool {
+        self.name != MEND
+    }
+}
+
+const MEND: &str = "doctor --fix";
+
+/// All of them.
+pub const COMMANDS: &[Command] = &[
+    Command { name: "first sync", prepare: scene::empty, run: synced },
+    Command { name: "sync of grown logs", prepare: scene::grown, run: synced },
+    Command { name: "sync of growing logs", prepare: scene::grown, run: synced_now },
+    Command { name: "sync that settles and packs", prepare: scene::fresh, run: synced },
+    Command { name: "sync --from a store of the Python program", prepare: scene::seed, run: synced_from },
+    Command { name: "import", prepare: scene::grown, run: imported },
+    Command { name: "sync --hook", prepare: scene::grown, run: hooked },
+    Command { name: "sync --enqueue", prepare: scene::grown, run: enqueued },
+    Command { name: "usage", prepare: scene::grown, run: asked_for_costs },
+    Command { name: "render", prepare: scene::whole, run: rendered },
+    Command { name: "rebuild", prepare: scene::whole, run: rebuilt },
+    Command { name: "rebuild ledger", prepare: scene::whole, run: rebuilt_ledger },
+    Command { name: MEND, prepare: scene::damaged, run: mended },
+];
+
+fn synced(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    sync(world, &machine.config, &SyncOptions::default(), &|_| {})?;
+    Ok(())
+}
+
+fn synced_now(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    synced(machine, &world.clone().with_clock(jiff::Timestamp::now().into()))
+}
+
+fn synced_from(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    let options = SyncOptions { from: Some(scene::seed_path(machine)), ..SyncOptions::default() };
+    sync(world, &machine.config, &options, &|_| {})?;
+    Ok(())
+}
+
+fn imported(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    for agent in ["claude", "codex", "grok"] {
+        let options =
+            ImportOptions { agent: agent.to_owned(), choice: Choice::All(None), force: false, from: None };
+        import::import(world, &machine.config, &options, &|_| {})?;
+    }
+    Ok(())
+}
+
+fn hooked(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    hook::capture(world, &machine.config, &call(machine, world))?;
+    Ok(())
+}
+
+fn enqueued(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    hook::enqueue(world, &machine.config, &call(machine, world))?;
+    Ok(())
+}
+
+fn call(machine: &Machine, world: &World) -> hook::Call {
+    let is_claude = |path: &&std::path::PathBuf| path.starts_with(machine.home().join(".claude"));
+    let logs = machine.logs();
+    let transcript = logs.iter().find(is_claude).unwrap();
+    let input = json!({"transcript_path": transcript, "session_id": "any"}).to_string();
+    hook::read_call(world, &machine.config, &input).unwrap()
+}
+
+fn asked_for_costs(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    quick::before_costs(world, &machine.config)?;
+    Ok(())
+}
+
+fn rendered(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    let store = Store::open(&machine.config.root.value, world.disk.clone())?;
+    for key in store.session_keys()? {
+        let shown = views::show(&machine.config, &store, &key)?;
+        store.put_rendered(&key, &views::markdown(&shown.view, &shown.transcript()))?;
+    }
+    Ok(())
+}
+
+fn rebuilt(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    rebuild(world, &machine.config, None, &|_| {})?;
+    Ok(())
+}
+
+fn rebuilt_ledger(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    rebuild(world, &machine.config, stages::by_name("ledger"), &|_| {})?;
+    Ok(())
+}
+
+/// Where sources lay is known again once all of them were looked at.
+fn mended(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    mend(world, &machine.config, &|_| {})?;
+    sync(world, &machine.config, &SyncOptions { force: true, ..SyncOptions::default() }, &|_| {})?;
+    Ok(())
+}

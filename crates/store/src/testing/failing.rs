@@ -1,0 +1,135 @@
+//! A disk that stops working.
+//!
+//! Numbered from 1, every operation is a place where a store can be stopped. A
+//! test counts them in an undisturbed run, then stops after each in turn.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::{Disk, RealDisk};
+
+/// How long a failing disk fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fails {
+    /// One operation fails, the ones after it work.
+    Once,
+    /// That operation and all after it fail.
+    ForEver,
+}
+
+/// A [`RealDisk`] that works for some operations and then fails. A write that
+/// fails leaves half of its bytes, as a kill in its middle would.
+#[derive(Debug)]
+pub struct FailingDisk {
+    works: u64,
+    fails: Fails,
+    kind: io::ErrorKind,
+    asked: Mutex<Vec<(&'static str, PathBuf)>>,
+}
+
+impl FailingDisk {
+    /// A disk on which this many operations work.
+    pub fn after(works: u64, fails: Fails) -> Self {
+        FailingDisk { works, fails, kind: io::ErrorKind::Other, asked: Mutex::default() }
+    }
+
+    /// The same disk with this reason for failing.
+    pub fn because(mut self, kind: io::ErrorKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// A disk that only counts.
+    pub fn counting() -> Self {
+        Self::after(u64::MAX, Fails::ForEver)
+    }
+
+    /// Operations asked for so far.
+    pub fn operations(&self) -> u64 {
+        self.asked().len() as u64
+    }
+
+    /// The operations asked for so far: the name of each, and its file or folder.
+    /// Of a rename it is the new name.
+    pub fn log(&self) -> Vec<(&'static str, PathBuf)> {
+        self.asked().clone()
+    }
+
+    /// Whether it has failed yet.
+    pub fn has_failed(&self) -> bool {
+        self.operations() > self.works
+    }
+
+    fn step(&self, operation: &'static str, path: &Path) -> io::Result<()> {
+        let mut asked = self.asked();
+        asked.push((operation, path.to_owned()));
+        let number = asked.len() as u64;
+        let fails = match self.fails {
+            Fails::Once => self.works.checked_add(1) == Some(number),
+            Fails::ForEver => number > self.works,
+        };
+        if fails { Err(io::Error::new(self.kind, format!("stopped at operation {number}"))) } else { Ok(()) }
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Vec<(&'static str, PathBuf)>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn half(bytes: &[u8]) -> &[u8] {
+    bytes.get(..bytes.len() / 2).unwrap_or_default()
+}
+
+impl Disk for FailingDisk {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.step("create_dir", path)?;
+        RealDisk.create_dir(path)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.step("write", path).inspect_err(|_| RealDisk.write(path, half(bytes)).unwrap_or_default())?;
+        RealDisk.write(path, bytes)
+    }
+
+    fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.step("write_at", path)
+            .inspect_err(|_| RealDisk.write_at(path, offset, half(bytes)).unwrap_or_default())?;
+        RealDisk.write_at(path, offset, bytes)
+    }
+
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
+        self.step("truncate", path)?;
+        RealDisk.truncate(path, length)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step("rename", to)?;
+        RealDisk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.step("remove", path)?;
+        RealDisk.remove(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.step("remove_dir", path)?;
+        RealDisk.remove_dir(path)
+    }
+
+    fn restrict_dir(&self, path: &Path) -> io::Result<()> {
+        self.step("restrict_dir", path)?;
+        RealDisk.restrict_dir(path)
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        self.step("sync_file", path)?;
+        std::fs::metadata(path).map(drop)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.step("sync_dir", path)?;
+        std::fs::metadata(path).map(drop)
+    }
+}
