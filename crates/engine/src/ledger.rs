@@ -2,6 +2,9 @@
 //!
 //! Rows say only what this session's own bytes say. Whether an answer was copied
 //! from another session is decided over all ledgers, when somebody asks for costs.
+//! Where the log cannot tell all that was used, a row says so (`open.rs`).
+
+mod open;
 
 use retro_model::{Event, EventId, Kind, LedgerRow, RowKind, SessionKey, Thread, Usage};
 use serde_json::Value;
@@ -26,6 +29,7 @@ pub fn rows(session: &SessionKey, events: &[Event]) -> Vec<LedgerRow> {
             rows.push(row(session, event, usage, cwd, &words));
         }
     }
+    rows.extend(open::rows(session, events));
     rows
 }
 
@@ -82,10 +86,14 @@ fn words(events: &[Event]) -> HashMap<&str, u64> {
     let mut words = HashMap::new();
     for event in events {
         let Some(response) = &event.response else { continue };
-        let text = event.text.as_ref().map_or(0, |text| text.len() as u64);
-        let args = event.tool.as_ref().and_then(|tool| tool.args.as_ref());
-        let args = args.map_or(0, |args| args.to_string().len() as u64);
-        *words.entry(response.as_str()).or_default() += text + args;
+        *words.entry(response.as_str()).or_default() += text_bytes(event);
     }
     words
+}
+
+/// Bytes of what an event says.
+fn text_bytes(event: &Event) -> u64 {
+    let text = event.text.as_ref().map_or(0, |text| text.len() as u64);
+    let args = event.tool.as_ref().and_then(|tool| tool.args.as_ref());
+    text + args.map_or(0, |args| args.to_string().len() as u64)
 }

@@ -20,6 +20,7 @@ pub mod hook;
 pub mod import;
 pub mod ledger;
 pub mod platform;
+pub mod prices;
 pub mod quick;
 pub mod read;
 pub mod rebuild;

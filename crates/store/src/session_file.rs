@@ -14,8 +14,8 @@ const SCHEMA: &str = "retro.session/1";
 pub struct SessionFile {
     /// Which session.
     pub key: SessionKey,
-    /// What its records say of it. `ended_at` changes with every append and is
-    /// not kept.
+    /// What its records say of it. `ended_at` and `limits` change with every
+    /// append and are not kept.
     pub facts: Facts,
     /// Its parts.
     pub sources: BTreeMap<SourceKey, SourceEntry>,
@@ -86,6 +86,7 @@ impl SessionFile {
     pub(crate) fn kept(&self) -> SessionFile {
         let mut kept = self.clone();
         kept.facts.ended_at = None;
+        kept.facts.limits.clear();
         kept
     }
 
