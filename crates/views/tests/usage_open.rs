@@ -83,6 +83,23 @@ fn a_session_that_ended_is_complete() {
 }
 
 #[test]
+fn a_sub_agent_that_reported_its_end_was_not_cut_off() {
+    let machine = Machine::new();
+    let files = machine.tell("claude", support::STORY);
+    let is_log = |path: &&std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with("agent-") && name.ends_with(".jsonl")
+    };
+    let log = files.iter().find(is_log).unwrap();
+    let text = std::fs::read_to_string(log).unwrap();
+    let kept: Vec<&str> = text.lines().take_while(|line| !line.contains("Two callers")).collect();
+    assert!(kept.last().unwrap().contains("tool_result"), "{text}");
+    std::fs::write(log, kept.join("\n") + "\n").unwrap();
+    machine.sync();
+    assert_eq!(incomplete(&machine, None), []);
+}
+
+#[test]
 fn a_session_that_still_grows_is_not_incomplete_yet() {
     let machine = killed("claude", "\"tool_result\"");
     let now: Timestamp = jiff::Timestamp::now().into();

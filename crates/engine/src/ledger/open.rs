@@ -75,7 +75,13 @@ fn cut_off(events: &[Event]) -> Option<&Event> {
     for event in events.iter().filter(|event| is_said(event, &calls)) {
         last.insert(&event.thread, event);
     }
-    last.into_values().filter(|event| asks(event)).max_by_key(|event| event.seq)
+    // A sub-agent whose end was told to its parent did answer; its own last lines may be lost.
+    // (A note beside its log, without a time, tells only that it was started.)
+    let reports = events.iter().filter(|event| event.kind == Kind::Subagent && event.ts.is_some());
+    let ended: HashMap<&str, u64> =
+        reports.filter_map(|event| Some((event.child.as_deref()?, event.seq))).collect();
+    let has_ended = |event: &Event| ended.get(event.thread.as_str()).is_some_and(|end| *end > event.seq);
+    last.into_values().filter(|event| asks(event) && !has_ended(event)).max_by_key(|event| event.seq)
 }
 
 /// Whether an event is a step of the conversation with the model. What a user ran
@@ -83,7 +89,7 @@ fn cut_off(events: &[Event]) -> Option<&Event> {
 fn is_said(event: &Event, calls: &HashSet<&str>) -> bool {
     match event.kind {
         Kind::Assistant | Kind::Interruption | Kind::Error | Kind::Compaction | Kind::Denial => true,
-        Kind::User => !event.data.as_ref().is_some_and(|data| data.get("shell").is_some()),
+        Kind::User => event.data.as_ref().is_none_or(|data| data.get("shell").is_none()),
         Kind::ToolCall => event.origin == Origin::Model,
         Kind::ToolResult => {
             event.result.as_ref().is_some_and(|result| calls.contains(result.call_id.as_str()))
