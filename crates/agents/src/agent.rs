@@ -55,6 +55,12 @@ pub trait Agent: Send + Sync {
         None
     }
 
+    /// Why its logs do not tell how much of a subscription's allowance is used, if
+    /// they do not.
+    fn tells_no_limits(&self) -> Option<&'static str> {
+        Some("its logs do not tell")
+    }
+
     /// How a source of this name changes and is read, for a store that has only
     /// the raw file left.
     fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {

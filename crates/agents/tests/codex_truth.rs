@@ -2,6 +2,7 @@
 //! threads.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+mod billed;
 mod codex_home;
 mod home;
 
@@ -235,25 +236,6 @@ fn recorded_scenarios_are_told_as_they_happened() {
 
 type Figures = (String, [u64; 5]);
 
-/// Billed responses that a log cannot have, by the exceptions of the format.
-fn is_never_logged(scenario: &str, billed: &Value) -> bool {
-    let (set, name) = scenario.split_once('/').unwrap();
-    billed["delivered"] == false
-        // Made for the program itself, in a thread without a file.
-        || billed["kind"] == "side"
-        // No usage in rollouts at all.
-        || matches!(set, "codex-0.8.0" | "codex-0.20.0" | "codex-0.29.0")
-        || match (set, name) {
-            // The items and tokens of a round are written when it ends.
-            ("codex-0.42.0", "14-interrupt" | "14b-sigkill") => true,
-            // Chat servers tell no usage to this version.
-            ("codex-0.42.0", "01c-chat-wire") => true,
-            // An ephemeral run has no file.
-            ("codex", "25-mining-call") => true,
-            _ => false,
-        }
-}
-
 #[test]
 fn tokens_are_those_that_were_billed() {
     let Some(corpus) = corpus() else { return };
@@ -307,7 +289,7 @@ fn tokens_are_those_that_were_billed() {
                 }
                 None => {
                     found[1] += 1;
-                    if !is_never_logged(name, billed) {
+                    if !billed::may_be_unlogged(name, billed) {
                         wrong.push(format!("{name}: not in the log: {billed}"));
                     }
                 }

@@ -18,6 +18,7 @@ mod secrets;
 mod show;
 mod stages;
 mod status;
+mod statusline;
 mod sync;
 mod usage;
 mod verify;
@@ -47,6 +48,7 @@ pub enum Command {
     Secrets(secrets::Args),
     Show(show::Args),
     Stages(stages::Args),
+    Statusline(statusline::Args),
     Sync(sync::Args),
     Usage(usage::Args),
     Verify(verify::Args),
@@ -73,6 +75,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Secrets(args)) => secrets::run(&args, context),
         Some(Command::Show(args)) => show::run(&args, context),
         Some(Command::Stages(args)) => stages::run(&args, context),
+        Some(Command::Statusline(args)) => statusline::run(&args, context),
         Some(Command::Sync(args)) => sync::run(&args, context),
         Some(Command::Usage(args)) => usage::run(&args, context),
         Some(Command::Verify(args)) => verify::run(&args, context),

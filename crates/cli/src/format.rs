@@ -27,6 +27,17 @@ pub fn time(ts: Option<Timestamp>) -> String {
     }
 }
 
+/// How long it is from one instant to another, in two units at most: `2h 14m`.
+/// Nothing is negative: what is not later is now.
+pub fn span(from: Timestamp, to: Timestamp) -> String {
+    let minutes = to.as_millis().saturating_sub(from.as_millis()).max(0) / 60_000;
+    match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
+        (0, 0, minutes) => format!("{minutes}m"),
+        (0, hours, minutes) => format!("{hours}h {minutes}m"),
+        (days, hours, _) => format!("{days}d {hours}h"),
+    }
+}
+
 /// A count with its noun: `1 session`, `2 sessions`.
 pub fn count(number: u64, noun: &str) -> String {
     match number {
@@ -57,6 +68,14 @@ mod tests {
         let sizes = [0, 999, 1000, 9_940, 99_900, 999_600, 1_500_000_000];
         let read: Vec<String> = sizes.iter().map(|size| bytes(*size)).collect();
         assert_eq!(read, ["0 B", "999 B", "1.0 kB", "9.9 kB", "100 kB", "1.0 MB", "1.5 GB"]);
+    }
+
+    #[test]
+    fn spans_have_two_units() {
+        let at = |minutes: i64| Timestamp::from_millis(minutes * 60_000).unwrap();
+        let read = [0, 59, 134, 1500, 60].map(|minutes| span(at(0), at(minutes)));
+        assert_eq!(read, ["0m", "59m", "2h 14m", "1d 1h", "1h 0m"]);
+        assert_eq!(span(at(5), at(0)), "0m");
     }
 
     #[test]

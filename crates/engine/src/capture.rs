@@ -334,6 +334,7 @@ pub(crate) fn session_row<'a>(
         bytes: rows.map(|row| row.end).sum(),
         mtime_ns,
         links: facts.links.clone(),
+        limits: facts.limits.clone(),
     }
 }
 

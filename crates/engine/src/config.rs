@@ -6,8 +6,11 @@
 //! cannot come from a file inside the root.
 
 mod keys;
+mod prices;
+mod put;
 
 use retro_agents::by_name;
+use retro_usage::{Billing, PriceRow};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
@@ -15,6 +18,8 @@ use toml::{Table, Value};
 use crate::World;
 use crate::platform::expand_home;
 pub use keys::{KEYS, Key};
+pub use prices::{PriceChange, remove_price, set_price};
+pub use put::put;
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +81,10 @@ pub struct Config {
     pub exclude_regex: Setting<Vec<String>>,
     /// Whether file histories and paste caches are captured too.
     pub extras: Setting<bool>,
+    /// How the user pays.
+    pub billing: Setting<Billing>,
+    /// The user's own prices.
+    pub prices: Setting<Vec<PriceRow>>,
     /// Keys that were accepted and do nothing here, with the reason.
     pub notes: Vec<String>,
 }
@@ -117,6 +126,24 @@ pub enum ConfigError {
         key: String,
         /// The nearest right one, as a sentence part.
         hint: String,
+    },
+    /// A price that cannot be used.
+    #[error("{place}: price of {model:?}: {problem}")]
+    Price {
+        /// File and line.
+        place: String,
+        /// The model.
+        model: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The file cannot be written.
+    #[error("cannot write the configuration {path}: {source}")]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
     },
     /// A value of the wrong kind.
     #[error("{path}: `{key}` must be {expected}")]
@@ -180,6 +207,8 @@ impl Config {
             exclude_paths: Setting::default(Vec::new()),
             exclude_regex: Setting::default(Vec::new()),
             extras: Setting::default(false),
+            billing: Setting::default(Billing::default()),
+            prices: Setting::default(Vec::new()),
             notes: Vec::new(),
         }
     }
@@ -193,6 +222,14 @@ impl Config {
                 wrong(path, "cadence", "a time of at least a minute such as \"15m\" or \"6h\"")
             })?;
             self.cadence_minutes = Setting { value: minutes, origin: origin() };
+        }
+        if table.contains_key("billing") {
+            let value = Billing::named(text(path, table, "billing")?);
+            let value = value.ok_or_else(|| wrong(path, "billing", "\"plan\" or \"api\""))?;
+            self.billing = Setting { value, origin: origin() };
+        }
+        if let Some(value) = table.get("prices") {
+            self.prices = Setting { value: prices::read(path, value)?, origin: origin() };
         }
         if let Some(sources) = table.get("sources").and_then(Value::as_table) {
             let mut roots = BTreeMap::new();

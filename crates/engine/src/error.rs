@@ -20,6 +20,22 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// A file of ours outside the store cannot be written.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Prices that cannot be used.
+    #[error("the prices in {path} cannot be used: {what}; mend the file, or delete it and import again")]
+    Prices {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
     /// A path the user named holds nothing we know.
     #[error("no agent session found in {0}; retro reads these agents: {agents}", agents = agent_names())]
     NothingThere(PathBuf),

@@ -2,7 +2,11 @@
 //!
 //! Rows say only what this session's own bytes say. Whether an answer was copied
 //! from another session is decided over all ledgers, when somebody asks for costs.
+//! Where the log cannot tell all that was used, a row says so (`open.rs`).
 
+mod open;
+
+use open::Open;
 use retro_model::{Event, EventId, Kind, LedgerRow, RowKind, SessionKey, Thread, Usage};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -25,17 +29,19 @@ pub(crate) struct Ledger<'a> {
     /// Bytes of text that each answer left in the log.
     words: HashMap<String, u64>,
     rows: VecDeque<LedgerRow>,
+    open: Open,
 }
 
 impl<'a> Ledger<'a> {
     pub(crate) fn new(session: &'a SessionKey) -> Self {
         let (cwds, words) = (HashMap::new(), HashMap::new());
-        Ledger { session, cwds, first_cwd: None, words, rows: VecDeque::new() }
+        Ledger { session, cwds, first_cwd: None, words, rows: VecDeque::new(), open: Open::default() }
     }
 
     /// Takes the next event.
     pub(crate) fn push(&mut self, event: &Event) {
         self.count_words(event);
+        self.open.push(event);
         if let Some(cwd) = &event.cwd {
             self.first_cwd.get_or_insert_with(|| cwd.to_string());
             self.cwds.insert(event.thread.clone(), cwd.to_string());
@@ -59,7 +65,9 @@ impl<'a> Ledger<'a> {
 
     /// All rows that are left.
     pub(crate) fn finish(mut self) -> Vec<LedgerRow> {
-        self.take(self.rows.len())
+        let mut rows = self.take(self.rows.len());
+        rows.extend(self.open.finish(self.session));
+        rows
     }
 
     fn take(&mut self, count: usize) -> Vec<LedgerRow> {
@@ -72,12 +80,10 @@ impl<'a> Ledger<'a> {
 
     fn count_words(&mut self, event: &Event) {
         let Some(response) = &event.response else { return };
-        let text = event.text.as_ref().map_or(0, |text| text.len() as u64);
-        let args = event.tool.as_ref().and_then(|tool| tool.args.as_ref());
-        let args = args.map_or(0, |args| args.to_string().len() as u64);
+        let bytes = text_bytes(event);
         match self.words.get_mut(response) {
-            Some(words) => *words += text + args,
-            None => drop(self.words.insert(response.clone(), text + args)),
+            Some(words) => *words += bytes,
+            None => drop(self.words.insert(response.clone(), bytes)),
         }
     }
 }
@@ -121,4 +127,11 @@ fn totals(session: &SessionKey, event: &Event, cwd: Option<String>) -> Vec<Ledge
         })
     };
     models.into_iter().flatten().filter_map(of_model).collect()
+}
+
+/// Bytes of what an event says.
+fn text_bytes(event: &Event) -> u64 {
+    let text = event.text.as_ref().map_or(0, |text| text.len() as u64);
+    let args = event.tool.as_ref().and_then(|tool| tool.args.as_ref());
+    text + args.map_or(0, |args| args.to_string().len() as u64)
 }

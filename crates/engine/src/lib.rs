@@ -21,6 +21,7 @@ pub mod import;
 mod large;
 pub mod ledger;
 pub mod platform;
+pub mod prices;
 pub mod quick;
 pub mod read;
 pub mod rebuild;

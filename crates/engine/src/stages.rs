@@ -27,7 +27,7 @@ pub struct Stage {
 pub const STAGES: &[Stage] = &[
     Stage { name: "discover", version: 1, hot: true, help: "find the files of every session" },
     Stage { name: "capture", version: 1, hot: true, help: "keep their new bytes, and read them" },
-    Stage { name: "ledger", version: 1, hot: false, help: "one row for each answer of a model" },
+    Stage { name: "ledger", version: 2, hot: false, help: "one row for each answer of a model" },
     Stage { name: "turns", version: 1, hot: true, help: "one row for each message that opens a turn" },
     Stage { name: "normalized", version: 1, hot: false, help: "the settled events of a quiet session" },
     Stage { name: "repack", version: 1, hot: false, help: "pack raw files of a session quiet for a day" },

@@ -2,7 +2,7 @@
 //! of it is one that can be kept.
 
 use jiff::civil::{Date, date};
-use retro_usage::{Prices, UsageError};
+use retro_usage::{Import, Prices, UsageError};
 use std::sync::LazyLock;
 
 use crate::Tried;
@@ -14,7 +14,9 @@ pub(crate) fn check(bytes: &[u8]) -> Tried {
     let embedded = EMBEDDED.as_ref().map_err(ToString::to_string)?;
     let text = &*String::from_utf8_lossy(bytes);
     for only_known in [false, true] {
-        let Ok((prices, changes)) = embedded.import_litellm(text, DAY, only_known) else { continue };
+        let Ok(Import { prices, changes, .. }) = embedded.import_litellm(text, DAY, only_known) else {
+            continue;
+        };
         let known = |change: &&retro_usage::Change| change.was.is_some();
         assert!(
             !only_known || changes.iter().all(|change| known(&change)),
@@ -25,7 +27,7 @@ pub(crate) fn check(bytes: &[u8]) -> Tried {
         assert!(read.is_ok(), "the new table cannot be read again: {:?}", read.err());
         let read = read?.to_json()?;
         assert_eq!(read, written, "the new table comes back as another");
-        let again = prices.import_litellm(text, DAY, only_known)?.1;
+        let again = prices.import_litellm(text, DAY, only_known)?.changes;
         assert_eq!(again, [], "the same import changes something twice");
     }
     Ok(())

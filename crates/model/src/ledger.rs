@@ -17,6 +17,17 @@ pub enum RowKind {
     Side,
     /// A cumulative figure of the session: a check, never part of totals.
     Total,
+    /// No answer: answers stand in the log from here on that it has no figures for.
+    Unmeasured,
+    /// No answer: the log stops here, in the middle of a turn.
+    CutOff,
+}
+
+impl RowKind {
+    /// Whether the row says that figures are missing, and has none itself.
+    pub fn is_open(self) -> bool {
+        matches!(self, RowKind::Unmeasured | RowKind::CutOff)
+    }
 }
 
 /// One answer of a model, with its tokens. Says only what its own session's bytes

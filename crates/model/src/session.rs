@@ -2,9 +2,9 @@
 
 use retro_text::Redacted;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Address, Event, Kind, Origin, Timestamp};
+use crate::{Address, Event, Kind, LimitReading, Origin, Timestamp};
 
 /// How a source changes on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -103,6 +103,9 @@ pub struct Facts {
     pub links: BTreeSet<Link>,
     /// How the program was started, e.g. `cli` or `sdk`.
     pub entrypoint: At<String>,
+    /// The newest reading of each window of the account's allowance, by its name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<String, LimitReading>,
 }
 
 /// Bytes of the first prompt that are kept as a title.
@@ -153,6 +156,17 @@ impl Facts {
         }
     }
 
+    /// Adds a reading of a window of the account's allowance.
+    pub fn limit(&mut self, window: &str, reading: &LimitReading) {
+        match self.limits.get_mut(window) {
+            Some(known) if *known >= *reading => {}
+            Some(known) => *known = reading.clone(),
+            None => {
+                self.limits.insert(window.to_owned(), reading.clone());
+            }
+        }
+    }
+
     /// The best title of its own.
     pub fn own_title(&self) -> Option<Title> {
         let ranked = [
@@ -197,6 +211,9 @@ impl Facts {
         self.versions.extend(other.versions.iter().cloned());
         self.models.extend(other.models.iter().cloned());
         self.links.extend(other.links.iter().cloned());
+        for (window, reading) in &other.limits {
+            self.limit(window, reading);
+        }
     }
 }
 

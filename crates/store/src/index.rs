@@ -65,6 +65,16 @@ impl Store {
         }
     }
 
+    /// The index as it is, for questions that must change nothing and wait for
+    /// nothing; nothing if there is none, or none that this program can read.
+    pub fn index_to_read(&self) -> Option<Index> {
+        let path = self.root().join(INDEX).join(Index::FILE);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags).ok()?;
+        let found: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).ok()?;
+        (found == SCHEMA).then_some(Index { connection, path })
+    }
+
     /// Moves the index aside and makes a new, empty one: for when a question shows
     /// that it is broken.
     pub fn index_anew(&self) -> Result<Index, Error> {

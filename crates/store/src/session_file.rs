@@ -21,8 +21,8 @@ const REVISIONS_MAX: u32 = 1_000_000;
 pub struct SessionFile {
     /// Which session.
     pub key: SessionKey,
-    /// What its records say of it. `ended_at` changes with every append and is
-    /// not kept.
+    /// What its records say of it. `ended_at` and `limits` change with every
+    /// append and are not kept.
     pub facts: Facts,
     /// Its parts.
     pub sources: BTreeMap<SourceKey, SourceEntry>,
@@ -99,6 +99,7 @@ impl SessionFile {
     pub(crate) fn kept(&self) -> SessionFile {
         let mut kept = self.clone();
         kept.facts.ended_at = None;
+        kept.facts.limits.clear();
         kept
     }
 

@@ -12,7 +12,7 @@ use crate::figures::Sum;
 
 const HOUR_MS: i64 = 3_600_000;
 /// Length of a block.
-const BLOCK_MS: i64 = 5 * HOUR_MS;
+pub const BLOCK_MS: i64 = 5 * HOUR_MS;
 /// How far back a block is recent.
 pub(crate) const RECENT_MS: i64 = 3 * 24 * HOUR_MS;
 
@@ -81,6 +81,14 @@ pub(crate) fn cut(times: &[Timestamp]) -> Vec<(Span, usize)> {
         }
     }
     blocks
+}
+
+/// When the first answer of the running block was, from the times of answers, which
+/// rise; none if no block is running. The times must reach back to a pause of five
+/// hours, or to the first answer of all.
+pub fn block_start(times: &[Timestamp], now: Timestamp) -> Option<Timestamp> {
+    let (span, _) = cut(times).pop()?;
+    span.is_active(Some(now)).then(|| Timestamp::from_millis(span.first_ms))?
 }
 
 impl Span {

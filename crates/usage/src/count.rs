@@ -71,6 +71,12 @@ pub struct Incomplete {
     pub reason: String,
 }
 
+impl Incomplete {
+    pub(crate) fn of(session: &SessionKey, reason: impl Into<String>) -> Incomplete {
+        Incomplete { agent: session.agent.clone(), session_id: session.id.clone(), reason: reason.into() }
+    }
+}
+
 /// What counts, and what was done with the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counted {
@@ -86,6 +92,8 @@ pub struct Counted {
     pub incomplete: Vec<Incomplete>,
     /// Lines written in the model's place; no answers, and counted nowhere.
     pub synthetic_rows: u64,
+    /// Rows that say where a log cannot tell all of its use.
+    pub open: Vec<(SessionKey, LedgerRow)>,
 }
 
 /// Decides which rows count. The order of `rows` does not matter.
@@ -106,6 +114,10 @@ pub fn decide(rows: Vec<(SessionKey, LedgerRow)>) -> Counted {
         let Some((session, mut row)) = rows.get_mut(at).and_then(Option::take) else { continue };
         if row.kind == RowKind::Total {
             totals.push((session, row));
+            continue;
+        }
+        if row.kind.is_open() {
+            counted.open.push((session, row));
             continue;
         }
         if is_synthetic(&row) {
@@ -175,7 +187,7 @@ fn one_a_key(
     let mut repeated: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &at in order {
         let Some((_, row)) = rows.get(at) else { continue };
-        if row.kind == RowKind::Total || is_synthetic(row) {
+        if row.kind == RowKind::Total || row.kind.is_open() || is_synthetic(row) {
             continue;
         }
         match first.entry(&row.key) {

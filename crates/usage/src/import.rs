@@ -9,10 +9,11 @@
 use jiff::civil::Date;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::UsageError;
-use crate::table::{PriceRow, Prices, Rates, Step, Tier, check, order};
+use crate::table::{PriceRow, Prices, Rates, Step, Tier};
 
 /// What an import changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -27,20 +28,63 @@ pub struct Change {
     pub now: Rates,
 }
 
+/// What became of the entries of an imported table.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Tally {
+    /// Entries whose price we had already.
+    pub unchanged: u64,
+    /// Models whose price was seen later than the day of the imported table.
+    pub older: u64,
+    /// Entries of something else than answers in text: images, speech, embeddings.
+    pub other_modes: u64,
+    /// Entries without a price for input and output.
+    pub unpriced: u64,
+    /// Entries of a reseller's region or account, and repeats of a model.
+    pub variants: u64,
+    /// Models that are not in our table, where only known ones were asked for.
+    pub unknown: u64,
+    /// Models that another provider than their maker lists under the bare name.
+    pub sold_by_another: u64,
+}
+
+/// What an import gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// The new table.
+    pub prices: Prices,
+    /// What changed in it.
+    pub changes: Vec<Change>,
+    /// The rows it holds now that it did not hold before: what is to be kept.
+    pub rows: Vec<PriceRow>,
+    /// What became of all entries.
+    pub tally: Tally,
+}
+
+/// Why an entry gives no row.
+enum Skipped {
+    OtherMode,
+    Unpriced,
+    Variant,
+}
+
 impl Prices {
     /// Takes the prices of a LiteLLM table of this day, for all models or only
-    /// for those the table knows. Gives the new table and what changed in it.
-    pub fn import_litellm(
-        &self,
-        text: &str,
-        day: Date,
-        only_known: bool,
-    ) -> Result<(Prices, Vec<Change>), UsageError> {
+    /// for those the table knows.
+    pub fn import_litellm(&self, text: &str, day: Date, only_known: bool) -> Result<Import, UsageError> {
         let models: BTreeMap<String, Value> = serde_json::from_str(text)?;
+        let mut tally = Tally::default();
         let mut read: BTreeMap<(String, String), PriceRow> = BTreeMap::new();
         for (id, entry) in models.iter().filter_map(|(id, entry)| Some((id, entry.as_object()?))) {
-            if let Some(row) = self.read_entry(id, entry, day) {
-                read.entry((row.model.clone(), row.provider.clone())).or_insert(row);
+            match self.read_entry(id, entry, day) {
+                Ok(row) => match read.entry((row.model.clone(), row.provider.clone())) {
+                    Entry::Vacant(free) => {
+                        free.insert(row);
+                    }
+                    Entry::Occupied(_) => tally.variants += 1,
+                },
+                Err(Skipped::OtherMode) => tally.other_modes += 1,
+                Err(Skipped::Unpriced) => tally.unpriced += 1,
+                Err(Skipped::Variant) => tally.variants += 1,
             }
         }
         if read.is_empty() {
@@ -48,14 +92,19 @@ impl Prices {
         }
         let contested = self.contested(&read);
         let mut prices = self.clone();
-        let mut changes = Vec::new();
+        let (mut changes, mut rows) = (Vec::new(), Vec::new());
         for ((model, provider), mut row) in read {
             let same = |known: &&mut PriceRow| known.model == model && known.provider == provider;
+            if prices.rows.iter_mut().filter(same).any(|known| known.date > day) {
+                tally.older += 1;
+                continue;
+            }
             let in_force = |known: &&mut PriceRow| known.from.is_none_or(|from| from <= day);
             let known = prices.rows.iter_mut().filter(same).rfind(in_force);
             let was = match known {
                 Some(known) if figures(known) == figures(&row) => {
                     (known.date, known.source) = (day, row.source);
+                    tally.unchanged += 1;
                     continue;
                 }
                 Some(known) => {
@@ -65,44 +114,49 @@ impl Prices {
                     row.web_search = row.web_search.or(known.web_search);
                     Some(known.rates.clone())
                 }
-                None if only_known || self.is_sold_by_another(&row) || contested.contains(&row.model) => {
+                None if only_known => {
+                    tally.unknown += 1;
+                    continue;
+                }
+                None if self.is_sold_by_another(&row) || contested.contains(&row.model) => {
+                    tally.sold_by_another += 1;
                     continue;
                 }
                 None => None,
             };
             changes.push(Change { model, provider, was, now: row.rates.clone() });
-            prices.rows.retain(|known| order(known) != order(&row));
-            prices.rows.push(row);
+            rows.push(row);
         }
-        prices.rows.sort_by(|a, b| order(a).cmp(&order(b)));
         prices.snapshot = prices.snapshot.max(day);
-        check(&prices.rows)?;
-        Ok((prices, changes))
+        let prices = prices.with_imported(rows.clone())?;
+        Ok(Import { prices, changes, rows, tally })
     }
 
-    fn read_entry(&self, id: &str, entry: &Map<String, Value>, day: Date) -> Option<PriceRow> {
+    fn read_entry(&self, id: &str, entry: &Map<String, Value>, day: Date) -> Result<PriceRow, Skipped> {
         let mode = entry.get("mode").and_then(Value::as_str).unwrap_or("chat");
         if !matches!(mode, "chat" | "responses" | "completion") {
-            return None;
+            return Err(Skipped::OtherMode);
         }
-        let seller = entry.get("litellm_provider")?.as_str()?.to_lowercase();
+        let seller = entry.get("litellm_provider").and_then(Value::as_str).ok_or(Skipped::Variant)?;
+        let seller = seller.to_lowercase();
         let provider = self.providers.get(&seller).cloned().unwrap_or(seller.clone());
         let model = id.to_lowercase();
         let model = model.strip_prefix(&format!("{seller}/")).unwrap_or(&model).to_owned();
         // Deeper paths are regions and accounts of resellers: another product.
         if model.contains('/') || model.is_empty() {
-            return None;
+            return Err(Skipped::Variant);
         }
         let mut read = Flat::default();
         for (name, value) in entry {
             read.take(name, value);
         }
-        let Part { rates, above } = read.parts.remove("").unwrap_or_default().settled()?;
+        let Part { rates, above } =
+            read.parts.remove("").and_then(Loose::settled).ok_or(Skipped::Unpriced)?;
         let tiers = read.parts.into_iter().filter_map(|(name, part)| {
             let Part { rates, above } = part.settled()?;
             Some((name, Tier { rates, above }))
         });
-        Some(PriceRow {
+        Ok(PriceRow {
             model,
             provider,
             from: None,
@@ -257,7 +311,9 @@ mod tests {
 
     fn import(table: Value, only_known: bool) -> (Prices, Vec<Change>) {
         let prices = Prices::embedded().unwrap();
-        prices.import_litellm(&table.to_string(), date(2027, 2, 1), only_known).unwrap()
+        let import = prices.import_litellm(&table.to_string(), date(2027, 2, 1), only_known).unwrap();
+        assert_eq!(import.rows.len(), import.changes.len());
+        (import.prices, import.changes)
     }
 
     #[test]
@@ -293,10 +349,11 @@ mod tests {
             "input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06 } });
         let (once, changes) = import(new.clone(), false);
         assert_eq!((changes.len(), &changes[0].was), (1, &None));
-        let (twice, changes) = once.import_litellm(&new.to_string(), date(2027, 3, 1), false).unwrap();
-        assert_eq!(changes, []);
-        assert_eq!(twice.resolve("grok-9", None, None).unwrap().row.rates.input, 1_000_000);
-        assert_eq!(Prices::parse(&twice.to_json().unwrap()).unwrap(), twice);
+        let twice = once.import_litellm(&new.to_string(), date(2027, 3, 1), false).unwrap();
+        assert_eq!((twice.changes.as_slice(), twice.tally.unchanged), ([].as_slice(), 1));
+        assert_eq!(twice.prices.resolve("grok-9", None, None).unwrap().row.rates.input, 1_000_000);
+        let again = Prices::parse(&twice.prices.to_json().unwrap()).unwrap();
+        assert!(again.rows().eq(twice.prices.rows()));
     }
 
     #[test]
@@ -308,7 +365,8 @@ mod tests {
         );
         let new: Vec<_> = changes.iter().map(|change| (&*change.model, &*change.provider)).collect();
         assert_eq!(new, [("m-2", "b"), ("m-2", "groq")]);
-        assert_eq!(Prices::parse(&prices.to_json().unwrap()).unwrap(), prices);
+        let again = Prices::parse(&prices.to_json().unwrap()).unwrap();
+        assert!(again.rows().eq(prices.rows()));
     }
 
     #[test]
@@ -329,6 +387,31 @@ mod tests {
     }
 
     #[test]
+    fn every_entry_is_accounted_for() {
+        let price = |provider: &str| {
+            json!({ "litellm_provider": provider, "input_cost_per_token": 9e-06,
+            "output_cost_per_token": 9e-06 })
+        };
+        let table = json!({ "gpt-5.5": price("openai"), "nova": price("openai"), "other/gpt-5": price("other"),
+            "a/b/c": price("a"), "img": { "mode": "image_generation", "litellm_provider": "openai" },
+            "free": { "litellm_provider": "openai" } });
+        let prices = Prices::embedded().unwrap();
+        let tally = |only| prices.import_litellm(&table.to_string(), date(2027, 2, 1), only).unwrap().tally;
+        let all = Tally { other_modes: 1, unpriced: 1, variants: 1, sold_by_another: 1, ..Tally::default() };
+        assert_eq!(tally(false), all);
+        assert_eq!(tally(true), Tally { unknown: 2, sold_by_another: 0, ..all });
+    }
+
+    #[test]
+    fn a_table_that_is_older_than_ours_changes_nothing_we_know() {
+        let prices = Prices::embedded().unwrap();
+        let table = json!({ "gpt-5.5": { "litellm_provider": "openai", "input_cost_per_token": 9e-06,
+            "output_cost_per_token": 9e-06 } });
+        let import = prices.import_litellm(&table.to_string(), date(2020, 1, 1), false).unwrap();
+        assert_eq!((import.changes.len(), import.tally.older), (0, 1));
+    }
+
+    #[test]
     fn what_is_no_price_of_a_known_model_is_left_out() {
         let (prices, changes) = import(
             json!({
@@ -342,6 +425,10 @@ mod tests {
             false,
         );
         assert_eq!(changes.iter().map(|change| change.model.as_str()).collect::<Vec<_>>(), ["new"]);
+        assert_eq!(
+            prices.layer(prices.resolve("new", Some("groq"), None).unwrap().row),
+            crate::Layer::Imported
+        );
         assert_eq!(prices.resolve("gpt-5", None, None).unwrap().row.rates.input, 1_250_000);
         let embedded = Prices::embedded().unwrap();
         let said =

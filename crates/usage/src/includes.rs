@@ -28,7 +28,7 @@ pub(crate) fn subtract(rows: &mut [CountedRow]) -> Vec<Incomplete> {
             match (after.iter().find(fits), after.first().and_then(|&by| rows.get(by))) {
                 (Some(&by), _) => contained.entry(by).or_default().push(at),
                 (None, Some(by)) => {
-                    incomplete.insert(open(
+                    incomplete.insert(Incomplete::of(
                         &by.session,
                         format!("a turn contains session {} but has no figure for its model", child.id),
                     ));
@@ -50,7 +50,7 @@ pub(crate) fn subtract(rows: &mut [CountedRow]) -> Vec<Incomplete> {
             None => {
                 let reason =
                     "a turn's figure is smaller than those of the sub-agents it contains; both are counted";
-                incomplete.insert(open(&whole.session, reason.to_owned()));
+                incomplete.insert(Incomplete::of(&whole.session, reason));
             }
         }
     }
@@ -98,10 +98,6 @@ fn without(whole: &LedgerRow, parts: &[&LedgerRow]) -> Option<LedgerRow> {
         cost?.checked_sub(part.reported_cost_nano?).filter(|cost| *cost >= 0)
     });
     Some(net)
-}
-
-fn open(session: &SessionKey, reason: String) -> Incomplete {
-    Incomplete { agent: session.agent.clone(), session_id: session.id.clone(), reason }
 }
 
 #[cfg(test)]

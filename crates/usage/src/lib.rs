@@ -29,6 +29,7 @@
 #![deny(missing_docs)]
 
 mod answer;
+mod billing;
 mod blocks;
 mod calendar;
 mod cost;
@@ -38,8 +39,10 @@ pub mod estimate;
 mod figures;
 mod import;
 mod includes;
+mod layers;
 mod money;
 mod names;
+mod own;
 mod query;
 mod report;
 mod table;
@@ -51,14 +54,17 @@ mod unlogged;
 pub use answer::{
     Estimated, ModelPart, Report, ReportRow, SessionPart, SideCalls, Undated, UnloggedPart, UnpricedModel,
 };
-pub use blocks::{Block, BurnRate, Projection};
+pub use billing::Billing;
+pub use blocks::{BLOCK_MS, Block, BurnRate, Projection, block_start};
 pub use cost::{Cost, CostSource, Mode, Parts, Pricer, SYNTHETIC, cost};
 pub use count::{Counted, CountedRow, Duplicate, Incomplete, Place, decide};
 pub use error::UsageError;
 pub use figures::{Figures, SumSource};
-pub use import::Change;
+pub use import::{Change, Import, Tally};
+pub use layers::Layer;
 pub use money::NanoUsd;
 pub use names::Resolved;
+pub use own::OwnPrice;
 pub use query::{By, Order, Query, SessionFacts, TokenLimit};
 pub use report::report;
 pub use table::{Peak, PriceRow, Prices, Rates, Step, Tier};

@@ -27,6 +27,10 @@ pub struct Resolved<'p> {
 pub(crate) struct Found<'p> {
     rows: &'p [PriceRow],
     place_multiplier: u32,
+    /// Whether they are the user's own.
+    own: bool,
+    /// What holds before the first day of a user's own rows.
+    before: Option<(&'p [PriceRow], u32)>,
 }
 
 impl Prices {
@@ -44,24 +48,30 @@ impl Prices {
     /// The rows for a model, whatever the time.
     pub(crate) fn find(&self, model: &str, provider: Option<&str>) -> Option<Found<'_>> {
         let written = model.trim().to_lowercase();
-        if let Some(rows) = self.own_rows(&written, provider) {
-            return Some(Found { rows, place_multiplier: 1000 });
-        }
+        let mut own = self.own_rows(&written, provider);
         let named = Named::read(&written, provider.map(str::to_lowercase), self);
         let mut name = named.name.clone();
-        loop {
-            if let Some(found) = self.look_up(&name, &named) {
-                return Some(found);
+        let listed = loop {
+            own = own.or_else(|| self.own_rows(&name, named.provider.as_deref()));
+            if let Some(found) = self.listed(&name, &named) {
+                break Some(found);
             }
-            name = undecorated(&name)?;
+            match undecorated(&name) {
+                Some(plainer) => name = plainer,
+                None => break None,
+            }
+        };
+        match own {
+            Some(rows) => {
+                let before = listed.map(|found| (found.rows, found.place_multiplier));
+                Some(Found { rows, place_multiplier: 1000, own: true, before })
+            }
+            None => listed,
         }
     }
 
-    fn look_up(&self, name: &str, named: &Named) -> Option<Found<'_>> {
+    fn listed(&self, name: &str, named: &Named) -> Option<Found<'_>> {
         let provider = named.provider.as_deref();
-        if let Some(rows) = self.own_rows(name, provider) {
-            return Some(Found { rows, place_multiplier: 1000 });
-        }
         let name = self.aliases.get(name).map_or(name, String::as_str);
         let rows = match provider {
             Some(provider) => self.rows_of(name, |seller| seller == provider).or_else(|| {
@@ -81,7 +91,7 @@ impl Prices {
             Region::Group => multiplier("regional").unwrap_or(1000),
             Region::Government => multiplier("gov")?,
         };
-        Some(Found { rows, place_multiplier })
+        Some(Found { rows, place_multiplier, own: false, before: None })
     }
 
     fn own_rows(&self, name: &str, provider: Option<&str>) -> Option<&[PriceRow]> {
@@ -108,12 +118,15 @@ impl<'p> Found<'p> {
     /// The row in force at a time, else on `default`.
     pub(crate) fn at(&self, ts: Option<Timestamp>, default: Date) -> Option<Resolved<'p>> {
         let day = match ts {
-            Some(ts) if self.rows.len() > 1 => ts.to_jiff().to_zoned(TimeZone::UTC).date(),
+            Some(ts) if self.rows.len() > 1 || self.own => ts.to_jiff().to_zoned(TimeZone::UTC).date(),
             _ => default,
         };
         let in_force = |row: &&PriceRow| row.from.is_none_or(|from| from <= day);
-        let row = self.rows.iter().rfind(in_force)?;
-        Some(Resolved { row, place_multiplier: self.place_multiplier })
+        if let Some(row) = self.rows.iter().rfind(in_force) {
+            return Some(Resolved { row, place_multiplier: self.place_multiplier });
+        }
+        let (rows, place_multiplier) = self.before?;
+        Some(Resolved { row: rows.iter().rfind(in_force)?, place_multiplier })
     }
 }
 

@@ -60,8 +60,8 @@ pub struct SessionFacts {
     pub project: Option<String>,
     /// When it began; rows without a time are put there.
     pub started_at: Option<Timestamp>,
-    /// Why its log cannot tell all of its use.
-    pub incomplete: Option<String>,
+    /// Whether its log may still grow: then nothing is missing yet.
+    pub growing: bool,
 }
 
 /// A question.

@@ -6,7 +6,7 @@
 //! counted beside them.
 
 use jiff::civil::Date;
-use retro_model::{RowKind, SessionKey, Timestamp};
+use retro_model::{Exactness, RowKind, SessionKey, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::answer::{
@@ -318,21 +318,36 @@ fn unlogged(
         .collect()
 }
 
+/// What the figures of the sessions that are asked for leave open.
 fn incomplete(counted: &Counted, query: &Query, shown: &HashSet<&SessionKey>) -> Vec<Incomplete> {
-    let is_asked = |session: &SessionKey| {
-        let started = query.sessions.get(session).and_then(|facts| facts.started_at);
+    let mut days = Days::new(&query.tz);
+    let mut is_asked = |session: &SessionKey, when: Option<Timestamp>| {
         query.admits_session(session)
-            && (shown.contains(session) || query.admits_time(started, &mut Days::new(&query.tz)))
+            && (shown.contains(session) || query.admits_time(query.when(session, when).0, &mut days))
     };
-    let of_rows = counted
-        .incomplete
-        .iter()
-        .filter(|open| is_asked(&SessionKey::new(&open.agent, &open.session_id)))
-        .cloned();
-    let of_sessions =
-        query.sessions.iter().filter(|(session, _)| is_asked(session)).filter_map(|(session, facts)| {
-            let reason = facts.incomplete.clone()?;
-            Some(Incomplete { agent: session.agent.clone(), session_id: session.id.clone(), reason })
-        });
-    of_rows.chain(of_sessions).collect::<BTreeSet<_>>().into_iter().collect()
+    let mut open = BTreeSet::new();
+    for one in &counted.incomplete {
+        if is_asked(&SessionKey::new(&one.agent, &one.session_id), None) {
+            open.insert(one.clone());
+        }
+    }
+    for (session, row) in &counted.open {
+        let is_growing = query.sessions.get(session).is_some_and(|facts| facts.growing);
+        if !is_growing && is_asked(session, row.ts) {
+            open.insert(Incomplete::of(
+                session,
+                if row.kind == RowKind::CutOff { CUT_OFF } else { UNMEASURED },
+            ));
+        }
+    }
+    let bounds = counted.rows.iter().filter(|row| row.own_row().exactness == Exactness::LowerBound);
+    for row in bounds.filter(|row| shown.contains(&row.session)) {
+        open.insert(Incomplete::of(&row.session, UNFINISHED));
+    }
+    open.into_iter().collect()
 }
+
+const CUT_OFF: &str = "the log stops in the middle of a turn, and what was answered after that is not known";
+const UNMEASURED: &str = "the log has no token figures for some of its answers";
+const UNFINISHED: &str =
+    "answers were logged before they ended, and their output is at least what is counted";

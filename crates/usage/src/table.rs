@@ -10,9 +10,10 @@
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::UsageError;
+use crate::layers::RowName;
 
 /// Prices of the kinds of tokens, in trillionths of a dollar a token. What is
 /// absent is unknown, not free; see [`crate::cost`] for what stands in for it.
@@ -125,6 +126,9 @@ pub struct Prices {
     /// The user's own rows; they come before all others.
     #[serde(skip)]
     pub(crate) overrides: Vec<PriceRow>,
+    /// Which of `rows` were imported by the user.
+    #[serde(skip)]
+    pub(crate) imported: BTreeSet<RowName>,
 }
 
 /// Marks a user's row that holds for every provider.
@@ -155,17 +159,6 @@ impl Prices {
         let head = serde_json::to_string_pretty(&whole)?;
         let head = head.trim_end().trim_end_matches('}').trim_end();
         Ok(format!("{head},\n  \"rows\": [\n    {}\n  ]\n}}\n", rows?.join(",\n    ")))
-    }
-
-    /// The same table with the user's own rows before all others.
-    pub fn with_overrides(mut self, mut overrides: Vec<PriceRow>) -> Result<Prices, UsageError> {
-        for row in &mut overrides {
-            row.model = row.model.to_lowercase();
-        }
-        overrides.sort_by(|a, b| order(a).cmp(&order(b)));
-        check(&overrides)?;
-        self.overrides = overrides;
-        Ok(self)
     }
 
     /// Every row, the user's own first.
@@ -201,6 +194,14 @@ fn bad(row: &PriceRow, problem: impl Into<String>) -> UsageError {
 
 /// Sorted, without duplicates, and no figure that cannot be.
 pub(crate) fn check(rows: &[PriceRow]) -> Result<(), UsageError> {
+    match rows.iter().find(|row| row.rates.input == 0 || row.rates.output == 0) {
+        Some(free) => Err(bad(free, "is zero; a model without a price has no row")),
+        None => check_own(rows),
+    }
+}
+
+/// The same for a user's own rows: what runs on one's own machine may cost nothing.
+pub(crate) fn check_own(rows: &[PriceRow]) -> Result<(), UsageError> {
     let mut seen = HashSet::new();
     for (row, next) in rows.iter().zip(rows.iter().skip(1).map(Some).chain([None])) {
         if !seen.insert(order(row)) {
@@ -211,9 +212,6 @@ pub(crate) fn check(rows: &[PriceRow]) -> Result<(), UsageError> {
         }
         if row.model.is_empty() || row.model != row.model.to_lowercase() {
             return Err(bad(row, "has a name that is empty or not in small letters"));
-        }
-        if row.rates.input == 0 || row.rates.output == 0 {
-            return Err(bad(row, "is zero; a model without a price has no row"));
         }
         let steps = |above: &[Step]| above.is_sorted_by(|a, b| a.tokens < b.tokens);
         if !steps(&row.above) || !row.tiers.values().all(|tier| steps(&tier.above)) {

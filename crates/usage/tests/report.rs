@@ -202,15 +202,20 @@ fn what_is_not_in_the_totals_is_told_beside_them() {
     (total.kind, total.input) = (RowKind::Total, 12_000);
     total.event = "m:9".parse().unwrap();
     rows.push((session("s"), total));
-    let killed =
-        SessionFacts { incomplete: Some("the last run was killed".into()), ..SessionFacts::default() };
-    let report = ask(rows, &Query { sessions: [(session("s"), killed)].into(), ..Query::default() });
+    let mut cut = rows[0].1.clone();
+    (cut.kind, cut.key, cut.calls) = (RowKind::CutOff, "s:cut".into(), 0);
+    rows.push((session("s"), cut));
+    let report = ask(rows.clone(), &Query::default());
     assert_eq!((report.totals.responses, report.compaction_responses), (2, 1));
     assert_eq!((report.side_calls.responses, report.side_calls.cost_usd), (1, Some(0.0015)));
     assert_eq!(report.duplicates_dropped, 1);
     assert_eq!(report.unlogged.len(), 1);
     assert_eq!((report.unlogged[0].total_tokens, report.unlogged[0].cost_usd), (10_000, Some(0.01)));
-    assert_eq!(report.incomplete[0].reason, "the last run was killed");
+    let [cut] = report.incomplete.as_slice() else { panic!("{:?}", report.incomplete) };
+    assert!(cut.reason.contains("stops in the middle of a turn"), "{}", cut.reason);
+    let growing = SessionFacts { growing: true, ..SessionFacts::default() };
+    let report = ask(rows, &Query { sessions: [(session("s"), growing)].into(), ..Query::default() });
+    assert_eq!(report.incomplete, [], "a log that grows may tell the rest");
 }
 
 #[test]

@@ -10,12 +10,14 @@ mod error;
 mod events;
 mod family;
 mod history;
+mod limits;
 mod list;
 mod resolve;
 mod secrets;
 mod show;
 mod stages;
 mod status;
+mod statusline;
 mod transcript;
 mod usage;
 
@@ -24,11 +26,15 @@ pub use doctor::{Check, DoctorView, Health, doctor};
 pub use error::Error;
 pub use events::{each_event, events, source_slots};
 pub use history::History;
+pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, list};
 pub use resolve::{agent, session};
 pub use secrets::{SecretView, SecretsView, secrets};
 pub use show::{Artifacts, ShowView, Shown, show};
 pub use stages::{StageView, StagesView, stages};
 pub use status::{StatusView, status};
+pub use statusline::{
+    Amount, Asked, RunningBlock, StatusInput, StatusLimit, StatuslineView, statusline, statusline_alone,
+};
 pub use transcript::{Entry, gap_line, markdown, transcript};
 pub use usage::{Dropped, ExplainView, Explained, UsageView, explain, usage};

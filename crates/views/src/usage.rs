@@ -1,8 +1,9 @@
 //! What it cost: from the ledgers in the index to an answer. Reads rows, never logs.
 
+use retro_engine::cold::is_quiet;
 use retro_model::{EventId, LinkKind, SessionKey, Timestamp};
 use retro_store::Index;
-use retro_usage::{CostSource, Counted, Prices, Query, Report, SessionFacts, decide, report};
+use retro_usage::{Billing, CostSource, Counted, Prices, Query, Report, SessionFacts, decide, report};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -13,6 +14,8 @@ use crate::Error;
 pub struct UsageView {
     /// `retro.usage/1`.
     pub schema: &'static str,
+    /// How the user pays: `plan` (also when nobody said) or `api`. Amounts are list prices either way.
+    pub billing: Billing,
     /// Day of the newest prices.
     pub prices_of: String,
     /// Sessions that have something new which is not in these figures yet.
@@ -26,13 +29,15 @@ pub struct UsageView {
 pub fn usage(
     index: &Index,
     prices: &Prices,
+    billing: Billing,
     mut query: Query,
     unread_sessions: u64,
 ) -> Result<UsageView, Error> {
-    query.sessions = session_facts(index)?;
+    query.sessions = session_facts(index, query.now)?;
     let counted = decide(index.responses()?);
     Ok(UsageView {
         schema: "retro.usage/1",
+        billing,
         prices_of: prices.snapshot.to_string(),
         unread_sessions,
         report: report(&counted, prices, &query),
@@ -41,7 +46,7 @@ pub fn usage(
 
 /// What the index knows of every session: its project, its start, its parent, also
 /// where only the parent's log names the child.
-fn session_facts(index: &Index) -> Result<HashMap<SessionKey, SessionFacts>, Error> {
+fn session_facts(index: &Index, now: Option<Timestamp>) -> Result<HashMap<SessionKey, SessionFacts>, Error> {
     let rows = index.session_rows()?;
     let mut parents: HashMap<SessionKey, String> = HashMap::new();
     for row in &rows {
@@ -51,8 +56,9 @@ fn session_facts(index: &Index) -> Result<HashMap<SessionKey, SessionFacts>, Err
     }
     let facts = rows.into_iter().map(|row| {
         let key = row.key();
+        let growing = now.is_some_and(|now| !is_quiet(row.mtime_ns, now));
         let parent = row.parent.clone().or_else(|| parents.get(&key).cloned());
-        (key, SessionFacts { parent, project: row.project, started_at: row.started_at, incomplete: None })
+        (key, SessionFacts { parent, project: row.project, started_at: row.started_at, growing })
     });
     Ok(facts.collect())
 }

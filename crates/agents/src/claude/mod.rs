@@ -57,6 +57,10 @@ impl Agent for Claude {
         &["cc", "claude-code"]
     }
 
+    fn tells_no_limits(&self) -> Option<&'static str> {
+        Some("its logs do not tell; it hands them to its status line, see `retro statusline --help`")
+    }
+
     fn parser_version(&self) -> u32 {
         1
     }

@@ -21,6 +21,7 @@ mod discover;
 mod exec;
 mod identify;
 mod joins;
+mod limits;
 mod lines;
 mod mapping;
 mod message;
@@ -60,6 +61,10 @@ impl Agent for Codex {
 
     fn aliases(&self) -> &'static [&'static str] {
         &["cx"]
+    }
+
+    fn tells_no_limits(&self) -> Option<&'static str> {
+        None
     }
 
     fn parser_version(&self) -> u32 {

@@ -10,6 +10,7 @@ use retro_model::{Kind, Origin, Part as Piece, Usage};
 use retro_text::redact_json;
 use serde_json::{Map, Value};
 
+use super::limits;
 use super::record::{Line, fingerprint, id};
 use super::state::State;
 use crate::{Draft, Out, field};
@@ -54,6 +55,10 @@ pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
     const ROW: &str = "event_msg/token_count";
     if let Some(limits) = line.payload.get("rate_limits").filter(|limits| has_window(limits)) {
         state.limits = Some(limits.clone());
+        // A fork's copies tell of the parent's past with the fork's time.
+        if line.copy_of.is_none() {
+            limits::read(line, limits, out);
+        }
     }
     let Some(info) = line.payload.get("info").filter(|info| info.is_object()) else {
         return out.fold(ROW);

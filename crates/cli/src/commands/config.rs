@@ -1,5 +1,6 @@
 use clap::Subcommand;
 use retro::engine::config::{KEYS, Key, platform_file};
+use retro::usage::Billing;
 use serde_json::json;
 
 use crate::context::{Context, Exit, Failure, Outcome};
@@ -70,6 +71,20 @@ fn show(context: &Context) -> Outcome {
             config.exclude_paths.origin.to_string(),
         ),
         ("capture.exclude_regex", list(&config.exclude_regex.value), config.exclude_regex.origin.to_string()),
+        (
+            "billing",
+            match config.billing.value {
+                Billing::Plan => "plan",
+                Billing::Api => "api",
+            }
+            .to_owned(),
+            config.billing.origin.to_string(),
+        ),
+        (
+            "prices",
+            list(&config.prices.value.iter().map(|row| row.model.clone()).collect::<Vec<_>>()),
+            config.prices.origin.to_string(),
+        ),
         ("capture.extras", config.extras.value.to_string(), config.extras.origin.to_string()),
     ];
     if context.global.json {

@@ -2,7 +2,7 @@ use retro::agents::{AGENTS, script::Script};
 use retro::engine::{Config, SyncOptions, sync};
 use retro::model::Timestamp;
 use retro::store::{RealDisk, Store};
-use retro::usage::{By, Prices, Query};
+use retro::usage::{Billing, By, Prices, Query};
 use retro::views::{ListOptions, list};
 use serde_json::json;
 use std::path::Path;
@@ -52,7 +52,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let key = retro::views::session(&store, &newest.agent, &newest.session_id)?;
     let index = store.index()?;
     let prices = Prices::embedded().map_err(|error| Failure::Message(error.to_string()))?;
-    let usage = retro::views::usage(&index, &prices, Query { by: By::Model, ..Query::default() }, 0)?;
+    let query = Query { by: By::Model, ..Query::default() };
+    let usage = retro::views::usage(&index, &prices, Billing::default(), query, 0)?;
     let verified = store.verify(true, &mut |_| {})?;
 
     if context.global.json {

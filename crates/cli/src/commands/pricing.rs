@@ -1,19 +1,24 @@
+mod import;
+mod list;
+mod set;
+
 use clap::Subcommand;
-use retro::usage::{PriceRow, Prices};
-use serde_json::json;
 
-use crate::context::{Context, Exit, Failure, Outcome};
-use crate::table::{Column, table};
+use crate::context::{Context, Outcome};
 
-/// Show the prices that costs are calculated with
+/// Show and change the prices that costs are calculated with
 ///
-/// The table is part of the program; retro downloads nothing. Each row carries the
-/// day and the source of its figures.
+/// A table comes with the program; each row carries the day and the source of its
+/// figures. Newer figures can be imported from a published table, and your own
+/// prices set by hand: your own win over imported ones, those over the program's.
+/// retro downloads nothing itself.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro pricing list
   retro pricing show claude-opus-4-8
-  retro pricing show us.anthropic.claude-sonnet-4-5-20250929-v1:0")]
+  retro pricing show us.anthropic.claude-sonnet-4-5-20250929-v1:0
+  retro pricing import model_prices_and_context_window.json --only-known
+  retro pricing set my-model --input 0.25 --output 2 --cache-read 0.025")]
 pub struct Args {
     #[command(subcommand)]
     what: What,
@@ -23,85 +28,20 @@ pub struct Args {
 enum What {
     /// Every row
     List,
-    /// The row that a model's name in a log leads to
+    /// The row that a model's name in a log leads to, and why that one
     Show {
         /// The name as a log writes it
         model: String,
     },
+    Import(import::Args),
+    Set(set::Args),
 }
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
-    let prices = Prices::embedded().map_err(|error| Failure::Message(error.to_string()))?;
     match &args.what {
-        What::List => {
-            let rows: Vec<&PriceRow> = prices.rows().collect();
-            if context.global.json {
-                let answer = json!({
-                    "schema": "retro.pricing/1", "snapshot": prices.snapshot, "unit": prices.unit, "rows": rows,
-                });
-                context.print_json(&answer)?;
-                return Ok(Exit::Done);
-            }
-            print(context, &rows)?;
-            context.say(&format!("{} rows, newest figures of {}.", rows.len(), prices.snapshot));
-            Ok(Exit::Done)
-        }
-        What::Show { model } => {
-            let now = Some(context.world.now());
-            let Some(found) = prices.resolve(model, None, now) else {
-                let why = prices.unpriced_reason(model).unwrap_or("no row of the table fits its name");
-                let text =
-                    format!("no price is known for {model:?}: {why}; `retro pricing list` shows all rows");
-                return Err(Failure::NotFound(text));
-            };
-            match context.global.json {
-                true => context
-                    .print_json(&json!({"schema": "retro.price/1", "asked": model, "row": found.row}))?,
-                false => print(context, &[found.row])?,
-            }
-            Ok(Exit::Done)
-        }
+        What::List => list::list(context),
+        What::Show { model } => list::show(context, model),
+        What::Import(args) => import::run(args, context),
+        What::Set(args) => set::run(args, context),
     }
-}
-
-fn print(context: &Context, rows: &[&PriceRow]) -> Result<(), Failure> {
-    let cells: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| {
-            let rates = &row.rates;
-            let optional = |rate: Option<u64>| rate.map_or("-".to_owned(), per_million);
-            vec![
-                row.model.clone(),
-                row.provider.clone(),
-                per_million(rates.input),
-                optional(rates.cache_write_5m),
-                optional(rates.cache_write_1h),
-                optional(rates.cache_read),
-                per_million(rates.output),
-                row.date.to_string(),
-            ]
-        })
-        .collect();
-    let header = [
-        Column::flexible("model ($ a million tokens)"),
-        Column::left("provider"),
-        Column::right("input"),
-        Column::right("write 5m"),
-        Column::right("write 1h"),
-        Column::right("read"),
-        Column::right("output"),
-        Column::left("seen"),
-    ];
-    for line in table(&header, &cells, context.columns()) {
-        context.print(&line)?;
-    }
-    Ok(())
-}
-
-/// The table counts in millionths of a dollar a million tokens.
-fn per_million(rate: u64) -> String {
-    let text = format!("{}.{:06}", rate / 1_000_000, rate % 1_000_000);
-    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
-    let part = part.trim_end_matches('0');
-    format!("{whole}.{part:0<2}")
 }

@@ -1,14 +1,16 @@
+mod explain;
+mod limits;
+mod report;
+
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
-use retro::engine::quick;
-use retro::usage::{By, Figures, Mode, Order, Prices, Query, Report, TokenLimit};
-use retro::views::UsageView;
+use retro::engine::{prices, quick};
+use retro::usage::{By, Mode, Order, Query, TokenLimit};
 
 use super::{WhichSession, agent_name};
 use crate::context::{Context, Exit, Failure, Outcome};
-use crate::format::{count, thousands};
-use crate::table::{Column, table};
+pub use report::tell;
 
 /// Say what your agents used, and what it costs at list price
 ///
@@ -23,6 +25,7 @@ use crate::table::{Column, table};
   retro usage model --since 2026-03-01
   retro usage session --project shop
   retro usage blocks --active        the running five-hour window
+  retro usage limits                 what is used and left of subscriptions
   retro usage explain claude 3f2a    each response: line, tokens, price row, cost"
 )]
 pub struct Args {
@@ -34,11 +37,11 @@ pub struct Args {
     question: Question,
 
     #[command(subcommand)]
-    explain: Option<Explain>,
+    special: Option<Special>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Explain {
+enum Special {
     /// Each response of a session: where it stands, tokens, price row, cost; and copies that count elsewhere
     Explain {
         #[command(flatten)]
@@ -47,6 +50,20 @@ enum Explain {
         /// Whose cost figures count
         #[arg(long, value_enum, env = "RETRO_COST_MODE", default_value = "auto")]
         mode: CostMode,
+    },
+    /// What is used and left of subscriptions, and when it starts anew, from the newest figures in the logs
+    #[command(
+        after_help = "Codex logs carry these figures; what other agents' logs carry is said below the table.
+A reading is as old as the newest answer in the logs; a window that has ended since is shown as such.
+
+Examples:
+  retro usage limits
+  retro usage limits --agent codex --json"
+    )]
+    Limits {
+        /// Only this agent
+        #[arg(long, alias = "host", value_name = "AGENT")]
+        agent: Option<String>,
     },
 }
 
@@ -63,7 +80,7 @@ enum Rows {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum CostMode {
+pub enum CostMode {
     /// The log's own cost where it has one, else calculated
     Auto,
     /// Always calculated
@@ -149,25 +166,33 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     };
     let store = context.store(&config)?;
     let index = store.index()?;
-    let prices = Prices::embedded().map_err(|error| Failure::Message(error.to_string()))?;
-    if let Some(Explain::Explain { session, mode }) = &args.explain {
-        let key = session.find(&store)?;
-        let view = retro::views::explain(&index, &prices, mode_of(*mode), &key)?;
-        return explain(context, &view);
+    let prices = prices::load(&context.world, &config)?;
+    match &args.special {
+        None => {}
+        Some(Special::Explain { session, mode }) => {
+            let key = session.find(&store)?;
+            let view = retro::views::explain(&index, &prices, mode_of(*mode), &key)?;
+            return explain::tell(context, &view);
+        }
+        Some(Special::Limits { agent }) => {
+            let agent = agent_name(agent)?;
+            let view = retro::views::limits(&index, agent.as_deref(), context.world.now(), unread)?;
+            return limits::tell(context, &view);
+        }
     }
-    let view = retro::views::usage(&index, &prices, query(args, context)?, unread)?;
+    let view = retro::views::usage(&index, &prices, config.billing.value, query(args, context)?, unread)?;
     let exit = if view.report.totals.responses == 0 { Exit::Findings } else { Exit::Done };
     if context.global.json {
         context.print_json(&view)?;
     } else if args.question.csv {
-        csv(context, &view.report)?;
+        report::csv(context, &view.report)?;
     } else {
-        tell(context, &view, args.question.compact)?;
+        report::tell(context, &view, args.question.compact)?;
     }
     Ok(exit)
 }
 
-fn mode_of(mode: CostMode) -> Mode {
+pub fn mode_of(mode: CostMode) -> Mode {
     match mode {
         CostMode::Auto => Mode::Auto,
         CostMode::Calculate => Mode::Calculate,
@@ -235,188 +260,4 @@ fn weekday(name: &str) -> Result<Weekday, Failure> {
     let wanted = name.to_ascii_lowercase();
     let found = days.iter().find(|(day, _)| wanted.len() >= 2 && day.starts_with(&wanted));
     found.map(|(_, day)| *day).ok_or_else(|| Failure::Message(format!("{name:?} is no day of the week")))
-}
-
-/// Columns of the bar.
-const BAR_COLUMNS: f64 = 12.0;
-
-/// The report as a table, and what to know of it.
-pub fn tell(context: &Context, view: &UsageView, compact: bool) -> Result<(), Failure> {
-    let report = &view.report;
-    if report.totals.responses == 0 {
-        context.say("Nothing was used, as far as the logs here tell. `retro sync` reads what is new.");
-        return Ok(());
-    }
-    let most = report.rows.iter().filter_map(|row| row.figures.cost_usd).fold(0.0, f64::max);
-    let mut rows = Vec::new();
-    for row in &report.rows {
-        let name = match (&row.session, &row.block) {
-            (Some(session), _) => {
-                let id: String = session.session_id.chars().take(8).collect();
-                format!("{} {id} {}", session.agent, session.project.as_deref().unwrap_or("-"))
-            }
-            _ => row.key.clone(),
-        };
-        rows.push(line(&name, &row.figures, compact, bar(row.figures.cost_usd, most)));
-        for part in &row.breakdown {
-            rows.push(line(&format!("  {}", part.model), &part.figures, compact, String::new()));
-        }
-    }
-    rows.push(line("total", &report.totals, compact, String::new()));
-    let mut header = vec![Column::flexible(""), Column::left("")];
-    if !compact {
-        header.extend(["input", "cache write", "cache read"].map(Column::right));
-    }
-    header.extend(["output", "tokens", "responses", "list price"].map(Column::right));
-    for line in table(&header, &rows, context.columns()) {
-        context.print(&line)?;
-    }
-    for note in notes(view) {
-        context.say(&note);
-    }
-    Ok(())
-}
-
-fn line(name: &str, figures: &Figures, compact: bool, bar: String) -> Vec<String> {
-    let mut cells = vec![name.to_owned(), bar];
-    if !compact {
-        cells.extend(
-            [figures.input_tokens, figures.cache_creation_tokens, figures.cache_read_tokens].map(thousands),
-        );
-    }
-    cells.extend([figures.output_tokens, figures.total_tokens, figures.responses].map(thousands));
-    cells.push(money(figures));
-    cells
-}
-
-fn money(figures: &Figures) -> String {
-    match (figures.cost_usd, figures.cost_complete) {
-        (None, _) => "unknown".to_owned(),
-        (Some(usd), true) => format!("${usd:.2}"),
-        (Some(usd), false) => format!("≥ ${usd:.2}"),
-    }
-}
-
-fn bar(usd: Option<f64>, most: f64) -> String {
-    let share = usd.filter(|_| most > 0.0).map_or(0.0, |usd| usd / most);
-    "▇".repeat((share * BAR_COLUMNS).round() as usize)
-}
-
-/// What a reader must know so as not to be misled.
-fn notes(view: &UsageView) -> Vec<String> {
-    let report = &view.report;
-    let mut notes = vec![format!(
-        "List prices of {}: what the same tokens cost when billed by use, not what a plan charges.",
-        view.prices_of
-    )];
-    if !report.unpriced_models.is_empty() {
-        let named: Vec<String> = report
-            .unpriced_models
-            .iter()
-            .map(|model| format!("{} ({})", model.model, count(model.responses, "response")))
-            .collect();
-        notes.push(format!("No price is known for {}.", named.join(", ")));
-    }
-    if report.lower_bound_responses > 0 {
-        let estimate = match report.totals.estimated_cost_usd {
-            Some(usd) => format!("; with their output estimated from the logged text it is about ${usd:.2}"),
-            None => String::new(),
-        };
-        notes.push(format!(
-            "{} logged before their end: at least this much{estimate}.",
-            count(report.lower_bound_responses, "response")
-        ));
-    }
-    if report.duplicates_dropped > 0 {
-        notes.push(format!(
-            "{} of resumed or forked sessions counted once.",
-            count(report.duplicates_dropped, "copy").replace("copys", "copies")
-        ));
-    }
-    if !report.unlogged.is_empty() {
-        let tokens: u64 = report.unlogged.iter().map(|part| part.total_tokens).sum();
-        notes.push(format!(
-            "{} tokens more stand only in the agents' own totals (titles, compactions); not counted here.",
-            thousands(tokens)
-        ));
-    }
-    if !report.incomplete.is_empty() {
-        notes.push(format!(
-            "{} could not be settled; --json names them.",
-            count(report.incomplete.len() as u64, "figure")
-        ));
-    }
-    if view.unread_sessions > 0 {
-        notes.push(format!(
-            "{} not read yet, so costs are at least this; `retro sync` reads them.",
-            count(view.unread_sessions, "session")
-        ));
-    }
-    notes
-}
-
-fn csv(context: &Context, report: &Report) -> Result<(), Failure> {
-    context.print(
-        "key,input_tokens,cache_creation_tokens,cache_creation_1h_tokens,cache_read_tokens,output_tokens,\
-         reasoning_tokens,total_tokens,responses,cost_usd,cost_complete",
-    )?;
-    for row in &report.rows {
-        let f = &row.figures;
-        let cost = f.cost_usd.map_or(String::new(), |usd| usd.to_string());
-        context.print(&format!(
-            "\"{}\",{},{},{},{},{},{},{},{},{cost},{}",
-            row.key.replace('"', "\"\""),
-            f.input_tokens,
-            f.cache_creation_tokens,
-            f.cache_creation_1h_tokens,
-            f.cache_read_tokens,
-            f.output_tokens,
-            f.reasoning_tokens,
-            f.total_tokens,
-            f.responses,
-            f.cost_complete
-        ))?;
-    }
-    Ok(())
-}
-
-fn explain(context: &Context, view: &retro::views::ExplainView) -> Outcome {
-    let exit = if view.responses.is_empty() && view.dropped.is_empty() { Exit::Findings } else { Exit::Done };
-    if context.global.json {
-        context.print_json(view)?;
-        return Ok(exit);
-    }
-    let rows: Vec<Vec<String>> = view
-        .responses
-        .iter()
-        .map(|response| {
-            vec![
-                response.event.to_string(),
-                crate::format::time(response.ts),
-                thousands(response.input_tokens),
-                thousands(response.cache_creation_tokens),
-                thousands(response.cache_read_tokens),
-                format!("{}{}", if response.exact { "" } else { "≥ " }, thousands(response.output_tokens)),
-                response.cost_usd.map_or("unknown".to_owned(), |usd| format!("${usd:.4}")),
-                response.price.clone().or_else(|| response.model.clone()).unwrap_or_default(),
-            ]
-        })
-        .collect();
-    let header = [
-        Column::left("event"),
-        Column::left("when"),
-        Column::right("input"),
-        Column::right("cache write"),
-        Column::right("cache read"),
-        Column::right("output"),
-        Column::right("cost"),
-        Column::flexible("price row"),
-    ];
-    for line in table(&header, &rows, context.columns()) {
-        context.print(&line)?;
-    }
-    for copy in &view.dropped {
-        context.print(&format!("{} repeats {} and counts there", copy.event, copy.twin))?;
-    }
-    Ok(exit)
 }

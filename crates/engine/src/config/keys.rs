@@ -19,6 +19,11 @@ pub struct Key {
 /// Every key, sorted. `config init` and the reference page are made from it.
 pub const KEYS: &[Key] = &[
     Key {
+        name: "billing",
+        help: "How you pay: \"plan\" calls amounts list price, \"api\" (billed by use) calls them cost.",
+        example: "\"plan\"",
+    },
+    Key {
         name: "cadence",
         help: "How often a scheduler should run `retro sync`; `retro schedule print` uses it.",
         example: "\"15m\"",
@@ -44,6 +49,11 @@ pub const KEYS: &[Key] = &[
         example: "false",
     },
     Key { name: "domains.*", help: "A label for the sessions of a repository.", example: "\"backend\"" },
+    Key {
+        name: "prices",
+        help: "Your own prices in dollars a million tokens; `retro pricing set` writes them as [[prices]] entries.",
+        example: "[{ model = \"my-model\", input = 0.25, output = 2.0 }]",
+    },
     Key {
         name: "root",
         help: "The store's folder. Only outside the store's own config.toml.",
@@ -123,7 +133,7 @@ pub(super) fn unknown_agent(path: &Path, name: &str) -> ConfigError {
 }
 
 /// The name most like `word`, if any is like it at all.
-fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(super) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let last = word.rsplit('.').next().unwrap_or(word);
     names
         .map(|name| {

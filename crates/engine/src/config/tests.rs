@@ -83,3 +83,109 @@ fn a_seeds_key_is_accepted_with_a_note() {
 fn keys_are_sorted() {
     assert!(KEYS.is_sorted_by_key(|key| key.name));
 }
+
+/// A file with this text, and what became of it when `change` was done.
+fn changed(text: &str, change: impl FnOnce(&Path)) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("c.toml");
+    std::fs::write(&file, text).unwrap();
+    change(&file);
+    std::fs::read_to_string(&file).unwrap()
+}
+
+fn price(model: &str, input: Option<f64>, output: Option<f64>) -> PriceChange {
+    PriceChange { model: model.into(), input, output, ..PriceChange::default() }
+}
+
+#[test]
+fn setting_a_price_touches_nothing_else() {
+    let text = "# mine\ncadence = \"15m\"   # often\n\n[[prices]]\n# the big one\nmodel = \"Big\"\ninput = 5 # was 6\noutput = 25.0\n";
+    let after = changed(text, |file| {
+        assert!(set_price(file, &price("big", Some(4.5), None)).unwrap(), "it had one");
+    });
+    assert_eq!(after, text.replace("input = 5 #", "input = 4.5 #"));
+    let after = changed(text, |file| {
+        assert!(!set_price(file, &price("small", Some(0.0), Some(0.5))).unwrap());
+        let from = Some(jiff::civil::date(2026, 12, 1));
+        assert!(!set_price(file, &PriceChange { from, ..price("big", Some(4.0), Some(20.0)) }).unwrap());
+    });
+    assert!(after.starts_with(text), "{after}");
+    let rows = after.parse::<Table>().unwrap();
+    let rows = prices::read(Path::new("c.toml"), &rows["prices"]).unwrap();
+    let read: Vec<(&str, u64, Option<String>)> = rows
+        .iter()
+        .map(|row| (row.model.as_str(), row.rates.input, row.from.map(|from| from.to_string())))
+        .collect();
+    assert_eq!(
+        read,
+        [("big", 5_000_000, None), ("small", 0, None), ("big", 4_000_000, Some("2026-12-01".to_owned()))]
+    );
+}
+
+#[test]
+fn a_price_that_cannot_be_is_not_written() {
+    let text = "cadence = \"15m\"\n";
+    for (change, said) in [
+        (price("m", Some(1.0), None), "has no `output`"),
+        (price("m", Some(-1.0), Some(1.0)), "such as 3 or 0.25"),
+        (price("m", Some(0.000005), Some(1.0)), "looks like dollars a token"),
+        (price(" ", Some(1.0), Some(1.0)), "is empty"),
+    ] {
+        let after = changed(text, |file| {
+            let error = set_price(file, &change).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        });
+        assert_eq!(after, text);
+    }
+    assert_eq!(
+        changed("a = [\n", |file| assert!(set_price(file, &price("m", Some(1.0), Some(1.0))).is_err())),
+        "a = [\n"
+    );
+}
+
+#[test]
+fn removing_a_price_leaves_the_rest() {
+    let text = "# top\nprices = [{ model = \"a\", input = 1, output = 1 }, { model = \"b\", input = 1, output = 1 }]\n";
+    let after = changed(text, |file| {
+        assert_eq!(remove_price(file, "nobody", None).unwrap(), 0);
+        assert_eq!(std::fs::read_to_string(file).unwrap(), text, "nothing to remove, nothing written");
+        assert_eq!(remove_price(file, "A", None).unwrap(), 1);
+    });
+    assert!(
+        after.starts_with("# top\n") && !after.contains("\"a\"") && after.contains("model = \"b\""),
+        "{after}"
+    );
+    let last = changed("# top\n[[prices]]\nmodel = \"a\"\ninput = 1\noutput = 1\n", |file| {
+        assert_eq!(remove_price(file, "a", None).unwrap(), 1);
+    });
+    assert_eq!(last.parse::<Table>().unwrap().len(), 0, "{last}");
+}
+
+#[test]
+fn a_wrong_price_is_named_with_its_line() {
+    let entry = |lines: &str| {
+        format!(
+            "cadence = \"15m\"\n\n[[prices]]\nmodel = \"ok\"\ninput = 1\noutput = 2\n\n[[prices]]\nmodel = \"m\"\n{lines}"
+        )
+    };
+    assert_eq!(
+        error(&entry("inptu = 1\noutput = 2\n")),
+        "DIR/c.toml:8: price of \"m\": has an unknown key `inptu`; did you mean `input`?"
+    );
+    assert!(error(&entry("input = 1\n")).starts_with("DIR/c.toml:8: price of \"m\": has no `output`"));
+    assert!(error(&entry("input = \"1\"\noutput = 2\n")).contains("`input` must be a number"));
+    assert!(error(&entry("input = 1\noutput = 2\nfrom = \"soon\"\n")).contains("a day such as 2026-03-01"));
+    assert!(error("prices = 3\n").contains("written [[prices]]"));
+    assert_eq!(error("billing = \"free\"\n"), "DIR/c.toml: `billing` must be \"plan\" or \"api\"");
+}
+
+#[test]
+fn a_new_file_is_made_for_the_first_price() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("new/config.toml");
+    set_price(&file, &price("mine", Some(0.25), Some(2.0))).unwrap();
+    let overrides = Overrides { config: Some(file), root: None };
+    let config = Config::load(&world(dir.path(), &[]), &overrides).unwrap();
+    let prices = crate::prices::load(&world(dir.path(), &[]), &config).unwrap();
+    assert_eq!(prices.resolve("mine", None, None).unwrap().row.rates.input, 250_000);
+}

@@ -13,7 +13,7 @@ pub mod snapshot;
 pub mod trial;
 
 use retro::store::{Index, Store};
-use retro::usage::{By, Prices, Query};
+use retro::usage::{Billing, By, Prices, Query};
 use retro::views;
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ fn usage(index: &Index) -> String {
     let mut text = String::new();
     for by in [By::Daily, By::Session, By::Model] {
         let query = Query { by, ..Query::default() };
-        let view = views::usage(index, &Prices::embedded().unwrap(), query, 0).unwrap();
+        let view = views::usage(index, &Prices::embedded().unwrap(), Billing::Plan, query, 0).unwrap();
         text.push_str(&serde_json::to_string_pretty(&view).unwrap());
     }
     text

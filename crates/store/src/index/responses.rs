@@ -19,6 +19,47 @@ impl Index {
         self.all(&format!("SELECT {COLUMNS} FROM responses"), [], read)
     }
 
+    /// The rows since an instant, with all rows of the same answers, whatever their
+    /// time and session.
+    pub fn responses_since(&self, ts: Timestamp) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
+        let text = format!(
+            "SELECT {COLUMNS} FROM responses WHERE key IN (SELECT key FROM responses WHERE ts >= ?1)"
+        );
+        self.all(&text, [ts.as_millis()], read)
+    }
+
+    /// The rows of one session, with all rows of the same answers in others.
+    pub fn responses_with(&self, key: &SessionKey) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
+        let text = format!(
+            "SELECT {COLUMNS} FROM responses WHERE key IN
+             (SELECT key FROM responses WHERE agent = ?1 AND session = ?2)"
+        );
+        self.all(&text, (&key.agent, &key.id), read)
+    }
+
+    /// The times of answers up to `now`, rising, as far back as there is no pause
+    /// longer than `pause_ms`. Copies that say so are left out.
+    pub fn busy_times(&self, now: Timestamp, pause_ms: i64) -> Result<Vec<Timestamp>, Error> {
+        let text = "SELECT ts FROM responses WHERE ts <= ?1 AND own > 0 AND kind IN ('main', 'compaction')
+                    ORDER BY ts DESC";
+        let read = || -> rusqlite::Result<Vec<Timestamp>> {
+            let mut statement = self.connection.prepare_cached(text)?;
+            let mut rows = statement.query([now.as_millis()])?;
+            let (mut times, mut later) = (Vec::new(), now.as_millis());
+            while let Some(row) = rows.next()? {
+                let ts: i64 = row.get(0)?;
+                if later.saturating_sub(ts) > pause_ms {
+                    break;
+                }
+                later = ts;
+                times.extend(Timestamp::from_millis(ts));
+            }
+            times.reverse();
+            Ok(times)
+        };
+        read().map_err(Error::index(&self.path))
+    }
+
     /// The rows of one session, in the order of its ledger.
     pub fn responses_of(&self, key: &SessionKey) -> Result<Vec<LedgerRow>, Error> {
         let text = format!("SELECT {COLUMNS} FROM responses WHERE agent = ?1 AND session = ?2");

@@ -1,10 +1,10 @@
 //! What stands in the tables, as plain values, and how it is read.
 
-use retro_model::{Link, SessionKey, SourceKey, SourceKind, Timestamp, TitleRank};
+use retro_model::{LimitReading, Link, SessionKey, SourceKey, SourceKind, Timestamp, TitleRank};
 use rusqlite::Row;
 use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::layout::source_key;
@@ -92,6 +92,8 @@ pub struct SessionRow {
     pub mtime_ns: i64,
     /// Its links to other sessions.
     pub links: BTreeSet<Link>,
+    /// The newest reading of each window of the account's allowance.
+    pub limits: BTreeMap<String, LimitReading>,
 }
 
 /// A message that opens a turn.
@@ -132,7 +134,7 @@ pub struct FailureRow {
 pub(super) const PLACE: &str = "path, agent, session, source, revision, size, mtime_ns, device, inode";
 pub(super) const SOURCE: &str = "agent, session, source, revision, kind, format, end, line_end, records, \
                                  parser_version, state, tail_hash, facts";
-pub(super) const SESSION: &str = "agent, id, title, title_rank, project, cwd, branch, started_at, ended_at, parent, bytes, mtime_ns, links";
+pub(super) const SESSION: &str = "agent, id, title, title_rank, project, cwd, branch, started_at, ended_at, parent, bytes, mtime_ns, links, limits";
 pub(super) const TURN: &str = "agent, session, identity, place, event, thread, ts, text";
 pub(super) const FAILURE: &str = "path, agent, reason, at";
 
@@ -189,6 +191,7 @@ impl SessionRow {
             bytes: 0,
             mtime_ns: 0,
             links: BTreeSet::new(),
+            limits: BTreeMap::new(),
         }
     }
 
@@ -213,6 +216,10 @@ impl SessionRow {
             bytes: unsigned(row, 10)?,
             mtime_ns: row.get(11)?,
             links: serde_json::from_str(&row.get::<_, String>(12)?).unwrap_or_default(),
+            limits: row
+                .get::<_, Option<String>>(13)?
+                .and_then(|text| serde_json::from_str(&text).ok())
+                .unwrap_or_default(),
         })
     }
 }

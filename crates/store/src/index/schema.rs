@@ -2,7 +2,7 @@
 //! number is made anew.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 2;
+pub(super) const SCHEMA: u32 = 3;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS sources (
 CREATE TABLE IF NOT EXISTS sessions (
     agent TEXT NOT NULL, id TEXT NOT NULL, title TEXT, title_rank TEXT, project TEXT, cwd TEXT, branch TEXT,
     started_at INTEGER, ended_at INTEGER, parent TEXT, bytes INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
-    links TEXT NOT NULL,
+    links TEXT NOT NULL, limits TEXT,
     PRIMARY KEY (agent, id)
 );
 
@@ -49,6 +49,8 @@ CREATE TABLE IF NOT EXISTS responses (
     reported_cost_nano INTEGER,
     PRIMARY KEY (agent, session, event, key)
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS responses_by_time ON responses (ts, own, kind);
+CREATE INDEX IF NOT EXISTS responses_by_key ON responses (key);
 
 CREATE TABLE IF NOT EXISTS failures (
     path BLOB PRIMARY KEY, agent TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL

@@ -80,7 +80,7 @@ impl Writer<'_> {
     pub fn put_session(&self, row: &SessionRow) -> Result<(), Error> {
         self.run(
             &format!(
-                "REPLACE INTO sessions ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                "REPLACE INTO sessions ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
                 rows::SESSION
             ),
             (
@@ -97,6 +97,7 @@ impl Writer<'_> {
                 row.bytes.cast_signed(),
                 row.mtime_ns,
                 serde_json::to_string(&row.links).unwrap_or_default(),
+                (!row.limits.is_empty()).then(|| serde_json::to_string(&row.limits).ok()).flatten(),
             ),
         )
     }

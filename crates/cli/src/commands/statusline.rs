@@ -1,0 +1,120 @@
+use jiff::tz::TimeZone;
+use retro::engine::prices;
+use retro::store::{RealDisk, Store};
+use retro::text::terminal::one_line;
+use retro::usage::{Billing, Mode};
+use retro::views::{Amount, Asked, RunningBlock, StatusInput, StatusLimit, StatuslineView};
+use std::io::{IsTerminal, Read};
+use std::sync::Arc;
+
+use super::usage::{CostMode, mode_of};
+use crate::context::{Context, Exit, Failure, Outcome};
+use crate::format::span;
+
+/// Print one line for an agent's status bar
+///
+/// Reads what the agent hands over on stdin and prints the model, what this session,
+/// today and the running five hours come to, the use of the context window and of
+/// your allowance, where the agent tells them. Reads the store as it is: it captures
+/// nothing, writes nothing and waits for nobody. What is missing is left out.
+#[derive(Debug, clap::Args)]
+#[command(after_help = INSTALL)]
+pub struct Args {
+    /// Whose cost figures count
+    #[arg(long, value_enum, env = "RETRO_COST_MODE", default_value = "auto")]
+    mode: CostMode,
+}
+
+const INSTALL: &str = "To install it in Claude Code, put this into ~/.claude/settings.json:
+
+  {
+    \"statusLine\": { \"type\": \"command\", \"command\": \"retro statusline\" }
+  }
+
+Today and the running five hours come from the store: `retro schedule print` shows how to keep it fresh.
+Amounts are list prices; say `billing = \"api\"` in the configuration if you pay by use.
+
+Examples:
+  echo '{\"model\":{\"display_name\":\"Opus\"}}' | retro statusline";
+
+/// Bytes read of what the agent hands over; it hands over a few thousand.
+const INPUT_BYTES_MAX: u64 = 1024 * 1024;
+
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    if std::io::stdin().is_terminal() {
+        context.say(
+            "An agent runs this command and hands it a JSON object on stdin; here is nobody to do so.\n",
+        );
+        context.say(INSTALL);
+        return Ok(Exit::Done);
+    }
+    let mut bytes = Vec::new();
+    // What could not be read is not there; a status line must not fail.
+    let _ = std::io::stdin().lock().take(INPUT_BYTES_MAX).read_to_end(&mut bytes);
+    let input = StatusInput::read(&String::from_utf8_lossy(&bytes));
+    let view = ask(context, &input, mode_of(args.mode)).unwrap_or_else(|failure| {
+        // A bar that goes blank tells less than one that says where to look.
+        if let Failure::Message(text) | Failure::NotFound(text) = failure {
+            context.say(&text);
+        }
+        retro::views::statusline_alone(&input, Billing::default())
+    });
+    match context.global.json {
+        true => context.print_json(&view)?,
+        false => context.print(&line(&view, context.world.now()))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn ask(context: &Context, input: &StatusInput, mode: Mode) -> Result<StatuslineView, Failure> {
+    let config = context.config()?;
+    let billing = config.billing.value;
+    let alone = || Ok(retro::views::statusline_alone(input, billing));
+    let Ok(store) = Store::open(&config.root.value, Arc::new(RealDisk)) else { return alone() };
+    let Some(index) = store.index_to_read() else { return alone() };
+    let prices = prices::load(&context.world, &config)?;
+    let (tz, now) = (TimeZone::system(), context.world.now());
+    let asked = Asked { input, agent: "claude", prices: &prices, mode, billing, tz: &tz, now };
+    Ok(retro::views::statusline(&index, &asked)?)
+}
+
+/// The parts that are known, with a dot between them.
+fn line(view: &StatuslineView, now: retro::model::Timestamp) -> String {
+    let mut parts: Vec<String> = view.model.iter().map(|model| one_line(model, 40)).collect();
+    let amounts: Vec<String> = [
+        view.session.map(|amount| format!("{} session", money(amount))),
+        view.today.map(|amount| format!("{} today", money(amount))),
+        view.block.as_ref().map(|block| running(block, now)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if !amounts.is_empty() {
+        parts.push(format!("{} {}", view.billing.word(), amounts.join(", ")));
+    }
+    parts.extend(view.context_percent.map(|percent| format!("context {percent:.0}%")));
+    let limits: Vec<String> = view.limits.iter().map(|limit| of_limit(limit, now)).collect();
+    if !limits.is_empty() {
+        parts.push(limits.join(", "));
+    }
+    match parts.is_empty() {
+        true => "retro: nothing known yet; `retro sync` reads what is there".to_owned(),
+        false => parts.join(" · "),
+    }
+}
+
+fn money(amount: Amount) -> String {
+    format!("{}${:.2}", if amount.complete { "" } else { "≥ " }, amount.usd)
+}
+
+fn running(block: &RunningBlock, now: retro::model::Timestamp) -> String {
+    let cost = block.cost.map_or("block".to_owned(), |cost| format!("{} block", money(cost)));
+    let speed = block.usd_per_hour.map_or(String::new(), |usd| format!(", ${usd:.2}/h"));
+    format!("{cost} ({} left{speed})", span(now, block.ends_at))
+}
+
+fn of_limit(limit: &StatusLimit, now: retro::model::Timestamp) -> String {
+    let resets = limit.resets_at.filter(|at| *at > now);
+    let resets = resets.map_or(String::new(), |at| format!(" (anew in {})", span(now, at)));
+    format!("{} {:.0}% used{resets}", limit.window, limit.used_percent)
+}

@@ -1,0 +1,127 @@
+//! What is used and left of subscriptions, from the newest figures the logs carry.
+//!
+//! A reading says how things stood at its time. When its window has ended since,
+//! the percentage means nothing any more, and the answer says that instead.
+
+use retro_agents::{AGENTS, by_name};
+use retro_model::{EventId, LimitReading, Part, Timestamp};
+use retro_store::Index;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::Error;
+
+/// The answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct LimitsView {
+    /// `retro.usage.limits/1`.
+    pub schema: &'static str,
+    /// When it was asked.
+    pub at: Timestamp,
+    /// Sessions that have something new which was not read yet.
+    pub unread_sessions: u64,
+    /// One for each window of each allowance, shortest first.
+    pub windows: Vec<LimitWindow>,
+    /// Agents of this store without any, and why.
+    pub without: Vec<NoLimits>,
+}
+
+/// One window.
+#[derive(Debug, Clone, Serialize)]
+pub struct LimitWindow {
+    /// The agent.
+    pub agent: String,
+    /// The allowance and the window, as the log names them.
+    pub window: String,
+    /// The subscription, as the log names it.
+    pub plan: Option<String>,
+    /// How long the window is.
+    pub window_minutes: Option<u64>,
+    /// Used; null when the window has ended since.
+    pub used_percent: Option<f64>,
+    /// Left; null when the window has ended since.
+    pub left_percent: Option<f64>,
+    /// When it is empty again, or was.
+    pub resets_at: Option<Timestamp>,
+    /// Whether the window has ended since the log was written.
+    pub ended: bool,
+    /// What the log said.
+    pub read_percent: f64,
+    /// When the log said so.
+    pub read_at: Timestamp,
+    /// In which session.
+    pub session_id: String,
+    /// In which record.
+    pub record: EventId,
+}
+
+/// An agent whose limits are not known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NoLimits {
+    /// The agent.
+    pub agent: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The newest reading of each window, of one agent or of all.
+pub fn limits(
+    index: &Index,
+    agent: Option<&str>,
+    now: Timestamp,
+    unread_sessions: u64,
+) -> Result<LimitsView, Error> {
+    let mut newest: BTreeMap<(String, String), (LimitReading, String)> = BTreeMap::new();
+    let mut agents = BTreeSet::new();
+    for row in index.session_rows()?.into_iter().filter(|row| agent.is_none_or(|agent| row.agent == agent)) {
+        for (window, reading) in row.limits {
+            let found = (reading, row.id.clone());
+            let known = newest.entry((row.agent.clone(), window)).or_insert_with(|| found.clone());
+            *known = known.clone().max(found);
+        }
+        agents.insert(row.agent);
+    }
+    let mut windows: Vec<LimitWindow> =
+        newest.into_iter().map(|(name, (reading, session))| window(name, reading, session, now)).collect();
+    windows.sort_by(|a, b| {
+        (&a.agent, a.window_minutes, &a.window).cmp(&(&b.agent, b.window_minutes, &b.window))
+    });
+    let without = AGENTS.iter().map(|agent| agent.name()).filter(|name| agents.contains(*name));
+    let without = without.filter(|name| !windows.iter().any(|window| window.agent == *name)).map(|name| {
+        let why = by_name(name).and_then(|agent| agent.tells_no_limits());
+        let why = why.unwrap_or("no session here tells of any; a key that is billed by use has none");
+        NoLimits { agent: name.to_owned(), reason: why.to_owned() }
+    });
+    let without = without.collect();
+    Ok(LimitsView { schema: "retro.usage.limits/1", at: now, unread_sessions, windows, without })
+}
+
+fn window(
+    (agent, window): (String, String),
+    reading: LimitReading,
+    session_id: String,
+    now: Timestamp,
+) -> LimitWindow {
+    let ended = end_of(&reading).is_some_and(|end| end <= now);
+    let used = reading.used_percent();
+    LimitWindow {
+        agent,
+        window,
+        plan: reading.plan,
+        window_minutes: reading.window_minutes,
+        used_percent: (!ended).then_some(used),
+        left_percent: (!ended).then_some((100.0 - used).max(0.0)),
+        resets_at: reading.resets_at,
+        ended,
+        read_percent: used,
+        read_at: reading.ts,
+        session_id,
+        record: reading.at.event(Part::Whole),
+    }
+}
+
+/// When the window that was read ends: as told, at the latest a whole window later.
+fn end_of(reading: &LimitReading) -> Option<Timestamp> {
+    let length_ms = || i64::try_from(reading.window_minutes?).ok()?.checked_mul(60_000);
+    reading.resets_at.or_else(|| Timestamp::from_millis(reading.ts.as_millis().checked_add(length_ms()?)?))
+}
