@@ -21,7 +21,7 @@ pub struct Machine {
 impl Machine {
     /// An empty machine on which every session is quiet.
     pub fn new() -> Machine {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         let home = dir.path().join("home");
         std::fs::create_dir_all(&home).unwrap();
         let tomorrow = Timestamp::from_millis(jiff_now() + 3 * 86_400_000).unwrap();
@@ -130,6 +130,20 @@ impl Machine {
     pub fn verify(&self) {
         let report = self.store().verify(true, &mut |_| {}).unwrap();
         assert!(report.problems.is_empty(), "{:?}", report.problems);
+    }
+}
+
+/// Bytes that must be free before a machine is kept in memory.
+const ROOM_BYTES: u64 = 1 << 30;
+
+/// A folder of its own, in memory where there is room: trials make and remove
+/// thousands of files, and disks are slow at that.
+fn folder() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    let roomy = fs4::available_space(memory).is_ok_and(|free| free > ROOM_BYTES);
+    match roomy.then(|| tempfile::tempdir_in(memory)) {
+        Some(Ok(folder)) => folder,
+        _ => tempfile::tempdir().unwrap(),
     }
 }
 
