@@ -468,3 +468,12 @@ fn a_log_of_a_client_that_keeps_only_items_has_its_prompts() {
     assert_eq!(texts(&told, Kind::User), ["Fix it"]);
     assert_eq!(of(&told, Kind::User)[0].turn, 1);
 }
+
+#[test]
+fn figures_as_large_as_they_come_are_one_response() {
+    let most = json!({ "input_tokens": u64::MAX, "cached_input_tokens": 1, "output_tokens": u64::MAX });
+    let count = json!({ "event": { "type": "token_count", "info": { "total_token_usage": most, "last_token_usage": most } } });
+    let told = story([vec![turn("u1"), count]]);
+    let used = of(&told, Kind::Usage)[0].usage.clone().unwrap();
+    assert_eq!((used.input, used.output), (u64::MAX - 1, u64::MAX));
+}

@@ -80,6 +80,10 @@ pub struct SessionView {
     pub resume: Option<String>,
 }
 
+/// How far ahead of ours another clock may be. A session that claims to be later is
+/// not the newest, or it would stand on top for ever.
+const CLOCK_SKEW_MS_MAX: i64 = 86_400_000;
+
 /// Lists sessions. Never captures and never creates a store.
 pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<ListView, Error> {
     let (rows, places) = stored(config)?;
@@ -105,7 +109,11 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     if let Some(project) = &options.project {
         sessions.retain(|session| in_project(session, project));
     }
-    sessions.sort_by(|a, b| (b.ended_at, &a.session_id).cmp(&(a.ended_at, &b.session_id)));
+    let latest = Timestamp::from_millis(world.now().as_millis().saturating_add(CLOCK_SKEW_MS_MAX));
+    let when = |session: &SessionView| {
+        [session.ended_at, session.started_at].into_iter().flatten().find(|ts| Some(*ts) <= latest)
+    };
+    sessions.sort_by(|a, b| (when(b), &a.session_id).cmp(&(when(a), &b.session_id)));
     let total = sessions.len();
     let captured = sessions.iter().filter(|session| session.captured).count();
     sessions.truncate(options.limit.unwrap_or(usize::MAX));

@@ -109,6 +109,12 @@ fn source_error(error: io::Error) -> Failure {
     Failure::Source(error.to_string())
 }
 
+/// A file that was rewritten between two looks at it: nothing of it is kept, since
+/// its bytes may be of two versions.
+fn changing() -> Failure {
+    Failure::Source("it was rewritten while it was read; the next sync tries again".to_owned())
+}
+
 /// Where the bytes of a file belong.
 enum Belongs {
     /// They are all there already.
@@ -301,8 +307,16 @@ fn append(
     let mut records = commit.as_ref().map_or(0, |commit| commit.records);
     let mut live = open_at(target.found, start).map_err(source_error)?;
     let mut last = LastBytes(live.before.clone());
-
     let row = rows.get(&(target.found.source.clone(), revision));
+    // It was compared before it was opened here: what was captured must still stand before the rest.
+    let same = match row.filter(|row| row.end == start) {
+        _ if start == 0 => true,
+        Some(row) => last.hash().as_bytes().as_slice() == row.tail_hash.as_slice(),
+        None => archive.read_range(start.saturating_sub(TAIL_BYTES), start.min(TAIL_BYTES))? == last.0,
+    };
+    if !same {
+        return Err(changing());
+    }
     let resumable = row.filter(|row| {
         row.end == start
             && start > 0
@@ -335,8 +349,11 @@ fn append(
         if chunk.is_empty() && !(end == 0 && commit.is_none()) {
             break;
         }
-        if !live.still(end, &last).map_err(source_error)? {
+        if !live.still(end, &last, &chunk).map_err(source_error)? {
             // Rewritten under our eyes: what was kept so far stays, the next sync sorts it out.
+            if end == 0 {
+                return Err(changing());
+            }
             break;
         }
         records += count_lines(&chunk);
@@ -420,16 +437,26 @@ struct Live {
 }
 
 impl Live {
-    /// Whether the bytes before `end` are still those that were read.
-    fn still(&mut self, end: u64, last: &LastBytes) -> io::Result<bool> {
-        match &mut self.look_back {
-            Some(file) => Ok(bytes_before(file, end)? == last.0),
-            None => Ok(true),
+    /// Whether the bytes before `end` are still those that were read; of the first
+    /// chunk, which has none before it, those it begins with. A file is rewritten
+    /// from its start, so what was read of the new version shows there.
+    fn still(&mut self, end: u64, last: &LastBytes, chunk: &[u8]) -> io::Result<bool> {
+        let Some(file) = &mut self.look_back else { return Ok(true) };
+        if end > 0 {
+            return Ok(bytes_before(file, end)? == last.0);
         }
+        let head = chunk.get(..TAIL_BYTES as usize).unwrap_or(chunk);
+        Ok(bytes_before(file, head.len() as u64)? == head)
     }
 }
 
 fn open_at(found: &Found, offset: u64) -> io::Result<Live> {
+    if let Some(rows) = &found.content {
+        let (before, rest) = rows.split_at_checked(offset as usize).unwrap_or((rows, &[]));
+        let mut last = LastBytes::default();
+        last.push(before);
+        return Ok(Live { rest: Box::new(io::Cursor::new(rest.to_vec())), before: last.0, look_back: None });
+    }
     match found.encoding {
         Encoding::Plain => {
             let mut look_back = File::open(&found.path)?;

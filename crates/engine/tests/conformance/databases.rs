@@ -3,16 +3,17 @@
 
 use retro_agents::Agent;
 use retro_agents::script::Script;
+use retro_engine::capture::{self, Before};
 use retro_engine::discover::discover;
-use retro_model::{SessionKey, SourceKey};
+use retro_model::{SessionKey, SourceKey, SourceKind};
 use retro_store::Slot;
 use rusqlite::Connection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::content;
 use crate::support::{self, Machine, STORY, raw};
+use crate::{content, machine};
 
 /// What a program writes into its database while it runs.
 const NEWS: &str = "written by the program";
@@ -221,6 +222,39 @@ fn older_and_newer_schemas_are_read() {
         drop(program);
         let (rows, skipped) = scene.sync("newer");
         assert_eq!((rows, skipped), (as_before, Vec::new()), "newer");
+    }
+}
+
+/// Rows that are the session itself, and no hint beside a log, are kept like a
+/// document: each state of them is a revision.
+#[test]
+fn rows_that_are_no_hint_are_kept_as_revisions() {
+    for agent in support::agents() {
+        let (machine, _) = machine(*agent);
+        machine.sync();
+        let found = discover(&machine.world, &machine.config, None, &Default::default());
+        let mut session = found.sessions[0].clone();
+        let mut rows = session.files[0].clone();
+        rows.source = SourceKey::new("rows");
+        rows.kind = SourceKind::Rows;
+        rows.path = machine.home().join("database.sqlite#1");
+        let store = machine.store();
+        for content in ["{\"row\":1}\n", "{\"row\":1}\n{\"row\":2}\n", "{\"row\":1}\n"] {
+            rows.content = Some(content.as_bytes().into());
+            session.files.retain(|file| file.source != rows.source);
+            session.files.push(rows.clone());
+            let _lock = store.lock(&|| false).unwrap().unwrap();
+            let before = Before { sources: Vec::new(), places: &HashMap::new() };
+            let captured = capture::session(&store, &session, before).unwrap();
+            assert!(captured.failed.is_empty(), "{}: {:?}", agent.name(), captured.failed);
+        }
+        let kept = |revision| {
+            let slot = Slot::Session { key: session.key.clone(), source: rows.source.clone(), revision };
+            String::from_utf8(raw(&store, &slot)).unwrap()
+        };
+        assert_eq!([kept(1), kept(2)], ["{\"row\":1}\n", "{\"row\":1}\n{\"row\":2}\n"], "{}", agent.name());
+        assert_eq!(store.session(&session.key).unwrap().unwrap().sources[&rows.source].revisions, 2);
+        machine.verify();
     }
 }
 

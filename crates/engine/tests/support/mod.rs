@@ -125,10 +125,18 @@ impl Machine {
     }
 }
 
-/// A folder of its own, in memory where that is possible: thousands of tries would
-/// otherwise wait for the disk.
+/// Bytes that must be free before a machine is kept in memory.
+const ROOM_BYTES: u64 = 1 << 30;
+
+/// A folder of its own, in memory where there is room: trials make and remove
+/// thousands of files, and disks are slow at that.
 fn folder() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
+    let memory = Path::new("/dev/shm");
+    let roomy = fs4::available_space(memory).is_ok_and(|free| free > ROOM_BYTES);
+    match roomy.then(|| tempfile::tempdir_in(memory)) {
+        Some(Ok(folder)) => folder,
+        _ => tempfile::tempdir().unwrap(),
+    }
 }
 
 pub fn raw(store: &Store, slot: &Slot) -> Vec<u8> {
