@@ -9,6 +9,7 @@
 mod bench;
 mod docs;
 mod failure;
+mod page;
 mod repository;
 mod run;
 mod table;
@@ -56,16 +57,10 @@ static COMMANDS: &[Command] = &[
         run: tidy::run,
     },
     Command {
-        words: &["trial", "faults"],
-        options: "",
-        about: "Stop a sync after every single write, once and for good, and see the next one complete it",
-        run: trial::faults,
-    },
-    Command {
-        words: &["trial", "watch"],
-        options: "",
-        about: "Measure how soon `retro sync --watch` has captured what an agent wrote",
-        run: trial::watch,
+        words: &["trial"],
+        options: "[NAME] [--minutes N] [--write]",
+        about: "Try what a machine may do to a store: all trials and one table, or one (faults, flips, full, kills, links, power, soak, watch)",
+        run: trial::run,
     },
 ];
 
@@ -94,7 +89,9 @@ fn choose(arguments: &[String]) -> Result<(&'static Command, &[String]), Failure
     });
     let (command, options) =
         found.ok_or_else(|| Failure::new(format!("there is no such command\n\n{}", usage())))?;
-    match options.iter().find(|option| !command.options.contains(&format!("[{option}]"))) {
+    let mut before = None;
+    let unknown = options.iter().find(|option| !takes(command, before.replace(*option), option));
+    match unknown {
         None => Ok((command, options)),
         Some(option) => Err(Failure::new(format!(
             "{} does not take {option:?}; usage: cargo xtask {} {}",
@@ -103,6 +100,16 @@ fn choose(arguments: &[String]) -> Result<(&'static Command, &[String]), Failure
             command.options
         ))),
     }
+}
+
+/// Whether a command takes an option, a number behind one that wants it, or the name
+/// of a trial.
+fn takes(command: &Command, before: Option<&String>, option: &str) -> bool {
+    let has = |text: String| command.options.contains(&text);
+    let is_number =
+        before.is_some_and(|before| has(format!("[{before} N]"))) && option.parse::<u64>().is_ok();
+    let is_name = command.options.contains("[NAME]") && trial::is_one(option);
+    has(format!("[{option}]")) && option != "NAME" || has(format!("[{option} N]")) || is_number || is_name
 }
 
 fn help(_: &Repository, _: &[String]) -> Result<(), Failure> {
@@ -144,8 +151,17 @@ mod tests {
     }
 
     #[test]
+    fn trials_are_run_by_name_or_all() {
+        for line in ["trial", "trial --write", "trial soak --minutes 3", "trial --minutes 1 --write"] {
+            assert_eq!(choose(&arguments(line)).unwrap().0.words, ["trial"], "{line}");
+        }
+    }
+
+    #[test]
     fn what_is_not_known_is_refused() {
-        for line in ["", "bench", "tests", "tidy --chek", "docs --check --more"] {
+        for line in
+            ["", "bench", "tests", "tidy --chek", "docs --check --more", "trial nothing", "trial --minutes x"]
+        {
             assert!(choose(&arguments(line)).is_err(), "{line:?}");
         }
     }
