@@ -9,6 +9,7 @@
 mod bench;
 mod docs;
 mod failure;
+mod page;
 mod repository;
 mod run;
 mod table;
@@ -56,22 +57,16 @@ static COMMANDS: &[Command] = &[
         run: tidy::run,
     },
     Command {
-        words: &["trial", "faults"],
-        options: "",
-        about: "Stop a sync after every single write, once and for good, and see the next one complete it",
-        run: trial::faults,
-    },
-    Command {
         words: &["trial", "fuzz"],
         options: "[--minutes N] [--target T]",
         about: "Try the laws of crates/laws with bytes of a fuzzer's choice; needs cargo-fuzz",
         run: trial::fuzz::fuzz,
     },
     Command {
-        words: &["trial", "watch"],
-        options: "",
-        about: "Measure how soon `retro sync --watch` has captured what an agent wrote",
-        run: trial::watch,
+        words: &["trial"],
+        options: "[NAME] [--minutes N] [--write]",
+        about: "Try what a machine may do to a store: all trials and one table, or one (faults, flips, full, kills, links, power, soak, watch)",
+        run: trial::run,
     },
 ];
 
@@ -112,13 +107,18 @@ fn choose(arguments: &[String]) -> Result<(&'static Command, &[String]), Failure
 }
 
 /// The first option that a command does not take. An option with a value,
-/// `[--minutes N]`, takes the word behind it along.
+/// `[--minutes N]`, takes the word behind it along; `[NAME]` is that of a trial.
 fn unknown<'a>(command: &Command, options: &'a [String]) -> Option<&'a String> {
     let mut rest = options.iter();
     while let Some(option) = rest.next() {
         let alone = command.options.contains(&format!("[{option}]"));
-        let mut valued = || command.options.contains(&format!("[{option} ")) && rest.next().is_some();
-        if !alone && !valued() {
+        let is_name = command.options.contains("[NAME]") && trial::is_one(option);
+        let mut valued = || {
+            let number = command.options.contains(&format!("[{option} N]"));
+            let any = command.options.contains(&format!("[{option} "));
+            any && rest.next().is_some_and(|value| !number || value.parse::<u64>().is_ok())
+        };
+        if option == "NAME" || !(alone || is_name || valued()) {
             return Some(option);
         }
     }
@@ -164,9 +164,25 @@ mod tests {
     }
 
     #[test]
+    fn trials_are_run_by_name_or_all() {
+        for line in ["trial", "trial --write", "trial soak --minutes 3", "trial --minutes 1 --write"] {
+            assert_eq!(choose(&arguments(line)).unwrap().0.words, ["trial"], "{line}");
+        }
+    }
+
+    #[test]
     fn what_is_not_known_is_refused() {
         assert!(choose(&arguments("trial fuzz --target text --minutes 3")).is_ok());
-        for line in ["", "bench", "tests", "tidy --chek", "docs --check --more", "trial fuzz --minutes"] {
+        for line in [
+            "",
+            "bench",
+            "tests",
+            "tidy --chek",
+            "docs --check --more",
+            "trial nothing",
+            "trial --minutes x",
+            "trial fuzz --minutes",
+        ] {
             assert!(choose(&arguments(line)).is_err(), "{line:?}");
         }
     }

@@ -1,129 +1,192 @@
-//! `cargo xtask trial`: the real program under real conditions.
+//! `cargo xtask trial`: the store and the real program under conditions that a test
+//! command has no time for.
+//!
+//! Most trials are tests that try some points of what they are about, and all of them
+//! when `RETRO_TRIAL` is set; each prints one line that says how many there were and
+//! how many failed. `cargo xtask trial` runs all of them and prints one table.
 
 pub(crate) mod fuzz;
+mod watch;
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::bench::{append_turn, one_session};
 use crate::failure::Failure;
+use crate::page;
 use crate::repository::Repository;
 use crate::run;
 use crate::table::table;
 
-/// From a line written to a line captured.
-const LATENCY_MAX: Duration = Duration::from_secs(2);
-
-/// How long to wait before giving up.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Between two looks at the store.
-const PAUSE: Duration = Duration::from_millis(10);
-
-/// How many lines are written.
-const ROUNDS: usize = 10;
-
-/// Starts `retro sync --watch`, writes to a log, and measures until
-/// `retro raw` shows what was written.
-pub(crate) fn watch(repository: &Repository, _: &[String]) -> Result<(), Failure> {
-    let scratch =
-        tempfile::tempdir().map_err(|error| Failure::new(format!("no temporary folder: {error}")))?;
-    let (home, root) = (scratch.path().join("home"), scratch.path().join("root"));
-    let (log, session) = one_session(&home)?;
-    let trial = Trial { retro: repository.build_retro(true)?, home, root, session };
-    run::run(&mut trial.command(&["--quiet", "sync"]))?;
-    let _watcher = Watcher::start(trial.command(&["--quiet", "sync", "--watch"]))?;
-    trial.wait_for(&log, Instant::now())?;
-    let mut times = Vec::new();
-    for _ in 0..ROUNDS {
-        append_turn(&log)?;
-        times.push(trial.wait_for(&log, Instant::now())?);
-    }
-    let (text, slowest) = summary(times);
-    print!("{text}");
-    match slowest {
-        Some(slowest) if slowest <= LATENCY_MAX => Ok(()),
-        _ => Err(Failure::new(format!(
-            "it took longer than {} until a line was captured",
-            run::seconds(LATENCY_MAX)
-        ))),
-    }
+/// What came of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Outcome {
+    /// Points, rounds or files that were tried.
+    points: usize,
+    failures: usize,
 }
 
-/// Every fail point of a sync; the test command tries only some of them.
-pub(crate) fn faults(repository: &Repository, _: &[String]) -> Result<(), Failure> {
-    let test = ["test", "--package", "retro-engine", "--test", "faults", "--", "--nocapture"];
-    run::run(repository.cargo(&test).env("RETRO_TRIAL", "1"))
-}
-
+/// A trial: its name, what it shows, and how it is run for so many minutes.
 struct Trial {
-    retro: PathBuf,
-    home: PathBuf,
-    root: PathBuf,
-    session: String,
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Repository, u64) -> Result<Outcome, Failure>,
 }
 
-impl Trial {
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.retro);
-        command.arg("--home").arg(&self.home).arg("--root").arg(&self.root).args(arguments);
-        command
-    }
+/// Every trial, sorted.
+static TRIALS: &[Trial] = &[
+    Trial {
+        name: "faults",
+        about: "every writing command stopped after every write, once and for good",
+        run: |repository, _| test(repository, "retro", "faults", &[]),
+    },
+    Trial {
+        name: "flips",
+        about: "every byte of a store flipped",
+        run: |repository, _| test(repository, "retro", "flips", &[]),
+    },
+    Trial {
+        name: "full",
+        about: "every writing command on a disk that is full, or whose rights are lost",
+        run: |repository, _| test(repository, "retro", "full", &[]),
+    },
+    Trial {
+        name: "kills",
+        about: "the program killed while agents write",
+        run: |repository, _| test(repository, "retro-cli", "kills", &[]),
+    },
+    Trial {
+        name: "links",
+        about: "every writing command on stores with a link at every place",
+        run: |repository, _| test(repository, "retro", "hostile", &[]),
+    },
+    Trial {
+        name: "power",
+        about: "the power cut at every write of every writing command",
+        run: |repository, _| test(repository, "retro", "power", &[]),
+    },
+    Trial {
+        name: "soak",
+        about: "logs that grow, programs at once, kills, rewrites, for a while",
+        run: |repository, minutes| {
+            test(repository, "retro-cli", "soak", &[("RETRO_SOAK_MINUTES", &minutes.to_string())])
+        },
+    },
+    Trial { name: "watch", about: "from a line written to a line captured", run: watch::run },
+];
 
-    /// How long it takes from `start` until the store holds every byte of the log.
-    fn wait_for(&self, log: &Path, start: Instant) -> Result<Duration, Failure> {
-        let written = std::fs::read(log).map_err(|error| Failure::at(log, error))?;
-        while start.elapsed() < PATIENCE {
-            let mut raw = self.command(&["--no-sync", "raw", "claude", &self.session]);
-            let output = raw.stderr(Stdio::null()).output();
-            let output = output.map_err(|error| Failure::at(&self.retro, error))?;
-            if output.status.success() && output.stdout == written {
-                return Ok(start.elapsed());
-            }
-            std::thread::sleep(PAUSE);
+/// How long the soak lasts when nobody says.
+const MINUTES: u64 = 10;
+
+/// Runs the trial that is named, or all of them, and prints the table.
+pub(crate) fn run(repository: &Repository, options: &[String]) -> Result<(), Failure> {
+    let minutes = minutes(options)?;
+    let mut rows = Vec::new();
+    let mut failures = 0;
+    for trial in TRIALS.iter().filter(|trial| is_named(trial, options)) {
+        println!("== {}: {}", trial.name, trial.about);
+        let start = Instant::now();
+        let outcome = (trial.run)(repository, minutes)?;
+        failures += outcome.failures;
+        rows.push(row(trial, outcome, start.elapsed()));
+    }
+    let text = table(&["trial", "points", "failures", "time"], &rows);
+    print!("{text}");
+    if options.iter().any(|option| option == "--write") {
+        write(&repository.path("docs/benchmarks.md"), &text)?;
+    }
+    match failures {
+        0 => Ok(()),
+        count => Err(Failure::new(format!("{count} failures"))),
+    }
+}
+
+/// Whether there is a trial of this name.
+pub(crate) fn is_one(name: &str) -> bool {
+    TRIALS.iter().any(|trial| trial.name == name)
+}
+
+fn is_named(trial: &Trial, options: &[String]) -> bool {
+    let mut names = options.iter().filter(|option| is_one(option));
+    match names.next() {
+        Some(name) => trial.name == name,
+        None => true,
+    }
+}
+
+fn minutes(options: &[String]) -> Result<u64, Failure> {
+    match options.iter().position(|option| option == "--minutes") {
+        None => Ok(MINUTES),
+        Some(at) => {
+            let number = options.get(at + 1).and_then(|text| text.parse().ok());
+            number.ok_or_else(|| Failure::new("--minutes takes a number"))
         }
-        Err(Failure::new(format!(
-            "retro raw did not show what was written within {}",
-            run::seconds(PATIENCE)
-        )))
     }
 }
 
-/// The watching program, ended when this goes.
-struct Watcher(Child);
+fn row(trial: &Trial, outcome: Outcome, time: Duration) -> Vec<String> {
+    vec![
+        format!("{}: {}", trial.name, trial.about),
+        outcome.points.to_string(),
+        outcome.failures.to_string(),
+        run::seconds(time),
+    ]
+}
 
-impl Watcher {
-    fn start(mut command: Command) -> Result<Watcher, Failure> {
-        let child = command.stdout(Stdio::null()).spawn();
-        child
-            .map(Watcher)
-            .map_err(|error| Failure::new(format!("retro sync --watch cannot be started: {error}")))
+/// Runs a test with everything tried. A test that fails without having counted what
+/// failed is one failure.
+fn test(
+    repository: &Repository,
+    package: &str,
+    name: &str,
+    environment: &[(&str, &str)],
+) -> Result<Outcome, Failure> {
+    let mut command = repository.cargo(&[
+        "test",
+        "--package",
+        package,
+        "--test",
+        name,
+        "--",
+        "--nocapture",
+        "--test-threads=1",
+    ]);
+    command.env("RETRO_TRIAL", "1").envs(environment.iter().copied());
+    let mut outcome = Outcome::default();
+    let ended = run::watch(&mut command, |line| outcome.add(line));
+    if ended.is_err() && outcome.failures == 0 {
+        outcome.failures = 1;
+    }
+    match (ended, outcome.points) {
+        (Err(failure), 0) => Err(failure),
+        _ => Ok(outcome),
     }
 }
 
-impl Drop for Watcher {
-    fn drop(&mut self) {
-        // It may have ended by itself; there is nobody left to tell.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+impl Outcome {
+    /// Adds what a line like `trial faults: 12 points, 0 failures` says.
+    fn add(&mut self, line: &str) {
+        let Some((_, counts)) = line.strip_prefix("trial ").and_then(|rest| rest.split_once(": ")) else {
+            return;
+        };
+        let number = |text: &str| text.split(' ').next().and_then(|number| number.parse::<usize>().ok());
+        if let Some((points, failures)) = counts.split_once(" points, ") {
+            self.points += number(points).unwrap_or(0);
+            self.failures += number(failures).unwrap_or(0);
+        }
     }
 }
 
-/// The table, and the slowest time.
-fn summary(mut times: Vec<Duration>) -> (String, Option<Duration>) {
-    times.sort();
-    let cell =
-        |time: Option<&Duration>| time.map_or_else(|| "unknown".to_owned(), |time| run::seconds(*time));
-    let row = vec![
-        "line written until captured".to_owned(),
-        cell(times.first()),
-        cell(times.get(times.len() / 2)),
-        cell(times.last()),
-        run::seconds(LATENCY_MAX),
-    ];
-    let text = table(&["retro sync --watch", "fastest", "median", "slowest", "bar"], &[row]);
-    (text, times.last().copied())
+/// Puts the table into the page, with the day and the command.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let day = run::output(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let part = format!(
+        "## Trials\n\n`cargo xtask trial --write` on {} ({cores} cores). What each shows stands in \
+         [guarantees](guarantees.md).\n\n{text}",
+        day.trim()
+    );
+    page::put(path, "trials", &part)
 }
 
 #[cfg(test)]
@@ -131,11 +194,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_slowest_time_decides() {
-        let times = [30, 10, 20].map(Duration::from_millis).to_vec();
-        let (text, slowest) = summary(times);
-        assert!(text.contains("| 10.0 ms | 20.0 ms | 30.0 ms | 2.0 s |"), "{text}");
-        assert_eq!(slowest, Some(Duration::from_millis(30)));
-        assert_eq!(summary(Vec::new()).1, None);
+    fn trials_are_sorted() {
+        assert!(TRIALS.is_sorted_by_key(|trial| trial.name));
+    }
+
+    #[test]
+    fn what_a_test_says_of_itself_is_added_up() {
+        let mut outcome = Outcome::default();
+        for line in [
+            "trial faults: 12 points, 0 failures",
+            "trial x: 3 points, 2 failures",
+            "trial by fire",
+            "12 points",
+        ] {
+            outcome.add(line);
+        }
+        assert_eq!(outcome, Outcome { points: 15, failures: 2 });
+    }
+
+    #[test]
+    fn one_is_run_or_all() {
+        let options = |line: &str| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
+        let count = |line: &str| TRIALS.iter().filter(|trial| is_named(trial, &options(line))).count();
+        assert_eq!((count(""), count("--write"), count("soak --minutes 2")), (TRIALS.len(), TRIALS.len(), 1));
+        assert_eq!(minutes(&options("soak --minutes 2")).unwrap(), 2);
+        assert!(minutes(&options("--minutes")).is_err());
     }
 }

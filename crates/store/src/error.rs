@@ -131,6 +131,17 @@ impl Error {
         matches!(self, Error::Missing(_))
     }
 
+    /// Whether nothing can be written there, though it may be read.
+    pub fn is_unwritable(&self) -> bool {
+        match self {
+            Error::Io { source, .. } => {
+                matches!(source.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied)
+            }
+            Error::Index { source, .. } => is_unwritable(source),
+            _ => false,
+        }
+    }
+
     /// Whether the index itself is broken, so that making it anew helps.
     pub fn is_broken_index(&self) -> bool {
         matches!(self, Error::Index { source, .. } if is_broken(source))
@@ -140,6 +151,11 @@ impl Error {
 /// Whether SQLite says that its file is none, or no whole one.
 pub(crate) fn is_broken(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+fn is_unwritable(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen))
 }
 
 fn io_help(error: &io::Error) -> &'static str {
@@ -157,11 +173,11 @@ fn io_help(error: &io::Error) -> &'static str {
 }
 
 fn index_help(error: &rusqlite::Error) -> &'static str {
+    if is_unwritable(error) {
+        return "make the folder yours again (owner and mode), mount it for writing, or name another with --root";
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => "free some space and run the command again; what was captured is safe",
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
-            "make the folder yours again (owner and mode), or name another with --root"
-        }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             "another retro is writing to it; run the command again when it is done"
         }

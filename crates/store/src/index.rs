@@ -57,11 +57,16 @@ impl Store {
         }
     }
 
-    /// The index, if there is one: for questions, which create nothing.
+    /// The index, if there is one: for questions, which create nothing. Where
+    /// nothing can be written it is read as it lies.
     pub fn index_if_there(&self) -> Result<Option<Index>, Error> {
-        match self.root().join(INDEX).join(Index::FILE).is_file() {
-            true => self.index().map(Some),
-            false => Ok(None),
+        let path = self.index_path();
+        if !path.is_file() {
+            return Ok(None);
+        }
+        match self.index() {
+            Err(error) if error.is_unwritable() => Index::open_still(&path).ok_or(error).map(Some),
+            opened => opened.map(Some),
         }
     }
 
@@ -119,6 +124,30 @@ impl Index {
             index.create()?;
         }
         Ok(Some(index))
+    }
+
+    /// Opens a database that cannot be written to, and by us nobody else writes to
+    /// either; nothing if it holds less than was written, or is of another schema.
+    fn open_still(path: &Path) -> Option<Index> {
+        let mut journal = path.to_owned().into_os_string();
+        journal.push("-wal");
+        if std::fs::metadata(&journal).is_ok_and(|meta| meta.len() > 0) {
+            return None;
+        }
+        let mut uri = String::from("file:");
+        for byte in path.to_str()?.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' | b'~' | b':' => {
+                    uri.push(char::from(byte));
+                }
+                byte => uri.push_str(&format!("%{byte:02x}")),
+            }
+        }
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(format!("{uri}?immutable=1"), flags).ok()?;
+        let found: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).ok()?;
+        (found == SCHEMA).then(|| Index { connection, path: path.to_owned() })
     }
 
     fn prepare(&self) -> rusqlite::Result<()> {

@@ -6,12 +6,9 @@ use std::time::Duration;
 
 use super::measure::Cost;
 use crate::failure::Failure;
+use crate::page;
 use crate::run;
 use crate::table::table;
-
-/// The part of the page that is ours to replace.
-const BEGIN: &str = "<!-- bench capture: begin -->";
-const END: &str = "<!-- bench capture: end -->";
 
 /// One measured thing.
 pub(crate) struct Line {
@@ -107,29 +104,15 @@ impl Report {
 
     /// Puts the tables into the page, with the day and the command, in place of
     /// those of the last time.
-    pub(crate) fn write(&self, page: &Path) -> Result<(), Failure> {
+    pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
         let day = run::output(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
         let part = format!(
-            "{BEGIN}\n## Capture\n\n`cargo xtask bench capture --write` on {} ({} cores):\n\n{}{END}\n",
+            "## Capture\n\n`cargo xtask bench capture --write` on {} ({} cores):\n\n{}",
             day.trim(),
             std::thread::available_parallelism().map_or(1, usize::from),
             self.text()
         );
-        let old = std::fs::read_to_string(page).unwrap_or_else(|_| "# Benchmarks\n".to_owned());
-        std::fs::write(page, replaced(&old, &part)).map_err(|error| Failure::at(page, error))
-    }
-}
-
-/// The page with our part replaced, or added at its end.
-fn replaced(page: &str, part: &str) -> String {
-    let cut = page.find(BEGIN).and_then(|begin| {
-        let end = begin + page[begin..].find(END)? + END.len();
-        Some((&page[..begin], page[end..].trim_start_matches('\n')))
-    });
-    match cut {
-        Some((before, "")) => format!("{before}{part}"),
-        Some((before, after)) => format!("{before}{part}\n{after}"),
-        None => format!("{}\n\n{part}", page.trim_end()),
+        page::put(path, "bench capture", &part)
     }
 }
 
@@ -158,18 +141,5 @@ mod tests {
         {
             assert!(text.contains(cell), "{cell} in\n{text}");
         }
-    }
-
-    #[test]
-    fn a_second_report_takes_the_place_of_the_first() {
-        let part = |text: &str| format!("{BEGIN}\n{text}\n{END}\n");
-        let first = replaced("# Benchmarks\n", &part("one"));
-        assert_eq!(first, format!("# Benchmarks\n\n{}", part("one")));
-        assert_eq!(replaced(&first, &part("two")), format!("# Benchmarks\n\n{}", part("two")));
-        let followed = format!("{first}\n## Search\n");
-        assert_eq!(
-            replaced(&followed, &part("two")),
-            format!("# Benchmarks\n\n{}\n## Search\n", part("two"))
-        );
     }
 }

@@ -162,10 +162,19 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
     let unread = match context.global.no_sync {
         true => 0,
-        false => quick::before_costs(&context.world, &config)?,
+        false => match quick::before_costs(&context.world, &config) {
+            Err(retro::engine::Error::Store(error)) if error.is_unwritable() => {
+                context.say(&format!("note: nothing new was read: {error}"));
+                0
+            }
+            unread => unread?,
+        },
     };
     let store = context.store(&config)?;
-    let index = store.index()?;
+    let index = match store.index_if_there()? {
+        Some(index) => index,
+        None => store.index()?,
+    };
     let prices = prices::load(&context.world, &config)?;
     match &args.special {
         None => {}
