@@ -42,6 +42,7 @@ mod money;
 mod names;
 mod query;
 mod report;
+mod switches;
 mod table;
 #[cfg(test)]
 mod testing;
@@ -61,6 +62,7 @@ pub use money::NanoUsd;
 pub use names::Resolved;
 pub use query::{By, Order, Query, SessionFacts, TokenLimit};
 pub use report::report;
+pub use switches::{Reason, Switches, Told, decide_as};
 pub use table::{Peak, PriceRow, Prices, Rates, Step, Tier};
 pub use tokens::Tokens;
 pub use unlogged::Unlogged;
