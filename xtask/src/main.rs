@@ -33,9 +33,15 @@ struct Command {
 static COMMANDS: &[Command] = &[
     Command {
         words: &["bench", "capture"],
-        options: "[--write]",
-        about: "Measure capture beside cat and zstd; --write puts the table into docs/benchmarks.md",
+        options: "[--huge] [--write]",
+        about: "Measure capture beside cat, zstd and retro-ai; --write puts it into docs/benchmarks.md",
         run: bench::capture,
+    },
+    Command {
+        words: &["bench", "usage"],
+        options: "[--diff] [--write]",
+        about: "Measure questions beside ccusage; --diff compares the figures and says why they differ",
+        run: bench::usage,
     },
     Command {
         words: &["docs"],
@@ -134,7 +140,7 @@ fn usage() -> String {
     let mut text = String::from("Usage: cargo xtask COMMAND\n\n");
     for command in COMMANDS {
         let call = format!("{} {}", command.words.join(" "), command.options);
-        text.push_str(&format!("  {call:<24} {}\n", command.about));
+        text.push_str(&format!("  {call:<32} {}\n", command.about));
     }
     text
 }

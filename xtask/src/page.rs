@@ -1,13 +1,41 @@
-//! Parts of a page that a command writes, between marks that readers do not see.
+//! The page of figures, `docs/benchmarks.md`: each command owns one part of it,
+//! between marks that readers do not see.
 
-use std::path::Path;
+use std::process::Command;
 
 use crate::failure::Failure;
+use crate::repository::Repository;
+use crate::run;
 
-/// Puts a part into a page in place of what it held the last time, or at its end.
-pub(crate) fn put(page: &Path, name: &str, part: &str) -> Result<(), Failure> {
-    let old = std::fs::read_to_string(page).unwrap_or_else(|_| "# Benchmarks\n".to_owned());
-    std::fs::write(page, replaced(&old, name, part)).map_err(|error| Failure::at(page, error))
+/// A part of the page, found again by its name.
+pub(crate) struct Part<'a> {
+    /// Its name in the marks around it.
+    pub(crate) name: &'a str,
+    /// Its heading.
+    pub(crate) title: &'a str,
+    /// The command that makes it.
+    pub(crate) command: &'a str,
+    /// What was compared, with versions.
+    pub(crate) versions: &'a str,
+}
+
+impl Part<'_> {
+    /// Puts a text into the page, with the day and the command, in place of that
+    /// of the last time.
+    pub(crate) fn write(&self, repository: &Repository, text: &str) -> Result<(), Failure> {
+        let day = run::output(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let versions = if self.versions.is_empty() { String::new() } else { format!("; {}", self.versions) };
+        let part = format!(
+            "## {}\n\n`{}` on {} ({cores} cores{versions}):\n\n{text}",
+            self.title,
+            self.command,
+            day.trim(),
+        );
+        let page = repository.path("docs/benchmarks.md");
+        let old = std::fs::read_to_string(&page).unwrap_or_else(|_| "# Benchmarks\n".to_owned());
+        std::fs::write(&page, replaced(&old, self.name, &part)).map_err(|error| Failure::at(&page, error))
+    }
 }
 
 fn replaced(page: &str, name: &str, part: &str) -> String {

@@ -8,12 +8,10 @@
 pub(crate) mod fuzz;
 mod watch;
 
-use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
-use crate::page;
+use crate::page::Part;
 use crate::repository::Repository;
 use crate::run;
 use crate::table::table;
@@ -93,7 +91,9 @@ pub(crate) fn run(repository: &Repository, options: &[String]) -> Result<(), Fai
     let text = table(&["trial", "points", "failures", "time"], &rows);
     print!("{text}");
     if options.iter().any(|option| option == "--write") {
-        write(&repository.path("docs/benchmarks.md"), &text)?;
+        let text = format!("What each shows stands in [guarantees](guarantees.md).\n\n{text}");
+        let command = "cargo xtask trial --write";
+        Part { name: "trials", title: "Trials", command, versions: "" }.write(repository, &text)?;
     }
     match failures {
         0 => Ok(()),
@@ -175,18 +175,6 @@ impl Outcome {
             self.failures += number(failures).unwrap_or(0);
         }
     }
-}
-
-/// Puts the table into the page, with the day and the command.
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let day = run::output(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let part = format!(
-        "## Trials\n\n`cargo xtask trial --write` on {} ({cores} cores). What each shows stands in \
-         [guarantees](guarantees.md).\n\n{text}",
-        day.trim()
-    );
-    page::put(path, "trials", &part)
 }
 
 #[cfg(test)]

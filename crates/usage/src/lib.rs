@@ -45,6 +45,7 @@ mod names;
 mod own;
 mod query;
 mod report;
+mod switches;
 mod table;
 #[cfg(test)]
 mod testing;
@@ -67,6 +68,7 @@ pub use names::Resolved;
 pub use own::OwnPrice;
 pub use query::{By, Order, Query, SessionFacts, TokenLimit};
 pub use report::report;
+pub use switches::{Reason, Switches, Told, decide_as};
 pub use table::{Peak, PriceRow, Prices, Rates, Step, Tier};
 pub use tokens::Tokens;
 pub use unlogged::Unlogged;

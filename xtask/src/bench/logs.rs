@@ -5,11 +5,13 @@ use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
 use walkdir::WalkDir;
 
-use super::timed;
+use super::{rollout, timed};
 use crate::failure::Failure;
+use crate::run;
 
 /// Session logs below a home directory.
 pub(crate) struct Logs {
@@ -59,6 +61,92 @@ impl Logs {
         }
         Logs::at(home)
     }
+
+    /// Makes sessions with this many answers of a model in all, half of them by
+    /// each of two agents.
+    pub(crate) fn of_responses(home: &Path, responses: usize) -> Result<Logs, Failure> {
+        let sessions = (responses / 2).div_ceil(RESPONSES_A_SESSION);
+        for number in 0..sessions {
+            let turns = RESPONSES_A_SESSION / 2;
+            let id = session_id(number);
+            let claude = home.join(format!(".claude/projects/-home-dev-code-shop{}/{id}.jsonl", number % 10));
+            write(&claude, (1..=turns).map(|turn| lines(&id, turn)))?;
+            let day = 1 + number % 28;
+            let codex =
+                format!(".codex/sessions/2026/03/{day:02}/rollout-2026-03-{day:02}T00-00-00-{id}.jsonl");
+            write(&home.join(codex), rollout::lines(&id, RESPONSES_A_SESSION))?;
+        }
+        Logs::at(home)
+    }
+
+    /// Asks the kernel to drop what it keeps of the files in memory. Only GNU's
+    /// `dd` can; elsewhere they stay, for every program alike.
+    pub(crate) fn forget_pages(&self) -> Result<(), Failure> {
+        const DROP: [&str; 3] = ["iflag=nocache", "count=0", "status=none"];
+        if !run::is_there("dd", &["if=/dev/null", DROP[0], DROP[1], DROP[2]]) {
+            return Ok(());
+        }
+        for file in &self.files {
+            let mut dd = Command::new("dd");
+            run::run(dd.arg(format!("if={}", file.display())).args(DROP))?;
+        }
+        Ok(())
+    }
+}
+
+/// Answers in one session of those that are made by their number.
+const RESPONSES_A_SESSION: usize = 90;
+
+fn write(path: &Path, lines: impl Iterator<Item = String>) -> Result<(), Failure> {
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
+    let mut out = BufWriter::new(File::create(path).map_err(|error| Failure::at(path, error))?);
+    for text in lines {
+        out.write_all(text.as_bytes()).map_err(|error| Failure::at(path, error))?;
+    }
+    out.flush().map_err(|error| Failure::at(path, error))
+}
+
+/// Copies the files of one home into another, each as old as it was, or of this time.
+pub(crate) fn copy(from: &Path, into: &Path, modified: Option<SystemTime>) -> Result<(), Failure> {
+    for file in Logs::at(from)?.files {
+        let to = into.join(file.strip_prefix(from).map_err(|error| Failure::at(&file, error))?);
+        let folder = to.parent().unwrap_or(into);
+        std::fs::create_dir_all(folder).map_err(|error| Failure::at(folder, error))?;
+        std::fs::copy(&file, &to).map_err(|error| Failure::at(&file, error))?;
+        let was = std::fs::metadata(&file).and_then(|meta| meta.modified());
+        let modified = modified.map_or(was, Ok).map_err(|error| Failure::at(&file, error))?;
+        let copy = OpenOptions::new().append(true).open(&to).map_err(|error| Failure::at(&to, error))?;
+        copy.set_modified(modified).map_err(|error| Failure::at(&to, error))?;
+    }
+    Ok(())
+}
+
+/// A session with one result of a tool that is this long, in one line.
+pub(crate) fn long_line(home: &Path, bytes: usize) -> Result<Logs, Failure> {
+    let id = session_id(0);
+    let path = home.join(format!(".claude/projects/-home-dev-code-shop0/{id}.jsonl"));
+    let record = |content: &str| {
+        json!({"type": "user", "sessionId": id, "uuid": format!("{id}-long"), "cwd": "/home/dev/code/shop",
+            "timestamp": "2026-03-01T10:00:00.000Z", "message": {"role": "user", "content":
+                [{"type": "tool_result", "tool_use_id": "call_1", "content": content}]}})
+        .to_string()
+    };
+    // Filled in piece by piece, so that this program stays small too.
+    const HERE: &str = "@@";
+    let frame = record(HERE);
+    let (before, after) = frame.split_once(HERE).ok_or_else(|| Failure::new("the frame has no hole"))?;
+    let pieces = (0..).scan(0, |written, seed| {
+        let piece = format!("{} ", prose(seed, 2_000));
+        (*written < bytes).then(|| {
+            *written += piece.len();
+            piece
+        })
+    });
+    let first = [lines(&id, 1), before.to_owned()].into_iter();
+    let last = [format!("{after}\n"), lines(&id, 2)];
+    write(&path, first.chain(pieces).chain(last))?;
+    Logs::at(home)
 }
 
 /// Appends one turn to a generated session.
@@ -108,12 +196,14 @@ fn session_id(number: usize) -> String {
 fn lines(session: &str, turn: usize) -> String {
     let mut text = String::new();
     let id = |step: usize| format!("{:08x}-0000-4000-8000-{session:.8}{step:04}", turn);
+    // Answers have ids of their own, in whichever session they stand.
+    let message = format!("msg_{}_{turn}", session.rsplit('-').next().unwrap_or_default());
     let usage = json!({"input_tokens": 12, "cache_read_input_tokens": turn * 900, "output_tokens": 180});
     let contents = [
         ("user", json!({"role": "user", "content": prose(turn, 30)})),
         (
             "assistant",
-            json!({"role": "assistant", "id": format!("msg_{turn}"), "model": "claude-opus-5", "usage": usage,
+            json!({"role": "assistant", "id": message, "model": "claude-opus-5", "usage": usage,
                 "content": [{"type": "tool_use", "id": format!("call_{turn}"), "name": "Bash",
                     "input": {"command": format!("cargo test case_{turn}"), "description": prose(turn + 1, 8)}}]}),
         ),
@@ -124,7 +214,7 @@ fn lines(session: &str, turn: usize) -> String {
         ),
         (
             "assistant",
-            json!({"role": "assistant", "id": format!("msg_{turn}b"), "model": "claude-opus-5", "usage": usage,
+            json!({"role": "assistant", "id": format!("{message}b"), "model": "claude-opus-5", "usage": usage,
                 "content": [{"type": "text", "text": prose(turn + 3, 90)}]}),
         ),
     ];
@@ -147,7 +237,7 @@ fn lines(session: &str, turn: usize) -> String {
 }
 
 /// Words in an order that a number decides, so that text compresses as text does.
-fn prose(seed: usize, words: usize) -> String {
+pub(super) fn prose(seed: usize, words: usize) -> String {
     const WORDS: &[&str] = &[
         "the", "order", "of", "a", "shop", "test", "fails", "because", "tax", "is", "rounded", "twice", "in",
         "src", "cart", "rs", "line", "total", "price", "expected", "found", "cents", "when", "invoice",
@@ -198,6 +288,43 @@ mod tests {
         for pair in records.windows(2) {
             assert_eq!(pair[1]["parentUuid"], pair[0]["uuid"]);
         }
+    }
+
+    #[test]
+    fn a_number_of_responses_is_made_with_ids_of_their_own() {
+        let home = tempfile::tempdir().unwrap();
+        let logs = Logs::of_responses(home.path(), 4 * RESPONSES_A_SESSION).unwrap();
+        assert_eq!(logs.files.len(), 4);
+        let text: String = logs.files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+        assert_eq!(text.matches("\"token_count\"").count(), 2 * RESPONSES_A_SESSION);
+        let claude = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let mut ids: Vec<String> =
+            claude.filter_map(|line| Some(line["message"]["id"].as_str()?.to_owned())).collect();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), 2 * RESPONSES_A_SESSION);
+    }
+
+    #[test]
+    fn a_long_line_is_one_record() {
+        let home = tempfile::tempdir().unwrap();
+        let logs = long_line(home.path(), 300_000).unwrap();
+        let text = std::fs::read_to_string(&logs.files[0]).unwrap();
+        let longest = text.lines().max_by_key(|line| line.len()).unwrap();
+        assert!(longest.len() > 300_000 && longest.len() < 400_000, "{}", longest.len());
+        assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
+    }
+
+    #[test]
+    fn a_copy_is_as_old_as_it_was_or_as_told() {
+        let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let logs = Logs::generate(home.path(), 1, 1_000).unwrap();
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        copy(home.path(), other.path(), Some(then)).unwrap();
+        let copied = Logs::at(other.path()).unwrap();
+        assert_eq!((copied.files.len(), copied.bytes), (1, logs.bytes));
+        assert_eq!(std::fs::metadata(&copied.files[0]).unwrap().modified().unwrap(), then);
+        copied.forget_pages().unwrap();
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! `perf stat` counts where it is installed and allowed; otherwise CPU time
 //! comes from what the kernel says of our children, in its coarse ticks. What
 //! nobody can say stays unknown. Starting `perf` takes longer than some of what
-//! we measure, so time and counts come from two runs.
+//! we measure, so time and counts come from two runs. Where `perf` may not count
+//! instructions, callgrind can: slowly, so only where it is asked for.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -46,14 +47,50 @@ impl Cost {
 pub(crate) struct Meter {
     /// Where `perf` writes what it counted; none if it cannot be used.
     perf: Option<PathBuf>,
+    /// Where callgrind writes; none if it is not there.
+    callgrind: Option<PathBuf>,
 }
+
+/// Between two looks at how much memory a program has.
+const LOOK: Duration = Duration::from_millis(1);
 
 impl Meter {
     /// A meter that may use this folder.
     pub(crate) fn new(scratch: &Path) -> Meter {
         let counts = scratch.join("perf.csv");
         let works = run::is_there("perf", &["stat", "-o", &counts.to_string_lossy(), "--", "true"]);
-        Meter { perf: works.then_some(counts) }
+        let valgrind = run::is_there("valgrind", &["--version"]);
+        Meter { perf: works.then_some(counts), callgrind: valgrind.then(|| scratch.join("callgrind.out")) }
+    }
+
+    /// Instructions of the program itself, counted by callgrind.
+    pub(crate) fn instructions(&self, command: &Command) -> Result<Option<u64>, Failure> {
+        let Some(file) = &self.callgrind else { return Ok(None) };
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--quiet", "--tool=callgrind"]).arg(joined("--callgrind-out-file=", file));
+        run::run(with(&mut valgrind, command).stdout(Stdio::null()))?;
+        Ok(collected(&std::fs::read_to_string(file).unwrap_or_default()))
+    }
+
+    /// The most memory that a program had, if the kernel tells. It is looked at
+    /// again and again while the program runs: what it took in its very last
+    /// moment may be missed.
+    pub(crate) fn peak_memory(&self, command: &mut Command) -> Result<Option<u64>, Failure> {
+        let mut child = command
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(|error| Failure::new(format!("the program cannot be started: {error}")))?;
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = None;
+        loop {
+            let now = std::fs::read_to_string(&status).ok().and_then(|status| high_water(&status));
+            peak = now.max(peak);
+            match child.try_wait() {
+                Ok(Some(ended)) if ended.success() => return Ok(peak),
+                Ok(None) => std::thread::sleep(LOOK),
+                ended => return Err(Failure::new(format!("the measured program ended: {ended:?}"))),
+            }
+        }
     }
 
     /// Measures what `prepare` returns, its output thrown away. Everything that
@@ -83,14 +120,38 @@ impl Meter {
 fn under_perf(command: &Command, counts: &Path) -> Command {
     let mut perf = Command::new("perf");
     perf.args(["stat", "-x", ";", "-e", "task-clock,instructions:u", "-o"]).arg(counts).arg("--");
-    perf.arg(command.get_program()).args(command.get_args());
+    with(&mut perf, command);
+    perf
+}
+
+/// A program that runs another one, with its arguments and environment.
+fn with<'a>(outer: &'a mut Command, command: &Command) -> &'a mut Command {
+    outer.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
-            Some(value) => perf.env(name, value),
-            None => perf.env_remove(name),
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
         };
     }
-    perf
+    outer
+}
+
+fn joined(option: &str, path: &Path) -> std::ffi::OsString {
+    let mut joined = std::ffi::OsString::from(option);
+    joined.push(path);
+    joined
+}
+
+/// Instructions from what callgrind wrote: all that its parts sum up to.
+fn collected(profile: &str) -> Option<u64> {
+    let total = profile.lines().rev().find_map(|line| line.strip_prefix("totals:"));
+    total.or_else(|| profile.lines().find_map(|line| line.strip_prefix("summary:")))?.trim().parse().ok()
+}
+
+/// The most memory so far, from `/proc/<pid>/status`.
+fn high_water(status: &str) -> Option<u64> {
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(kilobytes.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1_024)
 }
 
 /// CPU time and instructions from what `perf stat -x ;` wrote.
@@ -137,6 +198,15 @@ mod tests {
         let stat = "7 (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 30 12 20 0 1";
         assert_eq!(child_ticks(stat), Some(42));
         assert_eq!(child_ticks("x"), None);
+    }
+
+    #[test]
+    fn profiles_and_memory_are_read() {
+        assert_eq!(collected("summary: 12\nfn=(1) main\n1 2\ntotals: 34\n"), Some(34));
+        assert_eq!(collected("summary: 12\n"), Some(12));
+        assert_eq!(collected(""), None);
+        assert_eq!(high_water("Name:\tretro\nVmHWM:\t    2048 kB\nVmRSS:\t 1 kB\n"), Some(2 << 20));
+        assert_eq!(high_water("Name:\tretro\n"), None);
     }
 
     #[test]

@@ -1,38 +1,34 @@
 //! What was measured, as a table with the bars beside it.
 
-use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use super::measure::Cost;
-use crate::failure::Failure;
-use crate::page;
 use crate::run;
 use crate::table::table;
 
 /// One measured thing.
 pub(crate) struct Line {
-    what: &'static str,
+    what: String,
     cost: Cost,
     bytes: Option<u64>,
 }
 
 impl Line {
     /// Something that went through this many bytes.
-    pub(crate) fn over(what: &'static str, cost: Cost, bytes: u64) -> Line {
-        Line { what, cost, bytes: Some(bytes) }
+    pub(crate) fn over(what: &str, cost: Cost, bytes: u64) -> Line {
+        Line { what: what.to_owned(), cost, bytes: Some(bytes) }
     }
 
     /// Something that has no speed.
-    pub(crate) fn plain(what: &'static str, cost: Cost) -> Line {
-        Line { what, cost, bytes: None }
+    pub(crate) fn plain(what: &str, cost: Cost) -> Line {
+        Line { what: what.to_owned(), cost, bytes: None }
     }
 
     fn cells(&self) -> Vec<String> {
         let unknown = || "unknown".to_owned();
         let speed = |bytes: u64| format!("{:.0} MB/s", bytes as f64 / 1e6 / self.cost.wall.as_secs_f64());
         vec![
-            self.what.to_owned(),
+            self.what.clone(),
             run::seconds(self.cost.wall),
             self.cost.cpu.map_or_else(unknown, run::seconds),
             self.cost.instructions.map_or_else(unknown, |count| format!("{:.1} M", count as f64 / 1e6)),
@@ -43,16 +39,15 @@ impl Line {
 
 /// All of it.
 pub(crate) struct Report {
-    files: usize,
-    bytes: u64,
+    title: String,
     lines: Vec<Line>,
     bars: Vec<Vec<String>>,
 }
 
 impl Report {
-    /// An empty report about logs of this size.
-    pub(crate) fn new(files: usize, bytes: u64) -> Report {
-        Report { files, bytes, lines: Vec::new(), bars: Vec::new() }
+    /// An empty report with a line that says about what.
+    pub(crate) fn new(title: String) -> Report {
+        Report { title, lines: Vec::new(), bars: Vec::new() }
     }
 
     /// Adds a measured thing.
@@ -81,9 +76,15 @@ impl Report {
         self.bar(what, value.unwrap_or_else(|| "unknown".to_owned()), bar);
     }
 
-    /// Adds a part of a whole. Repacking comes later, so there is no bar here.
-    pub(crate) fn share(&mut self, what: &str, part: u64, whole: u64) {
-        self.bar(what, format!("{:.1} %", part as f64 * 100.0 / whole as f64), "");
+    /// Adds a part of a whole, with its bar.
+    pub(crate) fn share(&mut self, what: &str, part: u64, whole: u64, bar: &str) {
+        self.bar(what, format!("{:.1} %", part as f64 * 100.0 / whole as f64), bar);
+    }
+
+    /// Adds a size of memory, with its bar.
+    pub(crate) fn memory(&mut self, what: &str, bytes: Option<u64>, bar: &str) {
+        let size = bytes.map(|bytes| format!("{:.0} MB", bytes as f64 / 1e6));
+        self.bar(what, size.unwrap_or_else(|| "unknown".to_owned()), bar);
     }
 
     fn bar(&mut self, what: &str, value: String, bar: &str) {
@@ -94,25 +95,11 @@ impl Report {
     pub(crate) fn text(&self) -> String {
         let rows: Vec<Vec<String>> = self.lines.iter().map(Line::cells).collect();
         format!(
-            "{} files, {:.1} MB; the cheapest of several runs\n\n{}\n{}",
-            self.files,
-            self.bytes as f64 / 1e6,
+            "{}\n\n{}\n{}",
+            self.title,
             table(&["what", "wall", "CPU", "instructions", "speed"], &rows),
             table(&["ratio", "measured", "bar"], &self.bars)
         )
-    }
-
-    /// Puts the tables into the page, with the day and the command, in place of
-    /// those of the last time.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
-        let day = run::output(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
-        let part = format!(
-            "## Capture\n\n`cargo xtask bench capture --write` on {} ({} cores):\n\n{}",
-            day.trim(),
-            std::thread::available_parallelism().map_or(1, usize::from),
-            self.text()
-        );
-        page::put(path, "bench capture", &part)
     }
 }
 
@@ -122,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_report_has_a_row_for_each_thing_and_says_what_is_unknown() {
-        let mut report = Report::new(2, 10_000_000);
+        let mut report = Report::new("2 files".into());
         report.add(Line::over("cat", Cost::wall(Duration::from_millis(100)), 10_000_000));
         report.ratio("half", Duration::from_secs(1), Duration::from_secs(2), "at most 1");
         report.difference(
@@ -133,12 +120,25 @@ mod tests {
         );
         report.difference("less", None, None, "");
         report.count("three", 3, 1, "");
-        report.share("raw", 1, 8);
+        report.share("raw", 1, 8, "at most 20 %");
+        report.memory("peak", Some(150_000_000), "");
+        report.memory("peak", None, "");
         report.time("idle", Duration::from_millis(7), "at most 50 ms");
         let text = report.text();
-        for cell in
-            ["100.0 ms", "unknown", "100 MB/s", "0.50", "10.0 ms", "3.00", "12.5 %", "7.0 ms", "at most 1 "]
-        {
+        for cell in [
+            "2 files\n",
+            "150 MB",
+            "at most 20 %",
+            "100.0 ms",
+            "unknown",
+            "100 MB/s",
+            "0.50",
+            "10.0 ms",
+            "3.00",
+            "12.5 %",
+            "7.0 ms",
+            "at most 1 ",
+        ] {
             assert!(text.contains(cell), "{cell} in\n{text}");
         }
     }

@@ -1,0 +1,151 @@
+//! The rows of a store's ledgers, and what the logs tell beside them.
+//!
+//! Ledgers and session files are read as `docs/formats/store.md` says, and the
+//! logs at the places that the rows name: the switches of our arithmetic ask
+//! for things that a row does not hold.
+
+use retro_model::{LedgerRow, SessionKey, Timestamp};
+use retro_usage::Told;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// Every row of a store, with what its log tells.
+pub(crate) fn rows(root: &Path, agent: &str) -> Result<Vec<(SessionKey, LedgerRow, Told)>, Failure> {
+    let folder = root.join("ledger").join(agent);
+    let mut rows = Vec::new();
+    for ledger in listed(&folder)? {
+        let Some(name) = ledger.file_stem().map(|name| name.to_string_lossy().into_owned()) else { continue };
+        let mut sources = Sources::of(&root.join("sessions").join(agent).join(format!("{name}.json")))?;
+        for line in read(&ledger)?.lines() {
+            let row: LedgerRow = serde_json::from_str(line).map_err(|error| Failure::at(&ledger, error))?;
+            let told = sources.told(&row)?;
+            rows.push((SessionKey::new(agent, &name), row, told));
+        }
+    }
+    Ok(rows)
+}
+
+/// Files of a folder; none where there is no folder.
+fn listed(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries = std::fs::read_dir(folder).map_err(|error| Failure::at(folder, error))?;
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.sort();
+    Ok(files)
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::at(path, error))
+}
+
+/// The logs of one session.
+struct Sources {
+    places: HashMap<String, PathBuf>,
+    read: HashMap<String, Vec<String>>,
+}
+
+impl Sources {
+    fn of(session: &Path) -> Result<Sources, Failure> {
+        let file: Value =
+            serde_json::from_str(&read(session)?).map_err(|error| Failure::at(session, error))?;
+        let sources = file["sources"].as_object().into_iter().flatten();
+        let places = sources
+            .filter_map(|(key, source)| Some((key.clone(), PathBuf::from(source["places"][0].as_str()?))));
+        Ok(Sources { places: places.collect(), read: HashMap::new() })
+    }
+
+    fn told(&mut self, row: &LedgerRow) -> Result<Told, Failure> {
+        let source = row.event.source.as_str();
+        let Some(place) = self.places.get(source) else { return Ok(Told::default()) };
+        if place.extension().is_some_and(|extension| extension == "zst") {
+            return Ok(Told { compressed: true, ..Told::default() });
+        }
+        if !self.read.contains_key(source) {
+            let bytes = std::fs::read(place).map_err(|error| Failure::at(place, error))?;
+            let lines = String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect();
+            self.read.insert(source.to_owned(), lines);
+        }
+        let lines = self.read.get(source).map(Vec::as_slice).unwrap_or_default();
+        let at = usize::try_from(row.event.record).unwrap_or(usize::MAX).saturating_sub(1);
+        Ok(told(lines, at))
+    }
+}
+
+/// What the lines of a log tell of the answer that stands at one of them.
+fn told(lines: &[String], at: usize) -> Told {
+    let parsed = |line: &String| serde_json::from_str::<Value>(line).unwrap_or_default();
+    let Some((line, rest)) = lines.get(at..).and_then(<[String]>::split_first) else {
+        return Told::default();
+    };
+    let record = parsed(line);
+    let first = lines.first().map(parsed).unwrap_or_default();
+    let meta = &first["payload"];
+    let is_child = meta["forked_from_id"].is_string()
+        || meta["source"]["subagent"]["thread_spawn"]["parent_thread_id"].is_string();
+    let began = first["timestamp"].as_str().and_then(Timestamp::parse);
+    let is_record = record["type"] == "token_usage_record";
+    let broadcast = if is_record { broadcast(rest) } else { None };
+    Told {
+        child_since: began.filter(|_| is_child),
+        compressed: false,
+        requestless: record["type"] == "assistant" && !record["requestId"].is_string(),
+        spaced: record["message"].is_object() && !line.contains("\"usage\":{"),
+        broadcast_at: broadcast.as_ref().and_then(|line| Timestamp::parse(line["timestamp"].as_str()?)),
+        unbroadcast: is_record && broadcast.is_none(),
+    }
+}
+
+/// The broadcast that follows before the next record does.
+fn broadcast(rest: &[String]) -> Option<Value> {
+    let records = rest.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    records
+        .take_while(|record| record["type"] != "token_usage_record")
+        .find(|record| record["type"] == "event_msg" && record["payload"]["type"] == "token_count")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &[&str]) -> Vec<String> {
+        text.iter().map(|line| (*line).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_record_of_codex_is_broadcast_or_not() {
+        let record = r#"{"type":"token_usage_record","payload":{}}"#;
+        let count =
+            r#"{"timestamp":"2026-01-01T00:00:09Z","type":"event_msg","payload":{"type":"token_count"}}"#;
+        let log = lines(&[r#"{"type":"session_meta","payload":{}}"#, record, "{}", count, record]);
+        let broadcast_at = Timestamp::parse("2026-01-01T00:00:09Z");
+        assert_eq!(told(&log, 1), Told { broadcast_at, ..Told::default() });
+        assert_eq!(told(&log, 4), Told { unbroadcast: true, ..Told::default() });
+        assert!(told(&lines(&[record, record, count]), 0).unbroadcast, "the next one was broadcast");
+        assert_eq!(told(&log, 9), Told::default(), "no such line");
+    }
+
+    #[test]
+    fn a_child_says_so_in_its_first_line() {
+        let fork =
+            r#"{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"forked_from_id":"p"}}"#;
+        let agent = r#"{"timestamp":"2026-01-01T00:00:00Z","payload":{"source":{"subagent":{"thread_spawn":{"parent_thread_id":"p"}}}}}"#;
+        for first in [fork, agent] {
+            assert_eq!(told(&lines(&[first, "{}"]), 1).child_since, Timestamp::parse("2026-01-01T00:00:00Z"));
+        }
+        assert_eq!(told(&lines(&[r#"{"payload":{"source":"exec"}}"#, "{}"]), 1).child_since, None);
+    }
+
+    #[test]
+    fn a_line_of_claude_has_a_request_and_spaces_or_not() {
+        let tight = r#"{"type":"assistant","requestId":"r","message":{"usage":{"output_tokens":1}}}"#;
+        let spaced = r#"{"type": "assistant", "message": {"usage": {"output_tokens": 1}}}"#;
+        let log = lines(&[tight, spaced]);
+        assert_eq!(told(&log, 0), Told::default());
+        assert_eq!(told(&log, 1), Told { requestless: true, spaced: true, ..Told::default() });
+    }
+}

@@ -1,0 +1,175 @@
+//! `cargo xtask bench usage`: how long a question about use takes, beside ccusage.
+//!
+//! Both read the same logs in the same minute, round after round in turn, and
+//! the median counts. *Cold* is the first question on a machine: no store, and
+//! the logs not in the kernel's cache. *Warm* is the question asked again.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::diff::{self, Diff};
+use super::logs::{self, Logs};
+use super::measure::{Cost, Meter};
+use super::peers::{self, Peer};
+use super::report::{Line, Report};
+use super::{Scratch, empty};
+use crate::failure::Failure;
+use crate::page::Part;
+use crate::repository::Repository;
+use retro_usage::Prices;
+
+/// How often each question is asked.
+const ROUNDS: usize = 7;
+
+/// Answers in the logs that are made here: the size our bar is set for.
+const RESPONSES: usize = 36_000;
+
+/// The command: times, or with `--diff` the figures themselves.
+pub(crate) fn run(repository: &Repository, options: &[String]) -> Result<(), Failure> {
+    let has = |option: &str| options.iter().any(|given| given == option);
+    let retro = repository.build_retro(true)?;
+    let ccusage = peers::ccusage(repository);
+    if has("--diff") {
+        let ccusage = ccusage.ok_or_else(|| Failure::new("there is nothing to compare with; install npm"))?;
+        return differences(repository, &retro, &ccusage, has("--write"));
+    }
+    let scratch = Scratch::new()?;
+    let questions = Questions { retro, ccusage, meter: Meter::new(&scratch.folder), scratch };
+    let mut text = String::new();
+    if let Some(corpus) = std::env::var_os("RETRO_CORPUS") {
+        let home = questions.scratch.folder.join("corpus");
+        for agent in ["claude", "codex"] {
+            logs::copy(&Path::new(&corpus).join(format!("public-{agent}/home")), &home, None)?;
+        }
+        text.push_str(&questions.over(&Logs::at(&home)?, "published logs")?);
+        text.push('\n');
+    }
+    let made = Logs::of_responses(&questions.scratch.folder.join("made"), RESPONSES)?;
+    text.push_str(&questions.over(&made, "36,000 responses")?);
+    print!("{text}");
+    if has("--write") {
+        let versions = questions.ccusage.as_ref().map_or("", |peer| peer.name.as_str());
+        let command = "cargo xtask bench usage --write";
+        Part { name: "bench usage", title: "Usage", command, versions }.write(repository, &text)?;
+    }
+    Ok(())
+}
+
+fn differences(repository: &Repository, retro: &Path, ccusage: &Peer, write: bool) -> Result<(), Failure> {
+    let Some(corpus) = std::env::var_os("RETRO_CORPUS").map(PathBuf::from) else {
+        println!("skipped: RETRO_CORPUS names no folder with recorded sessions");
+        return Ok(());
+    };
+    let prices = Prices::embedded().map_err(|error| Failure::new(error.to_string()))?;
+    let diff = Diff { retro, ccusage, prices };
+    let sets = diff::sets(&corpus)?;
+    let sets = sets.iter().map(|(name, units)| diff.set(name, units)).collect::<Result<Vec<_>, _>>()?;
+    let totals = diff::totals(&sets);
+    println!("{}\n{totals}", diff::files(&sets));
+    if write {
+        let command = "cargo xtask bench usage --diff --write";
+        let title = "Usage: our figures and ccusage's";
+        Part { name: "bench usage diff", title, command, versions: &ccusage.name }
+            .write(repository, &totals)?;
+    }
+    Ok(())
+}
+
+struct Questions {
+    retro: PathBuf,
+    ccusage: Option<Peer>,
+    meter: Meter,
+    scratch: Scratch,
+}
+
+impl Questions {
+    fn over(&self, logs: &Logs, name: &str) -> Result<String, Failure> {
+        let root = self.scratch.folder.join("root");
+        let (mut first, mut again) = (Vec::new(), Vec::new());
+        let (mut their_first, mut their_again) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            first.push(self.meter.measure(&mut || {
+                empty(&root)?;
+                logs.forget_pages()?;
+                Ok(self.ours(&logs.home, &root, &[]))
+            })?);
+            again.push(self.meter.measure(&mut || Ok(self.ours(&logs.home, &root, &["--no-sync"])))?);
+            if let Some(peer) = &self.ccusage {
+                their_first.push(self.meter.measure(&mut || {
+                    logs.forget_pages()?;
+                    Ok(theirs(peer, &logs.home))
+                })?);
+                their_again.push(self.meter.measure(&mut || Ok(theirs(peer, &logs.home)))?);
+            }
+        }
+        let mut report = Report::new(format!(
+            "{name}: {} files, {:.1} MB; median of {ROUNDS} rounds",
+            logs.files.len(),
+            logs.bytes as f64 / 1e6
+        ));
+        let (first, again) = (median(first), median(again));
+        report.add(Line::plain("retro usage, first", first));
+        report.add(Line::plain("retro usage --no-sync", again));
+        report.time("usage --no-sync, whole command", again.wall, "at most 20 ms");
+        if let (Some(cold), Some(warm)) = (checked_median(their_first), checked_median(their_again)) {
+            report.add(Line::plain("ccusage, cold", cold));
+            report.add(Line::plain("ccusage, warm", warm));
+            report.ratio("first usage: its time beside ccusage cold", first.wall, cold.wall, "at most 1.5");
+            if let Some((ours, theirs)) = first.cpu.zip(cold.cpu) {
+                report.ratio("first usage: its CPU time beside ccusage cold", ours, theirs, "");
+            }
+        }
+        Ok(report.text())
+    }
+
+    fn ours(&self, home: &Path, root: &Path, options: &[&str]) -> Command {
+        let mut command = Command::new(&self.retro);
+        command.arg("--home").arg(home).arg("--root").arg(root).args(["--quiet", "usage", "--json"]);
+        command.args(options);
+        command
+    }
+}
+
+fn theirs(peer: &Peer, home: &Path) -> Command {
+    let mut command = Command::new(&peer.program);
+    command.args(["daily", "--json", "--offline"]).env("HOME", home);
+    for variable in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+fn checked_median(costs: Vec<Cost>) -> Option<Cost> {
+    (!costs.is_empty()).then(|| median(costs))
+}
+
+/// The median of each figure.
+fn median(costs: Vec<Cost>) -> Cost {
+    fn middle<T: Ord + Copy>(mut values: Vec<T>) -> Option<T> {
+        values.sort();
+        values.get(values.len() / 2).copied()
+    }
+    Cost {
+        wall: middle(costs.iter().map(|cost| cost.wall).collect()).unwrap_or(Duration::ZERO),
+        cpu: middle(costs.iter().filter_map(|cost| cost.cpu).collect()),
+        instructions: middle(costs.iter().filter_map(|cost| cost.instructions).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_of_each_figure() {
+        let cost = |wall, cpu: Option<u64>| Cost {
+            wall: Duration::from_secs(wall),
+            cpu: cpu.map(Duration::from_secs),
+            instructions: None,
+        };
+        let middle = median(vec![cost(9, Some(1)), cost(1, None), cost(2, Some(5))]);
+        assert_eq!(middle, cost(2, Some(5)));
+        assert!(checked_median(Vec::new()).is_none());
+    }
+}
