@@ -1,6 +1,6 @@
 //! The settled stream of a session of any size, in bounded memory.
 //!
-//! [`Folding`] takes drafts in source order and hands out settled events. Two things
+//! [`Folding`] takes drafts source by source and hands out settled events. Two things
 //! keep it small. What settling never reads (texts, arguments, data) waits on a
 //! [`Shelf`] once there is much of it. And a session of very many records is settled
 //! in *windows*, each ending where a new turn begins: numbers and identities are
@@ -143,8 +143,9 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         Folding { shelf: Some(shelf), limits, carried, ..Folding::whole(agent, session, sink) }
     }
 
-    /// Takes what some records of a source gave. Sources come in order, main first,
-    /// each with all its revisions in order, records too.
+    /// Takes what some records of a source gave, in their order. Sources may come in any
+    /// order, but a session that needs several windows is told best with its large
+    /// sources last, so that the first window holds all small ones.
     pub fn take(&mut self, part: &Part, out: Out) -> Result<(), E> {
         if part.revision > 1 {
             self.carried.rewritten.insert(part.source.clone());
@@ -255,6 +256,10 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
     /// Settles the drafts at hand and tells their events.
     fn end_window(&mut self) -> Result<(), E> {
         let mut drafts = std::mem::take(&mut self.drafts);
+        drafts.sort_by(|a, b| {
+            let (a, b) = (&a.event.id, &b.event.id);
+            (&a.source, a.revision).cmp(&(&b.source, b.revision))
+        });
         name_repeats(&mut drafts, &self.carried.rewritten, &mut self.carried.occurrences);
         self.drop_known(&mut drafts);
         self.agent.settle(self.session, &mut drafts);

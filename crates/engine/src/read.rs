@@ -4,7 +4,7 @@ use retro_agents::{
     Agent, Cursor, Folding, Format, Limits, Out, Part, Reader, Settled, Shelf, Shelved, Told,
 };
 use retro_model::{Event, Facts, Kind, SessionKey, SourceKey};
-use retro_store::{Scratch, Slot, SourceEntry, Store};
+use retro_store::{Scratch, SessionFile, Slot, SourceEntry, Store};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -131,28 +131,47 @@ pub fn stream(
     let rewritten = file.sources.iter().filter(is_rewritten).map(|(source, _)| source.clone()).collect();
     let mut shelf = ScratchShelf { store, scratch: None };
     let mut folding = Folding::bounded(agent, key, rewritten, &mut shelf, Limits::default(), told);
+    for (slot, part) in small_first(store, &file)? {
+        let mut reader = Reader::new(agent, part.clone(), None);
+        let mut result = Ok(());
+        feed_raw(store, &slot, &mut |bytes| {
+            reader.feed(bytes);
+            if result.is_ok() {
+                let out = reader.drain();
+                result = read(&out).and_then(|()| folding.take(&part, out));
+            }
+        })?;
+        result?;
+        let parsed = reader.finish();
+        read(&parsed.out)?;
+        folding.take(&part, parsed.out)?;
+        folding.end_source(parsed.bytes);
+    }
+    folding.finish()
+}
+
+/// The raw files of a session, those that say little before those that say much.
+fn small_first(store: &Store, file: &SessionFile) -> Result<Vec<(Slot, Part)>, Error> {
+    let mut all = Vec::new();
     for (source, entry) in &file.sources {
         let format = format_named(&entry.format);
         for revision in 1..=entry.revisions {
-            let slot = Slot::Session { key: key.clone(), source: source.clone(), revision };
-            let part = Part { session: key.clone(), source: source.clone(), revision, format };
-            let mut reader = Reader::new(agent, part.clone(), None);
-            let mut result = Ok(());
-            feed_raw(store, &slot, &mut |bytes| {
-                reader.feed(bytes);
-                if result.is_ok() {
-                    let out = reader.drain();
-                    result = read(&out).and_then(|()| folding.take(&part, out));
-                }
-            })?;
-            result?;
-            let parsed = reader.finish();
-            read(&parsed.out)?;
-            folding.take(&part, parsed.out)?;
-            folding.end_source(parsed.bytes);
+            let slot = Slot::Session { key: file.key.clone(), source: source.clone(), revision };
+            let part = Part { session: file.key.clone(), source: source.clone(), revision, format };
+            let bytes = store.archive(&slot).tail()?.map_or(0, |commit| commit.end);
+            all.push((bytes, slot, part));
         }
     }
-    folding.finish()
+    // Revisions of a source stay in their order: a later one may repeat an earlier one.
+    let of_source = |source: &SourceKey| {
+        all.iter().filter(|(_, _, part)| part.source == *source).map(|(bytes, ..)| *bytes).sum::<u64>()
+    };
+    let mut order: Vec<(u64, usize)> =
+        all.iter().enumerate().map(|(at, (_, _, part))| (of_source(&part.source), at)).collect();
+    order.sort_unstable();
+    let mut all: Vec<Option<(Slot, Part)>> =
+        all.into_iter().map(|(_, slot, part)| Some((slot, part))).collect();
+    Ok(order.into_iter().filter_map(|(_, at)| all.get_mut(at)?.take()).collect())
 }
 
 /// A shelf that takes disk space only when something is put on it.

@@ -79,7 +79,11 @@ impl Store {
 
     /// The same, one by one: the file is looked through first, so that a damaged one
     /// tells nothing.
-    pub fn normalized_events(&self, key: &SessionKey, stamp: &str) -> Result<Option<NormalizedEvents>, Error> {
+    pub fn normalized_events(
+        &self,
+        key: &SessionKey,
+        stamp: &str,
+    ) -> Result<Option<NormalizedEvents>, Error> {
         let path = layout::normalized_file(self.root(), key);
         let open = || File::open(&path).ok().and_then(|file| lines_of(file, stamp));
         let Some(mut whole) = open() else { return Ok(None) };

@@ -24,6 +24,7 @@ pub(crate) struct PartFile {
 impl PartFile {
     pub(crate) fn new(files: Arc<Files>, path: PathBuf) -> Result<PartFile, Error> {
         files.ensure_dir(path.parent().unwrap_or(&files.root))?;
+        files.own(&part_of(&path))?;
         Ok(PartFile { files, path, gathered: Vec::new(), written: None })
     }
 
