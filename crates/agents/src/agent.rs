@@ -1,6 +1,7 @@
 //! What an agent has to tell retro about itself.
 
 use retro_model::{Kind, SessionKey, SourceKey, SourceKind};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 use crate::script::Script;
@@ -59,6 +60,18 @@ pub trait Agent: Send + Sync {
     /// they do not.
     fn tells_no_limits(&self) -> Option<&'static str> {
         Some("its logs do not tell")
+    }
+
+    /// The variable that only this agent sets for the hooks it runs, if there is one.
+    /// Some agents run the hooks of others too.
+    fn hook_variable(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether a hook's input that names no transcript has a shape that only this
+    /// agent gives it.
+    fn is_hook_input(&self, _input: &Value) -> bool {
+        false
     }
 
     /// How a source of this name changes and is read, for a store that has only

@@ -3,7 +3,7 @@
 //! A hook must never hold up the agent: if the lock is taken it leaves a job in
 //! the queue, and whatever goes wrong is the next sync's matter.
 
-use retro_agents::{AGENTS, Agent, by_name};
+use retro_agents::{AGENTS, Agent};
 use retro_store::{Job, Store};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -37,25 +37,26 @@ pub fn read_call(world: &World, config: &Config, input: &str) -> Option<Call> {
     Some(Call { agent, transcript, session_id })
 }
 
-/// Grok runs other agents' hooks too and is told by its own variable; the rest
-/// by the root that holds the transcript, or by the shape of Codex' notification.
+/// An agent may run the hooks of others and is then told by its own variable; else
+/// the root that holds the transcript tells, or the shape of an input that names none.
 fn caller(
     world: &World,
     config: &Config,
     json: &Value,
     transcript: Option<&Path>,
 ) -> Option<&'static dyn Agent> {
-    if (world.env)("GROK_SESSION_ID").is_some() {
-        return by_name("grok");
-    }
-    match transcript {
-        Some(path) => AGENTS
-            .iter()
-            .copied()
-            .find(|agent| roots(world, config, *agent).iter().any(|root| path.starts_with(root))),
-        None if json.get("thread-id").is_some() => by_name("codex"),
-        None => None,
-    }
+    let sets_variable =
+        |agent: &dyn Agent| agent.hook_variable().is_some_and(|name| (world.env)(name).is_some());
+    let holds = |agent: &dyn Agent, path: &Path| {
+        roots(world, config, agent).iter().any(|root| path.starts_with(root))
+    };
+    let mut agents = AGENTS.iter().copied();
+    agents.clone().find(|agent| sets_variable(*agent)).or_else(|| {
+        agents.find(|agent| match transcript {
+            Some(path) => holds(*agent, path),
+            None => agent.is_hook_input(json),
+        })
+    })
 }
 
 /// Leaves a job for the next sync.
@@ -103,4 +104,30 @@ pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error>
         report: &mut report,
     };
     batcher.one(&session, lock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller_of(variables: &'static [&'static str], input: &str) -> Option<&'static str> {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join(".claude")).unwrap();
+        let mut world = World::at(home.path());
+        world.env = Arc::new(|name| variables.contains(&name).then(|| "x".to_owned()));
+        let config = Config::for_root(home.path().join("store"));
+        let input = input.replace("HOME", &home.path().display().to_string());
+        read_call(&world, &config, &input).map(|call| call.agent.name())
+    }
+
+    #[test]
+    fn an_agent_is_told_by_its_variable_its_root_or_its_input() {
+        let transcript = r#"{"session_id":"s1","transcript_path":"HOME/.claude/projects/p/s1.jsonl"}"#;
+        assert_eq!(caller_of(&[], transcript), Some("claude"));
+        assert_eq!(caller_of(&["GROK_SESSION_ID"], transcript), Some("grok"));
+        assert_eq!(caller_of(&[], r#"{"type":"agent-turn-complete","thread-id":"t1"}"#), Some("codex"));
+        assert_eq!(caller_of(&[], r#"{"transcript_path":"/elsewhere/s1.jsonl"}"#), None);
+        assert_eq!(caller_of(&[], "{}"), None);
+        assert_eq!(caller_of(&[], "no JSON"), None);
+    }
 }

@@ -100,9 +100,8 @@ fn is_drive_path(path: &str) -> bool {
 /// part; a worktree kept inside a repository belongs to that repository.
 pub fn project_name(cwd: &str) -> Option<String> {
     let parts = components(cwd);
-    let inside = parts.windows(2).position(|pair| {
-        matches!(pair, [a, b] if (*a == ".claude" || *a == ".codex" || *a == ".grok") && *b == "worktrees")
-    });
+    // Agents keep theirs in a hidden folder of their own, such as `.claude/worktrees`.
+    let inside = parts.windows(2).position(|pair| matches!(pair, [a, "worktrees"] if a.starts_with('.')));
     let end = match inside {
         Some(at) => at,
         None => parts.iter().position(|part| *part == ".worktrees").unwrap_or(parts.len()),

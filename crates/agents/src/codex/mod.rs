@@ -41,6 +41,7 @@ mod words;
 mod writer;
 
 use retro_model::{SessionKey, SourceKey, SourceKind};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 use crate::command::quoted;
@@ -102,6 +103,10 @@ impl Agent for Codex {
 
     fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String> {
         resume(session_id, cwd)
+    }
+
+    fn is_hook_input(&self, input: &Value) -> bool {
+        input.get("thread-id").is_some()
     }
 
     fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {

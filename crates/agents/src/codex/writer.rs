@@ -6,7 +6,9 @@
 //! its own, and so is a fork.
 
 mod database;
+mod log;
 mod older;
+mod work;
 
 use retro_model::Timestamp;
 use serde_json::{Value, json};
@@ -14,8 +16,9 @@ use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Migrated;
-use crate::script::{Fork, Script, Step};
+use crate::script::{Script, Step};
 pub(super) use database::write_database;
+use log::Log;
 
 const VERSION: &str = "0.166.0";
 const MODEL: &str = "gpt-5.5";
@@ -75,76 +78,6 @@ struct Writer<'s> {
     children: Vec<Log>,
     /// Lines of the index of names.
     index: String,
-}
-
-/// A rollout being written: the session's, a sub-agent's, or a fork's.
-#[derive(Clone)]
-struct Log {
-    thread: String,
-    parent: Option<String>,
-    fork: Option<Origin>,
-    started_at: String,
-    lines: String,
-    ordinal: u64,
-    /// The turn, while one runs.
-    turn: Option<String>,
-    /// The model that the turn was told last.
-    model: String,
-    last_answer: Value,
-    /// Tokens of the thread so far: input, cached, output.
-    sum: [u64; 3],
-}
-
-/// What a fork knows of the thread it was made from.
-#[derive(Clone)]
-struct Origin {
-    thread: String,
-    end_ordinal: u64,
-    end_byte: usize,
-    /// Its records, where they are copied.
-    copied: Option<Box<Log>>,
-}
-
-impl Log {
-    fn new(thread: String, parent: Option<String>) -> Log {
-        Log {
-            thread,
-            parent,
-            fork: None,
-            started_at: String::new(),
-            lines: String::new(),
-            ordinal: 0,
-            turn: None,
-            model: String::new(),
-            last_answer: Value::Null,
-            sum: [0; 3],
-        }
-    }
-
-    /// A thread that goes on from here; its counters do too.
-    fn forked(fork: &Fork, from: &Log) -> Log {
-        let origin = Origin {
-            thread: from.thread.clone(),
-            end_ordinal: from.ordinal,
-            end_byte: from.lines.len(),
-            copied: (fork.way == COPY).then(|| Box::new(from.clone())),
-        };
-        Log {
-            fork: Some(origin),
-            ordinal: from.ordinal,
-            sum: from.sum,
-            ..Log::new(fork.session.clone(), None)
-        }
-    }
-
-    /// Its place and bytes. Real file names have the local time; here it is UTC.
-    fn file(&self, lines: String) -> (PathBuf, Vec<u8>) {
-        let day = self.started_at.get(..10).unwrap_or("1970-01-01");
-        let time = self.started_at.get(..19).unwrap_or("1970-01-01T00:00:00").replace(':', "-");
-        let mut path = PathBuf::from(".codex").join("sessions");
-        path.extend(day.split('-'));
-        (path.join(format!("rollout-{time}-{}.jsonl", self.thread)), lines.into_bytes())
-    }
 }
 
 impl<'s> Writer<'s> {
@@ -327,110 +260,6 @@ impl<'s> Writer<'s> {
             json!({ "type": "reasoning", "id": id, "summary": [{ "type": "summary_text", "text": text }], "content": null }),
         );
         self.tokens(log);
-    }
-
-    /// A call of a function; gives its id.
-    fn call(&mut self, log: &mut Log, name: &str, namespace: Option<&str>, args: &Value) -> String {
-        let call = format!("call_{}", self.word());
-        let id = format!("fc_{}", self.word());
-        let mut item = json!({ "type": "function_call", "id": id, "name": name, "arguments": args.to_string(), "call_id": call });
-        if let Some(namespace) = namespace {
-            item["namespace"] = Value::from(namespace);
-        }
-        self.item(log, item);
-        self.tokens(log);
-        call
-    }
-
-    fn output(&mut self, log: &mut Log, kind: &str, call: &str, output: &str) {
-        let id = format!("out_{}", self.word());
-        self.item(log, json!({ "type": kind, "id": id, "call_id": call, "output": output }));
-    }
-
-    fn command(&mut self, log: &mut Log, command: &str, output: &str, exit_code: i64, parsed: Value) {
-        let call = self.call(log, "exec_command", None, &json!({ "cmd": command }));
-        let status = if exit_code == 0 { "completed" } else { "failed" };
-        let item = json!({
-            "type": "CommandExecution",
-            "id": call,
-            "process_id": self.count.to_string(),
-            "command": ["/bin/bash", "-lc", command],
-            "cwd": format!("file://{}", self.script.cwd),
-            "parsed_cmd": [parsed],
-            "source": "unified_exec_startup",
-            "status": status,
-            "aggregated_output": output,
-            "exit_code": exit_code,
-            "duration": { "secs": 1, "nanos": 0 },
-        });
-        self.completed(log, item);
-        let text = format!(
-            "Chunk ID: {:06x}\nWall time: 1.0000 seconds\nProcess exited with code {exit_code}\nOriginal token count: {}\nOutput:\n{output}",
-            self.count,
-            output.len() / 4
-        );
-        self.output(log, "function_call_output", &call, &text);
-    }
-
-    fn cut_command(&mut self, log: &mut Log, command: &str) {
-        let call = self.call(log, "exec_command", None, &json!({ "cmd": command }));
-        self.output(log, "function_call_output", &call, "Wall time: 1.0 seconds\naborted by user");
-    }
-
-    fn edit(&mut self, log: &mut Log, path: &str, removed: &[String], added: &[String]) {
-        let full =
-            if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.script.cwd) };
-        let lines = |sign: char, lines: &[String]| {
-            lines.iter().map(|line| format!("{sign}{line}\n")).collect::<String>()
-        };
-        let changed = lines('-', removed) + &lines('+', added);
-        let (head, change, mark) = match removed.is_empty() {
-            true => ("Add", json!({ "type": "add", "content": added.join("\n") + "\n" }), 'A'),
-            false => {
-                let diff = format!("@@ -1,{} +1,{} @@\n{changed}", removed.len(), added.len());
-                ("Update", json!({ "type": "update", "unified_diff": diff, "move_path": null }), 'M')
-            }
-        };
-        let hunk = if removed.is_empty() { "" } else { "@@\n" };
-        let patch = format!("*** Begin Patch\n*** {head} File: {path}\n{hunk}{changed}*** End Patch\n");
-        let call = format!("call_{}", self.word());
-        let id = format!("ctc_{}", self.word());
-        self.item(
-            log,
-            json!({ "type": "custom_tool_call", "id": id, "status": "completed", "call_id": call, "name": "apply_patch", "input": patch }),
-        );
-        self.tokens(log);
-        let done = format!("Success. Updated the following files:\n{mark} {path}\n");
-        self.completed(
-            log,
-            json!({ "type": "FileChange", "id": call, "changes": { full: change }, "status": "completed", "stdout": done, "stderr": "" }),
-        );
-        let text = format!("Exit code: 0\nWall time: 0 seconds\nOutput:\n{done}");
-        self.output(log, "custom_tool_call_output", &call, &text);
-    }
-
-    fn subagent(&mut self, log: &mut Log, task: &str, steps: &[Step]) {
-        let call = self.call(log, "spawn_agent", Some("multi_agent_v1"), &json!({ "message": task }));
-        let child = self.uuid();
-        let mut inner = Log::new(child.clone(), Some(log.thread.clone()));
-        let told: Vec<Step> =
-            std::iter::once(Step::User(task.to_owned())).chain(steps.iter().cloned()).collect();
-        self.completed(
-            log,
-            json!({ "type": "CollabAgentToolCall", "id": call, "tool": "spawn_agent", "status": "completed",
-                "sender_thread_id": log.thread, "receiver_thread_ids": [child], "prompt": task }),
-        );
-        self.output(log, "function_call_output", &call, &json!({ "agent_id": child }).to_string());
-        self.thread(&mut inner, &told);
-        let last = steps.iter().rev().find_map(|step| match step {
-            Step::Assistant(text) => Some(text.as_str()),
-            _ => None,
-        });
-        self.children.push(inner);
-        let waited = self.call(log, "wait_agent", Some("multi_agent_v1"), &json!({ "targets": [child] }));
-        let done =
-            json!({ "status": { child: { "completed": last.unwrap_or_default() } }, "timed_out": false });
-        self.output(log, "function_call_output", &waited, &done.to_string());
     }
 
     fn compact(&mut self, log: &mut Log, summary: &str) {

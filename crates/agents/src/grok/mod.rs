@@ -91,6 +91,10 @@ impl Agent for Grok {
         resume(session_id, cwd)
     }
 
+    fn hook_variable(&self) -> Option<&'static str> {
+        Some("GROK_SESSION_ID")
+    }
+
     fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {
         discover::form(source.as_str())
     }

@@ -6,7 +6,7 @@ use retro_model::GapReason::{self, InvalidUtf8, Malformed, NulBytes};
 use retro_model::SessionKey;
 
 use crate::support::{self, Machine};
-use crate::{File, ID, holds, lines, nth, retold, settled, story, words, write};
+use crate::{File, ID, holds, lines, loggers, nth, retold, settled, story, words, write};
 
 /// What is done to a log, and the gaps that must come of it.
 struct Trial {
@@ -167,7 +167,7 @@ fn bad_documents_spoil_no_log() {
 /// program writes, it is one.
 #[test]
 fn an_empty_log_is_no_session_until_something_is_said() {
-    for agent in support::agents() {
+    for agent in &loggers() {
         let files = story(*agent);
         let key = SessionKey::new(agent.name(), ID);
         let clean = {
@@ -200,7 +200,7 @@ fn an_empty_log_is_no_session_until_something_is_said() {
 }
 
 fn tiny_lines(count: usize) {
-    for agent in support::agents() {
+    for agent in &loggers() {
         let machine = Machine::new().busy();
         let mut files = story(*agent);
         let clean = {

@@ -3,8 +3,8 @@
 
 use retro_model::{GapReason, SessionKey};
 
-use crate::support::{self, Machine};
-use crate::{File, ID, holds, logged, nth, retold, settled, story, words, write};
+use crate::support::Machine;
+use crate::{File, ID, holds, logged, loggers, nth, retold, settled, story, words, write};
 
 /// Few words, since it is told once for every byte.
 const STORY: &str = "> Hi\n< Hello.\n";
@@ -24,7 +24,7 @@ fn last_line(bytes: &[u8]) -> usize {
 
 #[test]
 fn a_last_line_cut_at_every_byte_is_pending_and_then_one_record() {
-    for agent in support::agents() {
+    for agent in &loggers() {
         let files = logged(*agent, STORY);
         let main = files.iter().find(|file| file.source.is_main()).unwrap();
         // All of the line but its end is a record already.
@@ -78,7 +78,7 @@ fn a_last_line_cut_at_every_byte_is_pending_and_then_one_record() {
 /// and both are read.
 #[test]
 fn a_cut_line_that_goes_on_otherwise_is_a_gap() {
-    for agent in support::agents() {
+    for agent in &loggers() {
         let files = story(*agent);
         let machine = Machine::new();
         let mut files = cut(&files, ID, 20);

@@ -4,8 +4,7 @@ use retro_agents::Agent;
 use retro_model::{Gap, GapReason};
 
 use crate::mutants::{Mutant, survive};
-use crate::support;
-use crate::{File, lines, story};
+use crate::{File, lines, loggers, story};
 
 /// Flips for each agent.
 const FLIPS: usize = 250;
@@ -41,7 +40,7 @@ impl Numbers {
 
 #[test]
 fn a_flipped_byte_harms_its_record_and_no_other() {
-    for agent in support::agents() {
+    for agent in &loggers() {
         let files = story(*agent);
         // A byte that became a line end makes two broken lines of one.
         let allowed = |gaps: &[Gap]| {

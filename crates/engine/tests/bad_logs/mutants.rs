@@ -1,5 +1,6 @@
 //! Sessions in each of which one record was changed, and what must hold of them.
 
+use rayon::prelude::*;
 use retro_agents::Agent;
 use retro_model::{Event, Gap, SessionKey, SourceKey};
 use retro_usage::{By, Prices, Query, decide};
@@ -36,14 +37,15 @@ pub(crate) fn survive(agent: &dyn Agent, files: &[File], mutants: &[Mutant], all
         assert_eq!(report.failed, 0, "{}: {:?}", agent.name(), report.failures);
         assert_eq!(report.ingested as usize, mutants.len() + 1, "{}", agent.name());
         let clean = settled(&machine, &SessionKey::new(agent.name(), ID)).events;
-        for (n, mutant) in (1..).zip(mutants) {
-            let key = SessionKey::new(agent.name(), nth(n));
+        let numbered: Vec<(usize, &Mutant)> = (1..).zip(mutants).collect();
+        numbered.par_iter().for_each(|(n, mutant)| {
+            let key = SessionKey::new(agent.name(), nth(*n));
             let what = format!("{key}: {}", String::from_utf8_lossy(&mutant.bytes).trim_end());
-            let settled = holds(&machine, &key, &mutated(files, n, mutant), &what);
+            let settled = holds(&machine, &key, &mutated(files, *n, mutant), &what);
             assert!(allowed(&settled.gaps), "{what}: {:?}", settled.gaps);
             let lost = lost(&clean, &settled.events, &files[mutant.file].source, mutant);
             assert_eq!(lost, None, "{what}");
-        }
+        });
         // Figures as large as they come can still be added up.
         let counted = decide(machine.store().index().unwrap().responses().unwrap());
         for by in [By::Daily, By::Session, By::Model, By::Blocks] {

@@ -8,8 +8,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::support::{self, Machine, raw};
-use crate::{ID, lines, story, write};
+use crate::support::{Machine, raw};
+use crate::{ID, lines, loggers, story, write};
 
 /// What the log is after the change, how it gets there, and how many revisions
 /// that makes.
@@ -90,7 +90,7 @@ fn set_back(path: &Path, bytes: &[u8]) {
 
 #[test]
 fn a_log_that_was_changed_is_another_revision() {
-    for agent in support::agents() {
+    for agent in &loggers() {
         let files = story(*agent);
         let main = files.iter().find(|file| file.source.is_main()).unwrap();
         for change in CHANGES {
@@ -137,7 +137,7 @@ fn a_log_that_was_changed_is_another_revision() {
 /// the log has been quiet for a day and is packed for good.
 #[test]
 fn a_change_that_nothing_shows_is_found_at_repack() {
-    for agent in support::agents() {
+    for agent in &loggers() {
         let files = story(*agent);
         let main = files.iter().find(|file| file.source.is_main()).unwrap();
         let machine = Machine::new();

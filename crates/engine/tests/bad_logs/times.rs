@@ -3,8 +3,8 @@
 use retro_model::{Kind, SessionKey, SourceKey, Timestamp};
 use serde_json::Value;
 
-use crate::support::{self, Machine};
-use crate::{File, ID, holds, lines, nth, retold, settled, story, words, write};
+use crate::support::Machine;
+use crate::{File, ID, holds, lines, loggers, nth, retold, settled, story, words, write};
 
 /// What a time becomes; none: it is taken out.
 type Lie = fn(i64) -> Option<Time>;
@@ -82,7 +82,7 @@ fn with(file: &File, lie: Lie) -> Vec<u8> {
 
 #[test]
 fn the_order_is_that_of_the_log() {
-    for agent in support::agents() {
+    for agent in &loggers() {
         let files = story(*agent);
         let machine = Machine::new();
         write(&machine, &files);

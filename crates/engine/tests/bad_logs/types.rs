@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 
 use crate::mutants::{Mutant, survive};
-use crate::support::{self, Machine};
-use crate::{File, ID, lines, logged, nth, replaced, retold, story, write};
+use crate::support::Machine;
+use crate::{File, ID, lines, logged, loggers, nth, replaced, retold, story, write};
 
 /// One of each: told some thousand times.
 const STORY: &str = "> Fix it\n? Hm.\n$ ls\n| x\n~ a\n- old\n+ new\n< Done.\n";
@@ -69,7 +69,7 @@ fn pointers(record: &Value) -> Vec<String> {
 
 #[test]
 fn values_of_other_types_spoil_no_other_record() {
-    for agent in support::agents() {
+    for agent in &loggers() {
         let files = logged(*agent, STORY);
         let mutants = mutants(&files);
         println!("{}: {} mutants", agent.name(), mutants.len());
@@ -83,7 +83,7 @@ fn values_of_other_types_spoil_no_other_record() {
 /// result, counted under its name.
 #[test]
 fn unknown_tools_and_models_keep_their_names() {
-    for agent in support::agents() {
+    for agent in &loggers() {
         let files = story(*agent);
         let machine = Machine::new();
         write(&machine, &files);

@@ -10,8 +10,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::support::{self, Machine, raw};
-use crate::{ID, holds, nth, retold, story, write};
+use crate::support::{Machine, raw};
+use crate::{ID, holds, loggers, nth, retold, story, write};
 
 fn lock(store: &Store) -> Lock {
     store.lock(&|| false).unwrap().unwrap()
@@ -32,7 +32,7 @@ fn a_source_that_is_gone_when_it_is_to_be_read_fails_alone() {
             std::fs::write(path, &bytes[..bytes.len() / 3]).unwrap();
         }),
     ];
-    for agent in support::agents() {
+    for agent in &loggers() {
         for (what, harm) in harms {
             let what = format!("{}: {what}", agent.name());
             let machine = Machine::new();
@@ -86,7 +86,7 @@ fn version(number: usize) -> Vec<u8> {
 /// captured: every revision is the beginning of one version.
 #[test]
 fn a_log_that_is_rewritten_while_it_is_read_is_never_mixed() {
-    for agent in support::agents() {
+    for agent in &loggers() {
         let files = story(*agent);
         let machine = Machine::new().busy();
         write(&machine, &files);
@@ -135,7 +135,7 @@ fn a_log_that_is_rewritten_while_it_is_read_is_never_mixed() {
 /// revision, and in the end all of it.
 #[test]
 fn a_log_that_grows_while_it_is_read_is_one_revision() {
-    for agent in support::agents() {
+    for agent in &loggers() {
         let files = story(*agent);
         let machine = Machine::new();
         let main = files.iter().find(|file| file.source.is_main()).unwrap();
