@@ -2,6 +2,7 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use retro::engine::quick;
+use retro::text::terminal::one_line;
 use retro::usage::{By, Figures, Mode, Order, Prices, Query, Report, TokenLimit};
 use retro::views::UsageView;
 
@@ -313,7 +314,7 @@ fn notes(view: &UsageView) -> Vec<String> {
         let named: Vec<String> = report
             .unpriced_models
             .iter()
-            .map(|model| format!("{} ({})", model.model, count(model.responses, "response")))
+            .map(|model| format!("{} ({})", one_line(&model.model, 60), count(model.responses, "response")))
             .collect();
         notes.push(format!("No price is known for {}.", named.join(", ")));
     }
