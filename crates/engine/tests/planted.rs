@@ -48,7 +48,7 @@ fn cells(path: &Path, look: &mut dyn FnMut(&str, &[u8])) -> usize {
     let mut count = 0;
     for table in tables {
         let mut all = database.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap();
-        let columns: Vec<String> = all.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = all.column_names().map(str::to_owned).collect();
         let mut rows = all.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
             for (at, column) in columns.iter().enumerate() {

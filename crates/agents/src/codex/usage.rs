@@ -64,8 +64,8 @@ pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
     let print = fingerprint(&(format!("{total:?}{last:?}"), total_tokens));
     let is_new = state.counted != Some(print);
     state.counted = Some(print);
-    let is_some = last.input + last.cache_read + last.cache_write_unsplit + last.output > 0;
-    if !is_new || !is_some || state.recorded {
+    let is_none = [last.input, last.cache_read, last.cache_write_unsplit, last.output] == [0; 4];
+    if !is_new || is_none || state.recorded {
         return out.fold(ROW);
     }
     let key = counted_key(state);
