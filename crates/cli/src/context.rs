@@ -4,7 +4,9 @@ use anstream::{AutoStream, ColorChoice};
 use retro::engine::config::Overrides;
 use retro::engine::{Config, World};
 use retro::store::{RealDisk, Store};
+use retro::text::terminal::safe;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -141,7 +143,8 @@ impl Context {
     /// Talk, for people, on stderr.
     pub fn say(&self, text: &str) {
         if !self.global.quiet {
-            let _ = writeln!(AutoStream::new(io::stderr(), self.choice(io::stderr())), "{text}");
+            let mut stderr = AutoStream::new(io::stderr(), self.choice(io::stderr()));
+            let _ = writeln!(stderr, "{}", shown(text));
         }
     }
 
@@ -150,7 +153,7 @@ impl Context {
         if let Failure::Message(text) | Failure::NotFound(text) = failure {
             let mut stderr = AutoStream::new(io::stderr(), self.choice(io::stderr()));
             let red = anstyle::AnsiColor::Red.on_default().bold();
-            let text = retro::text::terminal::safe(text);
+            let text = safe(text);
             let _ = match self.global.json {
                 true => {
                     let error = serde_json::json!({"schema": "retro.error/1", "message": text});
@@ -164,7 +167,7 @@ impl Context {
     /// Data, on stdout.
     pub fn print(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = AutoStream::new(io::stdout().lock(), self.choice(io::stdout()));
-        Ok(writeln!(stdout, "{text}")?)
+        Ok(writeln!(stdout, "{}", shown(text))?)
     }
 
     /// Data that is not text, on stdout, exactly as it is.
@@ -208,4 +211,39 @@ fn world(global: &Global, stop: &Arc<AtomicBool>) -> World {
         None => world.env = own_env,
     }
     world
+}
+
+/// A text as a terminal may have it: our own colours stay, whatever else it would
+/// obey is made visible. Commands escape the words of a transcript themselves; a
+/// path, a name or a reason that they did not think of is caught here.
+fn shown(text: &str) -> Cow<'_, str> {
+    const STYLE: &str = "\u{1b}[";
+    if matches!(safe(text), Cow::Borrowed(_)) {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = text.split(STYLE);
+    let mut out = safe(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        let codes = part.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
+        match part.split_at_checked(codes + 1) {
+            Some((style, rest)) if style.ends_with('m') => out.extend([STYLE, style, &safe(rest)]),
+            _ => out.push_str(&safe(&format!("{STYLE}{part}"))),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_colours_reach_the_terminal() {
+        for text in ["plain", "\u{1b}[1mbold\u{1b}[0m", "\u{1b}[38;5;9mred\u{1b}[0m 漢字"] {
+            assert_eq!(shown(text), text);
+        }
+        assert_eq!(shown("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
+        assert_eq!(shown("\u{1b}]0;x\u{7}"), "\\u{1b}]0;x\\u{7}");
+        assert_eq!(shown("\u{1b}[1ma\u{202e}\u{1b}[0m\u{1b}["), "\u{1b}[1ma\\u{202e}\u{1b}[0m\\u{1b}[");
+    }
 }

@@ -13,17 +13,31 @@ mod progress;
 mod table;
 
 use clap::{CommandFactory, FromArgMatches};
+use retro::text::terminal::{safe, safe_line};
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 use args::Cli;
 use context::{Context, Exit, Failure};
+
+/// Prints what clap has to say. A complaint repeats what was typed, so one about
+/// characters that a terminal would obey is printed plainly and escaped.
+fn say(error: &clap::Error) {
+    let is_odd = |word: OsString| matches!(safe_line(&word.to_string_lossy()), Cow::Owned(_));
+    let _ = match std::env::args_os().any(is_odd) {
+        true => write!(std::io::stderr(), "{}", safe(&error.to_string())),
+        false => error.print(),
+    };
+}
 
 fn main() -> ExitCode {
     let matches = match Cli::command().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => {
             // clap knows its own exit codes: 0 for help and version, 2 for wrong usage.
-            let _ = error.print();
+            say(&error);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };

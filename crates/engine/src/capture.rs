@@ -11,6 +11,7 @@ mod source;
 use retro_agents::{Agent, Draft, Found, Out, Parsed, Part, Stat};
 use retro_model::{Facts, SessionKey, SourceKey};
 use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Store, TurnRow};
+use retro_text::redact;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -127,7 +128,7 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
             places: Default::default(),
         });
         entry.revisions = entry.revisions.max(taken.revision);
-        entry.places.insert(found.path.to_string_lossy().into_owned());
+        entry.places.insert(redact(&found.path.to_string_lossy()).into_inner());
         captured.new_bytes += taken.new_bytes;
         captured.places.push(place_row(session.agent.name(), Some(&key.id), found, &found.source, &taken));
         if let Some(read) = taken.read {

@@ -9,8 +9,9 @@ use crate::session::Source;
 /// More changes leave nothing of the story.
 const CHANGES_MAX: usize = 24;
 
-/// A source is not made longer than this.
-const LINES_MAX: usize = 200;
+/// A source is not made longer than this: a record that is put into itself
+/// again and again would be.
+const BYTES_MAX: usize = 64 * 1024;
 
 /// Changes the sources until the choices run out.
 pub(crate) fn mutate(sources: &mut [Source], words: &[String], choices: &mut Unstructured<'_>) -> Result<()> {
@@ -23,7 +24,10 @@ pub(crate) fn mutate(sources: &mut [Source], words: &[String], choices: &mut Uns
         let mut lines: Vec<Vec<u8>> =
             source.bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
         change(&mut lines, words, choices)?;
-        source.bytes = lines.concat();
+        let bytes = lines.concat();
+        if bytes.len() <= BYTES_MAX {
+            source.bytes = bytes;
+        }
     }
     Ok(())
 }
@@ -38,7 +42,7 @@ fn change(lines: &mut Vec<Vec<u8>>, words: &[String], choices: &mut Unstructured
     let other = choices.int_in_range(0..=last)?;
     match choices.int_in_range(0..=12u8)? {
         0 => drop(lines.remove(at)),
-        1 if lines.len() < LINES_MAX => lines.insert(other, lines.get(at).cloned().unwrap_or_default()),
+        1 => lines.insert(other, lines.get(at).cloned().unwrap_or_default()),
         2 => lines.swap(at, other),
         3 => lines.truncate(at),
         4 => {

@@ -34,7 +34,7 @@ pub fn one_line(text: &str, columns: usize) -> String {
     let mut line = String::new();
     let mut blank = false;
     let mut cut = false;
-    for (_, character, is_hidden) in hidden::marked(text) {
+    for (_, character, is_hidden) in marked(text) {
         if line.len() > columns.saturating_mul(CELL_BYTES_MAX) {
             cut = true;
             break;
@@ -62,10 +62,17 @@ fn escaped(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len());
-    for (_, character, is_hidden) in hidden::marked(text) {
+    for (_, character, is_hidden) in marked(text) {
         push(&mut safe, character, is_hidden || (character.is_control() && !keep(character)));
     }
     if safe == text { Cow::Borrowed(text) } else { Cow::Owned(safe) }
+}
+
+/// Every character with its place and whether it is hidden. A byte order mark
+/// is none on a terminal, where every text begins behind another.
+fn marked(text: &str) -> impl Iterator<Item = (usize, char, bool)> + '_ {
+    hidden::marked(text)
+        .map(|(offset, character, is_hidden)| (offset, character, is_hidden || character == '\u{feff}'))
 }
 
 /// Adds a character, as an escape if it must not be printed.
@@ -108,6 +115,7 @@ mod tests {
         assert_eq!(safe("x\u{202e}y\u{7f}"), "x\\u{202e}y\\u{7f}");
         assert_eq!(safe("one\ntwo\tthree"), "one\ntwo\tthree");
         assert_eq!(safe("one\r\n"), "one\\r\n");
+        assert_eq!((&*safe("\u{feff}a"), one_line("\u{feff}a", 20).as_str()), ("\\u{feff}a", "\\u{feff}a"));
         assert_eq!(safe_line("one\ntwo\tthree"), "one\\ntwo\\tthree");
     }
 

@@ -67,6 +67,21 @@ fn a_masked_secret_is_none() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Somebody's token may count up or repeat itself; a service's mark before it is
+/// reason enough to hide it.
+#[test]
+fn a_pattern_behind_a_mark_hides_nothing() {
+    let patterns = ["abc", "0123456789", "Zz9Yy8", "abcdefghijklmnopqrstuvwxyz0123456789"];
+    let marks = [("gh", "p_", 36), ("np", "m_", 36), ("dckr_", "pat_", 27), ("CLOJARS", "_", 60)];
+    for (start, end, length) in marks {
+        for pattern in patterns {
+            let token: String =
+                [start, end].concat().chars().chain(pattern.chars().cycle().take(length)).collect();
+            assert_eq!(secrets::find(&token).len(), 1, "{start}{end} and {length} of {pattern}");
+        }
+    }
+}
+
 #[test]
 fn the_recipes_themselves_are_quiet() {
     for (rule, found, left) in examples::all() {

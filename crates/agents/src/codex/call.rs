@@ -24,7 +24,7 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
         _ => ("image_generation", json!({ "prompt": payload.get("revised_prompt") })),
     };
     let call_id = call_id(line, kind, &args, state);
-    let mut call = tools::call(&call_id, name, namespace, args, state.cwd.as_deref());
+    let mut call = tools::call(&call_id, name, namespace, args, state.cwd.as_ref().map(|cwd| cwd.as_str()));
     let args = call.args.as_ref().map_or(&Value::Null, |args| &**args);
     let polls = polled(name, args, state);
     call.parent_call = polls.clone();

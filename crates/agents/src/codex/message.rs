@@ -152,8 +152,8 @@ fn context(line: &Line<'_>, piece: Piece, text: &str, state: &mut State) -> Draf
     draft.event.text = words(text);
     // 0.29 tells the working directory nowhere else.
     if let Some(cwd) = spoken::cwd(text).filter(|_| line.bare) {
-        draft.event.cwd = Some(redact(cwd));
-        state.cwd = Some(cwd.to_owned());
+        state.cwd = Some(redact(cwd));
+        draft.event.cwd = state.cwd.clone();
     }
     draft
 }

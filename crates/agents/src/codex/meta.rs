@@ -60,7 +60,7 @@ fn first(line: &Line<'_>, part: &Part, thread: &str, state: &mut State, out: &mu
     let meta = line.payload;
     state.chain = vec![thread.to_owned()];
     state.inherited_below = field::count(meta, "subagent_history_start_ordinal");
-    state.cwd = field::some(meta, "cwd").map(str::to_owned);
+    state.cwd = field::some(meta, "cwd").map(redact);
     let spawned = meta.get("source").and_then(|source| source.get("subagent"));
     state.asker = match spawned {
         None => Asker::Person,
@@ -86,7 +86,7 @@ fn first(line: &Line<'_>, part: &Part, thread: &str, state: &mut State, out: &mu
     line.identify(&mut draft, "thread", thread);
     draft.event.native.uuid = Some(id(thread));
     draft.event.native.message_id = None;
-    draft.event.cwd = field::some(meta, "cwd").map(redact);
+    draft.event.cwd = state.cwd.clone();
     draft.event.branch = meta.get("git").and_then(|git| field::some(git, "branch")).map(redact);
     draft.event.data = pick(meta, FACTS);
     if let Some(base) = base {
@@ -159,7 +159,7 @@ fn enter(turn: Option<&str>, state: &mut State) {
 pub(super) fn turn_context(line: &Line<'_>, state: &mut State, out: &mut Out) {
     enter(field::some(line.payload, "turn_id"), state);
     if let Some(cwd) = field::some(line.payload, "cwd") {
-        state.cwd = Some(cwd.to_owned());
+        state.cwd = Some(redact(cwd));
     }
     let (model, effort) = (field::some(line.payload, "model"), field::some(line.payload, "effort"));
     let same =
@@ -167,7 +167,7 @@ pub(super) fn turn_context(line: &Line<'_>, state: &mut State, out: &mut Out) {
     if same {
         return out.fold("turn_context");
     }
-    state.effort = effort.map(str::to_owned);
+    state.effort = effort.map(clean);
     state.model = model.map(clean).or_else(|| state.model.take());
     let mut draft = line.draft("turn_context", Piece::Whole, Kind::Model, Origin::Harness);
     line.identify(

@@ -1,9 +1,11 @@
 //! What the parser remembers between two records of a source.
 //!
-//! Only what a later record of the same source needs: small, bounded, and
-//! written as JSON, so that a log can be taken up again where it was left.
+//! Only what a later record of the same source needs: small, bounded, without
+//! secrets, and written as JSON, so that a log can be taken up again where it
+//! was left.
 
 use retro_model::Edit;
+use retro_text::Redacted;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -35,7 +37,7 @@ pub(super) struct State {
     pub asker: Asker,
     pub model: Option<String>,
     pub effort: Option<String>,
-    pub cwd: Option<String>,
+    pub cwd: Option<Redacted<String>>,
     /// Id of the turn, where the log has one (0.104 on).
     pub turn: Option<String>,
     /// Turns so far, for logs without turn ids.

@@ -1,5 +1,6 @@
 use clap::Subcommand;
 use retro::engine::config::{KEYS, Key, platform_file};
+use retro::text::terminal::safe_line;
 use retro::usage::Billing;
 use serde_json::json;
 
@@ -106,7 +107,7 @@ fn show(context: &Context) -> Outcome {
 fn path(context: &Context) -> Outcome {
     let config = context.config()?;
     let path = config.file.unwrap_or_else(|| platform_file(&context.world));
-    context.print(&path.display().to_string())?;
+    context.print(&safe_line(&path.display().to_string()))?;
     if !path.exists() {
         context.say("It does not exist yet; `retro config init` writes one.");
     }

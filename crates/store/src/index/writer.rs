@@ -1,8 +1,10 @@
 //! Changing the index: one transaction at a time, all of it or nothing.
 
 use retro_model::{SessionKey, Timestamp};
+use retro_text::redact;
 use rusqlite::{Params, Transaction, TransactionBehavior};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::rows::{self, path_bytes};
@@ -28,8 +30,12 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Keeps the stamp of a file.
+    /// Keeps the stamp of a file, unless its path holds a secret, which may stand
+    /// nowhere but in raw: without a stamp the file is looked at in every sync.
     pub fn put_place(&self, row: &PlaceRow) -> Result<(), Error> {
+        if matches!(without_secrets(&row.path), Cow::Owned(_)) {
+            return Ok(());
+        }
         self.run(
             &format!("REPLACE INTO places ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", rows::PLACE),
             (
@@ -162,13 +168,13 @@ impl Writer<'_> {
     pub fn put_failure(&self, path: &Path, agent: &str, reason: &str, at: Timestamp) -> Result<(), Error> {
         self.run(
             "REPLACE INTO failures (path, agent, reason, at) VALUES (?1, ?2, ?3, ?4)",
-            (path_bytes(path), agent, reason, at.as_millis()),
+            (path_bytes(&without_secrets(path)), agent, redact(reason).as_str(), at.as_millis()),
         )
     }
 
     /// Forgets that a file could not be read.
     pub fn clear_failure(&self, path: &Path) -> Result<(), Error> {
-        self.run("DELETE FROM failures WHERE path = ?1", [path_bytes(path)])
+        self.run("DELETE FROM failures WHERE path = ?1", [path_bytes(&without_secrets(path))])
     }
 
     /// Remembers a value under a name.
@@ -180,6 +186,13 @@ impl Writer<'_> {
         let run = || self.transaction.prepare_cached(text)?.execute(params).map(drop);
         run().map_err(Error::index(self.path))
     }
+}
+
+/// A path as it may be told; the same one if it holds no secret.
+fn without_secrets(path: &Path) -> Cow<'_, Path> {
+    let text = path.to_string_lossy();
+    let clean = redact(&text);
+    if *clean == text { Cow::Borrowed(path) } else { Cow::Owned(clean.into_inner().into()) }
 }
 
 /// The name of a value in our JSON.

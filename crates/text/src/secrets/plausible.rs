@@ -9,6 +9,9 @@ use super::rule::{Judge, Rule};
 /// Whether `value`, matched by `rule`, is worth hiding. `bare` tells that
 /// nothing marks its ends, so that it may be the rest of some code.
 pub(super) fn is_secret(rule: &Rule, value: &[u8], bare: bool) -> bool {
+    if rule.is_marked() {
+        return !is_mask(value) && !has_any(value, MADE_UP);
+    }
     if rule.entropy_min.is_some_and(|least| entropy(value) < least) {
         return false;
     }
@@ -23,6 +26,17 @@ pub(super) fn is_secret(rule: &Rule, value: &[u8], bare: bool) -> bool {
         Judge::Named => is_random(value) && (Kinds::of(value).digits > 2 || !reads_as_words(value)),
         Judge::Value => is_random(value) && !reads_as_words(value),
     }
+}
+
+/// Whether the end of a token is one or two characters again and again. Of a
+/// token that a service's own mark begins nothing more is asked: a pattern in it
+/// does not make it safe to show.
+fn is_mask(value: &[u8]) -> bool {
+    const END_BYTES: usize = 16;
+    let end = value.get(value.len().saturating_sub(END_BYTES)..).unwrap_or(value);
+    let others = |first: &u8| end.iter().find(|byte| *byte != first);
+    let Some(first) = end.first() else { return true };
+    others(first).is_none_or(|second| end.iter().all(|byte| byte == first || byte == second))
 }
 
 /// Words inside a value that say that it was made up. None is so short that a

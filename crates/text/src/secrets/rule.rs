@@ -113,6 +113,16 @@ impl Rule {
         Rule { judge: Judge::Named, entropy_min: Some(3.0), ..rule }
     }
 
+    /// Whether its beginning and its length alone say what it is: a service's own
+    /// mark, as `ghp_`, and a bounded number of characters behind it.
+    pub(super) fn is_marked(&self) -> bool {
+        let is_mark = |word: &&str| word.len() >= 4 && word.ends_with(['_', '-']);
+        self.judge == Judge::Shape
+            && self.case == Case::Exact
+            && self.keywords.iter().all(is_mark)
+            && !self.pattern.contains(",}")
+    }
+
     /// The same rule, whose match may begin this many bytes before the keyword.
     pub(super) const fn before(self, bytes: usize) -> Rule {
         Rule { before: bytes, ..self }

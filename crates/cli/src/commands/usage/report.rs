@@ -1,5 +1,6 @@
 //! A report of use and cost as a table with what to know of it, or as CSV.
 
+use retro::text::terminal::one_line;
 use retro::usage::{Billing, Figures, Incomplete, Report};
 use retro::views::UsageView;
 use std::collections::BTreeMap;
@@ -88,7 +89,7 @@ fn notes(view: &UsageView) -> Vec<String> {
         let named: Vec<String> = report
             .unpriced_models
             .iter()
-            .map(|model| format!("{} ({})", model.model, count(model.responses, "response")))
+            .map(|model| format!("{} ({})", one_line(&model.model, 60), count(model.responses, "response")))
             .collect();
         notes.push(format!("No price is known for {}.", named.join(", ")));
     }
