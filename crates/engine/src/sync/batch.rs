@@ -91,7 +91,7 @@ impl Batcher<'_> {
 
     /// One batch, under the lock: capture, sync, index.
     fn capture(
-        &self,
+        &mut self,
         batch: &[SessionFiles],
         until: Option<&'static Stage>,
     ) -> Result<(Vec<Captured>, u64), Error> {
@@ -119,8 +119,14 @@ impl Batcher<'_> {
         let mut captured = Vec::with_capacity(results.len());
         let mut stamps = Vec::new();
         let mut ledgers = Vec::new();
-        for result in results {
-            let (one, settling) = result?;
+        for (result, session) in results.into_iter().zip(batch) {
+            let (one, settling) = match result {
+                Err(error) if error.is_of_one_session() => {
+                    self.report.fail(&session.key, &error);
+                    continue;
+                }
+                result => result?,
+            };
             if let Some(stamp) = settling.stamp {
                 stamps.push((one.key.clone(), stamp));
             }
