@@ -11,13 +11,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const SEED: u64 = 7;
 
+/// Rounds on one machine: its store grows with each.
+const ROUNDS_A_MACHINE: usize = 8;
+
+/// Machines in the trial.
+const MACHINES: u64 = 40;
+
 #[test]
 fn a_program_killed_at_any_moment_leaves_a_store_that_the_next_sync_completes() {
-    let rounds = if std::env::var_os("RETRO_TRIAL").is_some() { 300 } else { 8 };
-    let machine = Machine::new();
-    let mut dice = Dice(SEED);
+    let machines = if std::env::var_os("RETRO_TRIAL").is_some() { MACHINES } else { 1 };
     let (mut killed, mut failures) = (0, Vec::new());
-    for round in 0..rounds {
+    for seed in SEED..SEED + machines {
+        killed += rounds(seed, &mut failures);
+    }
+    let points = ROUNDS_A_MACHINE * machines as usize;
+    println!("seeds from {SEED}; {killed} of {points} were killed before they were done");
+    println!("trial kills: {points} points, {} failures", failures.len());
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(killed * 4 > points, "only {killed} of {points} were killed: the trial shows nothing");
+}
+
+/// Kills one program after the other on one machine; says how many were killed.
+fn rounds(seed: u64, failures: &mut Vec<String>) -> usize {
+    let machine = Machine::new();
+    let mut dice = Dice(seed);
+    let mut killed = 0;
+    for round in 0..ROUNDS_A_MACHINE {
+        let mut fail = |what: String| failures.push(format!("seed {seed}, round {round}: {what}"));
         let mut growth = machine.growth(round, &mut dice);
         let command = machine.command_of(&mut dice);
         let patience = dice.below(24);
@@ -32,17 +52,14 @@ fn a_program_killed_at_any_moment_leaves_a_store_that_the_next_sync_completes() 
         killed += usize::from(was_killed);
         let verify = machine.output(&["verify", "--deep"]);
         if !verify.status.success() {
-            failures.push(format!("round {round}: {}", String::from_utf8_lossy(&verify.stdout)));
+            fail(String::from_utf8_lossy(&verify.stdout).into_owned());
         }
         growth.finish();
         if round % 4 == 3 {
-            failures.extend(machine.whole(&[]).err().map(|what| format!("round {round}: {what}")));
+            machine.whole(&[]).err().into_iter().for_each(&mut fail);
         }
     }
-    failures.extend(machine.whole(&[]).err());
-    failures.extend(machine.like_a_fresh_store().err());
-    println!("seed {SEED}; {killed} of {rounds} were killed before they were done");
-    println!("trial kills: {rounds} points, {} failures", failures.len());
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert!(killed * 4 > rounds, "only {killed} of {rounds} were killed: the trial shows nothing");
+    let fresh = machine.like_a_fresh_store().err();
+    failures.extend(fresh.map(|what| format!("seed {seed}: {what}")));
+    killed
 }

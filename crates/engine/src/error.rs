@@ -60,6 +60,15 @@ pub enum Error {
     Watch(String),
 }
 
+impl Error {
+    /// Whether it is the matter of one session, so that others can go on: a file of
+    /// its own is damaged, or of a later retro.
+    pub(crate) fn is_of_one_session(&self) -> bool {
+        use retro_store::Error::{Damaged, Newer, Range};
+        matches!(self, Error::Raw { .. } | Error::Store(Damaged { .. } | Newer { .. } | Range { .. }))
+    }
+}
+
 fn agent_names() -> String {
     retro_agents::AGENTS.iter().map(|agent| agent.title()).collect::<Vec<_>>().join(", ")
 }

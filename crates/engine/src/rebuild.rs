@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::capture::{from_raw, from_slots};
 use crate::stages::Stage;
 use crate::sync::{agent_of, backfill};
-use crate::{Config, Error, Progress, SyncReport, World, cold, upkeep};
+use crate::{Config, Error, Progress, SyncReport, World, cold, ledger, read, upkeep};
 
 /// Drops what `stage` derived (everything without one) and makes it again, also
 /// for sessions that are still growing.
@@ -33,7 +33,11 @@ pub fn rebuild(
             }
             Some(stage) => {
                 let index = store.index()?;
-                index.write(|index| index.clear_stage(stage.name))?;
+                index.write(|index| {
+                    // Settled events and ledgers are made together.
+                    let together = ["ledger", "normalized"].into_iter().filter(|_| stage.name == "ledger");
+                    together.chain([stage.name]).try_for_each(|name| index.clear_stage(name))
+                })?;
                 upkeep::forget(&index)?;
             }
         }
@@ -47,8 +51,8 @@ pub fn rebuild(
     Ok(report)
 }
 
-/// Mends what raw files can mend: session files that are gone or damaged, and an
-/// index that cannot be used. Says what it did.
+/// Mends what raw files can mend: session files that are gone or damaged, ledgers
+/// that are damaged, and an index that cannot be used. Says what it did.
 pub fn mend(
     world: &World,
     config: &Config,
@@ -69,6 +73,12 @@ pub fn mend(
             }
         }
         store.sync_all()?;
+        for key in store.session_keys()? {
+            if mend_ledger(&store, &key)? {
+                said.push(format!("made the ledger of {key} anew from its raw files"));
+            }
+        }
+        store.sync_all()?;
         if let Err(error) = store.index().and_then(|index| index.session_rows())
             && error.is_broken_index()
         {
@@ -84,6 +94,17 @@ pub fn mend(
         said.push("nothing to mend".to_owned());
     }
     Ok(said)
+}
+
+/// Makes a ledger anew that is not what was written.
+fn mend_ledger(store: &Store, key: &SessionKey) -> Result<bool, Error> {
+    let damaged = matches!(store.ledger(key), Err(retro_store::Error::Damaged { .. }));
+    let Some(agent) = agent_of(key).filter(|_| damaged) else { return Ok(false) };
+    match read::session(store, agent, key) {
+        Ok(settled) => Ok(store.put_ledger(key, &ledger::rows(key, &settled.events))?),
+        Err(error) if error.is_of_one_session() => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn mend_session(store: &Store, key: &SessionKey) -> Result<bool, Error> {

@@ -212,6 +212,10 @@ fn genuine_sessions_settle_the_same_in_any_pieces() {
                 return Err(format!("{name} (seed {seed}): {what} differs: {first}"));
             }
         }
+        let report = retro_engine::verify::verify(&machine.store(), true, &mut |_| {}).unwrap();
+        if let Some(problem) = report.problems.first() {
+            return Err(format!("{name} (seed {seed}): {problem}"));
+        }
         match got.len() == expected.len() {
             true => Ok(()),
             false => Err(format!("{name}: more answers than expected")),

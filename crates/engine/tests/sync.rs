@@ -3,8 +3,9 @@
 
 mod support;
 
+use retro_engine::rebuild::{mend, rebuild};
 use retro_engine::{SyncOptions, stages};
-use retro_model::{Kind, Origin, SessionKey};
+use retro_model::{Kind, Origin, SessionKey, SourceKey};
 use retro_store::Slot;
 use std::io::Write;
 use support::{Machine, OTHER, STORY, raw};
@@ -168,7 +169,7 @@ fn derived_folders_deleted_every_answer_is_the_same() {
         machine.sync();
         assert_eq!(machine.answers(), before, "{folder}");
     }
-    retro_engine::rebuild::rebuild(&machine.world, &machine.config, None, &|_| {}).unwrap();
+    rebuild(&machine.world, &machine.config, None, &|_| {}).unwrap();
     assert_eq!(machine.answers(), before);
 }
 
@@ -180,10 +181,51 @@ fn a_damaged_session_file_is_made_anew_from_raw() {
     let before = machine.answers();
     let path = machine.store().session_path(&story());
     std::fs::write(&path, b"{ torn").unwrap();
-    retro_engine::rebuild::mend(&machine.world, &machine.config, &|_| {}).unwrap();
+    mend(&machine.world, &machine.config, &|_| {}).unwrap();
     machine.sync_with(&SyncOptions { force: true, ..SyncOptions::default() });
     assert_eq!(machine.answers(), before);
     machine.verify();
+}
+
+#[test]
+fn a_damaged_raw_file_stops_no_other_session_and_is_left_as_it_is() {
+    let machine = Machine::new().busy();
+    let log = machine.tell("claude", STORY).into_iter().find(|path| path.ends_with(main_log())).unwrap();
+    machine.sync();
+    let store = machine.store();
+    let raw = store.slot_path(&Slot::Session { key: story(), source: SourceKey::main(), revision: 1 });
+    let mut damaged = std::fs::read(&raw).unwrap();
+    let at = damaged.len() - 60;
+    damaged[at] ^= 1;
+    std::fs::write(&raw, &damaged).unwrap();
+    let mut grown = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
+    grown.write_all(b"{\"more\":1}\n").unwrap();
+    machine.tell("claude", OTHER);
+    let report = machine.sync();
+    assert_eq!((report.ingested, report.failed), (1, 1), "{report:?}");
+    assert!(report.failures[0].reason.contains("m.zst is damaged"), "{report:?}");
+    assert_eq!(std::fs::read(&raw).unwrap(), damaged);
+}
+
+#[test]
+fn a_damaged_ledger_is_made_anew_from_raw() {
+    let machine = Machine::new();
+    machine.tell("claude", STORY);
+    machine.sync();
+    let before = machine.answers();
+    let path = machine.store().ledger_path(&story());
+    for by_hand in [true, false] {
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replacen("claude:", "cloude:", 1)).unwrap();
+        match by_hand {
+            true => {
+                drop(rebuild(&machine.world, &machine.config, stages::by_name("ledger"), &|_| {}).unwrap())
+            }
+            false => drop(mend(&machine.world, &machine.config, &|_| {}).unwrap()),
+        }
+        machine.verify();
+        assert_eq!(machine.answers(), before);
+    }
 }
 
 #[test]

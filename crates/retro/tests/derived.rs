@@ -113,7 +113,9 @@ fn a_session_file_of_a_newer_schema_is_refused_and_kept() {
     std::fs::write(&path, &newer).unwrap();
     let (world, config) = (&machine.world, &machine.config);
     let forced = SyncOptions { force: true, ..SyncOptions::default() };
-    let error = retro::engine::sync(world, config, &forced, &|_| {}).unwrap_err().to_string();
+    let report = retro::engine::sync(world, config, &forced, &|_| {}).unwrap();
+    assert_eq!(report.failed, 1, "it stops no other session");
+    let error = &report.failures[0].reason;
     assert!(error.contains("update retro") && error.contains(&path.display().to_string()), "{error}");
     let _ = mend(world, config, &|_| {});
     let _ = rebuild(world, config, None, &|_| {});

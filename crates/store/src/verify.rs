@@ -6,10 +6,9 @@
 use retro_model::SessionKey;
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use crate::archive::commit::{self, COMMIT_BYTES, Commit};
+use crate::archive::commit::Commit;
 use crate::archive::tail::{self, Depth};
 use crate::error::{REBUILD, RESTORE};
 use crate::files::{Entry, entries};
@@ -194,8 +193,7 @@ impl Walk<'_> {
         } else {
             tail::last_before(&mut file, entry.size).map_err(Error::raw(path))?
         };
-        let unread = entry.size.saturating_sub(commit.map_or(0, |commit| commit.file_end()));
-        if unread >= COMMIT_BYTES && ends_settled(&mut file, entry.size).map_err(Error::raw(path))? {
+        if tail::is_cut_off(&mut file, entry.size).map_err(Error::raw(path))? {
             // It was whole once: no stop can have done this.
             let what = "its last commit cannot be read".to_owned();
             return Err(Error::Damaged { path: path.clone(), what, help: RESTORE });
@@ -243,11 +241,4 @@ impl Walk<'_> {
         let (path, what, help) = (entry.path.clone(), what.to_owned(), help.to_owned());
         self.report.notes.push(Problem { path, what, help });
     }
-}
-
-fn ends_settled(file: &mut File, length: u64) -> std::io::Result<bool> {
-    let mut end = Vec::new();
-    file.seek(SeekFrom::Start(length.saturating_sub(COMMIT_BYTES)))?;
-    file.read_to_end(&mut end)?;
-    Ok(commit::ends_settled(&end))
 }

@@ -27,10 +27,15 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
                 json!({"path": problem.path.display().to_string(), "what": problem.what, "help": problem.help})
             })
             .collect();
+        let notes: Vec<String> = report.notes.iter().map(ToString::to_string).collect();
         context.print_json(&json!({
             "schema": "retro.verify/1", "ok": ok, "checked": report.checked, "problems": problems,
+            "notes": notes,
         }))?;
         return Ok(exit);
+    }
+    for note in &report.notes {
+        context.say(&format!("note: {note}"));
     }
     for problem in &report.problems {
         context.print(&problem.to_string())?;

@@ -124,8 +124,14 @@ impl Batcher<'_> {
         let mut stamps = Vec::new();
         let mut ledgers = Vec::new();
         let mut large = Vec::new();
-        for result in results {
-            let (one, settling) = result?;
+        for (result, session) in results.into_iter().zip(batch) {
+            let (one, settling) = match result {
+                Err(error) if error.is_of_one_session() => {
+                    self.report.fail(&session.key, &error);
+                    continue;
+                }
+                result => result?,
+            };
             if let Some(stamp) = settling.stamp {
                 stamps.push((one.key.clone(), stamp));
             }

@@ -26,6 +26,9 @@ pub(crate) enum Depth {
 
 /// The commit up to which a file is good; nothing if it holds none.
 pub(crate) fn standing(file: &mut File, length: u64, depth: Depth) -> io::Result<Option<Commit>> {
+    if is_cut_off(file, length)? {
+        return Err(io::Error::new(ErrorKind::InvalidData, "its last commit cannot be read"));
+    }
     let mut limit = length;
     while let Some(tip) = last_before(file, limit)? {
         // A commit found by searching could be a forgery inside a source's bytes:
@@ -43,6 +46,16 @@ pub(crate) fn standing(file: &mut File, length: u64, depth: Depth) -> io::Result
         }
     }
     Ok(None)
+}
+
+/// Whether a file ends like one whose last commit was settled, and that commit cannot
+/// be read: no stop can have done this, so it is damage, and nothing is cut for it.
+pub(crate) fn is_cut_off(file: &mut File, length: u64) -> io::Result<bool> {
+    let Some(at) = length.checked_sub(COMMIT_BYTES) else { return Ok(false) };
+    let mut end = Vec::new();
+    file.seek(SeekFrom::Start(at))?;
+    file.by_ref().take(COMMIT_BYTES).read_to_end(&mut end)?;
+    Ok(commit::ends_settled(&end) && Commit::decode(&end, at).is_none())
 }
 
 /// The last of these commits up to which all frames are good.
