@@ -7,7 +7,7 @@
 //! has none at all), but it is always one of these two. A session that is running
 //! looks the same; whoever asks knows whether it still grows.
 
-use retro_model::{Event, Kind, LedgerRow, Origin, Outcome, RowKind, SessionKey, Thread, Usage};
+use retro_model::{Event, Kind, LedgerRow, Origin, Outcome, RowKind, SessionKey, Thread, Timestamp, Usage};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What is open in a settled stream: at most one row of each kind.
@@ -76,11 +76,17 @@ fn cut_off(events: &[Event]) -> Option<&Event> {
         last.insert(&event.thread, event);
     }
     // A sub-agent whose end was told to its parent did answer; its own last lines may be lost.
-    // (A note beside its log, without a time, tells only that it was started.)
-    let reports = events.iter().filter(|event| event.kind == Kind::Subagent && event.ts.is_some());
-    let ended: HashMap<&str, u64> =
-        reports.filter_map(|event| Some((event.child.as_deref()?, event.seq))).collect();
-    let has_ended = |event: &Event| ended.get(event.thread.as_str()).is_some_and(|end| *end > event.seq);
+    // Threads are told one after the other, so only times say what came first.
+    let mut ended: HashMap<&str, Timestamp> = HashMap::new();
+    for report in events.iter().filter(|event| event.kind == Kind::Subagent) {
+        if let (Some(child), Some(ts)) = (report.child.as_deref(), report.ts) {
+            let end = ended.entry(child).or_insert(ts);
+            *end = ts.max(*end);
+        }
+    }
+    let has_ended = |event: &Event| {
+        event.ts.is_some_and(|ts| ended.get(event.thread.as_str()).is_some_and(|end| *end >= ts))
+    };
     last.into_values().filter(|event| asks(event) && !has_ended(event)).max_by_key(|event| event.seq)
 }
 
