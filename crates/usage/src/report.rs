@@ -331,9 +331,9 @@ fn incomplete(counted: &Counted, query: &Query, shown: &HashSet<&SessionKey>) ->
             open.insert(one.clone());
         }
     }
+    let is_growing = |session: &SessionKey| query.sessions.get(session).is_some_and(|facts| facts.growing);
     for (session, row) in &counted.open {
-        let is_growing = query.sessions.get(session).is_some_and(|facts| facts.growing);
-        if !is_growing && is_asked(session, row.ts) {
+        if !is_growing(session) && is_asked(session, row.ts) {
             open.insert(Incomplete::of(
                 session,
                 if row.kind == RowKind::CutOff { CUT_OFF } else { UNMEASURED },
@@ -341,7 +341,7 @@ fn incomplete(counted: &Counted, query: &Query, shown: &HashSet<&SessionKey>) ->
         }
     }
     let bounds = counted.rows.iter().filter(|row| row.own_row().exactness == Exactness::LowerBound);
-    for row in bounds.filter(|row| shown.contains(&row.session)) {
+    for row in bounds.filter(|row| shown.contains(&row.session) && !is_growing(&row.session)) {
         open.insert(Incomplete::of(&row.session, UNFINISHED));
     }
     open.into_iter().collect()

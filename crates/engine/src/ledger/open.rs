@@ -28,8 +28,9 @@ pub(super) struct Open {
     calls: HashSet<u64>,
     /// The last step of each thread, and whether it asks for an answer.
     last: BTreeMap<Thread, (At, bool)>,
-    /// When the end of a sub-agent was told.
-    ended: HashMap<String, u64>,
+    /// When the end of a sub-agent was told. Threads are told one after the other, so
+    /// only times say what came first.
+    ended: HashMap<String, Timestamp>,
 }
 
 /// Where something stands.
@@ -62,7 +63,9 @@ impl Open {
             row
         });
         // A sub-agent whose end was told to its parent did answer; its own last lines may be lost.
-        let has_ended = |at: &At| self.ended.get(at.thread.as_str()).is_some_and(|end| *end > at.seq);
+        let has_ended = |at: &At| {
+            at.ts.is_some_and(|ts| self.ended.get(at.thread.as_str()).is_some_and(|end| *end >= ts))
+        };
         let asking = self.last.values().filter(|(at, asks)| *asks && !has_ended(at)).map(|(at, _)| at);
         let cut_off = asking.max_by_key(|at| at.seq).map(|at| row(session, at, RowKind::CutOff));
         unmeasured.into_iter().chain(cut_off).collect()
@@ -112,10 +115,10 @@ impl Open {
         }
         // A note beside its log, without a time, tells only that a sub-agent was started.
         if event.kind == Kind::Subagent
-            && event.ts.is_some()
-            && let Some(child) = &event.child
+            && let (Some(child), Some(ts)) = (&event.child, event.ts)
         {
-            self.ended.insert(child.clone(), event.seq);
+            let end = self.ended.entry(child.clone()).or_insert(ts);
+            *end = ts.max(*end);
         }
         if is_said(event, &self.calls) {
             self.last.insert(event.thread.clone(), (At::of(event), asks(event)));

@@ -1,6 +1,6 @@
 //! The index keeps what it is given, and is no loss.
 
-use retro_model::{Link, LinkKind, Timestamp, TitleRank};
+use retro_model::{Address, LedgerRow, LimitReading, Link, LinkKind, Thread, Timestamp, TitleRank, Usage};
 use std::fs;
 use std::path::Path;
 
@@ -52,6 +52,63 @@ fn turn(place: &str, text: &str) -> TurnRow {
     }
 }
 
+fn limit() -> LimitReading {
+    LimitReading {
+        ts: Timestamp::from_millis(7).unwrap(),
+        at: Address { source: SourceKey::main(), revision: 1, record: 3 },
+        used_basis_points: 1225,
+        window_minutes: Some(300),
+        resets_at: Timestamp::from_millis(9),
+        plan: Some("plus".to_owned()),
+    }
+}
+
+fn answer(key: &str, event: &str, ms: i64) -> LedgerRow {
+    let usage = Usage { own: 1, output: 5, ..Usage::default() };
+    let row = LedgerRow::of(key.to_owned(), event.parse().unwrap(), Thread::main(), &usage);
+    LedgerRow { ts: Timestamp::from_millis(ms), ..row }
+}
+
+#[test]
+fn a_question_about_today_gets_the_rows_of_today_and_their_copies() {
+    let (_folder, store) = store();
+    let index = store.index().unwrap();
+    let (one, two) = (SessionKey::new("claude", "one"), SessionKey::new("claude", "two"));
+    index
+        .write(|writer| {
+            writer.put_responses(&one, &[answer("a", "m:1", 10), answer("b", "m:2", 100)])?;
+            writer.put_responses(&two, &[answer("b", "m:1", 20), answer("c", "m:2", 30)])
+        })
+        .unwrap();
+    let at = |ms| Timestamp::from_millis(ms).unwrap();
+    let named = |rows: Vec<(SessionKey, LedgerRow)>| {
+        let mut names: Vec<String> =
+            rows.iter().map(|(key, row)| format!("{} {}", key.id, row.key)).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(named(index.responses_since(at(100)).unwrap()), ["one b", "two b"]);
+    assert_eq!(named(index.responses_with(&two).unwrap()), ["one b", "two b", "two c"]);
+    let times = |now, pause| -> Vec<i64> {
+        index.busy_times(at(now), pause).unwrap().into_iter().map(Timestamp::as_millis).collect()
+    };
+    assert_eq!(times(120, 50), [100]);
+    assert_eq!(times(120, 70), [10, 20, 30, 100]);
+    assert_eq!(times(35, 50), [10, 20, 30]);
+    assert_eq!(times(500, 50), [0; 0]);
+}
+
+#[test]
+fn an_index_opened_to_read_is_there_or_not_and_never_made() {
+    let (_folder, store) = store();
+    assert!(store.index_to_read().is_none());
+    assert!(!store.root().join("index").exists());
+    store.index().unwrap().write(|writer| writer.put_session(&SessionRow::new(&key()))).unwrap();
+    let index = store.index_to_read().unwrap();
+    assert_eq!(index.session_rows().unwrap().len(), 1);
+    assert!(index.write(|writer| writer.clear_turns(&key())).is_err(), "it cannot be changed");
+}
+
 #[test]
 fn rows_come_back_as_they_went_in() {
     let (_folder, store) = store();
@@ -62,6 +119,7 @@ fn rows_come_back_as_they_went_in() {
         started_at: Timestamp::from_millis(1),
         bytes: 9,
         links: [Link { kind: LinkKind::ForkedFrom, session_id: "s-0".to_owned() }].into(),
+        limits: [("codex/primary".to_owned(), limit())].into(),
         ..SessionRow::new(&key())
     };
     let failure = FailureRow {

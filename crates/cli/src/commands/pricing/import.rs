@@ -20,7 +20,8 @@ use crate::table::{Column, table};
 /// a later retro has newer figures for a model than the import, those count.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "retro downloads nothing. This gets the file:
-  curl -LO https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json
+  curl -LO \\
+    https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json
 
 Examples:
   retro pricing import model_prices_and_context_window.json --dry-run
