@@ -4,7 +4,7 @@
 use retro_model::{Event, SessionKey};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
 use crate::files::Worth;
@@ -12,6 +12,9 @@ use crate::layout::{self, INDEX, NORMALIZED, RENDERED, SIGNALS};
 use crate::{Error, Store};
 
 const KIND: &str = "normalized";
+
+/// What the compressor takes at once.
+const BLOCK_BYTES: usize = 128 * 1024;
 
 /// The first line of a normalized file.
 #[derive(Serialize, Deserialize)]
@@ -74,13 +77,16 @@ fn encode(stamp: &str, events: &[Event]) -> std::io::Result<Vec<u8>> {
     // A power cut may leave any bytes under this name: the checksum tells.
     encoder.include_checksum(true)?;
     let header = Header { retro: KIND.to_owned(), stamp: stamp.to_owned() };
-    serde_json::to_writer(&mut encoder, &header)?;
-    encoder.write_all(b"\n")?;
+    // JSON is written in crumbs, a quote here and a comma there, and each would
+    // be a call of the compressor: those calls were a fifth of a first sync.
+    let mut lines = BufWriter::with_capacity(BLOCK_BYTES, encoder);
+    serde_json::to_writer(&mut lines, &header)?;
+    lines.write_all(b"\n")?;
     for event in events {
-        serde_json::to_writer(&mut encoder, event)?;
-        encoder.write_all(b"\n")?;
+        serde_json::to_writer(&mut lines, event)?;
+        lines.write_all(b"\n")?;
     }
-    encoder.finish()
+    lines.into_inner().map_err(std::io::IntoInnerError::into_error)?.finish()
 }
 
 fn decode(file: File, stamp: &str) -> Option<Vec<Event>> {
