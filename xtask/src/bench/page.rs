@@ -28,10 +28,11 @@ impl Part<'_> {
         let (begin, end) = self.marks();
         let versions = if self.versions.is_empty() { String::new() } else { format!("; {}", self.versions) };
         let part = format!(
-            "{begin}\n## {}\n\n`{}` on {} ({cores} cores{versions}):\n\n{text}{end}\n",
+            "{begin}\n## {}\n\n`{}` on {} ({cores} cores{}{versions}):\n\n{text}{end}\n",
             self.title,
             self.command,
             day.trim(),
+            load(),
         );
         let page = repository.path("docs/benchmarks.md");
         let old = std::fs::read_to_string(&page).unwrap_or_else(|_| "# Benchmarks\n".to_owned());
@@ -56,6 +57,14 @@ impl Part<'_> {
             None => format!("{}\n\n{part}", page.trim_end()),
         }
     }
+}
+
+/// How busy the machine was besides, where it tells: times of a busy one say
+/// little, its ratios and counts still say something.
+fn load() -> String {
+    let average = std::fs::read_to_string("/proc/loadavg").ok();
+    let last_minutes = average.as_deref().and_then(|text| text.split_whitespace().nth(1));
+    last_minutes.map_or_else(String::new, |load| format!(", load {load}"))
 }
 
 #[cfg(test)]
