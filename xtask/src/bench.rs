@@ -17,8 +17,8 @@ mod told;
 mod units;
 mod usage;
 
-pub(crate) use capture::run as capture;
-pub(crate) use usage::run as usage;
+pub(crate) use capture::command as capture;
+pub(crate) use usage::command as usage;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

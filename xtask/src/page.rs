@@ -27,15 +27,24 @@ impl Part<'_> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let versions = if self.versions.is_empty() { String::new() } else { format!("; {}", self.versions) };
         let part = format!(
-            "## {}\n\n`{}` on {} ({cores} cores{versions}):\n\n{text}",
+            "## {}\n\n`{}` on {} ({cores} cores{}{versions}):\n\n{text}",
             self.title,
             self.command,
             day.trim(),
+            load(),
         );
         let page = repository.path("docs/benchmarks.md");
         let old = std::fs::read_to_string(&page).unwrap_or_else(|_| "# Benchmarks\n".to_owned());
         std::fs::write(&page, replaced(&old, self.name, &part)).map_err(|error| Failure::at(&page, error))
     }
+}
+
+/// How busy the machine was besides, where it tells: times of a busy one say
+/// little, its ratios and counts still say something.
+fn load() -> String {
+    let average = std::fs::read_to_string("/proc/loadavg").ok();
+    let last_minutes = average.as_deref().and_then(|text| text.split_whitespace().nth(1));
+    last_minutes.map_or_else(String::new, |load| format!(", load {load}"))
 }
 
 fn replaced(page: &str, name: &str, part: &str) -> String {

@@ -6,6 +6,7 @@
 
 use retro_agents::{AGENTS, Agent, Encoding, Found, Owner, Places, Stat, UNSUPPORTED};
 use retro_model::{SessionKey, SourceKind};
+use retro_store::PlaceRow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -77,24 +78,28 @@ pub struct Discovery {
     pub notes: Vec<String>,
 }
 
-/// What the store knows of a file it has seen.
-#[derive(Debug, Clone)]
-pub struct Known {
-    /// Whose it was.
-    pub owner: Owner,
-    /// Which part of the session it was.
-    pub source: retro_model::SourceKey,
-    /// How it looked.
-    pub stat: Stat,
+/// The files that the store has seen, asked one by one: most are never asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    places: &'a HashMap<PathBuf, PlaceRow>,
+}
+
+impl<'a> Known<'a> {
+    /// Those of the index.
+    pub fn new(places: &'a HashMap<PathBuf, PlaceRow>) -> Known<'a> {
+        Known { places }
+    }
+
+    /// A file as it was seen, if it still looks so.
+    fn unchanged(&self, file: &Found) -> Option<&'a PlaceRow> {
+        let row = self.places.get(&file.path)?;
+        let stat = Stat { size: row.size, mtime_ns: row.mtime_ns, device: row.device, inode: row.inode };
+        (stat == file.stat).then_some(row)
+    }
 }
 
 /// Looks at every root of every agent, or of one.
-pub fn discover(
-    world: &World,
-    config: &Config,
-    only: Option<&str>,
-    known: &HashMap<PathBuf, Known>,
-) -> Discovery {
+pub fn discover(world: &World, config: &Config, only: Option<&str>, known: &Known<'_>) -> Discovery {
     let mut collector = Collector::new(config, known);
     for agent in AGENTS.iter().copied().filter(|agent| only.is_none_or(|name| name == agent.name())) {
         for root in roots(world, config, agent) {
@@ -127,15 +132,15 @@ fn unsupported(home: &Path) -> Vec<&'static str> {
 /// Sorts found files by session.
 pub(crate) struct Collector<'a> {
     extras: bool,
-    known: &'a HashMap<PathBuf, Known>,
+    known: Known<'a>,
     sessions: BTreeMap<SessionKey, SessionFiles>,
     pub(crate) found: Discovery,
 }
 
 impl<'a> Collector<'a> {
-    pub(crate) fn new(config: &Config, known: &'a HashMap<PathBuf, Known>) -> Self {
+    pub(crate) fn new(config: &Config, known: &Known<'a>) -> Self {
         let extras = config.extras.value;
-        Collector { extras, known, sessions: BTreeMap::new(), found: Discovery::default() }
+        Collector { extras, known: *known, sessions: BTreeMap::new(), found: Discovery::default() }
     }
 
     pub(crate) fn take(&mut self, agent: &'static dyn Agent, mut file: Found) {
@@ -147,10 +152,13 @@ impl<'a> Collector<'a> {
             return;
         }
         if needs_a_look(&file) {
-            match self.known.get(&file.path).filter(|known| known.stat == file.stat) {
-                Some(known) => {
-                    file.owner = known.owner.clone();
-                    file.source = known.source.clone();
+            match self.known.unchanged(&file) {
+                Some(row) => {
+                    file.owner = match &row.session {
+                        Some(id) => Owner::Session(id.clone()),
+                        None => Owner::Shared(row.source.as_str().to_owned()),
+                    };
+                    file.source = row.source.clone();
                 }
                 None => {
                     if let Err(reason) = look_inside(agent, &mut file) {

@@ -3,8 +3,7 @@
 
 use retro_agents::{AGENTS, Agent, Encoding, Format, Found, Owner, Stat, by_name};
 use retro_model::{SourceKey, SourceKind};
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::discover::{Collector, Discovery, HEAD_BYTES, Known, discover as discover_home};
 use crate::platform::Platform;
@@ -16,7 +15,7 @@ pub fn discover(
     config: &Config,
     path: &Path,
     only: Option<&str>,
-    known: &HashMap<PathBuf, Known>,
+    known: &Known<'_>,
 ) -> Result<Discovery, Error> {
     let meta = std::fs::metadata(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

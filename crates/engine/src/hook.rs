@@ -109,6 +109,7 @@ pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     fn caller_of(variables: &'static [&'static str], input: &str) -> Option<&'static str> {
         let home = tempfile::tempdir().unwrap();

@@ -137,17 +137,8 @@ fn look(
 }
 
 /// The stamps of the index as discovery wants them.
-pub fn known(places: &HashMap<PathBuf, PlaceRow>) -> HashMap<PathBuf, Known> {
-    places
-        .iter()
-        .map(|(path, row)| {
-            let owner = match &row.session {
-                Some(id) => Owner::Session(id.clone()),
-                None => Owner::Shared(row.source.as_str().to_owned()),
-            };
-            (path.clone(), Known { owner, source: row.source.clone(), stat: stat_of(row) })
-        })
-        .collect()
+pub fn known(places: &HashMap<PathBuf, PlaceRow>) -> Known<'_> {
+    Known::new(places)
 }
 
 fn stat_of(row: &PlaceRow) -> Stat {

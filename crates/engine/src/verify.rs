@@ -7,14 +7,15 @@
 //! brings it up to date.
 
 use rayon::prelude::*;
-use retro_agents::{Agent, Parsed, settle};
+use retro_agents::{Out, settle};
 use retro_model::{EventId, LedgerRow, SessionKey};
 use retro_store::{Index, Problem, Report, SessionRow, SourceRow, Store, TurnRow};
 use std::collections::BTreeMap;
 
-use crate::capture::{Captured, merged_facts, told_by_raw};
+use crate::capture::{Captured, merged_facts, told_by_raw, turn_rows};
+use crate::ledger::Ledger;
 use crate::sync::agent_of;
-use crate::{Error, ledger, stages};
+use crate::{Error, ledger, read, stages};
 
 /// Looks through a store without changing it.
 pub fn verify(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Result<Report, Error> {
@@ -87,6 +88,25 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
     if known.sources.len() != told.sources.len() || !known.sources.iter().all(current) {
         return Ok(None);
     }
+    // What was too much to be held is read again, in one pass for both.
+    let ledger = match told.whole.take() {
+        Some(sources) => ledger::rows(&known.key, &settle(agent, &known.key, sources).events),
+        None => {
+            let mut ledger = Ledger::new(&known.key);
+            told.turns.clear();
+            let turns = &mut told.turns;
+            let mut read = |out: &Out| {
+                turns.extend(turn_rows(&known.key, out));
+                Ok(())
+            };
+            let mut hear = |event| {
+                ledger.push(&event);
+                Ok(())
+            };
+            read::stream(store, agent, &known.key, &mut read, &mut hear)?;
+            ledger.finish()
+        }
+    };
     let what = if !known.sources.iter().zip(&told.sources).all(|(row, told)| same_source(row, told)) {
         "how far its sources were read"
     } else if known.session.as_ref().is_none_or(|row| !same_session(row, &told)) {
@@ -95,7 +115,7 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
         "its turns"
     } else if let Some((input, rows)) = &known.ledger
         && *input == stages::ledger_input(agent, &told.content)
-        && *rows != ledger_of(agent, &known.key, told.whole.take().unwrap_or_default())
+        && *rows != in_order(ledger)
     {
         "its costs"
     } else {
@@ -136,8 +156,7 @@ fn earliest(turns: &[TurnRow]) -> Vec<TurnRow> {
 }
 
 /// The ledger in the order of the index: by event and key.
-fn ledger_of(agent: &dyn Agent, key: &SessionKey, sources: Vec<Parsed>) -> Vec<LedgerRow> {
-    let rows = ledger::rows(key, &settle(agent, key, sources).events);
+fn in_order(rows: Vec<LedgerRow>) -> Vec<LedgerRow> {
     let by_place: BTreeMap<(EventId, String), LedgerRow> =
         rows.into_iter().map(|row| ((row.event.clone(), row.key.clone()), row)).collect();
     by_place.into_values().collect()

@@ -4,7 +4,7 @@
 use retro_model::{Event, SessionKey};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
 use crate::files::Worth;
@@ -13,6 +13,9 @@ use crate::part::PartFile;
 use crate::{Error, Store};
 
 const KIND: &str = "normalized";
+
+/// What the compressor takes at once.
+const BLOCK_BYTES: usize = 128 * 1024;
 
 /// The first line of a normalized file.
 #[derive(Serialize, Deserialize)]
@@ -23,7 +26,9 @@ struct Header {
 
 /// Writes the settled events of one session.
 pub struct NormalizedWriter {
-    encoder: zstd::Encoder<'static, PartFile>,
+    /// JSON is written in crumbs, a quote here and a comma there, and each would be a
+    /// call of the compressor: those calls were a fifth of a first sync.
+    lines: BufWriter<zstd::Encoder<'static, PartFile>>,
     path: PathBuf,
 }
 
@@ -31,15 +36,16 @@ impl NormalizedWriter {
     /// Adds the next event.
     pub fn push(&mut self, event: &Event) -> Result<(), Error> {
         let mut write = || -> io::Result<()> {
-            serde_json::to_writer(&mut self.encoder, event)?;
-            self.encoder.write_all(b"\n")
+            serde_json::to_writer(&mut self.lines, event)?;
+            self.lines.write_all(b"\n")
         };
         write().map_err(Error::io("write", &self.path))
     }
 
     /// Puts the file in its place.
     pub fn finish(self) -> Result<(), Error> {
-        let part = self.encoder.finish().map_err(Error::io("write", &self.path))?;
+        let encoder = self.lines.into_inner().map_err(io::IntoInnerError::into_error);
+        let part = encoder.and_then(zstd::Encoder::finish).map_err(Error::io("write", &self.path))?;
         part.settle(Worth::Cache)
     }
 }
@@ -62,11 +68,12 @@ impl Store {
             let mut encoder = zstd::Encoder::new(part, 3)?;
             // A power cut may leave any bytes under this name: the checksum tells.
             encoder.include_checksum(true)?;
-            serde_json::to_writer(&mut encoder, &header)?;
-            encoder.write_all(b"\n")?;
-            Ok(encoder)
+            let mut lines = BufWriter::with_capacity(BLOCK_BYTES, encoder);
+            serde_json::to_writer(&mut lines, &header)?;
+            lines.write_all(b"\n")?;
+            Ok(lines)
         };
-        Ok(NormalizedWriter { encoder: begin().map_err(Error::io("write", &path))?, path })
+        Ok(NormalizedWriter { lines: begin().map_err(Error::io("write", &path))?, path })
     }
 
     /// The cached events of a session, if they are there, whole, and have this

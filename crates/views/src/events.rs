@@ -20,8 +20,8 @@ pub fn each_event<E: From<Error>>(
     key: &SessionKey,
     mut told: impl FnMut(&Event) -> Result<(), E>,
 ) -> Result<(), E> {
-    let agent = by_name(&key.agent)
-        .ok_or_else(|| Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
+    let agent =
+        by_name(&key.agent).ok_or_else(|| Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
     let mut result = Ok(());
     let read = read::each_event(store, agent, key, &mut |event| {
         if result.is_ok() {

@@ -40,7 +40,7 @@ const OLD: Duration = Duration::from_secs(3 * 24 * 3600);
 
 /// Measures capture and prints the tables; `--write` puts them into the page,
 /// `--huge` makes a log of 4 GB too.
-pub(crate) fn run(repository: &Repository, options: &[String]) -> Result<(), Failure> {
+pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(), Failure> {
     let has = |option: &str| options.iter().any(|given| given == option);
     let scratch = Scratch::new()?;
     let bench = Bench {
@@ -124,17 +124,11 @@ impl Bench {
         let Some(seed) = &self.seed else { return Ok(()) };
         let home = self.scratch.join("seed");
         logs::copy(&logs.home, &home, None)?;
-        let cost = self.best(1, || {
-            let root = home.join("archive");
-            empty(&root)?;
-            let mut sync = Command::new(&seed.program);
-            sync.arg("sync").arg("--root").arg(&root).arg("--dashboard-dir").arg(home.join("page"));
-            sync.env("HOME", &home)
-                .env("TERM", "dumb")
-                .env_remove("CLAUDE_CONFIG_DIR")
-                .env_remove("CODEX_HOME");
-            Ok(sync)
-        })?;
+        let mut sync = Command::new(&seed.program);
+        sync.args(["sync", "--root"]).arg(home.join("archive")).arg("--dashboard-dir").arg(home.join("page"));
+        sync.env("HOME", &home).env("TERM", "dumb");
+        sync.env_remove("CLAUDE_CONFIG_DIR").env_remove("CODEX_HOME");
+        let cost = self.meter.measure_long(&sync)?;
         report.add(Line::over(&format!("{} sync, cold", seed.name), cost, logs.bytes));
         if let Some((theirs, ours)) = cost.cpu.zip(cold.cpu) {
             report.ratio("retro-ai sync, cold: its CPU time beside ours", theirs, ours, "at least 20");

@@ -3,8 +3,9 @@
 //! Each session is laid alone into a home, both programs count it, and then our
 //! own arithmetic counts it again with one habit of ccusage's after the other
 //! turned on. What each habit changes is its part of the difference. With all of
-//! them on the two must be equal to the token in every file; nothing is fitted
-//! to a file, and what is left is printed as unexplained.
+//! them on the two must be equal to the token in every file; no file has switches
+//! of its own, and what is left is printed as unexplained. The habits were learned
+//! from such differences, so logs that they were learned from prove little.
 
 use retro_usage::{Prices, Switches, decide_as};
 use std::path::{Path, PathBuf};
@@ -135,7 +136,9 @@ pub(crate) fn totals(sets: &[Set]) -> String {
     let about: Vec<String> =
         Switches::REASONS.iter().map(|reason| format!("- *{}*: {}\n", reason.name, reason.about)).collect();
     format!(
-        "Tokens:\n\n{}\nDollars at list price, as far as both know a price:\n\n{}\nReasons, each a switch in our own arithmetic:\n\n{}",
+        "Tokens:\n\n{}\nDollars at list price, as far as both know a price:\n\n{}\nReasons, each a switch in our own arithmetic, \
+         all of them on in every file. They were learned from differences in the recorded scenarios, so that these \
+         agree is no proof for other logs:\n\n{}",
         sums(sets, &tokens),
         sums(sets, &usd),
         about.concat()

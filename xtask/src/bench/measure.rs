@@ -54,6 +54,10 @@ pub(crate) struct Meter {
 /// Between two looks at how much memory a program has.
 const LOOK: Duration = Duration::from_millis(1);
 
+/// A program that takes more than this is stopped: what it needs is clear by
+/// then, and the machine has other things to do.
+pub(crate) const MEMORY_MAX: u64 = 1_000_000_000;
+
 impl Meter {
     /// A meter that may use this folder.
     pub(crate) fn new(scratch: &Path) -> Meter {
@@ -61,6 +65,23 @@ impl Meter {
         let works = run::is_there("perf", &["stat", "-o", &counts.to_string_lossy(), "--", "true"]);
         let valgrind = run::is_there("valgrind", &["--version"]);
         Meter { perf: works.then_some(counts), callgrind: valgrind.then(|| scratch.join("callgrind.out")) }
+    }
+
+    /// Like [`Meter::measure`], for programs that run so long that the start of
+    /// `perf` does not show: time and counts come from one run.
+    pub(crate) fn measure_long(&self, command: &Command) -> Result<Cost, Failure> {
+        let mut outer = match &self.perf {
+            Some(file) => under_perf(command, file),
+            None => with_nothing(command),
+        };
+        let (before, start) = (ticks(), Instant::now());
+        run::run(outer.stdout(Stdio::null()))?;
+        let wall = start.elapsed();
+        let (cpu, instructions) = match &self.perf {
+            Some(file) => counts(&std::fs::read_to_string(file).unwrap_or_default()),
+            None => (before.zip(ticks()).map(since), None),
+        };
+        Ok(Cost { wall, cpu, instructions })
     }
 
     /// Instructions of the program itself, counted by callgrind.
@@ -74,7 +95,7 @@ impl Meter {
 
     /// The most memory that a program had, if the kernel tells. It is looked at
     /// again and again while the program runs: what it took in its very last
-    /// moment may be missed.
+    /// moment may be missed. Over [`MEMORY_MAX`] the program is stopped.
     pub(crate) fn peak_memory(&self, command: &mut Command) -> Result<Option<u64>, Failure> {
         let mut child = command
             .stdout(Stdio::null())
@@ -85,6 +106,12 @@ impl Meter {
         loop {
             let now = std::fs::read_to_string(&status).ok().and_then(|status| high_water(&status));
             peak = now.max(peak);
+            if peak.is_some_and(|peak| peak > MEMORY_MAX) {
+                let stopped = child.kill().and_then(|()| child.wait());
+                return stopped
+                    .map(|_| peak)
+                    .map_err(|error| Failure::new(format!("it cannot be stopped: {error}")));
+            }
             match child.try_wait() {
                 Ok(Some(ended)) if ended.success() => return Ok(peak),
                 Ok(None) => std::thread::sleep(LOOK),
@@ -104,8 +131,7 @@ impl Meter {
         let start = Instant::now();
         run::run(command.stdout(Stdio::null()))?;
         let wall = start.elapsed();
-        let ticks = before.zip(ticks()).map(|(before, after)| after.saturating_sub(before));
-        let coarse = ticks.map(|ticks| Duration::from_millis(ticks * MILLIS_A_TICK));
+        let coarse = before.zip(ticks()).map(since);
         let (cpu, instructions) = match &self.perf {
             None => (coarse, None),
             Some(file) => {
@@ -124,16 +150,28 @@ fn under_perf(command: &Command, counts: &Path) -> Command {
     perf
 }
 
+/// The same command once more.
+fn with_nothing(command: &Command) -> Command {
+    let mut again = Command::new(command.get_program());
+    again.args(command.get_args());
+    environment(&mut again, command);
+    again
+}
+
 /// A program that runs another one, with its arguments and environment.
 fn with<'a>(outer: &'a mut Command, command: &Command) -> &'a mut Command {
     outer.arg(command.get_program()).args(command.get_args());
+    environment(outer, command);
+    outer
+}
+
+fn environment(outer: &mut Command, command: &Command) {
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => outer.env(name, value),
             None => outer.env_remove(name),
         };
     }
-    outer
 }
 
 fn joined(option: &str, path: &Path) -> std::ffi::OsString {
@@ -173,6 +211,11 @@ const MILLIS_A_TICK: u64 = 10;
 /// Ticks that finished children of this process have used.
 fn ticks() -> Option<u64> {
     child_ticks(&std::fs::read_to_string("/proc/self/stat").ok()?)
+}
+
+/// The time between two counts of ticks.
+fn since((before, after): (u64, u64)) -> Duration {
+    Duration::from_millis(after.saturating_sub(before) * MILLIS_A_TICK)
 }
 
 /// Fields 16 and 17 of the line, counted behind the name, which may hold anything.
@@ -229,6 +272,11 @@ mod tests {
             Ok(cargo)
         });
         assert!(cost.unwrap().wall > Duration::ZERO);
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.arg("--version");
+        assert!(meter.measure_long(&cargo).unwrap().wall > Duration::ZERO);
+        assert!(Meter { perf: None, callgrind: None }.measure_long(&cargo).unwrap().instructions.is_none());
+        assert!(meter.measure_long(&Command::new("no-such-program-here")).is_err());
         assert!(meter.measure(&mut || Ok(Command::new("no-such-program-here"))).is_err());
     }
 }

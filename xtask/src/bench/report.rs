@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::measure::Cost;
+use super::measure::{Cost, MEMORY_MAX};
 use crate::run;
 use crate::table::table;
 
@@ -83,7 +83,10 @@ impl Report {
 
     /// Adds a size of memory, with its bar.
     pub(crate) fn memory(&mut self, what: &str, bytes: Option<u64>, bar: &str) {
-        let size = bytes.map(|bytes| format!("{:.0} MB", bytes as f64 / 1e6));
+        let size = bytes.map(|bytes| match bytes > MEMORY_MAX {
+            true => format!("over {:.0} MB, stopped", MEMORY_MAX as f64 / 1e6),
+            false => format!("{:.0} MB", bytes as f64 / 1e6),
+        });
         self.bar(what, size.unwrap_or_else(|| "unknown".to_owned()), bar);
     }
 
@@ -123,6 +126,7 @@ mod tests {
         report.share("raw", 1, 8, "at most 20 %");
         report.memory("peak", Some(150_000_000), "");
         report.memory("peak", None, "");
+        report.memory("peak", Some(MEMORY_MAX + 1), "");
         report.time("idle", Duration::from_millis(7), "at most 50 ms");
         let text = report.text();
         for cell in [

@@ -9,9 +9,8 @@
 
 use retro_model::{SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
-use walkdir::WalkDir;
 
-use crate::walk::{unreadable, why};
+use crate::walk::{sorted, unreadable, why};
 use crate::{Encoding, Format, Found, Owner, Places, Stat};
 
 /// The folders in which it may keep its logs. `CLAUDE_CONFIG_DIR`, a list as
@@ -47,7 +46,7 @@ impl Walk<'_> {
         if !top.exists() {
             return;
         }
-        let mut entries = WalkDir::new(&top).follow_links(true).sort_by_file_name().into_iter();
+        let mut entries = sorted(&top).into_iter();
         while let Some(entry) = entries.next() {
             let entry = match entry {
                 Ok(entry) => entry,

@@ -14,12 +14,11 @@ use retro_model::{SourceKey, SourceKind};
 use std::collections::{BTreeSet, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use walkdir::WalkDir;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::identify::{Signs, signs};
 use super::{names, threads};
-use crate::walk::{unreadable, why};
+use crate::walk::{sorted, unreadable, why};
 use crate::{Encoding, Format, Found, Owner, Places, Stat};
 
 /// Bytes of a log without a rollout's name that are read to tell what it is.
@@ -94,8 +93,7 @@ impl Walk<'_> {
         if !top.exists() {
             return;
         }
-        let mut entries =
-            WalkDir::new(top).follow_links(true).max_depth(depth).sort_by_file_name().into_iter();
+        let mut entries = sorted(top).max_depth(depth).into_iter();
         while let Some(entry) = entries.next() {
             let entry = match entry {
                 Ok(entry) => entry,

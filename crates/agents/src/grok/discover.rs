@@ -9,9 +9,8 @@
 
 use retro_model::{SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
-use walkdir::WalkDir;
 
-use crate::walk::{unreadable, why};
+use crate::walk::{sorted, unreadable, why};
 use crate::{Encoding, Format, Found, Owner, Places, Stat};
 
 /// The folders in which it may keep its logs. `GROK_HOME`, a list as other tools
@@ -34,7 +33,7 @@ pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
         return;
     }
     let mut walk = Walk { root, last: None, found };
-    let mut entries = WalkDir::new(&top).follow_links(true).sort_by_file_name().into_iter();
+    let mut entries = sorted(&top).into_iter();
     while let Some(entry) = entries.next() {
         let entry = match entry {
             Ok(entry) => entry,

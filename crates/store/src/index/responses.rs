@@ -2,9 +2,8 @@
 
 use retro_model::{LedgerRow, SessionKey, Thread, Timestamp};
 use rusqlite::Row;
-use rusqlite::types::Type;
 
-use super::rows::named;
+use super::rows::{named, text, unreadable};
 use super::writer::name;
 use super::{Index, Writer};
 use crate::Error;
@@ -129,11 +128,10 @@ impl Writer<'_> {
 
 fn read(row: &Row<'_>) -> rusqlite::Result<(SessionKey, LedgerRow)> {
     let count = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
-    let event: String = row.get(2)?;
     let includes: Option<String> = row.get(20)?;
     let key = SessionKey { agent: row.get(0)?, id: row.get(1)? };
     let ledger = LedgerRow {
-        event: event.parse().map_err(|error| unreadable(2, error))?,
+        event: text(row, 2)?.parse().map_err(|error| unreadable(2, error))?,
         key: row.get(3)?,
         own: row.get(4)?,
         thread: Thread::sub(row.get::<_, String>(5)?),
@@ -152,14 +150,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(SessionKey, LedgerRow)> {
         web_searches: count(18)?,
         calls: count(19)?,
         includes: includes.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
-        kind: named(21, row.get(21)?)?,
-        exactness: named(22, row.get(22)?)?,
+        kind: named(21, text(row, 21)?)?,
+        exactness: named(22, text(row, 22)?)?,
         text_bytes: count(23)?,
         reported_cost_nano: row.get(24)?,
     };
     Ok((key, ledger))
-}
-
-fn unreadable(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
 }

@@ -3,7 +3,8 @@
 use retro_model::{LimitReading, Link, SessionKey, SourceKey, SourceKind, Timestamp, TitleRank};
 use rusqlite::Row;
 use rusqlite::types::Type;
-use serde::de::DeserializeOwned;
+use serde::de::value::{Error as Unreadable, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -161,7 +162,7 @@ impl SourceRow {
             session: row.get(1)?,
             source: source_from(row, 2)?,
             revision: row.get(3)?,
-            kind: named(4, row.get(4)?)?,
+            kind: named(4, text(row, 4)?)?,
             format: row.get(5)?,
             end: unsigned(row, 6)?,
             line_end: unsigned(row, 7)?,
@@ -206,7 +207,7 @@ impl SessionRow {
             agent: row.get(0)?,
             id: row.get(1)?,
             title: row.get(2)?,
-            title_rank: rank.map(|rank| named(3, rank)).transpose()?,
+            title_rank: rank.map(|rank| named(3, &rank)).transpose()?,
             project: row.get(4)?,
             cwd: row.get(5)?,
             branch: row.get(6)?,
@@ -255,17 +256,28 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
     Ok(row.get::<_, Option<i64>>(column)?.and_then(Timestamp::from_millis))
 }
 
+/// A text as SQLite holds it: rows come by the ten thousand, and most of their
+/// texts are only looked at.
+pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
+    row.get_ref(column)?.as_str().map_err(|error| unreadable(column, error))
+}
+
 fn source_from(row: &Row<'_>, column: usize) -> rusqlite::Result<SourceKey> {
-    let text: String = row.get(column)?;
-    source_key(&text)
+    source_key(text(row, column)?)
         .ok_or_else(|| rusqlite::Error::InvalidColumnType(column, "source".to_owned(), Type::Text))
 }
 
 /// A value by its name in our JSON.
-pub(super) fn named<T: DeserializeOwned>(column: usize, name: String) -> rusqlite::Result<T> {
-    let value = serde_json::Value::String(name);
-    serde_json::from_value(value)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
+pub(super) fn named<T: DeserializeOwned>(column: usize, name: &str) -> rusqlite::Result<T> {
+    let name: StrDeserializer<'_, Unreadable> = name.into_deserializer();
+    T::deserialize(name).map_err(|error| unreadable(column, error))
+}
+
+pub(super) fn unreadable(
+    column: usize,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
 }
 
 /// A path as bytes that give it back on the same system.
