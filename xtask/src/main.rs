@@ -63,16 +63,16 @@ static COMMANDS: &[Command] = &[
         run: tidy::run,
     },
     Command {
-        words: &["trial", "fuzz"],
-        options: "[--minutes N] [--target T]",
-        about: "Try the laws of crates/laws with bytes of a fuzzer's choice; needs cargo-fuzz",
-        run: trial::fuzz::fuzz,
-    },
-    Command {
         words: &["trial"],
         options: "[NAME] [--minutes N] [--write]",
         about: "Try what a machine may do to a store: all trials and one table, or one (faults, flips, full, kills, links, power, soak, watch)",
         run: trial::run,
+    },
+    Command {
+        words: &["trial", "fuzz"],
+        options: "[--minutes N] [--target T]",
+        about: "Try the laws of crates/laws with bytes of a fuzzer's choice; needs cargo-fuzz",
+        run: trial::fuzz::fuzz,
     },
 ];
 
@@ -95,7 +95,8 @@ fn dispatch(arguments: &[String]) -> Result<(), Failure> {
 
 /// The command that the arguments name, and what follows it.
 fn choose(arguments: &[String]) -> Result<(&'static Command, &[String]), Failure> {
-    let found = COMMANDS.iter().find_map(|command| {
+    // Sorted, so of two commands that begin alike the longer one stands behind.
+    let found = COMMANDS.iter().rev().find_map(|command| {
         let (words, options) = arguments.split_at_checked(command.words.len())?;
         (words == command.words).then_some((command, options))
     });

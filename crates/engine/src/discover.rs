@@ -10,6 +10,7 @@ use retro_store::PlaceRow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use crate::{Config, World};
 
@@ -82,6 +83,14 @@ pub struct Discovery {
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
     places: &'a HashMap<PathBuf, PlaceRow>,
+}
+
+impl Default for Known<'_> {
+    /// A store that has seen nothing.
+    fn default() -> Self {
+        static NONE: LazyLock<HashMap<PathBuf, PlaceRow>> = LazyLock::new(HashMap::new);
+        Known { places: &NONE }
+    }
 }
 
 impl<'a> Known<'a> {

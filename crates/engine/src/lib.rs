@@ -10,6 +10,7 @@
 //! version, never on the order or the pieces in which they came.
 
 pub mod capture;
+pub mod cells;
 pub mod cold;
 pub mod config;
 pub mod discover;

@@ -1,10 +1,11 @@
 //! Bringing in what is new before a question is answered, within a moment.
 
 use retro_store::Store;
+use retro_usage::Mode;
 use std::time::{Duration, Instant};
 
 use crate::sync::{SyncOptions, sync_store};
-use crate::{Config, Error, World, cold, stages};
+use crate::{Config, Error, World, cells, cold, prices, stages};
 
 /// What a question may spend on reading what is new.
 pub const PATIENCE: Duration = Duration::from_secs(2);
@@ -19,5 +20,6 @@ pub fn before_costs(world: &World, config: &Config) -> Result<u64, Error> {
     let report = sync_store(world, config, &options, &store, &|_| {})?;
     let index = store.index()?;
     let uncounted = cold::refresh_ledgers(world, &store, &index, Some(deadline))?;
+    cells::keep(&index, &prices::load(world, config)?, Mode::default())?;
     Ok(report.unread + uncounted)
 }

@@ -12,6 +12,7 @@ mod report;
 use retro_agents::{Agent, Found, Owner, Stat, by_name};
 use retro_model::SessionKey;
 use retro_store::{Index, PlaceRow, RealDisk, Store};
+use retro_usage::Mode;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use std::time::Instant;
 use crate::discover::{Discovery, Known, SessionFiles, discover};
 use crate::exclude::Excluder;
 use crate::stages::{Stage, runs};
-use crate::{Config, Error, World, cold, from, upkeep};
+use crate::{Config, Error, World, cells, cold, from, prices, upkeep};
 pub(crate) use batch::{Batcher, backfill};
 pub use report::{Failure, Progress, SyncReport};
 
@@ -107,8 +108,14 @@ pub fn sync_store(
             backfill(world, store, &index, &mut report, progress)?;
         }
         cold::run(world, store, &index, options.until, false, &mut report, progress)?;
-        if options.until.is_none() && !world.stopping() && report.failed == 0 {
-            upkeep::note(&index)?;
+        if options.until.is_none() && !world.stopping() {
+            // Prices that cannot be read are the matter of whoever asks what something costs.
+            if let Ok(prices) = prices::load(world, config) {
+                cells::keep(&index, &prices, Mode::default())?;
+            }
+            if report.failed == 0 {
+                upkeep::note(&index)?;
+            }
         }
     }
     // A full sweep has seen whatever the jobs ask for.

@@ -7,7 +7,7 @@
 //! Equal figures under different keys are different answers.
 
 use retro_model::{EventId, Exactness, LedgerRow, RowKind, SessionKey, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -61,7 +61,7 @@ pub struct Duplicate {
 }
 
 /// Something that a session's figures leave open.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Incomplete {
     /// The agent.
     pub agent: String,

@@ -5,7 +5,7 @@
 //! of it, and says that it is not complete.
 
 use retro_model::{Exactness, LedgerRow};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::NanoUsd;
 use crate::cost::{Cost, CostSource};
@@ -55,7 +55,7 @@ pub struct Figures {
 }
 
 /// A sum in the making.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Sum {
     pub(crate) tokens: Tokens,
     pub(crate) responses: u64,

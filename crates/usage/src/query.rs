@@ -2,12 +2,12 @@
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
-use retro_model::{LedgerRow, SessionKey, Timestamp};
+use retro_model::{SessionKey, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 use crate::calendar::Days;
-use crate::cost::{Mode, Pricer};
+use crate::cost::Mode;
 
 /// What makes a row of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -170,12 +170,6 @@ impl Query {
     /// Whether a model as logged is asked for, where no row is at hand.
     pub(crate) fn admits_name(&self, model: Option<&str>) -> bool {
         self.model.as_ref().is_none_or(|asked| model.is_some_and(|model| model.eq_ignore_ascii_case(asked)))
-    }
-
-    /// Whether the model of a row is asked for.
-    pub(crate) fn admits_model(&self, row: &LedgerRow, pricer: &mut Pricer<'_>) -> bool {
-        self.admits_name(row.model.as_deref())
-            || pricer.resolve(row).is_some_and(|found| self.admits_name(Some(&found.row.model)))
     }
 
     /// The session at the top of a tree.

@@ -6,7 +6,7 @@
 //! counted beside them.
 
 use jiff::civil::Date;
-use retro_model::{Exactness, RowKind, SessionKey, Timestamp};
+use retro_model::{SessionKey, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::answer::{
@@ -14,17 +14,19 @@ use crate::answer::{
 };
 use crate::blocks::{self, RECENT_MS, Span};
 use crate::calendar::{self, Days};
-use crate::cost::Pricer;
-use crate::count::{Counted, CountedRow, Incomplete};
+use crate::cells::{Cell, Cells, Grain};
+use crate::count::{Counted, Incomplete};
 use crate::figures::Sum;
 use crate::query::{By, Dated, Order, Query, TokenLimit};
 use crate::table::Prices;
 use crate::{NanoUsd, estimate};
 
-/// A row of the ledger that is asked for.
+/// A cell that is asked for.
 #[derive(Clone, Copy)]
 struct Chosen<'c> {
-    counted: &'c CountedRow,
+    cell: &'c Cell,
+    session: &'c SessionKey,
+    model: Option<&'c str>,
     when: Option<Timestamp>,
     dated: Dated,
 }
@@ -43,15 +45,17 @@ const UNKNOWN: &str = "unknown";
 
 /// Answers a question.
 pub fn report(counted: &Counted, prices: &Prices, query: &Query) -> Report {
-    let mut pricer = Pricer::new(prices, query.mode);
-    let chosen = choose(&counted.rows, query, &mut pricer);
+    report_cells(&Cells::of(counted, prices, query.mode, Grain::for_rows(query.by)), query)
+}
+
+/// Answers a question from cells that are as fine as it needs, made in its mode.
+pub fn report_cells(cells: &Cells, query: &Query) -> Report {
+    let chosen = choose(cells, &cells.rows, query);
     let mut groups = match query.by {
         By::Blocks => into_blocks(chosen),
         _ => into_groups(chosen, query),
     };
-    for group in &mut groups {
-        add_up(group, &mut pricer);
-    }
+    groups.iter_mut().for_each(add_up);
     let limit = token_limit(&groups, query);
     keep_asked_blocks(&mut groups, query);
     sort(&mut groups, query);
@@ -62,19 +66,17 @@ pub fn report(counted: &Counted, prices: &Prices, query: &Query) -> Report {
     for group in &groups {
         totals.merge(&group.sum);
         for chosen in &group.chosen {
-            let row = chosen.counted.own_row();
+            let responses = chosen.cell.sum.responses;
             match chosen.dated {
                 Dated::Itself => {}
-                Dated::BySession => undated.at_session_start += row.calls,
-                Dated::No => undated.unknown += row.calls,
+                Dated::BySession => undated.at_session_start += responses,
+                Dated::No => undated.unknown += responses,
             }
-            if row.kind == RowKind::Compaction {
-                compaction_responses += row.calls;
-            }
-            // Rows of a session stand together.
-            if last != Some(&chosen.counted.session) {
-                last = Some(&chosen.counted.session);
-                shown.insert(&chosen.counted.session);
+            compaction_responses += chosen.cell.compactions;
+            // Cells of a session stand together.
+            if last != Some(chosen.session) {
+                last = Some(chosen.session);
+                shown.insert(chosen.session);
             }
         }
     }
@@ -83,11 +85,11 @@ pub fn report(counted: &Counted, prices: &Prices, query: &Query) -> Report {
         by: query.by,
         totals: figures.clone(),
         unpriced_models: unpriced(&groups),
-        duplicates_dropped: dropped(counted, query),
-        side_calls: side_calls(&counted.side, query, &mut pricer),
+        duplicates_dropped: dropped(cells, query),
+        side_calls: side_calls(cells, query),
         compaction_responses,
-        unlogged: unlogged(counted, query, &shown, &mut pricer),
-        incomplete: incomplete(counted, query, &shown),
+        unlogged: unlogged(cells, query, &shown),
+        incomplete: incomplete(cells, query, &shown),
         lower_bound_responses: figures.lower_bound_responses,
         estimated: (figures.lower_bound_responses > 0).then_some(Estimated {
             output_tokens_logged: figures.output_tokens,
@@ -99,16 +101,25 @@ pub fn report(counted: &Counted, prices: &Prices, query: &Query) -> Report {
     }
 }
 
-fn choose<'c>(rows: &'c [CountedRow], query: &Query, pricer: &mut Pricer<'_>) -> Vec<Chosen<'c>> {
-    let mut chosen = Vec::with_capacity(rows.len());
+fn choose<'c>(cells: &'c Cells, among: &'c [Cell], query: &Query) -> Vec<Chosen<'c>> {
+    let mut chosen = Vec::with_capacity(among.len());
     let mut days = Days::new(&query.tz);
-    for counted in rows {
-        let (when, dated) = query.when(&counted.session, counted.row.ts);
-        if query.admits_session(&counted.session)
-            && query.admits_time(when, &mut days)
-            && query.admits_model(counted.own_row(), pricer)
-        {
-            chosen.push(Chosen { counted, when, dated });
+    // Cells of a session stand together: each session is asked for once.
+    let mut last: Option<(u32, bool)> = None;
+    for cell in among {
+        let (session, model) = (cells.session(cell.session), cells.name(cell.model));
+        let admitted = match last {
+            Some((at, admitted)) if at == cell.session => admitted,
+            _ => query.admits_session(session),
+        };
+        last = Some((cell.session, admitted));
+        if !admitted {
+            continue;
+        }
+        let (when, dated) = query.when(session, cell.first);
+        let is_model = || query.admits_name(model) || query.admits_name(cells.name(cell.priced_as));
+        if query.admits_time(when, &mut days) && is_model() {
+            chosen.push(Chosen { cell, session, model, when, dated });
         }
     }
     chosen
@@ -127,7 +138,7 @@ fn into_groups<'c>(chosen: Vec<Chosen<'c>>, query: &'c Query) -> Vec<Group<'c>> 
     let mut groups: BTreeMap<Key<'c>, Group<'c>> = BTreeMap::new();
     let mut days = Days::new(&query.tz);
     for chosen in chosen {
-        let session = &chosen.counted.session;
+        let session = chosen.session;
         let mut day = || chosen.when.map(|ts| days.day(ts));
         let key = match query.by {
             By::Daily => day().map(Key::Day),
@@ -135,7 +146,7 @@ fn into_groups<'c>(chosen: Vec<Chosen<'c>>, query: &'c Query) -> Vec<Group<'c>> 
             By::Monthly => day().map(|day| Key::Day(calendar::month(day))),
             By::Session => Some(Key::Session(query.root_of(session))),
             By::Project => query.project_of(session).map(Key::Name),
-            By::Model => chosen.counted.row.model.as_deref().map(Key::Name),
+            By::Model => chosen.model.map(Key::Name),
             By::Agent | By::Blocks => Some(Key::Name(&session.agent)),
         };
         let group = groups.entry(key.unwrap_or(Key::Unknown)).or_insert_with_key(|key| match key {
@@ -178,17 +189,19 @@ impl Group<'_> {
     }
 
     fn last_at(&self) -> Option<Timestamp> {
-        self.chosen.iter().filter_map(|chosen| chosen.when).max()
+        self.chosen.iter().filter_map(Chosen::last_at).max()
     }
 }
 
-fn add_up(group: &mut Group<'_>, pricer: &mut Pricer<'_>) {
+impl Chosen<'_> {
+    fn last_at(&self) -> Option<Timestamp> {
+        self.cell.last.or(self.when)
+    }
+}
+
+fn add_up(group: &mut Group<'_>) {
     for chosen in &group.chosen {
-        let row = chosen.counted.own_row();
-        let cost = pricer.cost(row);
-        let estimated =
-            estimate::output(row).map(|output| (output, pricer.cost_with_output(row, output).nano));
-        group.models.entry(row.model.as_deref().unwrap_or(UNKNOWN)).or_default().add(row, &cost, estimated);
+        group.models.entry(chosen.model.unwrap_or(UNKNOWN)).or_default().merge(&chosen.cell.sum);
     }
     for sum in group.models.values() {
         group.sum.merge(sum);
@@ -249,11 +262,9 @@ fn sort(groups: &mut [Group<'_>], query: &Query) {
 }
 
 fn finish(group: Group<'_>, query: &Query, limit: Option<u64>) -> ReportRow {
-    let agents: BTreeSet<&str> =
-        group.chosen.iter().map(|chosen| chosen.counted.session.agent.as_str()).collect();
+    let agents: BTreeSet<&str> = group.chosen.iter().map(|chosen| chosen.session.agent.as_str()).collect();
     let session = group.session.as_ref().map(|root| {
-        let sessions: HashSet<&SessionKey> =
-            group.chosen.iter().map(|chosen| &chosen.counted.session).collect();
+        let sessions: HashSet<&SessionKey> = group.chosen.iter().map(|chosen| chosen.session).collect();
         SessionPart {
             agent: root.agent.clone(),
             session_id: root.id.clone(),
@@ -275,74 +286,71 @@ fn finish(group: Group<'_>, query: &Query, limit: Option<u64>) -> ReportRow {
     }
 }
 
-fn dropped(counted: &Counted, query: &Query) -> u64 {
+fn dropped(cells: &Cells, query: &Query) -> u64 {
     let mut days = Days::new(&query.tz);
-    let asked = counted.duplicates.iter().filter(|copy| {
-        query.admits_session(&copy.place.session)
-            && query.admits_time(query.when(&copy.place.session, copy.ts).0, &mut days)
-            && query.admits_name(copy.model.as_deref())
+    let asked = cells.copies.iter().filter(|copies| {
+        let session = cells.session(copies.session);
+        query.admits_session(session)
+            && query.admits_time(query.when(session, copies.ts).0, &mut days)
+            && query.admits_name(cells.name(copies.model))
     });
-    asked.count() as u64
+    asked.map(|copies| copies.count).sum()
 }
 
-fn side_calls(side: &[CountedRow], query: &Query, pricer: &mut Pricer<'_>) -> SideCalls {
+fn side_calls(cells: &Cells, query: &Query) -> SideCalls {
     let mut sum = Sum::default();
-    for chosen in choose(side, query, pricer) {
-        let row = chosen.counted.own_row();
-        sum.add(row, &pricer.cost(row), None);
+    for chosen in choose(cells, &cells.side, query) {
+        sum.merge(&chosen.cell.sum);
     }
     let cost_usd = sum.cost().filter(|_| sum.responses > 0).map(NanoUsd::to_usd);
     SideCalls { responses: sum.responses, total_tokens: sum.tokens.total(), cost_usd }
 }
 
 /// Totals have no time: those of sessions that are shown.
-fn unlogged(
-    counted: &Counted,
-    query: &Query,
-    shown: &HashSet<&SessionKey>,
-    pricer: &mut Pricer<'_>,
-) -> Vec<UnloggedPart> {
-    let asked = counted.unlogged.iter().filter(|part| {
-        query.admits_session(&part.session)
-            && query.admits_name(Some(&part.model))
-            && ((query.since.is_none() && query.until.is_none()) || shown.contains(&part.session))
-    });
-    asked
-        .map(|part| UnloggedPart {
-            agent: part.session.agent.clone(),
-            session_id: part.session.id.clone(),
-            model: part.model.clone(),
-            total_tokens: part.tokens.total(),
-            cost_usd: pricer.cost(&part.as_row()).nano.map(NanoUsd::to_usd),
-        })
-        .collect()
+fn unlogged(cells: &Cells, query: &Query, shown: &HashSet<&SessionKey>) -> Vec<UnloggedPart> {
+    let mut parts = Vec::new();
+    for part in &cells.unlogged {
+        let (session, model) = (cells.session(part.session), cells.name(Some(part.model)));
+        let in_time = (query.since.is_none() && query.until.is_none()) || shown.contains(session);
+        if query.admits_session(session) && query.admits_name(model) && in_time {
+            parts.push(UnloggedPart {
+                agent: session.agent.clone(),
+                session_id: session.id.clone(),
+                model: model.unwrap_or(UNKNOWN).to_owned(),
+                total_tokens: part.tokens,
+                cost_usd: part.nano.map(NanoUsd::to_usd),
+            });
+        }
+    }
+    parts
 }
 
 /// What the figures of the sessions that are asked for leave open.
-fn incomplete(counted: &Counted, query: &Query, shown: &HashSet<&SessionKey>) -> Vec<Incomplete> {
+fn incomplete(cells: &Cells, query: &Query, shown: &HashSet<&SessionKey>) -> Vec<Incomplete> {
     let mut days = Days::new(&query.tz);
     let mut is_asked = |session: &SessionKey, when: Option<Timestamp>| {
         query.admits_session(session)
             && (shown.contains(session) || query.admits_time(query.when(session, when).0, &mut days))
     };
     let mut open = BTreeSet::new();
-    for one in &counted.incomplete {
+    for one in &cells.incomplete {
         if is_asked(&SessionKey::new(&one.agent, &one.session_id), None) {
             open.insert(one.clone());
         }
     }
-    let is_growing = |session: &SessionKey| query.sessions.get(session).is_some_and(|facts| facts.growing);
-    for (session, row) in &counted.open {
-        if !is_growing(session) && is_asked(session, row.ts) {
-            open.insert(Incomplete::of(
-                session,
-                if row.kind == RowKind::CutOff { CUT_OFF } else { UNMEASURED },
-            ));
+    for end in &cells.open {
+        let session = cells.session(end.session);
+        let is_growing = query.sessions.get(session).is_some_and(|facts| facts.growing);
+        if !is_growing && is_asked(session, end.ts) {
+            open.insert(Incomplete::of(session, if end.cut_off { CUT_OFF } else { UNMEASURED }));
         }
     }
-    let bounds = counted.rows.iter().filter(|row| row.own_row().exactness == Exactness::LowerBound);
-    for row in bounds.filter(|row| shown.contains(&row.session) && !is_growing(&row.session)) {
-        open.insert(Incomplete::of(&row.session, UNFINISHED));
+    let bounds = cells.rows.iter().filter(|cell| cell.sum.lower_bound > 0);
+    let mut last = None;
+    for cell in bounds {
+        if last.replace(cell.session) != Some(cell.session) && shown.contains(cells.session(cell.session)) {
+            open.insert(Incomplete::of(cells.session(cell.session), UNFINISHED));
+        }
     }
     open.into_iter().collect()
 }

@@ -11,6 +11,7 @@
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::UsageError;
 use crate::layers::RowName;
@@ -159,6 +160,14 @@ impl Prices {
         let head = serde_json::to_string_pretty(&whole)?;
         let head = head.trim_end().trim_end_matches('}').trim_end();
         Ok(format!("{head},\n  \"rows\": [\n    {}\n  ]\n}}\n", rows?.join(",\n    ")))
+    }
+
+    /// Tells this table from others: the same only if every price is.
+    pub fn fingerprint(&self) -> Result<u64, UsageError> {
+        let mut hash = Xxh3::new();
+        hash.update(&serde_json::to_vec(self)?);
+        hash.update(&serde_json::to_vec(&self.overrides)?);
+        Ok(hash.digest())
     }
 
     /// Every row, the user's own first.

@@ -1,10 +1,10 @@
 //! The counters of a row, apart from everything else it says.
 
 use retro_model::LedgerRow;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Tokens by kind. `output` includes `reasoning`; nothing else overlaps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tokens {
     /// Uncached input.
     pub input: u64,

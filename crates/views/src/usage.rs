@@ -1,9 +1,12 @@
 //! What it cost: from the ledgers in the index to an answer. Reads rows, never logs.
 
+use retro_engine::cells;
 use retro_engine::cold::is_quiet;
 use retro_model::{EventId, LinkKind, SessionKey, Timestamp};
 use retro_store::Index;
-use retro_usage::{Billing, CostSource, Counted, Prices, Query, Report, SessionFacts, decide, report};
+use retro_usage::{
+    Billing, CostSource, Counted, Grain, Prices, Query, Report, SessionFacts, decide, report, report_cells,
+};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -34,13 +37,16 @@ pub fn usage(
     unread_sessions: u64,
 ) -> Result<UsageView, Error> {
     query.sessions = session_facts(index, query.now)?;
-    let counted = decide(index.responses()?);
+    let report = match Grain::for_rows(query.by) {
+        Grain::Quarter => report_cells(&cells::cells(index, prices, query.mode)?, &query),
+        Grain::Answer => report(&decide(index.responses()?), prices, &query),
+    };
     Ok(UsageView {
         schema: "retro.usage/1",
         billing,
         prices_of: prices.snapshot.to_string(),
         unread_sessions,
-        report: report(&counted, prices, &query),
+        report,
     })
 }
 

@@ -69,7 +69,42 @@ impl Index {
     }
 }
 
+impl Index {
+    /// A number that rises whenever a row of a ledger changes.
+    pub fn responses_version(&self) -> Result<u64, Error> {
+        let found =
+            self.one("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'responses_version'", [], |row| {
+                row.get::<_, i64>(0)
+            })?;
+        Ok(found.unwrap_or(0).cast_unsigned())
+    }
+
+    /// Whether any sums are kept.
+    pub fn cells_kept(&self) -> Result<bool, Error> {
+        Ok(self.one("SELECT 1 FROM cells LIMIT 1", [], |row| row.get::<_, i64>(0))?.is_some())
+    }
+
+    /// Sums that were kept under this stamp.
+    pub fn cells(&self, stamp: &str) -> Result<Option<Vec<u8>>, Error> {
+        self.one("SELECT body FROM cells WHERE stamp = ?1", [stamp], |row| row.get(0))
+    }
+}
+
 impl Writer<'_> {
+    /// Keeps sums of rows, in the place of those that were kept before.
+    pub fn put_cells(&self, stamp: &str, body: &[u8]) -> Result<(), Error> {
+        self.run("DELETE FROM cells", [])?;
+        self.run("INSERT INTO cells (stamp, body) VALUES (?1, ?2)", (stamp, body))
+    }
+
+    fn bump_responses(&self) -> Result<(), Error> {
+        self.run(
+            "INSERT INTO meta (key, value) VALUES ('responses_version', 1) \
+             ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
+            [],
+        )
+    }
+
     /// Puts the rows of a session in the place of those it had.
     pub fn put_responses(&self, key: &SessionKey, rows: &[LedgerRow]) -> Result<(), Error> {
         self.clear_responses(key)?;
@@ -78,12 +113,13 @@ impl Writer<'_> {
 
     /// Drops the rows of a session.
     pub fn clear_responses(&self, key: &SessionKey) -> Result<(), Error> {
-        self.run("DELETE FROM responses WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))?;
-        Ok(())
+        self.bump_responses()?;
+        self.run("DELETE FROM responses WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))
     }
 
     /// Adds rows to those a session has.
     pub fn add_responses(&self, key: &SessionKey, rows: &[LedgerRow]) -> Result<(), Error> {
+        self.bump_responses()?;
         let text = format!(
             "REPLACE INTO responses ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
              ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)"

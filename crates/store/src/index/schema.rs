@@ -2,7 +2,7 @@
 //! number is made anew.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 3;
+pub(super) const SCHEMA: u32 = 4;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -51,6 +51,8 @@ CREATE TABLE IF NOT EXISTS responses (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS responses_by_time ON responses (ts, own, kind);
 CREATE INDEX IF NOT EXISTS responses_by_key ON responses (key);
+
+CREATE TABLE IF NOT EXISTS cells (stamp TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS failures (
     path BLOB PRIMARY KEY, agent TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL

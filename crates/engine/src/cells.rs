@@ -1,0 +1,42 @@
+//! The sums that reports are made of, kept in the index so that a question asked
+//! again reads them and not every row.
+
+use retro_store::Index;
+use retro_usage::{CELLS_VERSION, Cells, Grain, Mode, Prices, decide};
+
+use crate::Error;
+
+/// Everything the sums depend on: the rows, the prices, whose figures count, and
+/// how they are summed.
+fn stamp(index: &Index, prices: &Prices, mode: Mode) -> Result<Option<String>, Error> {
+    let rows = index.responses_version()?;
+    let prices = prices.fingerprint().ok();
+    Ok(prices.map(|prices| format!("{CELLS_VERSION}.{rows}.{prices:016x}.{mode:?}")))
+}
+
+/// The sums as they are now: those that were kept, if nothing changed since.
+pub fn cells(index: &Index, prices: &Prices, mode: Mode) -> Result<Cells, Error> {
+    match kept(index, prices, mode)? {
+        Some(cells) => Ok(cells),
+        None => Ok(Cells::of(&decide(index.responses()?), prices, mode, Grain::Quarter)),
+    }
+}
+
+fn kept(index: &Index, prices: &Prices, mode: Mode) -> Result<Option<Cells>, Error> {
+    let Some(stamp) = stamp(index, prices, mode)? else { return Ok(None) };
+    let body = index.cells(&stamp)?;
+    Ok(body.and_then(|body| postcard::from_bytes(&body).ok()))
+}
+
+/// Keeps the sums, if those that are kept are not of now.
+pub fn keep(index: &Index, prices: &Prices, mode: Mode) -> Result<(), Error> {
+    let Some(stamp) = stamp(index, prices, mode)? else { return Ok(()) };
+    if index.cells(&stamp)?.is_some() {
+        return Ok(());
+    }
+    let cells = Cells::of(&decide(index.responses()?), prices, mode, Grain::Quarter);
+    if let Ok(body) = postcard::to_stdvec(&cells) {
+        index.write(|index| index.put_cells(&stamp, &body))?;
+    }
+    Ok(())
+}

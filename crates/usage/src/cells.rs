@@ -1,0 +1,305 @@
+//! What counts, priced and summed as finely as any report tells it apart.
+//!
+//! A report needs days, sessions, projects and models, not single answers. A *cell*
+//! is the sum of the answers of one session, model and price in one quarter of an
+//! hour: every time zone in use is a whole number of quarters away from UTC, so a
+//! day never cuts a cell. Cells are a tenth of the rows or less, and can be kept, so
+//! that a question asked again decides and prices nothing. Only blocks of five hours
+//! need the very times: their cells hold one answer each.
+
+use retro_model::{RowKind, SessionKey, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+use crate::NanoUsd;
+use crate::cost::{Mode, Pricer};
+use crate::count::{Counted, CountedRow, Incomplete};
+use crate::estimate;
+use crate::figures::Sum;
+use crate::query::By;
+use crate::table::Prices;
+
+/// Raise it when the same rows and prices give other cells.
+pub const CELLS_VERSION: u32 = 1;
+
+const QUARTER_MS: i64 = 15 * 60_000;
+
+/// How fine cells are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grain {
+    /// One cell an answer.
+    Answer,
+    /// One cell a session, model, price and quarter of an hour.
+    Quarter,
+}
+
+impl Grain {
+    /// The coarsest that answers such a question.
+    pub fn for_rows(by: By) -> Grain {
+        match by {
+            By::Blocks => Grain::Answer,
+            _ => Grain::Quarter,
+        }
+    }
+}
+
+/// Answers that are not told apart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cell {
+    pub(crate) session: u32,
+    /// The model as logged.
+    pub(crate) model: Option<u32>,
+    /// The model as the price table names it.
+    pub(crate) priced_as: Option<u32>,
+    /// Time of its first answer; none if the log has none.
+    #[serde(with = "millis")]
+    pub(crate) first: Option<Timestamp>,
+    #[serde(with = "millis")]
+    pub(crate) last: Option<Timestamp>,
+    /// Answers that summarized a context.
+    pub(crate) compactions: u64,
+    pub(crate) sum: Sum,
+}
+
+/// Rows that repeat others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Copies {
+    pub(crate) session: u32,
+    pub(crate) model: Option<u32>,
+    #[serde(with = "millis")]
+    pub(crate) ts: Option<Timestamp>,
+    pub(crate) count: u64,
+}
+
+/// What only an agent's own total knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct UnloggedCell {
+    pub(crate) session: u32,
+    pub(crate) model: u32,
+    pub(crate) tokens: u64,
+    pub(crate) nano: Option<NanoUsd>,
+}
+
+/// Where a log cannot tell all of its use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OpenEnd {
+    pub(crate) session: u32,
+    #[serde(with = "millis")]
+    pub(crate) ts: Option<Timestamp>,
+    pub(crate) cut_off: bool,
+}
+
+/// Everything a report is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Cells {
+    sessions: Vec<SessionKey>,
+    names: Vec<String>,
+    /// Sorted by session.
+    pub(crate) rows: Vec<Cell>,
+    pub(crate) side: Vec<Cell>,
+    pub(crate) copies: Vec<Copies>,
+    pub(crate) unlogged: Vec<UnloggedCell>,
+    pub(crate) incomplete: Vec<Incomplete>,
+    pub(crate) open: Vec<OpenEnd>,
+}
+
+impl Cells {
+    /// Prices what counts and sums it up.
+    pub fn of(counted: &Counted, prices: &Prices, mode: Mode, grain: Grain) -> Cells {
+        let mut made = Making { cells: Cells::default(), sessions: HashMap::new(), names: HashMap::new() };
+        let mut pricer = Pricer::new(prices, mode);
+        let rows = made.sum_up(&counted.rows, &mut pricer, grain, true);
+        let side = made.sum_up(&counted.side, &mut pricer, grain, false);
+        made.copies(counted, grain);
+        for part in &counted.unlogged {
+            let cost = pricer.cost(&part.as_row()).nano;
+            let (session, model) = (made.session(&part.session), made.name(&part.model));
+            let tokens = part.tokens.total();
+            made.cells.unlogged.push(UnloggedCell { session, model, tokens, nano: cost });
+        }
+        for (session, row) in &counted.open {
+            let session = made.session(session);
+            let cut_off = row.kind == RowKind::CutOff;
+            made.cells.open.push(OpenEnd { session, ts: row.ts, cut_off });
+        }
+        Cells { rows, side, incomplete: counted.incomplete.clone(), ..made.cells }
+    }
+
+    pub(crate) fn session(&self, at: u32) -> &SessionKey {
+        // Only `of` makes numbers, and a kept text that was tampered with is no reason to stop.
+        static NOBODY: SessionKey = SessionKey { agent: String::new(), id: String::new() };
+        self.sessions.get(at as usize).unwrap_or(&NOBODY)
+    }
+
+    pub(crate) fn name(&self, at: Option<u32>) -> Option<&str> {
+        self.names.get(at? as usize).map(String::as_str)
+    }
+}
+
+/// What answers of one cell share: session, model, price, quarter.
+type Sameness = (u32, Option<u32>, Option<u32>, Option<i64>);
+
+/// Cells on their way, with the numbers that names and sessions got.
+struct Making<'c> {
+    cells: Cells,
+    sessions: HashMap<&'c SessionKey, u32>,
+    names: HashMap<String, u32>,
+}
+
+impl<'c> Making<'c> {
+    fn session(&mut self, session: &'c SessionKey) -> u32 {
+        let all = &mut self.cells.sessions;
+        *self.sessions.entry(session).or_insert_with(|| {
+            all.push(session.clone());
+            number(all.len())
+        })
+    }
+
+    fn name(&mut self, name: &str) -> u32 {
+        if let Some(known) = self.names.get(name) {
+            return *known;
+        }
+        self.cells.names.push(name.to_owned());
+        let at = number(self.cells.names.len());
+        self.names.insert(name.to_owned(), at);
+        at
+    }
+
+    fn sum_up(
+        &mut self,
+        rows: &'c [CountedRow],
+        pricer: &mut Pricer<'_>,
+        grain: Grain,
+        estimating: bool,
+    ) -> Vec<Cell> {
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut known: HashMap<Sameness, usize> = HashMap::new();
+        for counted in rows {
+            let row = counted.own_row();
+            let session = self.session(&counted.session);
+            let model = row.model.as_deref().map(|model| self.name(model));
+            let priced_as = pricer.resolve(row).map(|found| self.name(&found.row.model));
+            let cost = pricer.cost(row);
+            let estimated = estimate::output(row)
+                .filter(|_| estimating)
+                .map(|output| (output, pricer.cost_with_output(row, output).nano));
+            let ts = counted.row.ts;
+            let quarter = ts.map(|ts| ts.as_millis().div_euclid(QUARTER_MS));
+            let fresh =
+                Cell { session, model, priced_as, first: ts, last: ts, compactions: 0, sum: Sum::default() };
+            let at = match grain {
+                Grain::Answer => cells.len(),
+                Grain::Quarter => *known.entry((session, model, priced_as, quarter)).or_insert(cells.len()),
+            };
+            if at == cells.len() {
+                cells.push(fresh);
+            }
+            let Some(cell) = cells.get_mut(at) else { continue };
+            cell.first = cell.first.min(ts);
+            cell.last = cell.last.max(ts);
+            cell.compactions += if row.kind == RowKind::Compaction { row.calls } else { 0 };
+            cell.sum.add(row, &cost, estimated);
+        }
+        cells
+    }
+
+    fn copies(&mut self, counted: &'c Counted, grain: Grain) {
+        let mut known: HashMap<(u32, Option<u32>, Option<i64>), usize> = HashMap::new();
+        for copy in &counted.duplicates {
+            let session = self.session(&copy.place.session);
+            let model = copy.model.as_deref().map(|model| self.name(model));
+            let quarter = copy.ts.map(|ts| ts.as_millis().div_euclid(QUARTER_MS));
+            let all = &mut self.cells.copies;
+            let at = match grain {
+                Grain::Answer => all.len(),
+                Grain::Quarter => *known.entry((session, model, quarter)).or_insert(all.len()),
+            };
+            match all.get_mut(at) {
+                Some(copies) => copies.count += 1,
+                None => all.push(Copies { session, model, ts: copy.ts, count: 1 }),
+            }
+        }
+    }
+}
+
+/// The number of the last of so many.
+fn number(count: usize) -> u32 {
+    u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX)
+}
+
+/// Times as numbers: texts would be most of what is kept.
+mod millis {
+    use retro_model::Timestamp;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(ts: &Option<Timestamp>, to: S) -> Result<S::Ok, S::Error> {
+        ts.map(Timestamp::as_millis).serialize(to)
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Option<Timestamp>, D::Error> {
+        Ok(Option::<i64>::deserialize(from)?.and_then(Timestamp::from_millis))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::Query;
+    use crate::report::report_cells;
+    use crate::testing::{Say, row};
+    use crate::{Order, decide};
+    use jiff::tz::TimeZone;
+
+    /// Answers of two sessions over two days, some a second apart, some without a time.
+    fn rows() -> Vec<(SessionKey, retro_model::LedgerRow)> {
+        let mut rows = Vec::new();
+        for n in 0..400u64 {
+            let minutes = n * 7;
+            let ts = format!(
+                "2026-03-{:02}T{:02}:{:02}:59Z",
+                28 + minutes / 1440,
+                minutes / 60 % 24,
+                minutes % 60
+            );
+            let model = ["claude-sonnet-4-6", "gpt-5-codex", "nobody-knows"][(n % 3) as usize];
+            let mut one = row(&format!("k{}", n % 390)).model(model).tokens(n * 1000, n);
+            if n % 11 > 0 {
+                one = one.at(&ts);
+            }
+            if n % 5 == 0 {
+                one.exactness = retro_model::Exactness::LowerBound;
+                one.text_bytes = 900;
+            }
+            one.event = format!("m:{}.usage", n + 1).parse().unwrap();
+            rows.push((SessionKey::new("claude", ["a", "b"][(n % 2) as usize]), one));
+        }
+        rows
+    }
+
+    #[test]
+    fn quarters_of_an_hour_tell_what_single_answers_tell() {
+        let counted = decide(rows());
+        let prices = Prices::embedded().unwrap();
+        let of = |grain| Cells::of(&counted, &prices, Mode::Auto, grain);
+        let (answers, quarters) = (of(Grain::Answer), of(Grain::Quarter));
+        assert!(quarters.rows.len() < answers.rows.len());
+        for zone in ["UTC", "America/New_York", "Asia/Kathmandu", "Europe/Berlin", "Australia/Lord_Howe"] {
+            for by in [By::Daily, By::Weekly, By::Monthly, By::Session, By::Project, By::Model, By::Agent] {
+                for since in [None, Some(jiff::civil::date(2026, 3, 29))] {
+                    let tz = TimeZone::get(zone).unwrap();
+                    let query =
+                        Query { by, tz, since, breakdown: true, order: Order::Desc, ..Query::default() };
+                    let (fine, coarse) = (report_cells(&answers, &query), report_cells(&quarters, &query));
+                    assert_eq!(fine, coarse, "{zone} {by:?} {since:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn cells_come_back_from_text() {
+        let cells = Cells::of(&decide(rows()), &Prices::embedded().unwrap(), Mode::Auto, Grain::Quarter);
+        let text = serde_json::to_string(&cells).unwrap();
+        assert_eq!(serde_json::from_str::<Cells>(&text).unwrap(), cells);
+    }
+}
