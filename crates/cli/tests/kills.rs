@@ -50,10 +50,7 @@ fn rounds(seed: u64, failures: &mut Vec<String>) -> usize {
             was_killed
         });
         killed += usize::from(was_killed);
-        let verify = machine.output(&["verify", "--deep"]);
-        if !verify.status.success() {
-            fail(String::from_utf8_lossy(&verify.stdout).into_owned());
-        }
+        machine.verify().err().into_iter().for_each(&mut fail);
         growth.finish();
         if round % 4 == 3 {
             machine.whole(&[]).err().into_iter().for_each(&mut fail);

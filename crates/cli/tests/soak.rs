@@ -32,10 +32,8 @@ fn a_store_in_the_middle_of_everything_stays_whole() {
     while length.map_or(soak.rounds < ROUNDS, |length| start.elapsed() < length) {
         soak.round(&machine, &mut dice);
         if soak.rounds.is_multiple_of(8) {
-            let verify = machine.output(&["verify", "--deep"]);
-            if !verify.status.success() {
-                failures.push(format!("round {}: {}", soak.rounds, String::from_utf8_lossy(&verify.stdout)));
-            }
+            let what = machine.verify().err();
+            failures.extend(what.map(|what| format!("round {}: {what}", soak.rounds)));
         }
     }
     failures.extend(machine.whole(&soak.rewritten).err());

@@ -165,7 +165,7 @@ pub(crate) fn unchanged(places: &HashMap<PathBuf, PlaceRow>, file: &Found) -> bo
 }
 
 /// Under which name the index remembers the store's size.
-const STORE_BYTES: &str = "store_bytes";
+pub(crate) const STORE_BYTES: &str = "store_bytes";
 
 /// The store's size as the last sync measured it.
 pub fn measured_bytes(config: &Config) -> Result<u64, Error> {

@@ -12,7 +12,8 @@ use crate::Error;
 use crate::stages::{PACK_HOURS, QUIET_MINUTES, STAGES, ledger_input, stamp};
 use crate::sync::agent_of;
 
-const KEY: &str = "upkeep";
+/// Under which name the index remembers it.
+pub(crate) const KEY: &str = "upkeep";
 
 /// Everything whose change makes derived data stale.
 fn versions() -> String {

@@ -9,13 +9,13 @@
 use rayon::prelude::*;
 use retro_agents::{Out, settle};
 use retro_model::{EventId, LedgerRow, SessionKey};
-use retro_store::{Index, Problem, Report, SessionRow, SourceRow, Store, TurnRow};
+use retro_store::{Index, Problem, Report, SessionRow, SourceEntry, SourceRow, Store, TurnRow};
 use std::collections::BTreeMap;
 
 use crate::capture::{Captured, merged_facts, told_by_raw, turn_rows};
 use crate::ledger::Ledger;
-use crate::sync::agent_of;
-use crate::{Error, ledger, read, stages};
+use crate::sync::{STORE_BYTES, agent_of};
+use crate::{Error, ledger, read, stages, upkeep};
 
 /// Looks through a store without changing it.
 pub fn verify(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Result<Report, Error> {
@@ -65,9 +65,35 @@ fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
     }
     let found: Vec<Result<Option<Problem>, Error>> =
         known.par_iter().map(|known| difference(store, known)).collect();
-    let mut problems = Vec::new();
+    let mut problems = stamp_problems(store, index)?;
     for result in found {
         problems.extend(result?);
+    }
+    Ok(problems)
+}
+
+/// Stamps of files that belong to no session they name, and rows that cannot be read.
+/// Size and time of a stamp are not checked: if they are wrong, the file is looked at.
+fn stamp_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
+    for name in [upkeep::KEY, STORE_BYTES] {
+        index.meta(name)?;
+    }
+    index.failures()?;
+    let mut problems = Vec::new();
+    for (path, row) in index.places()? {
+        let Some(id) = row.session else { continue };
+        let file = store.session(&SessionKey::new(row.agent, id))?;
+        let entry = file.as_ref().and_then(|file| file.sources.get(&row.source));
+        // Where a source lay is not known of a session file that was made anew.
+        let fits = |entry: &SourceEntry| {
+            entry.places.is_empty() || entry.places.contains(path.to_string_lossy().as_ref())
+        };
+        if !entry.is_some_and(fits) {
+            problems.push(problem(
+                store,
+                format!("what it says of {} is not what its session file says", path.display()),
+            ));
+        }
     }
     Ok(problems)
 }

@@ -28,8 +28,8 @@ fn kept_sums_are_those_of_the_rows_and_of_the_prices() {
     machine.sync();
     assert_eq!(kept(&prices, Mode::Auto), made(&prices, Mode::Auto), "after another session");
 
-    let mut dearer = prices.rows().next().unwrap().clone();
-    dearer.model = "claude-opus-5".to_owned();
+    let priced = prices.resolve("claude-opus-5", None, None).unwrap();
+    let mut dearer = priced.row.clone();
     dearer.rates.input *= 7;
     let own = Prices::embedded().unwrap().with_overrides(vec![dearer]).unwrap();
     assert_eq!(kept(&own, Mode::Auto), made(&own, Mode::Auto));
