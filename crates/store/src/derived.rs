@@ -78,7 +78,7 @@ fn encode(stamp: &str, events: &[Event]) -> std::io::Result<Vec<u8>> {
     encoder.include_checksum(true)?;
     let header = Header { retro: KIND.to_owned(), stamp: stamp.to_owned() };
     // JSON is written in crumbs, a quote here and a comma there, and each would
-    // be a call of the compressor: those calls were a fifth of a first sync.
+    // be a call of the compressor: a fifth of the instructions of a first sync.
     let mut lines = BufWriter::with_capacity(BLOCK_BYTES, encoder);
     serde_json::to_writer(&mut lines, &header)?;
     lines.write_all(b"\n")?;
