@@ -10,7 +10,7 @@ use crate::{Encoding, Format, Found, Owner, Stat};
 /// A walk through links, the entries of each folder in the order of their names.
 pub(crate) fn sorted(top: &Path) -> WalkDir {
     // Whole paths, though only their last names differ: to find those again for
-    // each comparison was a fifth of a sync that has nothing to do.
+    // each comparison was a fifth of the instructions of a sync without news.
     let walk = WalkDir::new(top).follow_links(true);
     walk.sort_by(|a, b| a.path().as_os_str().cmp(b.path().as_os_str()))
 }

@@ -137,8 +137,8 @@ pub(crate) fn totals(sets: &[Set]) -> String {
         Switches::REASONS.iter().map(|reason| format!("- *{}*: {}\n", reason.name, reason.about)).collect();
     format!(
         "Tokens:\n\n{}\nDollars at list price, as far as both know a price:\n\n{}\nReasons, each a switch in our own arithmetic, \
-         all of them on in every file. They were learned from differences in the recorded scenarios, so that these \
-         agree is no proof for other logs:\n\n{}",
+         all of them on in every file. They were learned from differences in logs like these; that they explain them \
+         is no proof for others:\n\n{}",
         sums(sets, &tokens),
         sums(sets, &usd),
         about.concat()
@@ -194,8 +194,9 @@ fn count(number: i64) -> String {
     if number < 0 { format!("-{text}") } else { text }
 }
 
-/// Sets of logs below a corpus: sessions that people published, one by one, and
-/// recorded scenarios, a home each, because their files belong together.
+/// Sets of logs below a corpus: sessions that people published and what other
+/// tools test with, one by one, and recorded scenarios, a home each, because
+/// their files belong together.
 pub(crate) fn sets(corpus: &Path) -> Result<Vec<(String, Vec<Unit>)>, Failure> {
     let mut sets = Vec::new();
     for agent in ["claude", "codex"] {
@@ -204,6 +205,12 @@ pub(crate) fn sets(corpus: &Path) -> Result<Vec<(String, Vec<Unit>)>, Failure> {
             sets.push((format!("{agent}, published, each session alone"), Unit::sessions(agent, &home)?));
             let whole = Unit::whole(agent, "all", &home)?;
             sets.push((format!("{agent}, published, all together"), vec![whole]));
+        }
+        let fixtures = corpus.join("public-fixtures/home");
+        if fixtures.is_dir() {
+            let mut units = Unit::sessions(agent, &fixtures)?;
+            units.retain(|unit| unit.name.starts_with(&format!(".{agent}/")));
+            sets.push((format!("{agent}, test files of other tools"), units));
         }
         let mut scenarios = Vec::new();
         for family in folders(&corpus.join("genuine"))? {
