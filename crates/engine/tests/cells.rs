@@ -30,7 +30,8 @@ fn kept_sums_are_those_of_the_rows_and_of_the_prices() {
 
     let priced = prices.resolve("claude-opus-5", None, None).unwrap();
     let mut dearer = priced.row.clone();
-    dearer.rates.input *= 7;
+    dearer.provider = "*".to_owned();
+    (dearer.rates.input, dearer.rates.output) = (dearer.rates.input * 7, dearer.rates.output * 7);
     let own = Prices::embedded().unwrap().with_overrides(vec![dearer]).unwrap();
     assert_eq!(kept(&own, Mode::Auto), made(&own, Mode::Auto));
     assert_ne!(kept(&own, Mode::Auto), kept(&prices, Mode::Auto), "other prices, other sums");
