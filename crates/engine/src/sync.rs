@@ -108,15 +108,12 @@ pub fn sync_store(
             backfill(world, store, &index, &mut report, progress)?;
         }
         cold::run(world, store, &index, options.until, false, &mut report, progress)?;
-        if options.until.is_none() && !world.stopping() {
-            // Prices that cannot be read are the matter of whoever asks what something costs.
-            if let Ok(prices) = prices::load(world, config) {
-                cells::keep(&index, &prices, Mode::default())?;
-            }
-            if report.failed == 0 {
-                upkeep::note(&index)?;
-            }
+        if options.until.is_none() && !world.stopping() && report.failed == 0 {
+            upkeep::note(&index)?;
         }
+    }
+    if report.wrote && runs("ledger", options.until) && options.deadline.is_none() {
+        cells::keep_changed(&index, || prices::load(world, config), Mode::default())?;
     }
     // A full sweep has seen whatever the jobs ask for.
     if wanted.is_none() && options.agent.is_none() && options.from.is_none() && !world.stopping() {

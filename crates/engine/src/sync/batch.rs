@@ -22,6 +22,9 @@ const BATCH_SESSIONS_MAX: usize = 200;
 /// Source bytes of one batch; a larger session is a batch of its own.
 const BATCH_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// The same while somebody waits for an answer.
+const HASTY_BATCH_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
 /// What settling a session gave.
 #[derive(Default)]
 struct Settling {
@@ -56,12 +59,13 @@ impl Batcher<'_> {
         let mut bytes = 0;
         let mut rest = sessions;
         while !rest.is_empty() {
-            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            // However slow the machine, a question is answered with the newest sessions.
+            let late = done > 0 && deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if late || self.world.stopping() {
                 self.report.unread += rest.len() as u64;
                 return Ok(());
             }
-            let (batch, after) = rest.split_at(batch_length(rest));
+            let (batch, after) = rest.split_at(batch_length(rest, deadline.is_some()));
             rest = after;
             // Who has a deadline waits for nobody.
             let lock = match deadline {
@@ -289,11 +293,12 @@ fn version(stage: &str) -> u32 {
     stages::by_name(stage).map_or(0, |stage| stage.version)
 }
 
-fn batch_length(sessions: &[SessionFiles]) -> usize {
+fn batch_length(sessions: &[SessionFiles], hasty: bool) -> usize {
+    let bytes_max = if hasty { HASTY_BATCH_BYTES_MAX } else { BATCH_BYTES_MAX };
     let mut bytes = 0;
     let fits = |session: &&SessionFiles| {
         bytes += session.bytes();
-        bytes <= BATCH_BYTES_MAX
+        bytes <= bytes_max
     };
     sessions.iter().take(BATCH_SESSIONS_MAX).take_while(fits).count().max(1)
 }

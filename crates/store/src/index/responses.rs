@@ -79,9 +79,9 @@ impl Index {
         Ok(found.unwrap_or(0).cast_unsigned())
     }
 
-    /// Whether any sums are kept.
-    pub fn cells_kept(&self) -> Result<bool, Error> {
-        Ok(self.one("SELECT 1 FROM cells LIMIT 1", [], |row| row.get::<_, i64>(0))?.is_some())
+    /// The stamp of the sums that are kept.
+    pub fn cells_stamp(&self) -> Result<Option<String>, Error> {
+        self.one("SELECT stamp FROM cells LIMIT 1", [], |row| row.get(0))
     }
 
     /// Sums that were kept under this stamp.
