@@ -35,6 +35,9 @@ const LARGE_BYTES: usize = 100_000_000;
 const LINE_BYTES: usize = 100_000_000;
 const HUGE_BYTES: usize = 4_000_000_000;
 
+/// At this age a log is quiet, and not yet packed.
+const QUIET: Duration = Duration::from_secs(3600);
+
 /// From this age on a log is packed.
 const OLD: Duration = Duration::from_secs(3 * 24 * 3600);
 
@@ -50,7 +53,12 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
         scratch: scratch.folder.clone(),
     };
     let logs = match std::env::var_os("RETRO_CORPUS") {
-        Some(corpus) => Logs::at(&Path::new(&corpus).join("public-claude/home"))?,
+        Some(corpus) => {
+            let home = bench.scratch.join("home");
+            let quiet = SystemTime::now() - QUIET;
+            logs::copy(&Path::new(&corpus).join("public-claude/home"), &home, Some(quiet))?;
+            Logs::at(&home)?
+        }
         None => Logs::generate(&bench.scratch.join("home"), 200, 250_000)?,
     };
     let megabytes = logs.bytes as f64 / 1e6;
