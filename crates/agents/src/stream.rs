@@ -103,10 +103,36 @@ pub struct Folding<'a, E> {
 struct Carried {
     seq: u64,
     turns: HashMap<Thread, u32>,
-    /// Hashes of identities told before.
-    identities: HashSet<u64>,
+    /// Identities told before.
+    identities: Seen,
     occurrences: HashMap<u64, u32>,
     rewritten: HashSet<SourceKey>,
+}
+
+/// Hashes in a few sorted runs: a table would take three times the room.
+#[derive(Default)]
+struct Seen(Vec<Vec<u64>>);
+
+impl Seen {
+    fn add(&mut self, mut hashes: Vec<u64>) {
+        hashes.sort_unstable();
+        // Runs halve in length from one to the next, so there are few of them.
+        while let Some(last) = self.0.pop_if(|last| last.len() < 2 * hashes.len()) {
+            hashes.extend(last);
+            hashes.sort_unstable();
+        }
+        hashes.dedup();
+        hashes.shrink_to_fit();
+        self.0.push(hashes);
+    }
+
+    fn contains(&self, hash: u64) -> bool {
+        self.0.iter().any(|run| run.binary_search(&hash).is_ok())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 impl<'a, E: From<io::Error>> Folding<'a, E> {
@@ -267,11 +293,12 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         self.fetch_shared_texts(&mut drafts)?;
         take_texts(&mut drafts);
         let before = self.carried.turns.clone();
+        let mut told_now = Vec::new();
         for mut draft in drafts {
             if self.shelf.is_some()
                 && let Some(identity) = &draft.hint.identity
             {
-                self.carried.identities.insert(xxh3_64(identity.as_bytes()));
+                told_now.push(xxh3_64(identity.as_bytes()));
             }
             if draft.hint.fold_only {
                 continue;
@@ -285,6 +312,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
             *turns = event.turn.max(*turns);
             (self.sink)(event)?;
         }
+        self.carried.identities.add(told_now);
         self.held = 0;
         self.shelving = false;
         match &mut self.shelf {
@@ -300,7 +328,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         }
         for draft in drafts {
             let known = draft.hint.identity.as_ref().map(|identity| xxh3_64(identity.as_bytes()));
-            if known.is_some_and(|known| self.carried.identities.contains(&known)) {
+            if known.is_some_and(|known| self.carried.identities.contains(known)) {
                 draft.hint = Hint { row: draft.hint.row, fold_only: true, ..Hint::default() };
             }
         }

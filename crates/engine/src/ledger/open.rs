@@ -18,14 +18,14 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Default)]
 pub(super) struct Open {
     /// Answers whose figures are told.
-    measured: HashSet<u64>,
+    measured: Recent,
     /// What answers made whose figures did not come yet.
     waiting: HashMap<String, (At, u64)>,
     /// What the model made and no answer claims.
     unclaimed: Option<(At, u64)>,
     before: HashMap<Thread, Kind>,
     /// Calls that the model made.
-    calls: HashSet<u64>,
+    calls: Recent,
     /// The last step of each thread, and whether it asks for an answer.
     last: BTreeMap<Thread, (At, bool)>,
     /// When the end of a sub-agent was told. Threads are told one after the other, so
@@ -42,8 +42,28 @@ struct At {
     seq: u64,
 }
 
-fn hash(id: &str) -> u64 {
-    xxh3_64(id.as_bytes())
+/// Ids that are remembered for a good while, not for ever: what belongs together
+/// stands close together.
+#[derive(Default)]
+struct Recent {
+    now: HashSet<u64>,
+    before: HashSet<u64>,
+}
+
+impl Recent {
+    const IDS_MAX: usize = 100_000;
+
+    fn insert(&mut self, id: &str) {
+        if self.now.len() >= Self::IDS_MAX {
+            self.before = std::mem::take(&mut self.now);
+        }
+        self.now.insert(xxh3_64(id.as_bytes()));
+    }
+
+    fn contains(&self, id: &str) -> bool {
+        let id = xxh3_64(id.as_bytes());
+        self.now.contains(&id) || self.before.contains(&id)
+    }
 }
 
 impl Open {
@@ -76,7 +96,7 @@ impl Open {
         if event.kind == Kind::Usage
             && let Some(response) = &event.response
         {
-            self.measured.insert(hash(response));
+            self.measured.insert(response);
             self.waiting.remove(response);
         }
         let before = self.before.insert(event.thread.clone(), event.kind);
@@ -93,7 +113,7 @@ impl Open {
         }
         let bytes = super::text_bytes(event);
         match &event.response {
-            Some(response) if self.measured.contains(&hash(response)) => {}
+            Some(response) if self.measured.contains(response) => {}
             Some(response) => match self.waiting.get_mut(response) {
                 Some((_, sum)) => *sum += bytes,
                 None => drop(self.waiting.insert(response.clone(), (At::of(event), bytes))),
@@ -111,7 +131,7 @@ impl Open {
             && event.origin == Origin::Model
             && let Some(tool) = &event.tool
         {
-            self.calls.insert(hash(&tool.call_id));
+            self.calls.insert(&tool.call_id);
         }
         // A note beside its log, without a time, tells only that a sub-agent was started.
         if event.kind == Kind::Subagent
@@ -145,14 +165,12 @@ fn row(session: &SessionKey, at: &At, kind: RowKind) -> LedgerRow {
 
 /// Whether an event is a step of the conversation with the model. What a user ran
 /// without it (slash commands, a shell) is none.
-fn is_said(event: &Event, calls: &HashSet<u64>) -> bool {
+fn is_said(event: &Event, calls: &Recent) -> bool {
     match event.kind {
         Kind::Assistant | Kind::Interruption | Kind::Error | Kind::Compaction | Kind::Denial => true,
         Kind::User => event.data.as_ref().is_none_or(|data| data.get("shell").is_none()),
         Kind::ToolCall => event.origin == Origin::Model,
-        Kind::ToolResult => {
-            event.result.as_ref().is_some_and(|result| calls.contains(&hash(&result.call_id)))
-        }
+        Kind::ToolResult => event.result.as_ref().is_some_and(|result| calls.contains(&result.call_id)),
         _ => false,
     }
 }

@@ -79,6 +79,12 @@ impl Index {
         Ok(found.unwrap_or(0).cast_unsigned())
     }
 
+    /// How many rows there are.
+    pub fn responses_count(&self) -> Result<u64, Error> {
+        let count = self.one("SELECT COUNT(*) FROM responses", [], |row| row.get::<_, i64>(0))?;
+        Ok(count.unwrap_or(0).cast_unsigned())
+    }
+
     /// The stamp of the sums that are kept.
     pub fn cells_stamp(&self) -> Result<Option<String>, Error> {
         self.one("SELECT stamp FROM cells LIMIT 1", [], |row| row.get(0))
