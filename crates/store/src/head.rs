@@ -38,7 +38,10 @@ struct AnyHead {
 pub(crate) fn open(root: &Path) -> Result<Head, Error> {
     match read(root)? {
         Some(head) => Ok(head),
-        None => Err(refuse(root, &entries(root)?).unwrap_or(Error::Missing(root.to_owned()))),
+        None => {
+            let refused = refuse(root, &entries(root)?);
+            made_meanwhile(root, refused.unwrap_or(Error::Missing(root.to_owned())))
+        }
     }
 }
 
@@ -49,7 +52,7 @@ pub(crate) fn open_or_create(files: &Files) -> Result<Head, Error> {
         return Ok(head);
     }
     if let Some(refused) = refuse(root, &entries(root)?) {
-        return Err(refused);
+        return made_meanwhile(root, refused);
     }
     if let Some(parent) = root.parent()
         && !parent.as_os_str().is_empty()
@@ -83,6 +86,12 @@ pub(crate) fn open_or_create(files: &Files) -> Result<Head, Error> {
         let _ = files.disk.sync_dir(parent);
     }
     Ok(head)
+}
+
+/// Another program may have made the store between the two looks at the folder: its
+/// head is there before anything else is.
+fn made_meanwhile(root: &Path, refused: Error) -> Result<Head, Error> {
+    read(root)?.ok_or(refused)
 }
 
 /// What is wrong with the head, for [`crate::Store::verify`].
