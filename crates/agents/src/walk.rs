@@ -2,17 +2,28 @@
 //! that cannot be read.
 
 use retro_model::{SourceKey, SourceKind};
+use std::borrow::Cow;
 use std::path::Path;
 use walkdir::WalkDir;
 
 use crate::{Encoding, Format, Found, Owner, Stat};
 
-/// A walk through links, the entries of each folder in the order of their names.
-pub(crate) fn sorted(top: &Path) -> WalkDir {
-    // Whole paths, though only their last names differ: to find those again for
-    // each comparison was a fifth of the instructions of a sync without news.
-    let walk = WalkDir::new(top).follow_links(true);
-    walk.sort_by(|a, b| a.path().as_os_str().cmp(b.path().as_os_str()))
+/// A walk through links, in the order in which the file system tells: whoever
+/// collects what is found puts it in order.
+pub(crate) fn through(top: &Path) -> WalkDir {
+    WalkDir::new(top).follow_links(true)
+}
+
+/// The path of a file below `root` as text, if it lies there. Asked for every file
+/// of a machine, so it compares bytes and not components.
+pub(crate) fn below<'p>(root: &Path, path: &'p Path) -> Option<Cow<'p, str>> {
+    let rest = path.as_os_str().as_encoded_bytes().strip_prefix(root.as_os_str().as_encoded_bytes())?;
+    Some(String::from_utf8_lossy(rest))
+}
+
+/// The names in a path that [`below`] gave.
+pub(crate) fn names(below: &str) -> Vec<&str> {
+    below.split(std::path::is_separator).filter(|name| !name.is_empty()).collect()
 }
 
 /// A file below `root` that is there and cannot be captured.
@@ -47,18 +58,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_come_by_name_and_folders_with_what_they_hold() {
-        let top = tempfile::tempdir().unwrap();
-        for path in ["b/x", "b/a", "b.c", "a", "b-c/y"] {
-            let path = top.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "").unwrap();
-        }
-        let walked: Vec<String> = sorted(top.path())
-            .min_depth(1)
-            .into_iter()
-            .map(|entry| entry.unwrap().path().strip_prefix(top.path()).unwrap().display().to_string())
-            .collect();
-        assert_eq!(walked, ["a", "b", "b/a", "b/x", "b-c", "b-c/y", "b.c"]);
+    fn names_below_a_root() {
+        let of = |root: &str, path: &str| {
+            let below = below(Path::new(root), Path::new(path))?.into_owned();
+            Some(names(&below).join(" "))
+        };
+        assert_eq!(of("/h/.x", "/h/.x/a/b.jsonl").as_deref(), Some("a b.jsonl"));
+        assert_eq!(of("/h/.x/", "/h/.x/a/b.jsonl").as_deref(), Some("a b.jsonl"));
+        assert_eq!(of("/h/.x", "/elsewhere/b.jsonl"), None);
     }
 }

@@ -22,6 +22,7 @@ fn found(home: &Path) -> Vec<Found> {
     let mut all = Vec::new();
     for root in claude().roots(&places) {
         claude().discover(&root, &mut |found| all.push(found));
+        all.sort_by(|a, b| a.path.cmp(&b.path));
     }
     all
 }

@@ -30,7 +30,10 @@ fn put(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> PathBuf {
 }
 
 fn sources(home: &Home, id: &str) -> Vec<String> {
-    home.sessions.get(id).into_iter().flatten().map(|source| source.key.to_string()).collect()
+    let mut keys: Vec<&SourceKey> =
+        home.sessions.get(id).into_iter().flatten().map(|source| &source.key).collect();
+    keys.sort_by_key(|key| (!key.is_main(), key.to_string()));
+    keys.into_iter().map(SourceKey::to_string).collect()
 }
 
 /// Names of everything below a folder.

@@ -6,11 +6,13 @@
 //! Bytes that continue a revision are appended to it, bytes that continue none
 //! start the next one.
 
+mod live;
+mod shared;
 mod source;
 
 use retro_agents::{Agent, Draft, Found, Out, Parsed, Part, Stat};
 use retro_model::{Facts, SessionKey, SourceKey};
-use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Store, TurnRow};
+use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Stamps, Store, TurnRow};
 use retro_text::redact;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -67,7 +69,7 @@ pub struct Before<'a> {
     /// Rows of its sources.
     pub sources: Vec<SourceRow>,
     /// Stamps of all files ever seen.
-    pub places: &'a HashMap<PathBuf, PlaceRow>,
+    pub stamps: &'a Stamps,
 }
 
 /// Captures one session. Errors of the store end the sync; a source that cannot
@@ -111,7 +113,7 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
             key,
             found,
             revisions,
-            place: before.places.get(&found.path),
+            place: before.stamps.get(&found.path),
         };
         let taken = match source::take(&target, &mut rows) {
             Ok(taken) => taken,
@@ -294,11 +296,11 @@ pub(crate) fn told_by_raw(
 }
 
 /// Captures a file that serves many sessions.
-pub fn shared(store: &Store, shared: &SharedFile) -> Result<(PlaceRow, u64), Error> {
-    let (revision, new_bytes) = source::take_shared(store, shared)?;
-    let taken = source::Taken { revision, new_bytes, stat: shared.file.stat, read: None };
-    let source = SourceKey::new(&shared.name);
-    Ok((place_row(shared.agent.name(), None, &shared.file, &source, &taken), new_bytes))
+pub fn shared(store: &Store, file: &SharedFile) -> Result<(PlaceRow, u64), Error> {
+    let (revision, new_bytes) = shared::take(store, file)?;
+    let taken = source::Taken { revision, new_bytes, stat: file.file.stat, read: None };
+    let source = SourceKey::new(&file.name);
+    Ok((place_row(file.agent.name(), None, &file.file, &source, &taken), new_bytes))
 }
 
 /// The facts of a session from those of its sources, in source order.

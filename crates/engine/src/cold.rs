@@ -3,8 +3,7 @@
 use rayon::prelude::*;
 use retro_agents::Agent;
 use retro_model::{Event, LedgerRow, SessionKey, SourceKind, Timestamp};
-use retro_store::{Comparison, Index, PlaceRow, Slot, Store, Writer};
-use std::collections::HashMap;
+use retro_store::{Comparison, Index, PlaceRow, Slot, Stamps, Store, Writer};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -107,7 +106,7 @@ fn normalize(
             return Ok(());
         }
         let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
-        let wanted = Wanted { turns: false, ledger_file: true, normalized: true };
+        let wanted = Wanted { turns: false, normalized: true };
         match large::settle(store, index, due.agent, &due.key, wanted) {
             Ok(()) => report.analyzed += 1,
             Err(error) => report.fail(&due.key, &error),
@@ -192,6 +191,11 @@ pub(crate) fn put_ledger_stage(
     index.put_stage(key, "ledger", version, &input)
 }
 
+/// How many sessions have a ledger in the index that is not up to date.
+pub(crate) fn ledgers_behind(index: &Index) -> Result<u64, Error> {
+    Ok(due(index, "ledger", |_| true, stages::ledger_input)?.len() as u64)
+}
+
 /// Brings the ledgers in the index up to date, those of growing sessions too: for
 /// whoever asks what something cost. Says how many sessions are left when
 /// `deadline` has passed.
@@ -247,14 +251,14 @@ fn repack(
     let version = stages::by_name("repack").map_or(0, |stage| stage.version);
     let total = due.len() as u64;
     let mut done = 0;
-    let places = if due.is_empty() { HashMap::new() } else { index.places()? };
+    let stamps = if due.is_empty() { Stamps::default() } else { index.stamps()? };
     for batch in due.chunks(BATCH_SESSIONS_MAX) {
         if world.stopping() {
             return Ok(());
         }
         let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
         let packed: Vec<Result<(bool, Vec<PathBuf>), Error>> =
-            batch.par_iter().map(|due| pack_session(store, &due.key, &places)).collect();
+            batch.par_iter().map(|due| pack_session(store, &due.key, &stamps)).collect();
         store.sync_all()?;
         let mut good = Vec::new();
         let mut odd = Vec::new();
@@ -287,11 +291,7 @@ fn repack(
 /// Packs the raw files of a session. Says whether it wrote anything, and which
 /// live logs are no longer what was captured though nothing showed it: rewritten
 /// in place with the same size and time.
-fn pack_session(
-    store: &Store,
-    key: &SessionKey,
-    places: &HashMap<PathBuf, PlaceRow>,
-) -> Result<(bool, Vec<PathBuf>), Error> {
+fn pack_session(store: &Store, key: &SessionKey, stamps: &Stamps) -> Result<(bool, Vec<PathBuf>), Error> {
     let Some(file) = store.session(key)? else { return Ok((false, Vec::new())) };
     let mut wrote = false;
     let mut odd = Vec::new();
@@ -303,7 +303,7 @@ fn pack_session(
             let slot = Slot::Session { key: key.clone(), source: source.clone(), revision };
             let archive = store.archive(&slot);
             let here = |row: &&PlaceRow| row.source == *source && row.revision == revision;
-            let live = entry.places.iter().filter_map(|path| places.get(Path::new(path))).filter(here);
+            let live = entry.places.iter().filter_map(|path| stamps.get(Path::new(path))).filter(here);
             for place in live.filter(|place| place.path.extension().is_none_or(|ext| ext != "zst")) {
                 // What stands there now may be anything; a pipe would make us wait.
                 if std::fs::metadata(&place.path).is_ok_and(|meta| meta.is_file())

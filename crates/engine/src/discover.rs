@@ -6,11 +6,11 @@
 
 use retro_agents::{AGENTS, Agent, Encoding, Found, Owner, Places, Stat, UNSUPPORTED};
 use retro_model::{SessionKey, SourceKind};
-use retro_store::PlaceRow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use retro_store::{PlaceRow, Stamps};
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use crate::{Config, World};
 
@@ -79,46 +79,39 @@ pub struct Discovery {
     pub notes: Vec<String>,
 }
 
-/// The files that the store has seen, asked one by one: most are never asked for.
-#[derive(Debug, Clone, Copy)]
-pub struct Known<'a> {
-    places: &'a HashMap<PathBuf, PlaceRow>,
-}
-
-impl Default for Known<'_> {
-    /// A store that has seen nothing.
-    fn default() -> Self {
-        static NONE: LazyLock<HashMap<PathBuf, PlaceRow>> = LazyLock::new(HashMap::new);
-        Known { places: &NONE }
-    }
-}
-
-impl<'a> Known<'a> {
-    /// Those of the index.
-    pub fn new(places: &'a HashMap<PathBuf, PlaceRow>) -> Known<'a> {
-        Known { places }
-    }
-
-    /// A file as it was seen, if it still looks so.
-    fn unchanged(&self, file: &Found) -> Option<&'a PlaceRow> {
-        let row = self.places.get(&file.path)?;
-        let stat = Stat { size: row.size, mtime_ns: row.mtime_ns, device: row.device, inode: row.inode };
-        (stat == file.stat).then_some(row)
-    }
-}
-
 /// Looks at every root of every agent, or of one.
-pub fn discover(world: &World, config: &Config, only: Option<&str>, known: &Known<'_>) -> Discovery {
-    let mut collector = Collector::new(config, known);
+pub fn discover(world: &World, config: &Config, only: Option<&str>, known: &Stamps) -> Discovery {
+    walk(world, config, only).sorted(config, known)
+}
+
+/// What a walk over the agents' roots came across.
+pub(crate) struct Walked {
+    files: Vec<(&'static dyn Agent, Found)>,
+    roots: Vec<(&'static str, PathBuf)>,
+    unsupported: Vec<&'static str>,
+}
+
+/// Walks over every root of every agent, or of one.
+pub(crate) fn walk(world: &World, config: &Config, only: Option<&str>) -> Walked {
+    let mut walked = Walked { files: Vec::new(), roots: Vec::new(), unsupported: unsupported(&world.home) };
     for agent in AGENTS.iter().copied().filter(|agent| only.is_none_or(|name| name == agent.name())) {
         for root in roots(world, config, agent) {
-            collector.found.roots.push((agent.name(), root.clone()));
-            agent.discover(&root, &mut |found| collector.take(agent, found));
+            agent.discover(&root, &mut |found| walked.files.push((agent, found)));
+            walked.roots.push((agent.name(), root));
         }
     }
-    let mut found = collector.finish();
-    found.unsupported = unsupported(&world.home);
-    found
+    walked
+}
+
+impl Walked {
+    /// The files by session. Those that are `known` are not opened.
+    pub(crate) fn sorted(self, config: &Config, known: &Stamps) -> Discovery {
+        let mut collector = Collector::new(config, known);
+        for (agent, file) in self.files {
+            collector.take(agent, file);
+        }
+        Discovery { roots: self.roots, unsupported: self.unsupported, ..collector.finish() }
+    }
 }
 
 /// The roots of an agent that exist, each once, however many names lead there.
@@ -141,15 +134,15 @@ fn unsupported(home: &Path) -> Vec<&'static str> {
 /// Sorts found files by session.
 pub(crate) struct Collector<'a> {
     extras: bool,
-    known: Known<'a>,
-    sessions: BTreeMap<SessionKey, SessionFiles>,
+    known: &'a Stamps,
+    sessions: HashMap<SessionKey, SessionFiles>,
     pub(crate) found: Discovery,
 }
 
 impl<'a> Collector<'a> {
-    pub(crate) fn new(config: &Config, known: &Known<'a>) -> Self {
+    pub(crate) fn new(config: &Config, known: &'a Stamps) -> Self {
         let extras = config.extras.value;
-        Collector { extras, known: *known, sessions: BTreeMap::new(), found: Discovery::default() }
+        Collector { extras, known, sessions: HashMap::new(), found: Discovery::default() }
     }
 
     pub(crate) fn take(&mut self, agent: &'static dyn Agent, mut file: Found) {
@@ -161,7 +154,7 @@ impl<'a> Collector<'a> {
             return;
         }
         if needs_a_look(&file) {
-            match self.known.unchanged(&file) {
+            match seen(self.known, &file) {
                 Some(row) => {
                     file.owner = match &row.session {
                         Some(id) => Owner::Session(id.clone()),
@@ -208,10 +201,19 @@ impl<'a> Collector<'a> {
         for session in &mut self.found.sessions {
             session.files.sort_by(|a, b| (&a.source, &a.path).cmp(&(&b.source, &b.path)));
         }
-        self.found.sessions.sort_by(|a, b| (b.mtime_ns(), &a.key).cmp(&(a.mtime_ns(), &b.key)));
+        let newest = |session: &SessionFiles| Reverse(session.mtime_ns());
+        self.found.sessions.sort_unstable_by(|a, b| (newest(a), &a.key).cmp(&(newest(b), &b.key)));
         self.found.shared.sort_by(|a, b| a.file.path.cmp(&b.file.path));
+        self.found.skipped.sort_by(|a, b| (a.agent, &a.path).cmp(&(b.agent, &b.path)));
         self.found
     }
+}
+
+/// A file as the store has seen it, if it still looks so.
+fn seen<'a>(known: &'a Stamps, file: &Found) -> Option<&'a PlaceRow> {
+    let row = known.get(&file.path)?;
+    let stat = Stat { size: row.size, mtime_ns: row.mtime_ns, device: row.device, inode: row.inode };
+    (stat == file.stat).then_some(row)
 }
 
 /// Whether a name does not settle whose file it is: files that say so, and main

@@ -3,9 +3,10 @@
 
 use retro_agents::{AGENTS, Agent, Encoding, Format, Found, Owner, Stat, by_name};
 use retro_model::{SourceKey, SourceKind};
+use retro_store::Stamps;
 use std::path::Path;
 
-use crate::discover::{Collector, Discovery, HEAD_BYTES, Known, discover as discover_home};
+use crate::discover::{Collector, Discovery, HEAD_BYTES, discover as discover_home};
 use crate::platform::Platform;
 use crate::{Config, Error, World};
 
@@ -15,7 +16,7 @@ pub fn discover(
     config: &Config,
     path: &Path,
     only: Option<&str>,
-    known: &Known<'_>,
+    known: &Stamps,
 ) -> Result<Discovery, Error> {
     let meta = std::fs::metadata(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

@@ -93,13 +93,13 @@ pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error>
         return Ok(());
     }
     let index = store.index()?;
-    let places = index.places_of(&session.key)?;
+    let stamps = index.stamps_of(&session.key)?;
     let mut report = SyncReport::default();
     let mut batcher = Batcher {
         world,
         store: &store,
         index: &index,
-        places: &places,
+        stamps: &stamps,
         progress: &|_| {},
         report: &mut report,
     };

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use crate::discover::{SessionFiles, discover};
-use crate::sync::{Progress, SyncOptions, SyncReport, known, sync_store, unchanged};
+use crate::sync::{Progress, SyncOptions, SyncReport, sync_store, unchanged};
 use crate::{Config, Error, World, from};
 
 /// Which sessions.
@@ -53,8 +53,7 @@ pub fn import(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Imported, Error> {
     let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
-    let places = store.index()?.places()?;
-    let known = known(&places);
+    let known = store.index()?.stamps()?;
     let found = match &options.from {
         Some(path) => from::discover(world, config, path, Some(&options.agent), &known)?,
         None => discover(world, config, Some(&options.agent), &known),
@@ -63,7 +62,7 @@ pub fn import(
     let mut read = Vec::new();
     let mut same = Vec::new();
     for session in chosen {
-        let seen = session.files.iter().all(|file| unchanged(&places, file));
+        let seen = session.files.iter().all(|file| unchanged(&known, file));
         match seen && !options.force {
             true => same.push(session.key.clone()),
             false => read.push(session.key.clone()),

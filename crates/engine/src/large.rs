@@ -22,9 +22,7 @@ const ROWS_MAX: usize = 2000;
 pub(crate) struct Wanted {
     /// The rows of messages that open turns.
     pub turns: bool,
-    /// The ledger's file, beside its rows.
-    pub ledger_file: bool,
-    /// The cached events.
+    /// The files of a quiet session: its events, and its ledger.
     pub normalized: bool,
 }
 
@@ -50,7 +48,7 @@ pub(crate) fn settle(
 
     let mut turns: Vec<TurnRow> = Vec::new();
     let normalized = wanted.normalized.then(|| store.normalized_writer(key, &stamp)).transpose()?;
-    let ledger_file = wanted.ledger_file.then(|| store.ledger_writer(key)).transpose()?;
+    let ledger_file = wanted.normalized.then(|| store.ledger_writer(key)).transpose()?;
     let mut told = Told { index, key, normalized, ledger_file };
     let ledger = RefCell::new(Ledger::new(key));
     read::stream(

@@ -19,6 +19,8 @@ pub fn before_costs(world: &World, config: &Config) -> Result<u64, Error> {
         SyncOptions { until: stages::by_name("turns"), deadline: Some(deadline), ..SyncOptions::default() };
     let report = sync_store(world, config, &options, &store, &|_| {})?;
     let index = store.index()?;
+    // Another program that captures holds the index too, until its batch is done.
+    let Some(_lock) = store.try_lock()? else { return Ok(report.unread + cold::ledgers_behind(&index)?) };
     let uncounted = cold::refresh_ledgers(world, &store, &index, Some(deadline))?;
     cells::keep(&index, &prices::load(world, config)?, Mode::default())?;
     Ok(report.unread + uncounted)

@@ -11,14 +11,14 @@ mod report;
 
 use retro_agents::{Agent, Found, Owner, Stat, by_name};
 use retro_model::SessionKey;
-use retro_store::{Index, PlaceRow, RealDisk, Store};
+use retro_store::{Index, PlaceRow, RealDisk, Stamps, Store};
 use retro_usage::Mode;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::discover::{Discovery, Known, SessionFiles, discover};
+use crate::discover::{Discovery, SessionFiles, discover, walk};
 use crate::exclude::Excluder;
 use crate::stages::{Stage, runs};
 use crate::{Config, Error, World, cells, cold, from, prices, upkeep};
@@ -68,9 +68,8 @@ pub fn sync_store(
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
     let index = store.index()?;
-    let places = index.places()?;
+    let (mut found, stamps) = look_beside(world, config, options, &index)?;
     let jobs = store.jobs()?;
-    let mut found = look(world, config, options, &places)?;
     let mut report = SyncReport::of(&found);
 
     let excluder = Excluder::new(config);
@@ -84,17 +83,17 @@ pub fn sync_store(
         if wanted.is_some_and(|keys| !keys.contains(&session.key)) {
             continue;
         }
-        if options.force || session.files.iter().any(|file| !unchanged(&places, file)) {
+        if options.force || session.files.iter().any(|file| !unchanged(&stamps, file)) {
             changed.push(session.clone());
         } else {
             report.skipped_unchanged += 1;
         }
     }
-    let mut batcher = Batcher { world, store, index: &index, places: &places, progress, report: &mut report };
+    let mut batcher = Batcher { world, store, index: &index, stamps: &stamps, progress, report: &mut report };
     if runs("capture", options.until) {
         batcher.shared(found.shared.iter().filter(|shared| {
             // An empty file has nothing to keep, and may become anything.
-            let news = shared.file.stat.size > 0 && !unchanged(&places, &shared.file);
+            let news = shared.file.stat.size > 0 && !unchanged(&stamps, &shared.file);
             wanted.is_none() && options.deadline.is_none() && news
         }))?;
         batcher.sessions(&changed, options.until, options.deadline)?;
@@ -126,23 +125,34 @@ pub fn sync_store(
     Ok(report)
 }
 
-/// Discovers where the options say.
-fn look(
+/// Discovers where the options say, and reads what the index knows of files. Walking
+/// waits for the file system, so both are done at once.
+fn look_beside(
     world: &World,
     config: &Config,
     options: &SyncOptions,
-    places: &HashMap<PathBuf, PlaceRow>,
-) -> Result<Discovery, Error> {
-    let known = known(places);
-    match &options.from {
-        Some(path) => from::discover(world, config, path, options.agent.as_deref(), &known),
-        None => Ok(discover(world, config, options.agent.as_deref(), &known)),
+    index: &Index,
+) -> Result<(Discovery, Stamps), Error> {
+    if options.from.is_some() {
+        let stamps = index.stamps()?;
+        return Ok((look(world, config, options, &stamps)?, stamps));
     }
+    let (walked, stamps) = std::thread::scope(|scope| {
+        let walking = scope.spawn(|| walk(world, config, options.agent.as_deref()));
+        let stamps = index.stamps();
+        (walking.join(), stamps)
+    });
+    let walked = walked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let stamps = stamps?;
+    Ok((walked.sorted(config, &stamps), stamps))
 }
 
-/// The stamps of the index as discovery wants them.
-pub fn known(places: &HashMap<PathBuf, PlaceRow>) -> Known<'_> {
-    Known::new(places)
+/// Discovers where the options say.
+fn look(world: &World, config: &Config, options: &SyncOptions, known: &Stamps) -> Result<Discovery, Error> {
+    match &options.from {
+        Some(path) => from::discover(world, config, path, options.agent.as_deref(), known),
+        None => Ok(discover(world, config, options.agent.as_deref(), known)),
+    }
 }
 
 fn stat_of(row: &PlaceRow) -> Stat {
@@ -150,8 +160,8 @@ fn stat_of(row: &PlaceRow) -> Stat {
 }
 
 /// Whether the store has seen this file as it is now, as the same part of the same session.
-pub(crate) fn unchanged(places: &HashMap<PathBuf, PlaceRow>, file: &Found) -> bool {
-    places.get(&file.path).is_some_and(|row| {
+pub(crate) fn unchanged(stamps: &Stamps, file: &Found) -> bool {
+    stamps.get(&file.path).is_some_and(|row| {
         let same_owner = match (&file.owner, &row.session) {
             (Owner::Session(id), Some(session)) => id == session,
             (Owner::Shared(_), None) => true,

@@ -80,9 +80,9 @@ fn stamp_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
     }
     index.failures()?;
     let mut problems = Vec::new();
-    for (path, row) in index.places()? {
-        let Some(id) = row.session else { continue };
-        let file = store.session(&SessionKey::new(row.agent, id))?;
+    for row in index.stamps()?.iter() {
+        let (path, Some(id)) = (&row.path, &row.session) else { continue };
+        let file = store.session(&SessionKey::new(&row.agent, id))?;
         let entry = file.as_ref().and_then(|file| file.sources.get(&row.source));
         // Where a source lay is not known of a session file that was made anew.
         let fits = |entry: &SourceEntry| {

@@ -6,9 +6,10 @@
 use arbitrary::Unstructured;
 use retro_agents::script::Script;
 use retro_agents::{AGENTS, Agent};
-use retro_engine::discover::{Known, discover};
+use retro_engine::discover::discover;
 use retro_engine::{Config, World};
 use retro_model::SessionKey;
+use retro_store::Stamps;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -68,7 +69,7 @@ fn tell(agent: &dyn Agent) -> Result<Told, Box<dyn std::error::Error>> {
     }
     let world = World::at(home.path());
     let config = Config::for_root(home.path().join("store"));
-    let mut found = discover(&world, &config, Some(agent.name()), &Known::new(&Default::default()));
+    let mut found = discover(&world, &config, Some(agent.name()), &Stamps::default());
     found.sessions.sort_by(|a, b| a.key.cmp(&b.key));
     let mut told = Told::default();
     for session in found.sessions {

@@ -14,6 +14,9 @@ use crate::{Error, Store};
 
 const KIND: &str = "normalized";
 
+/// The level of zstd: a cache is written often and read seldom.
+const LEVEL: i32 = 1;
+
 /// What the compressor takes at once.
 const BLOCK_BYTES: usize = 128 * 1024;
 
@@ -65,7 +68,7 @@ impl Store {
         let part = PartFile::new(self.files.clone(), path.clone())?;
         let header = Header { retro: KIND.to_owned(), stamp: stamp.to_owned() };
         let begin = || -> io::Result<_> {
-            let mut encoder = zstd::Encoder::new(part, 3)?;
+            let mut encoder = zstd::Encoder::new(part, LEVEL)?;
             // A power cut may leave any bytes under this name: the checksum tells.
             encoder.include_checksum(true)?;
             let mut lines = BufWriter::with_capacity(BLOCK_BYTES, encoder);

@@ -9,6 +9,7 @@
 mod responses;
 mod rows;
 mod schema;
+mod stamps;
 mod writer;
 
 use retro_model::SessionKey;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use rows::{FailureRow, PlaceRow, SessionRow, SourceRow, TurnRow};
+pub use stamps::Stamps;
 pub use writer::Writer;
 
 use crate::error::is_broken;
@@ -184,16 +186,16 @@ impl Index {
     }
 
     /// The stamp of every source file seen, by path.
-    pub fn places(&self) -> Result<HashMap<PathBuf, PlaceRow>, Error> {
+    pub fn stamps(&self) -> Result<Stamps, Error> {
         let rows = self.all(&format!("SELECT {} FROM places", rows::PLACE), [], PlaceRow::read)?;
-        Ok(rows.into_iter().map(|row| (row.path.clone(), row)).collect())
+        Ok(rows.into_iter().collect())
     }
 
     /// The stamps of one session's files.
-    pub fn places_of(&self, key: &SessionKey) -> Result<HashMap<PathBuf, PlaceRow>, Error> {
+    pub fn stamps_of(&self, key: &SessionKey) -> Result<Stamps, Error> {
         let text = format!("SELECT {} FROM places WHERE agent = ?1 AND session = ?2", rows::PLACE);
         let rows = self.all(&text, (&key.agent, &key.id), PlaceRow::read)?;
-        Ok(rows.into_iter().map(|row| (row.path.clone(), row)).collect())
+        Ok(rows.into_iter().collect())
     }
 
     /// How far each source of a session was read, by source and revision.

@@ -1,7 +1,7 @@
 //! Is everything in order, and what helps where it is not.
 
 use retro_engine::discover::discover;
-use retro_engine::{Config, World, sync::known};
+use retro_engine::{Config, World};
 use retro_store::{RealDisk, Store};
 use serde::Serialize;
 use std::sync::Arc;
@@ -112,8 +112,8 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
         None => {}
     }
 
-    let (rows, places) = stored(config).unwrap_or_default();
-    let found = discover(world, config, None, &known(&places));
+    let (rows, stamps) = stored(config).unwrap_or_default();
+    let found = discover(world, config, None, &stamps);
     for (agent, root) in &found.roots {
         let count = found.sessions.iter().filter(|session| session.key.agent == *agent).count();
         say("agents", Health::Good, format!("{agent}: {} ({count} sessions)", root.display()), None);
@@ -128,7 +128,7 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
     for title in &found.unsupported {
         say("agents", Health::Notice, format!("{title} is used here and not supported yet"), None);
     }
-    for warning in crate::list::deletion_warnings(world, &found, &places) {
+    for warning in crate::list::deletion_warnings(world, &found, &stamps) {
         say("agents", Health::Notice, warning, Some("retro schedule print"));
     }
     say("sessions", Health::Good, format!("{} in the store", rows.len()), None);

@@ -3,12 +3,11 @@
 use retro_agents::{AGENTS, Agent, by_name};
 use retro_engine::discover::{Discovery, SessionFiles, discover};
 use retro_engine::platform::{is_below, project_name};
-use retro_engine::{Config, World, read::peek, sync::known};
+use retro_engine::{Config, World, read::peek};
 use retro_model::{Facts, LinkKind, SessionKey, Timestamp};
-use retro_store::{PlaceRow, RealDisk, SessionRow, Store};
+use retro_store::{RealDisk, SessionRow, Stamps, Store};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::Error;
@@ -86,9 +85,9 @@ const CLOCK_SKEW_MS_MAX: i64 = 86_400_000;
 
 /// Lists sessions. Never captures and never creates a store.
 pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<ListView, Error> {
-    let (rows, places) = stored(config)?;
-    let found = discover(world, config, options.agent.as_deref(), &known(&places));
-    let warnings = deletion_warnings(world, &found, &places);
+    let (rows, stamps) = stored(config)?;
+    let found = discover(world, config, options.agent.as_deref(), &stamps);
+    let warnings = deletion_warnings(world, &found, &stamps);
     let mut live: BTreeMap<&SessionKey, &SessionFiles> =
         found.sessions.iter().map(|session| (&session.key, session)).collect();
 
@@ -98,7 +97,7 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
         if options.agent.as_deref().is_some_and(|agent| agent != key.agent) {
             continue;
         }
-        sessions.push(from_row(config, row, live.remove(&key), &places));
+        sessions.push(from_row(config, row, live.remove(&key), &stamps));
     }
     for session in live.into_values() {
         sessions.push(from_files(config, session));
@@ -156,25 +155,20 @@ fn adopt(sessions: &mut [SessionView], rows: &[SessionRow]) {
 }
 
 /// Rows and stamps of the store, if there is one.
-pub(crate) fn stored(config: &Config) -> Result<(Vec<SessionRow>, HashMap<PathBuf, PlaceRow>), Error> {
+pub(crate) fn stored(config: &Config) -> Result<(Vec<SessionRow>, Stamps), Error> {
     let store = match Store::open(&config.root.value, Arc::new(RealDisk)) {
         Ok(store) => store,
         Err(error) if error.is_absent() => return Ok(Default::default()),
         Err(error) => return Err(error.into()),
     };
     match store.index_if_there()? {
-        Some(index) => Ok((index.session_rows()?, index.places()?)),
+        Some(index) => Ok((index.session_rows()?, index.stamps()?)),
         None => Ok(Default::default()),
     }
 }
 
-fn from_row(
-    config: &Config,
-    row: &SessionRow,
-    live: Option<&SessionFiles>,
-    places: &HashMap<PathBuf, PlaceRow>,
-) -> SessionView {
-    let up_to_date = live.is_none_or(|session| session.files.iter().all(|file| seen(places, file)));
+fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>, stamps: &Stamps) -> SessionView {
+    let up_to_date = live.is_none_or(|session| session.files.iter().all(|file| seen(stamps, file)));
     SessionView {
         agent: row.agent.clone(),
         session_id: row.id.clone(),
@@ -194,8 +188,8 @@ fn from_row(
     }
 }
 
-fn seen(places: &HashMap<PathBuf, PlaceRow>, file: &retro_agents::Found) -> bool {
-    places.get(&file.path).is_some_and(|row| row.size == file.stat.size && row.mtime_ns == file.stat.mtime_ns)
+pub(crate) fn seen(stamps: &Stamps, file: &retro_agents::Found) -> bool {
+    stamps.get(&file.path).is_some_and(|row| row.size == file.stat.size && row.mtime_ns == file.stat.mtime_ns)
 }
 
 fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
@@ -230,21 +224,12 @@ fn in_project(session: &SessionView, wanted: &str) -> bool {
 const WARN_DAYS_BEFORE: u32 = 5;
 
 /// Warnings about transcripts that their agent will soon delete.
-pub(crate) fn deletion_warnings(
-    world: &World,
-    found: &Discovery,
-    places: &HashMap<PathBuf, PlaceRow>,
-) -> Vec<String> {
+pub(crate) fn deletion_warnings(world: &World, found: &Discovery, stamps: &Stamps) -> Vec<String> {
     let now_ms = world.now().as_millis();
-    AGENTS.iter().filter_map(|agent| deletion_warning(*agent, found, places, now_ms)).collect()
+    AGENTS.iter().filter_map(|agent| deletion_warning(*agent, found, stamps, now_ms)).collect()
 }
 
-fn deletion_warning(
-    agent: &dyn Agent,
-    found: &Discovery,
-    places: &HashMap<PathBuf, PlaceRow>,
-    now_ms: i64,
-) -> Option<String> {
+fn deletion_warning(agent: &dyn Agent, found: &Discovery, stamps: &Stamps, now_ms: i64) -> Option<String> {
     let deletion = agent.deletion()?;
     let age_days = |session: &SessionFiles| (now_ms - session.mtime_ns() / 1_000_000) / 86_400_000;
     let near = |session: &&SessionFiles| {
@@ -253,7 +238,7 @@ fn deletion_warning(
     let old: Vec<&SessionFiles> =
         found.sessions.iter().filter(|session| session.key.agent == agent.name()).filter(near).collect();
     let oldest = old.iter().map(|session| age_days(session)).max()?;
-    let lost = old.iter().filter(|session| !session.files.iter().all(|file| seen(places, file))).count();
+    let lost = old.iter().filter(|session| !session.files.iter().all(|file| seen(stamps, file))).count();
     let safety = match lost {
         0 => "all of them are in the store".to_owned(),
         _ => format!("{lost} of them are not in the store: run `retro sync` now"),

@@ -2,10 +2,13 @@
 
 use retro_agents::by_name;
 use retro_engine::stages::{STAGES, ledger_input, stamp};
-use retro_engine::{Config, World, discover::discover, sync::known};
+use retro_engine::{Config, World, discover::discover};
 use serde::Serialize;
 
-use crate::{Error, list::stored};
+use crate::{
+    Error,
+    list::{seen, stored},
+};
 use retro_store::{RealDisk, Store};
 use std::sync::Arc;
 
@@ -37,13 +40,9 @@ pub struct StageView {
 
 /// Says how far each stage is. Discovers, writes nothing.
 pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
-    let (rows, places) = stored(config)?;
-    let found = discover(world, config, None, &known(&places));
-    let fresh = |file: &retro_agents::Found| {
-        places
-            .get(&file.path)
-            .is_some_and(|row| row.size == file.stat.size && row.mtime_ns == file.stat.mtime_ns)
-    };
+    let (rows, stamps) = stored(config)?;
+    let found = discover(world, config, None, &stamps);
+    let fresh = |file: &retro_agents::Found| seen(&stamps, file);
     let unread = found.sessions.iter().filter(|session| !session.files.iter().all(fresh)).count() as u64;
     let index = match Store::open(&config.root.value, Arc::new(RealDisk)) {
         Ok(store) => store.index_if_there()?,

@@ -1,12 +1,12 @@
 //! Where things stand, and what to do next.
 
 use retro_engine::discover::discover;
-use retro_engine::{Config, World, sync::known};
+use retro_engine::{Config, World};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
 use crate::Error;
-use crate::list::{deletion_warnings, stored};
+use crate::list::{deletion_warnings, seen, stored};
 
 /// The answer.
 #[derive(Debug, Clone, Serialize)]
@@ -50,13 +50,9 @@ pub struct Next {
 
 /// Says where things stand. Never captures and never creates a store.
 pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
-    let (rows, places) = stored(config)?;
-    let discovery = discover(world, config, None, &known(&places));
-    let fresh = |file: &retro_agents::Found| {
-        places
-            .get(&file.path)
-            .is_some_and(|row| row.size == file.stat.size && row.mtime_ns == file.stat.mtime_ns)
-    };
+    let (rows, stamps) = stored(config)?;
+    let discovery = discover(world, config, None, &stamps);
+    let fresh = |file: &retro_agents::Found| seen(&stamps, file);
     let unread = discovery.sessions.iter().filter(|session| !session.files.iter().all(fresh)).count() as u64;
     let on_disk: HashSet<_> = discovery.sessions.iter().map(|session| &session.key).collect();
     let only_here = rows.iter().filter(|row| !on_disk.contains(&row.key())).count() as u64;
@@ -82,7 +78,7 @@ pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
         source_bytes: discovery.sessions.iter().map(|session| session.bytes()).sum(),
         store_bytes: retro_engine::sync::measured_bytes(config)?,
         free_bytes: retro_engine::platform::free_bytes(root),
-        warnings: deletion_warnings(world, &discovery, &places),
+        warnings: deletion_warnings(world, &discovery, &stamps),
         unsupported: discovery.unsupported,
     })
 }

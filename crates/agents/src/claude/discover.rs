@@ -10,7 +10,7 @@
 use retro_model::{SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
 
-use crate::walk::{sorted, unreadable, why};
+use crate::walk::{below, names, through, unreadable, why};
 use crate::{Encoding, Format, Found, Owner, Places, Stat};
 
 /// The folders in which it may keep its logs. `CLAUDE_CONFIG_DIR`, a list as
@@ -46,7 +46,7 @@ impl Walk<'_> {
         if !top.exists() {
             return;
         }
-        let mut entries = sorted(&top).into_iter();
+        let mut entries = through(&top).into_iter();
         while let Some(entry) = entries.next() {
             let entry = match entry {
                 Ok(entry) => entry,
@@ -64,10 +64,8 @@ impl Walk<'_> {
                 }
                 continue;
             }
-            let Ok(below) = entry.path().strip_prefix(self.root) else { continue };
-            let names: Vec<_> = below.iter().map(|name| name.to_string_lossy()).collect();
-            let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-            self.file(entry.path(), &names);
+            let Some(below) = below(self.root, entry.path()) else { continue };
+            self.file(entry.path(), &names(&below));
         }
     }
 

@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::identify::{Signs, signs};
 use super::{names, threads};
-use crate::walk::{sorted, unreadable, why};
+use crate::walk::{through, unreadable, why};
 use crate::{Encoding, Format, Found, Owner, Places, Stat};
 
 /// Bytes of a log without a rollout's name that are read to tell what it is.
@@ -93,7 +93,7 @@ impl Walk<'_> {
         if !top.exists() {
             return;
         }
-        let mut entries = sorted(top).max_depth(depth).into_iter();
+        let mut entries = through(top).max_depth(depth).into_iter();
         while let Some(entry) = entries.next() {
             let entry = match entry {
                 Ok(entry) => entry,

@@ -10,7 +10,7 @@
 use retro_model::{SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
 
-use crate::walk::{sorted, unreadable, why};
+use crate::walk::{below, names, through, unreadable, why};
 use crate::{Encoding, Format, Found, Owner, Places, Stat};
 
 /// The folders in which it may keep its logs. `GROK_HOME`, a list as other tools
@@ -33,7 +33,7 @@ pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
         return;
     }
     let mut walk = Walk { root, last: None, found };
-    let mut entries = sorted(&top).into_iter();
+    let mut entries = through(&top).into_iter();
     while let Some(entry) = entries.next() {
         let entry = match entry {
             Ok(entry) => entry,
@@ -50,10 +50,8 @@ pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
             }
             continue;
         }
-        let Ok(below) = entry.path().strip_prefix(root) else { continue };
-        let names: Vec<_> = below.iter().map(|name| name.to_string_lossy()).collect();
-        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-        walk.file(entry.path(), &names);
+        let Some(below) = below(root, entry.path()) else { continue };
+        walk.file(entry.path(), &names(&below));
     }
 }
 
@@ -292,13 +290,14 @@ mod tests {
         walk(&root, &mut |found| {
             seen.push((found.owner, found.source.to_string(), found.unreadable.is_some()))
         });
+        seen.sort_by_key(|(owner, source, _)| (format!("{owner:?}"), source.clone()));
         let shared = |name: &str| Owner::Shared(name.to_owned());
         assert_eq!(
             seen,
             [
-                (shared("sessions/g/.cwd"), "sessions%2Fg%2F.cwd".to_owned(), false),
-                (Owner::Session("s1".into()), "summary".to_owned(), false),
                 (Owner::Session("s1".into()), "m".to_owned(), false),
+                (Owner::Session("s1".into()), "summary".to_owned(), false),
+                (shared("sessions/g/.cwd"), "sessions%2Fg%2F.cwd".to_owned(), false),
                 (shared("sessions/g/s2/summary.json"), "sessions%2Fg%2Fs2%2Fsummary.json".to_owned(), false),
                 (shared("sessions/g/s3/updates.jsonl"), "sessions%2Fg%2Fs3%2Fupdates.jsonl".to_owned(), true),
             ]

@@ -41,7 +41,10 @@ pub(crate) fn read_at(home: &Path, codex_home: Option<String>) -> Home {
     let places = Places { home: home.to_owned(), env: &env, extra_roots: Vec::new() };
     let mut all = Home::default();
     for root in codex().roots(&places) {
-        codex().discover(&root, &mut |found| all.take(found));
+        let mut files = Vec::new();
+        codex().discover(&root, &mut |found| files.push(found));
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.into_iter().for_each(|found| all.take(found));
     }
     all
 }

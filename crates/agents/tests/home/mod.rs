@@ -38,7 +38,10 @@ impl Home {
         let places = Places { home: home.to_owned(), env: &|_| None, extra_roots: Vec::new() };
         let mut all = Home::default();
         for root in agent.roots(&places) {
-            agent.discover(&root, &mut |found| all.take(agent, found));
+            let mut files = Vec::new();
+            agent.discover(&root, &mut |found| files.push(found));
+            files.sort_by(|a, b| a.path.cmp(&b.path));
+            files.into_iter().for_each(|found| all.take(agent, found));
         }
         all
     }

@@ -2,22 +2,17 @@
 
 use retro_agents::{Agent, Cursor, Encoding, Format, Found, Parsed, Part, Reader, Stat};
 use retro_model::{SessionKey, SourceKey, SourceKind};
-use retro_store::{Archive, Commit, Comparison, PlaceRow, Slot, SourceRow, Store};
+use retro_store::{Archive, Commit, Comparison, PlaceRow, SourceRow, Store};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::ops::Range;
 
+use super::live::{CHUNK_BYTES, LastBytes, TAIL_BYTES, count_lines, hash_before, open_at};
 use super::{SourceFacts, slot};
 use crate::Error;
-use crate::discover::{SharedFile, open};
+use crate::discover::open;
 use crate::read::{LARGE_BYTES, feed_raw, format_name};
-
-/// Bytes before the captured end that must still be there before an append is trusted.
-const TAIL_BYTES: u64 = 64 * 1024;
-
-/// Bytes that become one frame.
-const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// A source to capture, and what is known of it.
 pub(super) struct Target<'a> {
@@ -211,19 +206,6 @@ fn grown(found: &Found, place: &PlaceRow, stat: Stat, row: &SourceRow) -> io::Re
     Ok(hash_before(&mut file, row.end)?.as_bytes().as_slice() == row.tail_hash.as_slice())
 }
 
-/// Hash of the last bytes before `end`.
-fn hash_before(file: &mut File, end: u64) -> io::Result<blake3::Hash> {
-    Ok(blake3::hash(&bytes_before(file, end)?))
-}
-
-fn bytes_before(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
-    let start = end.saturating_sub(TAIL_BYTES);
-    file.seek(SeekFrom::Start(start))?;
-    let mut bytes = Vec::new();
-    file.take(end - start).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 /// A document belongs to a revision only if it is equal to it.
 fn place_document(target: &Target<'_>) -> Result<Belongs, Failure> {
     for revision in (1..=target.revisions).rev() {
@@ -344,8 +326,7 @@ fn append(
     let mut end = start;
     let mut chunk = Vec::new();
     loop {
-        chunk.clear();
-        (&mut live.rest).take(CHUNK_BYTES as u64).read_to_end(&mut chunk).map_err(source_error)?;
+        live.next(&mut chunk).map_err(source_error)?;
         if chunk.is_empty() && !(end == 0 && commit.is_none()) {
             break;
         }
@@ -425,136 +406,4 @@ fn remember(
     };
     rows.insert(at, row);
     parsed
-}
-
-/// A live source opened at an offset.
-struct Live {
-    rest: Box<dyn Read>,
-    /// The last bytes before the offset.
-    before: Vec<u8>,
-    /// A second handle on the same open file, to look back; none if compressed.
-    look_back: Option<File>,
-}
-
-impl Live {
-    /// Whether the bytes before `end` are still those that were read; of the first
-    /// chunk, which has none before it, those it begins with. A file is rewritten
-    /// from its start, so what was read of the new version shows there.
-    fn still(&mut self, end: u64, last: &LastBytes, chunk: &[u8]) -> io::Result<bool> {
-        let Some(file) = &mut self.look_back else { return Ok(true) };
-        if end > 0 {
-            return Ok(bytes_before(file, end)? == last.0);
-        }
-        let head = chunk.get(..TAIL_BYTES as usize).unwrap_or(chunk);
-        Ok(bytes_before(file, head.len() as u64)? == head)
-    }
-}
-
-fn open_at(found: &Found, offset: u64) -> io::Result<Live> {
-    if let Some(rows) = &found.content {
-        let (before, rest) = rows.split_at_checked(offset as usize).unwrap_or((rows, &[]));
-        let mut last = LastBytes::default();
-        last.push(before);
-        return Ok(Live { rest: Box::new(io::Cursor::new(rest.to_vec())), before: last.0, look_back: None });
-    }
-    match found.encoding {
-        Encoding::Plain => {
-            let mut look_back = File::open(&found.path)?;
-            let before = bytes_before(&mut look_back, offset)?;
-            let mut rest = File::open(&found.path)?;
-            rest.seek(SeekFrom::Start(offset))?;
-            Ok(Live { rest: Box::new(rest), before, look_back: Some(look_back) })
-        }
-        Encoding::Zstd => {
-            let mut rest = open(found)?;
-            let mut last = LastBytes::default();
-            let mut buffer = vec![0; 256 * 1024];
-            let mut left = offset;
-            while left > 0 {
-                let want = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-                let count = rest.read(&mut buffer[..want])?;
-                if count == 0 {
-                    return Err(io::Error::other("it became shorter while it was read"));
-                }
-                last.push(&buffer[..count]);
-                left -= count as u64;
-            }
-            Ok(Live { rest, before: last.0, look_back: None })
-        }
-    }
-}
-
-/// The last bytes of what went by.
-#[derive(Default)]
-struct LastBytes(Vec<u8>);
-
-impl LastBytes {
-    fn push(&mut self, bytes: &[u8]) {
-        let keep = TAIL_BYTES as usize;
-        if bytes.len() >= keep {
-            self.0.clear();
-            self.0.extend_from_slice(&bytes[bytes.len() - keep..]);
-            return;
-        }
-        let excess = (self.0.len() + bytes.len()).saturating_sub(keep);
-        self.0.drain(..excess);
-        self.0.extend_from_slice(bytes);
-    }
-
-    fn hash(&self) -> blake3::Hash {
-        blake3::hash(&self.0)
-    }
-}
-
-fn count_lines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
-}
-
-/// Keeps a file that serves many sessions: a log grows, anything else gets a
-/// revision a version.
-pub(super) fn take_shared(store: &Store, shared: &SharedFile) -> Result<(u32, u64), Error> {
-    let slot = |revision| Slot::Shared {
-        agent: shared.agent.name().to_owned(),
-        name: shared.name.clone(),
-        revision,
-    };
-    let read_error = |source| Error::Read { path: shared.file.path.clone(), source };
-    let mut revision = 0;
-    while store.archive(&slot(revision + 1)).tail()?.is_some() {
-        revision += 1;
-    }
-    let mut start = 0;
-    let mut records = 0;
-    if revision > 0 {
-        let archive = store.archive(&slot(revision));
-        let mut live = open(&shared.file).map_err(read_error)?;
-        let commit = archive.tail()?;
-        match (archive.compare(&mut live)?, commit) {
-            (Comparison::Equal | Comparison::SourceIsPrefix, _) => return Ok((revision, 0)),
-            (Comparison::SourceExtends, Some(commit)) if shared.file.kind == SourceKind::Log => {
-                (start, records) = (commit.end, commit.records);
-            }
-            (_, _) => revision += 1,
-        }
-    } else {
-        revision = 1;
-    }
-    let archive = store.archive(&slot(revision));
-    let mut live = open_at(&shared.file, start).map_err(read_error)?;
-    let mut new_bytes = 0;
-    let mut chunk = Vec::new();
-    loop {
-        chunk.clear();
-        (&mut live.rest).take(CHUNK_BYTES as u64).read_to_end(&mut chunk).map_err(read_error)?;
-        if chunk.is_empty() && new_bytes > 0 {
-            break;
-        }
-        records += count_lines(&chunk);
-        archive.append(&chunk, records)?;
-        new_bytes += chunk.len() as u64;
-        if chunk.len() < CHUNK_BYTES {
-            break;
-        }
-    }
-    Ok((revision, new_bytes))
 }

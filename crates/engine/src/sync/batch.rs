@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 use retro_agents::settle;
 use retro_model::{LedgerRow, Timestamp};
-use retro_store::{Index, Lock, PlaceRow, SourceRow, Store};
+use retro_store::{Index, Lock, SourceRow, Stamps, Store, Writer};
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::sync::mpsc;
 use std::time::Instant;
 
 use super::{Failure, Progress, SyncReport, agent_of};
@@ -41,7 +41,7 @@ pub(crate) struct Batcher<'a> {
     pub world: &'a World,
     pub store: &'a Store,
     pub index: &'a Index,
-    pub places: &'a HashMap<PathBuf, PlaceRow>,
+    pub stamps: &'a Stamps,
     pub progress: &'a (dyn Fn(Progress) + Sync),
     pub report: &'a mut SyncReport,
 }
@@ -112,72 +112,46 @@ impl Batcher<'_> {
             }
         }
         let now = self.world.now();
-        let (store, places) = (self.store, self.places);
-        let results: Vec<Result<(Captured, Settling), Error>> = work
-            .into_par_iter()
-            .map(|(session, sources)| {
-                let before = Before { sources, places };
-                let mut captured = capture::session(store, session, before)?;
-                let settling = settle_session(store, now, session, &mut captured, until)?;
-                Ok((captured, settling))
-            })
-            .collect();
-        self.store.sync_all()?;
         upkeep::forget(self.index)?;
-        let mut captured = Vec::with_capacity(results.len());
-        let mut stamps = Vec::new();
-        let mut ledgers = Vec::new();
+        let (store, stamps) = (self.store, self.stamps);
+        let one = |(session, sources): (&SessionFiles, Vec<SourceRow>)| -> Result<_, Error> {
+            let before = Before { sources, stamps };
+            let mut captured = capture::session(store, session, before)?;
+            let settling = settle_session(store, now, session, &mut captured, until)?;
+            Ok((captured, settling))
+        };
+        let mut captured = Vec::with_capacity(batch.len());
         let mut large = Vec::new();
-        for (result, session) in results.into_iter().zip(batch) {
-            let (one, settling) = match result {
-                Err(error) if error.is_of_one_session() => {
-                    self.report.fail(&session.key, &error);
-                    continue;
+        let mut analyzed = 0;
+        let report = &mut *self.report;
+        // Rows are written while other sessions are still being read, and count only
+        // when all files are safe.
+        std::thread::scope(|scope| -> Result<(), Error> {
+            let (send, receive) = mpsc::channel();
+            scope.spawn(move || {
+                work.into_par_iter().for_each_with(send, |send, work| {
+                    let key = work.0.key.clone();
+                    // Nobody listens any more when the index failed.
+                    let _ = send.send((key, one(work)));
+                });
+            });
+            self.index.try_write(|index| {
+                for (key, result) in receive {
+                    let (one, settling) = match result {
+                        Err(error) if error.is_of_one_session() => {
+                            report.fail(&key, &error);
+                            continue;
+                        }
+                        result => result?,
+                    };
+                    put_rows(index, &one, &settling, until, behind.contains(&one.key), now)?;
+                    analyzed += u64::from(settling.stamp.is_some());
+                    large.extend(settling.large.map(|wanted| (one.key.clone(), wanted)));
+                    captured.push(one);
                 }
-                result => result?,
-            };
-            if let Some(stamp) = settling.stamp {
-                stamps.push((one.key.clone(), stamp));
-            }
-            large.extend(settling.large.map(|wanted| (one.key.clone(), wanted)));
-            ledgers.extend(settling.ledger.map(|rows| (one.key.clone(), one.content.clone(), rows)));
-            captured.push(one);
-        }
-        self.index.write(|index| {
-            for one in &captured {
-                for place in &one.places {
-                    index.put_place(place)?;
-                    index.clear_failure(&place.path)?;
-                }
-                for source in &one.sources {
-                    index.put_source(source)?;
-                }
-                if !one.places.is_empty() {
-                    index.put_session(&one.session)?;
-                    index.put_stage(&one.key, "capture", version("capture"), &one.content)?;
-                }
-                if runs("turns", until) && !one.overflowed {
-                    for turn in &one.turns {
-                        index.put_turn(turn)?;
-                    }
-                    let parser = agent_of(&one.key).map_or(0, |agent| agent.parser_version());
-                    if !behind.contains(&one.key) {
-                        index.put_stage(&one.key, "turns", parser, &one.content)?;
-                    }
-                }
-                for (path, reason) in &one.failed {
-                    index.put_failure(path, &one.key.agent, reason, now)?;
-                }
-            }
-            for (key, stamp) in &stamps {
-                index.put_stage(key, "normalized", version("normalized"), stamp)?;
-            }
-            for (key, content, rows) in &ledgers {
-                cold::put_ledger(index, key, content, rows)?;
-            }
-            Ok(())
+                Ok(store.sync_all()?)
+            })
         })?;
-        let mut analyzed = stamps.len() as u64;
         for (key, wanted) in large {
             let Some(agent) = agent_of(&key) else { continue };
             match large::settle(self.store, self.index, agent, &key, wanted) {
@@ -259,7 +233,7 @@ fn settle_session(
     }
     if captured.session.bytes > LARGE_BYTES {
         let turns = captured.overflowed && runs("turns", until);
-        let wanted = Wanted { turns, ledger_file: quiet, normalized: quiet && runs("normalized", until) };
+        let wanted = Wanted { turns, normalized: quiet && runs("normalized", until) };
         return Ok(Settling { large: Some(wanted), ..Settling::default() });
     }
     let events = match whole {
@@ -268,15 +242,54 @@ fn settle_session(
     };
     let rows = ledger::rows(&session.key, &events);
     let mut stamp = None;
-    if quiet {
-        store.put_ledger(&session.key, &rows)?;
-    }
     if quiet && runs("normalized", until) {
+        store.put_ledger(&session.key, &rows)?;
         let made = stages::stamp(session.agent, &captured.content);
         store.put_normalized(&session.key, &made, &events)?;
         stamp = Some(made);
     }
     Ok(Settling { stamp, ledger: Some(rows), large: None })
+}
+
+/// Puts what was learned of a session into the index.
+fn put_rows(
+    index: &Writer<'_>,
+    one: &Captured,
+    settling: &Settling,
+    until: Option<&'static Stage>,
+    turns_are_behind: bool,
+    now: Timestamp,
+) -> Result<(), retro_store::Error> {
+    for place in &one.places {
+        index.put_place(place)?;
+        index.clear_failure(&place.path)?;
+    }
+    for source in &one.sources {
+        index.put_source(source)?;
+    }
+    if !one.places.is_empty() {
+        index.put_session(&one.session)?;
+        index.put_stage(&one.key, "capture", version("capture"), &one.content)?;
+    }
+    if runs("turns", until) && !one.overflowed {
+        for turn in &one.turns {
+            index.put_turn(turn)?;
+        }
+        let parser = agent_of(&one.key).map_or(0, |agent| agent.parser_version());
+        if !turns_are_behind {
+            index.put_stage(&one.key, "turns", parser, &one.content)?;
+        }
+    }
+    for (path, reason) in &one.failed {
+        index.put_failure(path, &one.key.agent, reason, now)?;
+    }
+    if let Some(stamp) = &settling.stamp {
+        index.put_stage(&one.key, "normalized", version("normalized"), stamp)?;
+    }
+    if let Some(rows) = &settling.ledger {
+        cold::put_ledger(index, &one.key, &one.content, rows)?;
+    }
+    Ok(())
 }
 
 /// Whether bytes were captured whose turns are not in the index. Those of the next
@@ -342,9 +355,6 @@ pub(crate) fn backfill(
                 let mut one = capture::from_raw(store, *agent, key, mtime_ns)?;
                 let Some(sources) = one.whole.take() else { return Ok((one, Vec::new())) };
                 let ledger = ledger::rows(key, &settle(*agent, key, sources).events);
-                if cold::is_quiet(mtime_ns, world.now()) {
-                    store.put_ledger(key, &ledger)?;
-                }
                 Ok((one, ledger))
             })
             .collect();
@@ -378,8 +388,7 @@ pub(crate) fn backfill(
         })?;
         for (one, _) in good.iter().filter(|(one, _)| one.overflowed) {
             let Some(agent) = agent_of(&one.key) else { continue };
-            let quiet = cold::is_quiet(one.session.mtime_ns, world.now());
-            let wanted = Wanted { turns: true, ledger_file: quiet, normalized: false };
+            let wanted = Wanted { turns: true, normalized: false };
             if let Err(error) = large::settle(store, index, agent, &one.key, wanted) {
                 report.fail(&one.key, &error);
             }

@@ -2,8 +2,7 @@
 
 use rayon::prelude::*;
 use retro_agents::{Format, Parsed, Part, Reader, settle};
-use retro_store::Store;
-use std::collections::HashMap;
+use retro_store::{Stamps, Store};
 use std::io::Read;
 use std::time::Instant;
 
@@ -20,14 +19,14 @@ pub(super) fn run(
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
     // A store that does not exist yet is not made for a question.
-    let (places, in_store) = match Store::open(&config.root.value, world.disk.clone()) {
+    let (stamps, in_store) = match Store::open(&config.root.value, world.disk.clone()) {
         Ok(store) => {
-            (store.index_if_there()?.map_or(Ok(HashMap::new()), |index| index.places())?, Some(store))
+            (store.index_if_there()?.map_or(Ok(Stamps::default()), |index| index.stamps())?, Some(store))
         }
-        Err(error) if error.is_absent() => (HashMap::new(), None),
+        Err(error) if error.is_absent() => (Stamps::default(), None),
         Err(error) => return Err(error.into()),
     };
-    let mut found = look(world, config, options, &places)?;
+    let mut found = look(world, config, options, &stamps)?;
     let mut report = SyncReport::of(&found);
     let excluder = Excluder::new(config);
     let before = found.sessions.len();
@@ -39,7 +38,7 @@ pub(super) fn run(
         if options.sessions.as_ref().is_some_and(|keys| !keys.contains(&session.key)) {
             continue;
         }
-        if !options.force && session.files.iter().all(|file| unchanged(&places, file)) {
+        if !options.force && session.files.iter().all(|file| unchanged(&stamps, file)) {
             report.skipped_unchanged += 1;
             continue;
         }

@@ -4,8 +4,7 @@
 use retro_engine::capture::{self, Before};
 use retro_engine::discover::discover;
 use retro_model::{SessionKey, SourceKey};
-use retro_store::{Lock, Slot, Store};
-use std::collections::HashMap;
+use retro_store::{Lock, Slot, Stamps, Store};
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,7 +47,7 @@ fn a_source_that_is_gone_when_it_is_to_be_read_fails_alone() {
             harm(&main);
             let store = machine.store();
             let held = lock(&store);
-            let before = Before { sources: Vec::new(), places: &HashMap::new() };
+            let before = Before { sources: Vec::new(), stamps: &Stamps::default() };
             let captured = capture::session(&store, session, before).unwrap();
             drop(held);
             if main.is_file() {

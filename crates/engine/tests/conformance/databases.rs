@@ -6,9 +6,9 @@ use retro_agents::script::Script;
 use retro_engine::capture::{self, Before};
 use retro_engine::discover::discover;
 use retro_model::{SessionKey, SourceKey, SourceKind};
-use retro_store::Slot;
+use retro_store::{Slot, Stamps};
 use rusqlite::Connection;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -244,7 +244,7 @@ fn rows_that_are_no_hint_are_kept_as_revisions() {
             session.files.retain(|file| file.source != rows.source);
             session.files.push(rows.clone());
             let _lock = store.lock(&|| false).unwrap().unwrap();
-            let before = Before { sources: Vec::new(), places: &HashMap::new() };
+            let before = Before { sources: Vec::new(), stamps: &Stamps::default() };
             let captured = capture::session(&store, &session, before).unwrap();
             assert!(captured.failed.is_empty(), "{}: {:?}", agent.name(), captured.failed);
         }

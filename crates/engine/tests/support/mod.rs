@@ -2,11 +2,11 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 use retro_agents::{AGENTS, Agent, by_name, script::Script};
-use retro_engine::discover::{Known, discover};
+use retro_engine::discover::discover;
 use retro_engine::{Config, SyncOptions, SyncReport, World, read, sync};
 use retro_model::{Event, SessionKey, SourceKind, Timestamp};
-use retro_store::{RealDisk, Slot, Store};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use retro_store::{RealDisk, Slot, Stamps, Store};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl Machine {
 
     /// The logs on this machine: what grows at its end. Anything else is written whole.
     pub fn logs(&self) -> BTreeSet<PathBuf> {
-        let found = discover(&self.world, &self.config, None, &Known::new(&HashMap::new()));
+        let found = discover(&self.world, &self.config, None, &Stamps::default());
         let files = found.sessions.into_iter().flat_map(|session| session.files);
         files.filter(|file| file.kind == SourceKind::Log).map(|file| file.path).collect()
     }

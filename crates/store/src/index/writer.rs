@@ -20,6 +20,14 @@ pub struct Writer<'a> {
 impl Index {
     /// Does `work` in one transaction; if it fails, nothing of it stays.
     pub fn write<T>(&self, work: impl FnOnce(&Writer<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        self.try_write(work)
+    }
+
+    /// Like [`Index::write`], for work that can fail in other ways too.
+    pub fn try_write<T, E: From<Error>>(
+        &self,
+        work: impl FnOnce(&Writer<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(Error::index(&self.path))?;
         let writer = Writer { transaction, path: &self.path };

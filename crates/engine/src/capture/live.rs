@@ -1,0 +1,126 @@
+//! A live file, read from an offset on in pieces, with an eye on what lies before.
+//!
+//! A log may be rewritten while it is read. So the last bytes that went by are
+//! remembered, and looked for in the file again before the next piece is believed.
+
+use retro_agents::{Encoding, Found};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use crate::discover::open;
+
+/// Bytes before the captured end that must still be there before an append is trusted.
+pub(super) const TAIL_BYTES: u64 = 64 * 1024;
+
+/// Bytes that become one frame.
+pub(super) const CHUNK_BYTES: usize = 4 * 1024 * 1024;
+
+/// A live source opened at an offset.
+pub(super) struct Live {
+    rest: Box<dyn Read>,
+    /// The last bytes before the offset.
+    pub before: Vec<u8>,
+    /// Bytes that the file had after the offset when it was opened; none if compressed.
+    length: u64,
+    /// A second handle on the same open file, to look back; none if compressed.
+    look_back: Option<File>,
+}
+
+impl Live {
+    /// Reads the next piece into `chunk`; it is empty at the end.
+    pub(super) fn next(&mut self, chunk: &mut Vec<u8>) -> io::Result<()> {
+        chunk.clear();
+        chunk.reserve(self.length.min(CHUNK_BYTES as u64) as usize + 1);
+        (&mut self.rest).take(CHUNK_BYTES as u64).read_to_end(chunk)?;
+        Ok(())
+    }
+
+    /// Whether the bytes before `end` are still those that were read; of the first
+    /// chunk, which has none before it, those it begins with. A file is rewritten
+    /// from its start, so what was read of the new version shows there.
+    pub(super) fn still(&mut self, end: u64, last: &LastBytes, chunk: &[u8]) -> io::Result<bool> {
+        let Some(file) = &mut self.look_back else { return Ok(true) };
+        if end > 0 {
+            return Ok(bytes_before(file, end)? == last.0);
+        }
+        let head = chunk.get(..TAIL_BYTES as usize).unwrap_or(chunk);
+        Ok(bytes_before(file, head.len() as u64)? == head)
+    }
+}
+
+pub(super) fn open_at(found: &Found, offset: u64) -> io::Result<Live> {
+    if let Some(rows) = &found.content {
+        let (before, rest) = rows.split_at_checked(offset as usize).unwrap_or((rows, &[]));
+        let mut last = LastBytes::default();
+        last.push(before);
+        let length = rest.len() as u64;
+        let rest = Box::new(io::Cursor::new(rest.to_vec()));
+        return Ok(Live { rest, before: last.0, length, look_back: None });
+    }
+    match found.encoding {
+        Encoding::Plain => {
+            let mut look_back = File::open(&found.path)?;
+            let before = bytes_before(&mut look_back, offset)?;
+            let mut rest = File::open(&found.path)?;
+            rest.seek(SeekFrom::Start(offset))?;
+            let length = rest.metadata()?.len().saturating_sub(offset);
+            Ok(Live { rest: Box::new(rest), before, length, look_back: Some(look_back) })
+        }
+        Encoding::Zstd => {
+            let mut rest = open(found)?;
+            let mut last = LastBytes::default();
+            let mut buffer = vec![0; 256 * 1024];
+            let mut left = offset;
+            while left > 0 {
+                let want = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                let count = rest.read(&mut buffer[..want])?;
+                if count == 0 {
+                    return Err(io::Error::other("it became shorter while it was read"));
+                }
+                last.push(&buffer[..count]);
+                left -= count as u64;
+            }
+            Ok(Live { rest, before: last.0, length: 0, look_back: None })
+        }
+    }
+}
+
+/// The last bytes of what went by.
+#[derive(Default)]
+pub(super) struct LastBytes(pub Vec<u8>);
+
+impl LastBytes {
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        let keep = TAIL_BYTES as usize;
+        if bytes.len() >= keep {
+            self.0.clear();
+            self.0.extend_from_slice(&bytes[bytes.len() - keep..]);
+            return;
+        }
+        let excess = (self.0.len() + bytes.len()).saturating_sub(keep);
+        self.0.drain(..excess);
+        self.0.extend_from_slice(bytes);
+    }
+
+    pub(super) fn hash(&self) -> blake3::Hash {
+        blake3::hash(&self.0)
+    }
+}
+
+/// Hash of the last bytes before `end`.
+pub(super) fn hash_before(file: &mut File, end: u64) -> io::Result<blake3::Hash> {
+    Ok(blake3::hash(&bytes_before(file, end)?))
+}
+
+fn bytes_before(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
+    let start = end.saturating_sub(TAIL_BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(end - start).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Lines that end in these bytes.
+pub(super) fn count_lines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}

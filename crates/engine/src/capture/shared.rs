@@ -1,0 +1,56 @@
+//! Keeping a file that serves many sessions, or none.
+
+use retro_model::SourceKind;
+use retro_store::{Comparison, Slot, Store};
+
+use super::live::{CHUNK_BYTES, count_lines, open_at};
+use crate::Error;
+use crate::discover::{SharedFile, open};
+
+/// Keeps a file that serves many sessions: a log grows, anything else gets a
+/// revision a version.
+pub(super) fn take(store: &Store, shared: &SharedFile) -> Result<(u32, u64), Error> {
+    let slot = |revision| Slot::Shared {
+        agent: shared.agent.name().to_owned(),
+        name: shared.name.clone(),
+        revision,
+    };
+    let read_error = |source| Error::Read { path: shared.file.path.clone(), source };
+    let mut revision = 0;
+    while store.archive(&slot(revision + 1)).tail()?.is_some() {
+        revision += 1;
+    }
+    let mut start = 0;
+    let mut records = 0;
+    if revision > 0 {
+        let archive = store.archive(&slot(revision));
+        let mut live = open(&shared.file).map_err(read_error)?;
+        let commit = archive.tail()?;
+        match (archive.compare(&mut live)?, commit) {
+            (Comparison::Equal | Comparison::SourceIsPrefix, _) => return Ok((revision, 0)),
+            (Comparison::SourceExtends, Some(commit)) if shared.file.kind == SourceKind::Log => {
+                (start, records) = (commit.end, commit.records);
+            }
+            (_, _) => revision += 1,
+        }
+    } else {
+        revision = 1;
+    }
+    let archive = store.archive(&slot(revision));
+    let mut live = open_at(&shared.file, start).map_err(read_error)?;
+    let mut new_bytes = 0;
+    let mut chunk = Vec::new();
+    loop {
+        live.next(&mut chunk).map_err(read_error)?;
+        if chunk.is_empty() && new_bytes > 0 {
+            break;
+        }
+        records += count_lines(&chunk);
+        archive.append(&chunk, records)?;
+        new_bytes += chunk.len() as u64;
+        if chunk.len() < CHUNK_BYTES {
+            break;
+        }
+    }
+    Ok((revision, new_bytes))
+}
