@@ -70,7 +70,7 @@ pub use names::Resolved;
 pub use own::OwnPrice;
 pub use query::{By, Order, Query, SessionFacts, TokenLimit};
 pub use report::{report, report_cells};
-pub use switches::{Reason, Switches, Told, decide_as};
+pub use switches::{REPLAY_PAUSE_MS, Switch, Told, decide_as, prices_as};
 pub use table::{Peak, PriceRow, Prices, Rates, Step, Tier};
 pub use tokens::Tokens;
 pub use unlogged::Unlogged;

@@ -12,89 +12,91 @@
 use retro_model::{LedgerRow, SessionKey, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Prices;
 use crate::count::{Counted, decide};
 
-/// Habits of counting. The default is ours: none of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Switches {
+/// A habit of counting. Ours is none of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switch {
+    /// Writing to a cache costs a quarter more than input where no price is published.
+    AssumedCachePrice,
     /// Rows whose model the log does not name are priced as `gpt-5`.
-    pub assumed_model: bool,
+    AssumedModel,
     /// Only what Codex broadcasts as `token_count` counts, so the last answer of
     /// a program that was killed does not.
-    pub broadcasts_only: bool,
+    BroadcastsOnly,
+    /// Models that the other program has no price of cost nothing.
+    MissingPrices,
     /// Logs that were compressed are not read.
-    pub plain_files_only: bool,
-    /// The first answers of a child are taken for its parent's as long as each
-    /// comes in the same second as the one before, or in the next; but not those
-    /// of a child whose log holds answers of another one, which tell themselves.
-    pub replay_by_clock: bool,
+    PlainFilesOnly,
+    /// A child whose log opens with two broadcasts in a second is taken to repeat its
+    /// parent, as long as each answer comes within a second of the one before; but
+    /// not a child whose log holds answers of another one, which tell themselves.
+    ReplayByClock,
     /// A copy without the server's request id counts like an answer of its own.
-    pub requestless_copies: bool,
+    RequestlessCopies,
     /// Lines that are not written without spaces are not read.
-    pub tight_lines_only: bool,
+    TightLinesOnly,
 }
 
-/// A switch by its name, for those who try one after the other.
-pub struct Reason {
-    /// The field's name, in words.
-    pub name: &'static str,
-    /// What counting so does, in one sentence.
-    pub about: &'static str,
-    /// Turns it on.
-    pub turn_on: fn(&mut Switches),
-}
-
-/// The model that [`Switches::assumed_model`] assumes.
-const ASSUMED_MODEL: &str = "gpt-5";
-
-impl Switches {
+impl Switch {
     /// Every switch, sorted by name.
-    pub const REASONS: &'static [Reason] = &[
-        Reason {
-            name: "assumed model",
-            about: "an answer whose model the log does not name is priced as gpt-5",
-            turn_on: |switches| switches.assumed_model = true,
-        },
-        Reason {
-            name: "broadcasts only",
-            about: "an answer that Codex recorded but had no time to broadcast is left out",
-            turn_on: |switches| switches.broadcasts_only = true,
-        },
-        Reason {
-            name: "plain files only",
-            about: "compressed logs are not read",
-            turn_on: |switches| switches.plain_files_only = true,
-        },
-        Reason {
-            name: "replay by clock",
-            about: "answers of a Codex fork or sub-agent that come quickly are taken for its parent's",
-            turn_on: |switches| switches.replay_by_clock = true,
-        },
-        Reason {
-            name: "requestless copies",
-            about: "copies that a resume of Claude Code 1.0 made without request id count again",
-            turn_on: |switches| switches.requestless_copies = true,
-        },
-        Reason {
-            name: "tight lines only",
-            about: "lines with spaces between names and values are not read",
-            turn_on: |switches| switches.tight_lines_only = true,
-        },
+    pub const ALL: [Switch; 8] = [
+        Switch::AssumedCachePrice,
+        Switch::AssumedModel,
+        Switch::BroadcastsOnly,
+        Switch::MissingPrices,
+        Switch::PlainFilesOnly,
+        Switch::ReplayByClock,
+        Switch::RequestlessCopies,
+        Switch::TightLinesOnly,
     ];
 
-    /// All of them on.
-    pub fn all() -> Switches {
-        let mut switches = Switches::default();
-        Switches::REASONS.iter().for_each(|reason| (reason.turn_on)(&mut switches));
-        switches
+    /// Its name in words, and what counting so does.
+    pub fn reason(self) -> (&'static str, &'static str) {
+        match self {
+            Switch::AssumedCachePrice => (
+                "assumed cache price",
+                "writing to a cache costs 1.25 times input where no price for it is published",
+            ),
+            Switch::AssumedModel => {
+                ("assumed model", "an answer whose model the log does not name is priced as gpt-5")
+            }
+            Switch::BroadcastsOnly => {
+                ("broadcasts only", "an answer that Codex recorded but had no time to broadcast is left out")
+            }
+            Switch::MissingPrices => (
+                "missing prices",
+                "an answer of a model that the other program has no price of costs nothing",
+            ),
+            Switch::PlainFilesOnly => ("plain files only", "compressed logs are not read"),
+            Switch::ReplayByClock => (
+                "replay by clock",
+                "the first answers of a Codex fork or sub-agent, if at most a second apart, are taken for its parent's",
+            ),
+            Switch::RequestlessCopies => (
+                "requestless copies",
+                "copies that a resume of Claude Code 1.0 made without request id count again",
+            ),
+            Switch::TightLinesOnly => {
+                ("tight lines only", "lines with spaces between names and values are not read")
+            }
+        }
     }
 }
+
+/// The model that [`Switch::AssumedModel`] assumes.
+const ASSUMED_MODEL: &str = "gpt-5";
+
+/// The longest pause in what [`Switch::ReplayByClock`] takes for a parent's answers.
+pub const REPLAY_PAUSE_MS: i64 = 1_000;
 
 /// What the log tells of an answer beyond its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Told {
-    /// When the child began whose log this is; none where it is no child's.
-    pub child_since: Option<Timestamp>,
+    /// When the first broadcast was made of a child's log that opens with two of them
+    /// at most [`REPLAY_PAUSE_MS`] apart; none in any other log.
+    pub burst_since: Option<Timestamp>,
     /// It stands in a compressed log.
     pub compressed: bool,
     /// It has no request id of the server's.
@@ -105,29 +107,48 @@ pub struct Told {
     pub broadcast_at: Option<Timestamp>,
     /// It was recorded and never broadcast.
     pub unbroadcast: bool,
+    /// The other program has no price of its model.
+    pub unpriced: bool,
 }
 
 /// Decides which rows count, with these habits. With none it is [`decide`].
-pub fn decide_as(rows: Vec<(SessionKey, LedgerRow, Told)>, switches: &Switches) -> Counted {
-    let replayed = if switches.replay_by_clock { replayed(&rows) } else { BTreeMap::new() };
+pub fn decide_as(rows: Vec<(SessionKey, LedgerRow, Told)>, on: &[Switch]) -> Counted {
+    let has = |switch| on.contains(&switch);
+    let replayed = if has(Switch::ReplayByClock) { replayed(&rows) } else { BTreeMap::new() };
     let mut kept = Vec::with_capacity(rows.len());
     for (session, mut row, told) in rows {
-        let left_out = (switches.plain_files_only && told.compressed)
-            || (switches.tight_lines_only && told.spaced)
-            || (switches.broadcasts_only && told.unbroadcast)
+        let left_out = (has(Switch::PlainFilesOnly) && told.compressed)
+            || (has(Switch::TightLinesOnly) && told.spaced)
+            || (has(Switch::BroadcastsOnly) && told.unbroadcast)
             || replayed.get(&session).is_some_and(|until| row.ts.is_some_and(|ts| ts <= *until));
         if left_out {
             continue;
         }
-        if switches.requestless_copies && told.requestless {
+        if has(Switch::RequestlessCopies) && told.requestless {
             row.key = format!("{} in {session} at {}", row.key, row.event);
         }
-        if switches.assumed_model && row.model.is_none() {
+        if has(Switch::AssumedModel) && row.model.is_none() {
             row.model = Some(ASSUMED_MODEL.to_owned());
+        }
+        if has(Switch::MissingPrices) && told.unpriced {
+            row.model = None;
         }
         kept.push((session, row));
     }
     decide(kept)
+}
+
+/// The prices that these habits count with.
+pub fn prices_as(prices: &Prices, on: &[Switch]) -> Prices {
+    let mut prices = prices.clone();
+    if on.contains(&Switch::AssumedCachePrice) {
+        for row in &mut prices.rows {
+            for rates in row.above.iter_mut().map(|step| &mut step.rates).chain([&mut row.rates]) {
+                rates.cache_write_5m.get_or_insert(rates.input.saturating_mul(5) / 4);
+            }
+        }
+    }
+    prices
 }
 
 /// Of each child, up to when its answers are taken for its parent's.
@@ -140,18 +161,18 @@ fn replayed(rows: &[(SessionKey, LedgerRow, Told)]) -> BTreeMap<SessionKey, Time
     let sharing: BTreeSet<&SessionKey> = shared.flatten().collect();
     let mut children: BTreeMap<&SessionKey, Vec<Quick>> = BTreeMap::new();
     for (session, row, told) in rows.iter().filter(|(session, ..)| !sharing.contains(session)) {
-        if let (Some(since), Some(ts)) = (told.child_since, row.ts) {
+        if let (Some(since), Some(ts)) = (told.burst_since, row.ts) {
             let seen = told.broadcast_at.unwrap_or(ts);
             children.entry(session).or_default().push(Quick { ts, seen, since });
         }
     }
-    let second = |ts: Timestamp| ts.as_millis().div_euclid(1_000);
     let mut replayed = BTreeMap::new();
     for (session, mut answers) in children {
         answers.sort();
         let mut last = None;
         for Quick { ts, seen, since } in answers {
-            if second(seen) - second(last.unwrap_or(since)) > 1 {
+            let pause_ms = seen.as_millis() - last.unwrap_or(since).as_millis();
+            if !(0..=REPLAY_PAUSE_MS).contains(&pause_ms) {
                 break;
             }
             last = Some(seen);
@@ -161,7 +182,7 @@ fn replayed(rows: &[(SessionKey, LedgerRow, Told)]) -> BTreeMap<SessionKey, Time
     replayed
 }
 
-/// When an answer of a child was recorded, when it was seen, and when the child began.
+/// When an answer of a child was recorded, when it was seen, and when the first one was.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Quick {
     ts: Timestamp,
@@ -173,6 +194,7 @@ struct Quick {
 mod tests {
     use super::*;
     use crate::testing::{Say, row, session};
+    use crate::{Mode, NanoUsd, cost};
 
     fn at(second: &str) -> LedgerRow {
         row(second)
@@ -181,37 +203,33 @@ mod tests {
             .tokens(1, 1)
     }
 
-    fn output(rows: &[(&str, LedgerRow, Told)], switches: Switches) -> u64 {
+    fn output(rows: &[(&str, LedgerRow, Told)], on: &[Switch]) -> u64 {
         let rows = rows.iter().map(|(id, row, told)| (session(id), row.clone(), *told)).collect();
-        decide_as(rows, &switches).rows.iter().map(|counted| counted.row.output).sum()
+        decide_as(rows, on).rows.iter().map(|counted| counted.row.output).sum()
     }
 
     #[test]
-    fn reasons_are_sorted_few_and_each_turns_on_its_own() {
-        assert!(Switches::REASONS.is_sorted_by_key(|reason| reason.name));
-        assert!(Switches::REASONS.len() <= 10);
-        let mut seen = vec![Switches::default()];
-        for reason in Switches::REASONS {
-            let mut switches = Switches::default();
-            (reason.turn_on)(&mut switches);
-            assert!(!seen.contains(&switches), "{}", reason.name);
-            seen.push(switches);
-        }
+    fn switches_are_sorted_by_name_and_few() {
+        assert!(Switch::ALL.is_sorted_by_key(|switch| switch.reason().0));
+        assert!(Switch::ALL.len() <= 10);
     }
 
     #[test]
     fn with_none_of_them_it_is_our_own_decision() {
         let told = Told {
+            burst_since: Timestamp::parse("2026-01-01T00:00:00Z"),
             compressed: true,
             requestless: true,
             spaced: true,
             broadcast_at: Timestamp::parse("2026-01-01T00:00:00Z"),
             unbroadcast: true,
-            child_since: Timestamp::parse("2026-01-01T00:00:00Z"),
+            unpriced: true,
         };
         let rows = vec![(session("a"), at("01")), (session("b"), at("01"))];
         let told = rows.iter().cloned().map(|(session, row)| (session, row, told)).collect();
-        assert_eq!(decide_as(told, &Switches::default()), decide(rows));
+        assert_eq!(decide_as(told, &[]), decide(rows));
+        let prices = Prices::embedded().unwrap();
+        assert_eq!(prices_as(&prices, &[]), prices);
     }
 
     #[test]
@@ -222,48 +240,61 @@ mod tests {
             ("s", at("03").tokens(1, 100), Told { unbroadcast: true, ..Told::default() }),
             ("s", at("04").tokens(1, 1_000), Told::default()),
         ];
-        let off = Switches::default();
-        assert_eq!(output(&rows, off), 1_111);
-        assert_eq!(output(&rows, Switches { plain_files_only: true, ..off }), 1_110);
-        assert_eq!(output(&rows, Switches { tight_lines_only: true, ..off }), 1_101);
-        assert_eq!(output(&rows, Switches { broadcasts_only: true, ..off }), 1_011);
-        assert_eq!(output(&rows, Switches::all()), 1_000);
+        assert_eq!(output(&rows, &[]), 1_111);
+        assert_eq!(output(&rows, &[Switch::PlainFilesOnly]), 1_110);
+        assert_eq!(output(&rows, &[Switch::TightLinesOnly]), 1_101);
+        assert_eq!(output(&rows, &[Switch::BroadcastsOnly]), 1_011);
+        assert_eq!(output(&rows, &Switch::ALL), 1_000);
     }
 
     #[test]
     fn copies_without_a_request_count_again() {
         let copy = Told { requestless: true, ..Told::default() };
         let rows = [("a", at("01"), Told::default()), ("b", at("01"), copy), ("c", at("01"), copy)];
-        assert_eq!(output(&rows, Switches::default()), 1);
-        assert_eq!(output(&rows, Switches { requestless_copies: true, ..Switches::default() }), 3);
+        assert_eq!(output(&rows, &[]), 1);
+        assert_eq!(output(&rows, &[Switch::RequestlessCopies]), 3);
     }
 
     #[test]
     fn quick_answers_of_a_child_are_taken_for_its_parents() {
-        let child = Told { child_since: Timestamp::parse("2026-01-01T00:00:00.900Z"), ..Told::default() };
-        let on = Switches { replay_by_clock: true, ..Switches::default() };
-        let quick = [("c", at("01.000"), child), ("c", at("02.950"), child), ("c", at("03.999"), child)];
-        assert_eq!(output(&quick, on), 0, "each in the next second");
-        let slow = [("c", at("01.000"), child), ("c", at("03.000"), child), ("c", at("03.100"), child)];
-        assert_eq!(output(&slow, on), 2, "a pause ends it for good");
+        let child = Told { burst_since: Timestamp::parse("2026-01-01T00:00:01Z"), ..Told::default() };
+        let on = [Switch::ReplayByClock];
+        let quick = [("c", at("01.000"), child), ("c", at("01.950"), child), ("c", at("02.950"), child)];
+        assert_eq!(output(&quick, &on), 0, "each within a second");
+        let slow = [("c", at("01.000"), child), ("c", at("02.001"), child), ("c", at("02.100"), child)];
+        assert_eq!(output(&slow, &on), 2, "a pause ends it for good");
         let late = Told { broadcast_at: Timestamp::parse("2026-01-01T00:00:01.900Z"), ..child };
         let later = Told { broadcast_at: Timestamp::parse("2026-01-01T00:00:02.100Z"), ..child };
         let seen_later = [("c", at("01.000"), late), ("c", at("01.500"), later), ("c", at("03.000"), child)];
-        assert_eq!(output(&seen_later, on), 0, "the broadcast's time is what they see");
+        assert_eq!(output(&seen_later, &on), 0, "the broadcast's time is what they see");
         let parent = [("p", at("01"), Told::default())];
-        assert_eq!(output(&parent, on), 1);
+        assert_eq!(output(&parent, &on), 1);
         let forked = [("c", at("01"), child), ("c", at("02"), child), ("p", at("01"), Told::default())];
-        assert_eq!(output(&forked, on), 2, "its copies tell themselves");
+        assert_eq!(output(&forked, &on), 2, "its copies tell themselves");
     }
 
     #[test]
-    fn only_a_model_that_is_not_named_is_assumed() {
+    fn a_model_is_assumed_where_none_is_named_and_forgotten_where_it_has_no_price() {
+        let unpriced = Told { unpriced: true, ..Told::default() };
         let rows = vec![
             (session("s"), at("01"), Told::default()),
             (session("s"), at("02").model("m"), Told::default()),
+            (session("s"), at("03").model("n"), unpriced),
         ];
-        let counted = decide_as(rows, &Switches { assumed_model: true, ..Switches::default() });
+        let counted = decide_as(rows, &[Switch::AssumedModel, Switch::MissingPrices]);
         let models: Vec<_> = counted.rows.iter().map(|counted| counted.row.model.as_deref()).collect();
-        assert_eq!(models, [Some("gpt-5"), Some("m")]);
+        assert_eq!(models, [Some("gpt-5"), Some("m"), None]);
+    }
+
+    #[test]
+    fn only_a_cache_price_that_is_not_published_is_assumed() {
+        let prices = prices_as(&Prices::embedded().unwrap(), &[Switch::AssumedCachePrice]);
+        let written = |model: &str| {
+            let mut row = row("k").model(model).at("2026-11-15T00:00:00Z").tokens(0, 0);
+            row.cache_write_unsplit = 100_000;
+            cost(&row, &prices, Mode::Calculate).nano.map(NanoUsd::to_usd)
+        };
+        assert_eq!(written("gpt-5.5"), Some(0.625));
+        assert_eq!(written("claude-3-haiku"), Some(0.03));
     }
 }

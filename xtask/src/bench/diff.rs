@@ -7,7 +7,7 @@
 //! of its own, and what is left is printed as unexplained. The habits were learned
 //! from such differences, so logs that they were learned from prove little.
 
-use retro_usage::{Prices, Switches, decide_as};
+use retro_usage::{Prices, Switch, decide_as, prices_as};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -24,7 +24,7 @@ pub(crate) struct Compared {
     name: String,
     ours: Tally,
     theirs: Tally,
-    /// What each switch changes, in the order of [`Switches::REASONS`].
+    /// What each switch changes, in the order of [`Switch::ALL`].
     parts: Vec<Tally>,
 }
 
@@ -39,9 +39,9 @@ impl Compared {
 
     /// The switches that change its tokens.
     fn reasons(&self) -> String {
-        let named = Switches::REASONS.iter().zip(&self.parts);
+        let named = Switch::ALL.iter().zip(&self.parts);
         let moved = named.filter(|(_, part)| !part.has_tokens_of(&Tally::default()));
-        moved.map(|(reason, _)| reason.name).collect::<Vec<_>>().join(", ")
+        moved.map(|(switch, _)| switch.reason().0).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -76,20 +76,21 @@ impl Diff<'_> {
         let mut sync = Command::new(self.retro);
         sync.arg("--home").arg(&home).arg("--root").arg(&root).args(["--quiet", "sync"]);
         run::run(&mut sync)?;
-        let rows = told::rows(&root, unit.agent)?;
-        let count = |switches: &Switches| Tally::ours(&decide_as(rows.clone(), switches), &self.prices);
-        let mut switches = Switches::default();
-        let ours = count(&switches);
+        let mut ccusage = ask(self.ccusage, unit.agent, &home);
+        let (theirs, unpriced) = Tally::theirs(&run::output(&mut ccusage)?)?;
+        let mut rows = told::rows(&root, unit.agent)?;
+        for (_, row, told) in &mut rows {
+            told.unpriced = row.model.as_ref().is_some_and(|model| unpriced.contains(model));
+        }
+        let count = |on: &[Switch]| Tally::ours(&decide_as(rows.clone(), on), &prices_as(&self.prices, on));
+        let ours = count(&[]);
         let mut last = ours;
         let mut parts = Vec::new();
-        for reason in Switches::REASONS {
-            (reason.turn_on)(&mut switches);
-            let now = count(&switches);
+        for many in 1..=Switch::ALL.len() {
+            let now = count(&Switch::ALL[..many]);
             parts.push(now.minus(&last));
             last = now;
         }
-        let mut ccusage = ask(self.ccusage, unit.agent, &home);
-        let theirs = Tally::theirs(&run::output(&mut ccusage)?)?;
         Ok(Compared { name: unit.name.clone(), ours, theirs, parts })
     }
 }
@@ -134,9 +135,9 @@ pub(crate) fn totals(sets: &[Set]) -> String {
     // Without a minus before nothing.
     let usd = |tally: &Tally| format!("{:.2}", tally.usd()).replace("-0.00", "0.00");
     let about: Vec<String> =
-        Switches::REASONS.iter().map(|reason| format!("- *{}*: {}\n", reason.name, reason.about)).collect();
+        Switch::ALL.map(Switch::reason).map(|(name, about)| format!("- *{name}*: {about}\n")).into();
     format!(
-        "Tokens:\n\n{}\nDollars at list price, as far as both know a price:\n\n{}\nReasons, each a switch in our own arithmetic, \
+        "Tokens:\n\n{}\nDollars at list price:\n\n{}\nReasons, each a switch in our own arithmetic, \
          all of them on in every file. They were learned from differences in logs like these; that they explain them \
          is no proof for others:\n\n{}",
         sums(sets, &tokens),
@@ -147,7 +148,7 @@ pub(crate) fn totals(sets: &[Set]) -> String {
 
 fn sums(sets: &[Set], cell: &dyn Fn(&Tally) -> String) -> String {
     let mut header = vec!["logs", "units", "equal", "ours", "ccusage", "difference"];
-    header.extend(Switches::REASONS.iter().map(|reason| reason.name));
+    header.extend(Switch::ALL.map(|switch| switch.reason().0));
     header.push("unexplained");
     let zero = Tally::default();
     let rows: Vec<Vec<String>> = sets
@@ -165,7 +166,7 @@ fn sums(sets: &[Set], cell: &dyn Fn(&Tally) -> String) -> String {
                 cell(&theirs),
                 cell(&theirs.minus(&ours)),
             ];
-            row.extend((0..Switches::REASONS.len()).map(|at| {
+            row.extend((0..Switch::ALL.len()).map(|at| {
                 let part = sum(&|unit| unit.parts.get(at).copied().unwrap_or_default());
                 cell(&part)
             }));
@@ -275,7 +276,7 @@ mod tests {
         let text = files(&sets);
         assert!(!text.contains("same"), "{text}");
         assert!(text.contains("logs: explained"), "{text}");
-        assert!(text.contains(Switches::REASONS[1].name), "{text}");
+        assert!(text.contains(Switch::ALL[1].reason().0), "{text}");
         assert!(text.contains("input 3, cache write 0, cache read 0, output 0"), "{text}");
         assert!(totals(&sets).contains("unexplained"));
     }

@@ -31,15 +31,19 @@ impl Tally {
         }
     }
 
-    /// What `ccusage AGENT session --json` says; it prints no totals where it finds nothing.
-    pub(crate) fn theirs(printed: &str) -> Result<Tally, Failure> {
+    /// What `ccusage AGENT session --json` says, and which models it has no price of.
+    /// It prints no totals where it finds nothing.
+    pub(crate) fn theirs(printed: &str) -> Result<(Tally, Vec<String>), Failure> {
         let answer: Value = serde_json::from_str(printed)
             .map_err(|error| Failure::new(format!("ccusage printed no JSON: {error}")))?;
         let totals = &answer["totals"];
+        let unpriced = totals["unpricedModels"].as_array().into_iter().flatten();
+        let unpriced = unpriced.filter_map(|model| model.as_str().map(str::to_owned)).collect();
         let names = ["inputTokens", "cacheCreationTokens", "cacheReadTokens", "outputTokens"];
         // Claude's report and Codex's name the cost differently.
         let usd = totals["totalCost"].as_f64().or(totals["costUSD"].as_f64()).unwrap_or_default();
-        Ok(Tally { tokens: names.map(|name| totals[name].as_i64().unwrap_or_default()), usd })
+        let tokens = names.map(|name| totals[name].as_i64().unwrap_or_default());
+        Ok((Tally { tokens, usd }, unpriced))
     }
 
     /// Tokens of all kinds.
@@ -92,10 +96,10 @@ mod tests {
     #[test]
     fn their_answer_is_read_with_either_name_of_the_cost() {
         let claude = r#"{"sessions":[],"totals":{"inputTokens":1,"cacheCreationTokens":2,"cacheReadTokens":3,"outputTokens":4,"totalCost":0.5}}"#;
-        assert_eq!(Tally::theirs(claude).unwrap(), Tally::of([1, 2, 3, 4], 0.5));
-        let codex = r#"{"totals":{"inputTokens":1,"cacheReadTokens":3,"outputTokens":4,"costUSD":0.25}}"#;
-        assert_eq!(Tally::theirs(codex).unwrap(), Tally::of([1, 0, 3, 4], 0.25));
-        assert_eq!(Tally::theirs(r#"{"sessions":[]}"#).unwrap(), Tally::default());
+        assert_eq!(Tally::theirs(claude).unwrap(), (Tally::of([1, 2, 3, 4], 0.5), vec![]));
+        let codex = r#"{"totals":{"inputTokens":1,"cacheReadTokens":3,"outputTokens":4,"costUSD":0.25,"unpricedModels":["m"]}}"#;
+        assert_eq!(Tally::theirs(codex).unwrap(), (Tally::of([1, 0, 3, 4], 0.25), vec!["m".to_owned()]));
+        assert_eq!(Tally::theirs(r#"{"sessions":[]}"#).unwrap(), (Tally::default(), vec![]));
         assert!(Tally::theirs("Broken pipe").is_err());
     }
 

@@ -5,7 +5,7 @@
 //! for things that a row does not hold.
 
 use retro_model::{LedgerRow, SessionKey, Timestamp};
-use retro_usage::Told;
+use retro_usage::{REPLAY_PAUSE_MS, Told};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -83,29 +83,45 @@ fn told(lines: &[String], at: usize) -> Told {
         return Told::default();
     };
     let record = parsed(line);
-    let first = lines.first().map(parsed).unwrap_or_default();
-    let meta = &first["payload"];
-    let is_child = meta["forked_from_id"].is_string()
-        || meta["source"]["subagent"]["thread_spawn"]["parent_thread_id"].is_string();
-    let began = first["timestamp"].as_str().and_then(Timestamp::parse);
     let is_record = record["type"] == "token_usage_record";
     let broadcast = if is_record { broadcast(rest) } else { None };
     Told {
-        child_since: began.filter(|_| is_child),
+        burst_since: burst_since(lines),
         compressed: false,
         requestless: record["type"] == "assistant" && !record["requestId"].is_string(),
         spaced: record["message"].is_object() && !line.contains("\"usage\":{"),
         broadcast_at: broadcast.as_ref().and_then(|line| Timestamp::parse(line["timestamp"].as_str()?)),
         unbroadcast: is_record && broadcast.is_none(),
+        unpriced: false,
     }
+}
+
+/// When the first broadcast was made, in the log of a child that opens with two of
+/// them close together, whatever they say.
+fn burst_since(lines: &[String]) -> Option<Timestamp> {
+    let first: Value = serde_json::from_str(lines.first()?).ok()?;
+    let meta = &first["payload"];
+    let is_child = meta["forked_from_id"].is_string()
+        || meta["source"]["subagent"]["thread_spawn"]["parent_thread_id"].is_string();
+    let mut times = lines
+        .iter()
+        .filter(|line| is_child && line.contains("token_count"))
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|record| is_broadcast(record) && record["payload"]["info"].is_object())
+        .filter_map(|record| Timestamp::parse(record["timestamp"].as_str()?));
+    let (first, second) = (times.next()?, times.next()?);
+    let pause_ms = second.as_millis() - first.as_millis();
+    (0..=REPLAY_PAUSE_MS).contains(&pause_ms).then_some(first)
+}
+
+fn is_broadcast(record: &Value) -> bool {
+    record["type"] == "event_msg" && record["payload"]["type"] == "token_count"
 }
 
 /// The broadcast that follows before the next record does.
 fn broadcast(rest: &[String]) -> Option<Value> {
     let records = rest.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    records
-        .take_while(|record| record["type"] != "token_usage_record")
-        .find(|record| record["type"] == "event_msg" && record["payload"]["type"] == "token_count")
+    records.take_while(|record| record["type"] != "token_usage_record").find(is_broadcast)
 }
 
 #[cfg(test)]
@@ -130,14 +146,24 @@ mod tests {
     }
 
     #[test]
-    fn a_child_says_so_in_its_first_line() {
-        let fork =
-            r#"{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"forked_from_id":"p"}}"#;
-        let agent = r#"{"timestamp":"2026-01-01T00:00:00Z","payload":{"source":{"subagent":{"thread_spawn":{"parent_thread_id":"p"}}}}}"#;
+    fn a_child_says_so_in_its_first_line_and_may_open_with_a_burst() {
+        let count = |time: &str| {
+            let line = r#"{"timestamp":"2026-01-01T00:00:TIMEZ","type":"event_msg","payload":{"type":"token_count","info":{}}}"#;
+            line.replace("TIME", time)
+        };
+        let silent = count("00.000").replace("{}", "null");
+        let since = |first: &str, times: [&str; 2]| {
+            let [one, two] = times.map(count);
+            told(&lines(&[first, &silent, &one, &two]), 2).burst_since
+        };
+        let fork = r#"{"type":"session_meta","payload":{"forked_from_id":"p"}}"#;
+        let agent = r#"{"payload":{"source":{"subagent":{"thread_spawn":{"parent_thread_id":"p"}}}}}"#;
         for first in [fork, agent] {
-            assert_eq!(told(&lines(&[first, "{}"]), 1).child_since, Timestamp::parse("2026-01-01T00:00:00Z"));
+            assert_eq!(since(first, ["05.000", "06.000"]), Timestamp::parse("2026-01-01T00:00:05Z"));
+            assert_eq!(since(first, ["05.000", "06.001"]), None, "a pause");
         }
-        assert_eq!(told(&lines(&[r#"{"payload":{"source":"exec"}}"#, "{}"]), 1).child_since, None);
+        assert_eq!(since(r#"{"payload":{"source":"exec"}}"#, ["05.000", "05.000"]), None, "no child");
+        assert_eq!(told(&lines(&[fork, &count("05.000")]), 1).burst_since, None, "one alone");
     }
 
     #[test]

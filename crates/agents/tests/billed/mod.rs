@@ -1,5 +1,6 @@
-//! Which of the answers that a model server billed a log may lack, and why. One
-//! table for the tests of the adapters and of the views over recorded scenarios.
+//! Which of the answers that a model server billed a log may lack, and why, for
+//! the adapters alone. The whole path is compared field by field in the tests of
+//! the views, with sharper exceptions (`usage_corpus`).
 
 use serde_json::Value;
 
