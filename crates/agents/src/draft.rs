@@ -3,9 +3,9 @@
 use retro_model::{
     Address, Event, EventId, Facts, Gap, GapReason, Kind, Native, Origin, Part, RawRef, Thread, Timestamp,
 };
-use serde_json::Value;
 use std::collections::BTreeMap;
 
+use crate::Json;
 use crate::stream::Shelved;
 
 /// One record of a source, read.
@@ -17,7 +17,7 @@ pub struct Record<'a> {
     /// Bytes without the line end.
     pub length: u64,
     /// What it says.
-    pub json: &'a Value,
+    pub json: &'a Json<'a>,
 }
 
 impl Record<'_> {

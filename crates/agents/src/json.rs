@@ -1,6 +1,13 @@
 //! From the bytes of a line to JSON, forgiving what agents really write.
 
-use serde_json::Value;
+mod convert;
+pub mod field;
+mod tree;
+
+use std::borrow::Cow;
+
+pub(crate) use tree::pick;
+pub use tree::{Json, Object};
 
 /// What was wrong with a line that could still be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,12 +19,22 @@ pub(crate) enum Mended {
 }
 
 /// Reads one JSON value. Nesting deeper than 128 levels is refused, so that no
-/// line can exhaust the stack.
-pub(crate) fn parse(line: &[u8]) -> Result<(Value, Mended), String> {
-    match serde_json::from_slice(line) {
-        Ok(value) => Ok((value, Mended::No)),
-        Err(error) => mend(line).ok_or_else(|| describe(&error)),
-    }
+/// line can exhaust the stack. The value borrows from the line, or from `spare`
+/// if the line had to be mended.
+pub(crate) fn parse<'a>(line: &'a [u8], spare: &'a mut String) -> Result<(Json<'a>, Mended), String> {
+    // UTF-8 is looked at once for the whole line, not once for each text in it.
+    let (error, mended) = match std::str::from_utf8(line) {
+        Ok(text) => match serde_json::from_str(text) {
+            Ok(json) => return Ok((json, Mended::No)),
+            Err(error) => (Some(error), Mended::No),
+        },
+        Err(_) => (None, Mended::InvalidUtf8),
+    };
+    mend(line, spare);
+    serde_json::from_str(spare).map(|json| (json, mended)).map_err(|mended_error| {
+        let as_it_stands = || serde_json::from_slice::<Json<'_>>(line).err();
+        describe(&error.or_else(as_it_stands).unwrap_or(mended_error))
+    })
 }
 
 /// The text of a JSON string without its quotes, whatever is wrong with its end.
@@ -26,9 +43,21 @@ pub(crate) fn text_of(escaped: &[u8]) -> String {
     quoted.push(b'"');
     quoted.extend_from_slice(escaped);
     quoted.push(b'"');
-    match parse(&quoted) {
-        Ok((Value::String(text), _)) => text,
+    match parse(&quoted, &mut String::new()) {
+        Ok((Json::String(text), _)) => text.into_owned(),
         _ => String::from_utf8_lossy(escaped).into_owned(),
+    }
+}
+
+/// A value that may be written as a text once more, as arguments of calls are. A
+/// text that is no JSON is what it is.
+pub(crate) fn unwrapped<'t>(value: Option<&'t Json<'t>>) -> Cow<'t, Json<'t>> {
+    match value {
+        Some(Json::String(text)) => {
+            Cow::Owned(serde_json::from_str(text).unwrap_or_else(|_| Json::String(Cow::Borrowed(text))))
+        }
+        Some(value) => Cow::Borrowed(value),
+        None => Cow::Owned(Json::Null),
     }
 }
 
@@ -43,13 +72,8 @@ fn describe(error: &serde_json::Error) -> String {
 
 /// A second, slow look at a line that is not JSON: halves of surrogate pairs
 /// (JavaScript writes them when it cuts a string) and foreign bytes become U+FFFD.
-fn mend(line: &[u8]) -> Option<(Value, Mended)> {
-    let (text, mended) = match std::str::from_utf8(line) {
-        Ok(text) => (text.to_owned(), Mended::No),
-        Err(_) => (String::from_utf8_lossy(line).into_owned(), Mended::InvalidUtf8),
-    };
-    let text = whole_surrogates(&text);
-    serde_json::from_str(&text).ok().map(|value| (value, mended))
+fn mend(line: &[u8], mended: &mut String) {
+    *mended = whole_surrogates(&String::from_utf8_lossy(line));
 }
 
 /// `text` with every lone `\ud800`-`\udfff` escape written as `\ufffd`.
@@ -87,66 +111,13 @@ fn escape(text: &str) -> Option<u16> {
     u16::from_str_radix(hex, 16).ok()
 }
 
-/// Reading fields of records without asking twice whether they are there.
-pub mod field {
-    use retro_model::Timestamp;
-    use serde_json::Value;
-
-    /// The text of a field, if it is text.
-    pub fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-        value.get(name)?.as_str()
-    }
-
-    /// The text of a field, if it is text and not empty.
-    pub fn some<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-        text(value, name).filter(|text| !text.is_empty())
-    }
-
-    /// A count, if the field is a whole number that is not negative.
-    pub fn count(value: &Value, name: &str) -> Option<u64> {
-        value.get(name)?.as_u64()
-    }
-
-    /// Whether a field is `true`.
-    pub fn is(value: &Value, name: &str) -> bool {
-        value.get(name).and_then(Value::as_bool) == Some(true)
-    }
-
-    /// An RFC 3339 time, if the field holds one.
-    pub fn time(value: &Value, name: &str) -> Option<Timestamp> {
-        Timestamp::parse(text(value, name)?)
-    }
-
-    /// The elements of a field, none if it is no list.
-    pub fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-        value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-    }
+/// `json!` of `serde_json`, for tests of what reads a record.
+#[cfg(test)]
+macro_rules! json_tree {
+    ($($json:tt)+) => { $crate::Json::from(serde_json::json!($($json)+)) };
 }
+#[cfg(test)]
+pub(crate) use json_tree;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn half_a_surrogate_pair_is_read_as_a_replacement() {
-        let (value, mended) = parse(br#"{"a":"x\ud83d","b":"\ud83d\ude00","c":"\\ud83d"}"#).unwrap();
-        assert_eq!(value["a"], "x\u{fffd}");
-        assert_eq!(value["b"], "😀");
-        assert_eq!(value["c"], "\\ud83d");
-        assert_eq!(mended, Mended::No);
-    }
-
-    #[test]
-    fn foreign_bytes_are_read_and_said() {
-        let (value, mended) = parse(b"{\"a\":\"x\xff\"}").unwrap();
-        assert_eq!(value["a"], "x\u{fffd}");
-        assert_eq!(mended, Mended::InvalidUtf8);
-    }
-
-    #[test]
-    fn what_is_not_json_is_refused_with_its_place() {
-        assert!(parse(b"{\"a\":").unwrap_err().contains("column"));
-        assert!(parse("[".repeat(100_000).as_bytes()).is_err());
-        assert!(parse(b"{\"a\":1e999}").is_err());
-    }
-}
+mod tests;

@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
 
     /// A last line without its end: a record if it is whole JSON, else pending.
     fn last_line(&mut self, tail: &[u8]) {
-        match json::parse(clean(tail).0) {
+        match json::parse(clean(tail).0, &mut String::new()) {
             Ok((json, _)) if json.is_object() => self.line(tail),
             _ => self.pending(),
         }
@@ -225,7 +225,8 @@ impl<'a> Reader<'a> {
     /// Reads the record that was just counted; says where its drafts begin.
     fn record(&mut self, content: &[u8], offset: u64, length: u64, nul: bool) -> Option<usize> {
         let address = self.here();
-        match json::parse(content) {
+        let mut spare = String::new();
+        match json::parse(content, &mut spare) {
             Ok((json, mended)) => {
                 if nul {
                     self.gap(offset, GapReason::NulBytes);

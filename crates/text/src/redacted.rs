@@ -1,7 +1,7 @@
 //! The type that proves a text was scanned, and the functions that make it.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
@@ -45,6 +45,39 @@ impl Redacted<String> {
             end -= 1;
         }
         Redacted(self.0[..end].to_owned())
+    }
+}
+
+// What is made of redacted parts alone is redacted.
+
+impl From<bool> for Redacted<Value> {
+    fn from(is: bool) -> Self {
+        Redacted(Value::Bool(is))
+    }
+}
+
+impl From<Number> for Redacted<Value> {
+    fn from(number: Number) -> Self {
+        Redacted(Value::Number(number))
+    }
+}
+
+impl From<Redacted<String>> for Redacted<Value> {
+    fn from(text: Redacted<String>) -> Self {
+        Redacted(Value::String(text.0))
+    }
+}
+
+impl FromIterator<Redacted<Value>> for Redacted<Value> {
+    fn from_iter<I: IntoIterator<Item = Redacted<Value>>>(items: I) -> Self {
+        Redacted(Value::Array(items.into_iter().map(|item| item.0).collect()))
+    }
+}
+
+/// Of equal names the last counts.
+impl FromIterator<(Redacted<String>, Redacted<Value>)> for Redacted<Value> {
+    fn from_iter<I: IntoIterator<Item = (Redacted<String>, Redacted<Value>)>>(fields: I) -> Self {
+        Redacted(Value::Object(fields.into_iter().map(|(name, value)| (name.0, value.0)).collect()))
     }
 }
 

@@ -3,20 +3,20 @@
 use retro_model::Part as Piece;
 use retro_model::{Kind, Origin, ToolClass};
 use retro_text::redact_json;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::record::{Chain, clean, fingerprint, pick, words};
 use super::state::{OpenCall, State};
 use super::user::{Block, blocks};
 use super::{tools, usage};
 use crate::field;
-use crate::{Draft, Out};
+use crate::{Draft, Json, Out};
 
 /// Model of answers that the program made up itself.
 const SYNTHETIC: &str = "<synthetic>";
 
 pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
-    let message = chain.json.get("message").unwrap_or(&Value::Null);
+    let message = chain.json.get("message").unwrap_or(&Json::Null);
     let Some(blocks) = message.get("content").and_then(blocks) else {
         return chain.unknown(out);
     };
@@ -94,14 +94,14 @@ fn block_event(chain: &Chain<'_>, block: &Block<'_>, state: &mut State) -> Draft
         }
         "fallback" => {
             let mut draft = draft("assistant/fallback", Kind::Model, Origin::Harness);
-            let to = block.json.get("to").unwrap_or(&Value::Null);
+            let to = block.json.get("to").unwrap_or(&Json::Null);
             draft.event.model = to.as_str().or_else(|| field::text(to, "model")).map(clean);
             draft.event.data = pick(block.json, &["from", "to"]);
             draft
         }
         _ => {
             let mut draft = draft("unknown", Kind::Unknown, Origin::Model);
-            draft.event.data = Some(redact_json(block.json.clone()));
+            draft.event.data = Some(block.json.redacted());
             draft
         }
     }

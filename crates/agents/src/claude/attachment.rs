@@ -4,16 +4,16 @@
 use retro_model::Part as Piece;
 use retro_model::{Kind, Origin};
 use retro_text::redact_json;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::record::{Chain, clean, fingerprint, pick, row_name, words};
 use super::state::State;
 use super::words::{self as said, Words};
 use super::{mapping, notification, user};
-use crate::{Draft, Out, field};
+use crate::{Draft, Json, Out, field};
 
 pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
-    let attached = chain.json.get("attachment").unwrap_or(&Value::Null);
+    let attached = chain.json.get("attachment").unwrap_or(&Json::Null);
     let kind = field::text(attached, "type").unwrap_or_default();
     let row = row_name("attachment/", kind)
         .or_else(|| kind.starts_with("hook_").then_some("attachment/hook_*"))
@@ -24,7 +24,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
         "model" => model(chain, row, attached, state),
         "task_reminder" | "todo_reminder" => task_list(chain, row, attached, state),
         "hook_blocking_error" => {
-            let blocked = attached.get("blockingError").unwrap_or(&Value::Null);
+            let blocked = attached.get("blockingError").unwrap_or(&Json::Null);
             let mut draft = hook(chain, row, Kind::Denial, Origin::Harness, attached);
             draft.event.text =
                 blocked.as_str().or_else(|| field::text(blocked, "blockingError")).and_then(words);
@@ -67,7 +67,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
 
 /// A prompt typed while the agent worked and delivered in the middle of the
 /// turn, or the end of a background task.
-fn queued(chain: &Chain<'_>, row: &'static str, attached: &Value) -> Draft {
+fn queued(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>) -> Draft {
     let text = strings(attached.get("prompt")).join("\n");
     let by = attached.get("origin").and_then(|origin| field::text(origin, "kind"));
     let words_of = said::of(&text);
@@ -99,9 +99,9 @@ fn queued(chain: &Chain<'_>, row: &'static str, attached: &Value) -> Draft {
     }
 }
 
-fn model(chain: &Chain<'_>, row: &'static str, attached: &Value, state: &mut State) -> Draft {
+fn model(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>, state: &mut State) -> Draft {
     let mut draft = chain.draft(row, Piece::Whole, Kind::Model, Origin::Harness);
-    let identity = attached.get("identity").unwrap_or(&Value::Null);
+    let identity = attached.get("identity").unwrap_or(&Json::Null);
     if let Some(model) = field::some(identity, "modelId") {
         state.model = Some(clean(model));
         draft.event.model = state.model.clone();
@@ -111,7 +111,7 @@ fn model(chain: &Chain<'_>, row: &'static str, attached: &Value, state: &mut Sta
 }
 
 /// The task list, shown to the model again: news only if it changed.
-fn task_list(chain: &Chain<'_>, row: &'static str, attached: &Value, state: &mut State) -> Draft {
+fn task_list(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>, state: &mut State) -> Draft {
     let list = field::list(attached, "content");
     let print = fingerprint(&list);
     if list.is_empty() || state.task_list == Some(print) {
@@ -123,7 +123,7 @@ fn task_list(chain: &Chain<'_>, row: &'static str, attached: &Value, state: &mut
     draft
 }
 
-fn hook(chain: &Chain<'_>, row: &'static str, kind: Kind, origin: Origin, attached: &Value) -> Draft {
+fn hook(chain: &Chain<'_>, row: &'static str, kind: Kind, origin: Origin, attached: &Json<'_>) -> Draft {
     let mut draft = chain.draft(row, Piece::Whole, kind, origin);
     draft.event.data = pick(
         attached,
@@ -133,10 +133,10 @@ fn hook(chain: &Chain<'_>, row: &'static str, kind: Kind, origin: Origin, attach
 }
 
 /// A file, a memory, a report of the editor.
-fn given(chain: &Chain<'_>, row: &'static str, attached: &Value) -> Draft {
+fn given(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>) -> Draft {
     let mut draft = chain.draft(row, Piece::Whole, Kind::Attachment, Origin::Tool);
-    let content = attached.get("content").unwrap_or(&Value::Null);
-    let file = content.get("file").unwrap_or(&Value::Null);
+    let content = attached.get("content").unwrap_or(&Json::Null);
+    let file = content.get("file").unwrap_or(&Json::Null);
     let text = field::some(file, "content")
         .or_else(|| field::some(content, "content"))
         .or_else(|| content.as_str())
@@ -149,7 +149,7 @@ fn given(chain: &Chain<'_>, row: &'static str, attached: &Value) -> Draft {
 }
 
 /// What a language server reports, a line each.
-fn diagnostics(attached: &Value) -> String {
+fn diagnostics(attached: &Json<'_>) -> String {
     let lines: Vec<String> = field::list(attached, "files")
         .iter()
         .flat_map(|file| {
@@ -164,10 +164,10 @@ fn diagnostics(attached: &Value) -> String {
 }
 
 /// The texts in a value: itself, its elements, or the text of its blocks.
-fn strings(value: Option<&Value>) -> Vec<&str> {
+fn strings<'t>(value: Option<&'t Json<'_>>) -> Vec<&'t str> {
     match value {
-        Some(Value::String(text)) => vec![text],
-        Some(Value::Array(items)) => items
+        Some(Json::String(text)) => vec![text],
+        Some(Json::Array(items)) => items
             .iter()
             .filter_map(|item| {
                 item.as_str().or_else(|| field::text(item, "text")).or_else(|| field::text(item, "content"))

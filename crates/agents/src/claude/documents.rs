@@ -1,11 +1,9 @@
 //! Small documents beside the logs: each a file that is one JSON value.
 
 use retro_model::{Kind, Origin, Part as Piece, TitleRank};
-use retro_text::redact_json;
-use serde_json::Value;
 
 use super::record::{fingerprint, id, pick, words};
-use crate::{Out, Record, field};
+use crate::{Json, Out, Record, field};
 
 /// Reads the document that is the source `key`.
 pub(super) fn read(key: &str, record: &Record<'_>, out: &mut Out) {
@@ -31,7 +29,7 @@ pub(super) fn read(key: &str, record: &Record<'_>, out: &mut Out) {
     let mut draft = record.draft(row, Piece::Whole, kind, Origin::Harness);
     draft.event.data = match kind {
         Kind::Note => pick(record.json, &["runId", "status", "name", "summary"]),
-        _ => Some(redact_json(record.json.clone())),
+        _ => Some(record.json.redacted()),
     };
     draft.hint.identity = Some(format!("side:{:x}", fingerprint(record.json)));
     out.push(draft);
@@ -44,7 +42,7 @@ fn meta(agent: &str, record: &Record<'_>, out: &mut Out) {
     draft.event.child = Some(id(agent));
     draft.event.data = pick(record.json, &["agentType", "description", "model", "requestShape", "finished"]);
     draft.hint.identity = Some(format!("subagent:{agent}"));
-    let call = record.json.get("toolUseId").and_then(Value::as_str).unwrap_or_default();
+    let call = record.json.get("toolUseId").and_then(Json::as_str).unwrap_or_default();
     draft.hint.rule = Some(("subagent", call.to_owned()));
     out.push(draft);
 }

@@ -6,10 +6,9 @@
 //! points at.
 
 use retro_model::{SourceKey, SourceKind};
-use serde_json::Value;
 use std::path::Path;
 
-use crate::{Format, Kindred, Owner, field};
+use crate::{Format, Json, Kindred, Owner, field};
 
 /// A head of so many bytes may not be the whole file.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -69,7 +68,7 @@ impl Signs {
         let mut signs = Signs::default();
         for line in head.split_inclusive(|byte| *byte == b'\n').take(LINES_MAX) {
             let start = line.iter().position(|byte| *byte == b'{').unwrap_or(line.len());
-            match serde_json::from_slice::<Value>(&line[start..]) {
+            match serde_json::from_slice::<Json<'_>>(&line[start..]) {
                 Ok(record) => signs.see(&record),
                 // A last line that is still being written says nothing yet.
                 Err(_) => signs.other |= line.ends_with(b"\n") && !line.iter().all(u8::is_ascii_whitespace),
@@ -78,7 +77,7 @@ impl Signs {
         signs
     }
 
-    fn see(&mut self, record: &Value) {
+    fn see(&mut self, record: &Json<'_>) {
         if self.session.is_none() {
             self.session = field::some(record, "sessionId").map(str::to_owned);
         }

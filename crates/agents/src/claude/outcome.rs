@@ -7,10 +7,9 @@
 //! program's fixed sentences.
 
 use retro_model::Outcome;
-use serde_json::Value;
 
 use super::words::said_in_refusal;
-use crate::field;
+use crate::{Json, field};
 
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +52,13 @@ fn refused_by_rule(text: &str) -> bool {
 
 /// How the call ended. `record` is the whole record, `block` its `tool_result`,
 /// `text` what the tool is said to have answered, `tool` the tool's name if known.
-pub(super) fn ending<'t>(record: &'t Value, block: &Value, text: &'t str, tool: Option<&str>) -> Ending<'t> {
-    let facts = record.get("toolUseResult").unwrap_or(&Value::Null);
+pub(super) fn ending<'t>(
+    record: &'t Json<'t>,
+    block: &Json<'_>,
+    text: &'t str,
+    tool: Option<&str>,
+) -> Ending<'t> {
+    let facts = record.get("toolUseResult").unwrap_or(&Json::Null);
     if field::is(block, "is_error") {
         return error(record, facts, text);
     }
@@ -68,7 +72,7 @@ pub(super) fn ending<'t>(record: &'t Value, block: &Value, text: &'t str, tool: 
     if tool == Some("NotebookEdit") && field::some(facts, "error").is_some() {
         return ended(Outcome::Failed, None);
     }
-    let exit_code = match facts.get("exitCode").and_then(Value::as_i64) {
+    let exit_code = match facts.get("exitCode").and_then(Json::as_i64) {
         Some(code) => Some(code),
         // `No matches found` and its like: an exit code other than 0 that is no failure.
         None if field::some(facts, "returnCodeInterpretation").is_some() => None,
@@ -79,11 +83,11 @@ pub(super) fn ending<'t>(record: &'t Value, block: &Value, text: &'t str, tool: 
 }
 
 /// Whether the call only started something that goes on.
-pub(super) fn is_background(facts: &Value) -> bool {
+pub(super) fn is_background(facts: &Json<'_>) -> bool {
     field::some(facts, "backgroundTaskId").is_some() || field::text(facts, "status") == Some("async_launched")
 }
 
-fn error<'t>(record: &'t Value, facts: &'t Value, text: &'t str) -> Ending<'t> {
+fn error<'t>(record: &'t Json<'t>, facts: &'t Json<'t>, text: &'t str) -> Ending<'t> {
     let bare = text.strip_prefix("<tool_use_error>").unwrap_or(text);
     if bare.starts_with("Sibling tool call errored") {
         // 2.1.29 - 2.1.63: not run, because a call beside it failed.
@@ -113,9 +117,9 @@ fn exit_code(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json_tree as json;
 
-    fn of(record: Value, block: Value, text: &str, tool: &str) -> (Outcome, Option<i64>) {
+    fn of(record: Json<'_>, block: Json<'_>, text: &str, tool: &str) -> (Outcome, Option<i64>) {
         let ending = ending(&record, &block, text, Some(tool));
         (ending.outcome, ending.exit_code)
     }

@@ -5,18 +5,17 @@
 //! messages are read like those of the file; settling drops them if there is one.
 
 use retro_model::{Kind, Origin, Part as Piece, Thread};
-use serde_json::Value;
 
 use super::record::{Chain, row_name};
 use super::state::State;
 use super::{assistant, user};
-use crate::{Out, field};
+use crate::{Json, Out, field};
 
 /// The row whose drafts are the messages of a sub-agent.
 pub(super) const OF_AGENT: &str = "progress/agent_progress";
 
 pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
-    let data = chain.json.get("data").unwrap_or(&Value::Null);
+    let data = chain.json.get("data").unwrap_or(&Json::Null);
     let Some(row) = row_name("progress/", field::text(data, "type").unwrap_or_default()) else {
         return chain.unknown(out);
     };
@@ -29,7 +28,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     }
 }
 
-fn agent(chain: &Chain<'_>, data: &Value, state: &mut State, out: &mut Out) {
+fn agent(chain: &Chain<'_>, data: &Json<'_>, state: &mut State, out: &mut Out) {
     let (Some(agent), Some(message)) = (field::some(data, "agentId"), data.get("message")) else { return };
     let inner = Chain {
         record: chain.record,

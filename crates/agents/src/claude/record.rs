@@ -7,15 +7,14 @@
 //! by `documents`.
 
 use retro_model::{Kind, Native, Origin, Part as Piece, Thread, Timestamp};
-use retro_text::{Redacted, redact, redact_json};
-use serde_json::{Map, Value};
+use retro_text::{Redacted, redact};
 use std::hash::{Hash, Hasher};
 
 use super::mapping;
 use super::state::State;
 use super::{assistant, attachment, documents, ground, progress, side, system, user};
-use crate::field;
-use crate::{Draft, Format, Out, Parse, Part, Record};
+pub(super) use crate::json::pick;
+use crate::{Draft, Format, Json, Out, Parse, Part, Record, field};
 
 /// Thread of records of a side chain inside the main log, until settling finds
 /// out which one it is (1.0.x).
@@ -67,7 +66,7 @@ impl Parse for Parser {
 pub(super) struct Chain<'r> {
     pub record: &'r Record<'r>,
     /// The record, or the message inside an `agent_progress`.
-    pub json: &'r Value,
+    pub json: &'r Json<'r>,
     pub thread: Thread,
     pub ts: Option<Timestamp>,
     pub uuid: Option<&'r str>,
@@ -151,7 +150,7 @@ impl<'r> Chain<'r> {
     /// The whole record, as something that is not known.
     pub(super) fn unknown(&self, out: &mut Out) {
         let mut draft = self.draft("unknown", Piece::Whole, Kind::Unknown, Origin::Harness);
-        draft.event.data = Some(redact_json(self.json.clone()));
+        draft.event.data = Some(self.json.redacted());
         out.push(draft);
     }
 }
@@ -161,7 +160,7 @@ pub(super) fn unknown(record: &Record<'_>, home: &Thread, out: &mut Out) {
     let mut draft = record.draft("unknown", Piece::Whole, Kind::Unknown, Origin::Harness);
     draft.event.thread = home.clone();
     draft.event.ts = field::time(record.json, "timestamp");
-    draft.event.data = Some(redact_json(record.json.clone()));
+    draft.event.data = Some(record.json.redacted());
     draft.hint.identity = Some(format!("side:{:x}", fingerprint(record.json)));
     out.push(draft);
 }
@@ -181,17 +180,6 @@ pub(super) fn clean(name: &str) -> String {
 pub(super) fn id(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
     if text.len() <= 128 && text.bytes().all(plain) { text.to_owned() } else { clean(text) }
-}
-
-/// These fields of an object, redacted; none if it has none of them.
-pub(super) fn pick(from: &Value, names: &[&str]) -> Option<Redacted<Value>> {
-    let picked: Map<String, Value> = names
-        .iter()
-        .filter_map(|name| {
-            Some(((*name).to_owned(), from.get(name).filter(|value| !value.is_null())?.clone()))
-        })
-        .collect();
-    (!picked.is_empty()).then(|| redact_json(Value::Object(picked)))
 }
 
 /// Which event of its record, for identities.

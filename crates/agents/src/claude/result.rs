@@ -2,7 +2,7 @@
 
 use retro_model::{Kind, Origin, Outcome, Part as Piece, SourceKey, ToolResult};
 use retro_text::redact_json;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::outcome::{self, Ending};
 use super::record::{Chain, clean, id, pick, words};
@@ -10,7 +10,7 @@ use super::state::State;
 use super::tools;
 use super::user::Block;
 use crate::Out;
-use crate::field;
+use crate::{Json, field};
 
 /// Fields of `toolUseResult` that no other field of the event has.
 const FACTS: &[&str] = &[
@@ -37,8 +37,8 @@ pub(super) fn read(chain: &Chain<'_>, block: &Block<'_>, state: &mut State, out:
     let call_id = field::text(block.json, "tool_use_id").map(id).unwrap_or_default();
     let call = state.close(&call_id);
     let tool = call.as_ref().map(|call| call.name.as_str());
-    let facts = chain.json.get("toolUseResult").unwrap_or(&Value::Null);
-    let text = answer(block.json.get("content").unwrap_or(&Value::Null));
+    let facts = chain.json.get("toolUseResult").unwrap_or(&Json::Null);
+    let text = answer(block.json.get("content").unwrap_or(&Json::Null));
     let Ending { outcome, exit_code, refusal } = outcome::ending(chain.json, block.json, &text, tool);
 
     let mut draft = chain.draft("user/tool_result", block.piece.clone(), Kind::ToolResult, origin(tool));
@@ -97,10 +97,10 @@ fn origin(tool: Option<&str>) -> Origin {
 }
 
 /// The text of a result; images are named, their bytes stay in the raw record.
-fn answer(content: &Value) -> String {
+fn answer(content: &Json<'_>) -> String {
     match content {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => {
+        Json::String(text) => text.to_string(),
+        Json::Array(blocks) => {
             let parts: Vec<&str> = blocks
                 .iter()
                 .map(|block| match field::text(block, "type") {
@@ -115,7 +115,7 @@ fn answer(content: &Value) -> String {
     }
 }
 
-fn duration_ms(facts: &Value) -> Option<u64> {
+fn duration_ms(facts: &Json<'_>) -> Option<u64> {
     field::count(facts, "durationMs").or_else(|| field::count(facts, "totalDurationMs")).or_else(|| {
         let seconds = facts.get("durationSeconds")?.as_f64()?;
         (0.0..1e9).contains(&seconds).then_some((seconds * 1000.0).round() as u64)
@@ -123,7 +123,7 @@ fn duration_ms(facts: &Value) -> Option<u64> {
 }
 
 /// Where the program says it left the whole output.
-fn spilled_path<'t>(facts: &'t Value, text: &'t str) -> Option<&'t str> {
+fn spilled_path<'t>(facts: &'t Json<'t>, text: &'t str) -> Option<&'t str> {
     field::some(facts, "persistedOutputPath").or_else(|| {
         let (_, rest) = text.strip_prefix("<persisted-output>")?.split_once("Full output saved to: ")?;
         rest.lines().next().map(str::trim)
@@ -137,7 +137,7 @@ fn source_of(path: &str) -> Option<String> {
 }
 
 /// A sub-agent that was started, or reports.
-fn subagent(chain: &Chain<'_>, facts: &Value, tool: Option<&str>, call_id: &str, out: &mut Out) {
+fn subagent(chain: &Chain<'_>, facts: &Json<'_>, tool: Option<&str>, call_id: &str, out: &mut Out) {
     let agent = field::some(facts, "agentId").or_else(|| field::some(facts, "resumedAgentId"));
     if !matches!(tool, Some("Task" | "Agent")) && agent.is_none() {
         return;
@@ -156,7 +156,7 @@ fn subagent(chain: &Chain<'_>, facts: &Value, tool: Option<&str>, call_id: &str,
 }
 
 /// The task list after the change, or the plan that was shown.
-fn plan(chain: &Chain<'_>, facts: &Value, tool: Option<&str>, out: &mut Out) {
+fn plan(chain: &Chain<'_>, facts: &Json<'_>, tool: Option<&str>, out: &mut Out) {
     let Some("TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" | "ExitPlanMode") = tool
     else {
         return;

@@ -2,13 +2,12 @@
 //! repeated, and a few facts about the session that stand nowhere else.
 
 use retro_model::{Kind, Link, LinkKind, Origin, Part as Piece, Thread, TitleRank};
-use retro_text::{redact, redact_json};
-use serde_json::Value;
+use retro_text::redact;
 
 use super::record::{clean, fingerprint, id, pick, unknown, words};
 use super::state::State;
 use super::{mapping, usage};
-use crate::{Out, Record, field};
+use crate::{Json, Out, Record, field};
 
 pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut State, out: &mut Out) {
     let Some(row) = mapping::side(kind) else {
@@ -57,7 +56,7 @@ pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut S
         "queue-operation" => state.first_queued = state.first_queued.or(draft.event.ts),
         "relocated" => moved(field::some(json, "relocatedCwd"), &mut draft.event.cwd, state),
         "worktree-state" => {
-            let tree = json.get("worktreeSession").unwrap_or(&Value::Null);
+            let tree = json.get("worktreeSession").unwrap_or(&Json::Null);
             let path = ["worktreePath", "path", "cwd"].into_iter().find_map(|name| field::some(tree, name));
             moved(path, &mut draft.event.cwd, state);
         }
@@ -71,7 +70,7 @@ pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut S
                 link(from.as_str().or_else(|| field::some(from, "sessionId")), out);
             }
         }
-        "result" => draft.event.data = draft.event.data.or_else(|| Some(redact_json(json.clone()))),
+        "result" => draft.event.data = draft.event.data.or_else(|| Some(json.redacted())),
         _ => {}
     }
     out.push(draft);

@@ -2,12 +2,13 @@
 
 use retro_model::Part as Piece;
 use retro_model::{Kind, Origin};
-use serde_json::Value;
+use retro_text::{Redacted, redact_json};
+use serde_json::json;
 
 use super::record::{Chain, clean, pick, row_name, words};
 use super::state::{Boundary, State};
 use super::words::tag;
-use crate::{Draft, Out, field};
+use crate::{Draft, Json, Out, field};
 
 pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     let subtype = field::some(chain.json, "subtype");
@@ -39,7 +40,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     out.push(draft);
 }
 
-fn content(chain: &Chain<'_>) -> Option<retro_text::Redacted<String>> {
+fn content(chain: &Chain<'_>) -> Option<Redacted<String>> {
     field::text(chain.json, "content").and_then(words)
 }
 
@@ -49,13 +50,13 @@ fn boundary(chain: &Chain<'_>, row: &'static str, state: &mut State) -> Draft {
     let mut draft = chain.draft(row, Piece::Whole, Kind::Compaction, Origin::Harness);
     let facts = chain.json.get("compactMetadata").or_else(|| chain.json.get("microcompactMetadata"));
     draft.event.data = pick(
-        facts.unwrap_or(&Value::Null),
+        facts.unwrap_or(&Json::Null),
         &["trigger", "preTokens", "postTokens", "durationMs", "cumulativeDroppedTokens"],
     );
     if row == "system/compact_boundary"
         && let Some(uuid) = chain.uuid
     {
-        let facts = draft.event.data.clone().map_or(Value::Null, |data| data.into_inner());
+        let facts = draft.event.data.clone().map(Redacted::into_inner).unwrap_or_default();
         state.boundary = Some(Boundary { uuid: uuid.to_owned(), facts });
         draft.hint.rule = Some(("boundary", uuid.to_owned()));
     }
@@ -63,7 +64,7 @@ fn boundary(chain: &Chain<'_>, row: &'static str, state: &mut State) -> Draft {
 }
 
 fn error(chain: &Chain<'_>, row: &'static str) -> Draft {
-    let error = chain.json.get("error").unwrap_or(&Value::Null);
+    let error = chain.json.get("error").unwrap_or(&Json::Null);
     let text = field::some(error, "formatted")
         .or_else(|| field::some(error, "message"))
         .or_else(|| error.as_str())
@@ -74,9 +75,9 @@ fn error(chain: &Chain<'_>, row: &'static str) -> Draft {
     draft.event.data = pick(chain.json, &["retryAttempt", "maxRetries", "retryInMs", "source"]).map(|data| {
         let mut data = data.into_inner();
         if let (Some(fields), Some(status)) = (data.as_object_mut(), error.get("status")) {
-            fields.insert("status".to_owned(), status.clone());
+            fields.insert("status".to_owned(), json!(status));
         }
-        retro_text::redact_json(data)
+        redact_json(data)
     });
     draft
 }
@@ -84,7 +85,7 @@ fn error(chain: &Chain<'_>, row: &'static str) -> Draft {
 /// A slash command that the program carried out itself, or what it printed.
 fn local_command(chain: &Chain<'_>, row: &'static str) -> Draft {
     let text = field::text(chain.json, "content").unwrap_or_default();
-    let run = chain.json.get("commandRun").unwrap_or(&Value::Null);
+    let run = chain.json.get("commandRun").unwrap_or(&Json::Null);
     let printed = tag(text, "local-command-stdout");
     let is_model = field::text(run, "command") == Some("model")
         && printed.is_some_and(|printed| printed.starts_with("Set model to"));

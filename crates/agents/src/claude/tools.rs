@@ -1,11 +1,10 @@
 //! What a call asks for: its class, command, paths and edits.
 
 use retro_model::{Access, Edit, EditKind, PathUse, ToolCall, ToolClass};
-use retro_text::{redact, redact_json, redact_owned};
-use serde_json::Value;
+use retro_text::{redact, redact_owned};
 
 use super::record::{clean, id};
-use crate::field;
+use crate::{Json, field};
 
 /// The kind of work a tool does, by its name.
 pub(super) fn class(name: &str) -> ToolClass {
@@ -26,9 +25,9 @@ pub(super) fn class(name: &str) -> ToolClass {
 }
 
 /// A `tool_use` block as a call. `cwd` is where the program stood.
-pub(super) fn call(block: &Value, cwd: Option<&str>) -> ToolCall {
+pub(super) fn call(block: &Json<'_>, cwd: Option<&str>) -> ToolCall {
     let name = field::text(block, "name").unwrap_or_default();
-    let input = block.get("input").unwrap_or(&Value::Null);
+    let input = block.get("input").unwrap_or(&Json::Null);
     let class = class(name);
     let command = field::some(input, "command").filter(|_| class == ToolClass::Shell);
     ToolCall {
@@ -36,7 +35,7 @@ pub(super) fn call(block: &Value, cwd: Option<&str>) -> ToolCall {
         parent_call: None,
         name: clean(name),
         class,
-        args: Some(redact_json(input.clone())),
+        args: Some(input.redacted()),
         command: command.map(|command| redact_owned(one_line(command))),
         cwd: cwd.filter(|_| class == ToolClass::Shell).map(redact),
         paths: paths(name, input),
@@ -65,7 +64,7 @@ fn one_line(command: &str) -> String {
 }
 
 /// The paths a call names.
-fn paths(name: &str, input: &Value) -> Vec<PathUse> {
+fn paths(name: &str, input: &Json<'_>) -> Vec<PathUse> {
     let (field_name, access) = match name {
         "Read" => ("file_path", Access::Read),
         "LSP" => ("filePath", Access::Read),
@@ -78,12 +77,12 @@ fn paths(name: &str, input: &Value) -> Vec<PathUse> {
 }
 
 /// What a call asks to change. The result tells what was changed.
-fn edits(name: &str, input: &Value) -> Vec<Edit> {
+fn edits(name: &str, input: &Json<'_>) -> Vec<Edit> {
     let edit = |path: &str, kind, added, removed| Edit { path: redact(path), to: None, kind, added, removed };
     match name {
         "Edit" | "MultiEdit" => {
             let Some(path) = field::some(input, "file_path") else { return Vec::new() };
-            let parts: Vec<&Value> = match name {
+            let parts: Vec<&Json<'_>> = match name {
                 "Edit" => vec![input],
                 _ => field::list(input, "edits").iter().collect(),
             };
@@ -116,7 +115,7 @@ fn edits(name: &str, input: &Value) -> Vec<Edit> {
 
 /// Lines of a replacement that are new and gone, without what both sides have
 /// at their ends.
-fn changed_lines(part: &Value) -> (u64, u64) {
+fn changed_lines(part: &Json<'_>) -> (u64, u64) {
     let lines = |name| field::text(part, name).unwrap_or_default().lines().collect::<Vec<_>>();
     let (old, new) = (lines("old_string"), lines("new_string"));
     let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
@@ -133,7 +132,7 @@ pub(super) fn lines(text: &str) -> u64 {
 
 /// The files a result says were changed. `asked` is what the call wanted: all
 /// there is in sub-agent files of 2.1.x, where the result has only its text.
-pub(super) fn changed(facts: &Value, text: &str, asked: Vec<Edit>) -> Vec<Edit> {
+pub(super) fn changed(facts: &Json<'_>, text: &str, asked: Vec<Edit>) -> Vec<Edit> {
     let path = field::some(facts, "filePath").or_else(|| field::some(facts, "notebook_path"));
     let is_edit = !asked.is_empty() || facts.get("structuredPatch").is_some();
     let Some(path) = path.filter(|_| is_edit) else {
@@ -171,7 +170,7 @@ fn told_kind(text: &str, asked: EditKind) -> EditKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json_tree as json;
 
     #[test]
     fn a_command_is_one_line() {
@@ -197,7 +196,7 @@ mod tests {
             "structuredPatch": [{ "lines": [" 0", "-1", "+1", "+2"] }] });
         let told = changed(&facts, "", asked.clone());
         assert_eq!((told[0].kind, told[0].added, told[0].removed), (EditKind::Update, Some(2), Some(1)));
-        let silent = changed(&Value::Null, "File created successfully at: /w/a", asked);
+        let silent = changed(&Json::Null, "File created successfully at: /w/a", asked);
         assert_eq!((silent[0].kind, silent[0].added), (EditKind::Create, Some(2)));
     }
 

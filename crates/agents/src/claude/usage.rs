@@ -7,12 +7,12 @@
 
 use retro_model::{Exactness, Kind, Origin, Part as Piece, Thread, Usage};
 use retro_text::redact_json;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::record::{Chain, clean, fingerprint, id};
 use super::state::State;
 use crate::field;
-use crate::{Draft, Out, Record};
+use crate::{Draft, Json, Out, Record};
 
 /// How sure a file can be that a response is its own and not a copy of another
 /// file's. Larger is surer.
@@ -41,8 +41,7 @@ pub(super) fn response(chain: &Chain<'_>) -> Option<String> {
 /// The tokens that one line of a response tells, if it tells any.
 pub(super) fn of_line(chain: &Chain<'_>, state: &State) -> Option<Draft> {
     let message = chain.json.get("message")?;
-    let counters = message.get("usage")?.as_object()?;
-    let counters = &Value::Object(counters.clone());
+    let counters = message.get("usage").filter(|counters| counters.is_object())?;
     let response = response(chain)?;
     let mut draft = chain.draft("assistant/usage", Piece::Tag("usage"), Kind::Usage, Origin::Harness);
     draft.hint.identity = Some(format!("usage:{response}"));
@@ -61,7 +60,7 @@ pub(super) fn of_line(chain: &Chain<'_>, state: &State) -> Option<Draft> {
     Some(draft)
 }
 
-fn counted(counters: &Value) -> Usage {
+fn counted(counters: &Json<'_>) -> Usage {
     let count = |name| field::count(counters, name).unwrap_or(0);
     let nested =
         |outer: &str, name| counters.get(outer).and_then(|inner| field::count(inner, name)).unwrap_or(0);
@@ -128,7 +127,7 @@ pub(super) fn total(record: &Record<'_>, home: &Thread, out: &mut Out) {
     let json = record.json;
     let mut sum = Usage { total: true, ..Usage::default() };
     let mut models = serde_json::Map::new();
-    for (model, figures) in json.get("modelUsage").and_then(Value::as_object).into_iter().flatten() {
+    for (model, figures) in json.get("modelUsage").and_then(Json::as_object).into_iter().flatten() {
         let usage = of_model(figures);
         sum.input = sum.input.saturating_add(usage.input);
         sum.cache_write_5m = sum.cache_write_5m.saturating_add(usage.cache_write_5m);
@@ -138,9 +137,9 @@ pub(super) fn total(record: &Record<'_>, home: &Thread, out: &mut Out) {
         sum.output = sum.output.saturating_add(usage.output);
         sum.reasoning = sum.reasoning.saturating_add(usage.reasoning);
         sum.web_searches = sum.web_searches.saturating_add(usage.web_searches);
-        models.insert(model.clone(), json!(usage));
+        models.insert(model.to_owned(), json!(usage));
     }
-    sum.reported_cost_nano = json.get("totalCostUSD").and_then(Value::as_f64).and_then(nano_dollars);
+    sum.reported_cost_nano = json.get("totalCostUSD").and_then(Json::as_f64).and_then(nano_dollars);
     let mut draft = record.draft("cost-state", Piece::Whole, Kind::Usage, Origin::Harness);
     draft.event.thread = home.clone();
     draft.event.usage = Some(sum);
@@ -158,7 +157,7 @@ pub(super) fn total(record: &Record<'_>, home: &Thread, out: &mut Out) {
 }
 
 /// The figures of one model, in our meaning.
-fn of_model(figures: &Value) -> Usage {
+fn of_model(figures: &Json<'_>) -> Usage {
     let count = |name| field::count(figures, name).unwrap_or(0);
     let (written_5m, written_1h) =
         (count("cacheCreationEphemeral5mInputTokens"), count("cacheCreationEphemeral1hInputTokens"));
@@ -173,7 +172,7 @@ fn of_model(figures: &Value) -> Usage {
         output: count("outputTokens"),
         reasoning: count("thinkingTokens"),
         web_searches: count("webSearchRequests"),
-        reported_cost_nano: figures.get("costUSD").and_then(Value::as_f64).and_then(nano_dollars),
+        reported_cost_nano: figures.get("costUSD").and_then(Json::as_f64).and_then(nano_dollars),
         ..Usage::default()
     }
 }
@@ -186,6 +185,7 @@ fn nano_dollars(dollars: f64) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::json_tree as json;
 
     #[test]
     fn what_cannot_be_read_counts_nothing_and_the_rest_counts() {

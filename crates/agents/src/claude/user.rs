@@ -3,20 +3,20 @@
 
 use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
 use retro_text::redact_json;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::record::{Chain, fingerprint, id, pick, words};
 use super::state::State;
 use super::words::{self as said, CUT_AT_TOOL, Words};
 use super::{notification, result};
 use crate::field;
-use crate::{Draft, Out};
+use crate::{Draft, Json, Out};
 
 /// A block of a message, and which event of the record it gives.
 pub(super) struct Block<'r> {
     pub piece: Piece,
     pub kind: &'r str,
-    pub json: &'r Value,
+    pub json: &'r Json<'r>,
 }
 
 impl<'r> Block<'r> {
@@ -27,10 +27,10 @@ impl<'r> Block<'r> {
 }
 
 /// The blocks of a message; a bare string is one text block.
-pub(super) fn blocks(content: &Value) -> Option<Vec<Block<'_>>> {
+pub(super) fn blocks<'r>(content: &'r Json<'r>) -> Option<Vec<Block<'r>>> {
     match content {
-        Value::String(_) => Some(vec![Block { piece: Piece::Whole, kind: "text", json: content }]),
-        Value::Array(items) => Some(
+        Json::String(_) => Some(vec![Block { piece: Piece::Whole, kind: "text", json: content }]),
+        Json::Array(items) => Some(
             items
                 .iter()
                 .zip(0..)
@@ -74,7 +74,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
             "image" | "document" => out.push(given_along(chain, block)),
             _ => {
                 let mut draft = chain.draft("unknown", block.piece.clone(), Kind::Unknown, Origin::Harness);
-                draft.event.data = Some(redact_json(block.json.clone()));
+                draft.event.data = Some(block.json.redacted());
                 out.push(draft);
             }
         }
@@ -104,7 +104,7 @@ fn whose<'t>(chain: &Chain<'_>, text: &'t str) -> Words<'t> {
 }
 
 /// Whether nothing in the record contradicts that a person typed it.
-fn typed(json: &Value) -> bool {
+fn typed(json: &Json<'_>) -> bool {
     let by_program = field::text(json, "promptSource") == Some("system")
         || field::text(json, "turnOrigin").is_some_and(|origin| !matches!(origin, "human" | "sdk"))
         || json
@@ -133,7 +133,7 @@ fn given_along(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
     let row = if block.kind == "image" { "user/image" } else { "user/document" };
     let origin = if chain.is_side() { Origin::Agent } else { Origin::User };
     let mut draft = chain.draft(row, block.piece.clone(), Kind::Attachment, origin);
-    let source = block.json.get("source").unwrap_or(&Value::Null);
+    let source = block.json.get("source").unwrap_or(&Json::Null);
     draft.event.data = Some(redact_json(json!({
         "media_type": source.get("media_type"),
         "base64_bytes": field::text(source, "data").map(str::len),

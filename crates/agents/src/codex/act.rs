@@ -12,14 +12,14 @@ use retro_model::{
     ToolClass, ToolResult,
 };
 use retro_text::{Redacted, redact, redact_json, redact_owned};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::call::sought;
 use super::record::{Line, clean, id, row};
 use super::state::State;
 use super::tools::written;
 use crate::command::{one_line, script};
-use crate::{Out, field, patch};
+use crate::{Json, Out, field, patch};
 
 /// The programs of the old events and of the items that replaced them (0.149),
 /// by the shape that both share.
@@ -65,7 +65,7 @@ pub(super) fn event(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Ou
 }
 
 /// An item of `item_completed`.
-pub(super) fn item(line: &Line<'_>, kind: &str, item: &Value, state: &mut State, out: &mut Out) {
+pub(super) fn item(line: &Line<'_>, kind: &str, item: &Json<'_>, state: &mut State, out: &mut Out) {
     tell(line, row("item/", kind), kind, item, field::some(item, "id").map(id), state, out);
 }
 
@@ -73,7 +73,7 @@ fn tell(
     line: &Line<'_>,
     row: &'static str,
     kind: &str,
-    told: &Value,
+    told: &Json<'_>,
     call_id: Option<String>,
     state: &mut State,
     out: &mut Out,
@@ -81,7 +81,7 @@ fn tell(
     let Some(shape) = shape(kind) else { return line.unknown(out) };
     let mut call_id = call_id.unwrap_or_else(|| format!("{kind}:{}", line.record.address.record));
     if shape == Shape::Search {
-        let action = told.get("action").unwrap_or(&Value::Null);
+        let action = told.get("action").unwrap_or(&Json::Null);
         if let Some(call) = state.search(sought(action), &call_id) {
             call_id = call;
         }
@@ -122,7 +122,7 @@ fn tell(
     out.push(draft);
 }
 
-fn call(shape: Shape, call_id: &str, told: &Value) -> ToolCall {
+fn call(shape: Shape, call_id: &str, told: &Json<'_>) -> ToolCall {
     let mut call = ToolCall {
         call_id: call_id.to_owned(),
         parent_call: None,
@@ -136,14 +136,14 @@ fn call(shape: Shape, call_id: &str, told: &Value) -> ToolCall {
     };
     match shape {
         Shape::Command => {
-            let words: Vec<&str> = field::list(told, "command").iter().filter_map(Value::as_str).collect();
+            let words: Vec<&str> = field::list(told, "command").iter().filter_map(Json::as_str).collect();
             (call.name, call.class) = ("exec_command".to_owned(), ToolClass::Shell);
             call.command = Some(redact_owned(one_line(&script(&words))));
             call.paths = field::list(told, "parsed_cmd").iter().filter_map(path_read).collect();
         }
         Shape::Patch => {
             (call.name, call.class) = ("apply_patch".to_owned(), ToolClass::Edit);
-            call.edits = changes(told.get("changes").unwrap_or(&Value::Null));
+            call.edits = changes(told.get("changes").unwrap_or(&Json::Null));
             call.paths = written(&call.edits).collect();
         }
         Shape::Mcp => {
@@ -151,11 +151,11 @@ fn call(shape: Shape, call_id: &str, told: &Value) -> ToolCall {
             let part = |name| field::text(invocation, name).unwrap_or_default();
             call.name = clean(&format!("mcp__{}__{}", part("server"), part("tool")));
             call.class = ToolClass::Mcp;
-            call.args = invocation.get("arguments").cloned().map(redact_json);
+            call.args = invocation.get("arguments").map(Json::redacted);
         }
         Shape::Search => {
             (call.name, call.class) = ("web_search".to_owned(), ToolClass::Web);
-            call.args = told.get("action").cloned().map(redact_json);
+            call.args = told.get("action").map(Json::redacted);
         }
         Shape::Image if told.get("revised_prompt").is_some() => {
             call.name = "image_generation".to_owned();
@@ -175,7 +175,7 @@ fn call(shape: Shape, call_id: &str, told: &Value) -> ToolCall {
         }
         Shape::Dynamic => {
             call.name = field::some(told, "tool").map(clean).unwrap_or_else(|| "dynamic".to_owned());
-            call.args = told.get("arguments").cloned().map(redact_json);
+            call.args = told.get("arguments").map(Json::redacted);
         }
     }
     call
@@ -183,12 +183,12 @@ fn call(shape: Shape, call_id: &str, told: &Value) -> ToolCall {
 
 type Told = (ToolResult, Option<Redacted<String>>);
 
-fn result(shape: Shape, call_id: &str, told: &Value, edits: &[Edit]) -> Option<Told> {
+fn result(shape: Shape, call_id: &str, told: &Json<'_>, edits: &[Edit]) -> Option<Told> {
     // A request has no result yet.
     if shape == Shape::Dynamic && told.get("success").is_none() && told.get("call_id").is_none() {
         return None;
     }
-    let exit_code = told.get("exit_code").and_then(Value::as_i64);
+    let exit_code = told.get("exit_code").and_then(Json::as_i64);
     let outcome = ended(shape, told, exit_code);
     let text = text(shape, told);
     let result = ToolResult {
@@ -205,15 +205,15 @@ fn result(shape: Shape, call_id: &str, told: &Value, edits: &[Edit]) -> Option<T
     Some((result, (!text.is_empty()).then(|| redact_owned(text))))
 }
 
-fn ended(shape: Shape, told: &Value, exit_code: Option<i64>) -> Outcome {
-    let result = told.get("result").unwrap_or(&Value::Null);
+fn ended(shape: Shape, told: &Json<'_>, exit_code: Option<i64>) -> Outcome {
+    let result = told.get("result").unwrap_or(&Json::Null);
     let inner = result.get("Ok").unwrap_or(result);
     if shape == Shape::Mcp
         && (result.get("Err").is_some() || field::is(inner, "isError") || field::is(inner, "is_error"))
     {
         return Outcome::Failed;
     }
-    if let Some(success) = told.get("success").and_then(Value::as_bool) {
+    if let Some(success) = told.get("success").and_then(Json::as_bool) {
         return if success { Outcome::Ok } else { Outcome::Failed };
     }
     match (field::text(told, "status"), exit_code) {
@@ -227,7 +227,7 @@ fn ended(shape: Shape, told: &Value, exit_code: Option<i64>) -> Outcome {
     }
 }
 
-fn text(shape: Shape, told: &Value) -> String {
+fn text(shape: Shape, told: &Json<'_>) -> String {
     match shape {
         Shape::Command => field::text(told, "aggregated_output").unwrap_or_default().to_owned(),
         Shape::Patch => ["stdout", "stderr"]
@@ -241,7 +241,7 @@ fn text(shape: Shape, told: &Value) -> String {
             let parts = field::list(inner, "content").iter().chain(field::list(inner, "content_items"));
             let texts: Vec<&str> = parts.filter_map(|part| field::text(part, "text")).collect();
             match (texts.is_empty(), result.get("Err").or_else(|| told.get("error"))) {
-                (true, Some(Value::String(error))) => error.clone(),
+                (true, Some(Json::String(error))) => error.to_string(),
                 _ => texts.join("\n"),
             }
         }
@@ -257,8 +257,8 @@ fn text(shape: Shape, told: &Value) -> String {
 }
 
 /// The files a patch changed: real paths, real diffs.
-fn changes(changes: &Value) -> Vec<Edit> {
-    let change = |(path, change): (&String, &Value)| {
+fn changes(changes: &Json<'_>) -> Vec<Edit> {
+    let change = |(path, change): (&str, &Json<'_>)| {
         let lines = |name: &str| field::text(change, name).map(|text| text.lines().count() as u64);
         let to = field::some(change, "move_path").map(redact);
         let (kind, added, removed) = match field::text(change, "type") {
@@ -276,22 +276,22 @@ fn changes(changes: &Value) -> Vec<Edit> {
 }
 
 /// A file that a command only read, as the program understood it.
-fn path_read(parsed: &Value) -> Option<PathUse> {
+fn path_read(parsed: &Json<'_>) -> Option<PathUse> {
     let path = field::some(parsed, "path").filter(|_| field::text(parsed, "type") == Some("read"))?;
     Some(PathUse { path: redact(path), access: Access::Read })
 }
 
 /// The thread that an agent's call is about, where there is one.
-fn child(shape: Shape, told: &Value) -> Option<String> {
+fn child(shape: Shape, told: &Json<'_>) -> Option<String> {
     if shape != Shape::Collaboration {
         return None;
     }
     let threads = field::list(told, "receiver_thread_ids");
-    let one = threads.first().filter(|_| threads.len() == 1).and_then(Value::as_str);
+    let one = threads.first().filter(|_| threads.len() == 1).and_then(Json::as_str);
     one.or_else(|| field::some(told, "receiver_thread_id")).map(id)
 }
 
-fn duration_ms(duration: &Value) -> Option<u64> {
+fn duration_ms(duration: &Json<'_>) -> Option<u64> {
     let (secs, nanos) = (field::count(duration, "secs")?, field::count(duration, "nanos").unwrap_or(0));
     secs.checked_mul(1000)?.checked_add(nanos / 1_000_000)
 }
@@ -323,6 +323,7 @@ fn local_path(address: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::json_tree as json;
 
     #[test]
     fn addresses_become_paths() {

@@ -3,28 +3,31 @@
 use retro_model::{Kind, Origin, Part as Piece};
 use retro_text::redact_json;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 use super::record::{Line, fingerprint, id, row, words};
 use super::state::{Call, State};
 use super::tools;
-use crate::{Out, field};
+use crate::{Json, Out, field, json};
 
 pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     let payload = line.payload;
     let namespace = field::some(payload, "namespace");
     let (name, args) = match kind {
         "function_call" => (field::text(payload, "name").unwrap_or_default(), arguments(payload)),
-        "custom_tool_call" => (
-            field::text(payload, "name").unwrap_or_default(),
-            payload.get("input").cloned().unwrap_or_default(),
-        ),
-        "local_shell_call" => ("local_shell", payload.get("action").cloned().unwrap_or_default()),
+        "custom_tool_call" => {
+            (field::text(payload, "name").unwrap_or_default(), Cow::Borrowed(&payload["input"]))
+        }
+        "local_shell_call" => ("local_shell", Cow::Borrowed(&payload["action"])),
         "tool_search_call" => ("tool_search", arguments(payload)),
-        "web_search_call" => ("web_search", payload.get("action").cloned().unwrap_or_default()),
-        _ => ("image_generation", json!({ "prompt": payload.get("revised_prompt") })),
+        "web_search_call" => ("web_search", Cow::Borrowed(&payload["action"])),
+        _ => {
+            let args = json!({ "prompt": payload.get("revised_prompt") });
+            ("image_generation", Cow::Owned(Json::from(args)))
+        }
     };
     let call_id = call_id(line, kind, &args, state);
-    let mut call = tools::call(&call_id, name, namespace, args, state.cwd.as_ref().map(|cwd| cwd.as_str()));
+    let mut call = tools::call(&call_id, name, namespace, &args, state.cwd.as_ref().map(|cwd| cwd.as_str()));
     let args = call.args.as_ref().map_or(&Value::Null, |args| &**args);
     let polls = polled(name, args, state);
     call.parent_call = polls.clone();
@@ -32,8 +35,8 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
         id: call.call_id.clone(),
         name: name.to_owned(),
         is_mcp: tools::is_mcp(name, namespace),
-        asks: field::text(args, "sandbox_permissions") == Some("require_escalated")
-            || field::is(args, "with_escalated_permissions"),
+        asks: args.get("sandbox_permissions").and_then(Value::as_str) == Some("require_escalated")
+            || args.get("with_escalated_permissions").and_then(Value::as_bool) == Some(true),
         answered: false,
         polls,
         edits: call.edits.clone(),
@@ -45,26 +48,20 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     if let Some(args) = plan {
         let mut draft =
             line.draft(row("response_item/", kind), Piece::Tag("plan"), Kind::Plan, Origin::Model);
-        draft.event.text = field::some(&args, "explanation").and_then(words);
+        draft.event.text = args.get("explanation").and_then(Value::as_str).and_then(words);
         draft.event.data = Some(redact_json(json!({ "plan": args.get("plan") })));
         out.push(draft);
     }
 }
 
 /// Arguments are a JSON text; those of `tool_search_call` an object.
-fn arguments(payload: &Value) -> Value {
-    match payload.get("arguments") {
-        Some(Value::String(text)) => {
-            serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()))
-        }
-        Some(other) => other.clone(),
-        None => Value::Null,
-    }
+fn arguments<'r>(payload: &'r Json<'r>) -> Cow<'r, Json<'r>> {
+    json::unwrapped(payload.get("arguments"))
 }
 
 /// The id that joins a call and its result. A web search has none up to 0.142:
 /// the event beside it, before or after, names it.
-fn call_id(line: &Line<'_>, kind: &str, args: &Value, state: &mut State) -> String {
+fn call_id(line: &Line<'_>, kind: &str, args: &Json<'_>, state: &mut State) -> String {
     if let Some(call) = field::some(line.payload, "call_id").or_else(|| field::some(line.payload, "id")) {
         return id(call);
     }
@@ -76,8 +73,8 @@ fn call_id(line: &Line<'_>, kind: &str, args: &Value, state: &mut State) -> Stri
 }
 
 /// What a web search looks for.
-pub(super) fn sought(action: &Value) -> u64 {
-    let part = |name| action.get(name).and_then(Value::as_str).unwrap_or_default();
+pub(super) fn sought(action: &Json<'_>) -> u64 {
+    let part = |name| action.get(name).and_then(Json::as_str).unwrap_or_default();
     fingerprint(&[part("type"), part("query"), part("url"), part("pattern")])
 }
 
@@ -88,7 +85,7 @@ fn polled(name: &str, args: &Value, state: &State) -> Option<String> {
             let process = args.get("session_id").filter(|id| !id.is_null())?.to_string();
             state.started(process.trim_matches('"')).map(str::to_owned)
         }
-        "wait" => state.cell(field::some(args, "cell_id")?).map(str::to_owned),
+        "wait" => state.cell(args.get("cell_id")?.as_str().filter(|id| !id.is_empty())?).map(str::to_owned),
         _ => None,
     }
 }

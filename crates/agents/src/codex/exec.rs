@@ -10,13 +10,12 @@ use retro_model::{
 };
 use retro_text::{redact, redact_json, redact_owned};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::mapping;
 use super::record::{clean, id, pick, words};
 use super::usage::counted;
 use crate::command::one_line;
-use crate::{Draft, Out, Parse, Part, Record, field};
+use crate::{Draft, Json, Out, Parse, Part, Record, field};
 
 pub(super) struct Parser {
     part: Part,
@@ -53,14 +52,14 @@ impl Parser {
     }
 
     /// The id of an item, made unique among the runs of the thread.
-    fn call_id(&self, item: &Value) -> String {
+    fn call_id(&self, item: &Json<'_>) -> String {
         let item = field::text(item, "id").unwrap_or_default();
         id(&format!("exec~{}:{item}", self.part.revision))
     }
 
     fn unknown(&self, record: &Record<'_>, out: &mut Out) {
         let mut draft = self.draft(record, "unknown", Piece::Whole, Kind::Unknown, Origin::Harness);
-        draft.event.data = Some(redact_json(record.json.clone()));
+        draft.event.data = Some(record.json.redacted());
         out.push(draft);
     }
 }
@@ -93,14 +92,14 @@ impl Parse for Parser {
 }
 
 impl Parser {
-    fn error(&self, record: &Record<'_>, row: &'static str, told: &Value, out: &mut Out) {
+    fn error(&self, record: &Record<'_>, row: &'static str, told: &Json<'_>, out: &mut Out) {
         let mut draft = self.draft(record, row, Piece::Whole, Kind::Error, Origin::Harness);
         draft.event.text = field::some(told, "message").and_then(words);
         out.push(draft);
     }
 
     /// A call that begins; the one event of a call that never ended.
-    fn begun(&self, record: &Record<'_>, item: &Value, out: &mut Out) {
+    fn begun(&self, record: &Record<'_>, item: &Json<'_>, out: &mut Out) {
         const ROW: &str = "exec/item.started";
         let Some(call) = self.call(item) else { return out.fold(ROW) };
         let mut draft = self.draft(record, ROW, Piece::Whole, Kind::ToolCall, Origin::Model);
@@ -110,7 +109,7 @@ impl Parser {
         out.push(draft);
     }
 
-    fn item(&self, record: &Record<'_>, item: &Value, out: &mut Out) {
+    fn item(&self, record: &Record<'_>, item: &Json<'_>, out: &mut Out) {
         let kind = field::text(item, "type").unwrap_or_default();
         let Some(row) = mapping::named("exec/item.completed/", kind) else {
             return self.unknown(record, out);
@@ -136,7 +135,7 @@ impl Parser {
         }
     }
 
-    fn call(&self, item: &Value) -> Option<ToolCall> {
+    fn call(&self, item: &Json<'_>) -> Option<ToolCall> {
         let (name, class) = match field::text(item, "type")? {
             "command_execution" => ("exec_command".to_owned(), ToolClass::Shell),
             "file_change" => ("apply_patch".to_owned(), ToolClass::Edit),
@@ -150,7 +149,7 @@ impl Parser {
             }
             _ => return None,
         };
-        let change = |change: &Value| {
+        let change = |change: &Json<'_>| {
             let kind = match field::text(change, "kind") {
                 Some("add") => EditKind::Create,
                 Some("delete") => EditKind::Delete,
@@ -170,7 +169,7 @@ impl Parser {
             parent_call: None,
             name,
             class,
-            args: item.get("arguments").or_else(|| item.get("action")).cloned().map(redact_json),
+            args: item.get("arguments").or_else(|| item.get("action")).map(Json::redacted),
             command: field::some(item, "command").map(|command| redact_owned(one_line(command))),
             cwd: None,
             paths: super::tools::written(&edits).collect(),
@@ -178,8 +177,8 @@ impl Parser {
         })
     }
 
-    fn ended(&self, record: &Record<'_>, row: &'static str, item: &Value, call: ToolCall, out: &mut Out) {
-        let exit_code = item.get("exit_code").and_then(Value::as_i64);
+    fn ended(&self, record: &Record<'_>, row: &'static str, item: &Json<'_>, call: ToolCall, out: &mut Out) {
+        let exit_code = item.get("exit_code").and_then(Json::as_i64);
         let outcome = match (field::text(item, "status"), exit_code) {
             (Some("failed"), _) => Outcome::Failed,
             (Some("declined"), _) => Outcome::Denied,

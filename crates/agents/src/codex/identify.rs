@@ -4,11 +4,10 @@
 //! may be no session at all, and for whatever a user points at.
 
 use retro_model::SourceKey;
-use serde_json::Value;
 use std::path::Path;
 
 use super::names;
-use crate::{Kindred, Owner, field};
+use crate::{Json, Kindred, Owner, field};
 
 /// A head of so many bytes may not be the whole file.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -54,7 +53,7 @@ pub(super) fn signs(head: &[u8]) -> Signs {
     {
         let start = line.iter().position(|byte| *byte == b'{').unwrap_or(line.len());
         let record = line.get(start..).unwrap_or_default();
-        if let Ok(record) = serde_json::from_slice::<Value>(record) {
+        if let Ok(record) = serde_json::from_slice::<Json<'_>>(record) {
             seen = true;
             if let Some(signs) = sign(&record) {
                 return signs;
@@ -66,7 +65,7 @@ pub(super) fn signs(head: &[u8]) -> Signs {
     if seen || head.contains(&b'{') { Signs::Foreign } else { Signs::Nothing }
 }
 
-fn sign(record: &Value) -> Option<Signs> {
+fn sign(record: &Json<'_>) -> Option<Signs> {
     let payload = record.get("payload");
     match field::text(record, "type") {
         Some("session_meta") => {
@@ -82,7 +81,7 @@ fn sign(record: &Value) -> Option<Signs> {
         None if record.get("instructions").is_some() && record.get("timestamp").is_some() => {
             field::some(record, "id").map(|thread| Signs::Rollout(thread.to_owned(), SourceKey::main()))
         }
-        None if record.get("msg").is_some_and(Value::is_object) && record.get("id").is_some() => {
+        None if record.get("msg").is_some_and(Json::is_object) && record.get("id").is_some() => {
             Some(Signs::Nameless)
         }
         None => None,
@@ -91,9 +90,9 @@ fn sign(record: &Value) -> Option<Signs> {
 
 /// Which source of its thread a renamed rollout is. The id of a further file
 /// stands only in its name; its time tells it from others as well.
-fn source(meta: &Value, thread: &str) -> SourceKey {
+fn source(meta: &Json<'_>, thread: &str) -> SourceKey {
     let base = meta.get("history_base").and_then(|base| field::some(base, "thread_id"));
-    let went_back = base == Some(thread) && meta.get("forked_from_id").is_none_or(Value::is_null);
+    let went_back = base == Some(thread) && meta.get("forked_from_id").is_none_or(Json::is_null);
     match field::some(meta, "timestamp").filter(|_| went_back) {
         Some(time) => SourceKey::new(time),
         None => SourceKey::main(),

@@ -6,20 +6,19 @@
 //! several allowances each has its own `limit_id`; 0.42 and 0.80 have none.
 
 use retro_model::{LimitReading, Timestamp};
-use serde_json::Value;
 
 use super::record::{Line, id};
-use crate::{Out, field};
+use crate::{Json, Out, field};
 
 /// The allowance that logs without an id mean.
 const MAIN: &str = "codex";
 
-pub(super) fn read(line: &Line<'_>, limits: &Value, out: &mut Out) {
+pub(super) fn read(line: &Line<'_>, limits: &Json<'_>, out: &mut Out) {
     let Some(ts) = line.ts else { return };
     let allowance = field::some(limits, "limit_id").unwrap_or(MAIN);
     for window in ["primary", "secondary"] {
         let Some(told) = limits.get(window).filter(|told| told.is_object()) else { continue };
-        let used = told.get("used_percent").and_then(Value::as_f64).and_then(LimitReading::basis_points);
+        let used = told.get("used_percent").and_then(Json::as_f64).and_then(LimitReading::basis_points);
         let Some(used_basis_points) = used else { continue };
         let name = id(&format!("{allowance}/{window}"));
         let reading = LimitReading {
@@ -35,7 +34,7 @@ pub(super) fn read(line: &Line<'_>, limits: &Value, out: &mut Out) {
 }
 
 /// As an instant; 0.42 counts the seconds from the record on.
-fn resets_at(told: &Value, ts: Timestamp) -> Option<Timestamp> {
+fn resets_at(told: &Json<'_>, ts: Timestamp) -> Option<Timestamp> {
     let millis = |name| field::count(told, name).and_then(|s| i64::try_from(s).ok()?.checked_mul(1000));
     let at = millis("resets_at").or_else(|| ts.as_millis().checked_add(millis("resets_in_seconds")?))?;
     Timestamp::from_millis(at)

@@ -9,12 +9,12 @@
 
 use retro_model::{Kind, Link, LinkKind, Origin, Part as Piece};
 use retro_text::{redact, redact_json, redact_owned};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::record::{Line, clean, id, print_of, words};
 use super::state::{Asker, Held, State};
 use super::words::{self as spoken, Said};
-use crate::{Draft, Out, field};
+use crate::{Draft, Json, Out, field};
 
 const USER: &str = "response_item/message/user";
 
@@ -32,21 +32,21 @@ pub(super) fn read(line: &Line<'_>, state: &mut State, out: &mut Out) {
 struct Piecemeal<'r> {
     at: usize,
     said: Option<Said>,
-    json: &'r Value,
+    json: &'r Json<'r>,
     text: &'r str,
 }
 
 /// The parts of a message in the user's role.
-fn parts<'r>(payload: &'r Value) -> Vec<Piecemeal<'r>> {
+fn parts<'r>(payload: &'r Json<'r>) -> Vec<Piecemeal<'r>> {
     let provenance = payload.get("internal_chat_message_metadata_passthrough");
     let provenance = provenance.map(|data| field::list(data, "content_item_metadata")).unwrap_or_default();
-    let content = payload.get("content").unwrap_or(&Value::Null);
-    let items: &'r [Value] = match content {
-        Value::Array(items) => items,
-        Value::String(_) => std::slice::from_ref(content),
+    let content = payload.get("content").unwrap_or(&Json::Null);
+    let items: &'r [Json<'r>] = match content {
+        Json::Array(items) => items,
+        Json::String(_) => std::slice::from_ref(content),
         _ => &[],
     };
-    let part = |(at, json): (usize, &'r Value)| {
+    let part = |(at, json): (usize, &'r Json<'r>)| {
         let text = json.as_str().or_else(|| field::text(json, "text")).unwrap_or_default();
         let from = provenance
             .get(at)
@@ -117,7 +117,7 @@ fn hold(line: &Line<'_>, piece: Piece, text: &str, state: &mut State, out: &mut 
     // Where the log tells provenance, these words are a person's whatever follows.
     let is_proven = line.payload.get("internal_chat_message_metadata_passthrough").is_some_and(|data| {
         let parts = field::list(data, "content_item_metadata");
-        let from = |part: &Value| {
+        let from = |part: &Json<'_>| {
             part.get("provenance").is_some_and(|from| field::text(from, "type") == Some("user"))
         };
         parts.iter().any(from)
@@ -134,7 +134,7 @@ fn hold(line: &Line<'_>, piece: Piece, text: &str, state: &mut State, out: &mut 
     out.push(draft);
 }
 
-fn image(line: &Line<'_>, piece: Piece, part: &Value) -> Draft {
+fn image(line: &Line<'_>, piece: Piece, part: &Json<'_>) -> Draft {
     let mut draft = line.draft(USER, piece, Kind::Attachment, asker_of_image(line));
     let url = field::text(part, "image_url").unwrap_or_default();
     // The bytes of an image stay in the raw record.
@@ -162,7 +162,7 @@ fn context(line: &Line<'_>, piece: Piece, text: &str, state: &mut State) -> Draf
 fn report(line: &Line<'_>, piece: Piece, text: &str, out: &mut Out) -> Draft {
     let mut draft = line.draft(USER, piece, Kind::Subagent, Origin::Model);
     let inner = spoken::between(text, "<subagent_notification>", "</subagent_notification>").unwrap_or(text);
-    let told: Value = serde_json::from_str(inner.trim()).unwrap_or_default();
+    let told: Json<'_> = serde_json::from_str(inner.trim()).unwrap_or_default();
     draft.event.child = field::some(&told, "agent_path").map(id);
     if let Some(child) = draft.event.child.clone().filter(|child| super::names::is_uuid(child)) {
         out.facts.links.insert(Link { kind: LinkKind::Child, session_id: child });
@@ -190,9 +190,9 @@ fn developer(line: &Line<'_>, out: &mut Out) {
 }
 
 /// Text parts of an answer, joined.
-fn answer(payload: &Value) -> String {
+fn answer(payload: &Json<'_>) -> String {
     match payload.get("content") {
-        Some(Value::String(text)) => text.clone(),
+        Some(Json::String(text)) => text.to_string(),
         _ => field::list(payload, "content")
             .iter()
             .filter_map(|part| field::text(part, "text"))
@@ -242,7 +242,7 @@ pub(super) fn thought(line: &Line<'_>, kind: &str, out: &mut Out) {
             let lists = ["summary_text", "raw_content"];
             (
                 "item/Reasoning",
-                lists.iter().flat_map(|name| field::list(item, name)).filter_map(Value::as_str).collect(),
+                lists.iter().flat_map(|name| field::list(item, name)).filter_map(Json::as_str).collect(),
             )
         }
         "agent_reasoning" => {

@@ -3,11 +3,11 @@
 
 use retro_model::{Address, Facts, Kind, Link, LinkKind, Origin, Part as Piece};
 use retro_text::{redact, redact_json};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::record::{Line, clean, id, pick};
 use super::state::{Asker, State};
-use crate::{Out, Part, field};
+use crate::{Json, Out, Part, field};
 
 /// Fields of `session_meta` that no other field of the event has. Not among
 /// them: the system prompt and the tool schemas, tens of kilobytes in every file.
@@ -111,8 +111,8 @@ fn tell_program(line: &Line<'_>, out: &mut Out) {
         out.facts.versions.insert(clean(version));
     }
     let entrypoint = match line.payload.get("source") {
-        Some(Value::String(source)) => Some(clean(source)),
-        Some(Value::Object(source)) => source.keys().next().map(|key| clean(key)),
+        Some(Json::String(source)) => Some(clean(source)),
+        Some(Json::Object(source)) => source.iter().next().map(|(key, _)| clean(key)),
         _ => field::some(line.payload, "originator").map(clean),
     };
     if let Some(entrypoint) = entrypoint {

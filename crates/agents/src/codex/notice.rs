@@ -3,11 +3,11 @@
 
 use retro_model::{Facts, Kind, Link, LinkKind, Origin, Part as Piece, TitleRank};
 use retro_text::{redact, redact_json};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::record::{Line, clean, id, pick, row, words};
 use super::state::State;
-use crate::{Draft, Out, field};
+use crate::{Draft, Json, Out, field};
 
 /// A record that is only bookkeeping, with the small fields that may be of use.
 pub(super) fn note(line: &Line<'_>, family: &str, name: &str, out: &mut Out) {
@@ -98,7 +98,7 @@ pub(super) fn event(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Ou
 }
 
 /// An item that has no family of its own.
-pub(super) fn item(line: &Line<'_>, kind: &str, item: &Value, state: &mut State, out: &mut Out) {
+pub(super) fn item(line: &Line<'_>, kind: &str, item: &Json<'_>, state: &mut State, out: &mut Out) {
     const FAMILY: &str = "item/";
     match kind {
         "ContextCompaction" => out.fold("item/ContextCompaction"),
@@ -151,7 +151,7 @@ fn turn_aborted(line: &Line<'_>, out: &mut Out) {
 
 /// A review begins or ends. What is said in between, in the user's role, is the
 /// program's prompt.
-fn review(line: &Line<'_>, row: &'static str, told: &Value, state: &mut State, out: &mut Out) {
+fn review(line: &Line<'_>, row: &'static str, told: &Json<'_>, state: &mut State, out: &mut Out) {
     let findings = told.get("review_output").filter(|output| output.is_object());
     let begins = row.to_ascii_lowercase().contains("entered");
     state.in_review = begins;
@@ -166,7 +166,7 @@ fn review(line: &Line<'_>, row: &'static str, told: &Value, state: &mut State, o
 }
 
 /// A child thread started or ended.
-fn child(line: &Line<'_>, row: &'static str, told: &Value, named: &str, out: &mut Out) {
+fn child(line: &Line<'_>, row: &'static str, told: &Json<'_>, named: &str, out: &mut Out) {
     let mut draft = line.draft(row, Piece::Whole, Kind::Subagent, Origin::Model);
     let thread = field::some(told, named).map(id);
     line.identify(

@@ -5,9 +5,8 @@
 //! the start and up to `Output:`, since a command may print the same words.
 
 use retro_model::Outcome;
-use serde_json::Value;
 
-use crate::field;
+use crate::{Json, field};
 
 /// How a call ended, and what is left of its output without the program's own lines.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,14 +59,14 @@ fn is_command(tool: Option<&str>) -> bool {
 }
 
 /// How a call of `tool` ended, by its output.
-pub(super) fn ending(tool: Option<&str>, output: &Value) -> Ending {
+pub(super) fn ending(tool: Option<&str>, output: &Json<'_>) -> Ending {
     match output {
-        Value::String(text) => of_text(tool, text),
-        Value::Array(parts) => of_parts(tool, parts),
+        Json::String(text) => of_text(tool, text),
+        Json::Array(parts) => of_parts(tool, parts),
         // 0.104 knows `{content, success}` too.
-        Value::Object(_) => {
+        Json::Object(_) => {
             let mut ending = of_text(tool, field::text(output, "content").unwrap_or_default());
-            if output.get("success").and_then(Value::as_bool) == Some(false) {
+            if output.get("success").and_then(Json::as_bool) == Some(false) {
                 ending.outcome = Outcome::Failed;
             }
             ending
@@ -76,7 +75,7 @@ pub(super) fn ending(tool: Option<&str>, output: &Value) -> Ending {
     }
 }
 
-fn of_parts(tool: Option<&str>, parts: &[Value]) -> Ending {
+fn of_parts(tool: Option<&str>, parts: &[Json<'_>]) -> Ending {
     let texts: Vec<&str> = parts
         .iter()
         .map(|part| match field::text(part, "type") {
@@ -111,13 +110,13 @@ fn structured(text: &str) -> Option<Ending> {
     if !text.starts_with('{') || !text.contains("\"metadata\"") {
         return None;
     }
-    let json: Value = serde_json::from_str(text).ok()?;
+    let json: Json<'_> = serde_json::from_str(text).ok()?;
     let metadata = json.get("metadata")?;
     let code = metadata.get("exit_code")?.as_i64()?;
     let output = field::text(&json, "output")?;
     let outcome = if code == 0 { Outcome::Ok } else { Outcome::Failed };
     let mut ending = Ending::new(outcome, output).code(Some(code));
-    ending.duration_ms = metadata.get("duration_seconds").and_then(Value::as_f64).and_then(millis);
+    ending.duration_ms = metadata.get("duration_seconds").and_then(Json::as_f64).and_then(millis);
     ending.truncated = is_cut(output);
     Some(ending)
 }
@@ -249,7 +248,7 @@ fn millis(seconds: f64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json_tree as json;
 
     fn of(tool: &str, text: &str) -> (Outcome, Option<i64>) {
         let ending = ending(Some(tool), &json!(text));

@@ -2,12 +2,12 @@
 
 use retro_model::{Kind, Link, LinkKind, Origin, Outcome, Part as Piece, ToolResult};
 use retro_text::{redact_json, redact_owned};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::outcome::{self, Refusal};
 use super::record::{Line, id, row};
 use super::state::{Call, State};
-use crate::{Out, field};
+use crate::{Json, Out, field};
 
 pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     let payload = line.payload;
@@ -15,15 +15,19 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     let call_id = field::text(payload, "call_id").map(id).unwrap_or_default();
     let call = state.answer(&call_id);
     let tool = call.as_ref().map(|call| call.name.as_str());
+    let found;
     let output = match kind {
-        "tool_search_output" => Value::from(found_tools(payload)),
-        _ => payload.get("output").cloned().unwrap_or_default(),
+        "tool_search_output" => {
+            found = Json::String(found_tools(payload).into());
+            &found
+        }
+        _ => payload.get("output").unwrap_or(&Json::Null),
     };
-    let bytes = match &output {
-        Value::String(text) => text.len(),
+    let bytes = match output {
+        Json::String(text) => text.len(),
         other => other.to_string().len(),
     };
-    let ending = outcome::ending(tool, &output);
+    let ending = outcome::ending(tool, output);
     if let Some(process) = &ending.process {
         let started = call.as_ref().and_then(|call| call.polls.clone()).unwrap_or_else(|| call_id.clone());
         state.keeps_running(process, &started);
@@ -34,7 +38,7 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     }
 
     let mut draft = line.draft(row, Piece::Whole, Kind::ToolResult, origin(call.as_ref()));
-    draft.event.child = spawned(tool, &output);
+    draft.event.child = spawned(tool, output);
     if let Some(child) = draft.event.child.clone().filter(|_| line.copy_of.is_none()) {
         out.facts.links.insert(Link { kind: LinkKind::Child, session_id: child });
     }
@@ -92,16 +96,16 @@ fn origin(call: Option<&Call>) -> Origin {
 }
 
 /// The names of the tools that a search found; their schemas stay in the raw record.
-fn found_tools(payload: &Value) -> String {
-    let names = |tool: &Value| field::text(tool, "name").map(str::to_owned);
+fn found_tools(payload: &Json<'_>) -> String {
+    let names = |tool: &Json<'_>| field::text(tool, "name").map(str::to_owned);
     field::list(payload, "tools").iter().filter_map(names).collect::<Vec<_>>().join("\n")
 }
 
 /// The thread that a call started.
-fn spawned(tool: Option<&str>, output: &Value) -> Option<String> {
+fn spawned(tool: Option<&str>, output: &Json<'_>) -> Option<String> {
     if !matches!(tool, Some("spawn_agent" | "resume_agent")) {
         return None;
     }
-    let told: Value = serde_json::from_str(output.as_str()?).ok()?;
+    let told: Json<'_> = serde_json::from_str(output.as_str()?).ok()?;
     field::some(&told, "agent_id").map(id)
 }

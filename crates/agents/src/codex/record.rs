@@ -6,15 +6,14 @@
 //! a thread of one version is continued in the same file by the next.
 
 use retro_model::{Kind, Native, Origin, Part as Piece, Timestamp};
-use retro_text::{Redacted, redact, redact_json};
-use serde_json::{Map, Value};
+use retro_text::{Redacted, redact};
 use std::hash::{Hash, Hasher};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::state::State;
 use super::{act, call, mapping, message, meta, notice, output, usage};
-use crate::field;
-use crate::{Draft, Out, Parse, Part, Record};
+pub(super) use crate::json::pick;
+use crate::{Draft, Json, Out, Parse, Part, Record, field};
 
 /// Copies of one fork follow each other within so many milliseconds. They share
 /// one write time in every recorded fork (0.130); a long history may take longer.
@@ -154,7 +153,7 @@ fn copied_from(line: &Line<'_>, kind: &str, state: &mut State) -> Option<String>
 /// One record, out of its envelope.
 pub(super) struct Line<'r> {
     pub record: &'r Record<'r>,
-    pub payload: &'r Value,
+    pub payload: &'r Json<'r>,
     pub ts: Option<Timestamp>,
     /// No envelope (0.8 - 0.29).
     pub bare: bool,
@@ -193,7 +192,7 @@ impl Line<'_> {
     /// The whole record, as something that is not known.
     pub(super) fn unknown(&self, out: &mut Out) {
         let mut draft = self.draft("unknown", Piece::Whole, Kind::Unknown, Origin::Harness);
-        draft.event.data = Some(redact_json(self.record.json.clone()));
+        draft.event.data = Some(self.record.json.redacted());
         out.push(draft);
     }
 
@@ -228,17 +227,6 @@ pub(super) fn id(text: &str) -> String {
     let plain =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'/' | b'~');
     if text.len() <= 128 && text.bytes().all(plain) { text.to_owned() } else { clean(text) }
-}
-
-/// These fields of an object, redacted; none if it has none of them.
-pub(super) fn pick(from: &Value, names: &[&str]) -> Option<Redacted<Value>> {
-    let picked: Map<String, Value> = names
-        .iter()
-        .filter_map(|name| {
-            Some(((*name).to_owned(), from.get(name).filter(|value| !value.is_null())?.clone()))
-        })
-        .collect();
-    (!picked.is_empty()).then(|| redact_json(Value::Object(picked)))
 }
 
 /// A number that is equal for equal words.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use super::record::{id, pick};
 use crate::database::{Snapshot, Unreadable};
-use crate::{Out, Parse, Record, field};
+use crate::{Json, Out, Parse, Record, field};
 
 /// Columns that are kept, apart from the tree.
 const COLUMNS: &[&str] =
@@ -112,7 +112,7 @@ impl Parse for Parser {
         }
         let parent =
             field::some(told, "parent").map(|parent| Link { kind: LinkKind::Parent, session_id: id(parent) });
-        let children = field::list(told, "children").iter().filter_map(Value::as_str);
+        let children = field::list(told, "children").iter().filter_map(Json::as_str);
         facts.links.extend(parent);
         facts.links.extend(children.map(|child| Link { kind: LinkKind::Child, session_id: id(child) }));
         out.facts.merge(&facts);

@@ -4,16 +4,15 @@
 //! every version.
 
 use retro_model::{Access, Edit, PathUse, ToolCall, ToolClass};
-use retro_text::{redact, redact_json, redact_owned};
-use serde_json::Value;
+use retro_text::{redact, redact_owned};
 
 use super::record::{clean, id};
 use crate::command::{one_line, script};
-use crate::{field, patch};
+use crate::{Json, field, patch};
 
 /// The kind of work a tool does. `args` tells the two tools named `wait` apart:
 /// one polls a script (0.166), the other waits for agents (0.104).
-pub(super) fn class(name: &str, namespace: Option<&str>, args: &Value) -> ToolClass {
+pub(super) fn class(name: &str, namespace: Option<&str>, args: &Json<'_>) -> ToolClass {
     if is_mcp(name, namespace) {
         return ToolClass::Mcp;
     }
@@ -47,15 +46,15 @@ pub(super) fn call(
     call_id: &str,
     name: &str,
     namespace: Option<&str>,
-    args: Value,
+    args: &Json<'_>,
     cwd: Option<&str>,
 ) -> ToolCall {
-    let mut class = class(name, namespace, &args);
-    let script = command(name, &args);
+    let mut class = class(name, namespace, args);
+    let script = command(name, args);
     let patch = match name {
-        "apply_patch" => args.as_str().or_else(|| field::text(&args, "input")),
+        "apply_patch" => args.as_str().or_else(|| field::text(args, "input")),
         _ if class == ToolClass::Shell => {
-            patch_of(&args).or_else(|| script.as_deref().and_then(patch::in_script))
+            patch_of(args).or_else(|| script.as_deref().and_then(patch::in_script))
         }
         _ => None,
     };
@@ -63,7 +62,7 @@ pub(super) fn call(
     if patch.is_some() {
         class = ToolClass::Edit;
     }
-    let workdir = field::some(&args, "workdir").or_else(|| field::some(&args, "working_directory"));
+    let workdir = field::some(args, "workdir").or_else(|| field::some(args, "working_directory"));
     let runs = matches!(class, ToolClass::Shell | ToolClass::Edit);
     ToolCall {
         call_id: id(call_id),
@@ -75,35 +74,35 @@ pub(super) fn call(
         class,
         command: script.filter(|_| class == ToolClass::Shell).map(|script| redact_owned(one_line(&script))),
         cwd: workdir.or(cwd).filter(|_| runs).map(redact),
-        paths: paths(name, &args, &edits),
+        paths: paths(name, args, &edits),
         edits,
-        args: Some(redact_json(args)),
+        args: Some(args.redacted()),
     }
 }
 
 /// The script a shell call runs.
-fn command(name: &str, args: &Value) -> Option<String> {
+fn command(name: &str, args: &Json<'_>) -> Option<String> {
     let value = match name {
         "exec_command" => args.get("cmd").or_else(|| args.get("command")),
         "exec" | "write_stdin" | "wait" => None,
         _ => args.get("command").or_else(|| args.get("cmd")),
     };
     match value? {
-        Value::String(script) => Some(script.clone()),
-        Value::Array(words) => Some(script(&words.iter().filter_map(Value::as_str).collect::<Vec<_>>())),
+        Json::String(script) => Some(script.to_string()),
+        Json::Array(words) => Some(script(&words.iter().filter_map(Json::as_str).collect::<Vec<_>>())),
         _ => None,
     }
 }
 
 /// The patch in `["apply_patch", PATCH]` (0.8 - 0.47).
-fn patch_of(args: &Value) -> Option<&str> {
+fn patch_of<'t>(args: &'t Json<'_>) -> Option<&'t str> {
     match field::list(args, "command") {
         [program, patch] if matches!(program.as_str(), Some("apply_patch" | "applypatch")) => patch.as_str(),
         _ => None,
     }
 }
 
-fn paths(name: &str, args: &Value, edits: &[Edit]) -> Vec<PathUse> {
+fn paths(name: &str, args: &Json<'_>, edits: &[Edit]) -> Vec<PathUse> {
     let read = match name {
         "view_image" => field::some(args, "path"),
         "read_file" => field::some(args, "file_path").or_else(|| field::some(args, "path")),
@@ -125,7 +124,7 @@ pub(super) fn written(edits: &[Edit]) -> impl Iterator<Item = PathUse> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json_tree as json;
 
     #[test]
     fn every_form_of_a_command_is_one_line() {
@@ -135,7 +134,7 @@ mod tests {
             ("exec_command", json!({ "cmd": "cargo test" })),
             ("local_shell", json!({ "command": ["cargo", "test"] })),
         ] {
-            let call = call("c", name, None, args, Some("/w"));
+            let call = call("c", name, None, &args, Some("/w"));
             assert_eq!(call.command.as_deref().map(String::as_str), Some("cargo test"), "{name}");
             assert_eq!((call.class, call.cwd.unwrap().to_string()), (ToolClass::Shell, "/w".to_owned()));
         }
@@ -152,7 +151,7 @@ mod tests {
             ("shell", json!({ "command": ["bash", "-lc", script] })),
             ("exec_command", json!({ "cmd": script, "workdir": "/v" })),
         ] {
-            let call = call("c", name, None, args, Some("/w"));
+            let call = call("c", name, None, &args, Some("/w"));
             assert_eq!((call.class, call.edits.len(), call.command), (ToolClass::Edit, 1, None), "{name}");
             assert_eq!(call.paths[0].access, Access::Write);
         }
@@ -168,6 +167,6 @@ mod tests {
         assert_eq!(class("update_goal", None, &none), ToolClass::Plan);
         assert_eq!(class("list_mcp_resources", None, &none), ToolClass::Search);
         assert_eq!(class("invented", None, &none), ToolClass::Other);
-        assert_eq!(call("c", "get", Some("mcp__t"), none, None).name, "mcp__t__get");
+        assert_eq!(call("c", "get", Some("mcp__t"), &none, None).name, "mcp__t__get");
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::limits;
 use super::record::{Line, fingerprint, id};
 use super::state::State;
-use crate::{Draft, Out, field};
+use crate::{Draft, Json, Out, field};
 
 /// How sure a file can be that a response is its own and not a copy of another
 /// file's. Larger is surer.
@@ -54,7 +54,7 @@ pub(super) fn record(line: &Line<'_>, state: &mut State, out: &mut Out) {
 pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
     const ROW: &str = "event_msg/token_count";
     if let Some(limits) = line.payload.get("rate_limits").filter(|limits| has_window(limits)) {
-        state.limits = Some(redact_json(limits.clone()).into_inner());
+        state.limits = Some(limits.redacted().into_inner());
         // A fork's copies tell of the parent's past with the fork's time.
         if line.copy_of.is_none() {
             limits::read(line, limits, out);
@@ -105,7 +105,7 @@ fn usage(line: &Line<'_>, row: &'static str, key: String, usage: Usage, state: &
 
 /// The counters in our meaning: input as logged includes what was read from and
 /// written to the cache.
-pub(super) fn counted(counters: &Value) -> Usage {
+pub(super) fn counted(counters: &Json<'_>) -> Usage {
     let count = |name| field::count(counters, name).unwrap_or(0);
     let (read, written) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
     Usage {
@@ -118,14 +118,14 @@ pub(super) fn counted(counters: &Value) -> Usage {
     }
 }
 
-fn has_window(limits: &Value) -> bool {
-    ["primary", "secondary", "credits"].iter().any(|name| limits.get(name).is_some_and(Value::is_object))
+fn has_window(limits: &Json<'_>) -> bool {
+    ["primary", "secondary", "credits"].iter().any(|name| limits.get(name).is_some_and(Json::is_object))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json_tree as json;
 
     #[test]
     fn input_is_what_was_not_cached() {

@@ -3,14 +3,13 @@
 use retro_model::{
     Access, Edit, EditKind, Kind, Origin, Outcome, Part as Piece, PathUse, ToolCall, ToolClass, ToolResult,
 };
-use retro_text::{redact, redact_json, redact_owned};
-use serde_json::Value;
+use retro_text::{redact, redact_owned};
 
 use super::record::{clean, id};
 use super::state::State;
 use super::update::Line;
 use crate::command::one_line;
-use crate::{Out, field, lines};
+use crate::{Json, Out, field, lines};
 
 /// The kind of work a tool does, by its name.
 pub(super) fn class(name: &str) -> ToolClass {
@@ -35,11 +34,11 @@ pub(super) fn class(name: &str) -> ToolClass {
 pub(super) fn read(line: &Line<'_>, state: &State, out: &mut Out) {
     let update = line.update;
     let call_id = field::text(update, "toolCallId").map(id).unwrap_or_default();
-    let about = update.get("_meta").and_then(|meta| meta.get("x.ai/tool")).unwrap_or(&Value::Null);
+    let about = update.get("_meta").and_then(|meta| meta.get("x.ai/tool")).unwrap_or(&Json::Null);
     // The title is the tool's name until the call is about to run.
     let name = field::some(about, "name").or_else(|| field::some(update, "title")).unwrap_or_default();
     let mut draft = line.draft("tool_call", Piece::Whole, Kind::ToolCall, Origin::Model);
-    draft.event.tool = Some(of(&call_id, name, update.get("rawInput").unwrap_or(&Value::Null)));
+    draft.event.tool = Some(of(&call_id, name, update.get("rawInput").unwrap_or(&Json::Null)));
     draft.event.response =
         field::some(line.meta, "promptId").map(|turn| line.response(turn, state.model.as_deref()));
     draft.hint.rule = Some(("call", line.stream().to_string()));
@@ -53,7 +52,7 @@ pub(super) fn read(line: &Line<'_>, state: &State, out: &mut Out) {
 }
 
 /// A call from its name and arguments.
-pub(super) fn of(call_id: &str, name: &str, args: &Value) -> ToolCall {
+pub(super) fn of(call_id: &str, name: &str, args: &Json<'_>) -> ToolCall {
     let class = class(name);
     let command = field::some(args, "command").filter(|_| class == ToolClass::Shell);
     ToolCall {
@@ -61,7 +60,7 @@ pub(super) fn of(call_id: &str, name: &str, args: &Value) -> ToolCall {
         parent_call: None,
         name: clean(name),
         class,
-        args: Some(redact_json(args.clone())),
+        args: Some(args.redacted()),
         command: command.map(|command| redact_owned(one_line(command))),
         cwd: None,
         paths: paths(name, args),
@@ -84,7 +83,7 @@ pub(super) fn ended(call_id: &str, outcome: Outcome) -> ToolResult {
 }
 
 /// The paths a call names.
-fn paths(name: &str, args: &Value) -> Vec<PathUse> {
+fn paths(name: &str, args: &Json<'_>) -> Vec<PathUse> {
     let (field_name, access) = match name {
         "read_file" => ("target_file", Access::Read),
         "list_dir" => ("target_directory", Access::Read),
@@ -96,7 +95,7 @@ fn paths(name: &str, args: &Value) -> Vec<PathUse> {
 }
 
 /// What a call asks to change. The result tells what was changed.
-fn edits(name: &str, args: &Value) -> Vec<Edit> {
+fn edits(name: &str, args: &Json<'_>) -> Vec<Edit> {
     let Some(path) = field::some(args, "file_path") else { return Vec::new() };
     match name {
         "search_replace" => {
@@ -120,7 +119,7 @@ fn edit(path: &str, kind: EditKind, added: Option<u64>, removed: Option<u64>) ->
 }
 
 /// The changes that the `diff` blocks of an update tell, one a file.
-pub(super) fn diffs(content: &[Value]) -> Vec<Edit> {
+pub(super) fn diffs(content: &[Json<'_>]) -> Vec<Edit> {
     let mut all: Vec<Edit> = Vec::new();
     for block in content.iter().filter(|block| field::text(block, "type") == Some("diff")) {
         let Some(path) = field::some(block, "path") else { continue };
@@ -142,7 +141,7 @@ pub(super) fn diffs(content: &[Value]) -> Vec<Edit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::json_tree as json;
 
     #[test]
     fn every_tool_has_a_class() {

@@ -6,12 +6,12 @@
 //! none. Older files (`chat_format_version` 0) hold messages with a `role`.
 
 use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::call;
 use super::record::{fingerprint, id, told, unknown, words};
 use super::result::shown;
-use crate::{Draft, Out, Record, field};
+use crate::{Draft, Json, Out, Record, field, json};
 
 /// Head of the item with a compaction's summary.
 const CONTINUED: &str = "This session is being continued from a previous conversation";
@@ -77,7 +77,7 @@ pub(super) fn as_summary(record: &Record<'_>, row: &'static str, text: &str) -> 
 }
 
 /// The summary in a list of chat items, if one is there.
-pub(super) fn summary_in(items: &[Value]) -> Option<String> {
+pub(super) fn summary_in(items: &[Json<'_>]) -> Option<String> {
     items.iter().map(content).rfind(|text| text.trim_start().starts_with(CONTINUED))
 }
 
@@ -101,13 +101,7 @@ fn assistant(record: &Record<'_>, out: &mut Out) {
     for (index, call) in (1..).zip(calls) {
         // Older messages have name and arguments one level down.
         let function = call.get("function").unwrap_or(call);
-        let arguments = match function.get("arguments") {
-            Some(Value::String(text)) => {
-                serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()))
-            }
-            Some(value) => value.clone(),
-            None => Value::Null,
-        };
+        let arguments = json::unwrapped(function.get("arguments"));
         let call_id = field::text(call, "id").map(id).unwrap_or_default();
         let mut draft = record.draft("chat/assistant", Piece::Block(index), Kind::ToolCall, Origin::Model);
         draft.event.tool =
@@ -166,10 +160,10 @@ fn backend_call(record: &Record<'_>, out: &mut Out) {
 }
 
 /// The text of an item: a string, or blocks.
-fn content(item: &Value) -> String {
+fn content(item: &Json<'_>) -> String {
     match item.get("content") {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(blocks)) => {
+        Some(Json::String(text)) => text.to_string(),
+        Some(Json::Array(blocks)) => {
             let texts = blocks.iter().filter(|block| field::text(block, "type") != Some("image"));
             let texts: Vec<&str> =
                 texts.filter_map(|block| block.as_str().or_else(|| field::text(block, "text"))).collect();
@@ -188,6 +182,7 @@ fn typed(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::json_tree as json;
 
     #[test]
     fn a_prompt_is_what_stands_in_its_tag() {

@@ -4,11 +4,10 @@
 //! and for whatever a user points at: a copy of a session's file under any name.
 
 use retro_model::SourceKey;
-use serde_json::Value;
 use std::path::Path;
 
 use super::discover::form;
-use crate::{Kindred, Owner, field};
+use crate::{Json, Kindred, Owner, field};
 
 /// Lines that are looked at before a head is given up.
 const LINES_MAX: usize = 256;
@@ -16,10 +15,10 @@ const LINES_MAX: usize = 256;
 pub(super) fn identify(path: &Path, head: &[u8]) -> Option<Kindred> {
     let mut lines = head.split(|byte| *byte == b'\n').take(LINES_MAX).filter_map(|line| {
         let start = line.iter().position(|byte| *byte == b'{')?;
-        serde_json::from_slice::<Value>(line.get(start..)?).ok()
+        serde_json::from_slice::<Json<'_>>(line.get(start..)?).ok()
     });
     let (session, part) = lines.find_map(|record| sign(&record)).or_else(|| {
-        let document: Value = serde_json::from_slice(head.trim_ascii()).ok()?;
+        let document: Json<'_> = serde_json::from_slice(head.trim_ascii()).ok()?;
         sign(&document)
     })?;
     // A fork's log begins with lines of its parent, but `sessionId` is its own.
@@ -32,7 +31,7 @@ pub(super) fn identify(path: &Path, head: &[u8]) -> Option<Kindred> {
 }
 
 /// The session and part that a record shows, if only Grok writes such.
-fn sign(record: &Value) -> Option<(String, &'static str)> {
+fn sign(record: &Json<'_>) -> Option<(String, &'static str)> {
     if let Some(params) = record.get("params") {
         let method = field::text(record, "method")?;
         let is_update =

@@ -3,11 +3,12 @@
 
 use retro_model::{Kind, Origin, Part as Piece};
 use retro_text::{Redacted, redact, redact_json};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::state::State;
 use super::{chat, documents, events, update};
-use crate::{Draft, Out, Parse, Part, Record, field};
+pub(super) use crate::json::pick;
+use crate::{Draft, Json, Out, Parse, Part, Record, field};
 
 /// Reads the records of one source.
 pub(super) struct Parser {
@@ -46,7 +47,7 @@ pub(super) fn unknown(record: &Record<'_>, out: &mut Out) {
 
 /// A draft of something that is not known, with the whole record.
 pub(super) fn as_unknown(mut draft: Draft, record: &Record<'_>) -> Draft {
-    draft.event.data = Some(redact_json(record.json.clone()));
+    draft.event.data = Some(record.json.redacted());
     draft
 }
 
@@ -67,31 +68,23 @@ pub(super) fn id(text: &str) -> String {
     if text.len() <= 128 && text.bytes().all(plain) { text.to_owned() } else { clean(text) }
 }
 
-/// These fields of an object, redacted; none if it has none of them.
-pub(super) fn pick(from: &Value, names: &[&str]) -> Option<Redacted<Value>> {
-    let picked: Map<String, Value> = names
-        .iter()
-        .filter_map(|name| {
-            Some(((*name).to_owned(), from.get(name).filter(|value| !value.is_null())?.clone()))
-        })
-        .collect();
-    (!picked.is_empty()).then(|| redact_json(Value::Object(picked)))
-}
-
 /// What is told beside an event, without what the log left open.
-pub(super) fn told(fields: Value) -> Option<Redacted<Value>> {
-    without(&fields, &[])
+pub(super) fn told(mut fields: Value) -> Option<Redacted<Value>> {
+    let told = fields.as_object_mut()?;
+    told.retain(|_, value| !value.is_null());
+    (!told.is_empty()).then(|| redact_json(fields))
 }
 
 /// All fields of an object but these and what is empty, redacted.
-pub(super) fn without(from: &Value, names: &[&str]) -> Option<Redacted<Value>> {
-    let rest: Map<String, Value> = from
+pub(super) fn without(from: &Json<'_>, names: &[&str]) -> Option<Redacted<Value>> {
+    let mut rest = from
         .as_object()?
         .iter()
-        .filter(|(name, value)| !names.contains(&name.as_str()) && !value.is_null())
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    (!rest.is_empty()).then(|| redact_json(Value::Object(rest)))
+        .filter(|(name, value)| !names.contains(name) && !value.is_null())
+        .map(|(name, value)| (redact(name), value.redacted()))
+        .peekable();
+    rest.peek()?;
+    Some(rest.collect())
 }
 
 /// A number that is equal for equal words, whatever blanks stand around them.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::call::diffs;
 use super::record::{clean, id, pick, told, words};
 use super::update::Line;
-use crate::{Out, field};
+use crate::{Json, Out, field};
 
 pub(super) fn read(line: &Line<'_>, out: &mut Out) {
     match field::text(line.update, "status") {
@@ -49,10 +49,10 @@ fn pending(line: &Line<'_>, out: &mut Out) {
 fn result(line: &Line<'_>, out: &mut Out) {
     let update = line.update;
     let call_id = field::text(update, "toolCallId").map(id).unwrap_or_default();
-    let output = update.get("rawOutput").unwrap_or(&Value::Null);
+    let output = update.get("rawOutput").unwrap_or(&Json::Null);
     let content = field::list(update, "content");
     let text = answer(output, content);
-    let exit_code = output.get("exit_code").and_then(Value::as_i64).filter(|_| is(output, "Bash"));
+    let exit_code = output.get("exit_code").and_then(Json::as_i64).filter(|_| is(output, "Bash"));
     let failed = field::text(update, "status") == Some("failed");
     let refused = failed && output.is_null() && is_refusal(&text);
     let background = is(output, "BackgroundTaskStarted");
@@ -94,7 +94,7 @@ fn result(line: &Line<'_>, out: &mut Out) {
     }
 }
 
-fn is(output: &Value, kind: &str) -> bool {
+fn is(output: &Json<'_>, kind: &str) -> bool {
     field::text(output, "type") == Some(kind)
 }
 
@@ -111,7 +111,7 @@ pub(super) fn source_of(path: &str) -> Option<String> {
 }
 
 /// What the tool answered, as the model got it where the line has that.
-fn answer(output: &Value, content: &[Value]) -> String {
+fn answer(output: &Json<'_>, content: &[Json<'_>]) -> String {
     let of_kind = match field::text(output, "type") {
         Some("Bash") => {
             field::text(output, "output_for_prompt").map(str::to_owned).or_else(|| bytes(output, "output"))
@@ -129,27 +129,27 @@ fn answer(output: &Value, content: &[Value]) -> String {
 }
 
 /// The text of the variant that an output is: `FileContent`, `NoMatchesFound`, …
-fn variant(output: &Value) -> Option<String> {
-    let (_, inner) = output.as_object()?.iter().find(|(name, _)| name.as_str() != "type")?;
+fn variant(output: &Json<'_>) -> Option<String> {
+    let (_, inner) = output.as_object()?.iter().find(|(name, _)| *name != "type")?;
     let fields = ["tool_output_for_prompt", "summary_for_prompt", "content", "message", "text", "error"];
     match inner {
-        Value::String(text) => Some(text.clone()),
-        Value::Object(_) => fields.iter().find_map(|name| field::text(inner, name)).map(str::to_owned),
-        Value::Array(blocks) => Some(shown(blocks)),
+        Json::String(text) => Some(text.to_string()),
+        Json::Object(_) => fields.iter().find_map(|name| field::text(inner, name)).map(str::to_owned),
+        Json::Array(blocks) => Some(shown(blocks)),
         _ => None,
     }
 }
 
 /// Bytes that are logged as a list of numbers.
-fn bytes(output: &Value, name: &str) -> Option<String> {
+fn bytes(output: &Json<'_>, name: &str) -> Option<String> {
     let numbers = output.get(name)?.as_array()?;
     let bytes: Vec<u8> =
-        numbers.iter().filter_map(Value::as_u64).filter_map(|number| u8::try_from(number).ok()).collect();
+        numbers.iter().filter_map(Json::as_u64).filter_map(|number| u8::try_from(number).ok()).collect();
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The text of content blocks; images are named, their bytes stay in the raw record.
-pub(super) fn shown(content: &[Value]) -> String {
+pub(super) fn shown(content: &[Json<'_>]) -> String {
     let parts: Vec<&str> = content
         .iter()
         .filter_map(|block| {
@@ -164,7 +164,7 @@ pub(super) fn shown(content: &[Value]) -> String {
 }
 
 /// What no other field of the event has.
-fn facts(output: &Value) -> Option<Redacted<Value>> {
+fn facts(output: &Json<'_>) -> Option<Redacted<Value>> {
     pick(
         output,
         &[
@@ -188,10 +188,11 @@ fn facts(output: &Value) -> Option<Redacted<Value>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::json_tree as json;
 
     #[test]
     fn every_kind_of_output_has_its_text() {
-        let said = |output: Value| answer(&output, &[]);
+        let said = |output: Json<'_>| answer(&output, &[]);
         assert_eq!(
             said(json!({ "type": "Bash", "output": [104, 105], "output_for_prompt": "exit: 0\nhi" })),
             "exit: 0\nhi"
@@ -215,7 +216,7 @@ mod tests {
             json!({ "type": "content", "content": { "type": "text", "text": "a" } }),
             json!({ "type": "image" }),
         ];
-        assert_eq!(answer(&Value::Null, &content), "a\n[image]");
+        assert_eq!(answer(&Json::Null, &content), "a\n[image]");
     }
 
     #[test]

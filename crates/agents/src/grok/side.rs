@@ -9,7 +9,7 @@ use super::record::{clean, id, pick, told, without, words};
 use super::result::source_of;
 use super::state::State;
 use super::update::Line;
-use crate::{Out, field};
+use crate::{Json, Out, field};
 
 /// A sub-agent started, goes on or ended. Only this side knows the two belong together.
 pub(super) fn subagent(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
@@ -73,7 +73,7 @@ pub(super) fn backgrounded(line: &Line<'_>, out: &mut Out) {
 pub(super) fn task_completed(line: &Line<'_>, out: &mut Out) {
     let task = line.update.get("task_snapshot").unwrap_or(line.update);
     let file = field::some(task, "output_file").and_then(source_of);
-    let exit_code = task.get("exit_code").and_then(Value::as_i64);
+    let exit_code = task.get("exit_code").and_then(Json::as_i64);
     let outcome = match exit_code {
         _ if field::is(task, "explicitly_killed") => Outcome::Interrupted,
         Some(0) => Outcome::Ok,
@@ -100,7 +100,7 @@ pub(super) fn task_completed(line: &Line<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-fn duration_ms(task: &Value) -> Option<u64> {
+fn duration_ms(task: &Json<'_>) -> Option<u64> {
     let nanos = |name: &str| {
         let time = task.get(name)?;
         let part = field::count(time, "nanos_since_epoch").unwrap_or(0);
@@ -172,8 +172,8 @@ pub(super) fn hook(line: &Line<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-fn refuses(run: &Value) -> bool {
-    let status = run.get("status").unwrap_or(&Value::Null);
+fn refuses(run: &Json<'_>) -> bool {
+    let status = run.get("status").unwrap_or(&Json::Null);
     let said = [
         status.as_str(),
         field::text(status, "status"),
@@ -186,6 +186,7 @@ fn refuses(run: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::json_tree as json;
 
     #[test]
     fn a_run_refuses_only_when_it_says_so() {

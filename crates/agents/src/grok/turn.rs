@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::record::{clean, id, told, words};
 use super::state::State;
 use super::update::Line;
-use crate::{Draft, Out, field};
+use crate::{Draft, Json, Out, field};
 
 /// How sure a file can be that a figure is its own.
 mod own {
@@ -59,16 +59,16 @@ pub(super) fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
 }
 
 /// One draft for each model of the turn.
-fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Value, state: &mut State) -> Vec<Draft> {
+fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Json<'_>, state: &mut State) -> Vec<Draft> {
     let includes = state.take_finished();
-    let models: Vec<(Option<&str>, &Value)> = match usage.get("modelUsage").and_then(Value::as_object) {
+    let models: Vec<(Option<&str>, &Json<'_>)> = match usage.get("modelUsage").and_then(Json::as_object) {
         Some(models) if !models.is_empty() => {
-            models.iter().map(|(model, part)| (Some(model.as_str()), part)).collect()
+            models.iter().map(|(model, part)| (Some(model), part)).collect()
         }
         _ => vec![(state.model.as_deref(), usage)],
     };
     let only = models.len() == 1;
-    let of_model = |(index, (model, part)): (u32, (Option<&str>, &Value))| {
+    let of_model = |(index, (model, part)): (u32, (Option<&str>, &Json<'_>))| {
         let piece = if only { Piece::Tag("usage") } else { Piece::Block(index) };
         let mut draft = line.draft("turn_completed", piece, Kind::Usage, Origin::Harness);
         // A cost is told of the whole turn, and of each model in newer lines.
@@ -100,7 +100,7 @@ fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Value, state: &mut S
 /// A dollar is 10^10 ticks and 10^9 billionths.
 const TICKS_A_NANO: u64 = 10;
 
-fn counters(part: &Value) -> Usage {
+fn counters(part: &Json<'_>) -> Usage {
     let count = |name| field::count(part, name).unwrap_or(0);
     let (cache_read, cache_write) = (count("cachedReadTokens"), count("cacheCreationTokens"));
     Usage {
@@ -117,6 +117,7 @@ fn counters(part: &Value) -> Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::json_tree as json;
 
     #[test]
     fn input_is_what_was_not_cached() {

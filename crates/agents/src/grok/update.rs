@@ -12,13 +12,13 @@ use super::record::{as_unknown, clean, fingerprint, id, label, pick, told, witho
 use super::state::State;
 use super::{call, mapping, result, side, turn};
 use crate::field;
-use crate::{Draft, Out, Record};
+use crate::{Draft, Json, Out, Record};
 
 /// One line, taken apart.
 pub(super) struct Line<'r> {
     pub record: &'r Record<'r>,
-    pub update: &'r Value,
-    pub meta: &'r Value,
+    pub update: &'r Json<'r>,
+    pub meta: &'r Json<'r>,
     pub ts: Option<Timestamp>,
     pub event_id: Option<&'r str>,
     /// The session that wrote the line first.
@@ -32,12 +32,12 @@ impl<'r> Line<'r> {
         let params = record.json.get("params")?;
         let update = params.get("update")?;
         let kind = field::some(update, "sessionUpdate")?;
-        let meta = params.get("_meta").unwrap_or(&Value::Null);
+        let meta = params.get("_meta").unwrap_or(&Json::Null);
         let event_id = field::some(meta, "eventId");
         let owner = event_id.and_then(numbered).map_or(session, |(owner, _)| owner);
-        let millis = meta.get("agentTimestampMs").and_then(Value::as_i64);
+        let millis = meta.get("agentTimestampMs").and_then(Json::as_i64);
         // When it was written, in whole seconds: all there is on a line without the other.
-        let seconds = || record.json.get("timestamp").and_then(Value::as_i64)?.checked_mul(1000);
+        let seconds = || record.json.get("timestamp").and_then(Json::as_i64)?.checked_mul(1000);
         let ts = millis.or_else(seconds).and_then(Timestamp::from_millis);
         Some((Line { record, update, meta, ts, event_id, owner, inherited: owner != session }, kind))
     }
@@ -63,7 +63,7 @@ impl<'r> Line<'r> {
 
     /// When the answer that this line is a part of began: the same for all its lines.
     pub(super) fn stream(&self) -> i64 {
-        self.meta.get("streamStartMs").and_then(Value::as_i64).unwrap_or(0)
+        self.meta.get("streamStartMs").and_then(Json::as_i64).unwrap_or(0)
     }
 
     /// Key of the ledger row that the answer is counted in.
@@ -146,7 +146,7 @@ fn is_plain(row: &str) -> bool {
 
 /// A content block of a prompt, typed or not.
 fn prompt(line: &Line<'_>, state: &mut State, out: &mut Out) {
-    let meta = line.update.get("_meta").unwrap_or(&Value::Null);
+    let meta = line.update.get("_meta").unwrap_or(&Json::Null);
     let text = line.text();
     let index = field::count(meta, "promptIndex").map_or_else(String::new, |index| index.to_string());
     if field::is(meta, "hostTurn") {
@@ -185,7 +185,7 @@ fn prompt(line: &Line<'_>, state: &mut State, out: &mut Out) {
 }
 
 /// A content block without its bytes: they stand in the record.
-fn described(content: &Value) -> Value {
+fn described(content: &Json<'_>) -> Value {
     let bytes = field::text(content, "data").map(|data| data.len() as u64 / 4 * 3);
     json!({
         "type": content.get("type"),
