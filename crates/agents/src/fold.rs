@@ -54,7 +54,7 @@ pub(crate) fn tally(drafts: &[Draft]) -> Coverage {
         Mapped,
         Unknown,
     }
-    let mut records = HashMap::new();
+    let mut records = HashMap::with_capacity(drafts.len());
     for draft in drafts {
         let became = match draft.event.kind {
             _ if draft.hint.fold_only => Became::Folded,
@@ -62,7 +62,8 @@ pub(crate) fn tally(drafts: &[Draft]) -> Coverage {
             Kind::Unknown => Became::Unknown,
             _ => Became::Mapped,
         };
-        let best = records.entry(draft.id().address()).or_insert(Became::Folded);
+        let EventId { source, revision, record, .. } = draft.id();
+        let best = records.entry((source, revision, record)).or_insert(Became::Folded);
         if became > *best {
             *best = became;
         }
@@ -137,19 +138,19 @@ pub(crate) fn take_texts(drafts: &mut [Draft]) {
 /// Of drafts with the same identity the first stays; each later one is offered
 /// to `complete` with the first, and then dropped.
 pub fn merge_repeats(drafts: &mut [Draft], mut complete: impl FnMut(&mut Draft, &Draft)) {
-    let mut seen: HashMap<String, usize> = HashMap::new();
-    for at in 0..drafts.len() {
-        let Some(identity) = drafts[at].hint.identity.clone() else { continue };
-        match seen.get(&identity) {
-            None => {
-                seen.insert(identity, at);
-            }
-            Some(&first) => {
-                let (before, from) = drafts.split_at_mut(at);
-                complete(&mut before[first], &from[0]);
-                from[0].hint.fold_only = true;
-            }
-        }
+    let mut firsts: HashMap<&str, usize> = HashMap::with_capacity(drafts.len());
+    let repeats: Vec<(usize, usize)> = drafts
+        .iter()
+        .enumerate()
+        .filter_map(|(at, draft)| {
+            let first = *firsts.entry(draft.hint.identity.as_deref()?).or_insert(at);
+            (first != at).then_some((first, at))
+        })
+        .collect();
+    for (first, at) in repeats {
+        let (before, from) = drafts.split_at_mut(at);
+        complete(&mut before[first], &from[0]);
+        from[0].hint.fold_only = true;
     }
 }
 
@@ -169,7 +170,7 @@ pub fn number_turns(drafts: &mut [Draft]) {
 /// hangs on (one of its own, if there is one, before those derived beside it),
 /// passing over records that gave none.
 pub fn link_parents(drafts: &mut [Draft]) {
-    let mut events: HashMap<&str, &EventId> = HashMap::new();
+    let mut events: HashMap<&str, &EventId> = HashMap::with_capacity(drafts.len());
     let mut folded: HashMap<&str, &str> = HashMap::new();
     for draft in drafts.iter() {
         let Some(uuid) = draft.event.native.uuid.as_deref() else { continue };

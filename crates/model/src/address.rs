@@ -4,6 +4,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
+use crate::name::Name;
+
 /// One conversation: the agent that had it and that agent's own id for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SessionKey {
@@ -33,7 +35,7 @@ impl fmt::Display for SessionKey {
 /// the others by name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct SourceKey(String);
+pub struct SourceKey(Name);
 
 impl SourceKey {
     /// Key of the main source of every session.
@@ -50,17 +52,17 @@ impl SourceKey {
                 c => key.push(c),
             }
         }
-        SourceKey(key)
+        SourceKey(key.into())
     }
 
     /// The main source.
     pub fn main() -> Self {
-        SourceKey(Self::MAIN.to_owned())
+        SourceKey(Name::Fixed(Self::MAIN))
     }
 
     /// Whether this is the main source.
     pub fn is_main(&self) -> bool {
-        self.0 == Self::MAIN
+        &*self.0 == Self::MAIN
     }
 
     /// The key as text.
@@ -199,7 +201,7 @@ impl FromStr for EventId {
         if source.is_empty() || record == 0 || revision == 0 {
             return Err(bad());
         }
-        Ok(EventId { source: SourceKey(source.to_owned()), revision, record, part })
+        Ok(EventId { source: SourceKey(source.to_owned().into()), revision, record, part })
     }
 }
 

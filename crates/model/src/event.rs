@@ -4,6 +4,7 @@ use retro_text::Redacted;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::name::Name;
 use crate::{EventId, SourceKey, Timestamp, ToolCall, ToolResult, Usage};
 
 /// What happened.
@@ -69,22 +70,22 @@ pub enum Origin {
 /// A line of work inside a session: `main`, or a sub-agent's name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Thread(String);
+pub struct Thread(Name);
 
 impl Thread {
     /// The session's own line of work.
     pub fn main() -> Self {
-        Thread("main".to_owned())
+        Thread(Name::Fixed("main"))
     }
 
     /// A sub-agent's.
     pub fn sub(name: impl Into<String>) -> Self {
-        Thread(name.into())
+        Thread(name.into().into())
     }
 
     /// Whether it is the session's own.
     pub fn is_main(&self) -> bool {
-        self.0 == "main"
+        &*self.0 == "main"
     }
 
     /// Its name.

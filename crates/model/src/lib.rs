@@ -9,6 +9,7 @@ mod coverage;
 mod event;
 mod ledger;
 mod limit;
+mod name;
 mod session;
 mod time;
 mod tool;

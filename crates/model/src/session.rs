@@ -124,6 +124,7 @@ impl Facts {
         }
         if let Some(model) = &event.model
             && matches!(event.kind, Kind::Usage | Kind::Model)
+            && !self.models.contains(model)
         {
             self.models.insert(model.clone());
         }

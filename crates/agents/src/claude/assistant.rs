@@ -35,7 +35,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     }
     // Sub-agent messages inside progress records repeat what their own file bills.
     if chain.row.is_none()
-        && let Some(draft) = usage::of_line(chain, state)
+        && let Some(draft) = usage::of_line(chain, response, state)
     {
         out.push(draft);
     } else if blocks.is_empty() {

@@ -23,9 +23,27 @@ pub(super) struct Ground {
     pub entrypoint: Option<String>,
 }
 
+impl Ground {
+    /// Whether the record tells nothing else. Nearly all of them do not.
+    fn is_still(&self, chain: &Chain<'_>) -> bool {
+        let told = [
+            ("cwd", &self.cwd),
+            ("gitBranch", &self.branch),
+            ("version", &self.version),
+            ("entrypoint", &self.entrypoint),
+        ];
+        told.into_iter().all(|(name, before)| {
+            field::some(chain.json, name).is_none_or(|now| before.as_deref() == Some(now))
+        })
+    }
+}
+
 pub(super) fn see(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     side::link(chain.json.get("forkedFrom").and_then(|from| field::some(from, "sessionId")), out);
     if chain.thread.as_str() == SIDE_CHAIN {
+        return;
+    }
+    if state.ground.as_ref().is_some_and(|ground| ground.is_still(chain)) {
         return;
     }
     let is_first = state.ground.is_none();

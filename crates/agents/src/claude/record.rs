@@ -8,6 +8,7 @@
 
 use retro_model::{Kind, Native, Origin, Part as Piece, Thread, Timestamp};
 use retro_text::{Redacted, redact};
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
 use super::mapping;
@@ -23,12 +24,18 @@ pub(super) const SIDE_CHAIN: &str = "side";
 /// Reads the records of one source.
 pub(super) struct Parser {
     part: Part,
+    /// The thread of records that name none.
+    home: Thread,
     state: State,
 }
 
 impl Parser {
     pub(super) fn new(part: &Part, state: Option<&[u8]>) -> Parser {
-        Parser { part: part.clone(), state: State::load(state) }
+        let home = match part.source.as_str().strip_prefix("agent-") {
+            Some(agent) => Thread::sub(agent),
+            None => Thread::main(),
+        };
+        Parser { part: part.clone(), home, state: State::load(state) }
     }
 }
 
@@ -37,13 +44,9 @@ impl Parse for Parser {
         if self.part.format == Format::Json {
             return documents::read(self.part.source.as_str(), record, out);
         }
-        let home = match self.part.source.as_str().strip_prefix("agent-") {
-            Some(agent) => Thread::sub(agent),
-            None => Thread::main(),
-        };
         match field::text(record.json, "type") {
             Some(kind @ ("user" | "assistant" | "system" | "attachment" | "progress")) => {
-                let chain = Chain::read(record, &home);
+                let chain = Chain::read(record, &self.home);
                 ground::see(&chain, &mut self.state, out);
                 match kind {
                     "user" => user::read(&chain, &mut self.state, out),
@@ -53,7 +56,7 @@ impl Parse for Parser {
                     _ => progress::read(&chain, &mut self.state, out),
                 }
             }
-            kind => side::read(kind.unwrap_or_default(), record, &home, &mut self.state, out),
+            kind => side::read(kind.unwrap_or_default(), record, &self.home, &mut self.state, out),
         }
     }
 
@@ -108,9 +111,10 @@ impl<'r> Chain<'r> {
         draft.event.native = self.native();
         draft.event.copy_of = self.copied_from();
         draft.hint.hangs_on = self.hangs_on.map(str::to_owned);
+        let piece = label(&draft.event.id.part);
         draft.hint.identity = Some(match self.uuid {
-            Some(uuid) => format!("uuid:{uuid}#{}", label(&draft.event.id.part)),
-            None => format!("side:{:x}#{}", fingerprint(self.json), label(&draft.event.id.part)),
+            Some(uuid) => ["uuid:", uuid, "#", &piece].concat(),
+            None => format!("side:{:x}#{piece}", fingerprint(self.json)),
         });
         draft
     }
@@ -179,15 +183,17 @@ pub(super) fn clean(name: &str) -> String {
 /// that belong together stay equal.
 pub(super) fn id(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
-    if text.len() <= 128 && text.bytes().all(plain) { text.to_owned() } else { clean(text) }
+    // Without an early end, so that many bytes are looked at at once.
+    let is_plain = || text.bytes().fold(true, |so_far, byte| so_far & plain(byte));
+    if text.len() <= 128 && is_plain() { text.to_owned() } else { clean(text) }
 }
 
 /// Which event of its record, for identities.
-fn label(piece: &Piece) -> String {
+fn label(piece: &Piece) -> Cow<'static, str> {
     match piece {
-        Piece::Whole => "0".to_owned(),
-        Piece::Block(index) => index.to_string(),
-        Piece::Tag(tag) => (*tag).to_owned(),
+        Piece::Whole => Cow::Borrowed("0"),
+        Piece::Block(index) => Cow::Owned(index.to_string()),
+        Piece::Tag(tag) => Cow::Borrowed(tag),
     }
 }
 

@@ -3,6 +3,7 @@
 use retro_model::{Kind, Origin, Outcome, Part as Piece, SourceKey, ToolResult};
 use retro_text::redact_json;
 use serde_json::json;
+use std::borrow::Cow;
 
 use super::outcome::{self, Ending};
 use super::record::{Chain, clean, id, pick, words};
@@ -38,8 +39,8 @@ pub(super) fn read(chain: &Chain<'_>, block: &Block<'_>, state: &mut State, out:
     let call = state.close(&call_id);
     let tool = call.as_ref().map(|call| call.name.as_str());
     let facts = chain.json.get("toolUseResult").unwrap_or(&Json::Null);
-    let text = answer(block.json.get("content").unwrap_or(&Json::Null));
-    let Ending { outcome, exit_code, refusal } = outcome::ending(chain.json, block.json, &text, tool);
+    let text = &*answer(&block.json["content"]);
+    let Ending { outcome, exit_code, refusal } = outcome::ending(chain.json, block.json, text, tool);
 
     let mut draft = chain.draft("user/tool_result", block.piece.clone(), Kind::ToolResult, origin(tool));
     let asked = call.as_ref().map(|call| call.edits.clone()).unwrap_or_default();
@@ -48,13 +49,13 @@ pub(super) fn read(chain: &Chain<'_>, block: &Block<'_>, state: &mut State, out:
         outcome,
         exit_code,
         duration_ms: duration_ms(facts),
-        truncated: spilled_path(facts, &text).is_some() || field::is(facts, "truncated"),
+        truncated: spilled_path(facts, text).is_some() || field::is(facts, "truncated"),
         bytes: text.len() as u64,
-        spilled_to: spilled_path(facts, &text).and_then(source_of),
-        edits: if outcome == Outcome::Ok { tools::changed(facts, &text, asked) } else { Vec::new() },
+        spilled_to: spilled_path(facts, text).and_then(source_of),
+        edits: if outcome == Outcome::Ok { tools::changed(facts, text, asked) } else { Vec::new() },
     });
     draft.event.data = pick(facts, FACTS);
-    draft.event.text = words(&text);
+    draft.event.text = words(text);
     if outcome::is_background(facts) {
         draft.hint.rule = Some(("background", call_id.clone()));
     }
@@ -97,9 +98,9 @@ fn origin(tool: Option<&str>) -> Origin {
 }
 
 /// The text of a result; images are named, their bytes stay in the raw record.
-fn answer(content: &Json<'_>) -> String {
+fn answer<'t>(content: &'t Json<'_>) -> Cow<'t, str> {
     match content {
-        Json::String(text) => text.to_string(),
+        Json::String(text) => Cow::Borrowed(text),
         Json::Array(blocks) => {
             let parts: Vec<&str> = blocks
                 .iter()
@@ -109,9 +110,9 @@ fn answer(content: &Json<'_>) -> String {
                     _ => block.as_str().or_else(|| field::text(block, "text")).unwrap_or_default(),
                 })
                 .collect();
-            parts.join("\n")
+            Cow::Owned(parts.join("\n"))
         }
-        _ => String::new(),
+        _ => Cow::Borrowed(""),
     }
 }
 

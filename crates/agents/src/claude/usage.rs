@@ -38,15 +38,19 @@ pub(super) fn response(chain: &Chain<'_>) -> Option<String> {
     Some(format!("claude:{key}"))
 }
 
-/// The tokens that one line of a response tells, if it tells any.
-pub(super) fn of_line(chain: &Chain<'_>, state: &State) -> Option<Draft> {
+/// The tokens that one line of a [`response`] tells, if it tells any.
+pub(super) fn of_line(chain: &Chain<'_>, response: Option<String>, state: &State) -> Option<Draft> {
     let message = chain.json.get("message")?;
     let counters = message.get("usage").filter(|counters| counters.is_object())?;
-    let response = response(chain)?;
+    let response = response?;
     let mut draft = chain.draft("assistant/usage", Piece::Tag("usage"), Kind::Usage, Origin::Harness);
     draft.hint.identity = Some(format!("usage:{response}"));
     draft.event.response = Some(response);
-    draft.event.model = field::some(message, "model").map(clean);
+    draft.event.model = field::some(message, "model").map(|model| match &state.model {
+        // What was cleaned once stays as it is.
+        Some(known) if known == model => known.clone(),
+        _ => clean(model),
+    });
     draft.event.usage = Some(Usage {
         // No line with a stop reason: the stream was never seen to end, and the
         // output is what its first event said (most responses up to 2.1.5x).
