@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use retro_agents::settle;
 use retro_model::{LedgerRow, Timestamp};
 use retro_store::{Index, Lock, SourceRow, Stamps, Store, Writer};
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc;
 use std::time::Instant;
@@ -111,6 +112,8 @@ impl Batcher<'_> {
                 behind.insert(session.key.clone());
             }
         }
+        // The longest first, so that none is left to one core when the others are done.
+        work.sort_by_key(|(session, _)| Reverse(session.bytes()));
         let now = self.world.now();
         upkeep::forget(self.index)?;
         let (store, stamps) = (self.store, self.stamps);
@@ -129,7 +132,7 @@ impl Batcher<'_> {
         std::thread::scope(|scope| -> Result<(), Error> {
             let (send, receive) = mpsc::channel();
             scope.spawn(move || {
-                work.into_par_iter().for_each_with(send, |send, work| {
+                work.into_iter().par_bridge().for_each_with(send, |send, work| {
                     let key = work.0.key.clone();
                     // Nobody listens any more when the index failed.
                     let _ = send.send((key, one(work)));
