@@ -12,6 +12,9 @@ use crate::giant::{Giant, RECORD_BYTES_MAX, Shortened};
 use crate::json::{self, Mended};
 use crate::{Agent, Draft, Format, Out, Record};
 
+/// Bytes of a record, more often than not.
+const RECORD_BYTES_USUAL: usize = 4096;
+
 /// Makes drafts of the records of one source.
 pub trait Parse: Send {
     /// Reads one record.
@@ -118,6 +121,8 @@ impl<'a> Reader<'a> {
             Format::Json => return self.tail.feed(bytes),
             Format::Opaque => return self.line_end += bytes.len() as u64,
         }
+        // Drafts are large: to move them each time that there are twice as many shows.
+        self.out.drafts.reserve(bytes.len() / RECORD_BYTES_USUAL);
         while let Some(at) = memchr::memchr(b'\n', bytes) {
             let (line, rest) = (&bytes[..at], &bytes[at + 1..]);
             if self.tail.is_empty() && line.len() <= RECORD_BYTES_MAX {

@@ -133,5 +133,24 @@ fn totals(session: &SessionKey, event: &Event, cwd: Option<String>) -> Vec<Ledge
 fn text_bytes(event: &Event) -> u64 {
     let text = event.text.as_ref().map_or(0, |text| text.len() as u64);
     let args = event.tool.as_ref().and_then(|tool| tool.args.as_ref());
-    text + args.map_or(0, |args| args.to_string().len() as u64)
+    text + args.map_or(0, |args| json_bytes(args))
+}
+
+/// Bytes that a value takes as JSON.
+fn json_bytes(value: &Value) -> u64 {
+    struct Count(u64);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting cannot fail.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
 }

@@ -111,7 +111,7 @@ pub fn sync_store(
             upkeep::note(&index)?;
         }
     }
-    if report.wrote && runs("ledger", options.until) && options.deadline.is_none() {
+    if report.wrote && options.until.is_none() && options.deadline.is_none() {
         cells::keep_changed(&index, || prices::load(world, config), Mode::default())?;
     }
     // A full sweep has seen whatever the jobs ask for.

@@ -157,8 +157,13 @@ impl Archive {
         loop {
             let (piece, after) = rest.split_at(rest.len().min(FRAME_BYTES_MAX));
             rest = after;
-            counted += memchr::memchr_iter(b'\n', piece).count() as u64;
-            let here = if rest.is_empty() { records } else { counted.min(records) };
+            let here = match rest.is_empty() {
+                true => records,
+                false => {
+                    counted += memchr::memchr_iter(b'\n', piece).count() as u64;
+                    counted.min(records)
+                }
+            };
             let offset = packer.offset();
             let bytes = packer.pack(piece, here).map_err(Error::io("compress for", path))?;
             self.files.disk.write_at(path, offset, &bytes).map_err(Error::io("write", path))?;

@@ -6,6 +6,7 @@ use retro_model::{LedgerRow, Timestamp};
 use retro_store::{Index, Lock, SourceRow, Stamps, Store, Writer};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
 
@@ -22,9 +23,6 @@ const BATCH_SESSIONS_MAX: usize = 200;
 
 /// Source bytes of one batch; a larger session is a batch of its own.
 const BATCH_BYTES_MAX: u64 = 64 * 1024 * 1024;
-
-/// The same while somebody waits for an answer.
-const HASTY_BATCH_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// What settling a session gave.
 #[derive(Default)]
@@ -60,13 +58,12 @@ impl Batcher<'_> {
         let mut bytes = 0;
         let mut rest = sessions;
         while !rest.is_empty() {
-            // However slow the machine, a question is answered with the newest sessions.
             let late = done > 0 && deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if late || self.world.stopping() {
                 self.report.unread += rest.len() as u64;
                 return Ok(());
             }
-            let (batch, after) = rest.split_at(batch_length(rest, deadline.is_some()));
+            let (batch, after) = rest.split_at(batch_length(rest));
             rest = after;
             // Who has a deadline waits for nobody.
             let lock = match deadline {
@@ -77,7 +74,7 @@ impl Batcher<'_> {
                 self.report.unread += (batch.len() + rest.len()) as u64;
                 return Ok(());
             };
-            let (captured, analyzed) = self.capture(batch, until)?;
+            let (captured, analyzed) = self.capture(batch, until, deadline)?;
             self.report.analyzed += analyzed;
             for one in &captured {
                 self.count(one);
@@ -92,17 +89,19 @@ impl Batcher<'_> {
     /// Captures one session under a lock that is held already.
     pub(crate) fn one(&mut self, session: &SessionFiles, lock: Lock) -> Result<(), Error> {
         let until = stages::by_name("turns");
-        let (captured, _) = self.capture(std::slice::from_ref(session), until)?;
+        let (captured, _) = self.capture(std::slice::from_ref(session), until, None)?;
         drop(lock);
         captured.iter().for_each(|one| self.count(one));
         Ok(())
     }
 
-    /// One batch, under the lock: capture, sync, index.
+    /// One batch, under the lock: capture, sync, index. Of a batch with a deadline
+    /// those sessions are left unread that are not begun by then.
     fn capture(
         &mut self,
         batch: &[SessionFiles],
         until: Option<&'static Stage>,
+        deadline: Option<Instant>,
     ) -> Result<(Vec<Captured>, u64), Error> {
         let mut work: Vec<(&SessionFiles, Vec<SourceRow>)> = Vec::with_capacity(batch.len());
         let mut behind = HashSet::new();
@@ -112,8 +111,10 @@ impl Batcher<'_> {
                 behind.insert(session.key.clone());
             }
         }
-        // The longest first, so that none is left to one core when the others are done.
-        work.sort_by_key(|(session, _)| Reverse(session.bytes()));
+        if deadline.is_none() {
+            // The longest first, so that none is left to one core when the others are done.
+            work.sort_by_key(|(session, _)| Reverse(session.bytes()));
+        }
         let now = self.world.now();
         upkeep::forget(self.index)?;
         let (store, stamps) = (self.store, self.stamps);
@@ -123,6 +124,13 @@ impl Batcher<'_> {
             let settling = settle_session(store, now, session, &mut captured, until)?;
             Ok((captured, settling))
         };
+        // However slow the machine, a question is answered with the newest session.
+        let begun = AtomicBool::new(false);
+        let is_left = || {
+            let first = !begun.swap(true, Ordering::Relaxed);
+            !first && deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        };
+        let mut left = batch.len() as u64;
         let mut captured = Vec::with_capacity(batch.len());
         let mut large = Vec::new();
         let mut analyzed = 0;
@@ -133,6 +141,9 @@ impl Batcher<'_> {
             let (send, receive) = mpsc::channel();
             scope.spawn(move || {
                 work.into_iter().par_bridge().for_each_with(send, |send, work| {
+                    if is_left() {
+                        return;
+                    }
                     let key = work.0.key.clone();
                     // Nobody listens any more when the index failed.
                     let _ = send.send((key, one(work)));
@@ -140,6 +151,7 @@ impl Batcher<'_> {
             });
             self.index.try_write(|index| {
                 for (key, result) in receive {
+                    left -= 1;
                     let (one, settling) = match result {
                         Err(error) if error.is_of_one_session() => {
                             report.fail(&key, &error);
@@ -155,6 +167,7 @@ impl Batcher<'_> {
                 Ok(store.sync_all()?)
             })
         })?;
+        self.report.unread += left;
         for (key, wanted) in large {
             let Some(agent) = agent_of(&key) else { continue };
             match large::settle(self.store, self.index, agent, &key, wanted) {
@@ -309,12 +322,11 @@ fn version(stage: &str) -> u32 {
     stages::by_name(stage).map_or(0, |stage| stage.version)
 }
 
-fn batch_length(sessions: &[SessionFiles], hasty: bool) -> usize {
-    let bytes_max = if hasty { HASTY_BATCH_BYTES_MAX } else { BATCH_BYTES_MAX };
+fn batch_length(sessions: &[SessionFiles]) -> usize {
     let mut bytes = 0;
     let fits = |session: &&SessionFiles| {
         bytes += session.bytes();
-        bytes <= bytes_max
+        bytes <= BATCH_BYTES_MAX
     };
     sessions.iter().take(BATCH_SESSIONS_MAX).take_while(fits).count().max(1)
 }
