@@ -81,22 +81,28 @@ pub struct Discovery {
 
 /// Looks at every root of every agent, or of one.
 pub fn discover(world: &World, config: &Config, only: Option<&str>, known: &Stamps) -> Discovery {
-    walk(world, config, only).sorted(config, known)
+    let mut collector = Collector::new(config, known);
+    let walked = walk(world, config, only, &mut |agent, file| collector.take(agent, file));
+    walked.with(collector)
 }
 
-/// What a walk over the agents' roots came across.
+/// Where a walk over the agents' roots led.
 pub(crate) struct Walked {
-    files: Vec<(&'static dyn Agent, Found)>,
     roots: Vec<(&'static str, PathBuf)>,
     unsupported: Vec<&'static str>,
 }
 
-/// Walks over every root of every agent, or of one.
-pub(crate) fn walk(world: &World, config: &Config, only: Option<&str>) -> Walked {
-    let mut walked = Walked { files: Vec::new(), roots: Vec::new(), unsupported: unsupported(&world.home) };
+/// Walks over every root of every agent, or of one, and tells each file.
+pub(crate) fn walk(
+    world: &World,
+    config: &Config,
+    only: Option<&str>,
+    told: &mut dyn FnMut(&'static dyn Agent, Found),
+) -> Walked {
+    let mut walked = Walked { roots: Vec::new(), unsupported: unsupported(&world.home) };
     for agent in AGENTS.iter().copied().filter(|agent| only.is_none_or(|name| name == agent.name())) {
         for root in roots(world, config, agent) {
-            agent.discover(&root, &mut |found| walked.files.push((agent, found)));
+            agent.discover(&root, &mut |found| told(agent, found));
             walked.roots.push((agent.name(), root));
         }
     }
@@ -104,12 +110,8 @@ pub(crate) fn walk(world: &World, config: &Config, only: Option<&str>) -> Walked
 }
 
 impl Walked {
-    /// The files by session. Those that are `known` are not opened.
-    pub(crate) fn sorted(self, config: &Config, known: &Stamps) -> Discovery {
-        let mut collector = Collector::new(config, known);
-        for (agent, file) in self.files {
-            collector.take(agent, file);
-        }
+    /// The same with the files that were collected.
+    pub(crate) fn with(self, collector: Collector<'_>) -> Discovery {
         Discovery { roots: self.roots, unsupported: self.unsupported, ..collector.finish() }
     }
 }

@@ -15,10 +15,10 @@ use retro_store::{Index, PlaceRow, RealDisk, Stamps, Store};
 use retro_usage::Mode;
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-use crate::discover::{Discovery, SessionFiles, discover, walk};
+use crate::discover::{Collector, Discovery, SessionFiles, discover, walk};
 use crate::exclude::Excluder;
 use crate::stages::{Stage, runs};
 use crate::{Config, Error, World, cells, cold, from, prices, upkeep};
@@ -125,6 +125,9 @@ pub fn sync_store(
     Ok(report)
 }
 
+/// Files that a walk hands over together: to wake who waits takes longer than to find one.
+const FILES_AT_ONCE: usize = 256;
+
 /// Discovers where the options say, and reads what the index knows of files. Walking
 /// waits for the file system, so both are done at once.
 fn look_beside(
@@ -137,14 +140,28 @@ fn look_beside(
         let stamps = index.stamps()?;
         return Ok((look(world, config, options, &stamps)?, stamps));
     }
-    let (walked, stamps) = std::thread::scope(|scope| {
-        let walking = scope.spawn(|| walk(world, config, options.agent.as_deref()));
-        let stamps = index.stamps();
-        (walking.join(), stamps)
-    });
-    let walked = walked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    let stamps = stamps?;
-    Ok((walked.sorted(config, &stamps), stamps))
+    std::thread::scope(|scope| {
+        let (send, receive) = mpsc::channel();
+        let walking = scope.spawn(move || {
+            let mut files = Vec::with_capacity(FILES_AT_ONCE);
+            let walked = walk(world, config, options.agent.as_deref(), &mut |agent, file| {
+                files.push((agent, file));
+                if files.len() == FILES_AT_ONCE {
+                    // Nobody listens any more when the index could not be read.
+                    let _ = send.send(std::mem::replace(&mut files, Vec::with_capacity(FILES_AT_ONCE)));
+                }
+            });
+            let _ = send.send(files);
+            walked
+        });
+        let stamps = index.stamps()?;
+        let mut collector = Collector::new(config, &stamps);
+        for (agent, file) in receive.into_iter().flatten() {
+            collector.take(agent, file);
+        }
+        let walked = walking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((walked.with(collector), stamps))
+    })
 }
 
 /// Discovers where the options say.
