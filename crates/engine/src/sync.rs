@@ -68,8 +68,9 @@ pub fn sync_store(
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
     let index = store.index()?;
-    let (mut found, stamps) = look_beside(world, config, options, &index)?;
+    // Before anything is looked at: a job that comes later may ask for what was not seen.
     let jobs = store.jobs()?;
+    let (mut found, stamps) = look_beside(world, config, options, &index)?;
     let mut report = SyncReport::of(&found);
 
     let excluder = Excluder::new(config);
