@@ -7,7 +7,7 @@ use retro_store::{Index, Lock, SourceRow, Stamps, Store, Writer};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Sender};
 use std::time::Instant;
 
 use super::{Failure, Progress, SyncReport, agent_of};
@@ -139,16 +139,21 @@ impl Batcher<'_> {
         // when all files are safe.
         std::thread::scope(|scope| -> Result<(), Error> {
             let (send, receive) = mpsc::channel();
-            scope.spawn(move || {
-                work.into_iter().par_bridge().for_each_with(send, |send, work| {
-                    if is_left() {
-                        return;
-                    }
-                    let key = work.0.key.clone();
-                    // Nobody listens any more when the index failed.
-                    let _ = send.send((key, one(work)));
-                });
-            });
+            let tell = move |send: &mut Sender<_>, work: (&SessionFiles, Vec<SourceRow>)| {
+                if is_left() {
+                    return;
+                }
+                let key = work.0.key.clone();
+                // Nobody listens any more when the index failed.
+                let _ = send.send((key, one(work)));
+            };
+            // A single one is read here: there is nothing to share, and if it is large,
+            // the same memory serves to settle it.
+            if let Some(work) = work.pop_if(|_| batch.len() == 1) {
+                tell(&mut { send }, work);
+            } else {
+                scope.spawn(move || work.into_iter().par_bridge().for_each_with(send, tell));
+            }
             self.index.try_write(|index| {
                 for (key, result) in receive {
                     left -= 1;
