@@ -6,8 +6,10 @@ mod support;
 use retro_engine::rebuild::{mend, rebuild};
 use retro_engine::{SyncOptions, stages};
 use retro_model::{Kind, Origin, SessionKey, SourceKey};
-use retro_store::Slot;
+use retro_store::{Job, Slot};
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use support::{Machine, OTHER, STORY, raw};
 
 fn story() -> SessionKey {
@@ -334,4 +336,24 @@ fn many_syncs_at_once_give_the_result_of_one() {
         assert_eq!(machine.answers(), alone.answers(), "{writers} writers");
         machine.verify();
     }
+}
+
+#[test]
+fn a_job_that_comes_while_folders_are_walked_stays() {
+    let mut machine = Machine::new();
+    machine.tell("claude", STORY);
+    machine.sync();
+    let store = machine.store();
+    store.enqueue(&Job::default()).unwrap();
+    // Agents are asked for their folders when the walk begins: that is when the second comes.
+    let (late, came) = (store.clone(), AtomicBool::new(false));
+    machine.world.env = Arc::new(move |_| {
+        if !came.swap(true, Ordering::Relaxed) {
+            late.enqueue(&Job { agent: Some("codex".to_owned()), ..Job::default() }).unwrap();
+        }
+        None
+    });
+    machine.sync();
+    let left: Vec<_> = store.jobs().unwrap().into_iter().map(|(_, job)| job.agent).collect();
+    assert_eq!(left, [Some("codex".to_owned())]);
 }
