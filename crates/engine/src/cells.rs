@@ -4,8 +4,6 @@
 use retro_store::Index;
 use retro_usage::{CELLS_VERSION, Cells, Grain, Mode, Prices, decide};
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use crate::Error;
 
 /// Rows of all ledgers that a sync decides between without being asked.
@@ -29,19 +27,7 @@ pub fn cells(index: &Index, prices: &Prices, mode: Mode) -> Result<Cells, Error>
 
 fn kept(index: &Index, prices: &Prices, mode: Mode) -> Result<Option<Cells>, Error> {
     let Some(stamp) = stamp(index, prices, mode)? else { return Ok(None) };
-    Ok(index.cells(&stamp)?.and_then(|body| unpack(&body)))
-}
-
-/// The sums with a hash before them: whatever happened to them on the disk, wrong
-/// figures are not told.
-fn pack(cells: &Cells) -> Option<Vec<u8>> {
-    let body = postcard::to_stdvec(cells).ok()?;
-    Some([xxh3_64(&body).to_le_bytes().as_slice(), &body].concat())
-}
-
-fn unpack(bytes: &[u8]) -> Option<Cells> {
-    let (hash, body) = bytes.split_first_chunk()?;
-    (u64::from_le_bytes(*hash) == xxh3_64(body)).then(|| postcard::from_bytes(body).ok()).flatten()
+    Ok(index.cells(&stamp)?.and_then(|body| postcard::from_bytes(&body).ok()))
 }
 
 /// Keeps the sums, if rows changed since they were last kept. Prices are looked at
@@ -70,11 +56,11 @@ pub fn keep_changed(
 /// Keeps the sums, if those that are kept are not of now.
 pub fn keep(index: &Index, prices: &Prices, mode: Mode) -> Result<(), Error> {
     let Some(stamp) = stamp(index, prices, mode)? else { return Ok(()) };
-    if index.cells(&stamp)?.is_some_and(|body| unpack(&body).is_some()) {
+    if index.cells(&stamp)?.is_some() {
         return Ok(());
     }
     let cells = Cells::of(&decide(index.responses()?), prices, mode, Grain::Quarter);
-    if let Some(body) = pack(&cells) {
+    if let Ok(body) = postcard::to_stdvec(&cells) {
         index.write(|index| index.put_cells(&stamp, &body))?;
     }
     Ok(())

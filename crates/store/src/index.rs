@@ -9,6 +9,7 @@
 mod responses;
 mod rows;
 mod schema;
+mod sealed;
 mod stamps;
 mod writer;
 

@@ -1,72 +1,120 @@
-//! The rows of all ledgers in one table: what a cost question reads instead of logs.
+//! The rows of all ledgers: what a cost question reads instead of logs.
 
-use retro_model::{LedgerRow, SessionKey, Thread, Timestamp};
+mod packed;
+
+use retro_model::{LedgerRow, RowKind, SessionKey, Timestamp};
 use rusqlite::Row;
+use rusqlite::types::Type;
+use std::collections::HashSet;
 
-use super::rows::{named, text, unreadable};
-use super::writer::name;
+use super::sealed::{seal, unseal};
 use super::{Index, Writer};
 use crate::Error;
+use packed::{Head, key_hash};
 
-const COLUMNS: &str = "agent, session, event, key, own, thread, ts, cwd, provider, model, tier, input, \
-                       cache_write_5m, cache_write_1h, cache_write_unsplit, cache_read, output, reasoning, \
-                       web_searches, calls, includes, kind, exactness, text_bytes, reported_cost_nano";
+/// A piece of a ledger, and which answers it tells of.
+struct Piece {
+    at: i64,
+    head: Head,
+}
 
 impl Index {
     /// Every row of every session, in no order that means anything.
     pub fn responses(&self) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
-        self.all(&format!("SELECT {COLUMNS} FROM responses"), [], read)
+        let ledgers = self.all("SELECT rows, agent, session FROM ledgers", [], ledger)?;
+        Ok(ledgers.into_iter().flat_map(with_session).collect())
     }
 
     /// The rows since an instant, with all rows of the same answers, whatever their
     /// time and session.
     pub fn responses_since(&self, ts: Timestamp) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
-        let text = format!(
-            "SELECT {COLUMNS} FROM responses WHERE key IN (SELECT key FROM responses WHERE ts >= ?1)"
-        );
-        self.all(&text, [ts.as_millis()], read)
+        let pieces = self.pieces()?;
+        let mut keys = HashSet::new();
+        for piece in pieces.iter().filter(|piece| piece.head.last >= Some(ts.as_millis())) {
+            let (_, rows) = self.piece(piece)?;
+            keys.extend(rows.into_iter().filter(|row| row.ts >= Some(ts)).map(|row| row.key));
+        }
+        self.responses_named(&pieces, &keys)
     }
 
     /// The rows of one session, with all rows of the same answers in others.
     pub fn responses_with(&self, key: &SessionKey) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
-        let text = format!(
-            "SELECT {COLUMNS} FROM responses WHERE key IN
-             (SELECT key FROM responses WHERE agent = ?1 AND session = ?2)"
-        );
-        self.all(&text, (&key.agent, &key.id), read)
+        let keys: HashSet<String> = self.responses_of(key)?.into_iter().map(|row| row.key).collect();
+        self.responses_named(&self.pieces()?, &keys)
+    }
+
+    /// The rows of these answers.
+    fn responses_named(
+        &self,
+        pieces: &[Piece],
+        keys: &HashSet<String>,
+    ) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
+        let hashes: HashSet<u64> = keys.iter().map(|key| key_hash(key)).collect();
+        let mut named = Vec::new();
+        for piece in pieces.iter().filter(|piece| piece.head.keys.iter().any(|key| hashes.contains(key))) {
+            let rows = with_session(self.piece(piece)?);
+            named.extend(rows.filter(|(_, row)| keys.contains(&row.key)));
+        }
+        Ok(named)
     }
 
     /// The times of answers up to `now`, rising, as far back as there is no pause
     /// longer than `pause_ms`. Copies that say so are left out.
     pub fn busy_times(&self, now: Timestamp, pause_ms: i64) -> Result<Vec<Timestamp>, Error> {
-        let text = "SELECT ts FROM responses WHERE ts <= ?1 AND own > 0 AND kind IN ('main', 'compaction')
-                    ORDER BY ts DESC";
-        let read = || -> rusqlite::Result<Vec<Timestamp>> {
-            let mut statement = self.connection.prepare_cached(text)?;
-            let mut rows = statement.query([now.as_millis()])?;
-            let (mut times, mut later) = (Vec::new(), now.as_millis());
-            while let Some(row) = rows.next()? {
-                let ts: i64 = row.get(0)?;
-                if later.saturating_sub(ts) > pause_ms {
-                    break;
-                }
-                later = ts;
-                times.extend(Timestamp::from_millis(ts));
+        let mut pieces = self.pieces()?;
+        pieces.sort_by_key(|piece| piece.head.last);
+        let mut times: Vec<Timestamp> = Vec::new();
+        let mut busy = 0;
+        while let Some(piece) = pieces.pop() {
+            // Whatever follows ended before the pause.
+            let start = times.len().checked_sub(busy).and_then(|at| times.get(at)).unwrap_or(&now);
+            if piece.head.last.is_none_or(|last| start.as_millis().saturating_sub(last) > pause_ms) {
+                break;
             }
-            times.reverse();
-            Ok(times)
-        };
-        read().map_err(Error::index(&self.path))
+            let counts = |row: &LedgerRow| {
+                row.own > 0 && matches!(row.kind, RowKind::Main | RowKind::Compaction) && row.ts <= Some(now)
+            };
+            let (_, rows) = self.piece(&piece)?;
+            times.extend(rows.iter().filter(|row| counts(row)).filter_map(|row| row.ts));
+            times.sort_unstable();
+            busy = without_pause(&times, now, pause_ms);
+        }
+        Ok(times.split_off(times.len() - busy))
     }
 
     /// The rows of one session, in the order of its ledger.
     pub fn responses_of(&self, key: &SessionKey) -> Result<Vec<LedgerRow>, Error> {
-        let text = format!("SELECT {COLUMNS} FROM responses WHERE agent = ?1 AND session = ?2");
-        let rows = self.all(&text, (&key.agent, &key.id), read)?;
-        let mut rows: Vec<LedgerRow> = rows.into_iter().map(|(_, row)| row).collect();
+        let text = "SELECT rows, agent, session FROM ledgers WHERE agent = ?1 AND session = ?2";
+        let pieces = self.all(text, (&key.agent, &key.id), ledger)?;
+        let mut rows: Vec<LedgerRow> = pieces.into_iter().flat_map(|(_, rows)| rows).collect();
         rows.sort_by(|a, b| (&a.event, &a.key).cmp(&(&b.event, &b.key)));
         Ok(rows)
     }
+
+    fn pieces(&self) -> Result<Vec<Piece>, Error> {
+        self.all("SELECT head, rowid FROM ledgers", [], |row| {
+            let head = Head::unpack(row.get_ref(0)?.as_blob()?).ok_or_else(|| damaged(0))?;
+            Ok(Piece { at: row.get(1)?, head })
+        })
+    }
+
+    fn piece(&self, piece: &Piece) -> Result<(SessionKey, Vec<LedgerRow>), Error> {
+        let text = "SELECT rows, agent, session FROM ledgers WHERE rowid = ?1";
+        let found = self.one(text, [piece.at], ledger)?;
+        // Another process may have put others in their place.
+        Ok(found.unwrap_or_else(|| (SessionKey::new("", ""), Vec::new())))
+    }
+}
+
+/// How many of these times, at the end, come one after the other without a pause up to `now`.
+fn without_pause(times: &[Timestamp], now: Timestamp, pause_ms: i64) -> usize {
+    let mut later = now.as_millis();
+    let follows = |time: &&Timestamp| {
+        let close = later.saturating_sub(time.as_millis()) <= pause_ms;
+        later = time.as_millis();
+        close
+    };
+    times.iter().rev().take_while(follows).count()
 }
 
 impl Index {
@@ -81,8 +129,8 @@ impl Index {
 
     /// How many rows there are.
     pub fn responses_count(&self) -> Result<u64, Error> {
-        let count = self.one("SELECT COUNT(*) FROM responses", [], |row| row.get::<_, i64>(0))?;
-        Ok(count.unwrap_or(0).cast_unsigned())
+        let count = self.one("SELECT TOTAL(count) FROM ledgers", [], |row| row.get::<_, f64>(0))?;
+        Ok(count.unwrap_or(0.0) as u64)
     }
 
     /// The stamp of the sums that are kept.
@@ -90,9 +138,12 @@ impl Index {
         self.one("SELECT stamp FROM cells LIMIT 1", [], |row| row.get(0))
     }
 
-    /// Sums that were kept under this stamp.
+    /// Sums that were kept under this stamp and are as they were.
     pub fn cells(&self, stamp: &str) -> Result<Option<Vec<u8>>, Error> {
-        self.one("SELECT body FROM cells WHERE stamp = ?1", [stamp], |row| row.get(0))
+        let body = self.one("SELECT body FROM cells WHERE stamp = ?1", [stamp], |row| {
+            row.get_ref(0)?.as_blob().map(|body| unseal(body).map(<[u8]>::to_vec)).map_err(Into::into)
+        })?;
+        Ok(body.flatten())
     }
 }
 
@@ -100,7 +151,7 @@ impl Writer<'_> {
     /// Keeps sums of rows, in the place of those that were kept before.
     pub fn put_cells(&self, stamp: &str, body: &[u8]) -> Result<(), Error> {
         self.run("DELETE FROM cells", [])?;
-        self.run("INSERT INTO cells (stamp, body) VALUES (?1, ?2)", (stamp, body))
+        self.run("INSERT INTO cells (stamp, body) VALUES (?1, ?2)", (stamp, seal(body)))
     }
 
     fn bump_responses(&self) -> Result<(), Error> {
@@ -120,82 +171,38 @@ impl Writer<'_> {
     /// Drops the rows of a session.
     pub fn clear_responses(&self, key: &SessionKey) -> Result<(), Error> {
         self.bump_responses()?;
-        self.run("DELETE FROM responses WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))
+        self.run("DELETE FROM ledgers WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))
     }
 
     /// Adds rows to those a session has.
     pub fn add_responses(&self, key: &SessionKey, rows: &[LedgerRow]) -> Result<(), Error> {
-        self.bump_responses()?;
-        let text = format!(
-            "REPLACE INTO responses ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, \
-             ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)"
-        );
-        for row in rows {
-            let includes = match row.includes.is_empty() {
-                true => None,
-                false => serde_json::to_string(&row.includes).ok(),
-            };
-            let values: [&dyn rusqlite::ToSql; 25] = [
-                &key.agent,
-                &key.id,
-                &row.event.to_string(),
-                &row.key,
-                &row.own,
-                &row.thread.as_str(),
-                &row.ts.map(Timestamp::as_millis),
-                &row.cwd,
-                &row.provider,
-                &row.model,
-                &row.tier,
-                &row.input.cast_signed(),
-                &row.cache_write_5m.cast_signed(),
-                &row.cache_write_1h.cast_signed(),
-                &row.cache_write_unsplit.cast_signed(),
-                &row.cache_read.cast_signed(),
-                &row.output.cast_signed(),
-                &row.reasoning.cast_signed(),
-                &row.web_searches.cast_signed(),
-                &row.calls.cast_signed(),
-                &includes,
-                &name(&row.kind),
-                &name(&row.exactness),
-                &row.text_bytes.cast_signed(),
-                &row.reported_cost_nano,
-            ];
-            self.run(&text, values)?;
+        if rows.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        self.bump_responses()?;
+        let packed = packed::pack(rows).map_err(|error| Error::index(self.path())(unwritable(error)))?;
+        let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        self.run(
+            "INSERT INTO ledgers (agent, session, count, head, rows) VALUES (?1, ?2, ?3, ?4, ?5)",
+            (&key.agent, &key.id, count, Head::of(rows).pack(), packed),
+        )
     }
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(SessionKey, LedgerRow)> {
-    let count = |at: usize| row.get::<_, i64>(at).map(i64::cast_unsigned);
-    let includes: Option<String> = row.get(20)?;
-    let key = SessionKey { agent: row.get(0)?, id: row.get(1)? };
-    let ledger = LedgerRow {
-        event: text(row, 2)?.parse().map_err(|error| unreadable(2, error))?,
-        key: row.get(3)?,
-        own: row.get(4)?,
-        thread: Thread::sub(row.get::<_, String>(5)?),
-        ts: row.get::<_, Option<i64>>(6)?.and_then(Timestamp::from_millis),
-        cwd: row.get(7)?,
-        provider: row.get(8)?,
-        model: row.get(9)?,
-        tier: row.get(10)?,
-        input: count(11)?,
-        cache_write_5m: count(12)?,
-        cache_write_1h: count(13)?,
-        cache_write_unsplit: count(14)?,
-        cache_read: count(15)?,
-        output: count(16)?,
-        reasoning: count(17)?,
-        web_searches: count(18)?,
-        calls: count(19)?,
-        includes: includes.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
-        kind: named(21, text(row, 21)?)?,
-        exactness: named(22, text(row, 22)?)?,
-        text_bytes: count(23)?,
-        reported_cost_nano: row.get(24)?,
-    };
-    Ok((key, ledger))
+/// Rows and whose they are: `rows, agent, session`.
+fn ledger(row: &Row<'_>) -> rusqlite::Result<(SessionKey, Vec<LedgerRow>)> {
+    let rows = packed::unpack(row.get_ref(0)?.as_blob()?).ok_or_else(|| damaged(0))?;
+    Ok((SessionKey { agent: row.get(1)?, id: row.get(2)? }, rows))
+}
+
+fn unwritable(error: postcard::Error) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
+}
+
+fn damaged(column: usize) -> rusqlite::Error {
+    rusqlite::Error::InvalidColumnType(column, "ledger".to_owned(), Type::Blob)
+}
+
+fn with_session((key, rows): (SessionKey, Vec<LedgerRow>)) -> impl Iterator<Item = (SessionKey, LedgerRow)> {
+    rows.into_iter().map(move |row| (key.clone(), row))
 }

@@ -2,7 +2,7 @@
 //! number is made anew.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 4;
+pub(super) const SCHEMA: u32 = 5;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -40,17 +40,10 @@ CREATE TABLE IF NOT EXISTS turns (
     PRIMARY KEY (agent, session, identity)
 );
 
-CREATE TABLE IF NOT EXISTS responses (
-    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, key TEXT NOT NULL, own INTEGER NOT NULL,
-    thread TEXT NOT NULL, ts INTEGER, cwd TEXT, provider TEXT, model TEXT, tier TEXT, input INTEGER NOT NULL,
-    cache_write_5m INTEGER NOT NULL, cache_write_1h INTEGER NOT NULL, cache_write_unsplit INTEGER NOT NULL,
-    cache_read INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL, web_searches INTEGER NOT NULL,
-    calls INTEGER NOT NULL, includes TEXT, kind TEXT NOT NULL, exactness TEXT NOT NULL, text_bytes INTEGER NOT NULL,
-    reported_cost_nano INTEGER,
-    PRIMARY KEY (agent, session, event, key)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS responses_by_time ON responses (ts, own, kind);
-CREATE INDEX IF NOT EXISTS responses_by_key ON responses (key);
+CREATE TABLE IF NOT EXISTS ledgers (
+    agent TEXT NOT NULL, session TEXT NOT NULL, count INTEGER NOT NULL, head BLOB NOT NULL, rows BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS ledgers_by_session ON ledgers (agent, session);
 
 CREATE TABLE IF NOT EXISTS cells (stamp TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 

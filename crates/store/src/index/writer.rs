@@ -121,7 +121,7 @@ impl Writer<'_> {
         for text in [
             "DELETE FROM places WHERE agent = ?1 AND session = ?2",
             "DELETE FROM sources WHERE agent = ?1 AND session = ?2",
-            "DELETE FROM responses WHERE agent = ?1 AND session = ?2",
+            "DELETE FROM ledgers WHERE agent = ?1 AND session = ?2",
             "DELETE FROM sessions WHERE agent = ?1 AND id = ?2",
             "DELETE FROM stages WHERE agent = ?1 AND session = ?2",
         ] {
@@ -188,6 +188,11 @@ impl Writer<'_> {
     /// Remembers a value under a name.
     pub fn set_meta(&self, key: &str, value: &str) -> Result<(), Error> {
         self.run("REPLACE INTO meta (key, value) VALUES (?1, ?2)", (key, value))
+    }
+
+    /// Where the database lies.
+    pub(super) fn path(&self) -> &Path {
+        self.path
     }
 
     pub(super) fn run(&self, text: &str, params: impl Params) -> Result<(), Error> {

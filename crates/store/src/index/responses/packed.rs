@@ -1,0 +1,245 @@
+//! The rows of a ledger as bytes: what they say, and beside it which answers they
+//! tell of.
+//!
+//! A ledger is written and read as a whole, so it is one value and not a row of the
+//! database for each answer. The *head* is enough to know whether any of its rows is
+//! wanted. Both are sealed: whatever happened to them on the disk, wrong figures are
+//! not told.
+
+use retro_model::{EventId, Exactness, LedgerRow, RowKind, Thread, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::super::sealed::{seal, unseal};
+
+/// Which answers some rows tell of, as far as can be said without reading them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The time of the last one, if any has one.
+    pub last: Option<i64>,
+    /// A hash of each key, in no order.
+    pub keys: Vec<u64>,
+}
+
+/// The hash by which a head knows an answer.
+pub(super) fn key_hash(key: &str) -> u64 {
+    xxh3_64(key.as_bytes())
+}
+
+impl Head {
+    pub(super) fn of(rows: &[LedgerRow]) -> Head {
+        Head {
+            last: rows.iter().filter_map(|row| row.ts).map(Timestamp::as_millis).max(),
+            keys: rows.iter().map(|row| key_hash(&row.key)).collect(),
+        }
+    }
+
+    pub(super) fn pack(&self) -> Vec<u8> {
+        // Nothing was answered in the year before which no time can be told.
+        let last = self.last.unwrap_or(i64::MIN);
+        let numbers = [last.cast_unsigned()].into_iter().chain(self.keys.iter().copied());
+        seal(&numbers.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
+    }
+
+    /// None if these are not the bytes of a head.
+    pub(super) fn unpack(bytes: &[u8]) -> Option<Head> {
+        let (numbers, []) = unseal(bytes)?.as_chunks() else { return None };
+        let mut numbers = numbers.iter().copied().map(u64::from_le_bytes);
+        let last = Some(numbers.next()?.cast_signed()).filter(|last| *last != i64::MIN);
+        Some(Head { last, keys: numbers.collect() })
+    }
+}
+
+/// Rows of one session, with the names that many of them share.
+#[derive(Serialize, Deserialize)]
+struct Packed<'a> {
+    #[serde(borrow)]
+    names: Vec<&'a str>,
+    rows: Vec<Row<'a>>,
+}
+
+/// The place of a name.
+type Name = u32;
+
+#[derive(Serialize, Deserialize)]
+struct Row<'a> {
+    key: &'a str,
+    own: u8,
+    event: EventId,
+    thread: Name,
+    ts: Option<i64>,
+    cwd: Option<Name>,
+    provider: Option<Name>,
+    model: Option<Name>,
+    tier: Option<Name>,
+    /// Input, cache writes (5 m, 1 h, unsplit), cache read, output, reasoning, searches.
+    tokens: [u64; 8],
+    calls: u64,
+    #[serde(borrow)]
+    includes: Vec<&'a str>,
+    kind: RowKind,
+    exactness: Exactness,
+    text_bytes: u64,
+    reported_cost_nano: Option<i64>,
+}
+
+#[derive(Default)]
+struct Names<'a> {
+    all: Vec<&'a str>,
+    places: HashMap<&'a str, Name>,
+}
+
+impl<'a> Names<'a> {
+    fn place(&mut self, name: &'a str) -> Name {
+        *self.places.entry(name).or_insert_with(|| {
+            self.all.push(name);
+            Name::try_from(self.all.len() - 1).unwrap_or(Name::MAX)
+        })
+    }
+
+    fn maybe(&mut self, name: &'a Option<String>) -> Option<Name> {
+        name.as_deref().map(|name| self.place(name))
+    }
+}
+
+/// The rows as bytes.
+pub(super) fn pack(rows: &[LedgerRow]) -> Result<Vec<u8>, postcard::Error> {
+    let mut names = Names::default();
+    let rows: Vec<Row<'_>> = rows
+        .iter()
+        .map(|row| Row {
+            key: &row.key,
+            own: row.own,
+            event: row.event.clone(),
+            thread: names.place(row.thread.as_str()),
+            ts: row.ts.map(Timestamp::as_millis),
+            cwd: names.maybe(&row.cwd),
+            provider: names.maybe(&row.provider),
+            model: names.maybe(&row.model),
+            tier: names.maybe(&row.tier),
+            tokens: [
+                row.input,
+                row.cache_write_5m,
+                row.cache_write_1h,
+                row.cache_write_unsplit,
+                row.cache_read,
+                row.output,
+                row.reasoning,
+                row.web_searches,
+            ],
+            calls: row.calls,
+            includes: row.includes.iter().map(String::as_str).collect(),
+            kind: row.kind,
+            exactness: row.exactness,
+            text_bytes: row.text_bytes,
+            reported_cost_nano: row.reported_cost_nano,
+        })
+        .collect();
+    let packed = Packed { names: names.all, rows };
+    Ok(seal(&postcard::to_stdvec(&packed)?))
+}
+
+/// The rows, if these are their bytes.
+pub(super) fn unpack(bytes: &[u8]) -> Option<Vec<LedgerRow>> {
+    let Packed { names, rows } = postcard::from_bytes(unseal(bytes)?).ok()?;
+    // Of all rows of a ledger most have the same few threads.
+    let threads: Vec<Thread> = names.iter().map(|name| Thread::sub(*name)).collect();
+    let name = |at: Option<Name>| match at {
+        Some(at) => names.get(at as usize).map(|name| Some((*name).to_owned())),
+        None => Some(None),
+    };
+    rows.into_iter()
+        .map(|row| {
+            let [
+                input,
+                cache_write_5m,
+                cache_write_1h,
+                cache_write_unsplit,
+                cache_read,
+                output,
+                reasoning,
+                web_searches,
+            ] = row.tokens;
+            Some(LedgerRow {
+                key: row.key.to_owned(),
+                own: row.own,
+                event: row.event,
+                thread: threads.get(row.thread as usize)?.clone(),
+                ts: row.ts.and_then(Timestamp::from_millis),
+                cwd: name(row.cwd)?,
+                provider: name(row.provider)?,
+                model: name(row.model)?,
+                tier: name(row.tier)?,
+                input,
+                cache_write_5m,
+                cache_write_1h,
+                cache_write_unsplit,
+                cache_read,
+                output,
+                reasoning,
+                web_searches,
+                calls: row.calls,
+                includes: row.includes.into_iter().map(str::to_owned).collect(),
+                kind: row.kind,
+                exactness: row.exactness,
+                text_bytes: row.text_bytes,
+                reported_cost_nano: row.reported_cost_nano,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use retro_model::Usage;
+
+    fn row(key: &str, numbers: [u64; 8], words: [Option<String>; 3], includes: Vec<String>) -> LedgerRow {
+        let event = format!("agent-1~2:{}.usage", numbers[0] % 1000 + 1).parse().unwrap();
+        let [cwd, model, tier] = words;
+        LedgerRow {
+            cwd,
+            model,
+            tier,
+            includes,
+            ts: Timestamp::from_millis((numbers[1] % 4_000_000_000_000).cast_signed()),
+            input: numbers[0],
+            output: numbers[2],
+            web_searches: numbers[7],
+            kind: RowKind::Compaction,
+            reported_cost_nano: Some(numbers[3].cast_signed()),
+            ..LedgerRow::of(key.to_owned(), event, Thread::sub("child"), &Usage::default())
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rows_come_back_as_they_were(
+            keys in proptest::collection::vec(".{0,12}", 0..5),
+            numbers: [u64; 8],
+            words in proptest::array::uniform3(proptest::option::of("[ab]{0,2}")),
+            includes in proptest::collection::vec(".{0,5}", 0..3),
+        ) {
+            let rows: Vec<_> =
+                keys.iter().map(|key| row(key, numbers, words.clone(), includes.clone())).collect();
+            prop_assert_eq!(unpack(&pack(&rows).unwrap()), Some(rows.clone()));
+            let head = Head::of(&rows);
+            prop_assert_eq!(Head::unpack(&head.pack()), Some(head));
+        }
+
+        #[test]
+        fn no_flipped_bit_is_believed(numbers: [u64; 8], at: prop::sample::Index, bit in 0u32..8) {
+            let rows = [row("claude:a", numbers, [None, None, None], Vec::new())];
+            let mut bytes = pack(&rows).unwrap();
+            let at_byte = at.index(bytes.len());
+            bytes[at_byte] ^= 1u8 << bit;
+            prop_assert_eq!(unpack(&bytes), None);
+            let mut head = Head::of(&rows).pack();
+            let at_byte = at.index(head.len());
+            head[at_byte] ^= 1u8 << bit;
+            prop_assert_eq!(Head::unpack(&head), None);
+        }
+    }
+}
