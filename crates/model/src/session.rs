@@ -131,6 +131,7 @@ impl Facts {
         if event.kind == Kind::User
             && event.origin == Origin::User
             && event.thread.is_main()
+            && self.title_prompt.as_ref().is_none_or(|(known, _)| at <= *known)
             && !is_typed_command(event)
             && let Some(text) = &event.text
             && !text.trim().is_empty()

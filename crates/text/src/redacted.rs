@@ -1,38 +1,113 @@
 //! The type that proves a text was scanned, and the functions that make it.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Number, Value};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use crate::secrets;
 
-/// A value whose secrets were replaced by `[redacted:<rule>]`.
+/// A value whose secrets are replaced by `[redacted:<rule>]`.
 ///
 /// Only the functions of this module make one. It can be read back from our
-/// own derived files, which were written from one.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Redacted<T>(T);
+/// own derived files, which were written from one. Much of what a log says is never
+/// looked at, so a value is scanned when somebody first does; nothing but the scanned
+/// value can be had.
+#[derive(Clone, Default)]
+pub struct Redacted<T> {
+    /// As it was given: for nobody's eyes.
+    given: T,
+    /// What the scan made of it; nothing if there was nothing to replace.
+    clean: OnceLock<Option<Box<T>>>,
+}
+
+/// What can be scanned for secrets.
+pub trait Scrub: Sized {
+    /// The value without its secrets, if it has any.
+    fn scrubbed(&self) -> Option<Self>;
+}
 
 impl<T> Redacted<T> {
+    fn unseen(given: T) -> Self {
+        Redacted { given, clean: OnceLock::new() }
+    }
+
+    fn seen(clean: T) -> Self {
+        Redacted { given: clean, clean: OnceLock::from(None) }
+    }
+}
+
+impl<T: Scrub> Redacted<T> {
     /// The value inside, given up.
     pub fn into_inner(self) -> T {
-        self.0
+        let Redacted { given, clean } = self;
+        match clean.into_inner() {
+            Some(Some(clean)) => *clean,
+            Some(None) => given,
+            None => given.scrubbed().unwrap_or(given),
+        }
     }
 }
 
-impl<T> Deref for Redacted<T> {
+impl<T: Scrub> Deref for Redacted<T> {
     type Target = T;
     fn deref(&self) -> &T {
-        &self.0
+        let scan = || self.given.scrubbed().map(Box::new);
+        self.clean.get_or_init(scan).as_deref().unwrap_or(&self.given)
     }
 }
 
-impl<T: fmt::Display> fmt::Display for Redacted<T> {
+impl<T: Scrub + fmt::Debug> fmt::Debug for Redacted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        f.debug_tuple("Redacted").field(&**self).finish()
+    }
+}
+
+impl<T: Scrub + fmt::Display> fmt::Display for Redacted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: Scrub + PartialEq> PartialEq for Redacted<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Scrub + Eq> Eq for Redacted<T> {}
+
+impl<T: Scrub + PartialOrd> PartialOrd for Redacted<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        (**self).partial_cmp(&**other)
+    }
+}
+
+impl<T: Scrub + Ord> Ord for Redacted<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl<T: Scrub + Hash> Hash for Redacted<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl<T: Scrub + Serialize> Serialize for Redacted<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        (**self).serialize(to)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Redacted<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        T::deserialize(from).map(Redacted::seen)
     }
 }
 
@@ -40,64 +115,59 @@ impl Redacted<String> {
     /// The first `bytes_max` bytes, cut at a character boundary. A part of a
     /// redacted text is redacted.
     pub fn head(&self, bytes_max: usize) -> Redacted<String> {
-        let mut end = bytes_max.min(self.0.len());
-        while !self.0.is_char_boundary(end) {
+        let mut end = bytes_max.min(self.len());
+        while !self.is_char_boundary(end) {
             end -= 1;
         }
-        Redacted(self.0[..end].to_owned())
-    }
-}
-
-// What is made of redacted parts alone is redacted.
-
-impl From<bool> for Redacted<Value> {
-    fn from(is: bool) -> Self {
-        Redacted(Value::Bool(is))
-    }
-}
-
-impl From<Number> for Redacted<Value> {
-    fn from(number: Number) -> Self {
-        Redacted(Value::Number(number))
-    }
-}
-
-impl From<Redacted<String>> for Redacted<Value> {
-    fn from(text: Redacted<String>) -> Self {
-        Redacted(Value::String(text.0))
-    }
-}
-
-impl FromIterator<Redacted<Value>> for Redacted<Value> {
-    fn from_iter<I: IntoIterator<Item = Redacted<Value>>>(items: I) -> Self {
-        Redacted(Value::Array(items.into_iter().map(|item| item.0).collect()))
-    }
-}
-
-/// Of equal names the last counts.
-impl FromIterator<(Redacted<String>, Redacted<Value>)> for Redacted<Value> {
-    fn from_iter<I: IntoIterator<Item = (Redacted<String>, Redacted<Value>)>>(fields: I) -> Self {
-        Redacted(Value::Object(fields.into_iter().map(|(name, value)| (name.0, value.0)).collect()))
+        Redacted::seen(self[..end].to_owned())
     }
 }
 
 /// `text` without its secrets.
 pub fn redact(text: &str) -> Redacted<String> {
-    Redacted(secrets::replace(text).into_owned())
+    Redacted::unseen(text.to_owned())
 }
 
-/// Like [`redact`], without a copy when there is nothing to replace.
+/// Like [`redact`], without a copy.
 pub fn redact_owned(text: String) -> Redacted<String> {
-    match secrets::replace(&text) {
-        Cow::Borrowed(_) => Redacted(text),
-        Cow::Owned(clean) => Redacted(clean),
-    }
+    Redacted::unseen(text)
 }
 
 /// `value` with every string in it redacted, keys too.
-pub fn redact_json(mut value: Value) -> Redacted<Value> {
-    scrub(&mut value);
-    Redacted(value)
+pub fn redact_json(value: Value) -> Redacted<Value> {
+    Redacted::unseen(value)
+}
+
+impl Scrub for String {
+    fn scrubbed(&self) -> Option<String> {
+        match secrets::replace(self) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(clean) => Some(clean),
+        }
+    }
+}
+
+impl Scrub for Value {
+    fn scrubbed(&self) -> Option<Value> {
+        has_secrets(self).then(|| {
+            let mut clean = self.clone();
+            scrub(&mut clean);
+            clean
+        })
+    }
+}
+
+fn has_secrets(value: &Value) -> bool {
+    match value {
+        Value::String(text) => is_secret(text),
+        Value::Array(items) => items.iter().any(has_secrets),
+        Value::Object(fields) => fields.iter().any(|(name, value)| is_secret(name) || has_secrets(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn is_secret(text: &str) -> bool {
+    matches!(secrets::replace(text), Cow::Owned(_))
 }
 
 fn scrub(value: &mut Value) {
@@ -109,11 +179,9 @@ fn scrub(value: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(scrub),
         Value::Object(fields) => {
-            let dirty = fields.keys().any(|key| matches!(secrets::replace(key), Cow::Owned(_)));
-            if dirty {
-                let old = std::mem::take(fields);
-                for (key, item) in old {
-                    fields.insert(secrets::replace(&key).into_owned(), item);
+            if fields.keys().any(|name| is_secret(name)) {
+                for (name, value) in std::mem::take(fields) {
+                    fields.insert(secrets::replace(&name).into_owned(), value);
                 }
             }
             fields.values_mut().for_each(scrub);

@@ -3,7 +3,7 @@
 
 use retro_model::{Kind, Origin, Part as Piece};
 use retro_text::{Redacted, redact, redact_json};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::state::State;
 use super::{chat, documents, events, update};
@@ -77,14 +77,13 @@ pub(super) fn told(mut fields: Value) -> Option<Redacted<Value>> {
 
 /// All fields of an object but these and what is empty, redacted.
 pub(super) fn without(from: &Json<'_>, names: &[&str]) -> Option<Redacted<Value>> {
-    let mut rest = from
+    let rest: Map<String, Value> = from
         .as_object()?
         .iter()
         .filter(|(name, value)| !names.contains(name) && !value.is_null())
-        .map(|(name, value)| (redact(name), value.redacted()))
-        .peekable();
-    rest.peek()?;
-    Some(rest.collect())
+        .map(|(name, value)| (name.to_owned(), value.value()))
+        .collect();
+    (!rest.is_empty()).then(|| redact_json(rest.into()))
 }
 
 /// A number that is equal for equal words, whatever blanks stand around them.

@@ -5,8 +5,8 @@
 //! fields are gone through in the order of their names. What an event keeps is
 //! made of it with [`Json::redacted`].
 
-use retro_text::{Redacted, redact};
-use serde_json::{Number, Value};
+use retro_text::{Redacted, redact_json};
+use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::ops::Index;
@@ -107,14 +107,19 @@ impl<'a> Json<'a> {
 
     /// A copy that keeps, without its secrets; those in names too.
     pub fn redacted(&self) -> Redacted<Value> {
+        redact_json(self.value())
+    }
+
+    /// As a tree of its own. Of equal names the last counts.
+    pub(crate) fn value(&self) -> Value {
         match self {
-            Json::Null => Redacted::default(),
-            Json::Bool(is) => Redacted::from(*is),
-            Json::Number(number) => Redacted::from(number.clone()),
-            Json::String(text) => Redacted::from(redact(text)),
-            Json::Array(items) => items.iter().map(Json::redacted).collect(),
+            Json::Null => Value::Null,
+            Json::Bool(is) => Value::Bool(*is),
+            Json::Number(number) => Value::Number(number.clone()),
+            Json::String(text) => Value::String(text.clone().into_owned()),
+            Json::Array(items) => items.iter().map(Json::value).collect(),
             Json::Object(fields) => {
-                fields.iter().map(|(name, value)| (redact(name), value.redacted())).collect()
+                Value::Object(fields.iter().map(|(name, value)| (name.to_string(), value.value())).collect())
             }
         }
     }
@@ -196,9 +201,8 @@ impl Hash for Object<'_> {
 pub(crate) fn pick(from: &Json<'_>, names: &[&str]) -> Option<Redacted<Value>> {
     let found = |name: &&str| {
         let value = from.get(name).filter(|value| !value.is_null())?;
-        Some((redact(name), value.redacted()))
+        Some(((*name).to_owned(), value.value()))
     };
-    let mut picked = names.iter().filter_map(found).peekable();
-    picked.peek()?;
-    Some(picked.collect())
+    let picked: Map<String, Value> = names.iter().filter_map(found).collect();
+    (!picked.is_empty()).then(|| redact_json(picked.into()))
 }
