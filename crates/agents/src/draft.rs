@@ -25,7 +25,7 @@ impl Record<'_> {
     pub fn draft(&self, row: &'static str, part: Part, kind: Kind, origin: Origin) -> Draft {
         let Address { source, revision, record } = self.address.clone();
         Draft {
-            event: Event {
+            event: Box::new(Event {
                 id: self.address.event(part),
                 seq: 0,
                 turn: 0,
@@ -49,7 +49,7 @@ impl Record<'_> {
                 child: None,
                 raw: RawRef { source, revision, record, offset: self.offset, length: self.length },
                 data: None,
-            },
+            }),
             hint: Hint { row, ..Hint::default() },
         }
     }
@@ -58,8 +58,9 @@ impl Record<'_> {
 /// An event that is not settled yet.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// The event, with `seq`, `turn`, `live` and `parent` still open.
-    pub event: Event,
+    /// The event, with `seq`, `turn`, `live` and `parent` still open. It is large, and
+    /// goes through many hands.
+    pub event: Box<Event>,
     /// What settling needs to know beside it.
     pub hint: Hint,
 }

@@ -28,21 +28,32 @@ pub struct Settled {
 
 /// Folds everything its sources gave into the settled stream of a session, all of
 /// it in memory. The order of `sources` does not matter.
-pub fn settle(agent: &dyn Agent, session: &SessionKey, mut sources: Vec<Parsed>) -> Settled {
+pub fn settle(agent: &dyn Agent, session: &SessionKey, sources: Vec<Parsed>) -> Settled {
+    let mut events = Vec::with_capacity(sources.iter().map(|source| source.out.drafts.len()).sum());
+    let Told { coverage, gaps, facts } =
+        settle_each(agent, session, sources, &mut |event| events.push(event));
+    Settled { events, coverage, gaps, facts }
+}
+
+/// Like [`settle`], for whoever looks at each event once.
+pub fn settle_each(
+    agent: &dyn Agent,
+    session: &SessionKey,
+    mut sources: Vec<Parsed>,
+    told: &mut dyn FnMut(Event),
+) -> Told {
     sources.sort_by(|a, b| (&a.part.source, a.part.revision).cmp(&(&b.part.source, b.part.revision)));
-    let mut events = Vec::new();
-    let mut keep = |event| -> std::io::Result<()> {
-        events.push(event);
+    let mut tell = |event| -> std::io::Result<()> {
+        told(event);
         Ok(())
     };
-    let mut folding = Folding::whole(agent, session, &mut keep);
+    let mut folding = Folding::whole(agent, session, &mut tell);
     // Without a shelf nothing can fail.
     let taken = sources.into_iter().try_for_each(|source| {
         folding.end_source(source.bytes);
         folding.take(&source.part, source.out)
     });
-    let Told { coverage, gaps, facts } = taken.and_then(|()| folding.finish()).unwrap_or_default();
-    Settled { events, coverage, gaps, facts }
+    taken.and_then(|()| folding.finish()).unwrap_or_default()
 }
 
 /// What became of the records that gave drafts.

@@ -34,7 +34,7 @@ mod walk;
 
 pub use agent::{Agent, Deletion, Encoding, Format, Found, Kindred, Migrated, Owner, Places, Row, Stat};
 pub use draft::{Draft, Hint, Out, Record};
-pub use fold::{Settled, settle};
+pub use fold::{Settled, settle, settle_each};
 pub use json::{Json, Object, field};
 pub use reader::{Cursor, Parse, Parsed, Part, Reader};
 pub use registry::{AGENTS, UNSUPPORTED, Unsupported, by_name};

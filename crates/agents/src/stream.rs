@@ -182,6 +182,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
             Coverage { records: folded + malformed, folded, malformed, ..Coverage::default() };
         self.told.facts.merge(&out.facts);
         self.add_gaps(out.gaps);
+        self.drafts.reserve(out.drafts.len());
         for draft in out.drafts {
             if self.is_full(&draft) {
                 self.end_window()?;
@@ -304,7 +305,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
                 continue;
             }
             self.unshelve(&mut draft)?;
-            let mut event = draft.event;
+            let mut event = *draft.event;
             self.carried.seq += 1;
             event.seq = self.carried.seq;
             event.turn += before.get(&event.thread).copied().unwrap_or(0);

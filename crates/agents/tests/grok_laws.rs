@@ -182,7 +182,7 @@ proptest! {
         // What the other records gave is what they gave before.
         let others = |source: &Source| -> Vec<Event> {
             let drafts = parse_cut(grok(), &session, source, &[]).out.drafts;
-            drafts.into_iter().map(|draft| draft.event).filter(|event| event.id.record != line).collect()
+            drafts.into_iter().map(|draft| *draft.event).filter(|event| event.id.record != line).collect()
         };
         let (damaged, whole) = (others(&source), others(&sources[of]));
         prop_assert_eq!(damaged.len(), whole.len());

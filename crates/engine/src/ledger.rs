@@ -7,6 +7,7 @@
 mod open;
 
 use open::Open;
+use retro_agents::{Agent, Parsed, settle_each};
 use retro_model::{Event, EventId, Kind, LedgerRow, RowKind, SessionKey, Thread, Usage};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -15,6 +16,13 @@ use std::collections::{HashMap, VecDeque};
 pub fn rows(session: &SessionKey, events: &[Event]) -> Vec<LedgerRow> {
     let mut ledger = Ledger::new(session);
     events.iter().for_each(|event| ledger.push(event));
+    ledger.finish()
+}
+
+/// The rows of a session whose sources were just read.
+pub(crate) fn of_sources(agent: &dyn Agent, session: &SessionKey, sources: Vec<Parsed>) -> Vec<LedgerRow> {
+    let mut ledger = Ledger::new(session);
+    settle_each(agent, session, sources, &mut |event| ledger.push(&event));
     ledger.finish()
 }
 
@@ -40,8 +48,10 @@ impl<'a> Ledger<'a> {
 
     /// Takes the next event.
     pub(crate) fn push(&mut self, event: &Event) {
-        self.count_words(event);
-        self.open.push(event);
+        // To count them takes a look at all its texts.
+        let words = if is_of_model(event) { text_bytes(event) } else { 0 };
+        self.count_words(event, words);
+        self.open.push(event, words);
         if let Some(cwd) = &event.cwd {
             self.first_cwd.get_or_insert_with(|| cwd.to_string());
             self.cwds.insert(event.thread.clone(), cwd.to_string());
@@ -78,9 +88,8 @@ impl<'a> Ledger<'a> {
         rows
     }
 
-    fn count_words(&mut self, event: &Event) {
+    fn count_words(&mut self, event: &Event, bytes: u64) {
         let Some(response) = &event.response else { return };
-        let bytes = text_bytes(event);
         match self.words.get_mut(response) {
             Some(words) => *words += bytes,
             None => drop(self.words.insert(response.clone(), bytes)),
@@ -127,6 +136,11 @@ fn totals(session: &SessionKey, event: &Event, cwd: Option<String>) -> Vec<Ledge
         })
     };
     models.into_iter().flatten().filter_map(of_model).collect()
+}
+
+/// Whether an event may be a part of what a model answered.
+fn is_of_model(event: &Event) -> bool {
+    event.response.is_some() || matches!(event.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall)
 }
 
 /// Bytes of what an event says.

@@ -5,8 +5,10 @@
 //! that no later rule counts it twice; what is said twice is joined before turns
 //! are known by it; turns are numbered last.
 
-use retro_model::{Kind, SessionKey, SourceKey};
+use retro_model::{Kind, SessionKey};
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{joins, lines, names, pairs};
 use crate::Draft;
@@ -31,16 +33,19 @@ pub(super) fn settle(session: &SessionKey, drafts: &mut [Draft]) {
 /// at the same time are told apart by which of them it is, so that the second of
 /// two is the second again when the file was rewritten.
 fn number_occurrences(drafts: &mut [Draft]) {
-    let mut seen: HashMap<(SourceKey, u32, String), u32> = HashMap::new();
+    // By hash: there is one for nearly every record of a session.
+    let mut seen: HashMap<u64, u32> = HashMap::with_capacity(drafts.len());
     for draft in drafts {
         let id = &draft.event.id;
         let Some(identity) = draft.hint.identity.as_mut().filter(|identity| !identity.starts_with("usage|"))
         else {
             continue;
         };
-        let nth = seen.entry((id.source.clone(), id.revision, identity.clone())).or_default();
+        let revision = xxh3_64_with_seed(id.source.as_str().as_bytes(), id.revision.into());
+        let nth = seen.entry(xxh3_64_with_seed(identity.as_bytes(), revision)).or_default();
         *nth += 1;
-        identity.push_str(&format!("|{}#{nth}", id.source));
+        // Writing to a text cannot fail.
+        let _ = write!(identity, "|{}#{nth}", id.source);
     }
 }
 
@@ -65,10 +70,10 @@ fn fold_streams(drafts: &mut [Draft]) {
 
 /// The drafts that an earlier one already is.
 fn repeats(drafts: &[Draft]) -> HashSet<usize> {
-    let mut seen = HashSet::new();
-    let is_repeat =
-        |draft: &Draft| draft.hint.identity.as_ref().is_some_and(|identity| !seen.insert(identity.clone()));
-    let mut is_repeat = is_repeat;
+    let mut seen = HashSet::with_capacity(drafts.len());
+    let mut is_repeat = |draft: &Draft| {
+        draft.hint.identity.as_deref().is_some_and(|identity| !seen.insert(xxh3_64(identity.as_bytes())))
+    };
     drafts.iter().enumerate().filter(|(_, draft)| is_repeat(draft)).map(|(at, _)| at).collect()
 }
 

@@ -66,7 +66,7 @@ pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
     let figures = |name: &str| info.get(name).map(counted).unwrap_or_default();
     let total_tokens = info.get("total_token_usage").and_then(|total| field::count(total, "total_tokens"));
     let (total, last) = (figures("total_token_usage"), figures("last_token_usage"));
-    let print = fingerprint(&(format!("{total:?}{last:?}"), total_tokens));
+    let print = fingerprint(&(counts(&total), counts(&last), total_tokens));
     let is_new = state.counted != Some(print);
     state.counted = Some(print);
     let is_some =
@@ -116,6 +116,11 @@ pub(super) fn counted(counters: &Json<'_>) -> Usage {
         reasoning: count("reasoning_output_tokens"),
         ..Usage::default()
     }
+}
+
+/// What [`counted`] counts.
+fn counts(usage: &Usage) -> [u64; 5] {
+    [usage.input, usage.cache_write_unsplit, usage.cache_read, usage.output, usage.reasoning]
 }
 
 fn has_window(limits: &Json<'_>) -> bool {

@@ -67,9 +67,9 @@ impl Recent {
 }
 
 impl Open {
-    /// Takes the next event.
-    pub(super) fn push(&mut self, event: &Event) {
-        self.look_for_figures(event);
+    /// Takes the next event, and how many bytes of words of a model it has.
+    pub(super) fn push(&mut self, event: &Event, words: u64) {
+        self.look_for_figures(event, words);
         self.look_for_an_end(event);
     }
 
@@ -92,7 +92,7 @@ impl Open {
     }
 
     /// What the model made, until figures are told of it.
-    fn look_for_figures(&mut self, event: &Event) {
+    fn look_for_figures(&mut self, event: &Event, words: u64) {
         if event.kind == Kind::Usage
             && let Some(response) = &event.response
         {
@@ -111,16 +111,15 @@ impl Open {
         if !is_made || event.origin != Origin::Model || event.copy_of.is_some() || repeats {
             return;
         }
-        let bytes = super::text_bytes(event);
         match &event.response {
             Some(response) if self.measured.contains(response) => {}
             Some(response) => match self.waiting.get_mut(response) {
-                Some((_, sum)) => *sum += bytes,
-                None => drop(self.waiting.insert(response.clone(), (At::of(event), bytes))),
+                Some((_, sum)) => *sum += words,
+                None => drop(self.waiting.insert(response.clone(), (At::of(event), words))),
             },
             None => match &mut self.unclaimed {
-                Some((_, sum)) => *sum += bytes,
-                None => self.unclaimed = Some((At::of(event), bytes)),
+                Some((_, sum)) => *sum += words,
+                None => self.unclaimed = Some((At::of(event), words)),
             },
         }
     }

@@ -257,13 +257,18 @@ fn settle_session(
         let wanted = Wanted { turns, normalized: quiet && runs("normalized", until) };
         return Ok(Settling { large: Some(wanted), ..Settling::default() });
     }
+    let keeps_events = quiet && runs("normalized", until);
     let events = match whole {
+        Some(whole) if !keeps_events => {
+            let ledger = Some(ledger::of_sources(session.agent, &session.key, whole));
+            return Ok(Settling { ledger, ..Settling::default() });
+        }
         Some(whole) => settle(session.agent, &session.key, whole).events,
         None => read::session(store, session.agent, &session.key)?.events,
     };
     let rows = ledger::rows(&session.key, &events);
     let mut stamp = None;
-    if quiet && runs("normalized", until) {
+    if keeps_events {
         store.put_ledger(&session.key, &rows)?;
         let made = stages::stamp(session.agent, &captured.content);
         store.put_normalized(&session.key, &made, &events)?;
@@ -374,7 +379,7 @@ pub(crate) fn backfill(
                 let mtime_ns = rows.get(key).copied().unwrap_or(0);
                 let mut one = capture::from_raw(store, *agent, key, mtime_ns)?;
                 let Some(sources) = one.whole.take() else { return Ok((one, Vec::new())) };
-                let ledger = ledger::rows(key, &settle(*agent, key, sources).events);
+                let ledger = ledger::of_sources(*agent, key, sources);
                 Ok((one, ledger))
             })
             .collect();
