@@ -18,12 +18,21 @@ pub(crate) fn through(top: &Path) -> WalkDir {
 /// of a machine, so it compares bytes and not components.
 pub(crate) fn below<'p>(root: &Path, path: &'p Path) -> Option<Cow<'p, str>> {
     let rest = path.as_os_str().as_encoded_bytes().strip_prefix(root.as_os_str().as_encoded_bytes())?;
-    Some(String::from_utf8_lossy(rest))
+    Some(lossy(rest))
 }
 
-/// The names in a path that [`below`] gave.
+/// Bytes as text. Names are text nearly always, which is seen much faster than
+/// [`String::from_utf8_lossy`] looks for what is not.
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
+}
+
+/// The names in a path that [`below`] gave, as the walk joined them.
 pub(crate) fn names(below: &str) -> Vec<&str> {
-    below.split(std::path::is_separator).filter(|name| !name.is_empty()).collect()
+    below.split(std::path::MAIN_SEPARATOR).filter(|name| !name.is_empty()).collect()
 }
 
 /// A file below `root` that is there and cannot be captured.

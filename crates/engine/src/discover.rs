@@ -8,7 +8,8 @@ use retro_agents::{AGENTS, Agent, Encoding, Found, Owner, Places, Stat, UNSUPPOR
 use retro_model::{SessionKey, SourceKind};
 use retro_store::{PlaceRow, Stamps};
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::collections::hash_map::{Entry, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,8 @@ pub struct SessionFiles {
     pub agent: &'static dyn Agent,
     /// Its files; at least one.
     pub files: Vec<Found>,
+    /// Whether the store has not seen all of them as they are now.
+    pub news: bool,
 }
 
 impl SessionFiles {
@@ -49,6 +52,8 @@ pub struct SharedFile {
     pub name: String,
     /// The file.
     pub file: Found,
+    /// Whether the store has not seen it as it is now.
+    pub news: bool,
 }
 
 /// Something that was found and cannot be captured.
@@ -83,7 +88,7 @@ pub struct Discovery {
 pub fn discover(world: &World, config: &Config, only: Option<&str>, known: &Stamps) -> Discovery {
     let mut collector = Collector::new(config, known);
     let walked = walk(world, config, only, &mut |agent, file| collector.take(agent, file));
-    walked.with(collector)
+    walked.with(collector.finish())
 }
 
 /// Where a walk over the agents' roots led.
@@ -111,8 +116,8 @@ pub(crate) fn walk(
 
 impl Walked {
     /// The same with the files that were collected.
-    pub(crate) fn with(self, collector: Collector<'_>) -> Discovery {
-        Discovery { roots: self.roots, unsupported: self.unsupported, ..collector.finish() }
+    pub(crate) fn with(self, found: Discovery) -> Discovery {
+        Discovery { roots: self.roots, unsupported: self.unsupported, ..found }
     }
 }
 
@@ -133,18 +138,20 @@ fn unsupported(home: &Path) -> Vec<&'static str> {
     UNSUPPORTED.iter().filter(|agent| home.join(agent.marker).is_dir()).map(|agent| agent.title).collect()
 }
 
-/// Sorts found files by session.
+/// Sorts found files by session, and tells which of them are news.
 pub(crate) struct Collector<'a> {
     extras: bool,
     known: &'a Stamps,
-    sessions: HashMap<SessionKey, SessionFiles>,
+    /// By the agent's name and its own id.
+    sessions: HashMap<(&'static str, String), SessionFiles>,
     pub(crate) found: Discovery,
 }
 
 impl<'a> Collector<'a> {
     pub(crate) fn new(config: &Config, known: &'a Stamps) -> Self {
         let extras = config.extras.value;
-        Collector { extras, known, sessions: HashMap::new(), found: Discovery::default() }
+        let sessions = HashMap::with_capacity(known.len());
+        Collector { extras, known, sessions, found: Discovery::default() }
     }
 
     pub(crate) fn take(&mut self, agent: &'static dyn Agent, mut file: Found) {
@@ -155,13 +162,16 @@ impl<'a> Collector<'a> {
             self.found.skipped.push(Skipped { agent: agent.name(), path: file.path, reason });
             return;
         }
+        let seen = seen(self.known, &file);
         if needs_a_look(&file) {
-            match seen(self.known, &file) {
+            match seen {
                 Some(row) => {
-                    file.owner = match &row.session {
-                        Some(id) => Owner::Session(id.clone()),
-                        None => Owner::Shared(row.source.as_str().to_owned()),
-                    };
+                    if !belongs(row, &file.owner) {
+                        file.owner = match &row.session {
+                            Some(id) => Owner::Session(id.clone()),
+                            None => Owner::Shared(row.source.as_str().to_owned()),
+                        };
+                    }
                     file.source = row.source.clone();
                 }
                 None => {
@@ -172,18 +182,33 @@ impl<'a> Collector<'a> {
                 }
             }
         }
-        self.take_as_is(agent, file);
+        let news = !seen.is_some_and(|row| belongs(row, &file.owner));
+        self.put(agent, file, news);
     }
 
     /// Takes a file whose owner is settled.
     pub(crate) fn take_as_is(&mut self, agent: &'static dyn Agent, file: Found) {
-        match file.owner.clone() {
-            Owner::Session(id) => {
-                let key = SessionKey::new(agent.name(), id);
-                let session = self.sessions.entry(key.clone());
-                session.or_insert_with(|| SessionFiles { key, agent, files: Vec::new() }).files.push(file);
+        let news = !seen(self.known, &file).is_some_and(|row| belongs(row, &file.owner));
+        self.put(agent, file, news);
+    }
+
+    fn put(&mut self, agent: &'static dyn Agent, file: Found, news: bool) {
+        match &file.owner {
+            Owner::Session(id) => match self.sessions.entry((agent.name(), id.clone())) {
+                Entry::Occupied(session) => {
+                    let session = session.into_mut();
+                    session.files.push(file);
+                    session.news |= news;
+                }
+                Entry::Vacant(place) => {
+                    let key = SessionKey::new(agent.name(), id);
+                    place.insert(SessionFiles { key, agent, files: vec![file], news });
+                }
+            },
+            Owner::Shared(name) => {
+                let name = name.clone();
+                self.found.shared.push(SharedFile { agent, name, file, news });
             }
-            Owner::Shared(name) => self.found.shared.push(SharedFile { agent, name, file }),
             Owner::Inside => self.found.skipped.push(Skipped {
                 agent: agent.name(),
                 path: file.path,
@@ -192,19 +217,27 @@ impl<'a> Collector<'a> {
         }
     }
 
-    pub(crate) fn finish(mut self) -> Discovery {
-        self.found.sessions = self.sessions.into_values().collect();
-        // What a session leaves beside its log is no session: agents forget to delete it.
-        let is_session = |session: &SessionFiles| {
+    pub(crate) fn finish(self) -> Discovery {
+        self.finish_with(|_| true)
+    }
+
+    /// Keeps only those sessions that are wanted; asked of each once, in no order.
+    pub(crate) fn finish_with(mut self, mut wanted: impl FnMut(&SessionFiles) -> bool) -> Discovery {
+        let mut sessions = Vec::new();
+        for mut session in self.sessions.into_values() {
+            // What a session leaves beside its log is no session: agents forget to delete it.
             let carries = |file: &Found| file.source.is_main() || matches!(file.kind, SourceKind::Log);
-            session.files.iter().any(carries)
-        };
-        self.found.sessions.retain(is_session);
-        for session in &mut self.found.sessions {
+            if !session.files.iter().any(carries) {
+                continue;
+            }
             session.files.sort_by(|a, b| (&a.source, &a.path).cmp(&(&b.source, &b.path)));
+            if wanted(&session) {
+                sessions.push(session);
+            }
         }
         let newest = |session: &SessionFiles| Reverse(session.mtime_ns());
-        self.found.sessions.sort_unstable_by(|a, b| (newest(a), &a.key).cmp(&(newest(b), &b.key)));
+        sessions.sort_unstable_by(|a, b| (newest(a), &a.key).cmp(&(newest(b), &b.key)));
+        self.found.sessions = sessions;
         self.found.shared.sort_by(|a, b| a.file.path.cmp(&b.file.path));
         self.found.skipped.sort_by(|a, b| (a.agent, &a.path).cmp(&(b.agent, &b.path)));
         self.found
@@ -216,6 +249,15 @@ fn seen<'a>(known: &'a Stamps, file: &Found) -> Option<&'a PlaceRow> {
     let row = known.get(&file.path)?;
     let stat = Stat { size: row.size, mtime_ns: row.mtime_ns, device: row.device, inode: row.inode };
     (stat == file.stat).then_some(row)
+}
+
+/// Whether a file was captured for this owner.
+fn belongs(row: &PlaceRow, owner: &Owner) -> bool {
+    match (owner, &row.session) {
+        (Owner::Session(id), Some(session)) => id == session,
+        (Owner::Shared(_), None) => true,
+        _ => false,
+    }
 }
 
 /// Whether a name does not settle whose file it is: files that say so, and main

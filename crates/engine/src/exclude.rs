@@ -11,7 +11,8 @@ use crate::read::peek;
 pub struct Excluder {
     projects: Vec<String>,
     paths: Vec<String>,
-    patterns: RegexSet,
+    /// None if there are none: even an empty set takes time to make.
+    patterns: Option<RegexSet>,
 }
 
 impl Excluder {
@@ -20,14 +21,17 @@ impl Excluder {
         Excluder {
             projects: config.exclude_projects.value.clone(),
             paths: config.exclude_paths.value.iter().map(|path| path.display().to_string()).collect(),
-            // The patterns were checked when the configuration was read.
-            patterns: RegexSet::new(&config.exclude_regex.value).unwrap_or_default(),
+            patterns: match config.exclude_regex.value.as_slice() {
+                [] => None,
+                // They were checked when the configuration was read.
+                patterns => RegexSet::new(patterns).ok(),
+            },
         }
     }
 
     /// Whether this session stays out. Looks into its head only if there are rules.
     pub fn excludes(&self, session: &SessionFiles) -> bool {
-        if self.projects.is_empty() && self.paths.is_empty() && self.patterns.is_empty() {
+        if self.projects.is_empty() && self.paths.is_empty() && self.patterns.is_none() {
             return false;
         }
         let places = session.files.iter().map(|file| file.path.display().to_string());
@@ -37,7 +41,8 @@ impl Excluder {
         named.extend(cwd);
         project.is_some_and(|project| self.projects.contains(&project))
             || named.iter().any(|path| {
-                self.paths.iter().any(|folder| is_below(path, folder)) || self.patterns.is_match(path)
+                self.paths.iter().any(|folder| is_below(path, folder))
+                    || self.patterns.as_ref().is_some_and(|patterns| patterns.is_match(path))
             })
     }
 }

@@ -81,7 +81,7 @@ pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error>
     let session = file.and_then(|file| match &file.owner {
         Owner::Session(id) => {
             let key = SessionKey::new(call.agent.name(), id.clone());
-            Some(SessionFiles { key, agent: call.agent, files: vec![file] })
+            Some(SessionFiles { key, agent: call.agent, files: vec![file], news: true })
         }
         _ => None,
     });

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use crate::discover::{SessionFiles, discover};
-use crate::sync::{Progress, SyncOptions, SyncReport, sync_store, unchanged};
+use crate::sync::{Progress, SyncOptions, SyncReport, sync_store};
 use crate::{Config, Error, World, from};
 
 /// Which sessions.
@@ -62,10 +62,9 @@ pub fn import(
     let mut read = Vec::new();
     let mut same = Vec::new();
     for session in chosen {
-        let seen = session.files.iter().all(|file| unchanged(&known, file));
-        match seen && !options.force {
-            true => same.push(session.key.clone()),
-            false => read.push(session.key.clone()),
+        match session.news || options.force {
+            true => read.push(session.key.clone()),
+            false => same.push(session.key.clone()),
         }
     }
     let sync = SyncOptions {

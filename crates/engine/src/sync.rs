@@ -8,22 +8,23 @@
 mod batch;
 mod dry;
 mod report;
+mod sieve;
 
-use retro_agents::{Agent, Found, Owner, Stat, by_name};
+use retro_agents::{Agent, by_name};
 use retro_model::SessionKey;
-use retro_store::{Index, PlaceRow, RealDisk, Stamps, Store};
+use retro_store::{Index, RealDisk, Stamps, Store};
 use retro_usage::Mode;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-use crate::discover::{Collector, Discovery, SessionFiles, discover, walk};
-use crate::exclude::Excluder;
+use crate::discover::{Collector, Discovery, discover, walk};
 use crate::stages::{Stage, runs};
 use crate::{Config, Error, World, cells, cold, from, prices, upkeep};
 pub(crate) use batch::{Batcher, backfill};
 pub use report::{Failure, Progress, SyncReport};
+use sieve::Sieve;
 
 /// What to sync.
 #[derive(Debug, Clone, Default)]
@@ -67,39 +68,23 @@ pub fn sync_store(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
-    let index = store.index()?;
     // Before anything is looked at: a job that comes later may ask for what was not seen.
     let jobs = store.jobs()?;
-    let (mut found, stamps) = look_beside(world, config, options, &index)?;
-    let mut report = SyncReport::of(&found);
-
-    let excluder = Excluder::new(config);
-    let before = found.sessions.len();
-    found.sessions.retain(|session| !excluder.excludes(session));
-    report.excluded = (before - found.sessions.len()) as u64;
+    let mut sieve = Sieve::new(config, options);
+    let (found, stamps, index) = look_beside(world, config, options, store, &mut sieve)?;
+    let mut report = sieve.report(&found);
 
     let wanted = options.sessions.as_ref();
-    let mut changed: Vec<SessionFiles> = Vec::new();
-    for session in &found.sessions {
-        if wanted.is_some_and(|keys| !keys.contains(&session.key)) {
-            continue;
-        }
-        if options.force || session.files.iter().any(|file| !unchanged(&stamps, file)) {
-            changed.push(session.clone());
-        } else {
-            report.skipped_unchanged += 1;
-        }
-    }
     let mut batcher = Batcher { world, store, index: &index, stamps: &stamps, progress, report: &mut report };
     if runs("capture", options.until) {
         batcher.shared(found.shared.iter().filter(|shared| {
             // An empty file has nothing to keep, and may become anything.
-            let news = shared.file.stat.size > 0 && !unchanged(&stamps, &shared.file);
+            let news = shared.file.stat.size > 0 && shared.news;
             wanted.is_none() && options.deadline.is_none() && news
         }))?;
-        batcher.sessions(&changed, options.until, options.deadline)?;
+        batcher.sessions(&found.sessions, options.until, options.deadline)?;
     } else {
-        report.unread = changed.len() as u64;
+        report.unread = found.sessions.len() as u64;
     }
     let now = world.now();
     let whole_run = wanted.is_none() && options.deadline.is_none();
@@ -135,11 +120,13 @@ fn look_beside(
     world: &World,
     config: &Config,
     options: &SyncOptions,
-    index: &Index,
-) -> Result<(Discovery, Stamps), Error> {
+    store: &Store,
+    sieve: &mut Sieve<'_>,
+) -> Result<(Discovery, Stamps, Index), Error> {
     if options.from.is_some() {
+        let index = store.index()?;
         let stamps = index.stamps()?;
-        return Ok((look(world, config, options, &stamps)?, stamps));
+        return Ok((look(world, config, options, &stamps, sieve)?, stamps, index));
     }
     std::thread::scope(|scope| {
         let (send, receive) = mpsc::channel();
@@ -155,38 +142,31 @@ fn look_beside(
             let _ = send.send(files);
             walked
         });
+        let index = store.index()?;
         let stamps = index.stamps()?;
         let mut collector = Collector::new(config, &stamps);
         for (agent, file) in receive.into_iter().flatten() {
             collector.take(agent, file);
         }
         let walked = walking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok((walked.with(collector), stamps))
+        Ok((walked.with(collector.finish_with(|session| sieve.keeps(session))), stamps, index))
     })
 }
 
 /// Discovers where the options say.
-fn look(world: &World, config: &Config, options: &SyncOptions, known: &Stamps) -> Result<Discovery, Error> {
-    match &options.from {
-        Some(path) => from::discover(world, config, path, options.agent.as_deref(), known),
-        None => Ok(discover(world, config, options.agent.as_deref(), known)),
-    }
-}
-
-fn stat_of(row: &PlaceRow) -> Stat {
-    Stat { size: row.size, mtime_ns: row.mtime_ns, device: row.device, inode: row.inode }
-}
-
-/// Whether the store has seen this file as it is now, as the same part of the same session.
-pub(crate) fn unchanged(stamps: &Stamps, file: &Found) -> bool {
-    stamps.get(&file.path).is_some_and(|row| {
-        let same_owner = match (&file.owner, &row.session) {
-            (Owner::Session(id), Some(session)) => id == session,
-            (Owner::Shared(_), None) => true,
-            _ => false,
-        };
-        same_owner && stat_of(row) == file.stat
-    })
+fn look(
+    world: &World,
+    config: &Config,
+    options: &SyncOptions,
+    known: &Stamps,
+    sieve: &mut Sieve<'_>,
+) -> Result<Discovery, Error> {
+    let mut found = match &options.from {
+        Some(path) => from::discover(world, config, path, options.agent.as_deref(), known)?,
+        None => discover(world, config, options.agent.as_deref(), known),
+    };
+    found.sessions.retain(|session| sieve.keeps(session));
+    Ok(found)
 }
 
 /// Under which name the index remembers the store's size.

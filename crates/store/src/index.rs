@@ -188,15 +188,13 @@ impl Index {
 
     /// The stamp of every source file seen, by path.
     pub fn stamps(&self) -> Result<Stamps, Error> {
-        let rows = self.all(&format!("SELECT {} FROM places", rows::PLACE), [], PlaceRow::read)?;
-        Ok(rows.into_iter().collect())
+        Ok(self.all(&format!("SELECT {} FROM places", rows::PLACE), [], PlaceRow::read)?.into())
     }
 
     /// The stamps of one session's files.
     pub fn stamps_of(&self, key: &SessionKey) -> Result<Stamps, Error> {
         let text = format!("SELECT {} FROM places WHERE agent = ?1 AND session = ?2", rows::PLACE);
-        let rows = self.all(&text, (&key.agent, &key.id), PlaceRow::read)?;
-        Ok(rows.into_iter().collect())
+        Ok(self.all(&text, (&key.agent, &key.id), PlaceRow::read)?.into())
     }
 
     /// How far each source of a session was read, by source and revision.

@@ -146,6 +146,9 @@ pub(crate) fn session_name(name: &str) -> Option<Decoded> {
 
 /// A source key from its own text, which is encoded once already.
 pub(crate) fn source_key(text: &str) -> Option<SourceKey> {
+    if text == SourceKey::MAIN {
+        return Some(SourceKey::main());
+    }
     let text: StrDeserializer<'_, Unreadable> = text.into_deserializer();
     SourceKey::deserialize(text).ok()
 }

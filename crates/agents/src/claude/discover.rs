@@ -56,9 +56,8 @@ impl Walk<'_> {
                     continue;
                 }
             };
-            let looks_like_log = entry.depth() > 0 && entry.file_name().to_string_lossy().ends_with(".jsonl");
             if entry.file_type().is_dir() {
-                if looks_like_log {
+                if entry.depth() > 0 && entry.file_name().to_string_lossy().ends_with(".jsonl") {
                     self.unreadable(entry.path(), "a folder, not a file".to_owned());
                     entries.skip_current_dir();
                 }

@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::identify::{Signs, signs};
 use super::{names, threads};
-use crate::walk::{through, unreadable, why};
+use crate::walk::{lossy, through, unreadable, why};
 use crate::{Encoding, Format, Found, Owner, Places, Stat};
 
 /// Bytes of a log without a rollout's name that are read to tell what it is.
@@ -103,7 +103,7 @@ impl Walk<'_> {
                     continue;
                 }
             };
-            let name = entry.file_name().to_string_lossy();
+            let name = lossy(entry.file_name().as_encoded_bytes());
             if names::log_stem(&name).is_none() || entry.depth() == 0 {
                 continue;
             }

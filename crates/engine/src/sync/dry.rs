@@ -6,9 +6,9 @@ use retro_store::{Stamps, Store};
 use std::io::Read;
 use std::time::Instant;
 
-use super::{Progress, SyncOptions, SyncReport, look, unchanged};
+use super::sieve::Sieve;
+use super::{Progress, SyncOptions, SyncReport, look};
 use crate::discover::{SessionFiles, open};
-use crate::exclude::Excluder;
 use crate::{Config, Error, World};
 
 pub(super) fn run(
@@ -26,22 +26,11 @@ pub(super) fn run(
         Err(error) if error.is_absent() => (Stamps::default(), None),
         Err(error) => return Err(error.into()),
     };
-    let mut found = look(world, config, options, &stamps)?;
-    let mut report = SyncReport::of(&found);
-    let excluder = Excluder::new(config);
-    let before = found.sessions.len();
-    found.sessions.retain(|session| !excluder.excludes(session));
-    report.excluded = (before - found.sessions.len()) as u64;
-
-    let mut changed = Vec::new();
-    for session in found.sessions {
-        if options.sessions.as_ref().is_some_and(|keys| !keys.contains(&session.key)) {
-            continue;
-        }
-        if !options.force && session.files.iter().all(|file| unchanged(&stamps, file)) {
-            report.skipped_unchanged += 1;
-            continue;
-        }
+    let mut sieve = Sieve::new(config, options);
+    let found = look(world, config, options, &stamps, &mut sieve)?;
+    let mut report = sieve.report(&found);
+    let changed = found.sessions;
+    for session in &changed {
         let stored = match &in_store {
             Some(store) => store.session(&session.key)?.is_some(),
             None => false,
@@ -50,7 +39,6 @@ pub(super) fn run(
             true => report.appended += 1,
             false => report.ingested += 1,
         }
-        changed.push(session);
     }
     let total = changed.len() as u64;
     let done = std::sync::atomic::AtomicU64::new(0);

@@ -4,7 +4,7 @@ use retro_model::SessionKey;
 use serde::Serialize;
 
 use crate::Error;
-use crate::discover::{Discovery, Skipped};
+use crate::discover::Skipped;
 
 /// How far a sync is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,15 +89,5 @@ impl SyncReport {
             path: key.to_string(),
             reason: error.to_string(),
         });
-    }
-
-    pub(super) fn of(found: &Discovery) -> SyncReport {
-        SyncReport {
-            discovered: found.sessions.len() as u64,
-            source_bytes: found.sessions.iter().map(|session| session.bytes()).sum(),
-            skipped_files: found.skipped.iter().map(Failure::from).collect(),
-            notes: found.notes.clone(),
-            ..SyncReport::default()
-        }
     }
 }

@@ -1,27 +1,28 @@
 //! The stamps of all files that were ever captured, by path.
 //!
-//! A sync without news asks for each file of the machine once or twice, so paths are
-//! compared and hashed as the bytes they are, not component by component.
+//! A sync without news asks for each file of the machine once, so a path is found by
+//! the hash of its bytes and not component by component.
 
-use std::borrow::Borrow;
-use std::collections::HashSet;
-use std::ffi::OsStr;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::path::Path;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::PlaceRow;
 
 /// Stamps of files, one for each path.
 #[derive(Debug, Clone, Default)]
 pub struct Stamps {
-    rows: HashSet<ByPath, BuildHasherDefault<PathHasher>>,
+    rows: Vec<PlaceRow>,
+    /// The hash of each row's path and the row's number, in order.
+    by_path: Vec<(u64, usize)>,
 }
 
 impl Stamps {
     /// The stamp of a file, if it was ever captured.
     pub fn get(&self, path: &Path) -> Option<&PlaceRow> {
-        self.rows.get(path.as_os_str()).map(|row| &row.0)
+        let hash = hash(path);
+        let from = self.by_path.partition_point(|(other, _)| *other < hash);
+        let alike = self.by_path.get(from..)?.iter().take_while(|(other, _)| *other == hash);
+        alike.filter_map(|(_, number)| self.rows.get(*number)).find(|row| same(&row.path, path))
     }
 
     /// Whether there are none.
@@ -29,61 +30,31 @@ impl Stamps {
         self.rows.is_empty()
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// All of them, in no order.
     pub fn iter(&self) -> impl Iterator<Item = &PlaceRow> {
-        self.rows.iter().map(|row| &row.0)
+        self.rows.iter()
     }
 }
 
-impl FromIterator<PlaceRow> for Stamps {
-    fn from_iter<I: IntoIterator<Item = PlaceRow>>(rows: I) -> Self {
-        Stamps { rows: rows.into_iter().map(ByPath).collect() }
+impl From<Vec<PlaceRow>> for Stamps {
+    fn from(rows: Vec<PlaceRow>) -> Self {
+        let mut by_path: Vec<_> =
+            rows.iter().enumerate().map(|(number, row)| (hash(&row.path), number)).collect();
+        by_path.sort_unstable();
+        Stamps { rows, by_path }
     }
 }
 
-/// A row that is known by its path alone.
-#[derive(Debug, Clone)]
-struct ByPath(PlaceRow);
-
-impl Borrow<OsStr> for ByPath {
-    fn borrow(&self) -> &OsStr {
-        self.0.path.as_os_str()
-    }
+/// Paths are the user's own, so nobody chooses them to collide.
+fn hash(path: &Path) -> u64 {
+    xxh3_64(path.as_os_str().as_encoded_bytes())
 }
 
-impl Hash for ByPath {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.path.as_os_str().hash(state);
-    }
-}
-
-impl PartialEq for ByPath {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.path.as_os_str() == other.0.path.as_os_str()
-    }
-}
-
-impl Eq for ByPath {}
-
-/// Fast for one piece of some hundred bytes. Paths are the user's own, so nobody
-/// chooses them to collide.
-#[derive(Default)]
-struct PathHasher(u64);
-
-impl Hasher for PathHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = xxh3_64_with_seed(bytes, self.0);
-    }
-
-    fn write_usize(&mut self, number: usize) {
-        self.0 = self.0.rotate_left(5) ^ number as u64;
-    }
-
-    fn write_u8(&mut self, number: u8) {
-        self.0 = self.0.rotate_left(5) ^ u64::from(number);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+fn same(a: &Path, b: &Path) -> bool {
+    a.as_os_str() == b.as_os_str()
 }

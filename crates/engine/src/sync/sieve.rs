@@ -1,0 +1,44 @@
+//! Which of the sessions that were found are read.
+
+use super::{Failure, SyncOptions, SyncReport};
+use crate::Config;
+use crate::discover::{Discovery, SessionFiles};
+use crate::exclude::Excluder;
+
+/// Keeps sessions that are wanted and have news, and counts the others.
+pub(super) struct Sieve<'a> {
+    options: &'a SyncOptions,
+    excluder: Excluder,
+    report: SyncReport,
+}
+
+impl<'a> Sieve<'a> {
+    pub(super) fn new(config: &Config, options: &'a SyncOptions) -> Self {
+        Sieve { options, excluder: Excluder::new(config), report: SyncReport::default() }
+    }
+
+    /// Whether a session is to be read. Asked of every one that was found.
+    pub(super) fn keeps(&mut self, session: &SessionFiles) -> bool {
+        self.report.discovered += 1;
+        self.report.source_bytes += session.bytes();
+        if self.excluder.excludes(session) {
+            self.report.excluded += 1;
+            return false;
+        }
+        if self.options.sessions.as_ref().is_some_and(|keys| !keys.contains(&session.key)) {
+            return false;
+        }
+        let kept = session.news || self.options.force;
+        self.report.skipped_unchanged += u64::from(!kept);
+        kept
+    }
+
+    /// The report of a sync that has read nothing yet.
+    pub(super) fn report(self, found: &Discovery) -> SyncReport {
+        SyncReport {
+            skipped_files: found.skipped.iter().map(Failure::from).collect(),
+            notes: found.notes.clone(),
+            ..self.report
+        }
+    }
+}
