@@ -6,12 +6,12 @@
 
 use retro_agents::{AGENTS, Agent, Encoding, Found, Owner, Places, Stat, UNSUPPORTED};
 use retro_model::{SessionKey, SourceKind};
-use retro_store::{PlaceRow, Stamps};
+use retro_store::{Stamp, Stamps};
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::collections::hash_map::{Entry, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{Config, World};
 
@@ -67,11 +67,22 @@ pub struct Skipped {
     pub reason: String,
 }
 
+/// Sessions of which the store has seen everything.
+#[derive(Default)]
+pub(crate) struct Quiet {
+    /// How many.
+    pub sessions: u64,
+    /// Bytes on disk.
+    pub bytes: u64,
+}
+
 /// Everything that was found.
 #[derive(Default)]
 pub struct Discovery {
     /// Sessions, newest first.
     pub sessions: Vec<SessionFiles>,
+    /// Further sessions that have no news and were only counted.
+    pub(crate) quiet: Quiet,
     /// Files that serve many.
     pub shared: Vec<SharedFile>,
     /// What cannot be read.
@@ -142,16 +153,43 @@ fn unsupported(home: &Path) -> Vec<&'static str> {
 pub(crate) struct Collector<'a> {
     extras: bool,
     known: &'a Stamps,
-    /// By the agent's name and its own id.
-    sessions: HashMap<(&'static str, String), SessionFiles>,
+    /// The files of sessions, until they are handed to theirs.
+    files: Vec<Option<Taken>>,
+    /// The hash of each such file's session id, and the file's number.
+    by_session: Vec<(u64, usize)>,
     pub(crate) found: Discovery,
+}
+
+struct Taken {
+    agent: &'static dyn Agent,
+    file: Found,
+    news: bool,
+}
+
+impl Taken {
+    fn session(&self) -> (&'static str, &str) {
+        match &self.file.owner {
+            Owner::Session(id) => (self.agent.name(), id),
+            Owner::Shared(_) | Owner::Inside => (self.agent.name(), ""),
+        }
+    }
+
+    /// Whether it makes a session of the files it is with. What a session leaves beside
+    /// its log is no session: agents forget to delete it.
+    fn carries(&self) -> bool {
+        self.file.source.is_main() || matches!(self.file.kind, SourceKind::Log)
+    }
 }
 
 impl<'a> Collector<'a> {
     pub(crate) fn new(config: &Config, known: &'a Stamps) -> Self {
-        let extras = config.extras.value;
-        let sessions = HashMap::with_capacity(known.len());
-        Collector { extras, known, sessions, found: Discovery::default() }
+        Collector {
+            extras: config.extras.value,
+            known,
+            files: Vec::with_capacity(known.len()),
+            by_session: Vec::with_capacity(known.len()),
+            found: Discovery::default(),
+        }
     }
 
     pub(crate) fn take(&mut self, agent: &'static dyn Agent, mut file: Found) {
@@ -165,14 +203,14 @@ impl<'a> Collector<'a> {
         let seen = seen(self.known, &file);
         if needs_a_look(&file) {
             match seen {
-                Some(row) => {
-                    if !belongs(row, &file.owner) {
-                        file.owner = match &row.session {
-                            Some(id) => Owner::Session(id.clone()),
-                            None => Owner::Shared(row.source.as_str().to_owned()),
+                Some(stamp) => {
+                    if !belongs(stamp, &file.owner) {
+                        file.owner = match stamp.session {
+                            Some(id) => Owner::Session(id.to_owned()),
+                            None => Owner::Shared(stamp.source.as_str().to_owned()),
                         };
                     }
-                    file.source = row.source.clone();
+                    file.source = stamp.source.clone();
                 }
                 None => {
                     if let Err(reason) = look_inside(agent, &mut file) {
@@ -182,29 +220,22 @@ impl<'a> Collector<'a> {
                 }
             }
         }
-        let news = !seen.is_some_and(|row| belongs(row, &file.owner));
+        let news = !seen.is_some_and(|stamp| belongs(stamp, &file.owner));
         self.put(agent, file, news);
     }
 
     /// Takes a file whose owner is settled.
     pub(crate) fn take_as_is(&mut self, agent: &'static dyn Agent, file: Found) {
-        let news = !seen(self.known, &file).is_some_and(|row| belongs(row, &file.owner));
+        let news = !seen(self.known, &file).is_some_and(|stamp| belongs(stamp, &file.owner));
         self.put(agent, file, news);
     }
 
     fn put(&mut self, agent: &'static dyn Agent, file: Found, news: bool) {
         match &file.owner {
-            Owner::Session(id) => match self.sessions.entry((agent.name(), id.clone())) {
-                Entry::Occupied(session) => {
-                    let session = session.into_mut();
-                    session.files.push(file);
-                    session.news |= news;
-                }
-                Entry::Vacant(place) => {
-                    let key = SessionKey::new(agent.name(), id);
-                    place.insert(SessionFiles { key, agent, files: vec![file], news });
-                }
-            },
+            Owner::Session(id) => {
+                self.by_session.push((xxh3_64(id.as_bytes()), self.files.len()));
+                self.files.push(Some(Taken { agent, file, news }));
+            }
             Owner::Shared(name) => {
                 let name = name.clone();
                 self.found.shared.push(SharedFile { agent, name, file, news });
@@ -217,24 +248,43 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Every session.
     pub(crate) fn finish(self) -> Discovery {
-        self.finish_with(|_| true)
+        self.gather(|_| true)
     }
 
-    /// Keeps only those sessions that are wanted; asked of each once, in no order.
-    pub(crate) fn finish_with(mut self, mut wanted: impl FnMut(&SessionFiles) -> bool) -> Discovery {
-        let mut sessions = Vec::new();
-        for mut session in self.sessions.into_values() {
-            // What a session leaves beside its log is no session: agents forget to delete it.
-            let carries = |file: &Found| file.source.is_main() || matches!(file.kind, SourceKind::Log);
-            if !session.files.iter().any(carries) {
+    /// Those with news, and how many others there are.
+    pub(crate) fn finish_news(self) -> Discovery {
+        self.gather(|news| news)
+    }
+
+    fn gather(mut self, wanted: impl Fn(bool) -> bool) -> Discovery {
+        let mut files = self.files;
+        let of = |number: usize| files.get(number).and_then(Option::as_ref);
+        let session = |number| of(number).map(Taken::session);
+        self.by_session.sort_unstable_by(|(a_hash, a), (b_hash, b)| {
+            let by_key = || session(*a).cmp(&session(*b)).then(a.cmp(b));
+            a_hash.cmp(b_hash).then_with(by_key)
+        });
+        let same = |a: &(u64, usize), b: &(u64, usize)| a.0 == b.0 && session(a.1) == session(b.1);
+        let mut groups = Vec::new();
+        for group in self.by_session.chunk_by(same) {
+            let parts = || group.iter().filter_map(|(_, number)| of(*number));
+            if !parts().any(Taken::carries) {
                 continue;
             }
-            session.files.sort_by(|a, b| (&a.source, &a.path).cmp(&(&b.source, &b.path)));
-            if wanted(&session) {
-                sessions.push(session);
+            if wanted(parts().any(|part| part.news)) {
+                groups.push(group);
+            } else {
+                self.found.quiet.sessions += 1;
+                self.found.quiet.bytes += parts().map(|part| part.file.stat.size).sum::<u64>();
             }
         }
+        let taken = |group: &[(u64, usize)]| {
+            let parts = group.iter().filter_map(|(_, number)| files.get_mut(*number)?.take());
+            in_one(parts.collect())
+        };
+        let mut sessions: Vec<SessionFiles> = groups.into_iter().filter_map(taken).collect();
         let newest = |session: &SessionFiles| Reverse(session.mtime_ns());
         sessions.sort_unstable_by(|a, b| (newest(a), &a.key).cmp(&(newest(b), &b.key)));
         self.found.sessions = sessions;
@@ -244,16 +294,27 @@ impl<'a> Collector<'a> {
     }
 }
 
+/// Files of the same session as that session; nothing if there are none.
+fn in_one(parts: Vec<Taken>) -> Option<SessionFiles> {
+    let first = parts.first()?;
+    let (agent, (name, id)) = (first.agent, first.session());
+    let key = SessionKey::new(name, id);
+    let news = parts.iter().any(|part| part.news);
+    let mut files: Vec<Found> = parts.into_iter().map(|part| part.file).collect();
+    files.sort_by(|a, b| (&a.source, &a.path).cmp(&(&b.source, &b.path)));
+    Some(SessionFiles { key, agent, files, news })
+}
+
 /// A file as the store has seen it, if it still looks so.
-fn seen<'a>(known: &'a Stamps, file: &Found) -> Option<&'a PlaceRow> {
-    let row = known.get(&file.path)?;
-    let stat = Stat { size: row.size, mtime_ns: row.mtime_ns, device: row.device, inode: row.inode };
-    (stat == file.stat).then_some(row)
+fn seen<'a>(known: &'a Stamps, file: &Found) -> Option<Stamp<'a>> {
+    let stamp = known.stamp(&file.path)?;
+    let Stamp { size, mtime_ns, device, inode, .. } = stamp;
+    (Stat { size, mtime_ns, device, inode } == file.stat).then_some(stamp)
 }
 
 /// Whether a file was captured for this owner.
-fn belongs(row: &PlaceRow, owner: &Owner) -> bool {
-    match (owner, &row.session) {
+fn belongs(stamp: Stamp<'_>, owner: &Owner) -> bool {
+    match (owner, stamp.session) {
         (Owner::Session(id), Some(session)) => id == session,
         (Owner::Shared(_), None) => true,
         _ => false,

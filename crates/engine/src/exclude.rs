@@ -29,9 +29,14 @@ impl Excluder {
         }
     }
 
+    /// Whether there are no rules.
+    pub fn is_empty(&self) -> bool {
+        self.projects.is_empty() && self.paths.is_empty() && self.patterns.is_none()
+    }
+
     /// Whether this session stays out. Looks into its head only if there are rules.
     pub fn excludes(&self, session: &SessionFiles) -> bool {
-        if self.projects.is_empty() && self.paths.is_empty() && self.patterns.is_none() {
+        if self.is_empty() {
             return false;
         }
         let places = session.files.iter().map(|file| file.path.display().to_string());

@@ -149,7 +149,12 @@ fn look_beside(
             collector.take(agent, file);
         }
         let walked = walking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok((walked.with(collector.finish_with(|session| sieve.keeps(session))), stamps, index))
+        let mut found = walked.with(match sieve.counts_quiet() {
+            true => collector.finish_news(),
+            false => collector.finish(),
+        });
+        found.sessions.retain(|session| sieve.keeps(session));
+        Ok((found, stamps, index))
     })
 }
 

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use rows::{FailureRow, PlaceRow, SessionRow, SourceRow, TurnRow};
-pub use stamps::Stamps;
+pub use stamps::{Stamp, Stamps};
 pub use writer::Writer;
 
 use crate::error::is_broken;
@@ -188,13 +188,17 @@ impl Index {
 
     /// The stamp of every source file seen, by path.
     pub fn stamps(&self) -> Result<Stamps, Error> {
-        Ok(self.all(&format!("SELECT {} FROM places", rows::PLACE), [], PlaceRow::read)?.into())
+        let mut stamps = Stamps::default();
+        self.all(&format!("SELECT {} FROM places", rows::PLACE), [], |row| stamps.read(row))?;
+        Ok(stamps.sorted())
     }
 
     /// The stamps of one session's files.
     pub fn stamps_of(&self, key: &SessionKey) -> Result<Stamps, Error> {
         let text = format!("SELECT {} FROM places WHERE agent = ?1 AND session = ?2", rows::PLACE);
-        Ok(self.all(&text, (&key.agent, &key.id), PlaceRow::read)?.into())
+        let mut stamps = Stamps::default();
+        self.all(&text, (&key.agent, &key.id), |row| stamps.read(row))?;
+        Ok(stamps.sorted())
     }
 
     /// How far each source of a session was read, by source and revision.

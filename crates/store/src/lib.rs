@@ -42,7 +42,7 @@ pub use archive::{Archive, ArchiveReader, Commit, Comparison};
 pub use derived::{NormalizedEvents, NormalizedWriter};
 pub use disk::{Disk, RealDisk};
 pub use error::Error;
-pub use index::{FailureRow, Index, PlaceRow, SessionRow, SourceRow, Stamps, TurnRow, Writer};
+pub use index::{FailureRow, Index, PlaceRow, SessionRow, SourceRow, Stamp, Stamps, TurnRow, Writer};
 pub use layout::Slot;
 pub use ledger::LedgerWriter;
 pub use lock::Lock;

@@ -189,7 +189,9 @@ fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>, stam
 }
 
 pub(crate) fn seen(stamps: &Stamps, file: &retro_agents::Found) -> bool {
-    stamps.get(&file.path).is_some_and(|row| row.size == file.stat.size && row.mtime_ns == file.stat.mtime_ns)
+    stamps
+        .stamp(&file.path)
+        .is_some_and(|seen| seen.size == file.stat.size && seen.mtime_ns == file.stat.mtime_ns)
 }
 
 fn from_files(config: &Config, session: &SessionFiles) -> SessionView {

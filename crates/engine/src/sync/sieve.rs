@@ -17,7 +17,12 @@ impl<'a> Sieve<'a> {
         Sieve { options, excluder: Excluder::new(config), report: SyncReport::default() }
     }
 
-    /// Whether a session is to be read. Asked of every one that was found.
+    /// Whether sessions without news need only be counted: no rule looks at them.
+    pub(super) fn counts_quiet(&self) -> bool {
+        self.excluder.is_empty() && self.options.sessions.is_none() && !self.options.force
+    }
+
+    /// Whether a session is to be read. Asked of every one that was found and not only counted.
     pub(super) fn keeps(&mut self, session: &SessionFiles) -> bool {
         self.report.discovered += 1;
         self.report.source_bytes += session.bytes();
@@ -35,7 +40,11 @@ impl<'a> Sieve<'a> {
 
     /// The report of a sync that has read nothing yet.
     pub(super) fn report(self, found: &Discovery) -> SyncReport {
+        let quiet = &found.quiet;
         SyncReport {
+            discovered: self.report.discovered + quiet.sessions,
+            source_bytes: self.report.source_bytes + quiet.bytes,
+            skipped_unchanged: self.report.skipped_unchanged + quiet.sessions,
             skipped_files: found.skipped.iter().map(Failure::from).collect(),
             notes: found.notes.clone(),
             ..self.report

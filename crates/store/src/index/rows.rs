@@ -5,6 +5,7 @@ use rusqlite::Row;
 use rusqlite::types::Type;
 use serde::de::value::{Error as Unreadable, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -139,22 +140,6 @@ pub(super) const SESSION: &str = "agent, id, title, title_rank, project, cwd, br
 pub(super) const TURN: &str = "agent, session, identity, place, event, thread, ts, text";
 pub(super) const FAILURE: &str = "path, agent, reason, at";
 
-impl PlaceRow {
-    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<PlaceRow> {
-        Ok(PlaceRow {
-            path: path_from(row.get(0)?),
-            agent: row.get(1)?,
-            session: row.get(2)?,
-            source: source_from(row, 3)?,
-            revision: row.get(4)?,
-            size: unsigned(row, 5)?,
-            mtime_ns: row.get(6)?,
-            device: unsigned(row, 7)?,
-            inode: unsigned(row, 8)?,
-        })
-    }
-}
-
 impl SourceRow {
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
         Ok(SourceRow {
@@ -248,7 +233,7 @@ impl FailureRow {
 }
 
 /// SQLite knows only signed numbers; the bits are the same.
-fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::cast_unsigned)
 }
 
@@ -262,7 +247,7 @@ pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r 
     row.get_ref(column)?.as_str().map_err(|error| unreadable(column, error))
 }
 
-fn source_from(row: &Row<'_>, column: usize) -> rusqlite::Result<SourceKey> {
+pub(super) fn source_from(row: &Row<'_>, column: usize) -> rusqlite::Result<SourceKey> {
     source_key(text(row, column)?)
         .ok_or_else(|| rusqlite::Error::InvalidColumnType(column, "source".to_owned(), Type::Text))
 }
@@ -282,23 +267,23 @@ pub(super) fn unreadable(
 
 /// A path as bytes that give it back on the same system.
 #[cfg(unix)]
-pub(super) fn path_bytes(path: &Path) -> Vec<u8> {
-    std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()).to_vec()
+pub(super) fn path_bytes(path: &Path) -> Cow<'_, [u8]> {
+    std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()).into()
 }
 
 #[cfg(unix)]
-fn path_from(bytes: Vec<u8>) -> PathBuf {
+pub(super) fn path_from(bytes: Vec<u8>) -> PathBuf {
     let text: std::ffi::OsString = std::os::unix::ffi::OsStringExt::from_vec(bytes);
     text.into()
 }
 
 #[cfg(windows)]
-pub(super) fn path_bytes(path: &Path) -> Vec<u8> {
+pub(super) fn path_bytes(path: &Path) -> Cow<'_, [u8]> {
     std::os::windows::ffi::OsStrExt::encode_wide(path.as_os_str()).flat_map(u16::to_le_bytes).collect()
 }
 
 #[cfg(windows)]
-fn path_from(bytes: Vec<u8>) -> PathBuf {
+pub(super) fn path_from(bytes: Vec<u8>) -> PathBuf {
     let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
     let text: std::ffi::OsString = std::os::windows::ffi::OsStringExt::from_wide(&units);
     text.into()
