@@ -4,7 +4,7 @@
 mod support;
 
 use retro_engine::rebuild::{mend, rebuild};
-use retro_engine::{SyncOptions, stages};
+use retro_engine::{SyncOptions, SyncReport, stages};
 use retro_model::{Kind, Origin, SessionKey, SourceKey};
 use retro_store::{Job, Slot};
 use std::io::Write;
@@ -303,6 +303,30 @@ fn excluded_projects_stay_out() {
     machine.config.exclude_regex.value = vec!["/sh[o]p".into()];
     let report = machine.sync();
     assert_eq!((report.ingested, report.excluded), (1, 1));
+}
+
+#[test]
+fn sessions_without_news_count_the_same_whether_they_are_looked_at_or_not() {
+    let mut machine = Machine::new();
+    machine.tell("claude", STORY);
+    let others = machine.tell("claude", OTHER);
+    machine.tell("codex", STORY);
+    let first = machine.sync();
+    let counts = |report: &SyncReport| (report.discovered, report.source_bytes, report.skipped_unchanged);
+    let (all, bytes) = (first.discovered, first.source_bytes);
+    assert_eq!(counts(&machine.sync()), (all, bytes, all));
+    assert_eq!(
+        counts(&machine.sync_with(&SyncOptions { dry_run: true, ..SyncOptions::default() })),
+        (all, bytes, all)
+    );
+    // A rule has to look at every session, though it fits none.
+    machine.config.exclude_projects.value = vec!["nobody's".into()];
+    assert_eq!(counts(&machine.sync()), (all, bytes, all));
+    machine.config.exclude_projects.value.clear();
+    let log = others.iter().find(|path| path.extension().is_some_and(|ext| ext == "jsonl")).unwrap();
+    std::fs::OpenOptions::new().append(true).open(log).unwrap().write_all(b"{}\n").unwrap();
+    let grown = machine.sync();
+    assert_eq!((counts(&grown), grown.appended), ((all, bytes + 3, all - 1), 1));
 }
 
 #[test]

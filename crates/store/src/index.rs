@@ -188,7 +188,7 @@ impl Index {
 
     /// The stamp of every source file seen, by path.
     pub fn stamps(&self) -> Result<Stamps, Error> {
-        let mut stamps = Stamps::default();
+        let mut stamps = Stamps::roomy();
         self.all(&format!("SELECT {} FROM places", rows::PLACE), [], |row| stamps.read(row))?;
         Ok(stamps.sorted())
     }

@@ -64,7 +64,7 @@ fn classify(root: &Path) -> RootKind {
 /// Reports every file below `root` that belongs to a thread or serves many.
 pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
     let kind = classify(root);
-    let mut walk = Walk { root, threads: BTreeSet::new(), seen: HashSet::new(), found };
+    let mut walk = Walk { root, threads: BTreeSet::new(), elsewhere: HashSet::new(), found };
     match &kind {
         RootKind::JsonlDir => walk.folder(root, usize::MAX),
         RootKind::SqliteHome(_) | RootKind::SessionsDir => {
@@ -83,8 +83,8 @@ struct Walk<'a> {
     root: &'a Path,
     /// Threads that have a rollout here.
     threads: BTreeSet<String>,
-    /// Rollouts that were reported.
-    seen: HashSet<PathBuf>,
+    /// Rollouts outside of this root that were reported.
+    elsewhere: HashSet<PathBuf>,
     found: &'a mut dyn FnMut(Found),
 }
 
@@ -128,7 +128,6 @@ impl Walk<'_> {
         let stat = Stat::of(&meta);
         if let Some(rollout) = names::rollout(name) {
             self.threads.insert(rollout.thread.clone());
-            self.seen.insert(path.to_owned());
             return self.report(path, Owner::Session(rollout.thread), rollout.source, rollout.encoding, stat);
         }
         if SHARED.contains(&name) && path.parent() == Some(self.root) {
@@ -198,11 +197,12 @@ impl Walk<'_> {
 
     /// A rollout that the database knows outside of this root.
     fn elsewhere(&mut self, path: &Path) {
-        if !path.is_absolute() || path.starts_with(self.root) || self.seen.contains(path) || !path.is_file() {
+        if !path.is_absolute() || path.starts_with(self.root) || !path.is_file() {
             return;
         }
         if let Some(name) =
             path.file_name().and_then(|name| name.to_str()).filter(|name| names::rollout(name).is_some())
+            && self.elsewhere.insert(path.to_owned())
         {
             self.log(path, name);
         }

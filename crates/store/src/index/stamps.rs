@@ -58,7 +58,21 @@ struct Kept {
     whole: OnceLock<Box<PlaceRow>>,
 }
 
+/// Files for which there is room from the start: memory that is never touched costs
+/// less than to move what outgrew its place.
+const ROWS: usize = 4096;
+
 impl Stamps {
+    /// None yet, and room for the files of a machine.
+    pub(super) fn roomy() -> Self {
+        Stamps {
+            rows: Vec::with_capacity(ROWS),
+            by_path: Vec::with_capacity(ROWS),
+            paths: Vec::with_capacity(ROWS * 128),
+            texts: String::with_capacity(ROWS * 64),
+        }
+    }
+
     /// The stamp of a file, if it was ever captured.
     pub fn stamp(&self, path: &Path) -> Option<Stamp<'_>> {
         let row = self.find(path)?;
@@ -96,7 +110,7 @@ impl Stamps {
             agent: self.put(text(row, 1)?),
             session: match row.get_ref(2)? {
                 ValueRef::Null => None,
-                _ => Some(self.put(text(row, 2)?)),
+                id => Some(self.put(id.as_str().map_err(|error| unreadable(2, error))?)),
             },
             source: source_from(row, 3)?,
             revision: row.get(4)?,

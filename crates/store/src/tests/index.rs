@@ -212,6 +212,27 @@ fn paths_that_are_no_text_come_back() {
 }
 
 #[test]
+fn each_path_has_its_own_stamp() {
+    let (_folder, store) = store();
+    let index = store.index().unwrap();
+    let row = |number: u64| PlaceRow {
+        session: (number % 3 > 0).then(|| format!("s{number}")),
+        source: if number % 2 == 0 { SourceKey::main() } else { SourceKey::new(&format!("part {number}")) },
+        size: number,
+        ..place(&format!("/logs/{number}.jsonl"))
+    };
+    index.write(|writer| (0..100).try_for_each(|number| writer.put_place(&row(number)))).unwrap();
+    let stamps = index.stamps().unwrap();
+    for number in 0..100 {
+        let row = row(number);
+        let stamp = stamps.stamp(&row.path).unwrap();
+        assert_eq!((stamp.session, stamp.source, stamp.size), (row.session.as_deref(), &row.source, number));
+        assert_eq!(stamps.get(&row.path), Some(&row));
+    }
+    assert_eq!((stamps.len(), stamps.stamp(Path::new("/logs/100.jsonl"))), (100, None));
+}
+
+#[test]
 fn a_broken_or_older_index_is_made_anew_and_a_newer_one_refused() {
     let (_folder, store) = store();
     let path = store.root().join("index/retro.sqlite");
