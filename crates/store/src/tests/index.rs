@@ -216,8 +216,12 @@ fn each_path_has_its_own_stamp() {
     let (_folder, store) = store();
     let index = store.index().unwrap();
     let row = |number: u64| PlaceRow {
-        session: (number % 3 > 0).then(|| format!("s{number}")),
-        source: if number % 2 == 0 { SourceKey::main() } else { SourceKey::new(&format!("part {number}")) },
+        session: (!number.is_multiple_of(3)).then(|| format!("s{number}")),
+        source: if number.is_multiple_of(2) {
+            SourceKey::main()
+        } else {
+            SourceKey::new(&format!("part {number}"))
+        },
         size: number,
         ..place(&format!("/logs/{number}.jsonl"))
     };
