@@ -8,9 +8,11 @@
 //! Never looked at: `~/.claude.json` and everything else that holds an account.
 
 use retro_model::{SourceKey, SourceKind};
+use std::fs::{self, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::walk::{below, names, through, unreadable, why};
+use crate::walk::{Unreadable, below, names, through, unreadable};
 use crate::{Encoding, Format, Found, Owner, Places, Stat};
 
 /// The folders in which it may keep its logs. `CLAUDE_CONFIG_DIR`, a list as
@@ -32,7 +34,8 @@ pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
     for folder in ["projects", "todos", "tasks", "file-history", "image-cache", "paste-cache", "plans"] {
         walk.folder(folder);
     }
-    walk.file(&root.join("history.jsonl"), &["history.jsonl"]);
+    let history = root.join("history.jsonl");
+    walk.file(&history, &["history.jsonl"], &|| fs::metadata(&history));
 }
 
 struct Walk<'a> {
@@ -42,39 +45,30 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn folder(&mut self, name: &str) {
-        let top = self.root.join(name);
-        if !top.exists() {
-            return;
-        }
-        let mut entries = through(&top).into_iter();
-        while let Some(entry) = entries.next() {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => {
-                    let path = error.path().unwrap_or(&top).to_owned();
-                    self.unreadable(&path, why(&error));
-                    continue;
+        through(&self.root.join(name), usize::MAX, &mut |entry| {
+            match entry {
+                Err(Unreadable { path, reason }) => self.unreadable(path, reason),
+                Ok(entry) if entry.is_dir && entry.is_named(".jsonl") => {
+                    self.unreadable(entry.path, "a folder, not a file".to_owned());
                 }
-            };
-            if entry.file_type().is_dir() {
-                if entry.depth() > 0 && entry.file_name().to_string_lossy().ends_with(".jsonl") {
-                    self.unreadable(entry.path(), "a folder, not a file".to_owned());
-                    entries.skip_current_dir();
+                Ok(entry) if entry.is_dir => return true,
+                Ok(entry) => {
+                    if let Some(below) = below(self.root, entry.path) {
+                        self.file(entry.path, &names(&below), &|| entry.metadata());
+                    }
                 }
-                continue;
             }
-            let Some(below) = below(self.root, entry.path()) else { continue };
-            self.file(entry.path(), &names(&below));
-        }
+            false
+        });
     }
 
     /// One file, by the names of its folders below the root.
-    fn file(&mut self, path: &Path, names: &[&str]) {
+    fn file(&mut self, path: &Path, names: &[&str], metadata: &dyn Fn() -> io::Result<Metadata>) {
         let Some(place) = place(names) else { return };
-        let meta = match std::fs::metadata(path) {
+        let meta = match metadata() {
             Ok(meta) if meta.is_file() => meta,
             Ok(_) => return self.unreadable(path, "not a regular file".to_owned()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return,
             Err(error) => return self.unreadable(path, error.to_string()),
         };
         let (owner, source) = match place {

@@ -12,13 +12,14 @@
 
 use retro_model::{SourceKey, SourceKind};
 use std::collections::{BTreeSet, HashSet};
-use std::io::Read;
+use std::fs::{self, Metadata};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::identify::{Signs, signs};
 use super::{names, threads};
-use crate::walk::{lossy, through, unreadable, why};
+use crate::walk::{Unreadable, lossy, through, unreadable};
 use crate::{Encoding, Format, Found, Owner, Places, Stat};
 
 /// Bytes of a log without a rollout's name that are read to tell what it is.
@@ -90,39 +91,30 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn folder(&mut self, top: &Path, depth: usize) {
-        if !top.exists() {
-            return;
-        }
-        let mut entries = through(top).max_depth(depth).into_iter();
-        while let Some(entry) = entries.next() {
+        through(top, depth, &mut |entry| {
             let entry = match entry {
                 Ok(entry) => entry,
-                Err(error) => {
-                    let path = error.path().unwrap_or(top).to_owned();
-                    self.unreadable(&path, why(&error));
-                    continue;
+                Err(Unreadable { path, reason }) => {
+                    self.unreadable(path, reason);
+                    return false;
                 }
             };
-            let name = lossy(entry.file_name().as_encoded_bytes());
-            if names::log_stem(&name).is_none() || entry.depth() == 0 {
-                continue;
+            let name = lossy(entry.path.file_name().unwrap_or_default().as_encoded_bytes());
+            let is_log = names::log_stem(&name).is_some();
+            match (entry.is_dir, is_log) {
+                (true, true) if depth > 1 => self.unreadable(entry.path, "a folder, not a file".to_owned()),
+                (false, true) => self.log(entry.path, &name, &|| entry.metadata()),
+                _ => {}
             }
-            if entry.file_type().is_dir() {
-                if depth > 1 {
-                    self.unreadable(entry.path(), "a folder, not a file".to_owned());
-                    entries.skip_current_dir();
-                }
-                continue;
-            }
-            self.log(entry.path(), &name);
-        }
+            entry.is_dir && !is_log
+        });
     }
 
-    fn log(&mut self, path: &Path, name: &str) {
-        let meta = match std::fs::metadata(path) {
+    fn log(&mut self, path: &Path, name: &str, metadata: &dyn Fn() -> io::Result<Metadata>) {
+        let meta = match metadata() {
             Ok(meta) if meta.is_file() => meta,
             Ok(_) => return self.unreadable(path, "not a regular file".to_owned()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return,
             Err(error) => return self.unreadable(path, error.to_string()),
         };
         let stat = Stat::of(&meta);
@@ -204,7 +196,7 @@ impl Walk<'_> {
             path.file_name().and_then(|name| name.to_str()).filter(|name| names::rollout(name).is_some())
             && self.elsewhere.insert(path.to_owned())
         {
-            self.log(path, name);
+            self.log(path, name, &|| fs::metadata(path));
         }
     }
 

@@ -10,7 +10,7 @@
 use retro_model::{SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
 
-use crate::walk::{below, names, through, unreadable, why};
+use crate::walk::{Entry, Unreadable, below, names, through, unreadable};
 use crate::{Encoding, Format, Found, Owner, Places, Stat};
 
 /// The folders in which it may keep its logs. `GROK_HOME`, a list as other tools
@@ -28,31 +28,22 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
 
 /// Reports every file below `root` that belongs to a session or serves many.
 pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
-    let top = root.join("sessions");
-    if !top.exists() {
-        return;
-    }
     let mut walk = Walk { root, last: None, found };
-    let mut entries = through(&top).into_iter();
-    while let Some(entry) = entries.next() {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                let path = error.path().unwrap_or(&top).to_owned();
-                walk.unreadable(&path, why(&error));
-                continue;
+    through(&root.join("sessions"), usize::MAX, &mut |entry| {
+        match entry {
+            Err(Unreadable { path, reason }) => walk.unreadable(path, reason),
+            Ok(entry) if entry.is_dir && entry.depth > 1 && entry.is_named(".jsonl") => {
+                walk.unreadable(entry.path, "a folder, not a file".to_owned());
             }
-        };
-        if entry.file_type().is_dir() {
-            if entry.depth() > 1 && entry.file_name().to_string_lossy().ends_with(".jsonl") {
-                walk.unreadable(entry.path(), "a folder, not a file".to_owned());
-                entries.skip_current_dir();
+            Ok(entry) if entry.is_dir => return true,
+            Ok(entry) => {
+                if let Some(below) = below(root, entry.path) {
+                    walk.file(entry.path, &names(&below), &entry);
+                }
             }
-            continue;
         }
-        let Some(below) = below(root, entry.path()) else { continue };
-        walk.file(entry.path(), &names(&below));
-    }
+        false
+    });
 }
 
 struct Walk<'a> {
@@ -64,9 +55,9 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// One file, by the names of its folders below the root.
-    fn file(&mut self, path: &Path, names: &[&str]) {
+    fn file(&mut self, path: &Path, names: &[&str], entry: &Entry<'_>) {
         let Some(place) = place(names) else { return };
-        let meta = match std::fs::metadata(path) {
+        let meta = match entry.metadata() {
             Ok(meta) if meta.is_file() => meta,
             Ok(_) => return self.unreadable(path, "not a regular file".to_owned()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
