@@ -164,9 +164,11 @@ fn test(
 }
 
 impl Outcome {
-    /// Adds what a line like `trial faults: 12 points, 0 failures` says.
+    /// Adds what a line like `trial faults: 12 points, 0 failures` says. It may stand
+    /// behind the name of its test.
     fn add(&mut self, line: &str) {
-        let Some((_, counts)) = line.strip_prefix("trial ").and_then(|rest| rest.split_once(": ")) else {
+        let said = line.rsplit_once(" ... ").map_or(line, |(_, said)| said);
+        let Some((_, counts)) = said.strip_prefix("trial ").and_then(|rest| rest.split_once(": ")) else {
             return;
         };
         let number = |text: &str| text.split(' ').next().and_then(|number| number.parse::<usize>().ok());
@@ -192,12 +194,13 @@ mod tests {
         for line in [
             "trial faults: 12 points, 0 failures",
             "trial x: 3 points, 2 failures",
+            "test a_full_disk_loses_nothing ... trial full disk: 7 points, 0 failures",
             "trial by fire",
             "12 points",
         ] {
             outcome.add(line);
         }
-        assert_eq!(outcome, Outcome { points: 15, failures: 2 });
+        assert_eq!(outcome, Outcome { points: 22, failures: 2 });
     }
 
     #[test]
