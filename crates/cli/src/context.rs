@@ -182,6 +182,16 @@ impl Context {
         self.print_bytes(b"\n")
     }
 
+    /// Ends what goes to stdout: a program that reads it need not wait until this one
+    /// ends. What is printed afterwards goes nowhere.
+    pub fn hang_up(&self) {
+        let _ = io::stdout().flush();
+        #[cfg(unix)]
+        if let Ok(nowhere) = std::fs::File::options().write(true).open("/dev/null") {
+            let _ = rustix::stdio::dup2_stdout(nowhere);
+        }
+    }
+
     /// Columns of the terminal, or a fair guess when there is none.
     pub fn columns(&self) -> usize {
         match terminal_size::terminal_size() {

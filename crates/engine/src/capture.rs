@@ -70,6 +70,9 @@ pub struct Before<'a> {
     pub sources: Vec<SourceRow>,
     /// Stamps of all files ever seen.
     pub stamps: &'a Stamps,
+    /// Somebody waits for what its bytes say: new sources are written when the store is
+    /// synced, and until then held in memory, as far as there is room.
+    pub holds: bool,
 }
 
 /// Captures one session. Errors of the store end the sync; a source that cannot
@@ -107,6 +110,8 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
     for found in longest_first(&session.files) {
         let named = file.sources.get(&found.source).map_or(0, |entry| entry.revisions);
         let revisions = named.max(on_disk.get(&found.source).copied().unwrap_or(0));
+        // What is held cannot be compared with another file of the same name.
+        let is_alone = session.files.iter().filter(|file| file.source == found.source).count() == 1;
         let target = source::Target {
             store,
             agent: session.agent,
@@ -114,6 +119,7 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
             found,
             revisions,
             place: before.stamps.get(&found.path),
+            holds: before.holds && is_alone && revisions == 0,
         };
         let taken = match source::take(&target, &mut rows) {
             Ok(taken) => taken,

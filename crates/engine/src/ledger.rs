@@ -9,6 +9,7 @@ mod open;
 use open::Open;
 use retro_agents::{Agent, Parsed, settle_each};
 use retro_model::{Event, EventId, Kind, LedgerRow, RowKind, SessionKey, Thread, Usage};
+use retro_text::Redacted;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 
@@ -48,7 +49,6 @@ impl<'a> Ledger<'a> {
 
     /// Takes the next event.
     pub(crate) fn push(&mut self, event: &Event) {
-        // To count them takes a look at all its texts.
         let words = if is_of_model(event) { text_bytes(event) } else { 0 };
         self.count_words(event, words);
         self.open.push(event, words);
@@ -143,28 +143,9 @@ fn is_of_model(event: &Event) -> bool {
     event.response.is_some() || matches!(event.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall)
 }
 
-/// Bytes of what an event says.
+/// Bytes of what an event says, secrets included: an answer was paid for with them.
 fn text_bytes(event: &Event) -> u64 {
-    let text = event.text.as_ref().map_or(0, |text| text.len() as u64);
+    let text = event.text.as_ref().map_or(0, Redacted::<String>::given_bytes);
     let args = event.tool.as_ref().and_then(|tool| tool.args.as_ref());
-    text + args.map_or(0, |args| json_bytes(args))
-}
-
-/// Bytes that a value takes as JSON.
-fn json_bytes(value: &Value) -> u64 {
-    struct Count(u64);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len() as u64;
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    // Counting cannot fail.
-    let _ = serde_json::to_writer(&mut count, value);
-    count.0
+    text + args.map_or(0, Redacted::<Value>::given_bytes)
 }

@@ -57,9 +57,12 @@ pub fn content(store: &Store, file: &SessionFile) -> Result<String, Error> {
     for (source, entry) in &file.sources {
         for revision in 1..=entry.revisions {
             let slot = Slot::Session { key: file.key.clone(), source: source.clone(), revision };
-            let Some(commit) = store.archive(&slot).tail()? else { continue };
-            let mut part = format!("{source}~{revision}:{}", commit.end);
-            if entry.kind == SourceKind::State {
+            let archive = store.archive(&slot);
+            let Some(end) = archive.end()? else { continue };
+            let mut part = format!("{source}~{revision}:{end}");
+            if entry.kind == SourceKind::State
+                && let Some(commit) = archive.tail()?
+            {
                 part.push_str(&format!("={}", blake3::Hash::from_bytes(commit.hash).to_hex()));
             }
             parts.push(part);

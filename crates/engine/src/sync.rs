@@ -22,7 +22,7 @@ use std::time::Instant;
 use crate::discover::{Collector, Discovery, discover, walk};
 use crate::stages::{Stage, runs};
 use crate::{Config, Error, World, cells, cold, from, prices, upkeep};
-pub(crate) use batch::{Batcher, backfill};
+pub(crate) use batch::{Batcher, Ready, backfill};
 pub use report::{Failure, Progress, SyncReport};
 use sieve::Sieve;
 
@@ -67,6 +67,19 @@ pub fn sync_store(
     store: &Store,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<SyncReport, Error> {
+    sync_asked(world, config, options, store, progress, None)
+}
+
+/// Like [`sync_store`], for somebody who waits for what is read: told when it is in the
+/// index, before it is safe. Not told if there is nothing new or the index lacks something.
+pub(crate) fn sync_asked(
+    world: &World,
+    config: &Config,
+    options: &SyncOptions,
+    store: &Store,
+    progress: &(dyn Fn(Progress) + Sync),
+    ready: Option<Ready<'_>>,
+) -> Result<SyncReport, Error> {
     let started = Instant::now();
     // Before anything is looked at: a job that comes later may ask for what was not seen.
     let jobs = store.jobs()?;
@@ -75,7 +88,8 @@ pub fn sync_store(
     let mut report = sieve.report(&found);
 
     let wanted = options.sessions.as_ref();
-    let mut batcher = Batcher { world, store, index: &index, stamps: &stamps, progress, report: &mut report };
+    let mut batcher =
+        Batcher { world, store, index: &index, stamps: &stamps, progress, report: &mut report, ready };
     if runs("capture", options.until) {
         batcher.shared(found.shared.iter().filter(|shared| {
             // An empty file has nothing to keep, and may become anything.

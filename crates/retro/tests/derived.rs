@@ -92,7 +92,7 @@ fn an_index_of_a_newer_schema_is_refused_and_kept() {
         ("rebuild", rebuild(world, config, None, &|_| {}).map(drop).map_err(|e| e.to_string())),
         ("doctor --fix", mend(world, config, &|_| {}).map(drop).map_err(|e| e.to_string())),
         ("list", views::list(world, config, &Default::default()).map(drop).map_err(|e| e.to_string())),
-        ("usage", retro::engine::quick::before_costs(world, config).map(drop).map_err(|e| e.to_string())),
+        ("usage", retro::engine::quick::costs(world, config, |_| ()).map(drop).map_err(|e| e.to_string())),
     ];
     for (command, said) in said {
         let error = said.unwrap_err();

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::layout::part_of;
@@ -216,22 +217,28 @@ pub(crate) fn at_once<T: Sync, R: Send>(
     if items.len() <= FEW {
         return items.iter().map(work).collect();
     }
-    let share = items.len().div_ceil(WAITERS);
+    let next = AtomicUsize::new(0);
+    let share = || -> Result<Vec<(usize, R)>, Error> {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else { return Ok(done) };
+            done.push((at, work(item)?));
+        }
+    };
+    let mut results = Vec::with_capacity(items.len());
     std::thread::scope(|scope| {
-        let work = &work;
-        let waiters: Vec<_> = items
-            .chunks(share)
-            .map(|items| scope.spawn(move || items.iter().map(work).collect::<Result<Vec<R>, Error>>()))
-            .collect();
-        let mut results = Vec::with_capacity(items.len());
+        let waiters: Vec<_> = (0..WAITERS).map(|_| scope.spawn(share)).collect();
         for waiter in waiters {
             match waiter.join() {
                 Ok(part) => results.extend(part?),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        Ok(results)
-    })
+        Ok(())
+    })?;
+    results.sort_unstable_by_key(|(at, _)| *at);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
 /// The entries of a folder by name; none if there is no such folder.

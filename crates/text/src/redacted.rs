@@ -121,6 +121,35 @@ impl Redacted<String> {
         }
         Redacted::seen(self[..end].to_owned())
     }
+
+    /// Bytes that it had when it was given. A length gives nothing away, and needs no scan.
+    pub fn given_bytes(&self) -> u64 {
+        self.given.len() as u64
+    }
+}
+
+impl Redacted<Value> {
+    /// Bytes that it took as JSON when it was given. A length gives nothing away, and
+    /// needs no scan.
+    pub fn given_bytes(&self) -> u64 {
+        let mut count = Count(0);
+        // Counting cannot fail.
+        let _ = serde_json::to_writer(&mut count, &self.given);
+        count.0
+    }
+}
+
+struct Count(u64);
+
+impl std::io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// `text` without its secrets.

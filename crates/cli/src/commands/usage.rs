@@ -5,8 +5,9 @@ mod report;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
-use retro::engine::{prices, quick};
-use retro::usage::{By, Mode, Order, Query, TokenLimit};
+use retro::engine::quick::{self, Answered, Ledgers};
+use retro::engine::{Config, prices};
+use retro::usage::{Billing, By, Mode, Order, Query, TokenLimit};
 
 use super::{WhichSession, agent_name};
 use crate::context::{Context, Exit, Failure, Outcome};
@@ -160,36 +161,59 @@ struct Question {
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
-    let unread = match context.global.no_sync {
-        true => 0,
-        false => match quick::before_costs(&context.world, &config) {
-            Err(retro::engine::Error::Store(error)) if error.is_unwritable() => {
-                context.say(&format!("note: nothing new was read: {error}"));
-                0
+    let billing = config.billing.value;
+    if context.global.no_sync {
+        return from_store(args, context, &config);
+    }
+    let answered = quick::costs(&context.world, &config, |ledgers| {
+        let outcome = answer(args, context, billing, ledgers);
+        // What follows is our own matter: whoever reads the answer has all of it.
+        context.hang_up();
+        outcome
+    });
+    match answered {
+        Ok(Answered { answer, kept }) => {
+            if let Err(error) = kept {
+                context.say(&format!("note: what was read for this answer could not be kept: {error}"));
             }
-            unread => unread?,
-        },
-    };
-    let store = context.store(&config)?;
+            answer
+        }
+        Err(retro::engine::Error::Store(error)) if error.is_unwritable() => {
+            context.say(&format!("note: nothing new was read: {error}"));
+            from_store(args, context, &config)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Answers from what is there, without a look at the logs.
+fn from_store(args: &Args, context: &Context, config: &Config) -> Outcome {
+    let store = context.store(config)?;
     let index = match store.index_if_there()? {
         Some(index) => index,
         None => store.index()?,
     };
-    let prices = prices::load(&context.world, &config)?;
+    let prices = prices::load(&context.world, config)?;
+    let ledgers = Ledgers { store: &store, index: &index, prices: &prices, unread: 0 };
+    answer(args, context, config.billing.value, &ledgers)
+}
+
+fn answer(args: &Args, context: &Context, billing: Billing, ledgers: &Ledgers<'_>) -> Outcome {
+    let Ledgers { store, index, prices, unread } = *ledgers;
     match &args.special {
         None => {}
         Some(Special::Explain { session, mode }) => {
-            let key = session.find(&store)?;
-            let view = retro::views::explain(&index, &prices, mode_of(*mode), &key)?;
+            let key = session.find(store)?;
+            let view = retro::views::explain(index, prices, mode_of(*mode), &key)?;
             return explain::tell(context, &view);
         }
         Some(Special::Limits { agent }) => {
             let agent = agent_name(agent)?;
-            let view = retro::views::limits(&index, agent.as_deref(), context.world.now(), unread)?;
+            let view = retro::views::limits(index, agent.as_deref(), context.world.now(), unread)?;
             return limits::tell(context, &view);
         }
     }
-    let view = retro::views::usage(&index, &prices, config.billing.value, query(args, context)?, unread)?;
+    let view = retro::views::usage(index, prices, billing, query(args, context)?, unread)?;
     let exit = if view.report.totals.responses == 0 { Exit::Findings } else { Exit::Done };
     if context.global.json {
         context.print_json(&view)?;

@@ -24,6 +24,8 @@ pub(super) struct Target<'a> {
     pub revisions: u32,
     /// The stamp of this very file, if it was seen before.
     pub place: Option<&'a PlaceRow>,
+    /// Nothing of it was captured yet, and its bytes may wait in memory.
+    pub holds: bool,
 }
 
 /// What was kept of a source.
@@ -323,6 +325,7 @@ fn append(
         }
     };
 
+    let holds = target.holds && archive.can_hold(stat.size);
     let mut end = start;
     let mut chunk = Vec::new();
     loop {
@@ -338,11 +341,17 @@ fn append(
             break;
         }
         records += count_lines(&chunk);
-        archive.append(&chunk, records)?;
         end += chunk.len() as u64;
         last.push(&chunk);
-        reader.feed(&chunk);
-        if chunk.len() < CHUNK_BYTES {
+        let is_last = chunk.len() < CHUNK_BYTES;
+        if holds {
+            reader.feed(&chunk);
+            archive.hold(std::mem::take(&mut chunk), records);
+        } else {
+            archive.append(&chunk, records)?;
+            reader.feed(&chunk);
+        }
+        if is_last {
             break;
         }
     }

@@ -36,16 +36,22 @@ struct Settling {
 }
 
 /// Runs batches and counts what they did.
-pub(crate) struct Batcher<'a> {
+pub(crate) struct Batcher<'a, 'r> {
     pub world: &'a World,
     pub store: &'a Store,
     pub index: &'a Index,
     pub stamps: &'a Stamps,
     pub progress: &'a (dyn Fn(Progress) + Sync),
     pub report: &'a mut SyncReport,
+    /// Who waits for what was read, if somebody does.
+    pub ready: Option<Ready<'r>>,
 }
 
-impl Batcher<'_> {
+/// Told once, before the disk is waited for, that the index has all that was read, and
+/// how many sessions are unread.
+pub(crate) type Ready<'r> = &'r mut dyn FnMut(&Index, u64) -> Result<(), Error>;
+
+impl Batcher<'_, '_> {
     /// Captures sessions in the order given.
     pub(crate) fn sessions(
         &mut self,
@@ -58,12 +64,15 @@ impl Batcher<'_> {
         let mut bytes = 0;
         let mut rest = sessions;
         while !rest.is_empty() {
-            let late = done > 0 && deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            if late || self.world.stopping() {
+            if self.world.stopping() {
                 self.report.unread += rest.len() as u64;
                 return Ok(());
             }
-            let (batch, after) = rest.split_at(batch_length(rest));
+            // Who has a deadline is done with one batch.
+            let (batch, after) = match deadline {
+                Some(_) => (rest, &[][..]),
+                None => rest.split_at(batch_length(rest, |session| session)),
+            };
             rest = after;
             // Who has a deadline waits for nobody.
             let lock = match deadline {
@@ -111,15 +120,19 @@ impl Batcher<'_> {
                 behind.insert(session.key.clone());
             }
         }
-        if deadline.is_none() {
-            // The longest first, so that none is left to one core when the others are done.
-            work.sort_by_key(|(session, _)| Reverse(session.bytes()));
+        // The longest first, so that none is left to one core when the others are done; but
+        // only among so many as are read in a moment, for the newest come first.
+        let mut rest = work.as_mut_slice();
+        while !rest.is_empty() {
+            let (together, after) = rest.split_at_mut(batch_length(rest, |(session, _)| session));
+            together.sort_by_key(|(session, _)| Reverse(session.bytes()));
+            rest = after;
         }
         let now = self.world.now();
         upkeep::forget(self.index)?;
-        let (store, stamps) = (self.store, self.stamps);
+        let (store, stamps, holds) = (self.store, self.stamps, self.ready.is_some());
         let one = |(session, sources): (&SessionFiles, Vec<SourceRow>)| -> Result<_, Error> {
-            let before = Before { sources, stamps };
+            let before = Before { sources, stamps, holds };
             let mut captured = capture::session(store, session, before)?;
             let settling = settle_session(store, now, session, &mut captured, until)?;
             Ok((captured, settling))
@@ -135,6 +148,7 @@ impl Batcher<'_> {
         let mut large = Vec::new();
         let mut analyzed = 0;
         let report = &mut *self.report;
+        let ready = &mut self.ready;
         // Rows are written while other sessions are still being read, and count only
         // when all files are safe.
         std::thread::scope(|scope| -> Result<(), Error> {
@@ -168,6 +182,12 @@ impl Batcher<'_> {
                     analyzed += u64::from(settling.stamp.is_some());
                     large.extend(settling.large.map(|wanted| (one.key.clone(), wanted)));
                     captured.push(one);
+                }
+                if let Some(ready) = ready
+                    && large.is_empty()
+                    && cold::ledgers_behind(self.index)? == 0
+                {
+                    ready(self.index, report.unread + left)?;
                 }
                 Ok(store.sync_all()?)
             })
@@ -332,13 +352,14 @@ fn version(stage: &str) -> u32 {
     stages::by_name(stage).map_or(0, |stage| stage.version)
 }
 
-fn batch_length(sessions: &[SessionFiles]) -> usize {
+/// How many of the first are read together.
+fn batch_length<T>(all: &[T], session: impl Fn(&T) -> &SessionFiles) -> usize {
     let mut bytes = 0;
-    let fits = |session: &&SessionFiles| {
-        bytes += session.bytes();
+    let fits = |one: &&T| {
+        bytes += session(one).bytes();
         bytes <= BATCH_BYTES_MAX
     };
-    sessions.iter().take(BATCH_SESSIONS_MAX).take_while(fits).count().max(1)
+    all.iter().take(BATCH_SESSIONS_MAX).take_while(fits).count().max(1)
 }
 
 /// Rows of sessions that the store holds and the index does not, or holds from

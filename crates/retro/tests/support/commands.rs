@@ -91,7 +91,7 @@ fn call(machine: &Machine, world: &World) -> hook::Call {
 }
 
 fn asked_for_costs(machine: &Machine, world: &World) -> Result<(), retro::Error> {
-    quick::before_costs(world, &machine.config)?;
+    quick::costs(world, &machine.config, |_| ())?.kept?;
     Ok(())
 }
 

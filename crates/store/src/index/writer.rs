@@ -2,7 +2,7 @@
 
 use retro_model::{SessionKey, Timestamp};
 use retro_text::redact;
-use rusqlite::{Params, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::Error;
 
 /// A transaction that is open.
 pub struct Writer<'a> {
-    transaction: Transaction<'a>,
+    connection: &'a Connection,
     path: &'a Path,
 }
 
@@ -28,16 +28,32 @@ impl Index {
         &self,
         work: impl FnOnce(&Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        let writer = Writer { connection: &self.connection, path: &self.path };
+        if !self.connection.is_autocommit() {
+            return writer.nested(work);
+        }
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(Error::index(&self.path))?;
-        let writer = Writer { transaction, path: &self.path };
         let value = work(&writer)?;
-        writer.transaction.commit().map_err(Error::index(&self.path))?;
+        transaction.commit().map_err(Error::index(&self.path))?;
         Ok(value)
     }
 }
 
 impl Writer<'_> {
+    /// Does `work` inside a transaction that is open already: if it fails, nothing of
+    /// it stays, but what the others did before does.
+    fn nested<T, E: From<Error>>(&self, work: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
+        let run = |text| self.connection.execute_batch(text).map_err(Error::index(self.path));
+        run("SAVEPOINT nested")?;
+        let result = work(self);
+        if result.is_err() {
+            run("ROLLBACK TO nested")?;
+        }
+        run("RELEASE nested")?;
+        result
+    }
+
     /// Keeps the stamp of a file, unless its path holds a secret, which may stand
     /// nowhere but in raw: without a stamp the file is looked at in every sync.
     pub fn put_place(&self, row: &PlaceRow) -> Result<(), Error> {
@@ -196,7 +212,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn run(&self, text: &str, params: impl Params) -> Result<(), Error> {
-        let run = || self.transaction.prepare_cached(text)?.execute(params).map(drop);
+        let run = || self.connection.prepare_cached(text)?.execute(params).map(drop);
         run().map_err(Error::index(self.path))
     }
 }

@@ -185,6 +185,28 @@ fn a_failed_write_leaves_nothing() {
 }
 
 #[test]
+fn a_write_inside_another_fails_alone_and_ends_with_it() {
+    let (_folder, store) = store();
+    let index = store.index().unwrap();
+    let broken = || Error::Damaged { path: "x".into(), what: "made up".into(), help: "" };
+    index
+        .write(|writer| {
+            writer.set_meta("outer", "1")?;
+            let failed =
+                index.write(|inner| inner.set_meta("lost", "1").and_then(|()| Err::<(), _>(broken())));
+            assert!(failed.is_err());
+            index.write(|inner| inner.set_meta("inner", "1"))
+        })
+        .unwrap();
+    let meta = |key: &str| index.meta(key).unwrap();
+    assert_eq!((meta("outer").is_some(), meta("inner").is_some(), meta("lost")), (true, true, None));
+
+    let failed =
+        index.write(|_| index.write(|inner| inner.set_meta("gone", "1")).and(Err::<(), _>(broken())));
+    assert!(failed.is_err() && meta("gone").is_none());
+}
+
+#[test]
 fn a_reader_does_not_wait_for_a_writer() {
     let (_folder, store) = store();
     let writer = store.index().unwrap();
