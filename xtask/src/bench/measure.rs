@@ -120,6 +120,21 @@ impl Meter {
         }
     }
 
+    /// The time until a program has said all that it says, which may be before it ends.
+    pub(crate) fn answer(&self, command: &mut Command) -> Result<Duration, Failure> {
+        let failed = |error| Failure::new(format!("the program cannot be listened to: {error}"));
+        let start = Instant::now();
+        let mut child = command.stdout(Stdio::piped()).spawn().map_err(failed)?;
+        if let Some(mut said) = child.stdout.take() {
+            std::io::copy(&mut said, &mut std::io::sink()).map_err(failed)?;
+        }
+        let time = start.elapsed();
+        match child.wait() {
+            Ok(ended) if ended.success() => Ok(time),
+            ended => Err(Failure::new(format!("the measured program ended: {ended:?}"))),
+        }
+    }
+
     /// Measures what `prepare` returns, its output thrown away. Everything that
     /// must be in place for a run is done by `prepare`, outside the measurement.
     pub(crate) fn measure(
@@ -276,6 +291,10 @@ mod tests {
         cargo.arg("--version");
         assert!(meter.measure_long(&cargo).unwrap().wall > Duration::ZERO);
         assert!(Meter { perf: None, callgrind: None }.measure_long(&cargo).unwrap().instructions.is_none());
+        assert!(meter.answer(&mut cargo).unwrap() > Duration::ZERO);
+        assert!(
+            meter.answer(Command::new(env!("CARGO")).arg("no-such-command").stderr(Stdio::null())).is_err()
+        );
         assert!(meter.measure_long(&Command::new("no-such-program-here")).is_err());
         assert!(meter.measure(&mut || Ok(Command::new("no-such-program-here"))).is_err());
     }

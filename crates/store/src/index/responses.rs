@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use super::sealed::{seal, unseal};
 use super::{Index, Writer};
 use crate::Error;
+use crate::files::at_once;
 use packed::{Head, key_hash};
 
 /// A piece of a ledger, and which answers it tells of.
@@ -19,10 +20,16 @@ struct Piece {
 }
 
 impl Index {
-    /// Every row of every session, in no order that means anything.
+    /// Every row of every session, by session.
     pub fn responses(&self) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
-        let ledgers = self.all("SELECT rows, agent, session FROM ledgers", [], ledger)?;
-        Ok(ledgers.into_iter().flat_map(with_session).collect())
+        let text = "SELECT rows, agent, session FROM ledgers ORDER BY agent, session";
+        let packed = self.all(text, [], |row| Ok((row.get::<_, Vec<u8>>(0)?, session(row)?)))?;
+        let path = &self.path;
+        let unpacked = at_once(&packed, |(packed, key)| {
+            let rows = packed::unpack(packed).ok_or_else(|| Error::index(path)(damaged(0)))?;
+            Ok(with_session((key.clone(), rows)).collect::<Vec<_>>())
+        })?;
+        Ok(unpacked.into_iter().flatten().collect())
     }
 
     /// The rows since an instant, with all rows of the same answers, whatever their
@@ -192,7 +199,11 @@ impl Writer<'_> {
 /// Rows and whose they are: `rows, agent, session`.
 fn ledger(row: &Row<'_>) -> rusqlite::Result<(SessionKey, Vec<LedgerRow>)> {
     let rows = packed::unpack(row.get_ref(0)?.as_blob()?).ok_or_else(|| damaged(0))?;
-    Ok((SessionKey { agent: row.get(1)?, id: row.get(2)? }, rows))
+    Ok((session(row)?, rows))
+}
+
+fn session(row: &Row<'_>) -> rusqlite::Result<SessionKey> {
+    Ok(SessionKey { agent: row.get(1)?, id: row.get(2)? })
 }
 
 fn unwritable(error: postcard::Error) -> rusqlite::Error {
