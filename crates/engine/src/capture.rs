@@ -6,6 +6,7 @@
 //! Bytes that continue a revision are appended to it, bytes that continue none
 //! start the next one.
 
+mod later;
 mod live;
 mod shared;
 mod source;
@@ -22,6 +23,7 @@ use crate::discover::{SessionFiles, SharedFile};
 use crate::platform::project_name;
 use crate::read::{LARGE_BYTES, format_name, format_named};
 use crate::{Error, stages};
+pub(crate) use later::{Later, end_of};
 
 /// What became of one session.
 pub struct Captured {
@@ -51,6 +53,34 @@ pub struct Captured {
     pub gaps: u64,
     /// Files that could not be read, and why.
     pub failed: Vec<(PathBuf, String)>,
+    /// Sources that are still to be written: see [`Captured::write`].
+    later: Vec<Later>,
+}
+
+impl Captured {
+    /// Whether all its bytes are in raw.
+    pub(crate) fn is_written(&self) -> bool {
+        self.later.is_empty()
+    }
+
+    /// Writes what was left for later. A file that changed since it was read takes the
+    /// session with it: nothing of it counts, and false is returned.
+    pub(crate) fn write(&mut self, store: &Store) -> Result<bool, Error> {
+        for later in std::mem::take(&mut self.later) {
+            match later.write(store) {
+                Ok(()) => {}
+                Err(source::Failure::Store(error)) => return Err(error),
+                Err(source::Failure::Source(reason)) => {
+                    store.remove_session(&self.key)?;
+                    self.places.clear();
+                    self.new_bytes = 0;
+                    self.failed.push((later.path, reason));
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
 }
 
 /// What a source's records say of the session: those of its whole lines, and of
@@ -70,9 +100,8 @@ pub struct Before<'a> {
     pub sources: Vec<SourceRow>,
     /// Stamps of all files ever seen.
     pub stamps: &'a Stamps,
-    /// Somebody waits for what its bytes say: new sources are written when the store is
-    /// synced, and until then held in memory, as far as there is room.
-    pub holds: bool,
+    /// Somebody waits for what its bytes say: those of a new session may be written later.
+    pub hurries: bool,
 }
 
 /// Captures one session. Errors of the store end the sync; a source that cannot
@@ -101,6 +130,7 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
         new_bytes: 0,
         gaps: 0,
         failed: Vec::new(),
+        later: Vec::new(),
     };
     let mut whole = Whole::default();
     let mut changed: BTreeMap<(SourceKey, u32), ()> = BTreeMap::new();
@@ -110,7 +140,7 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
     for found in longest_first(&session.files) {
         let named = file.sources.get(&found.source).map_or(0, |entry| entry.revisions);
         let revisions = named.max(on_disk.get(&found.source).copied().unwrap_or(0));
-        // What is held cannot be compared with another file of the same name.
+        // What is not written cannot be compared with another file of the same name.
         let is_alone = session.files.iter().filter(|file| file.source == found.source).count() == 1;
         let target = source::Target {
             store,
@@ -119,7 +149,7 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
             found,
             revisions,
             place: before.stamps.get(&found.path),
-            holds: before.holds && is_alone && revisions == 0,
+            hurries: before.hurries && is_new && is_alone && on_disk.is_empty(),
         };
         let taken = match source::take(&target, &mut rows) {
             Ok(taken) => taken,
@@ -139,6 +169,7 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
         entry.places.insert(redact(&found.path.to_string_lossy()).into_inner());
         captured.new_bytes += taken.new_bytes;
         captured.places.push(place_row(session.agent.name(), Some(&key.id), found, &found.source, &taken));
+        captured.later.extend(taken.later);
         if let Some(read) = taken.read {
             captured.gaps += read.gaps;
             captured.overflowed |= read.overflowed;
@@ -177,7 +208,7 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
     if !file.sources.is_empty() {
         store.put_session(&file)?;
     }
-    captured.content = stages::content(store, &file)?;
+    captured.content = stages::content_with(store, &file, &captured.later)?;
     captured.session = session_row(&file, rows.values(), session.mtime_ns());
     Ok(captured)
 }
@@ -297,6 +328,7 @@ pub(crate) fn told_by_raw(
         new_bytes: 0,
         gaps: 0,
         failed: Vec::new(),
+        later: Vec::new(),
     };
     Ok((file, captured))
 }
@@ -304,7 +336,7 @@ pub(crate) fn told_by_raw(
 /// Captures a file that serves many sessions.
 pub fn shared(store: &Store, file: &SharedFile) -> Result<(PlaceRow, u64), Error> {
     let (revision, new_bytes) = shared::take(store, file)?;
-    let taken = source::Taken { revision, new_bytes, stat: file.file.stat, read: None };
+    let taken = source::Taken { revision, new_bytes, stat: file.file.stat, read: None, later: None };
     let source = SourceKey::new(&file.name);
     Ok((place_row(file.agent.name(), None, &file.file, &source, &taken), new_bytes))
 }

@@ -9,6 +9,7 @@ use retro_model::{SessionKey, SourceKind};
 use retro_store::{SessionFile, Slot, Store};
 
 use crate::Error;
+use crate::capture::{Later, end_of};
 
 /// One stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,16 +54,22 @@ pub const PACK_HOURS: i64 = 24;
 /// Everything a session's events depend on: which bytes were captured. A log
 /// only grows, so its length says which; a state file is told by its hash.
 pub fn content(store: &Store, file: &SessionFile) -> Result<String, Error> {
+    content_with(store, file, &[])
+}
+
+/// Like [`content`], with sources that are written later.
+pub(crate) fn content_with(store: &Store, file: &SessionFile, later: &[Later]) -> Result<String, Error> {
     let mut parts = Vec::new();
     for (source, entry) in &file.sources {
         for revision in 1..=entry.revisions {
+            if let Some(end) = end_of(later, source, revision) {
+                parts.push(format!("{source}~{revision}:{end}"));
+                continue;
+            }
             let slot = Slot::Session { key: file.key.clone(), source: source.clone(), revision };
-            let archive = store.archive(&slot);
-            let Some(end) = archive.end()? else { continue };
-            let mut part = format!("{source}~{revision}:{end}");
-            if entry.kind == SourceKind::State
-                && let Some(commit) = archive.tail()?
-            {
+            let Some(commit) = store.archive(&slot).tail()? else { continue };
+            let mut part = format!("{source}~{revision}:{}", commit.end);
+            if entry.kind == SourceKind::State {
                 part.push_str(&format!("={}", blake3::Hash::from_bytes(commit.hash).to_hex()));
             }
             parts.push(part);

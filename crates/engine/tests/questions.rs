@@ -117,3 +117,34 @@ fn a_full_disk_takes_nothing_from_the_answer() {
     assert!(failed > 0, "the disk was full after an answer");
     assert_eq!(full.answers(), synced.answers());
 }
+
+#[test]
+fn a_log_that_is_rewritten_before_it_is_written_is_captured_by_the_next_sync() {
+    let (asked, synced) = (told(), told());
+    let log = |machine: &Machine| {
+        let is_claude = |path: &std::path::PathBuf| path.starts_with(machine.home().join(".claude"));
+        machine.logs().into_iter().find(is_claude).unwrap()
+    };
+    let rewrite = |machine: &Machine| {
+        let bytes = std::fs::read(log(machine)).unwrap();
+        let end = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        std::fs::write(log(machine), &bytes[end..]).unwrap();
+    };
+    let answered = quick::costs(&asked.world, &asked.config, |ledgers| {
+        rewrite(&asked);
+        rows(ledgers)
+    })
+    .unwrap();
+    answered.kept.unwrap();
+    assert!(answered.answer > 0);
+    asked.verify();
+    let index = asked.store().index().unwrap();
+    assert_eq!(index.failures().unwrap().len(), 1, "it is told that one could not be kept");
+    assert!(index.responses().unwrap().len() < answered.answer, "nothing counts that is not captured");
+
+    rewrite(&synced);
+    asked.sync();
+    synced.sync();
+    asked.verify();
+    assert_eq!(asked.answers(), synced.answers());
+}

@@ -15,7 +15,6 @@
 pub(crate) mod commit;
 mod compare;
 mod frame;
-pub(crate) mod held;
 mod read;
 mod repack;
 pub(crate) mod tail;
@@ -34,7 +33,6 @@ use crate::Error;
 use crate::files::{Files, Worth};
 use crate::layout::part_of;
 use frame::{FRAME_BYTES_MAX, Packer};
-use held::{Chunk, Held};
 use tail::Depth;
 
 /// One raw file of a store.
@@ -42,7 +40,6 @@ use tail::Depth;
 pub struct Archive {
     files: Arc<Files>,
     standings: Arc<Standings>,
-    held: Arc<Held>,
     path: PathBuf,
 }
 
@@ -58,13 +55,8 @@ struct Standing {
 }
 
 impl Archive {
-    pub(crate) fn new(
-        files: Arc<Files>,
-        standings: Arc<Standings>,
-        held: Arc<Held>,
-        path: PathBuf,
-    ) -> Archive {
-        Archive { files, standings, held, path }
+    pub(crate) fn new(files: Arc<Files>, standings: Arc<Standings>, path: PathBuf) -> Archive {
+        Archive { files, standings, path }
     }
 
     /// Where it lies.
@@ -96,26 +88,6 @@ impl Archive {
             return Ok(commit);
         }
         self.grow(standing, chunk, records).inspect_err(|_| self.standings.forget(&self.path))
-    }
-
-    /// Whether a new source of this size can be held back (see [`Archive::hold`]).
-    pub fn can_hold(&self, bytes: u64) -> bool {
-        self.held.reserve(bytes)
-    }
-
-    /// Like [`Archive::append`] to a source of which nothing was captured yet, but
-    /// the bytes are compressed and written only by [`crate::Store::sync_all`]. Until
-    /// then nobody but [`Archive::end`] sees them.
-    pub fn hold(&self, bytes: Vec<u8>, records: u64) {
-        self.held.put(&self.path, Chunk { bytes, records });
-    }
-
-    /// How far the source is captured, with what is held back; nothing if it is not.
-    pub fn end(&self) -> Result<Option<u64>, Error> {
-        match self.held.end(&self.path) {
-            Some(end) => Ok(Some(end)),
-            None => Ok(self.tail()?.map(|commit| commit.end)),
-        }
     }
 
     fn grow(&self, standing: Standing, chunk: &[u8], records: u64) -> Result<Commit, Error> {

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::archive::Standings;
-use crate::archive::held::Held;
 use crate::error::RESTORE;
 use crate::files::{Entry, Files, Worth, at_once, entries};
 use crate::head::{self, Head};
@@ -21,7 +20,6 @@ use crate::{Archive, Disk, Error, SessionFile, session_file};
 pub struct Store {
     pub(crate) files: Arc<Files>,
     standings: Arc<Standings>,
-    held: Arc<Held>,
     head: Arc<Head>,
     /// Session files that wait for [`Store::sync_all`].
     waiting: Arc<Mutex<BTreeMap<SessionKey, SessionFile>>>,
@@ -48,7 +46,6 @@ impl Store {
         Store {
             files: Arc::new(files),
             standings: Arc::default(),
-            held: Arc::default(),
             head: Arc::new(head),
             waiting: Arc::default(),
         }
@@ -81,11 +78,8 @@ impl Store {
 
     /// One raw file, whether it exists or not.
     pub fn archive(&self, slot: &Slot) -> Archive {
-        self.archive_at(layout::raw_file(self.root(), slot))
-    }
-
-    fn archive_at(&self, path: PathBuf) -> Archive {
-        Archive::new(self.files.clone(), self.standings.clone(), self.held.clone(), path)
+        let path = layout::raw_file(self.root(), slot);
+        Archive::new(self.files.clone(), self.standings.clone(), path)
     }
 
     /// Where a raw file lies.
@@ -223,7 +217,6 @@ impl Store {
     /// Waits until every change of truth so far is on the medium: raw files
     /// first, then the session files that speak of them.
     pub fn sync_all(&self) -> Result<(), Error> {
-        self.write_held()?;
         let unsettled = self.standings.unsettled();
         self.files.sync(|path| match unsettled.get(path) {
             Some(commit) => self.standings.settle(&self.files, path, commit),
@@ -242,16 +235,6 @@ impl Store {
                 still.remove(&file.key);
             }
         }
-        Ok(())
-    }
-
-    /// Writes what was held back, many files at the same time.
-    fn write_held(&self) -> Result<(), Error> {
-        let held: Vec<_> = self.held.take().into_iter().collect();
-        at_once(&held, |(path, chunks)| {
-            let archive = self.archive_at(path.clone());
-            chunks.iter().try_for_each(|chunk| archive.append(&chunk.bytes, chunk.records).map(drop))
-        })?;
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 
+use super::later::Later;
 use super::live::{CHUNK_BYTES, LastBytes, TAIL_BYTES, count_lines, hash_before, open_at};
 use super::{SourceFacts, slot};
 use crate::Error;
@@ -24,8 +25,8 @@ pub(super) struct Target<'a> {
     pub revisions: u32,
     /// The stamp of this very file, if it was seen before.
     pub place: Option<&'a PlaceRow>,
-    /// Nothing of it was captured yet, and its bytes may wait in memory.
-    pub holds: bool,
+    /// It is new, and may be written later.
+    pub hurries: bool,
 }
 
 /// What was kept of a source.
@@ -36,6 +37,8 @@ pub(super) struct Taken {
     pub stat: Stat,
     /// What its new part says; nothing if nothing is new and all of it was read before.
     pub read: Option<ReadPart>,
+    /// Its bytes, if they are written later.
+    pub later: Option<Later>,
 }
 
 /// What was read of a source.
@@ -102,14 +105,16 @@ impl<E: Into<Error>> From<E> for Failure {
     }
 }
 
-fn source_error(error: io::Error) -> Failure {
+pub(super) fn source_error(error: io::Error) -> Failure {
     Failure::Source(error.to_string())
 }
 
-/// A file that was rewritten between two looks at it: nothing of it is kept, since
-/// its bytes may be of two versions.
+/// Why nothing is kept of a file that changed between two looks at it: its bytes may be
+/// of two versions.
+pub(super) const REWRITTEN: &str = "it was rewritten while it was read; the next sync tries again";
+
 fn changing() -> Failure {
-    Failure::Source("it was rewritten while it was read; the next sync tries again".to_owned())
+    Failure::Source(REWRITTEN.to_owned())
 }
 
 /// Where the bytes of a file belong.
@@ -138,7 +143,7 @@ pub(super) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<Taken, Failur
                 true => None,
                 false => Some(read_again(target, rows, revision)?),
             };
-            Ok(Taken { revision, new_bytes: 0, stat, read })
+            Ok(Taken { revision, new_bytes: 0, stat, read, later: None })
         }
         Belongs::Continues(revision, commit) => append(target, rows, stat, revision, Some(commit)),
         Belongs::Next => append(target, rows, stat, next_revision(target)?, None),
@@ -226,7 +231,7 @@ fn take_state(target: &Target<'_>, rows: &mut Rows, stat: Stat) -> Result<Taken,
     let archive = archive(target, 1);
     let same = target.revisions >= 1 && archive.compare(&mut bytes.as_slice())? == Comparison::Equal;
     if same && current(target, rows, 1)? {
-        return Ok(Taken { revision: 1, new_bytes: 0, stat, read: None });
+        return Ok(Taken { revision: 1, new_bytes: 0, stat, read: None, later: None });
     }
     let mut new_bytes = 0;
     if !same {
@@ -234,7 +239,7 @@ fn take_state(target: &Target<'_>, rows: &mut Rows, stat: Stat) -> Result<Taken,
         new_bytes = bytes.len() as u64;
     }
     let read = read_again(target, rows, 1)?;
-    Ok(Taken { revision: 1, new_bytes, stat, read: Some(read) })
+    Ok(Taken { revision: 1, new_bytes, stat, read: Some(read), later: None })
 }
 
 /// Whether the index row of a revision is as far as its raw file, by this parser.
@@ -325,7 +330,12 @@ fn append(
         }
     };
 
-    let holds = target.holds && archive.can_hold(stat.size);
+    // What is not a plain file may not say the same twice.
+    let is_plain = target.found.content.is_none() && target.found.encoding == Encoding::Plain;
+    let mut later = (target.hurries && is_plain && commit.is_none()).then(|| {
+        let slot = slot(target.key, &target.found.source, revision);
+        Later::new(target.found.path.clone(), slot)
+    });
     let mut end = start;
     let mut chunk = Vec::new();
     loop {
@@ -341,22 +351,19 @@ fn append(
             break;
         }
         records += count_lines(&chunk);
+        match &mut later {
+            Some(later) => later.push(&chunk, records),
+            None => drop(archive.append(&chunk, records)?),
+        }
         end += chunk.len() as u64;
         last.push(&chunk);
-        let is_last = chunk.len() < CHUNK_BYTES;
-        if holds {
-            reader.feed(&chunk);
-            archive.hold(std::mem::take(&mut chunk), records);
-        } else {
-            archive.append(&chunk, records)?;
-            reader.feed(&chunk);
-        }
-        if is_last {
+        reader.feed(&chunk);
+        if chunk.len() < CHUNK_BYTES {
             break;
         }
     }
     let read = reader.remember(rows, target.found.kind, end, last.hash(), from_start);
-    Ok(Taken { revision, new_bytes: end - start, stat, read: Some(read) })
+    Ok(Taken { revision, new_bytes: end - start, stat, read: Some(read), later })
 }
 
 /// Hands over the bytes of a last line that was not finished when it was captured.

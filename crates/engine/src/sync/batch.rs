@@ -130,9 +130,9 @@ impl Batcher<'_, '_> {
         }
         let now = self.world.now();
         upkeep::forget(self.index)?;
-        let (store, stamps, holds) = (self.store, self.stamps, self.ready.is_some());
+        let (store, stamps, hurries) = (self.store, self.stamps, self.ready.is_some());
         let one = |(session, sources): (&SessionFiles, Vec<SourceRow>)| -> Result<_, Error> {
-            let before = Before { sources, stamps, holds };
+            let before = Before { sources, stamps, hurries };
             let mut captured = capture::session(store, session, before)?;
             let settling = settle_session(store, now, session, &mut captured, until)?;
             Ok((captured, settling))
@@ -188,6 +188,14 @@ impl Batcher<'_, '_> {
                     && cold::ledgers_behind(self.index)? == 0
                 {
                     ready(self.index, report.unread + left)?;
+                }
+                let written: Vec<Result<bool, Error>> =
+                    captured.par_iter_mut().map(|one| one.write(store)).collect();
+                for (one, written) in captured.iter().zip(written) {
+                    if !written? {
+                        index.forget_session(&one.key)?;
+                        put_failures(index, one, now)?;
+                    }
                 }
                 Ok(store.sync_all()?)
             })
@@ -268,7 +276,8 @@ fn settle_session(
     // A session that is still growing is read as a whole only when somebody asks.
     let quiet = cold::is_quiet(captured.session.mtime_ns, now);
     let whole = captured.whole.take();
-    let worth = whole.is_some() || captured.overflowed || (quiet && captured.new_bytes > 0);
+    let worth =
+        whole.is_some() || captured.overflowed || (quiet && captured.new_bytes > 0 && captured.is_written());
     if !runs("ledger", until) || !worth || !captured.failed.is_empty() {
         return Ok(Settling::default());
     }
@@ -326,14 +335,19 @@ fn put_rows(
             index.put_stage(&one.key, "turns", parser, &one.content)?;
         }
     }
-    for (path, reason) in &one.failed {
-        index.put_failure(path, &one.key.agent, reason, now)?;
-    }
+    put_failures(index, one, now)?;
     if let Some(stamp) = &settling.stamp {
         index.put_stage(&one.key, "normalized", version("normalized"), stamp)?;
     }
     if let Some(rows) = &settling.ledger {
         cold::put_ledger(index, &one.key, &one.content, rows)?;
+    }
+    Ok(())
+}
+
+fn put_failures(index: &Writer<'_>, one: &Captured, now: Timestamp) -> Result<(), retro_store::Error> {
+    for (path, reason) in &one.failed {
+        index.put_failure(path, &one.key.agent, reason, now)?;
     }
     Ok(())
 }

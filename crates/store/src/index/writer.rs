@@ -137,12 +137,12 @@ impl Writer<'_> {
         for text in [
             "DELETE FROM places WHERE agent = ?1 AND session = ?2",
             "DELETE FROM sources WHERE agent = ?1 AND session = ?2",
-            "DELETE FROM ledgers WHERE agent = ?1 AND session = ?2",
             "DELETE FROM sessions WHERE agent = ?1 AND id = ?2",
             "DELETE FROM stages WHERE agent = ?1 AND session = ?2",
         ] {
             self.run(text, (&key.agent, &key.id))?;
         }
+        self.clear_responses(key)?;
         self.clear_turns(key)
     }
 

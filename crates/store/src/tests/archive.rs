@@ -195,34 +195,3 @@ fn a_last_commit_is_marked_once_it_is_on_disk() {
     archive.repack().unwrap();
     assert!(raw(&archive).ends_with(b"settled."));
 }
-
-#[test]
-fn what_is_held_back_is_written_with_the_next_sync() {
-    let (_folder, store) = store();
-    let (archive, whole) = (store.archive(&slot()), large());
-    let (head, rest) = whole.split_at(5_000_000);
-    assert!(archive.can_hold(whole.len() as u64));
-    archive.hold(head.to_vec(), lines(head));
-    archive.hold(rest.to_vec(), lines(&whole));
-
-    assert!(archive.tail().unwrap().is_none() && !archive.path().exists());
-    assert_eq!(archive.end().unwrap(), Some(whole.len() as u64));
-    assert_eq!(again(&store).archive(&slot()).end().unwrap(), None, "held by one process");
-
-    store.sync_all().unwrap();
-    let tail = again(&store).archive(&slot()).tail().unwrap().unwrap();
-    assert_eq!((tail.end, tail.records, tail.settled), (whole.len() as u64, lines(&whole), true));
-    assert_eq!(archive.end().unwrap(), Some(tail.end));
-    assert_eq!(bytes_of(&archive), whole);
-}
-
-#[test]
-fn only_so_much_is_held_back() {
-    let (_folder, store) = store();
-    let archive = store.archive(&slot());
-    let mib = 1 << 20;
-    assert!((0..64).all(|_| archive.can_hold(mib)));
-    assert!(!archive.can_hold(mib) && !archive.can_hold(u64::MAX));
-    store.sync_all().unwrap();
-    assert!(archive.can_hold(mib), "what was written makes room");
-}
