@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 use crate::script::Script;
-use crate::{Draft, Parse, Part};
+use crate::{Draft, Parse, Part, Sight};
 
 /// Everything retro knows of one coding agent. Implemented once per folder of
 /// this crate and listed in the registry.
@@ -28,8 +28,8 @@ pub trait Agent: Send + Sync {
     /// Reports every file below `root` that belongs to a session or serves many.
     /// Reads names and file metadata; contents only of a database that lists
     /// sessions, and heads of files whose names say nothing. Unreadable folders are
-    /// reported through [`Found::unreadable`].
-    fn discover(&self, root: &Path, found: &mut dyn FnMut(Found));
+    /// reported through [`Sight::unreadable`].
+    fn discover(&self, root: &Path, found: &mut dyn FnMut(Sight<'_>));
 
     /// Whose file this is, when its name alone does not tell: `head` is its
     /// first bytes. Also asked for any file a user points at.
@@ -231,7 +231,7 @@ impl Stat {
     }
 }
 
-/// A file that discovery reports.
+/// A file that was found and kept.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// Whom it belongs to.

@@ -98,39 +98,30 @@ pub struct Discovery {
 
 /// Looks at every root of every agent, or of one.
 pub fn discover(world: &World, config: &Config, only: Option<&str>, known: &Stamps) -> Discovery {
-    let mut collector = Collector::new(config, known);
-    let walked = walk(world, config, only, &mut |agent, file| collector.take(agent, file));
-    walked.with(collector.finish())
+    collect(world, config, only, known, Collector::finish)
 }
 
-/// Where a walk over the agents' roots led.
-pub(crate) struct Walked {
-    roots: Vec<(&'static str, PathBuf)>,
-    unsupported: Vec<&'static str>,
+/// The same, but sessions without news are only counted.
+pub(crate) fn discover_news(world: &World, config: &Config, only: Option<&str>, known: &Stamps) -> Discovery {
+    collect(world, config, only, known, Collector::finish_news)
 }
 
-/// Walks over every root of every agent, or of one, and tells each file.
-pub(crate) fn walk(
+fn collect<'a>(
     world: &World,
     config: &Config,
     only: Option<&str>,
-    told: &mut dyn FnMut(&'static dyn Agent, Found),
-) -> Walked {
-    let mut walked = Walked { roots: Vec::new(), unsupported: unsupported(&world.home) };
+    known: &'a Stamps,
+    finish: impl FnOnce(Collector<'a>) -> Discovery,
+) -> Discovery {
+    let mut collector = Collector::new(config, known);
+    let mut walked = Vec::new();
     for agent in AGENTS.iter().copied().filter(|agent| only.is_none_or(|name| name == agent.name())) {
         for root in roots(world, config, agent) {
-            agent.discover(&root, &mut |found| told(agent, found));
-            walked.roots.push((agent.name(), root));
+            agent.discover(&root, &mut |sight| collector.see(agent, sight));
+            walked.push((agent.name(), root));
         }
     }
-    walked
-}
-
-impl Walked {
-    /// The same with the files that were collected.
-    pub(crate) fn with(self, found: Discovery) -> Discovery {
-        Discovery { roots: self.roots, unsupported: self.unsupported, ..found }
-    }
+    Discovery { roots: walked, unsupported: unsupported(&world.home), ..finish(collector) }
 }
 
 /// The roots of an agent that exist, each once, however many names lead there.

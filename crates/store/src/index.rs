@@ -6,6 +6,7 @@
 //! left alone. `schema.rs` holds the tables, `rows.rs` what stands in them,
 //! `writer.rs` what changes them; no SQL stands anywhere else.
 
+mod place;
 mod responses;
 mod rows;
 mod schema;
@@ -56,6 +57,20 @@ impl Store {
             Ok(Some(index)) => Ok(index),
             Ok(None) => self.index_anew(),
             Err(error) if error.is_broken_index() => self.index_anew(),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the index and reads the stamps of all files. One in which they cannot be
+    /// read is broken, and made anew: then every file is looked at again.
+    pub fn index_and_stamps(&self) -> Result<(Index, Stamps), Error> {
+        let index = self.index()?;
+        match index.stamps() {
+            Ok(stamps) => Ok((index, stamps)),
+            Err(error) if error.is_broken_index() => {
+                drop(index);
+                Ok((self.index_anew()?, Stamps::default()))
+            }
             Err(error) => Err(error),
         }
     }
@@ -189,16 +204,16 @@ impl Index {
     /// The stamp of every source file seen, by path.
     pub fn stamps(&self) -> Result<Stamps, Error> {
         let mut stamps = Stamps::roomy();
-        self.all(&format!("SELECT {} FROM places", rows::PLACE), [], |row| stamps.read(row))?;
-        Ok(stamps.sorted())
+        self.all(&format!("SELECT {} FROM places", place::PLACE), [], |row| stamps.read(row))?;
+        Ok(stamps.by_path())
     }
 
     /// The stamps of one session's files.
     pub fn stamps_of(&self, key: &SessionKey) -> Result<Stamps, Error> {
-        let text = format!("SELECT {} FROM places WHERE agent = ?1 AND session = ?2", rows::PLACE);
+        let text = format!("SELECT {} FROM places WHERE owner = ?1", place::PLACE);
         let mut stamps = Stamps::default();
-        self.all(&text, (&key.agent, &key.id), |row| stamps.read(row))?;
-        Ok(stamps.sorted())
+        self.all(&text, [place::owner_of(key)], |row| stamps.read(row))?;
+        Ok(stamps.by_path())
     }
 
     /// How far each source of a session was read, by source and revision.

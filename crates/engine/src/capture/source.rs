@@ -23,7 +23,7 @@ pub(super) struct Target<'a> {
     /// Revisions the store has.
     pub revisions: u32,
     /// The stamp of this very file, if it was seen before.
-    pub place: Option<&'a PlaceRow>,
+    pub place: Option<PlaceRow>,
 }
 
 /// What was kept of a source.
@@ -168,7 +168,7 @@ fn archive(target: &Target<'_>, revision: u32) -> Archive {
 }
 
 fn place_log(target: &Target<'_>, rows: &Rows, stat: Stat) -> Result<Belongs, Failure> {
-    if let Some(place) = target.place
+    if let Some(place) = &target.place
         && place.revision >= 1
         && place.revision <= target.revisions
         && let Some(commit) = archive(target, place.revision).tail()?

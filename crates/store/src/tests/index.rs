@@ -146,7 +146,7 @@ fn rows_come_back_as_they_went_in() {
 
     let index = again(&store).index().unwrap();
     let stamps = index.stamps().unwrap();
-    assert_eq!(stamps.iter().collect::<Vec<_>>(), [&place("a")]);
+    assert_eq!(stamps.iter().collect::<Vec<_>>(), [place("a")]);
     assert_eq!(index.sources_of(&key()).unwrap(), [source(SourceKey::main()), source(SourceKey::new("z"))]);
     assert_eq!(index.session_rows().unwrap(), std::slice::from_ref(&session));
     assert_eq!(index.session_row(&key()).unwrap(), Some(session));
@@ -208,7 +208,7 @@ fn paths_that_are_no_text_come_back() {
     let path = Path::new(std::ffi::OsStr::from_bytes(b"a\xff/b"));
     let row = PlaceRow { path: path.to_owned(), ..place("") };
     index.write(|writer| writer.put_place(&row)).unwrap();
-    assert_eq!(index.stamps().unwrap().get(path), Some(&row));
+    assert_eq!(index.stamps().unwrap().get(path), Some(row));
 }
 
 #[test]
@@ -230,8 +230,11 @@ fn each_path_has_its_own_stamp() {
     for number in 0..100 {
         let row = row(number);
         let stamp = stamps.stamp(&row.path).unwrap();
-        assert_eq!((stamp.session, stamp.source, stamp.size), (row.session.as_deref(), &row.source, number));
-        assert_eq!(stamps.get(&row.path), Some(&row));
+        assert_eq!(
+            (stamp.session, stamp.source, stamp.size),
+            (row.session.as_deref(), row.source.as_str(), number)
+        );
+        assert_eq!(stamps.get(&row.path), Some(row));
     }
     assert_eq!((stamps.len(), stamps.stamp(Path::new("/logs/100.jsonl"))), (100, None));
 }
