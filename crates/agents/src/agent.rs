@@ -213,21 +213,25 @@ pub struct Stat {
 impl Stat {
     /// From metadata that was just read.
     pub fn of(meta: &std::fs::Metadata) -> Stat {
-        let mtime_ns = match meta.modified() {
-            Ok(time) => match time.duration_since(std::time::UNIX_EPOCH) {
-                Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-                Err(before) => -i64::try_from(before.duration().as_nanos()).unwrap_or(i64::MAX),
-            },
-            Err(_) => 0,
-        };
         #[cfg(unix)]
-        let (device, inode) = {
+        let (mtime_ns, device, inode) = {
             use std::os::unix::fs::MetadataExt;
-            (meta.dev(), meta.ino())
+            let whole = meta.mtime().saturating_mul(1_000_000_000);
+            (whole.saturating_add(meta.mtime_nsec()), meta.dev(), meta.ino())
         };
         #[cfg(not(unix))]
-        let (device, inode) = (0, 0);
+        let (mtime_ns, device, inode) = (modified_ns(meta), 0, 0);
         Stat { size: meta.len(), mtime_ns, device, inode }
+    }
+}
+
+/// The last change of a file, nanoseconds since 1970.
+#[cfg(not(unix))]
+fn modified_ns(meta: &std::fs::Metadata) -> i64 {
+    match meta.modified().map(|time| time.duration_since(std::time::UNIX_EPOCH)) {
+        Ok(Ok(after)) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Ok(Err(before)) => -i64::try_from(before.duration().as_nanos()).unwrap_or(i64::MAX),
+        Err(_) => 0,
     }
 }
 

@@ -155,17 +155,27 @@ impl<'p> Names<'p> {
     /// Cuts a path.
     pub(crate) fn of(below: &'p str) -> Self {
         let mut names = Names { few: [""; NAMES], count: 0, many: Vec::new() };
-        for name in below.split(std::path::MAIN_SEPARATOR).filter(|name| !name.is_empty()) {
-            if names.count == NAMES {
-                names.many.extend(names.few);
-            }
-            match names.few.get_mut(names.count) {
-                Some(place) => *place = name,
-                None => names.many.push(name),
-            }
-            names.count += 1;
+        let mut start = 0;
+        for end in memchr::memchr_iter(std::path::MAIN_SEPARATOR as u8, below.as_bytes()) {
+            names.push(below.get(start..end).unwrap_or_default());
+            start = end + 1;
         }
+        names.push(below.get(start..).unwrap_or_default());
         names
+    }
+
+    fn push(&mut self, name: &'p str) {
+        if name.is_empty() {
+            return;
+        }
+        if self.count == NAMES {
+            self.many.extend(self.few);
+        }
+        match self.few.get_mut(self.count) {
+            Some(place) => *place = name,
+            None => self.many.push(name),
+        }
+        self.count += 1;
     }
 }
 

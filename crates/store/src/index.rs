@@ -35,6 +35,13 @@ const BUSY: Duration = Duration::from_secs(5);
 /// Statements kept ready.
 const STATEMENTS: usize = 64;
 
+/// Pages that are kept ready while a table is read from one end to the other: none is
+/// asked for twice, and memory that was never used before is what costs most.
+const SCAN_PAGES: i64 = 24;
+
+/// What is kept ready otherwise, as SQLite counts it: kilobytes, below zero.
+const CACHE_PAGES: i64 = -2000;
+
 /// The open database.
 #[derive(Debug)]
 pub struct Index {
@@ -204,7 +211,9 @@ impl Index {
     /// The stamp of every source file seen, by path.
     pub fn stamps(&self) -> Result<Stamps, Error> {
         let mut stamps = Stamps::roomy();
+        self.cache(SCAN_PAGES)?;
         self.all(&format!("SELECT {} FROM places", place::PLACE), [], |row| stamps.read(row))?;
+        self.cache(CACHE_PAGES)?;
         Ok(stamps.by_path())
     }
 
@@ -272,6 +281,10 @@ impl Index {
     /// Remembers a value under a name.
     pub fn set_meta(&self, key: &str, value: &str) -> Result<(), Error> {
         self.write(|writer| writer.set_meta(key, value))
+    }
+
+    fn cache(&self, pages: i64) -> Result<(), Error> {
+        self.connection.pragma_update(None, "cache_size", pages).map_err(Error::index(&self.path))
     }
 
     fn all<T>(

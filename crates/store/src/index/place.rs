@@ -74,7 +74,8 @@ pub(super) fn owner_of(key: &SessionKey) -> String {
 
 /// The agent and the session of such a text.
 pub(super) fn agent_and_session(owner: &str) -> (&str, Option<&str>) {
-    match owner.split_once('/') {
+    let slash = owner.bytes().position(|byte| byte == b'/');
+    match slash.and_then(|at| Some((owner.get(..at)?, owner.get(at + 1..)?))) {
         Some((agent, id)) => (agent, Some(id)),
         None => (owner, None),
     }

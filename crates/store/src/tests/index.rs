@@ -240,6 +240,32 @@ fn each_path_has_its_own_stamp() {
 }
 
 #[test]
+fn stamps_that_cannot_be_read_make_the_index_anew() {
+    for garbled in [
+        "UPDATE places SET stamp = x'0102'",
+        "UPDATE places SET stamp = substr(stamp, 1, 36) || x'ff'",
+        "UPDATE places SET stamp = 'a text that is long enough for the numbers of a stamp'",
+        "UPDATE places SET owner = x'ff'",
+        "UPDATE places SET owner = CAST(x'636c61756465ff' AS TEXT)",
+    ] {
+        let (_folder, store) = store();
+        let index = store.index().unwrap();
+        index.write(|writer| writer.put_place(&place("a"))).unwrap();
+        assert_eq!(store.index_and_stamps().unwrap().1.len(), 1);
+        drop(index);
+        let raw = rusqlite::Connection::open(store.index_path()).unwrap();
+        assert_eq!(raw.execute(garbled, []).unwrap(), 1);
+        drop(raw);
+        let error = store.index().unwrap().stamps().unwrap_err();
+        assert!(error.is_broken_index(), "{garbled}: {error}");
+        let (index, stamps) = store.index_and_stamps().unwrap();
+        assert!(stamps.is_empty() && index.stamps().unwrap().is_empty(), "{garbled}");
+        index.write(|writer| writer.put_place(&place("a"))).unwrap();
+        assert_eq!(index.stamps().unwrap().len(), 1);
+    }
+}
+
+#[test]
 fn a_broken_or_older_index_is_made_anew_and_a_newer_one_refused() {
     let (_folder, store) = store();
     let path = store.root().join("index/retro.sqlite");
