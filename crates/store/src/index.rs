@@ -135,10 +135,11 @@ impl Index {
         let connection = Connection::open_with_flags(path, flags).map_err(Error::index(path))?;
         let index = Index { connection, path: path.to_owned() };
         index.prepare().map_err(Error::index(path))?;
-        let found: u32 = index
-            .connection
-            .query_row("PRAGMA user_version", [], |row| row.get(0))
-            .map_err(Error::index(path))?;
+        let mut found = index.version()?;
+        if found == 0 && !index.is_empty()? {
+            // Somebody else may have made it between the two questions.
+            found = index.version()?;
+        }
         if found > SCHEMA {
             return Err(Error::Newer { path: path.to_owned(), found, known: SCHEMA });
         }
@@ -180,6 +181,10 @@ impl Index {
         self.connection.set_prepared_statement_cache_capacity(STATEMENTS);
         self.connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
         self.connection.pragma_update(None, "synchronous", "normal")
+    }
+
+    fn version(&self) -> Result<u32, Error> {
+        Ok(self.one("PRAGMA user_version", [], |row| row.get(0))?.unwrap_or(0))
     }
 
     fn is_empty(&self) -> Result<bool, Error> {
