@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 use crate::script::Script;
-use crate::{Draft, Parse, Part};
+use crate::{Draft, Parse, Part, Sight};
 
 /// Everything retro knows of one coding agent. Implemented once per folder of
 /// this crate and listed in the registry.
@@ -28,8 +28,8 @@ pub trait Agent: Send + Sync {
     /// Reports every file below `root` that belongs to a session or serves many.
     /// Reads names and file metadata; contents only of a database that lists
     /// sessions, and heads of files whose names say nothing. Unreadable folders are
-    /// reported through [`Found::unreadable`].
-    fn discover(&self, root: &Path, found: &mut dyn FnMut(Found));
+    /// reported through [`Sight::unreadable`].
+    fn discover(&self, root: &Path, found: &mut dyn FnMut(Sight<'_>));
 
     /// Whose file this is, when its name alone does not tell: `head` is its
     /// first bytes. Also asked for any file a user points at.
@@ -213,25 +213,29 @@ pub struct Stat {
 impl Stat {
     /// From metadata that was just read.
     pub fn of(meta: &std::fs::Metadata) -> Stat {
-        let mtime_ns = match meta.modified() {
-            Ok(time) => match time.duration_since(std::time::UNIX_EPOCH) {
-                Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-                Err(before) => -i64::try_from(before.duration().as_nanos()).unwrap_or(i64::MAX),
-            },
-            Err(_) => 0,
-        };
         #[cfg(unix)]
-        let (device, inode) = {
+        let (mtime_ns, device, inode) = {
             use std::os::unix::fs::MetadataExt;
-            (meta.dev(), meta.ino())
+            let whole = meta.mtime().saturating_mul(1_000_000_000);
+            (whole.saturating_add(meta.mtime_nsec()), meta.dev(), meta.ino())
         };
         #[cfg(not(unix))]
-        let (device, inode) = (0, 0);
+        let (mtime_ns, device, inode) = (modified_ns(meta), 0, 0);
         Stat { size: meta.len(), mtime_ns, device, inode }
     }
 }
 
-/// A file that discovery reports.
+/// The last change of a file, nanoseconds since 1970.
+#[cfg(not(unix))]
+fn modified_ns(meta: &std::fs::Metadata) -> i64 {
+    match meta.modified().map(|time| time.duration_since(std::time::UNIX_EPOCH)) {
+        Ok(Ok(after)) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
+        Ok(Err(before)) => -i64::try_from(before.duration().as_nanos()).unwrap_or(i64::MAX),
+        Err(_) => 0,
+    }
+}
+
+/// A file that was found and kept.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// Whom it belongs to.

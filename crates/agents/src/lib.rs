@@ -1,7 +1,7 @@
 //! One folder per coding agent: where its logs lie, how its records become
 //! events, how those events settle, how to resume it.
 //!
-//! The way of a log line: an [`Agent`] finds files ([`Found`]); a [`Reader`]
+//! The way of a log line: an [`Agent`] finds files ([`Sight`], [`Found`]); a [`Reader`]
 //! cuts their bytes into records and hands each to the agent's [`Parse`], which
 //! turns it into [`Draft`]s; when all sources of a session are read, [`settle`]
 //! folds the drafts into the one settled stream.
@@ -27,6 +27,7 @@ mod patch;
 mod reader;
 mod registry;
 pub mod script;
+mod sight;
 mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -38,4 +39,5 @@ pub use fold::{Settled, settle, settle_each};
 pub use json::{Json, Object, field};
 pub use reader::{Cursor, Parse, Parsed, Part, Reader};
 pub use registry::{AGENTS, UNSUPPORTED, Unsupported, by_name};
+pub use sight::{Sight, Whose};
 pub use stream::{Folding, Limits, Shelf, Shelved, Told};

@@ -1,17 +1,21 @@
 //! Walking an agent's folders, and what all agents report of files and folders
 //! that cannot be read.
 
-use retro_model::{SourceKey, SourceKind};
+use retro_model::SourceKind;
 use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, Metadata};
 use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use crate::{Encoding, Format, Found, Owner, Stat};
+use crate::{Encoding, Format, Sight, Stat, Whose};
 
 /// Something that lies below a folder.
 pub(crate) struct Entry<'a> {
     pub path: &'a Path,
+    /// Its name in its folder.
+    pub name: &'a OsStr,
     /// Folders above it, from the one where the walk began: at least one.
     pub depth: usize,
     /// A folder, or a link to one.
@@ -33,8 +37,7 @@ impl Entry<'_> {
 
     /// Whether its name ends so.
     pub(crate) fn is_named(&self, end: &str) -> bool {
-        let name = self.path.file_name().unwrap_or_default();
-        name.as_encoded_bytes().ends_with(end.as_bytes())
+        self.name.as_encoded_bytes().ends_with(end.as_bytes())
     }
 }
 
@@ -49,6 +52,8 @@ pub(crate) fn through(
 ) {
     // One folder is open at a time, however deep they lie in each other.
     let mut folders: Vec<(PathBuf, usize)> = Vec::new();
+    // The paths of all entries, one after the other in the same piece of memory.
+    let mut whole = OsString::new();
     if top.is_dir() {
         folders.push((top.to_owned(), 1));
     }
@@ -60,6 +65,8 @@ pub(crate) fn through(
                 continue;
             }
         };
+        // Ends with a separator.
+        let above = folder.join("");
         for listed in listing {
             let listed = match listed {
                 Ok(listed) => listed,
@@ -68,13 +75,17 @@ pub(crate) fn through(
                     break;
                 }
             };
-            let path = listed.path();
-            match look(top, &path, &listed) {
-                Err(reason) => drop(seen(Err(Unreadable { path: &path, reason }))),
+            let name = listed.file_name();
+            whole.clear();
+            whole.push(&above);
+            whole.push(&name);
+            let path = Path::new(&whole);
+            match look(top, path, &listed) {
+                Err(reason) => drop(seen(Err(Unreadable { path, reason }))),
                 Ok(Look { is_dir, is_link }) => {
-                    let entry = Entry { path: &path, depth, is_dir, listed: &listed, is_link };
+                    let entry = Entry { path, name: &name, depth, is_dir, listed: &listed, is_link };
                     if seen(Ok(entry)) && is_dir && depth < depth_max {
-                        folders.push((path, depth + 1));
+                        folders.push((path.to_owned(), depth + 1));
                     }
                 }
             }
@@ -128,27 +139,69 @@ pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The names in a path that [`below`] gave, as the walk joined them.
-pub(crate) fn names(below: &str) -> Vec<&str> {
-    below.split(std::path::MAIN_SEPARATOR).filter(|name| !name.is_empty()).collect()
+/// Names that a path below a root seldom has more of.
+const NAMES: usize = 8;
+
+/// The names in a path that [`below`] gave, as the walk joined them. Few paths need a piece
+/// of memory for theirs.
+pub(crate) struct Names<'p> {
+    few: [&'p str; NAMES],
+    count: usize,
+    /// All of them, if they are too many.
+    many: Vec<&'p str>,
 }
 
-/// A file below `root` that is there and cannot be captured.
-pub(crate) fn unreadable(root: &Path, path: &Path, reason: String) -> Found {
-    let below = path.strip_prefix(root).unwrap_or(path);
-    let name = below.to_string_lossy().into_owned();
-    Found {
-        source: SourceKey::new(&name),
-        owner: Owner::Shared(name),
+impl<'p> Names<'p> {
+    /// Cuts a path.
+    pub(crate) fn of(below: &'p str) -> Self {
+        let mut names = Names { few: [""; NAMES], count: 0, many: Vec::new() };
+        let mut start = 0;
+        for end in memchr::memchr_iter(std::path::MAIN_SEPARATOR as u8, below.as_bytes()) {
+            names.push(below.get(start..end).unwrap_or_default());
+            start = end + 1;
+        }
+        names.push(below.get(start..).unwrap_or_default());
+        names
+    }
+
+    fn push(&mut self, name: &'p str) {
+        if name.is_empty() {
+            return;
+        }
+        if self.count == NAMES {
+            self.many.extend(self.few);
+        }
+        match self.few.get_mut(self.count) {
+            Some(place) => *place = name,
+            None => self.many.push(name),
+        }
+        self.count += 1;
+    }
+}
+
+impl<'p> Deref for Names<'p> {
+    type Target = [&'p str];
+
+    fn deref(&self) -> &Self::Target {
+        self.few.get(..self.count).unwrap_or(&self.many)
+    }
+}
+
+/// Reports a file below `root` that is there and cannot be captured.
+pub(crate) fn unreadable(root: &Path, path: &Path, reason: &str, found: &mut dyn FnMut(Sight<'_>)) {
+    let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
+    found(Sight {
+        owner: Whose::Shared(&name),
+        source: &name,
         kind: SourceKind::Document,
         format: Format::Opaque,
         encoding: Encoding::Plain,
-        path: path.to_owned(),
+        path,
         stat: Stat::default(),
         extra: false,
         unreadable: Some(reason),
         content: None,
-    }
+    });
 }
 
 #[cfg(test)]
@@ -159,10 +212,15 @@ mod tests {
     fn names_below_a_root() {
         let of = |root: &str, path: &str| {
             let below = below(Path::new(root), Path::new(path))?.into_owned();
-            Some(names(&below).join(" "))
+            Some(Names::of(&below).join(" "))
         };
         assert_eq!(of("/h/.x", "/h/.x/a/b.jsonl").as_deref(), Some("a b.jsonl"));
         assert_eq!(of("/h/.x/", "/h/.x/a/b.jsonl").as_deref(), Some("a b.jsonl"));
         assert_eq!(of("/h/.x", "/elsewhere/b.jsonl"), None);
+        for count in 0..2 * NAMES {
+            let deep: String = (0..count).map(|number| format!("/{number}")).collect();
+            let names: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+            assert_eq!(of("/h", &format!("/h{deep}")).as_deref(), Some(&*names.join(" ")));
+        }
     }
 }

@@ -21,7 +21,7 @@ fn found(home: &Path) -> Vec<Found> {
     let places = Places { home: home.to_owned(), env: &|_| None, extra_roots: Vec::new() };
     let mut all = Vec::new();
     for root in claude().roots(&places) {
-        claude().discover(&root, &mut |found| all.push(found));
+        claude().discover(&root, &mut |sight| all.push(sight.keep()));
         all.sort_by(|a, b| a.path.cmp(&b.path));
     }
     all

@@ -302,7 +302,7 @@ fn pack_session(store: &Store, key: &SessionKey, stamps: &Stamps) -> Result<(boo
         for revision in 1..=entry.revisions {
             let slot = Slot::Session { key: key.clone(), source: source.clone(), revision };
             let archive = store.archive(&slot);
-            let here = |row: &&PlaceRow| row.source == *source && row.revision == revision;
+            let here = |row: &PlaceRow| row.source == *source && row.revision == revision;
             let live = entry.places.iter().filter_map(|path| stamps.get(Path::new(path))).filter(here);
             for place in live.filter(|place| place.path.extension().is_none_or(|ext| ext != "zst")) {
                 // What stands there now may be anything; a pipe would make us wait.
@@ -310,7 +310,7 @@ fn pack_session(store: &Store, key: &SessionKey, stamps: &Stamps) -> Result<(boo
                     && let Ok(mut bytes) = std::fs::File::open(&place.path)
                     && archive.compare(&mut bytes)? == Comparison::Differs
                 {
-                    odd.push(place.path.clone());
+                    odd.push(place.path);
                 }
             }
             wrote |= archive.repack()?;

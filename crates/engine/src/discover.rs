@@ -5,8 +5,9 @@
 //! seen them unchanged before.
 
 mod collector;
+mod sightings;
 
-use retro_agents::{AGENTS, Agent, Encoding, Found, Places, UNSUPPORTED};
+use retro_agents::{AGENTS, Agent, Encoding, Found, Places, Sight, UNSUPPORTED};
 use retro_model::SessionKey;
 use retro_store::Stamps;
 use std::collections::HashSet;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Config, World};
 pub(crate) use collector::Collector;
+use sightings::Sightings;
 
 /// Bytes of a file that are read to tell whose it is.
 pub(crate) const HEAD_BYTES: usize = 64 * 1024;
@@ -98,39 +100,65 @@ pub struct Discovery {
 
 /// Looks at every root of every agent, or of one.
 pub fn discover(world: &World, config: &Config, only: Option<&str>, known: &Stamps) -> Discovery {
-    let mut collector = Collector::new(config, known);
-    let walked = walk(world, config, only, &mut |agent, file| collector.take(agent, file));
-    walked.with(collector.finish())
+    discover_with(world, config, only, known, Collector::finish)
 }
 
-/// Where a walk over the agents' roots led.
+/// The same, but sessions without news are only counted.
+pub(crate) fn discover_news(world: &World, config: &Config, only: Option<&str>, known: &Stamps) -> Discovery {
+    discover_with(world, config, only, known, Collector::finish_news)
+}
+
+fn discover_with<'a>(
+    world: &World,
+    config: &Config,
+    only: Option<&str>,
+    known: &'a Stamps,
+    finish: impl FnOnce(Collector<'a>) -> Discovery,
+) -> Discovery {
+    let mut collector = Collector::new(config, known);
+    let roots = each_file(world, config, only, &mut |agent, sight| collector.see(agent, sight));
+    Discovery { roots, unsupported: unsupported(&world.home), ..finish(collector) }
+}
+
+/// A walk whose files wait for their stamps.
 pub(crate) struct Walked {
+    files: Sightings,
     roots: Vec<(&'static str, PathBuf)>,
     unsupported: Vec<&'static str>,
 }
 
-/// Walks over every root of every agent, or of one, and tells each file.
-pub(crate) fn walk(
-    world: &World,
-    config: &Config,
-    only: Option<&str>,
-    told: &mut dyn FnMut(&'static dyn Agent, Found),
-) -> Walked {
-    let mut walked = Walked { roots: Vec::new(), unsupported: unsupported(&world.home) };
-    for agent in AGENTS.iter().copied().filter(|agent| only.is_none_or(|name| name == agent.name())) {
-        for root in roots(world, config, agent) {
-            agent.discover(&root, &mut |found| told(agent, found));
-            walked.roots.push((agent.name(), root));
-        }
-    }
-    walked
+/// Looks at every root of every agent, or of one, before the stamps are known.
+pub(crate) fn walk(world: &World, config: &Config, only: Option<&str>) -> Walked {
+    let mut files = Sightings::roomy();
+    let roots = each_file(world, config, only, &mut |agent, sight| files.keep(agent, sight));
+    Walked { files, roots, unsupported: unsupported(&world.home) }
 }
 
 impl Walked {
-    /// The same with the files that were collected.
-    pub(crate) fn with(self, found: Discovery) -> Discovery {
+    /// What [`discover`] would have found, or [`discover_news`].
+    pub(crate) fn compared(self, config: &Config, known: &Stamps, only_news: bool) -> Discovery {
+        let mut collector = Collector::new(config, known);
+        self.files.tell(&mut collector);
+        let found = if only_news { collector.finish_news() } else { collector.finish() };
         Discovery { roots: self.roots, unsupported: self.unsupported, ..found }
     }
+}
+
+/// Tells every file of every root, and says which roots there are.
+fn each_file(
+    world: &World,
+    config: &Config,
+    only: Option<&str>,
+    told: &mut dyn FnMut(&'static dyn Agent, Sight<'_>),
+) -> Vec<(&'static str, PathBuf)> {
+    let mut walked = Vec::new();
+    for agent in AGENTS.iter().copied().filter(|agent| only.is_none_or(|name| name == agent.name())) {
+        for root in roots(world, config, agent) {
+            agent.discover(&root, &mut |sight| told(agent, sight));
+            walked.push((agent.name(), root));
+        }
+    }
+    walked
 }
 
 /// The roots of an agent that exist, each once, however many names lead there.

@@ -48,7 +48,7 @@ pub fn discover(
         return Ok(home);
     }
     for agent in AGENTS.iter().copied().filter(wanted) {
-        agent.discover(&path, &mut |found| collector.take(agent, found));
+        agent.discover(&path, &mut |sight| collector.see(agent, sight));
     }
     let as_root = collector.finish();
     if !as_root.sessions.is_empty() {

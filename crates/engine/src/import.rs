@@ -53,7 +53,7 @@ pub fn import(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Imported, Error> {
     let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
-    let known = store.index()?.stamps()?;
+    let (_, known) = store.index_and_stamps()?;
     let found = match &options.from {
         Some(path) => from::discover(world, config, path, Some(&options.agent), &known)?,
         None => discover(world, config, Some(&options.agent), &known),

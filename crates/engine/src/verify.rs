@@ -81,7 +81,7 @@ fn stamp_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
     index.failures()?;
     let mut problems = Vec::new();
     for row in index.stamps()?.iter() {
-        let (path, Some(id)) = (&row.path, &row.session) else { continue };
+        let (path, Some(id)) = (&row.path, row.session.as_deref()) else { continue };
         let file = store.session(&SessionKey::new(&row.agent, id))?;
         let entry = file.as_ref().and_then(|file| file.sources.get(&row.source));
         // Where a source lay is not known of a session file that was made anew.

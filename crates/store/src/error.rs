@@ -148,9 +148,12 @@ impl Error {
     }
 }
 
-/// Whether SQLite says that its file is none, or no whole one.
+/// Whether SQLite says that its file is none, or no whole one, or a value in it is none of ours.
 pub(crate) fn is_broken(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+        || matches!(error, FromSqlConversionFailure(..) | InvalidColumnType(..) | IntegralValueOutOfRange(..))
 }
 
 fn is_unwritable(error: &rusqlite::Error) -> bool {

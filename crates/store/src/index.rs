@@ -6,6 +6,7 @@
 //! left alone. `schema.rs` holds the tables, `rows.rs` what stands in them,
 //! `writer.rs` what changes them; no SQL stands anywhere else.
 
+mod place;
 mod responses;
 mod rows;
 mod schema;
@@ -25,7 +26,7 @@ pub use writer::Writer;
 
 use crate::error::is_broken;
 use crate::layout::INDEX;
-use crate::{Error, Store};
+use crate::{Error, Lock, Store};
 use schema::{SCHEMA, TABLES};
 
 /// How long a write waits for another.
@@ -33,6 +34,13 @@ const BUSY: Duration = Duration::from_secs(5);
 
 /// Statements kept ready.
 const STATEMENTS: usize = 64;
+
+/// Pages that are kept ready while a table is read from one end to the other: none is
+/// asked for twice, and memory that was never used before is what costs most.
+const SCAN_PAGES: i64 = 24;
+
+/// What is kept ready otherwise, as SQLite counts it: kilobytes, below zero.
+const CACHE_PAGES: i64 = -2000;
 
 /// The open database.
 #[derive(Debug)]
@@ -48,14 +56,39 @@ impl Store {
         let path = folder.join(Index::FILE);
         self.files.ensure_dir(&folder)?;
         self.files.own(&path)?;
+        // An empty one is just being made.
+        if std::fs::metadata(&path).is_ok_and(|meta| meta.len() > 0) {
+            match Index::open(&path) {
+                Ok(Some(index)) => return Ok(index),
+                Ok(None) => {}
+                Err(error) if error.is_broken_index() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        // One makes it: several that turn the same empty file into a database get in each other's way.
+        let making = self.lock_making()?;
         if !path.is_file() {
             // Made by us, so that it is the user's alone; SQLite gives its other files the same rights.
             self.files.disk.write_at(&path, 0, &[]).map_err(Error::io("write", &path))?;
         }
         match Index::open(&path) {
             Ok(Some(index)) => Ok(index),
-            Ok(None) => self.index_anew(),
-            Err(error) if error.is_broken_index() => self.index_anew(),
+            Ok(None) => self.make_anew(&making),
+            Err(error) if error.is_broken_index() => self.make_anew(&making),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the index and reads the stamps of all files. One in which they cannot be
+    /// read is broken, and made anew: then every file is looked at again.
+    pub fn index_and_stamps(&self) -> Result<(Index, Stamps), Error> {
+        let index = self.index()?;
+        match index.stamps() {
+            Ok(stamps) => Ok((index, stamps)),
+            Err(error) if error.is_broken_index() => {
+                drop(index);
+                Ok((self.index_anew()?, Stamps::default()))
+            }
             Err(error) => Err(error),
         }
     }
@@ -86,6 +119,10 @@ impl Store {
     /// Moves the index aside and makes a new, empty one: for when a question shows
     /// that it is broken.
     pub fn index_anew(&self) -> Result<Index, Error> {
+        self.make_anew(&self.lock_making()?)
+    }
+
+    fn make_anew(&self, _making: &Lock) -> Result<Index, Error> {
         let path = self.root().join(INDEX).join(Index::FILE);
         let disk = &self.files.disk;
         for ending in ["-wal", "-shm"] {
@@ -113,10 +150,11 @@ impl Index {
         let connection = Connection::open_with_flags(path, flags).map_err(Error::index(path))?;
         let index = Index { connection, path: path.to_owned() };
         index.prepare().map_err(Error::index(path))?;
-        let found: u32 = index
-            .connection
-            .query_row("PRAGMA user_version", [], |row| row.get(0))
-            .map_err(Error::index(path))?;
+        let mut found = index.version()?;
+        if found == 0 && !index.is_empty()? {
+            // Somebody else may have made it between the two questions.
+            found = index.version()?;
+        }
         if found > SCHEMA {
             return Err(Error::Newer { path: path.to_owned(), found, known: SCHEMA });
         }
@@ -160,6 +198,10 @@ impl Index {
         self.connection.pragma_update(None, "synchronous", "normal")
     }
 
+    fn version(&self) -> Result<u32, Error> {
+        Ok(self.one("PRAGMA user_version", [], |row| row.get(0))?.unwrap_or(0))
+    }
+
     fn is_empty(&self) -> Result<bool, Error> {
         let tables: i64 = self.one("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?.unwrap_or(0);
         Ok(tables == 0)
@@ -189,16 +231,18 @@ impl Index {
     /// The stamp of every source file seen, by path.
     pub fn stamps(&self) -> Result<Stamps, Error> {
         let mut stamps = Stamps::roomy();
-        self.all(&format!("SELECT {} FROM places", rows::PLACE), [], |row| stamps.read(row))?;
-        Ok(stamps.sorted())
+        self.cache(SCAN_PAGES)?;
+        self.all(&format!("SELECT {} FROM places", place::PLACE), [], |row| stamps.read(row))?;
+        self.cache(CACHE_PAGES)?;
+        Ok(stamps.by_path())
     }
 
     /// The stamps of one session's files.
     pub fn stamps_of(&self, key: &SessionKey) -> Result<Stamps, Error> {
-        let text = format!("SELECT {} FROM places WHERE agent = ?1 AND session = ?2", rows::PLACE);
+        let text = format!("SELECT {} FROM places WHERE owner = ?1", place::PLACE);
         let mut stamps = Stamps::default();
-        self.all(&text, (&key.agent, &key.id), |row| stamps.read(row))?;
-        Ok(stamps.sorted())
+        self.all(&text, [place::owner_of(key)], |row| stamps.read(row))?;
+        Ok(stamps.by_path())
     }
 
     /// How far each source of a session was read, by source and revision.
@@ -257,6 +301,10 @@ impl Index {
     /// Remembers a value under a name.
     pub fn set_meta(&self, key: &str, value: &str) -> Result<(), Error> {
         self.write(|writer| writer.set_meta(key, value))
+    }
+
+    fn cache(&self, pages: i64) -> Result<(), Error> {
+        self.connection.pragma_update(None, "cache_size", pages).map_err(Error::index(&self.path))
     }
 
     fn all<T>(

@@ -62,6 +62,9 @@ pub(crate) const QUEUE: &str = "queue";
 pub(crate) const HEAD: &str = "store.json";
 pub(crate) const LOCK: &str = "lock";
 
+/// Locked, in the folder of the index, while one is made.
+pub(crate) const MAKING: &str = "making";
+
 /// Ending of a file that is being written beside its place.
 pub(crate) const PART: &str = ".part";
 

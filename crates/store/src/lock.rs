@@ -5,10 +5,11 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use crate::layout::LOCK;
+use crate::layout::{INDEX, LOCK, MAKING};
 use crate::{Error, Store};
 
 /// How often a waiting program asks again.
@@ -24,21 +25,35 @@ impl Store {
     /// Takes the lock if nobody holds it.
     pub fn try_lock(&self) -> Result<Option<Lock>, Error> {
         let path = self.root().join(LOCK);
-        self.files.own(&path)?;
-        let open = || OpenOptions::new().read(true).write(true).open(&path);
-        let file = match open() {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                self.files.disk.write_at(&path, 0, &[]).map_err(Error::io("write", &path))?;
-                open()
-            }
-            opened => opened,
-        };
-        let file = file.map_err(Error::io("open", &path))?;
+        let file = self.lock_file(&path)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Lock { _held: file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(Error::io("lock", &path)(error)),
         }
+    }
+
+    /// Waits for the right to make the index, which is had for moments only. Not the lock
+    /// of writers: who only asks makes an index too.
+    pub(crate) fn lock_making(&self) -> Result<Lock, Error> {
+        let path = self.root().join(INDEX).join(MAKING);
+        let file = self.lock_file(&path)?;
+        file.lock().map_err(Error::io("lock", &path))?;
+        Ok(Lock { _held: file })
+    }
+
+    /// A file to lock, made if it is not there.
+    fn lock_file(&self, path: &Path) -> Result<File, Error> {
+        self.files.own(path)?;
+        let open = || OpenOptions::new().read(true).write(true).open(path);
+        let file = match open() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.files.disk.write_at(path, 0, &[]).map_err(Error::io("write", path))?;
+                open()
+            }
+            opened => opened,
+        };
+        file.map_err(Error::io("open", path))
     }
 
     /// Waits for the lock; nothing if `stop` says so first.

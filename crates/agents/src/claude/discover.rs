@@ -8,12 +8,13 @@
 //! Never looked at: `~/.claude.json` and everything else that holds an account.
 
 use retro_model::{SourceKey, SourceKind};
+use std::borrow::Cow;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::walk::{Unreadable, below, names, through, unreadable};
-use crate::{Encoding, Format, Found, Owner, Places, Stat};
+use crate::walk::{Names, Unreadable, below, through, unreadable};
+use crate::{Encoding, Format, Places, Sight, Stat, Whose};
 
 /// The folders in which it may keep its logs. `CLAUDE_CONFIG_DIR`, a list as
 /// other tools read it, replaces the usual two.
@@ -29,7 +30,7 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
 }
 
 /// Reports every file below `root` that belongs to a session or serves many.
-pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
+pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
     let mut walk = Walk { root, found };
     for folder in ["projects", "todos", "tasks", "file-history", "image-cache", "paste-cache", "plans"] {
         walk.folder(folder);
@@ -40,21 +41,21 @@ pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
 
 struct Walk<'a> {
     root: &'a Path,
-    found: &'a mut dyn FnMut(Found),
+    found: &'a mut dyn FnMut(Sight<'_>),
 }
 
 impl Walk<'_> {
     fn folder(&mut self, name: &str) {
         through(&self.root.join(name), usize::MAX, &mut |entry| {
             match entry {
-                Err(Unreadable { path, reason }) => self.unreadable(path, reason),
+                Err(Unreadable { path, reason }) => self.unreadable(path, &reason),
                 Ok(entry) if entry.is_dir && entry.is_named(".jsonl") => {
-                    self.unreadable(entry.path, "a folder, not a file".to_owned());
+                    self.unreadable(entry.path, "a folder, not a file");
                 }
                 Ok(entry) if entry.is_dir => return true,
                 Ok(entry) => {
                     if let Some(below) = below(self.root, entry.path) {
-                        self.file(entry.path, &names(&below), &|| entry.metadata());
+                        self.file(entry.path, &Names::of(&below), &|| entry.metadata());
                     }
                 }
             }
@@ -67,33 +68,33 @@ impl Walk<'_> {
         let Some(place) = place(names) else { return };
         let meta = match metadata() {
             Ok(meta) if meta.is_file() => meta,
-            Ok(_) => return self.unreadable(path, "not a regular file".to_owned()),
+            Ok(_) => return self.unreadable(path, "not a regular file"),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-            Err(error) => return self.unreadable(path, error.to_string()),
+            Err(error) => return self.unreadable(path, &error.to_string()),
         };
-        let (owner, source) = match place {
-            Place::Main(session) => (Owner::Session(session), SourceKey::main()),
-            Place::Of(session, source) => (Owner::Session(session), SourceKey::new(&source)),
-            Place::FlatAgent(source) => (Owner::Inside, SourceKey::new(&source)),
+        let name;
+        let (owner, source) = match &place {
+            Place::Main(session) => (Whose::Session(session), SourceKey::MAIN),
+            Place::Of(session, source) => (Whose::Session(session), &**source),
+            Place::FlatAgent(source) => (Whose::Inside, *source),
             Place::Shared => {
-                let name = shared_name(self.root, names);
-                let source = SourceKey::new(&name);
-                (Owner::Shared(name), source)
+                name = shared_name(self.root, names);
+                (Whose::Shared(&name), &*name)
             }
         };
-        let (kind, format) = match &owner {
-            Owner::Shared(_) if names == ["history.jsonl"] => (SourceKind::Log, Format::Opaque),
-            Owner::Shared(_) => (SourceKind::Document, Format::Opaque),
-            _ => form(source.as_str()),
+        let (kind, format) = match owner {
+            Whose::Shared(_) if names == ["history.jsonl"] => (SourceKind::Log, Format::Opaque),
+            Whose::Shared(_) => (SourceKind::Document, Format::Opaque),
+            _ => form(source),
         };
         let extra = matches!(names.first(), Some(&("file-history" | "image-cache" | "paste-cache")));
-        (self.found)(Found {
+        (self.found)(Sight {
             owner,
             source,
             kind,
             format,
             encoding: Encoding::Plain,
-            path: path.to_owned(),
+            path,
             stat: Stat::of(&meta),
             extra,
             unreadable: None,
@@ -101,25 +102,25 @@ impl Walk<'_> {
         });
     }
 
-    fn unreadable(&mut self, path: &Path, reason: String) {
-        (self.found)(unreadable(self.root, path, reason));
+    fn unreadable(&mut self, path: &Path, reason: &str) {
+        unreadable(self.root, path, reason, self.found);
     }
 }
 
 /// What a file is, by its place alone.
 #[derive(Debug, PartialEq, Eq)]
-enum Place {
+enum Place<'n> {
     /// The main log of a session.
-    Main(String),
+    Main(&'n str),
     /// Another part of a session.
-    Of(String, String),
+    Of(&'n str, Cow<'n, str>),
     /// A sub-agent's log beside the main logs (2.0.x): its contents name the session.
-    FlatAgent(String),
+    FlatAgent(&'n str),
     /// Serves many sessions, or none.
     Shared,
 }
 
-fn place(names: &[&str]) -> Option<Place> {
+fn place<'n>(names: &[&'n str]) -> Option<Place<'n>> {
     match names {
         ["history.jsonl"] => Some(Place::Shared),
         ["plans", name] if name.ends_with(".md") => Some(Place::Shared),
@@ -128,53 +129,45 @@ fn place(names: &[&str]) -> Option<Place> {
         ["projects", _, name] => {
             let stem = name.strip_suffix(".jsonl").filter(|stem| !stem.is_empty())?;
             Some(match stem.starts_with("agent-") {
-                true => Place::FlatAgent(stem.to_owned()),
-                false => Place::Main(stem.to_owned()),
+                true => Place::FlatAgent(stem),
+                false => Place::Main(stem),
             })
         }
-        ["projects", _, session, inner @ ..] => {
-            Some(Place::Of((*session).to_owned(), part_of_session(inner)?))
-        }
+        ["projects", _, session, inner @ ..] => Some(Place::Of(session, part_of_session(inner)?)),
         ["todos", name] => {
             let (session, agent) = name.strip_suffix(".json")?.split_once("-agent-")?;
-            let source = if session == agent { "todos".to_owned() } else { format!("todos-{agent}") };
-            Some(Place::Of(session.to_owned(), source))
+            let source = if session == agent { "todos".into() } else { format!("todos-{agent}").into() };
+            Some(Place::Of(session, source))
         }
         ["tasks", session, name] => {
             let task = name.strip_suffix(".json")?;
-            Some(Place::Of((*session).to_owned(), format!("task-{task}")))
+            Some(Place::Of(session, format!("task-{task}").into()))
         }
-        ["file-history" | "image-cache", session, name] => {
-            Some(Place::Of((*session).to_owned(), (*name).to_owned()))
-        }
+        ["file-history" | "image-cache", session, name] => Some(Place::Of(session, (*name).into())),
         ["image-cache" | "paste-cache", ..] => Some(Place::Shared),
         _ => None,
     }
 }
 
 /// Our name of a file below a session's own folder.
-fn part_of_session(inner: &[&str]) -> Option<String> {
-    let name = inner.last()?;
+fn part_of_session<'n>(inner: &[&'n str]) -> Option<Cow<'n, str>> {
+    let name = *inner.last()?;
     if name.contains(".tmp") || name.ends_with(".lock") {
         return None;
     }
     Some(match inner {
-        ["custom-title.json"] => "custom-title".to_owned(),
-        ["tool-results", ..] => (*name).to_owned(),
+        ["custom-title.json"] => "custom-title".into(),
+        ["tool-results", ..] => name.into(),
         // One journal a workflow run, named by the run's folder.
         ["subagents", run @ .., "journal.jsonl"] => match run.last() {
-            Some(run) => format!("{run}.journal"),
-            None => "journal".to_owned(),
+            Some(run) => format!("{run}.journal").into(),
+            None => "journal".into(),
         },
-        _ if name.starts_with("agent-") && name.ends_with(".jsonl") => {
-            name.strip_suffix(".jsonl")?.to_owned()
-        }
-        _ if name.starts_with("agent-") && name.ends_with(".meta.json") => {
-            name.strip_suffix(".json")?.to_owned()
-        }
-        _ if name.starts_with("wf_") && name.ends_with(".json") => name.strip_suffix(".json")?.to_owned(),
+        _ if name.starts_with("agent-") && name.ends_with(".jsonl") => name.strip_suffix(".jsonl")?.into(),
+        _ if name.starts_with("agent-") && name.ends_with(".meta.json") => name.strip_suffix(".json")?.into(),
+        _ if name.starts_with("wf_") && name.ends_with(".json") => name.strip_suffix(".json")?.into(),
         // Not known yet; kept all the same.
-        inner => inner.join("."),
+        inner => inner.join(".").into(),
     })
 }
 
@@ -209,9 +202,9 @@ mod tests {
 
     #[test]
     fn every_file_has_its_place() {
-        let of = |session: &str, source: &str| Some(Place::Of(session.into(), source.into()));
-        assert_eq!(place(&["projects", "p", "s1.jsonl"]), Some(Place::Main("s1".into())));
-        assert_eq!(place(&["projects", "p", "agent-1f.jsonl"]), Some(Place::FlatAgent("agent-1f".into())));
+        let of = |session: &'static str, source: &'static str| Some(Place::Of(session, source.into()));
+        assert_eq!(place(&["projects", "p", "s1.jsonl"]), Some(Place::Main("s1")));
+        assert_eq!(place(&["projects", "p", "agent-1f.jsonl"]), Some(Place::FlatAgent("agent-1f")));
         assert_eq!(place(&["projects", "p", "s1", "subagents", "agent-a1.jsonl"]), of("s1", "agent-a1"));
         assert_eq!(
             place(&["projects", "p", "s1", "subagents", "agent-a1.meta.json"]),

@@ -39,7 +39,7 @@ use retro_model::{SessionKey, SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
 
 use crate::script::Script;
-use crate::{Agent, Deletion, Draft, Format, Found, Kindred, Parse, Part, Places, Row};
+use crate::{Agent, Deletion, Draft, Format, Kindred, Parse, Part, Places, Row, Sight};
 
 /// Claude Code, the command line program, its desktop app and its editor extensions.
 pub(crate) struct Claude;
@@ -69,7 +69,7 @@ impl Agent for Claude {
         discover::roots(places)
     }
 
-    fn discover(&self, root: &Path, found: &mut dyn FnMut(Found)) {
+    fn discover(&self, root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
         discover::walk(root, found);
     }
 

@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::identify::{Signs, signs};
 use super::{names, threads};
 use crate::walk::{Unreadable, lossy, through, unreadable};
-use crate::{Encoding, Format, Found, Owner, Places, Stat};
+use crate::{Encoding, Format, Places, Sight, Stat, Whose};
 
 /// Bytes of a log without a rollout's name that are read to tell what it is.
 const PEEK_BYTES: u64 = 16 * 1024;
@@ -63,9 +63,11 @@ fn classify(root: &Path) -> RootKind {
 }
 
 /// Reports every file below `root` that belongs to a thread or serves many.
-pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
+pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
     let kind = classify(root);
-    let mut walk = Walk { root, threads: BTreeSet::new(), elsewhere: HashSet::new(), found };
+    let has_rows = matches!(kind, RootKind::SqliteHome(_));
+    let threads = has_rows.then(BTreeSet::new);
+    let mut walk = Walk { root, threads, elsewhere: HashSet::new(), found };
     match &kind {
         RootKind::JsonlDir => walk.folder(root, usize::MAX),
         RootKind::SqliteHome(_) | RootKind::SessionsDir => {
@@ -82,11 +84,11 @@ pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
 
 struct Walk<'a> {
     root: &'a Path,
-    /// Threads that have a rollout here.
-    threads: BTreeSet<String>,
+    /// Threads that have a rollout here, if there are rows that want to know.
+    threads: Option<BTreeSet<String>>,
     /// Rollouts outside of this root that were reported.
     elsewhere: HashSet<PathBuf>,
-    found: &'a mut dyn FnMut(Found),
+    found: &'a mut dyn FnMut(Sight<'_>),
 }
 
 impl Walk<'_> {
@@ -95,14 +97,14 @@ impl Walk<'_> {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(Unreadable { path, reason }) => {
-                    self.unreadable(path, reason);
+                    self.unreadable(path, &reason);
                     return false;
                 }
             };
-            let name = lossy(entry.path.file_name().unwrap_or_default().as_encoded_bytes());
+            let name = lossy(entry.name.as_encoded_bytes());
             let is_log = names::log_stem(&name).is_some();
             match (entry.is_dir, is_log) {
-                (true, true) if depth > 1 => self.unreadable(entry.path, "a folder, not a file".to_owned()),
+                (true, true) if depth > 1 => self.unreadable(entry.path, "a folder, not a file"),
                 (false, true) => self.log(entry.path, &name, &|| entry.metadata()),
                 _ => {}
             }
@@ -113,32 +115,32 @@ impl Walk<'_> {
     fn log(&mut self, path: &Path, name: &str, metadata: &dyn Fn() -> io::Result<Metadata>) {
         let meta = match metadata() {
             Ok(meta) if meta.is_file() => meta,
-            Ok(_) => return self.unreadable(path, "not a regular file".to_owned()),
+            Ok(_) => return self.unreadable(path, "not a regular file"),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-            Err(error) => return self.unreadable(path, error.to_string()),
+            Err(error) => return self.unreadable(path, &error.to_string()),
         };
         let stat = Stat::of(&meta);
         if let Some(rollout) = names::rollout(name) {
-            self.threads.insert(rollout.thread.clone());
-            return self.report(path, Owner::Session(rollout.thread), rollout.source, rollout.encoding, stat);
+            self.has_rollout(rollout.thread);
+            return self.report(path, Whose::Session(rollout.thread), rollout.source, rollout.encoding, stat);
         }
         if SHARED.contains(&name) && path.parent() == Some(self.root) {
             return self.shared(path, name, stat);
         }
         let (_, encoding) = names::log_stem(name).unwrap_or((name, Encoding::Plain));
         if encoding == Encoding::Zstd {
-            return self.report(path, Owner::Inside, SourceKey::main(), encoding, stat);
+            return self.report(path, Whose::Inside, SourceKey::MAIN, encoding, stat);
         }
         match peek(path) {
-            Err(error) => self.unreadable(path, error.to_string()),
+            Err(error) => self.unreadable(path, &error.to_string()),
             Ok(Signs::Rollout(thread, source)) => {
-                self.threads.insert(thread.clone());
-                self.report(path, Owner::Session(thread), source, encoding, stat);
+                self.has_rollout(&thread);
+                self.report(path, Whose::Session(&thread), &source, encoding, stat);
             }
             Ok(Signs::Stream(thread)) => {
-                self.report(path, Owner::Session(thread), SourceKey::new(names::EXEC), encoding, stat);
+                self.report(path, Whose::Session(&thread), names::EXEC, encoding, stat);
             }
-            Ok(Signs::Nameless) => self.unreadable(path, "unsupported: no thread id".to_owned()),
+            Ok(Signs::Nameless) => self.unreadable(path, "unsupported: no thread id"),
             // Somebody else's log.
             Ok(Signs::Nothing | Signs::Foreign) => {}
         }
@@ -148,7 +150,7 @@ impl Walk<'_> {
     fn database(&mut self, path: &Path) {
         let threads = match threads::read(path) {
             Ok(threads) => threads,
-            Err(error) => return self.unreadable(path, error.to_string()),
+            Err(error) => return self.unreadable(path, &error.to_string()),
         };
         let change = std::fs::metadata(path).map(|meta| Stat::of(&meta)).unwrap_or_default();
         for (thread, mut row) in threads {
@@ -158,7 +160,7 @@ impl Walk<'_> {
                 self.elsewhere(&rollout);
             }
             // The program keeps rows of threads whose log is gone: without one there is no session.
-            if row.is_empty() || !self.threads.contains(&thread) {
+            if row.is_empty() || !self.threads.as_ref().is_some_and(|threads| threads.contains(&thread)) {
                 continue;
             }
             let (kind, format) = names::form(names::STATE);
@@ -172,17 +174,17 @@ impl Walk<'_> {
             let mut place = path.as_os_str().to_owned();
             place.push("#");
             place.push(&thread);
-            (self.found)(Found {
-                owner: Owner::Session(thread),
-                source: SourceKey::new(names::STATE),
+            (self.found)(Sight {
+                owner: Whose::Session(&thread),
+                source: names::STATE,
                 kind,
                 format,
                 encoding: Encoding::Plain,
-                path: PathBuf::from(place),
+                path: Path::new(&place),
                 stat,
                 extra: false,
                 unreadable: None,
-                content: Some(content.into()),
+                content: Some(&content),
             });
         }
     }
@@ -200,10 +202,15 @@ impl Walk<'_> {
         }
     }
 
-    fn report(&mut self, path: &Path, owner: Owner, source: SourceKey, encoding: Encoding, stat: Stat) {
-        let (kind, format) = names::form(source.as_str());
-        let path = path.to_owned();
-        (self.found)(Found {
+    fn has_rollout(&mut self, thread: &str) {
+        if let Some(threads) = &mut self.threads {
+            threads.insert(thread.to_owned());
+        }
+    }
+
+    fn report(&mut self, path: &Path, owner: Whose<'_>, source: &str, encoding: Encoding, stat: Stat) {
+        let (kind, format) = names::form(source);
+        (self.found)(Sight {
             owner,
             source,
             kind,
@@ -219,13 +226,13 @@ impl Walk<'_> {
 
     fn shared(&mut self, path: &Path, name: &str, stat: Stat) {
         let name = shared_name(self.root, name);
-        (self.found)(Found {
-            source: SourceKey::new(&name),
-            owner: Owner::Shared(name),
+        (self.found)(Sight {
+            source: &name,
+            owner: Whose::Shared(&name),
             kind: SourceKind::Log,
             format: Format::Opaque,
             encoding: Encoding::Plain,
-            path: path.to_owned(),
+            path,
             stat,
             extra: false,
             unreadable: None,
@@ -233,8 +240,8 @@ impl Walk<'_> {
         });
     }
 
-    fn unreadable(&mut self, path: &Path, reason: String) {
-        (self.found)(unreadable(self.root, path, reason));
+    fn unreadable(&mut self, path: &Path, reason: &str) {
+        unreadable(self.root, path, reason, self.found);
     }
 }
 

@@ -18,8 +18,8 @@ const LINES_MAX: usize = 8;
 /// What the first lines of a log give away.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Signs {
-    /// A rollout of this thread, and which source of it.
-    Rollout(String, SourceKey),
+    /// A rollout of this thread, and our name of the source that it is.
+    Rollout(String, String),
     /// What `codex exec --json` printed of this thread.
     Stream(String),
     /// What it printed up to 0.42, which names no thread.
@@ -38,8 +38,8 @@ pub(super) fn identify(path: &Path, head: &[u8]) -> Option<Kindred> {
         (Signs::Nothing, Some(_)) if head.len() < HEAD_BYTES_MAX => {
             (Owner::Shared(file_name.to_owned()), SourceKey::main())
         }
-        (_, Some(rollout)) => (Owner::Session(rollout.thread), rollout.source),
-        (Signs::Rollout(thread, source), None) => (Owner::Session(thread), source),
+        (_, Some(rollout)) => (Owner::Session(rollout.thread.to_owned()), SourceKey::new(rollout.source)),
+        (Signs::Rollout(thread, source), None) => (Owner::Session(thread), SourceKey::new(&source)),
         (Signs::Stream(thread), None) => (Owner::Session(thread), SourceKey::new(names::EXEC)),
         (Signs::Nameless | Signs::Nothing | Signs::Foreign, None) => return None,
     };
@@ -59,7 +59,7 @@ pub(super) fn signs(head: &[u8]) -> Signs {
                 return signs;
             }
         } else if let Some(thread) = cut_meta(record) {
-            return Signs::Rollout(thread, SourceKey::main());
+            return Signs::Rollout(thread, SourceKey::MAIN.to_owned());
         }
     }
     if seen || head.contains(&b'{') { Signs::Foreign } else { Signs::Nothing }
@@ -79,7 +79,8 @@ fn sign(record: &Json<'_>) -> Option<Signs> {
         Some(_) => None,
         // The header of a bare file (0.8 - 0.29).
         None if record.get("instructions").is_some() && record.get("timestamp").is_some() => {
-            field::some(record, "id").map(|thread| Signs::Rollout(thread.to_owned(), SourceKey::main()))
+            field::some(record, "id")
+                .map(|thread| Signs::Rollout(thread.to_owned(), SourceKey::MAIN.to_owned()))
         }
         None if record.get("msg").is_some_and(Json::is_object) && record.get("id").is_some() => {
             Some(Signs::Nameless)
@@ -90,13 +91,10 @@ fn sign(record: &Json<'_>) -> Option<Signs> {
 
 /// Which source of its thread a renamed rollout is. The id of a further file
 /// stands only in its name; its time tells it from others as well.
-fn source(meta: &Json<'_>, thread: &str) -> SourceKey {
+fn source(meta: &Json<'_>, thread: &str) -> String {
     let base = meta.get("history_base").and_then(|base| field::some(base, "thread_id"));
     let went_back = base == Some(thread) && meta.get("forked_from_id").is_none_or(Json::is_null);
-    match field::some(meta, "timestamp").filter(|_| went_back) {
-        Some(time) => SourceKey::new(time),
-        None => SourceKey::main(),
-    }
+    field::some(meta, "timestamp").filter(|_| went_back).unwrap_or(SourceKey::MAIN).to_owned()
 }
 
 /// The thread of a `session_meta` that is longer than the head: it holds the

@@ -46,7 +46,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::quoted;
 use crate::script::Script;
-use crate::{Agent, Draft, Format, Found, Kindred, Migrated, Parse, Part, Places, Row};
+use crate::{Agent, Draft, Format, Kindred, Migrated, Parse, Part, Places, Row, Sight};
 
 /// Codex, the command line program, its desktop app and its editor extensions.
 pub(crate) struct Codex;
@@ -76,7 +76,7 @@ impl Agent for Codex {
         discover::roots(places)
     }
 
-    fn discover(&self, root: &Path, found: &mut dyn FnMut(Found)) {
+    fn discover(&self, root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
         discover::walk(root, found);
     }
 

@@ -17,17 +17,17 @@ pub(super) const STATE: &str = "state";
 
 /// A rollout, as its file name tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rollout {
+pub(super) struct Rollout<'n> {
     /// The thread.
-    pub thread: String,
-    /// Which source of it.
-    pub source: SourceKey,
+    pub thread: &'n str,
+    /// Our name of the source that it is.
+    pub source: &'n str,
     /// How it lies on disk.
     pub encoding: Encoding,
 }
 
 /// Reads the name of a rollout.
-pub(super) fn rollout(file_name: &str) -> Option<Rollout> {
+pub(super) fn rollout(file_name: &str) -> Option<Rollout<'_>> {
     let (stem, encoding) = log_stem(file_name)?;
     let rest = stem.strip_prefix("rollout-")?;
     // `YYYY-MM-DDThh-mm-ss-` stands before the ids.
@@ -41,8 +41,7 @@ pub(super) fn rollout(file_name: &str) -> Option<Rollout> {
     if !is_uuid(thread) || rollout.is_some_and(|rollout| !is_uuid(rollout)) {
         return None;
     }
-    let source = rollout.map_or_else(SourceKey::main, SourceKey::new);
-    Some(Rollout { thread: thread.to_owned(), source, encoding })
+    Some(Rollout { thread, source: rollout.unwrap_or(SourceKey::MAIN), encoding })
 }
 
 /// The name of a log without its endings, and how it is packed.
@@ -79,10 +78,12 @@ mod tests {
 
     #[test]
     fn a_rollout_names_its_thread() {
-        let first = rollout(&format!("rollout-2026-03-01T10-00-00-{THREAD}.jsonl")).unwrap();
-        assert_eq!((first.thread.as_str(), first.source.as_str()), (THREAD, "m"));
-        let back = rollout(&format!("rollout-2026-03-01T10-00-00-{THREAD}_{ROLLOUT}.jsonl.zst")).unwrap();
-        assert_eq!((back.thread.as_str(), back.source.as_str()), (THREAD, ROLLOUT));
+        let name = format!("rollout-2026-03-01T10-00-00-{THREAD}.jsonl");
+        let first = rollout(&name).unwrap();
+        assert_eq!((first.thread, first.source), (THREAD, "m"));
+        let name = format!("rollout-2026-03-01T10-00-00-{THREAD}_{ROLLOUT}.jsonl.zst");
+        let back = rollout(&name).unwrap();
+        assert_eq!((back.thread, back.source), (THREAD, ROLLOUT));
         assert_eq!(back.encoding, Encoding::Zstd);
         for other in [
             "rollout-2026-03-01T10-00-00-my-session.jsonl".to_owned(),

@@ -8,10 +8,11 @@
 //! files.
 
 use retro_model::{SourceKey, SourceKind};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::walk::{Entry, Unreadable, below, names, through, unreadable};
-use crate::{Encoding, Format, Found, Owner, Places, Stat};
+use crate::walk::{Entry, Names, Unreadable, below, through, unreadable};
+use crate::{Encoding, Format, Places, Sight, Stat, Whose};
 
 /// The folders in which it may keep its logs. `GROK_HOME`, a list as other tools
 /// read it, replaces the usual one.
@@ -27,18 +28,18 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
 }
 
 /// Reports every file below `root` that belongs to a session or serves many.
-pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Found)) {
+pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
     let mut walk = Walk { root, last: None, found };
     through(&root.join("sessions"), usize::MAX, &mut |entry| {
         match entry {
-            Err(Unreadable { path, reason }) => walk.unreadable(path, reason),
+            Err(Unreadable { path, reason }) => walk.unreadable(path, &reason),
             Ok(entry) if entry.is_dir && entry.depth > 1 && entry.is_named(".jsonl") => {
-                walk.unreadable(entry.path, "a folder, not a file".to_owned());
+                walk.unreadable(entry.path, "a folder, not a file");
             }
             Ok(entry) if entry.is_dir => return true,
             Ok(entry) => {
                 if let Some(below) = below(root, entry.path) {
-                    walk.file(entry.path, &names(&below), &entry);
+                    walk.file(entry.path, &Names::of(&below), &entry);
                 }
             }
         }
@@ -50,7 +51,7 @@ struct Walk<'a> {
     root: &'a Path,
     /// The session folder looked at last, and whether a conversation is in it.
     last: Option<(PathBuf, bool)>,
-    found: &'a mut dyn FnMut(Found),
+    found: &'a mut dyn FnMut(Sight<'_>),
 }
 
 impl Walk<'_> {
@@ -59,30 +60,30 @@ impl Walk<'_> {
         let Some(place) = place(names) else { return };
         let meta = match entry.metadata() {
             Ok(meta) if meta.is_file() => meta,
-            Ok(_) => return self.unreadable(path, "not a regular file".to_owned()),
+            Ok(_) => return self.unreadable(path, "not a regular file"),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
-            Err(error) => return self.unreadable(path, error.to_string()),
+            Err(error) => return self.unreadable(path, &error.to_string()),
         };
-        let shared = |kind| {
-            let name = shared_name(self.root, names);
-            let source = SourceKey::new(&name);
-            (Owner::Shared(name), source, (kind, Format::Opaque), false)
-        };
-        let (owner, source, (kind, format), extra) = match place {
-            Place::Shared(kind) => shared(kind),
+        let place = match place {
             // A folder without a conversation: a session that was opened and left.
-            Place::Of { folder, .. } if !self.has_log(folder) => shared(SourceKind::State),
-            Place::Of { session, part, extra, .. } => {
-                (Owner::Session(session.to_owned()), SourceKey::new(&part), form(&part), extra)
+            Place::Of { folder, .. } if !self.has_log(folder) => Place::Shared(SourceKind::State),
+            place => place,
+        };
+        let name;
+        let (owner, source, (kind, format), extra) = match &place {
+            Place::Of { session, part, extra, .. } => (Whose::Session(session), &**part, form(part), *extra),
+            Place::Shared(kind) => {
+                name = shared_name(self.root, names);
+                (Whose::Shared(&name), &*name, (*kind, Format::Opaque), false)
             }
         };
-        (self.found)(Found {
+        (self.found)(Sight {
             owner,
             source,
             kind,
             format,
             encoding: Encoding::Plain,
-            path: path.to_owned(),
+            path,
             stat: Stat::of(&meta),
             extra,
             unreadable: None,
@@ -103,8 +104,8 @@ impl Walk<'_> {
         has_log
     }
 
-    fn unreadable(&mut self, path: &Path, reason: String) {
-        (self.found)(unreadable(self.root, path, reason));
+    fn unreadable(&mut self, path: &Path, reason: &str) {
+        unreadable(self.root, path, reason, self.found);
     }
 }
 
@@ -112,7 +113,7 @@ impl Walk<'_> {
 #[derive(Debug, PartialEq, Eq)]
 enum Place<'n> {
     /// A part of a session, whose folder the first names lead to.
-    Of { folder: &'n [&'n str], session: &'n str, part: String, extra: bool },
+    Of { folder: &'n [&'n str], session: &'n str, part: Cow<'n, str>, extra: bool },
     /// Serves many sessions.
     Shared(SourceKind),
 }
@@ -140,7 +141,7 @@ const INTERNAL: &[&str] = &[
 ];
 
 /// Our name of a file below a session's own folder, and whether it is an extra.
-fn part_of_session(inner: &[&str]) -> Option<(String, bool)> {
+fn part_of_session<'n>(inner: &[&'n str]) -> Option<(Cow<'n, str>, bool)> {
     let name = *inner.last()?;
     let skipped = [".lock", ".tmp", ".db", "-wal", "-shm"].iter().any(|end| name.ends_with(end));
     if skipped || name.contains(".sqlite") || name == "auth.json" {
@@ -148,24 +149,24 @@ fn part_of_session(inner: &[&str]) -> Option<(String, bool)> {
     }
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     Some(match inner {
-        ["updates.jsonl"] => (SourceKey::MAIN.to_owned(), false),
-        ["chat_history.jsonl"] => ("chat".to_owned(), false),
-        ["events.jsonl" | "feedback.jsonl" | "rewind_points.jsonl"] => (stem.to_owned(), false),
-        ["plan.json" | "signals.json" | "summary.json" | "usage.json"] => (stem.to_owned(), false),
-        ["subagents", child, "meta.json" | "output.json"] => (format!("{child}.{stem}"), false),
+        ["updates.jsonl"] => (SourceKey::MAIN.into(), false),
+        ["chat_history.jsonl"] => ("chat".into(), false),
+        ["events.jsonl" | "feedback.jsonl" | "rewind_points.jsonl"] => (stem.into(), false),
+        ["plan.json" | "signals.json" | "summary.json" | "usage.json"] => (stem.into(), false),
+        ["subagents", child, "meta.json" | "output.json"] => (format!("{child}.{stem}").into(), false),
         // What a command printed, named by its call.
-        ["terminal", _] => (name.to_owned(), false),
-        ["compaction_checkpoints", _] => (format!("checkpoint-{stem}"), false),
+        ["terminal", _] => (name.into(), false),
+        ["compaction_checkpoints", _] => (format!("checkpoint-{stem}").into(), false),
         // The whole history before each compaction, and a readable form of it.
-        ["compaction_requests", _] => (format!("request-{stem}"), true),
-        ["compaction", _] => (format!("compaction.{name}"), true),
-        ["assets", ..] => (name.to_owned(), true),
-        ["prompt_context.json" | "system_prompt.txt" | "tool_definitions.json"] => (name.to_owned(), true),
+        ["compaction_requests", _] => (format!("request-{stem}").into(), true),
+        ["compaction", _] => (format!("compaction.{name}").into(), true),
+        ["assets", ..] => (name.into(), true),
+        ["prompt_context.json" | "system_prompt.txt" | "tool_definitions.json"] => (name.into(), true),
         inner => {
             let key = inner.join(".");
             let extra = INTERNAL.contains(&key.as_str());
             // Not known yet; kept all the same.
-            (key, extra)
+            (key.into(), extra)
         }
     })
 }
@@ -201,8 +202,9 @@ fn shared_name(root: &Path, names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Owner;
 
-    fn part(inner: &[&str]) -> Option<(String, bool)> {
+    fn part<'n>(inner: &[&'n str]) -> Option<(Cow<'n, str>, bool)> {
         part_of_session(inner)
     }
 
@@ -221,7 +223,7 @@ mod tests {
             (&["compaction_checkpoints", "k1.json"], "checkpoint-k1"),
             (&["news", "of-tomorrow.json"], "news.of-tomorrow.json"),
         ] {
-            assert_eq!(part(inner), Some((key.to_owned(), false)), "{inner:?}");
+            assert_eq!(part(inner), Some((key.into(), false)), "{inner:?}");
         }
         for inner in [
             &["compaction_requests", "k1.json"][..],
@@ -278,7 +280,8 @@ mod tests {
         }
         std::fs::create_dir_all(root.join("sessions/g/s3/updates.jsonl")).unwrap();
         let mut seen = Vec::new();
-        walk(&root, &mut |found| {
+        walk(&root, &mut |sight| {
+            let found = sight.keep();
             seen.push((found.owner, found.source.to_string(), found.unreadable.is_some()))
         });
         seen.sort_by_key(|(owner, source, _)| (format!("{owner:?}"), source.clone()));

@@ -45,7 +45,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::quoted;
 use crate::script::Script;
-use crate::{Agent, Draft, Format, Found, Kindred, Parse, Part, Places, Row};
+use crate::{Agent, Draft, Format, Kindred, Parse, Part, Places, Row, Sight};
 
 /// Grok Build: the terminal program, its headless runs and its ACP clients.
 pub(crate) struct Grok;
@@ -71,7 +71,7 @@ impl Agent for Grok {
         discover::roots(places)
     }
 
-    fn discover(&self, root: &Path, found: &mut dyn FnMut(Found)) {
+    fn discover(&self, root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
         discover::walk(root, found);
     }
 

@@ -42,7 +42,7 @@ pub(crate) fn read_at(home: &Path, codex_home: Option<String>) -> Home {
     let mut all = Home::default();
     for root in codex().roots(&places) {
         let mut files = Vec::new();
-        codex().discover(&root, &mut |found| files.push(found));
+        codex().discover(&root, &mut |sight| files.push(sight.keep()));
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files.into_iter().for_each(|found| all.take(found));
     }

@@ -39,7 +39,7 @@ impl Home {
         let mut all = Home::default();
         for root in agent.roots(&places) {
             let mut files = Vec::new();
-            agent.discover(&root, &mut |found| files.push(found));
+            agent.discover(&root, &mut |sight| files.push(sight.keep()));
             files.sort_by(|a, b| a.path.cmp(&b.path));
             files.into_iter().for_each(|found| all.take(agent, found));
         }

@@ -24,7 +24,7 @@ pub(super) struct Target<'a> {
     /// Revisions the store has.
     pub revisions: u32,
     /// The stamp of this very file, if it was seen before.
-    pub place: Option<&'a PlaceRow>,
+    pub place: Option<PlaceRow>,
     /// It is new, and may be written later.
     pub hurries: bool,
 }
@@ -175,7 +175,7 @@ fn archive(target: &Target<'_>, revision: u32) -> Archive {
 }
 
 fn place_log(target: &Target<'_>, rows: &Rows, stat: Stat) -> Result<Belongs, Failure> {
-    if let Some(place) = target.place
+    if let Some(place) = &target.place
         && place.revision >= 1
         && place.revision <= target.revisions
         && let Some(commit) = archive(target, place.revision).tail()?

@@ -133,7 +133,6 @@ pub struct FailureRow {
     pub at: Timestamp,
 }
 
-pub(super) const PLACE: &str = "path, agent, session, source, revision, size, mtime_ns, device, inode";
 pub(super) const SOURCE: &str = "agent, session, source, revision, kind, format, end, line_end, records, \
                                  parser_version, state, tail_hash, facts";
 pub(super) const SESSION: &str = "agent, id, title, title_rank, project, cwd, branch, started_at, ended_at, parent, bytes, mtime_ns, links, limits";

@@ -2,7 +2,7 @@
 //! number is made anew.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 5;
+pub(super) const SCHEMA: u32 = 6;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -10,8 +10,7 @@ pub(super) const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS places (
-    path BLOB PRIMARY KEY, agent TEXT NOT NULL, session TEXT, source TEXT NOT NULL, revision INTEGER NOT NULL,
-    size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL
+    path BLOB PRIMARY KEY, owner TEXT NOT NULL, stamp BLOB NOT NULL
 ) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS sources (

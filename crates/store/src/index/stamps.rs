@@ -1,27 +1,27 @@
 //! The stamps of all files that were ever captured, by path.
 //!
 //! A sync without news asks for each file of the machine once and for nothing but its
-//! stamp. So paths and ids of all rows lie in one piece of memory, a path is found by
+//! stamp. So paths and names of all rows lie in two pieces of memory, a path is found by
 //! the hash of its bytes, and a whole row is made only for who asks for it.
 
-use retro_model::SourceKey;
+use hashbrown::HashTable;
 use rusqlite::Row;
-use rusqlite::types::ValueRef;
-use std::ops::Range;
+use rusqlite::types::Type;
 use std::path::Path;
-use std::sync::OnceLock;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::PlaceRow;
-use super::rows::{path_bytes, path_from, source_from, text, unreadable, unsigned};
+use super::place::{Packed, agent_and_session};
+use super::rows::{path_bytes, path_from, text, unreadable};
+use crate::layout::source_key;
 
 /// What a file was like when it was last captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp<'a> {
     /// The session; nothing if it serves many.
     pub session: Option<&'a str>,
-    /// Which part, or the name of a file that serves many.
-    pub source: &'a SourceKey,
+    /// The key of the part that it is, or of a file that serves many.
+    pub source: &'a str,
     /// Its size.
     pub size: u64,
     /// Its last change, nanoseconds since 1970.
@@ -36,26 +36,25 @@ pub struct Stamp<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct Stamps {
     rows: Vec<Kept>,
-    /// The hash of each row's path and the row's number, in order.
-    by_path: Vec<(u64, usize)>,
+    /// The number of each row, by the hash of its path.
+    by_path: HashTable<u32>,
     /// The paths of all rows, as they stand in the index.
     paths: Vec<u8>,
-    /// Agents and sessions of all rows.
+    /// Owners and sources of all rows.
     texts: String,
 }
 
-#[derive(Debug, Clone)]
+/// A row. Its names end here, and begin where those of the row before it end.
+#[derive(Debug, Clone, Copy)]
 struct Kept {
-    path: Range<usize>,
-    agent: Range<usize>,
-    session: Option<Range<usize>>,
-    source: SourceKey,
+    path_end: u32,
+    owner_end: u32,
+    source_end: u32,
     revision: u32,
     size: u64,
     mtime_ns: i64,
     device: u64,
     inode: u64,
-    whole: OnceLock<Box<PlaceRow>>,
 }
 
 /// Files for which there is room from the start: memory that is never touched costs
@@ -67,7 +66,7 @@ impl Stamps {
     pub(super) fn roomy() -> Self {
         Stamps {
             rows: Vec::with_capacity(ROWS),
-            by_path: Vec::with_capacity(ROWS),
+            by_path: HashTable::new(),
             paths: Vec::with_capacity(ROWS * 128),
             texts: String::with_capacity(ROWS * 64),
         }
@@ -75,15 +74,44 @@ impl Stamps {
 
     /// The stamp of a file, if it was ever captured.
     pub fn stamp(&self, path: &Path) -> Option<Stamp<'_>> {
-        let row = self.find(path)?;
-        let Kept { source, size, mtime_ns, device, inode, .. } = row;
-        let session = row.session.clone().map(|session| self.text(session));
-        Some(Stamp { session, source, size: *size, mtime_ns: *mtime_ns, device: *device, inode: *inode })
+        self.stamp_at(self.number(path)?)
+    }
+
+    /// The number of a file's row, if it was ever captured.
+    pub fn number(&self, path: &Path) -> Option<u32> {
+        let path = path_bytes(path);
+        self.by_path.find(xxh3_64(&path), |number| self.path(*number) == Some(&*path)).copied()
+    }
+
+    /// The stamp in the row with this number.
+    pub fn stamp_at(&self, number: u32) -> Option<Stamp<'_>> {
+        let Kept { size, mtime_ns, device, inode, .. } = *self.row(number)?;
+        let (owner, source) = self.names(number)?;
+        let (_, session) = agent_and_session(owner);
+        Some(Stamp { session, source, size, mtime_ns, device, inode })
     }
 
     /// All that is known of a file, if it was ever captured.
-    pub fn get(&self, path: &Path) -> Option<&PlaceRow> {
-        self.find(path).map(|row| self.whole(row))
+    pub fn get(&self, path: &Path) -> Option<PlaceRow> {
+        self.get_at(self.number(path)?)
+    }
+
+    /// All that stands in the row with this number.
+    pub fn get_at(&self, number: u32) -> Option<PlaceRow> {
+        let Kept { revision, size, mtime_ns, device, inode, .. } = *self.row(number)?;
+        let (owner, source) = self.names(number)?;
+        let (agent, session) = agent_and_session(owner);
+        Some(PlaceRow {
+            path: path_from(self.path(number)?.to_vec()),
+            agent: agent.to_owned(),
+            session: session.map(str::to_owned),
+            source: source_key(source)?,
+            revision,
+            size,
+            mtime_ns,
+            device,
+            inode,
+        })
     }
 
     /// Whether there are none.
@@ -97,73 +125,59 @@ impl Stamps {
     }
 
     /// All of them, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = &PlaceRow> {
-        self.rows.iter().map(|row| self.whole(row))
+    pub fn iter(&self) -> impl Iterator<Item = PlaceRow> {
+        (0..).take(self.rows.len()).filter_map(|number| self.get_at(number))
     }
 
-    /// Takes up a row of [`super::rows::PLACE`].
+    /// Takes up a row of [`super::place::PLACE`].
     pub(super) fn read(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
         let path = row.get_ref(0)?.as_blob().map_err(|error| unreadable(0, error))?;
-        self.by_path.push((xxh3_64(path), self.rows.len()));
-        let kept = Kept {
-            path: self.paths.len()..self.paths.len() + path.len(),
-            agent: self.put(text(row, 1)?),
-            session: match row.get_ref(2)? {
-                ValueRef::Null => None,
-                id => Some(self.put(id.as_str().map_err(|error| unreadable(2, error))?)),
-            },
-            source: source_from(row, 3)?,
-            revision: row.get(4)?,
-            size: unsigned(row, 5)?,
-            mtime_ns: row.get(6)?,
-            device: unsigned(row, 7)?,
-            inode: unsigned(row, 8)?,
-            whole: OnceLock::new(),
-        };
+        let owner = text(row, 1)?;
+        let stamp = row.get_ref(2)?.as_blob().map_err(|error| unreadable(2, error))?;
+        let garbled = || rusqlite::Error::InvalidColumnType(2, "stamp".to_owned(), Type::Blob);
+        let packed = Packed::unpack(stamp).ok_or_else(garbled)?;
+        let end = |end: usize| u32::try_from(end).map_err(|_| garbled());
         self.paths.extend_from_slice(path);
-        self.rows.push(kept);
+        self.texts.push_str(owner);
+        let owner_end = end(self.texts.len())?;
+        self.texts.push_str(packed.source);
+        let Packed { revision, size, mtime_ns, device, inode, .. } = packed;
+        let (path_end, source_end) = (end(self.paths.len())?, end(self.texts.len())?);
+        self.rows.push(Kept { path_end, owner_end, source_end, revision, size, mtime_ns, device, inode });
         Ok(())
     }
 
     /// After the last row.
-    pub(super) fn sorted(mut self) -> Self {
-        self.by_path.sort_unstable();
+    pub(super) fn by_path(mut self) -> Self {
+        let mut by_path = HashTable::with_capacity(self.rows.len());
+        let hash = |number: u32| xxh3_64(self.path(number).unwrap_or_default());
+        for number in (0..).take(self.rows.len()) {
+            by_path.insert_unique(hash(number), number, |number| hash(*number));
+        }
+        self.by_path = by_path;
         self
     }
 
-    fn find(&self, path: &Path) -> Option<&Kept> {
-        let path = path_bytes(path);
-        let hash = xxh3_64(&path);
-        let from = self.by_path.partition_point(|(other, _)| *other < hash);
-        let alike = self.by_path.get(from..)?.iter().take_while(|(other, _)| *other == hash);
-        alike
-            .filter_map(|(_, number)| self.rows.get(*number))
-            .find(|row| self.paths.get(row.path.clone()) == Some(&*path))
+    fn row(&self, number: u32) -> Option<&Kept> {
+        self.rows.get(number as usize)
     }
 
-    fn whole<'a>(&'a self, row: &'a Kept) -> &'a PlaceRow {
-        row.whole.get_or_init(|| {
-            Box::new(PlaceRow {
-                path: path_from(self.paths.get(row.path.clone()).unwrap_or_default().to_vec()),
-                agent: self.text(row.agent.clone()).to_owned(),
-                session: row.session.clone().map(|session| self.text(session).to_owned()),
-                source: row.source.clone(),
-                revision: row.revision,
-                size: row.size,
-                mtime_ns: row.mtime_ns,
-                device: row.device,
-                inode: row.inode,
-            })
-        })
+    /// Where the paths and the texts of a row begin.
+    fn starts(&self, number: u32) -> (usize, usize) {
+        let before = number.checked_sub(1).and_then(|before| self.row(before));
+        before.map_or((0, 0), |row| (row.path_end as usize, row.source_end as usize))
     }
 
-    fn put(&mut self, text: &str) -> Range<usize> {
-        let start = self.texts.len();
-        self.texts.push_str(text);
-        start..self.texts.len()
+    fn path(&self, number: u32) -> Option<&[u8]> {
+        let (start, _) = self.starts(number);
+        self.paths.get(start..self.row(number)?.path_end as usize)
     }
 
-    fn text(&self, place: Range<usize>) -> &str {
-        self.texts.get(place).unwrap_or_default()
+    /// Owner and source of a row.
+    fn names(&self, number: u32) -> Option<(&str, &str)> {
+        let (_, start) = self.starts(number);
+        let Kept { owner_end, source_end, .. } = *self.row(number)?;
+        let names = self.texts.get(start..source_end as usize)?;
+        names.split_at_checked((owner_end as usize).checked_sub(start)?)
     }
 }

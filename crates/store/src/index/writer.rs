@@ -7,6 +7,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::path::Path;
 
+use super::place;
 use super::rows::{self, path_bytes};
 use super::{Index, PlaceRow, SessionRow, SourceRow, TurnRow};
 use crate::Error;
@@ -61,17 +62,11 @@ impl Writer<'_> {
             return Ok(());
         }
         self.run(
-            &format!("REPLACE INTO places ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", rows::PLACE),
+            &format!("REPLACE INTO places ({}) VALUES (?1, ?2, ?3)", place::PLACE),
             (
                 path_bytes(&row.path),
-                &row.agent,
-                &row.session,
-                row.source.as_str(),
-                row.revision,
-                row.size.cast_signed(),
-                row.mtime_ns,
-                row.device.cast_signed(),
-                row.inode.cast_signed(),
+                place::owner(&row.agent, row.session.as_deref()),
+                place::Packed::of(row).pack(),
             ),
         )
     }
@@ -134,8 +129,8 @@ impl Writer<'_> {
 
     /// Drops everything that stands here of a session, its files' stamps too.
     pub fn forget_session(&self, key: &SessionKey) -> Result<(), Error> {
+        self.run("DELETE FROM places WHERE owner = ?1", [place::owner_of(key)])?;
         for text in [
-            "DELETE FROM places WHERE agent = ?1 AND session = ?2",
             "DELETE FROM sources WHERE agent = ?1 AND session = ?2",
             "DELETE FROM sessions WHERE agent = ?1 AND id = ?2",
             "DELETE FROM stages WHERE agent = ?1 AND session = ?2",

@@ -146,7 +146,7 @@ fn rows_come_back_as_they_went_in() {
 
     let index = again(&store).index().unwrap();
     let stamps = index.stamps().unwrap();
-    assert_eq!(stamps.iter().collect::<Vec<_>>(), [&place("a")]);
+    assert_eq!(stamps.iter().collect::<Vec<_>>(), [place("a")]);
     assert_eq!(index.sources_of(&key()).unwrap(), [source(SourceKey::main()), source(SourceKey::new("z"))]);
     assert_eq!(index.session_rows().unwrap(), std::slice::from_ref(&session));
     assert_eq!(index.session_row(&key()).unwrap(), Some(session));
@@ -230,7 +230,7 @@ fn paths_that_are_no_text_come_back() {
     let path = Path::new(std::ffi::OsStr::from_bytes(b"a\xff/b"));
     let row = PlaceRow { path: path.to_owned(), ..place("") };
     index.write(|writer| writer.put_place(&row)).unwrap();
-    assert_eq!(index.stamps().unwrap().get(path), Some(&row));
+    assert_eq!(index.stamps().unwrap().get(path), Some(row));
 }
 
 #[test]
@@ -252,10 +252,39 @@ fn each_path_has_its_own_stamp() {
     for number in 0..100 {
         let row = row(number);
         let stamp = stamps.stamp(&row.path).unwrap();
-        assert_eq!((stamp.session, stamp.source, stamp.size), (row.session.as_deref(), &row.source, number));
-        assert_eq!(stamps.get(&row.path), Some(&row));
+        assert_eq!(
+            (stamp.session, stamp.source, stamp.size),
+            (row.session.as_deref(), row.source.as_str(), number)
+        );
+        assert_eq!(stamps.get(&row.path), Some(row));
     }
     assert_eq!((stamps.len(), stamps.stamp(Path::new("/logs/100.jsonl"))), (100, None));
+}
+
+#[test]
+fn stamps_that_cannot_be_read_make_the_index_anew() {
+    for garbled in [
+        "UPDATE places SET stamp = x'0102'",
+        "UPDATE places SET stamp = substr(stamp, 1, 36) || x'ff'",
+        "UPDATE places SET stamp = 'a text that is long enough for the numbers of a stamp'",
+        "UPDATE places SET owner = x'ff'",
+        "UPDATE places SET owner = CAST(x'636c61756465ff' AS TEXT)",
+    ] {
+        let (_folder, store) = store();
+        let index = store.index().unwrap();
+        index.write(|writer| writer.put_place(&place("a"))).unwrap();
+        assert_eq!(store.index_and_stamps().unwrap().1.len(), 1);
+        drop(index);
+        let raw = rusqlite::Connection::open(store.index_path()).unwrap();
+        assert_eq!(raw.execute(garbled, []).unwrap(), 1);
+        drop(raw);
+        let error = store.index().unwrap().stamps().unwrap_err();
+        assert!(error.is_broken_index(), "{garbled}: {error}");
+        let (index, stamps) = store.index_and_stamps().unwrap();
+        assert!(stamps.is_empty() && index.stamps().unwrap().is_empty(), "{garbled}");
+        index.write(|writer| writer.put_place(&place("a"))).unwrap();
+        assert_eq!(index.stamps().unwrap().len(), 1);
+    }
 }
 
 #[test]
