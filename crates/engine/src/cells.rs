@@ -1,6 +1,7 @@
 //! The sums that reports are made of, kept in the index so that a question asked
 //! again reads them and not every row.
 
+use retro_model::{LedgerRow, SessionKey};
 use retro_store::Index;
 use retro_usage::{CELLS_VERSION, Cells, Grain, Mode, Prices, decide};
 
@@ -55,11 +56,40 @@ pub fn keep_changed(
 
 /// Keeps the sums, if those that are kept are not of now.
 pub fn keep(index: &Index, prices: &Prices, mode: Mode) -> Result<(), Error> {
+    keep_of(index, || Ok(index.responses()?), prices, mode)
+}
+
+/// Like [`keep`], for whoever has rows at hand that were just put into the index: if they
+/// are all there are, none is read back.
+pub(crate) fn keep_read(
+    index: &Index,
+    mut read: Vec<(SessionKey, Vec<LedgerRow>)>,
+    prices: &Prices,
+    mode: Mode,
+) -> Result<(), Error> {
+    let count: u64 = read.iter().map(|(_, rows)| rows.len() as u64).sum();
+    if count != index.responses_count()? {
+        return keep(index, prices, mode);
+    }
+    // In the order in which they are decided upon.
+    read.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    let with_key = |(key, rows): (SessionKey, Vec<LedgerRow>)| {
+        rows.into_iter().map(move |row| (key.clone(), row)).collect::<Vec<_>>()
+    };
+    keep_of(index, || Ok(read.into_iter().flat_map(with_key).collect()), prices, mode)
+}
+
+fn keep_of(
+    index: &Index,
+    rows: impl FnOnce() -> Result<Vec<(SessionKey, LedgerRow)>, Error>,
+    prices: &Prices,
+    mode: Mode,
+) -> Result<(), Error> {
     let Some(stamp) = stamp(index, prices, mode)? else { return Ok(()) };
     if index.cells(&stamp)?.is_some() {
         return Ok(());
     }
-    let cells = Cells::of(&decide(index.responses()?), prices, mode, Grain::Quarter);
+    let cells = Cells::of(&decide(rows()?), prices, mode, Grain::Quarter);
     if let Ok(body) = postcard::to_stdvec(&cells) {
         index.write(|index| index.put_cells(&stamp, &body))?;
     }

@@ -4,7 +4,7 @@ use retro_store::{Index, Store};
 use retro_usage::{Mode, Prices};
 use std::time::{Duration, Instant};
 
-use crate::sync::{SyncOptions, sync_asked};
+use crate::sync::{self, SyncOptions, sync_asked};
 use crate::{Config, Error, World, cells, cold, prices, stages};
 
 /// What a question may spend on reading what is new.
@@ -44,8 +44,9 @@ pub fn costs<T>(
     let options =
         SyncOptions { until: stages::by_name("turns"), deadline: Some(deadline), ..SyncOptions::default() };
     let mut early = None;
-    let mut ready = |index: &Index, unread| {
-        cells::keep(index, &prices, Mode::default())?;
+    let mut ready = |index: &Index, ledgers: sync::Ledgers| {
+        let unread = ledgers.unread;
+        cells::keep_read(index, ledgers.read, &prices, Mode::default())?;
         early = Some(answer(&Ledgers { store: &store, index, prices: &prices, unread }));
         Ok(())
     };

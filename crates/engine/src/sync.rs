@@ -5,6 +5,7 @@
 //! gives the lock back; only then is it counted. A kill between two batches
 //! loses nothing, a kill inside one is mended by the next sync.
 
+mod backfill;
 mod batch;
 mod dry;
 mod report;
@@ -22,7 +23,8 @@ use std::time::Instant;
 use crate::discover::{Discovery, discover, discover_news, walk};
 use crate::stages::{Stage, runs};
 use crate::{Config, Error, World, cells, cold, from, prices, upkeep};
-pub(crate) use batch::{Batcher, Ready, backfill};
+pub(crate) use backfill::backfill;
+pub(crate) use batch::{Batcher, Ledgers, Ready};
 pub use report::{Failure, Progress, SyncReport};
 use sieve::Sieve;
 

@@ -108,7 +108,7 @@ fn a_full_disk_takes_nothing_from_the_answer() {
         let _ = std::fs::remove_dir_all(&full.config.root.value);
         let mut world = full.world.clone();
         world.disk = Arc::new(FullDisk::with_room(free_bytes));
-        let Ok(answered) = quick::costs(&world, &full.config, |ledgers| rows(ledgers)) else { continue };
+        let Ok(answered) = quick::costs(&world, &full.config, rows) else { continue };
         assert_eq!(answered.answer, expected, "{free_bytes} bytes free");
         failed += u64::from(answered.kept.is_err());
         full.sync();

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 use retro_agents::settle;
-use retro_model::{LedgerRow, Timestamp};
+use retro_model::{LedgerRow, SessionKey, Timestamp};
 use retro_store::{Index, Lock, SourceRow, Stamps, Store, Writer};
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::time::Instant;
@@ -19,7 +19,7 @@ use crate::stages::{self, Stage, runs};
 use crate::{Error, World, cold, ledger, upkeep};
 
 /// Sessions of one batch.
-const BATCH_SESSIONS_MAX: usize = 200;
+pub(super) const BATCH_SESSIONS_MAX: usize = 200;
 
 /// Source bytes of one batch; a larger session is a batch of its own.
 const BATCH_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -47,9 +47,16 @@ pub(crate) struct Batcher<'a, 'r> {
     pub ready: Option<Ready<'r>>,
 }
 
-/// Told once, before the disk is waited for, that the index has all that was read, and
-/// how many sessions are unread.
-pub(crate) type Ready<'r> = &'r mut dyn FnMut(&Index, u64) -> Result<(), Error>;
+/// Told once, before the disk is waited for, what was read: all of it is in the index.
+pub(crate) type Ready<'r> = &'r mut dyn FnMut(&Index, Ledgers) -> Result<(), Error>;
+
+/// What a batch read of ledgers.
+pub(crate) struct Ledgers {
+    /// The rows of each session.
+    pub read: Vec<(SessionKey, Vec<LedgerRow>)>,
+    /// Sessions with news that were not read.
+    pub unread: u64,
+}
 
 impl Batcher<'_, '_> {
     /// Captures sessions in the order given.
@@ -145,6 +152,7 @@ impl Batcher<'_, '_> {
         };
         let mut left = batch.len() as u64;
         let mut captured = Vec::with_capacity(batch.len());
+        let mut ledgers = Vec::new();
         let mut large = Vec::new();
         let mut analyzed = 0;
         let report = &mut *self.report;
@@ -178,16 +186,20 @@ impl Batcher<'_, '_> {
                         }
                         result => result?,
                     };
-                    put_rows(index, &one, &settling, until, behind.contains(&one.key), now)?;
+                    put_session(index, &one, &settling)?;
+                    if !hurries {
+                        put_files(index, &one, until, behind.contains(&one.key), now)?;
+                    }
                     analyzed += u64::from(settling.stamp.is_some());
                     large.extend(settling.large.map(|wanted| (one.key.clone(), wanted)));
+                    ledgers.extend(settling.ledger.filter(|_| hurries).map(|rows| (one.key.clone(), rows)));
                     captured.push(one);
                 }
                 if let Some(ready) = ready
                     && large.is_empty()
                     && cold::ledgers_behind(self.index)? == 0
                 {
-                    ready(self.index, report.unread + left)?;
+                    ready(self.index, Ledgers { read: ledgers, unread: report.unread + left })?;
                 }
                 let written: Vec<Result<bool, Error>> =
                     captured.par_iter_mut().map(|one| one.write(store)).collect();
@@ -195,6 +207,8 @@ impl Batcher<'_, '_> {
                     if !written? {
                         index.forget_session(&one.key)?;
                         put_failures(index, one, now)?;
+                    } else if hurries {
+                        put_files(index, one, until, behind.contains(&one.key), now)?;
                     }
                 }
                 Ok(store.sync_all()?)
@@ -306,11 +320,25 @@ fn settle_session(
     Ok(Settling { stamp, ledger: Some(rows), large: None })
 }
 
-/// Puts what was learned of a session into the index.
-fn put_rows(
+/// Puts into the index what a question about costs needs of a session.
+fn put_session(index: &Writer<'_>, one: &Captured, settling: &Settling) -> Result<(), retro_store::Error> {
+    if !one.places.is_empty() {
+        index.put_session(&one.session)?;
+        index.put_stage(&one.key, "capture", version("capture"), &one.content)?;
+    }
+    if let Some(stamp) = &settling.stamp {
+        index.put_stage(&one.key, "normalized", version("normalized"), stamp)?;
+    }
+    if let Some(rows) = &settling.ledger {
+        cold::put_ledger(index, &one.key, &one.content, rows)?;
+    }
+    Ok(())
+}
+
+/// Puts the rest: its files, how far they were read, and the turns in them.
+fn put_files(
     index: &Writer<'_>,
     one: &Captured,
-    settling: &Settling,
     until: Option<&'static Stage>,
     turns_are_behind: bool,
     now: Timestamp,
@@ -322,10 +350,6 @@ fn put_rows(
     for source in &one.sources {
         index.put_source(source)?;
     }
-    if !one.places.is_empty() {
-        index.put_session(&one.session)?;
-        index.put_stage(&one.key, "capture", version("capture"), &one.content)?;
-    }
     if runs("turns", until) && !one.overflowed {
         for turn in &one.turns {
             index.put_turn(turn)?;
@@ -335,14 +359,7 @@ fn put_rows(
             index.put_stage(&one.key, "turns", parser, &one.content)?;
         }
     }
-    put_failures(index, one, now)?;
-    if let Some(stamp) = &settling.stamp {
-        index.put_stage(&one.key, "normalized", version("normalized"), stamp)?;
-    }
-    if let Some(rows) = &settling.ledger {
-        cold::put_ledger(index, &one.key, &one.content, rows)?;
-    }
-    Ok(())
+    put_failures(index, one, now)
 }
 
 fn put_failures(index: &Writer<'_>, one: &Captured, now: Timestamp) -> Result<(), retro_store::Error> {
@@ -362,7 +379,7 @@ fn turns_are_behind(index: &Index, session: &SessionFiles) -> Result<bool, Error
     }))
 }
 
-fn version(stage: &str) -> u32 {
+pub(super) fn version(stage: &str) -> u32 {
     stages::by_name(stage).map_or(0, |stage| stage.version)
 }
 
@@ -374,87 +391,4 @@ fn batch_length<T>(all: &[T], session: impl Fn(&T) -> &SessionFiles) -> usize {
         bytes <= BATCH_BYTES_MAX
     };
     all.iter().take(BATCH_SESSIONS_MAX).take_while(fits).count().max(1)
-}
-
-/// Rows of sessions that the store holds and the index does not, or holds from
-/// an older parser: read again from raw.
-pub(crate) fn backfill(
-    world: &World,
-    store: &Store,
-    index: &Index,
-    report: &mut SyncReport,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<(), Error> {
-    let current = index.stage_rows("turns")?;
-    let captured = index.stage_rows("capture")?;
-    let rows: HashMap<_, _> =
-        index.session_rows()?.into_iter().map(|row| (row.key(), row.mtime_ns)).collect();
-    let stale: Vec<_> = store
-        .session_keys()?
-        .into_iter()
-        .filter_map(|key| {
-            let agent = agent_of(&key)?;
-            let content = captured.get(&key).map(|(_, content)| content);
-            let fits = current.get(&key).is_some_and(|(version, input)| {
-                *version == agent.parser_version() && content.is_none_or(|content| content == input)
-            });
-            (!fits || !rows.contains_key(&key)).then_some((key, agent))
-        })
-        .collect();
-    let total = stale.len() as u64;
-    let mut done = 0;
-    for batch in stale.chunks(BATCH_SESSIONS_MAX) {
-        if world.stopping() {
-            return Ok(());
-        }
-        let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
-        let read: Vec<Result<(Captured, Vec<LedgerRow>), Error>> = batch
-            .par_iter()
-            .map(|(key, agent)| {
-                let mtime_ns = rows.get(key).copied().unwrap_or(0);
-                let mut one = capture::from_raw(store, *agent, key, mtime_ns)?;
-                let Some(sources) = one.whole.take() else { return Ok((one, Vec::new())) };
-                let ledger = ledger::of_sources(*agent, key, sources);
-                Ok((one, ledger))
-            })
-            .collect();
-        store.sync_all()?;
-        let mut good = Vec::new();
-        for (result, (key, _)) in read.into_iter().zip(batch) {
-            match result {
-                Ok(one) => good.push(one),
-                Err(error) => report.fail(key, &error),
-            }
-        }
-        index.write(|index| {
-            for (one, ledger) in &good {
-                for source in &one.sources {
-                    index.put_source(source)?;
-                }
-                index.put_session(&one.session)?;
-                index.put_stage(&one.key, "capture", version("capture"), &one.content)?;
-                if one.overflowed {
-                    continue;
-                }
-                cold::put_ledger(index, &one.key, &one.content, ledger)?;
-                index.clear_turns(&one.key)?;
-                for turn in &one.turns {
-                    index.put_turn(turn)?;
-                }
-                let parser = agent_of(&one.key).map_or(0, |agent| agent.parser_version());
-                index.put_stage(&one.key, "turns", parser, &one.content)?;
-            }
-            Ok(())
-        })?;
-        for (one, _) in good.iter().filter(|(one, _)| one.overflowed) {
-            let Some(agent) = agent_of(&one.key) else { continue };
-            let wanted = Wanted { turns: true, normalized: false };
-            if let Err(error) = large::settle(store, index, agent, &one.key, wanted) {
-                report.fail(&one.key, &error);
-            }
-        }
-        done += batch.len() as u64;
-        progress(Progress { stage: "turns", done, total, bytes: 0 });
-    }
-    Ok(())
 }
