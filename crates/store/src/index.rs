@@ -16,7 +16,7 @@ mod writer;
 
 use retro_model::SessionKey;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -144,7 +144,8 @@ impl Index {
     /// Its file name.
     pub(crate) const FILE: &str = "retro.sqlite";
 
-    /// Opens a database; nothing if it is of an older schema.
+    /// Opens a database; nothing if it is of an older schema, or says something else than
+    /// its schema does.
     fn open(path: &Path) -> Result<Option<Index>, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(Error::index(path))?;
@@ -158,7 +159,7 @@ impl Index {
         if found > SCHEMA {
             return Err(Error::Newer { path: path.to_owned(), found, known: SCHEMA });
         }
-        if found < SCHEMA && !index.is_empty()? {
+        if found < SCHEMA && !index.is_empty()? || found == SCHEMA && !index.is_whole()? {
             return Ok(None);
         }
         if found < SCHEMA {
@@ -205,6 +206,16 @@ impl Index {
     fn is_empty(&self) -> Result<bool, Error> {
         let tables: i64 = self.one("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?.unwrap_or(0);
         Ok(tables == 0)
+    }
+
+    /// Whether its tables are those of this schema: a letter that changed on the disk shows
+    /// only to who asks for that very table.
+    fn is_whole(&self) -> Result<bool, Error> {
+        let text = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL";
+        let found: HashSet<String> = self.all(text, [], |row| row.get(0))?.into_iter().collect();
+        let tables = TABLES.split(';').map(str::trim).filter(|table| !table.is_empty());
+        // SQLite keeps how a table was made, but for these words.
+        Ok(found == tables.map(|table| table.replacen("IF NOT EXISTS ", "", 1)).collect())
     }
 
     /// Two processes may find the same empty file: the second changes nothing.

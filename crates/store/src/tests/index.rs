@@ -207,6 +207,22 @@ fn a_write_inside_another_fails_alone_and_ends_with_it() {
 }
 
 #[test]
+fn an_index_whose_tables_are_called_otherwise_is_made_anew() {
+    let (_folder, store) = store();
+    store.index().unwrap().set_meta("kept", "1").unwrap();
+    assert_eq!(store.index().unwrap().meta("kept").unwrap().as_deref(), Some("1"), "nothing is wrong yet");
+    let path = store.index_path();
+    let mut bytes = fs::read(&path).unwrap();
+    let word = b"CREATE TABLE cells (stamp ";
+    let at = bytes.windows(word.len()).position(|found| found == word).unwrap() + word.len() - 3;
+    bytes[at] ^= 2;
+    fs::write(&path, bytes).unwrap();
+    let index = store.index().unwrap();
+    assert_eq!(index.meta("kept").unwrap(), None);
+    assert_eq!(index.cells("any").unwrap(), None);
+}
+
+#[test]
 fn a_reader_does_not_wait_for_a_writer() {
     let (_folder, store) = store();
     let writer = store.index().unwrap();
