@@ -159,7 +159,9 @@ impl Index {
         if found > SCHEMA {
             return Err(Error::Newer { path: path.to_owned(), found, known: SCHEMA });
         }
-        if found < SCHEMA && !index.is_empty()? || found == SCHEMA && !index.is_whole()? {
+        if found < SCHEMA && !index.is_empty()?
+            || found == SCHEMA && !has_tables(&index.connection).map_err(Error::index(path))?
+        {
             return Ok(None);
         }
         if found < SCHEMA {
@@ -208,16 +210,6 @@ impl Index {
         Ok(tables == 0)
     }
 
-    /// Whether its tables are those of this schema: a letter that changed on the disk shows
-    /// only to who asks for that very table.
-    fn is_whole(&self) -> Result<bool, Error> {
-        let text = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL";
-        let found: HashSet<String> = self.all(text, [], |row| row.get(0))?.into_iter().collect();
-        let tables = TABLES.split(';').map(str::trim).filter(|table| !table.is_empty());
-        // SQLite keeps how a table was made, but for these words.
-        Ok(found == tables.map(|table| table.replacen("IF NOT EXISTS ", "", 1)).collect())
-    }
-
     /// Two processes may find the same empty file: the second changes nothing.
     fn create(&self) -> Result<(), Error> {
         let text = format!("BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;");
@@ -229,10 +221,14 @@ impl Index {
         let check = || {
             let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
             connection.busy_timeout(BUSY)?;
-            connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0))
+            let said =
+                connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0))?;
+            let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+            Ok((said, version != SCHEMA || has_tables(&connection)?))
         };
         match check() {
-            Ok(said) => (said != "ok").then_some(said),
+            Ok((said, _)) if said != "ok" => Some(said),
+            Ok((_, is_whole)) => (!is_whole).then(|| "its tables are not as they were made".to_owned()),
             Err(error) if is_broken(&error) => Some(error.to_string()),
             // Busy, or gone: no damage.
             Err(_) => None,
@@ -339,4 +335,14 @@ impl Index {
         let row = || self.connection.prepare_cached(text)?.query_row(params, read).optional();
         row().map_err(Error::index(&self.path))
     }
+}
+
+/// Whether the tables are those of this schema: a letter that changed on the disk shows
+/// only to who asks for that very table.
+fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
+    let mut found = connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
+    let found: rusqlite::Result<HashSet<String>> = found.query_map([], |row| row.get(0))?.collect();
+    let tables = TABLES.split(';').map(str::trim).filter(|table| !table.is_empty());
+    // SQLite keeps how a table was made, but for these words.
+    Ok(found? == tables.map(|table| table.replacen("IF NOT EXISTS ", "", 1)).collect())
 }
