@@ -70,7 +70,7 @@ static COMMANDS: &[Command] = &[
     },
     Command {
         words: &["trial", "fuzz"],
-        options: "[--minutes N] [--target T]",
+        options: "[--minutes N] [--target T]...",
         about: "Try the laws of crates/laws with bytes of a fuzzer's choice; needs cargo-fuzz",
         run: trial::fuzz::fuzz,
     },

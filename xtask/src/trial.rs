@@ -49,6 +49,11 @@ static TRIALS: &[Trial] = &[
         run: |repository, _| test(repository, "retro", "full", &[]),
     },
     Trial {
+        name: "fuzz",
+        about: "every law against bytes of a fuzzer's choice, a minute for each",
+        run: |repository, _| fuzz::a_minute_each(repository),
+    },
+    Trial {
         name: "kills",
         about: "the program killed while agents write",
         run: |repository, _| test(repository, "retro-cli", "kills", &[]),

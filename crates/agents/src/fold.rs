@@ -4,9 +4,9 @@
 //! functions over the drafts; an agent's own `settle` calls them in its order
 //! and adds what only its logs force upon it.
 
+use hashbrown::{HashMap, HashSet};
 use retro_model::{Coverage, Event, EventId, Facts, Gap, Kind, Part, SessionKey, SourceKey, Thread};
 use retro_text::{Redacted, redact_owned};
-use std::collections::{HashMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -158,6 +158,7 @@ pub fn merge_repeats(drafts: &mut [Draft], mut complete: impl FnMut(&mut Draft, 
             (first != at).then_some((first, at))
         })
         .collect();
+    drop(firsts);
     for (first, at) in repeats {
         let (before, from) = drafts.split_at_mut(at);
         complete(&mut before[first], &from[0]);
@@ -211,6 +212,7 @@ pub fn link_parents(drafts: &mut [Draft]) {
             }
         })
         .collect();
+    drop((events, folded));
     for (draft, parent) in drafts.iter_mut().zip(parents) {
         draft.event.parent = parent;
     }

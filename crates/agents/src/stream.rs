@@ -9,11 +9,11 @@
 //! and every border is a gap that says so. Where the borders lie depends on the
 //! records alone, never on the pieces in which they came.
 
+use hashbrown::{HashMap, HashSet};
 use retro_model::{Address, Coverage, Event, Facts, Gap, GapReason, SessionKey, SourceKey, Thread};
 use retro_text::Redacted;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
 use std::io;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -160,12 +160,12 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
     pub fn bounded(
         agent: &'a dyn Agent,
         session: &'a SessionKey,
-        rewritten: HashSet<SourceKey>,
+        rewritten: impl IntoIterator<Item = SourceKey>,
         shelf: &'a mut dyn Shelf,
         limits: Limits,
         sink: &'a mut dyn FnMut(Event) -> Result<(), E>,
     ) -> Self {
-        let carried = Carried { rewritten, ..Carried::default() };
+        let carried = Carried { rewritten: rewritten.into_iter().collect(), ..Carried::default() };
         Folding { shelf: Some(shelf), limits, carried, ..Folding::whole(agent, session, sink) }
     }
 

@@ -128,7 +128,7 @@ pub fn stream(
 ) -> Result<Told, Error> {
     let file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
     let is_rewritten = |(_, entry): &(&SourceKey, &SourceEntry)| entry.revisions > 1;
-    let rewritten = file.sources.iter().filter(is_rewritten).map(|(source, _)| source.clone()).collect();
+    let rewritten = file.sources.iter().filter(is_rewritten).map(|(source, _)| source.clone());
     let mut shelf = ScratchShelf { store, scratch: None };
     let mut folding = Folding::bounded(agent, key, rewritten, &mut shelf, Limits::default(), told);
     for (slot, part) in small_first(store, &file)? {

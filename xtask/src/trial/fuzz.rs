@@ -9,8 +9,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::Instant;
 
+use super::Outcome;
 use crate::failure::Failure;
 use crate::repository::Repository;
 use crate::run;
@@ -26,27 +28,17 @@ const INPUT_BYTES_MAX: usize = 8192;
 /// without one every target runs at twice the speed.
 const SANITIZER: &str = "none";
 
+/// The command: so many minutes for each target, and a table of them.
 pub(crate) fn fuzz(repository: &Repository, options: &[String]) -> Result<(), Failure> {
     let wish = Wish::read(options)?;
     let targets = wish.chosen(&manifest(repository)?)?;
-    if !run::is_there("cargo", &["fuzz", "--version"]) {
-        return Err(Failure::new("cargo-fuzz is missing: cargo install cargo-fuzz"));
+    if !is_there() {
+        return Err(Failure::new(MISSING));
     }
-    run::step("build", || {
-        let mut build = cargo_fuzz(repository, "build");
-        if let [target] = &targets[..] {
-            build.arg(target);
-        }
-        run::run(&mut build)
-    })?;
-    let mut rows = Vec::new();
-    let mut findings = Vec::new();
-    for target in &targets {
-        let seen = Seen::of(repository, target, wish.minutes)?;
-        rows.push(seen.row(target));
-        findings.extend(seen.findings);
-    }
+    let runs = runs(repository, &targets, wish.minutes)?;
+    let rows: Vec<_> = runs.iter().map(|(target, seen)| seen.row(target)).collect();
     print!("{}", table(&["target", "minutes", "executions", "coverage", "features", "findings"], &rows));
+    let findings: Vec<&PathBuf> = runs.iter().flat_map(|(_, seen)| &seen.findings).collect();
     match findings.first() {
         None => Ok(()),
         Some(first) => Err(Failure::new(format!(
@@ -57,16 +49,56 @@ pub(crate) fn fuzz(repository: &Repository, options: &[String]) -> Result<(), Fa
     }
 }
 
+/// As one trial among others: a minute for each target. Points are executions.
+pub(super) fn a_minute_each(repository: &Repository) -> Result<Outcome, Failure> {
+    if !is_there() {
+        println!("{MISSING}; nothing was fuzzed");
+        return Ok(Outcome::default());
+    }
+    let runs = runs(repository, &manifest(repository)?, 1)?;
+    let points = runs.iter().filter_map(|(_, seen)| seen.executions).sum::<u64>();
+    let failures = runs.iter().map(|(_, seen)| seen.findings.len()).sum();
+    Ok(Outcome { points: usize::try_from(points).unwrap_or(usize::MAX), failures })
+}
+
+const MISSING: &str = "cargo-fuzz is missing: cargo install cargo-fuzz";
+
+fn is_there() -> bool {
+    run::is_there("cargo", &["fuzz", "--version"])
+}
+
+/// Builds the targets and runs each of them for so long, as many at a time as there are cores.
+fn runs(repository: &Repository, targets: &[String], minutes: u64) -> Result<Vec<(String, Seen)>, Failure> {
+    run::step("build", || {
+        let mut build = cargo_fuzz(repository, "build");
+        if let [target] = targets {
+            build.arg(target);
+        }
+        run::run(&mut build)
+    })?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let (runs, waiting) = (Mutex::new(Vec::new()), Mutex::new(targets.iter()));
+    let next = || waiting.lock().ok()?.next();
+    let put = |run| runs.lock().map(|mut runs| runs.push(run)).is_ok();
+    let work =
+        || while next().is_some_and(|target| put((target.clone(), Seen::of(repository, target, minutes)))) {};
+    std::thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
+    let mut runs = runs.into_inner().unwrap_or_default();
+    runs.sort_by(|(a, _), (b, _)| a.cmp(b));
+    runs.into_iter().map(|(target, seen)| Ok((target, seen?))).collect()
+}
+
 /// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
 struct Wish {
     minutes: u64,
-    target: Option<String>,
+    /// None: all there are.
+    targets: Vec<String>,
 }
 
 impl Wish {
     fn read(options: &[String]) -> Result<Wish, Failure> {
-        let mut wish = Wish { minutes: MINUTES, target: None };
+        let mut wish = Wish { minutes: MINUTES, targets: Vec::new() };
         for pair in options.chunks(2) {
             match pair {
                 [name, value] if name == "--minutes" => {
@@ -75,7 +107,7 @@ impl Wish {
                         Failure::new(format!("--minutes {value:?} is no number of minutes"))
                     })?;
                 }
-                [name, value] if name == "--target" => wish.target = Some(value.clone()),
+                [name, value] if name == "--target" => wish.targets.push(value.clone()),
                 other => return Err(Failure::new(format!("{other:?} is not understood"))),
             }
         }
@@ -84,13 +116,10 @@ impl Wish {
 
     /// The targets to run, of all there are.
     fn chosen(&self, all: &[String]) -> Result<Vec<String>, Failure> {
-        match &self.target {
-            None => Ok(all.to_vec()),
-            Some(target) if all.contains(target) => Ok(vec![target.clone()]),
-            Some(target) => {
-                Err(Failure::new(format!("there is no target {target:?}; there are {}", all.join(", "))))
-            }
+        if let Some(target) = self.targets.iter().find(|target| !all.contains(target)) {
+            return Err(Failure::new(format!("there is no target {target:?}; there are {}", all.join(", "))));
         }
+        Ok(if self.targets.is_empty() { all.to_vec() } else { self.targets.clone() })
     }
 }
 
@@ -208,9 +237,10 @@ mod tests {
 
     #[test]
     fn minutes_and_target_are_read() {
-        assert_eq!(wish("").unwrap(), Wish { minutes: MINUTES, target: None });
+        assert_eq!(wish("").unwrap(), Wish { minutes: MINUTES, targets: Vec::new() });
         let both = wish("--target text --minutes 3").unwrap();
-        assert_eq!(both, Wish { minutes: 3, target: Some("text".into()) });
+        assert_eq!(both, Wish { minutes: 3, targets: vec!["text".into()] });
+        assert_eq!(wish("--target text --target archive").unwrap().targets, ["text", "archive"]);
         for line in ["--minutes", "--minutes 0", "--minutes soon", "--target"] {
             assert!(wish(line).is_err(), "{line}");
         }

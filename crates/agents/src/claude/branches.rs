@@ -6,8 +6,8 @@
 //! attachments may hang beside the path. A rewind is a prompt whose parent
 //! already has a child that leads to a model's answer.
 
+use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, Origin, Part as Piece, Thread};
-use std::collections::{HashMap, HashSet};
 
 use super::settle::key;
 use super::threads::StartedBy;
@@ -143,7 +143,7 @@ impl Tree {
             if !branches.iter().any(|branch| self.nodes[*branch].rewinds) {
                 continue;
             }
-            let goes_on = branches.iter().find(|branch| path.contains(branch)).or(branches.last()).copied();
+            let goes_on = branches.iter().find(|branch| path.contains(*branch)).or(branches.last()).copied();
             dead.extend(branches.into_iter().filter(|branch| Some(*branch) != goes_on));
         }
         // A record stands behind the one it hangs on, so one pass reaches all below.

@@ -5,8 +5,8 @@
 //! later rule counts it twice; threads are named before anything is counted on
 //! them; turns are numbered last.
 
+use hashbrown::HashMap;
 use retro_model::{Outcome, Thread};
-use std::collections::HashMap;
 
 use super::{branches, notification, progress, threads, usage};
 use crate::Draft;
@@ -46,7 +46,7 @@ fn number_occurrences(drafts: &mut [Draft]) {
 /// Messages of a sub-agent in `agent_progress` records only count where the
 /// sub-agent has no file of its own.
 fn drop_echoes(drafts: &mut [Draft]) {
-    let with_file: std::collections::HashSet<String> = drafts
+    let with_file: hashbrown::HashSet<String> = drafts
         .iter()
         .filter_map(|draft| draft.event.id.source.as_str().strip_prefix("agent-"))
         .filter(|key| !key.ends_with(".meta"))
@@ -59,7 +59,7 @@ fn drop_echoes(drafts: &mut [Draft]) {
 
 /// A summary has taken over what its boundary said.
 fn join_summaries(drafts: &mut [Draft]) {
-    let joined: std::collections::HashSet<String> = drafts
+    let joined: hashbrown::HashSet<String> = drafts
         .iter()
         .filter(|draft| !draft.hint.fold_only)
         .filter_map(|draft| key(draft, "summary").map(str::to_owned))

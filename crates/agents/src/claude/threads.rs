@@ -1,8 +1,9 @@
 //! Sub-agents: which thread a record of an inline side chain belongs to, and
 //! which call started which thread.
 
+use hashbrown::HashMap;
 use retro_model::{Event, EventId, Kind, Thread};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use super::record::SIDE_CHAIN;
 use super::settle::key;

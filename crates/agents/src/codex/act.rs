@@ -101,7 +101,7 @@ fn tell(
     }
 
     let origin = if by_user { Origin::User } else { Origin::Model };
-    let mut draft = line.draft(row, Piece::Tag("call"), Kind::ToolCall, origin);
+    let mut draft = line.nameless(row, Piece::Tag("call"), Kind::ToolCall, origin);
     line.identify(&mut draft, "act", &call_id);
     draft.event.native.message_id = None;
     draft.event.child = child;
@@ -112,7 +112,7 @@ fn tell(
 
     let Some((result, text)) = result else { return };
     let origin = if matches!(shape, Shape::Mcp | Shape::Search) { Origin::External } else { Origin::Tool };
-    let mut draft = line.draft(row, Piece::Tag("result"), Kind::ToolResult, origin);
+    let mut draft = line.nameless(row, Piece::Tag("result"), Kind::ToolResult, origin);
     line.identify(&mut draft, "act", &call_id);
     draft.event.native.message_id = None;
     draft.event.result = Some(result);

@@ -2,7 +2,7 @@
 
 use retro_model::{Kind, Origin, Part as Piece};
 use retro_text::redact_json;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::borrow::Cow;
 
 use super::record::{Line, fingerprint, id, row, words};
@@ -28,27 +28,25 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     };
     let call_id = call_id(line, kind, &args, state);
     let mut call = tools::call(&call_id, name, namespace, &args, state.cwd.as_ref().map(|cwd| cwd.as_str()));
-    let args = call.args.as_ref().map_or(&Value::Null, |args| &**args);
-    let polls = polled(name, args, state);
+    let polls = polled(name, &args, state);
     call.parent_call = polls.clone();
     state.open(Call {
         id: call.call_id.clone(),
         name: name.to_owned(),
         is_mcp: tools::is_mcp(name, namespace),
-        asks: args.get("sandbox_permissions").and_then(Value::as_str) == Some("require_escalated")
-            || args.get("with_escalated_permissions").and_then(Value::as_bool) == Some(true),
+        asks: field::text(&args, "sandbox_permissions") == Some("require_escalated")
+            || field::is(&args, "with_escalated_permissions"),
         answered: false,
         polls,
         edits: call.edits.clone(),
     });
-    let plan = (name == "update_plan").then(|| args.clone());
     let mut draft = line.draft(row("response_item/", kind), Piece::Whole, Kind::ToolCall, Origin::Model);
     draft.event.tool = Some(call);
     out.push(draft);
-    if let Some(args) = plan {
+    if name == "update_plan" {
         let mut draft =
             line.draft(row("response_item/", kind), Piece::Tag("plan"), Kind::Plan, Origin::Model);
-        draft.event.text = args.get("explanation").and_then(Value::as_str).and_then(words);
+        draft.event.text = field::text(&args, "explanation").and_then(words);
         draft.event.data = Some(redact_json(json!({ "plan": args.get("plan") })));
         out.push(draft);
     }
@@ -79,7 +77,7 @@ pub(super) fn sought(action: &Json<'_>) -> u64 {
 }
 
 /// The call whose command or script this one polls.
-fn polled(name: &str, args: &Value, state: &State) -> Option<String> {
+fn polled(name: &str, args: &Json<'_>, state: &State) -> Option<String> {
     match name {
         "write_stdin" => {
             let process = args.get("session_id").filter(|id| !id.is_null())?.to_string();

@@ -1,7 +1,7 @@
 //! Calls with their results, and both with what the program told of them.
 
+use hashbrown::{HashMap, HashSet};
 use retro_model::{EventId, Kind, Outcome, SourceKey, ToolResult};
-use std::collections::{HashMap, HashSet};
 
 use super::settle::key;
 use crate::Draft;

@@ -4,8 +4,9 @@
 //! turns. From 0.166 on a further file of the thread begins inside another, at a
 //! byte; what follows that byte in the other is abandoned.
 
+use hashbrown::HashMap;
 use retro_model::{SessionKey, SourceKey};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::names;
 use super::settle::key;

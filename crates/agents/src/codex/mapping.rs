@@ -175,8 +175,11 @@ pub(super) static ROWS: &[Row] = &[
 
 /// The name of the row `<family><name>`, such as `event_msg/` and `error`.
 pub(super) fn named(family: &str, name: &str) -> Option<&'static str> {
-    let wanted = || family.bytes().chain(name.bytes());
-    let at = ROWS.binary_search_by(|row| row.record.bytes().cmp(wanted())).ok()?;
+    let compared = |row: &Row| {
+        let (head, rest) = row.record.as_bytes().split_at(family.len().min(row.record.len()));
+        head.cmp(family.as_bytes()).then_with(|| rest.cmp(name.as_bytes()))
+    };
+    let at = ROWS.binary_search_by(compared).ok()?;
     ROWS.get(at).map(|row| row.record)
 }
 

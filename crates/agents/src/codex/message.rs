@@ -255,7 +255,7 @@ pub(super) fn thought(line: &Line<'_>, kind: &str, out: &mut Out) {
     if texts.is_empty() {
         return out.fold(row);
     }
-    let mut draft = line.draft(row, Piece::Whole, Kind::Reasoning, Origin::Model);
+    let mut draft = line.nameless(row, Piece::Whole, Kind::Reasoning, Origin::Model);
     line.identify(&mut draft, "thought", &prints(&texts));
     draft.event.text = words(&texts.join("\n"));
     draft.hint.fold_only = true;
@@ -290,7 +290,7 @@ pub(super) fn said(
     if again {
         return out.fold(row);
     }
-    let mut draft = line.draft(row, Piece::Whole, Kind::User, asker(line, foreign, state));
+    let mut draft = line.nameless(row, Piece::Whole, Kind::User, asker(line, foreign, state));
     line.identify(&mut draft, "said", &format!("{:x}", here.words));
     draft.event.native.message_id = None;
     draft.event.text = words(spoken::unwrapped(&text).unwrap_or(&text));
@@ -326,13 +326,13 @@ pub(super) fn echo(line: &Line<'_>, row: &'static str, state: &mut State, out: &
     // 0.42 says so in the model's name.
     if text == "Compact task completed" {
         state.summarized = false;
-        let mut draft = line.draft(row, Piece::Whole, Kind::Note, Origin::Harness);
+        let mut draft = line.nameless(row, Piece::Whole, Kind::Note, Origin::Harness);
         line.identify(&mut draft, "echo", &format!("{:x}", print_of(&text)));
         draft.event.text = words(&text);
         return out.push(draft);
     }
     let print = format!("{:x}", print_of(&text));
-    let mut draft = line.draft(row, Piece::Whole, Kind::Assistant, Origin::Model);
+    let mut draft = line.nameless(row, Piece::Whole, Kind::Assistant, Origin::Model);
     line.identify(&mut draft, "echo", &print);
     draft.event.native.message_id = None;
     draft.event.text = words(&text);

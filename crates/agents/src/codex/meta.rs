@@ -40,7 +40,7 @@ pub(super) fn session(line: &Line<'_>, part: &Part, state: &mut State, out: &mut
         None => first(line, part, thread, state, out),
         // The desktop app writes it anew at each start (0.137 on).
         Some(own) if own == thread => {
-            let mut draft = line.draft("session_meta", Piece::Whole, Kind::Note, Origin::Harness);
+            let mut draft = line.nameless("session_meta", Piece::Whole, Kind::Note, Origin::Harness);
             line.identify(&mut draft, "resumed", thread);
             draft.event.data = pick(line.payload, &["cli_version", "originator", "source"]);
             tell_program(line, out);
@@ -82,7 +82,7 @@ fn first(line: &Line<'_>, part: &Part, thread: &str, state: &mut State, out: &mu
         true => (Piece::Tag("rewind"), Kind::Rewind, Origin::User),
         false => (Piece::Whole, Kind::Session, Origin::Harness),
     };
-    let mut draft = line.draft("session_meta", piece, kind, origin);
+    let mut draft = line.nameless("session_meta", piece, kind, origin);
     line.identify(&mut draft, "thread", thread);
     draft.event.native.uuid = Some(id(thread));
     draft.event.native.message_id = None;
@@ -131,7 +131,7 @@ pub(super) fn bare(line: &Line<'_>, state: &mut State, out: &mut Out) {
         return line.unknown(out);
     };
     state.chain = vec![thread.to_owned()];
-    let mut draft = line.draft("header", Piece::Whole, Kind::Session, Origin::Harness);
+    let mut draft = line.nameless("header", Piece::Whole, Kind::Session, Origin::Harness);
     line.identify(&mut draft, "thread", thread);
     draft.event.native.uuid = Some(id(thread));
     draft.event.native.message_id = None;
@@ -158,7 +158,9 @@ fn enter(turn: Option<&str>, state: &mut State) {
 /// up to 0.98 after every round of tools.
 pub(super) fn turn_context(line: &Line<'_>, state: &mut State, out: &mut Out) {
     enter(field::some(line.payload, "turn_id"), state);
-    if let Some(cwd) = field::some(line.payload, "cwd") {
+    if let Some(cwd) = field::some(line.payload, "cwd")
+        && state.cwd.as_ref().is_none_or(|known| known.as_str() != cwd)
+    {
         state.cwd = Some(redact(cwd));
     }
     let (model, effort) = (field::some(line.payload, "model"), field::some(line.payload, "effort"));
@@ -169,7 +171,7 @@ pub(super) fn turn_context(line: &Line<'_>, state: &mut State, out: &mut Out) {
     }
     state.effort = effort.map(clean);
     state.model = model.map(clean).or_else(|| state.model.take());
-    let mut draft = line.draft("turn_context", Piece::Whole, Kind::Model, Origin::Harness);
+    let mut draft = line.nameless("turn_context", Piece::Whole, Kind::Model, Origin::Harness);
     line.identify(
         &mut draft,
         "model",

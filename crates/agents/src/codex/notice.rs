@@ -142,7 +142,7 @@ fn turn_aborted(line: &Line<'_>, out: &mut Out) {
     let reason = field::text(line.payload, "reason").unwrap_or_default();
     // `replaced`, `review_ended`, `budget_limited` are the program's doing.
     let origin = if matches!(reason, "" | "interrupted") { Origin::User } else { Origin::Harness };
-    let mut draft = line.draft("event_msg/turn_aborted", Piece::Whole, Kind::Interruption, origin);
+    let mut draft = line.nameless("event_msg/turn_aborted", Piece::Whole, Kind::Interruption, origin);
     line.identify(&mut draft, "aborted", field::text(line.payload, "turn_id").unwrap_or_default());
     draft.event.data = pick(line.payload, &["reason", "duration_ms"]);
     draft.hint.rule = Some(("aborted", String::new()));
@@ -155,7 +155,7 @@ fn review(line: &Line<'_>, row: &'static str, told: &Json<'_>, state: &mut State
     let findings = told.get("review_output").filter(|output| output.is_object());
     let begins = row.to_ascii_lowercase().contains("entered");
     state.in_review = begins;
-    let mut draft = line.draft(row, Piece::Whole, Kind::Subagent, Origin::Harness);
+    let mut draft = line.nameless(row, Piece::Whole, Kind::Subagent, Origin::Harness);
     line.identify(&mut draft, if begins { "review" } else { "reviewed" }, "");
     draft.event.text = match findings {
         Some(output) => field::some(output, "overall_explanation").and_then(words),

@@ -1,7 +1,8 @@
 //! Utterances are logged twice; here each becomes one.
 
+use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, Origin, SourceKey};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use super::settle::key;
 use crate::Draft;
@@ -118,18 +119,18 @@ pub(super) fn put_prompts_first(drafts: &mut [Draft]) {
     const FEW: usize = 64;
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at) else { break };
-        let here = place(draft);
-        let is_before = |other: &Draft| -> bool {
-            if place(other) != here {
-                return false;
-            }
-            match (&draft.hint.rule, &other.hint.rule) {
-                (Some(("said", record)), Some(("image", _))) => other.event.id.record.to_string() == *record,
-                (Some(("shell", _)), Some(("own act", _))) => {
-                    other.event.id.record + 1 == draft.event.id.record
-                }
-                _ => false,
-            }
+        let here = &draft.event.id;
+        // What stands before it in the log, and where.
+        let (late, record) = match &draft.hint.rule {
+            Some(("said", record)) => ("image", record.parse().ok()),
+            Some(("shell", _)) => ("own act", here.record.checked_sub(1)),
+            _ => continue,
+        };
+        let is_before = |other: &Draft| {
+            let there = &other.event.id;
+            key(other, late).is_some()
+                && Some(there.record) == record
+                && (&there.source, there.revision) == (&here.source, here.revision)
         };
         let from = at.saturating_sub(FEW);
         let first = drafts.get(from..at).and_then(|before| before.iter().position(is_before));

@@ -7,6 +7,7 @@
 
 use retro_model::{Kind, Native, Origin, Part as Piece, Timestamp};
 use retro_text::{Redacted, redact};
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
@@ -166,27 +167,38 @@ pub(super) struct Line<'r> {
 impl Line<'_> {
     /// A draft of this record with everything the record tells of all its events.
     pub(super) fn draft(&self, row: &'static str, piece: Piece, kind: Kind, origin: Origin) -> Draft {
-        let mut draft = self.record.draft(row, piece, kind, origin).at(self.ts);
-        let own_id = field::some(self.payload, "id").filter(|_| !row.starts_with("item/"));
-        draft.event.native =
-            Native { message_id: own_id.map(id), turn_id: self.turn.clone(), ..Native::default() };
-        draft.event.copy_of = self.copy_of.clone();
-        let key = || match own_id.or_else(|| field::some(self.payload, "call_id")) {
-            Some(id) => id.to_owned(),
-            None => format!("{:x}", fingerprint(self.payload)),
-        };
+        let mut draft = self.nameless(row, piece, kind, origin);
+        let own_id = self.own_id(row);
         if self.ts.is_some() || own_id.is_some() {
-            self.identify(&mut draft, row, &key());
+            match own_id.or_else(|| field::some(self.payload, "call_id")) {
+                Some(id) => self.identify(&mut draft, row, id),
+                None => self.identify(&mut draft, row, &format!("{:x}", fingerprint(self.payload))),
+            }
         }
         draft
+    }
+
+    /// The same without an identity, for whoever gives it one.
+    pub(super) fn nameless(&self, row: &'static str, piece: Piece, kind: Kind, origin: Origin) -> Draft {
+        let mut draft = self.record.draft(row, piece, kind, origin).at(self.ts);
+        let message_id = self.own_id(row).map(id);
+        draft.event.native = Native { message_id, turn_id: self.turn.clone(), ..Native::default() };
+        draft.event.copy_of = self.copy_of.clone();
+        draft
+    }
+
+    fn own_id(&self, row: &str) -> Option<&str> {
+        field::some(self.payload, "id").filter(|_| !row.starts_with("item/"))
     }
 
     /// Names what a draft is, in words that stay when the program rewrites the
     /// file in another form: migrating a rollout (0.166) keeps times and items,
     /// and tells events under other names.
     pub(super) fn identify(&self, draft: &mut Draft, what: &str, key: &str) {
-        let ms = self.ts.map_or(0, Timestamp::as_millis);
-        draft.hint.identity = Some(format!("{what}|{ms}|{key}|{}", label(&draft.event.id.part)));
+        let mut ms = itoa::Buffer::new();
+        let ms = ms.format(self.ts.map_or(0, Timestamp::as_millis));
+        let label = label(&draft.event.id.part);
+        draft.hint.identity = Some([what, "|", ms, "|", key, "|", &label].concat());
     }
 
     /// The whole record, as something that is not known.
@@ -203,11 +215,11 @@ impl Line<'_> {
 }
 
 /// Which event of its record, for identities.
-fn label(piece: &Piece) -> String {
+fn label(piece: &Piece) -> Cow<'static, str> {
     match piece {
-        Piece::Whole => String::new(),
-        Piece::Block(index) => index.to_string(),
-        Piece::Tag(tag) => (*tag).to_owned(),
+        Piece::Whole => Cow::Borrowed(""),
+        Piece::Block(index) => Cow::Owned(index.to_string()),
+        Piece::Tag(tag) => Cow::Borrowed(tag),
     }
 }
 

@@ -5,9 +5,8 @@
 //! that no later rule counts it twice; what is said twice is joined before turns
 //! are known by it; turns are numbered last.
 
+use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, SessionKey};
-use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::{joins, lines, names, pairs};
@@ -44,8 +43,10 @@ fn number_occurrences(drafts: &mut [Draft]) {
         let revision = xxh3_64_with_seed(id.source.as_str().as_bytes(), id.revision.into());
         let nth = seen.entry(xxh3_64_with_seed(identity.as_bytes(), revision)).or_default();
         *nth += 1;
-        // Writing to a text cannot fail.
-        let _ = write!(identity, "|{}#{nth}", id.source);
+        let mut number = itoa::Buffer::new();
+        for piece in ["|", id.source.as_str(), "#", number.format(*nth)] {
+            identity.push_str(piece);
+        }
     }
 }
 

@@ -50,8 +50,9 @@ pub(super) struct State {
     pub recorded: bool,
     /// The next usage is a compaction's.
     pub summarized: bool,
-    /// Rate limits, as told last.
-    pub limits: Option<Value>,
+    /// Rate limits as told last, as the data of the event that will tell them.
+    #[serde(rename = "limits_data")]
+    pub limits: Option<Redacted<Value>>,
     /// A review runs in a child thread.
     pub in_review: bool,
     /// The message that is the user's if its event follows.

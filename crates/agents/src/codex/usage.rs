@@ -8,7 +8,7 @@
 
 use retro_model::{Kind, Origin, Part as Piece, Usage};
 use retro_text::redact_json;
-use serde_json::{Map, Value};
+use serde_json::json;
 
 use super::limits;
 use super::record::{Line, fingerprint, id};
@@ -27,6 +27,9 @@ mod own {
     /// A copy made by a fork.
     pub(super) const COPIED: u8 = 0;
 }
+
+/// What the data of an event call the rate limits.
+const LIMITS: &str = "rate_limits";
 
 /// `token_usage_record`.
 pub(super) fn record(line: &Line<'_>, state: &mut State, out: &mut Out) {
@@ -54,7 +57,7 @@ pub(super) fn record(line: &Line<'_>, state: &mut State, out: &mut Out) {
 pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
     const ROW: &str = "event_msg/token_count";
     if let Some(limits) = line.payload.get("rate_limits").filter(|limits| has_window(limits)) {
-        state.limits = Some(limits.redacted().into_inner());
+        state.limits = Some(redact_json(json!({ LIMITS: limits })));
         // A fork's copies tell of the parent's past with the fork's time.
         if line.copy_of.is_none() {
             limits::read(line, limits, out);
@@ -87,19 +90,18 @@ fn counted_key(state: &mut State) -> String {
 }
 
 fn usage(line: &Line<'_>, row: &'static str, key: String, usage: Usage, state: &mut State) -> Draft {
-    let mut draft = line.draft(row, Piece::Whole, Kind::Usage, Origin::Harness);
-    draft.hint.identity = Some(format!("usage|{key}"));
+    let mut draft = line.nameless(row, Piece::Whole, Kind::Usage, Origin::Harness);
+    draft.hint.identity = Some(["usage|", &key].concat());
     draft.event.response = Some(key);
     draft.event.model = state.model.clone();
     draft.event.usage = Some(usage);
-    let mut data = Map::new();
+    draft.event.data = state.limits.take();
     if std::mem::take(&mut state.summarized) {
-        data.insert("kind".to_owned(), Value::from("compaction"));
+        let limits = draft.event.data.take().map(|data| data[LIMITS].clone());
+        let mut data = json!({ "kind": "compaction" });
+        limits.into_iter().for_each(|limits| data[LIMITS] = limits);
+        draft.event.data = Some(redact_json(data));
     }
-    if let Some(limits) = state.limits.take() {
-        data.insert("rate_limits".to_owned(), limits);
-    }
-    draft.event.data = (!data.is_empty()).then(|| redact_json(Value::Object(data)));
     draft
 }
 

@@ -6,8 +6,8 @@
 //! the chat lost and what a broken stream left behind lies at the beginning. What
 //! is found gives its words to the updates' event; the rest stand for themselves.
 
+use hashbrown::{HashMap, HashSet};
 use retro_model::{EventId, Kind};
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::join::index_of;

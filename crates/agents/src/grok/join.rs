@@ -2,9 +2,9 @@
 //! background tasks, sub-agents and the calls that started them, refusals told
 //! by several files, compactions and their summaries.
 
+use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashSet};
 use retro_model::{EventId, Kind, Origin, Outcome, ToolClass};
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 
 use super::order::{Place, Spine};
 use super::record::rule;

@@ -7,7 +7,7 @@
 //! into runs. What the other files add is placed among them by its time, or by
 //! what it belongs to.
 
-use std::collections::HashSet;
+use hashbrown::HashSet;
 use std::ops::Range;
 
 use super::record::rule;

@@ -1,8 +1,9 @@
 //! Turns: which prompt a turn answers, how it ended, and which turns a rewind
 //! left behind.
 
+use hashbrown::{HashMap, HashSet};
 use retro_model::{Address, Kind};
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use super::join::index_of;
 use super::order::{Place, Spine};
