@@ -2,6 +2,7 @@
 
 mod convert;
 pub mod field;
+mod quick;
 mod tree;
 
 use std::borrow::Cow;
@@ -24,7 +25,7 @@ pub(crate) enum Mended {
 pub(crate) fn parse<'a>(line: &'a [u8], spare: &'a mut String) -> Result<(Json<'a>, Mended), String> {
     // UTF-8 is looked at once for the whole line, not once for each text in it.
     let (error, mended) = match std::str::from_utf8(line) {
-        Ok(text) => match serde_json::from_str(text) {
+        Ok(text) => match quick::parse(text).map_or_else(|| serde_json::from_str(text), Ok) {
             Ok(json) => return Ok((json, Mended::No)),
             Err(error) => (Some(error), Mended::No),
         },
@@ -54,7 +55,8 @@ pub(crate) fn text_of(escaped: &[u8]) -> String {
 pub(crate) fn unwrapped<'t>(value: Option<&'t Json<'t>>) -> Cow<'t, Json<'t>> {
     match value {
         Some(Json::String(text)) => {
-            Cow::Owned(serde_json::from_str(text).unwrap_or_else(|_| Json::String(Cow::Borrowed(text))))
+            let json = quick::parse(text).or_else(|| serde_json::from_str(text).ok());
+            Cow::Owned(json.unwrap_or(Json::String(Cow::Borrowed(text))))
         }
         Some(value) => Cow::Borrowed(value),
         None => Cow::Owned(Json::Null),

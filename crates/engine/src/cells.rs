@@ -4,6 +4,7 @@
 use retro_model::{LedgerRow, SessionKey};
 use retro_store::Index;
 use retro_usage::{CELLS_VERSION, Cells, Grain, Mode, Prices, decide};
+use std::sync::Arc;
 
 use crate::Error;
 
@@ -73,15 +74,17 @@ pub(crate) fn keep_read(
     }
     // In the order in which they are decided upon.
     read.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-    let with_key = |(key, rows): (SessionKey, Vec<LedgerRow>)| {
-        rows.into_iter().map(move |row| (key.clone(), row)).collect::<Vec<_>>()
-    };
-    keep_of(index, || Ok(read.into_iter().flat_map(with_key).collect()), prices, mode)
+    let mut all = Vec::with_capacity(read.iter().map(|(_, rows)| rows.len()).sum());
+    for (key, rows) in read {
+        let key = Arc::new(key);
+        all.extend(rows.into_iter().map(|row| (Arc::clone(&key), row)));
+    }
+    keep_of(index, || Ok(all), prices, mode)
 }
 
 fn keep_of(
     index: &Index,
-    rows: impl FnOnce() -> Result<Vec<(SessionKey, LedgerRow)>, Error>,
+    rows: impl FnOnce() -> Result<Vec<(Arc<SessionKey>, LedgerRow)>, Error>,
     prices: &Prices,
     mode: Mode,
 ) -> Result<(), Error> {

@@ -6,12 +6,13 @@
 
 mod open;
 
+use hashbrown::HashMap;
 use open::Open;
 use retro_agents::{Agent, Parsed, settle_each};
 use retro_model::{Event, EventId, Kind, LedgerRow, RowKind, SessionKey, Thread, Usage};
 use retro_text::Redacted;
 use serde_json::Value;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// The rows of a settled stream, in its order.
 pub fn rows(session: &SessionKey, events: &[Event]) -> Vec<LedgerRow> {

@@ -260,6 +260,11 @@ impl Index {
         Ok(rows)
     }
 
+    /// Whether it knows a source of any session.
+    pub fn has_sources(&self) -> Result<bool, Error> {
+        Ok(self.one("SELECT 1 FROM sources LIMIT 1", [], |_| Ok(()))?.is_some())
+    }
+
     /// Every session, by agent and id.
     pub fn session_rows(&self) -> Result<Vec<SessionRow>, Error> {
         let text = format!("SELECT {} FROM sessions ORDER BY agent, id", rows::SESSION);

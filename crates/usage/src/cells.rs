@@ -7,9 +7,9 @@
 //! that a question asked again decides and prices nothing. Only blocks of five hours
 //! need the very times: their cells hold one answer each.
 
+use hashbrown::HashMap;
 use retro_model::{RowKind, SessionKey, Timestamp};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 
 use crate::NanoUsd;
 use crate::cost::{Mode, Pricer};
@@ -106,7 +106,8 @@ pub struct Cells {
 impl Cells {
     /// Prices what counts and sums it up.
     pub fn of(counted: &Counted, prices: &Prices, mode: Mode, grain: Grain) -> Cells {
-        let mut made = Making { cells: Cells::default(), sessions: HashMap::new(), names: HashMap::new() };
+        let (cells, sessions, names) = Default::default();
+        let mut made = Making { cells, sessions, last: None, names };
         let mut pricer = Pricer::new(prices, mode);
         let rows = made.sum_up(&counted.rows, &mut pricer, grain, true);
         let side = made.sum_up(&counted.side, &mut pricer, grain, false);
@@ -143,16 +144,23 @@ type Sameness = (u32, Option<u32>, Option<u32>, Option<i64>);
 struct Making<'c> {
     cells: Cells,
     sessions: HashMap<&'c SessionKey, u32>,
+    /// The one that was asked for last: rows of a session stand together.
+    last: Option<(&'c SessionKey, u32)>,
     names: HashMap<String, u32>,
 }
 
 impl<'c> Making<'c> {
     fn session(&mut self, session: &'c SessionKey) -> u32 {
+        if let Some((_, number)) = self.last.filter(|(last, _)| std::ptr::eq(*last, session)) {
+            return number;
+        }
         let all = &mut self.cells.sessions;
-        *self.sessions.entry(session).or_insert_with(|| {
+        let number = *self.sessions.entry(session).or_insert_with(|| {
             all.push(session.clone());
             number(all.len())
-        })
+        });
+        self.last = Some((session, number));
+        number
     }
 
     fn name(&mut self, name: &str) -> u32 {

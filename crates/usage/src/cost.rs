@@ -5,9 +5,9 @@
 //! several, it cannot be, and the figure is a bound: at least this much.
 //! Reasoning is a part of output and is not paid again.
 
+use hashbrown::HashMap;
 use retro_model::{LedgerRow, Timestamp};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 
 use crate::NanoUsd;
 use crate::names::{Found, Resolved};

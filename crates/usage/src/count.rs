@@ -6,11 +6,13 @@
 //! never by which came first: any order of the same rows gives the same result.
 //! Equal figures under different keys are different answers.
 
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use retro_model::{EventId, Exactness, LedgerRow, RowKind, SessionKey, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::cost::SYNTHETIC;
 use crate::tokens::Tokens;
@@ -30,7 +32,7 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountedRow {
     /// The session it is counted in.
-    pub session: SessionKey,
+    pub session: Arc<SessionKey>,
     /// The row, gross: with the first time and the fullest figures of its key.
     pub row: LedgerRow,
     /// Where the figures stand, if not in this row itself.
@@ -93,11 +95,15 @@ pub struct Counted {
     /// Lines written in the model's place; no answers, and counted nowhere.
     pub synthetic_rows: u64,
     /// Rows that say where a log cannot tell all of its use.
-    pub open: Vec<(SessionKey, LedgerRow)>,
+    pub open: Vec<Row>,
 }
 
+/// A row and its session, which it shares with others.
+type Row = (Arc<SessionKey>, LedgerRow);
+
 /// Decides which rows count. The order of `rows` does not matter.
-pub fn decide(rows: Vec<(SessionKey, LedgerRow)>) -> Counted {
+pub fn decide<S: Into<Arc<SessionKey>>>(rows: Vec<(S, LedgerRow)>) -> Counted {
+    let rows: Vec<Row> = rows.into_iter().map(|(session, row)| (session.into(), row)).collect();
     let mut counted = Counted::default();
     // Indices are sorted, not rows: those are large, and mostly come in order.
     let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -108,12 +114,12 @@ pub fn decide(rows: Vec<(SessionKey, LedgerRow)>) -> Counted {
     let mut fates = one_a_key(&rows, &order, &mut counted.duplicates);
     counted.duplicates.sort_by(|a, b| (&a.place, &a.key).cmp(&(&b.place, &b.key)));
     let mut totals = Vec::new();
-    let mut rows: Vec<Option<(SessionKey, LedgerRow)>> = rows.into_iter().map(Some).collect();
+    let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
     counted.rows.reserve_exact(rows.len());
     for at in order {
         let Some((session, mut row)) = rows.get_mut(at).and_then(Option::take) else { continue };
         if row.kind == RowKind::Total {
-            totals.push((session, row));
+            totals.push((SessionKey::clone(&session), row));
             continue;
         }
         if row.kind.is_open() {
@@ -146,7 +152,7 @@ pub fn decide(rows: Vec<(SessionKey, LedgerRow)>) -> Counted {
     counted
 }
 
-fn position((session, row): &(SessionKey, LedgerRow)) -> (&SessionKey, &EventId, &str) {
+fn position((session, row): &Row) -> (&SessionKey, &EventId, &str) {
     (session, &row.event, &row.key)
 }
 
@@ -156,9 +162,9 @@ fn is_synthetic(row: &LedgerRow) -> bool {
 
 /// The rows of one session, and where they begin. `rows` are sorted by session.
 pub(crate) fn of_session<'r>(rows: &'r [CountedRow], session: &SessionKey) -> (usize, &'r [CountedRow]) {
-    let start = rows.partition_point(|row| row.session < *session);
+    let start = rows.partition_point(|row| *row.session < *session);
     let rest = rows.get(start..).unwrap_or_default();
-    (start, rest.get(..rest.partition_point(|row| row.session == *session)).unwrap_or_default())
+    (start, rest.get(..rest.partition_point(|row| *row.session == *session)).unwrap_or_default())
 }
 
 /// What becomes of a row whose key others have too.
@@ -178,11 +184,7 @@ struct Fuller {
 }
 
 /// Finds the rows that share a key, and which of them counts.
-fn one_a_key(
-    rows: &[(SessionKey, LedgerRow)],
-    order: &[usize],
-    duplicates: &mut Vec<Duplicate>,
-) -> HashMap<usize, Fate> {
+fn one_a_key(rows: &[Row], order: &[usize], duplicates: &mut Vec<Duplicate>) -> HashMap<usize, Fate> {
     let mut first: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
     let mut repeated: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &at in order {
@@ -199,16 +201,16 @@ fn one_a_key(
     }
     let mut fates = HashMap::new();
     for (first, others) in repeated {
-        let mut group: Vec<(usize, &(SessionKey, LedgerRow))> =
+        let mut group: Vec<(usize, &Row)> =
             others.into_iter().chain([first]).filter_map(|at| Some((at, rows.get(at)?))).collect();
         group.sort_by(|(_, a), (_, b)| before(a, b));
         let Some(((winner_at, winner), copies)) = group.split_first() else { continue };
         for (at, (session, row)) in copies {
             fates.insert(*at, Fate::Repeats);
             duplicates.push(Duplicate {
-                place: Place { session: session.clone(), event: row.event.clone() },
+                place: Place { session: SessionKey::clone(session), event: row.event.clone() },
                 key: row.key.clone(),
-                twin: Place { session: winner.0.clone(), event: winner.1.event.clone() },
+                twin: Place { session: SessionKey::clone(&winner.0), event: winner.1.event.clone() },
                 ts: row.ts,
                 model: row.model.clone(),
             });
@@ -222,7 +224,7 @@ fn one_a_key(
                 tokens: Tokens::of(&fullest.1),
                 exactness: fullest.1.exactness,
                 text_bytes: fullest.1.text_bytes,
-                place: Place { session: fullest.0.clone(), event: fullest.1.event.clone() },
+                place: Place { session: SessionKey::clone(&fullest.0), event: fullest.1.event.clone() },
             })
         });
         let ts = group.iter().filter_map(|(_, (_, row))| row.ts).min();
@@ -233,7 +235,7 @@ fn one_a_key(
 
 /// The order of the rows of one key: the first is counted. The last resort only
 /// tells rows apart that stand in one place.
-fn before(a: &(SessionKey, LedgerRow), b: &(SessionKey, LedgerRow)) -> Ordering {
+fn before(a: &Row, b: &Row) -> Ordering {
     let ((session_a, a), (session_b, b)) = (a, b);
     let evidence = |row: &LedgerRow| (Reverse(row.own), row.ts.is_none(), row.ts);
     evidence(a)

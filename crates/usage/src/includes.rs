@@ -65,7 +65,7 @@ fn including(rows: &[CountedRow]) -> BTreeMap<SessionKey, Vec<usize>> {
             // A session of the same agent, by its id or by its whole key.
             let id = name.strip_prefix(&format!("{}/", row.session.agent)).unwrap_or(name);
             let child = SessionKey::new(&row.session.agent, id);
-            if child != row.session {
+            if child != *row.session {
                 including.entry(child).or_default().push(at);
             }
         }

@@ -16,6 +16,7 @@ use retro_usage::{
 };
 use serde::Serialize;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 pub use input::{StatusInput, StatusLimit};
 
@@ -103,7 +104,7 @@ pub fn statusline(index: &Index, asked: &Asked<'_>) -> Result<StatuslineView, Er
     let rows = rows(index, block_start.map_or(day_start, |start| start.min(day_start)), session.as_ref())?;
     let counted = decide(rows);
     let since = |row: &CountedRow, start: Timestamp| row.row.ts.is_some_and(|ts| ts >= start);
-    let is_own = |row: &CountedRow| session.as_ref() == Some(&row.session);
+    let is_own = |row: &CountedRow| session.as_ref() == Some(&*row.session);
 
     let own = amount(&of(&counted, is_own), asked);
     let live = asked.input.cost_usd.map(|usd| Amount { usd, complete: true });
@@ -150,7 +151,7 @@ fn rows(
     index: &Index,
     since: Timestamp,
     session: Option<&SessionKey>,
-) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
+) -> Result<Vec<(Arc<SessionKey>, LedgerRow)>, Error> {
     let mut rows = index.responses_since(since)?;
     if let Some(session) = session {
         rows.extend(index.responses_with(session)?);
@@ -160,7 +161,8 @@ fn rows(
         .flat_map(|(key, row)| row.includes.iter().map(|id| SessionKey::new(key.agent.clone(), id.clone())))
         .collect();
     for child in included {
-        rows.extend(index.responses_of(&child)?.into_iter().map(|row| (child.clone(), row)));
+        let child = Arc::new(child);
+        rows.extend(index.responses_of(&child)?.into_iter().map(|row| (Arc::clone(&child), row)));
     }
     let mut seen = HashSet::new();
     rows.retain(|(key, row)| seen.insert((key.clone(), row.event.clone(), row.key.clone())));

@@ -132,7 +132,7 @@ pub fn explain(
     key: &SessionKey,
 ) -> Result<ExplainView, Error> {
     let counted: Counted = decide(index.responses()?);
-    let own = counted.rows.iter().filter(|row| row.session == *key);
+    let own = counted.rows.iter().filter(|row| *row.session == *key);
     let responses = own.map(|counted| {
         let row = counted.own_row();
         let cost = retro_usage::cost(row, prices, mode);

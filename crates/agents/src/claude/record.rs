@@ -105,17 +105,23 @@ impl<'r> Chain<'r> {
 
     /// A draft of this record with everything the record tells of all its events.
     pub(super) fn draft(&self, row: &'static str, piece: Piece, kind: Kind, origin: Origin) -> Draft {
+        let mut draft = self.nameless(row, piece, kind, origin);
+        let piece = label(&draft.event.id.part);
+        draft.hint.identity = Some(match self.uuid {
+            Some(uuid) => ["uuid:", uuid, "#", &piece].concat(),
+            None => format!("side:{:x}#{piece}", fingerprint(self.json)),
+        });
+        draft
+    }
+
+    /// The same without an identity, for whoever gives it one.
+    pub(super) fn nameless(&self, row: &'static str, piece: Piece, kind: Kind, origin: Origin) -> Draft {
         let row = self.row.unwrap_or(row);
         let mut draft = self.record.draft(row, piece, kind, origin).at(self.ts);
         draft.event.thread = self.thread.clone();
         draft.event.native = self.native();
         draft.event.copy_of = self.copied_from();
         draft.hint.hangs_on = self.hangs_on.map(str::to_owned);
-        let piece = label(&draft.event.id.part);
-        draft.hint.identity = Some(match self.uuid {
-            Some(uuid) => ["uuid:", uuid, "#", &piece].concat(),
-            None => format!("side:{:x}#{piece}", fingerprint(self.json)),
-        });
         draft
     }
 

@@ -35,7 +35,7 @@ pub(super) fn response(chain: &Chain<'_>) -> Option<String> {
     let message = chain.json.get("message")?;
     let key =
         field::some(message, "id").or_else(|| field::some(chain.json, "requestId")).or(chain.uuid).map(id)?;
-    Some(format!("claude:{key}"))
+    Some(["claude:", &key].concat())
 }
 
 /// The tokens that one line of a [`response`] tells, if it tells any.
@@ -43,8 +43,8 @@ pub(super) fn of_line(chain: &Chain<'_>, response: Option<String>, state: &State
     let message = chain.json.get("message")?;
     let counters = message.get("usage").filter(|counters| counters.is_object())?;
     let response = response?;
-    let mut draft = chain.draft("assistant/usage", Piece::Tag("usage"), Kind::Usage, Origin::Harness);
-    draft.hint.identity = Some(format!("usage:{response}"));
+    let mut draft = chain.nameless("assistant/usage", Piece::Tag("usage"), Kind::Usage, Origin::Harness);
+    draft.hint.identity = Some(["usage:", &response].concat());
     draft.event.response = Some(response);
     draft.event.model = field::some(message, "model").map(|model| match &state.model {
         // What was cleaned once stays as it is.

@@ -85,8 +85,13 @@ pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
 /// The next response of this turn: whose turn, and which response of it.
 fn counted_key(state: &mut State) -> String {
     state.responses += 1;
-    let turn = state.turn.clone().unwrap_or_else(|| format!("t{}", state.turns));
-    format!("codex:{}:{turn}:{}", state.owner().unwrap_or_default(), state.responses)
+    let (mut turns, mut responses) = (itoa::Buffer::new(), itoa::Buffer::new());
+    let turn = match &state.turn {
+        Some(turn) => ["", turn],
+        None => ["t", turns.format(state.turns)],
+    };
+    let owner = state.owner().unwrap_or_default();
+    ["codex:", owner, ":", turn[0], turn[1], ":", responses.format(state.responses)].concat()
 }
 
 fn usage(line: &Line<'_>, row: &'static str, key: String, usage: Usage, state: &mut State) -> Draft {

@@ -9,7 +9,7 @@ use std::fmt;
 use super::tree::{Json, Object};
 
 /// Fields for which there is room from the start: most objects of a log have no more.
-const FIELDS: usize = 8;
+pub(super) const FIELDS: usize = 8;
 
 impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {

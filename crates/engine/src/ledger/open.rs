@@ -7,10 +7,11 @@
 //! has none at all), but it is always one of these two. A session that is running
 //! looks the same; whoever asks knows whether it still grows.
 
+use hashbrown::{HashMap, HashSet};
 use retro_model::{
     Event, EventId, Kind, LedgerRow, Origin, Outcome, RowKind, SessionKey, Thread, Timestamp, Usage,
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Finds what is open in a settled stream. Ids are kept as hashes, so that it stays

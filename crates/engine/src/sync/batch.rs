@@ -121,9 +121,12 @@ impl Batcher<'_, '_> {
     ) -> Result<(Vec<Captured>, u64), Error> {
         let mut work: Vec<(&SessionFiles, Vec<SourceRow>)> = Vec::with_capacity(batch.len());
         let mut behind = HashSet::new();
+        // A first sync asks nothing of every single session.
+        let knows_any = self.index.has_sources()?;
         for session in batch {
-            work.push((session, self.index.sources_of(&session.key)?));
-            if turns_are_behind(self.index, session)? {
+            let sources = if knows_any { self.index.sources_of(&session.key)? } else { Vec::new() };
+            work.push((session, sources));
+            if knows_any && turns_are_behind(self.index, session)? {
                 behind.insert(session.key.clone());
             }
         }

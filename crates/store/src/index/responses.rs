@@ -6,6 +6,7 @@ use retro_model::{LedgerRow, RowKind, SessionKey, Timestamp};
 use rusqlite::Row;
 use rusqlite::types::Type;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::sealed::{seal, unseal};
 use super::{Index, Writer};
@@ -21,7 +22,7 @@ struct Piece {
 
 impl Index {
     /// Every row of every session, by session.
-    pub fn responses(&self) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
+    pub fn responses(&self) -> Result<Vec<(Arc<SessionKey>, LedgerRow)>, Error> {
         let text = "SELECT rows, agent, session FROM ledgers ORDER BY agent, session";
         let packed = self.all(text, [], |row| Ok((row.get::<_, Vec<u8>>(0)?, session(row)?)))?;
         let path = &self.path;
@@ -29,12 +30,14 @@ impl Index {
             let rows = packed::unpack(packed).ok_or_else(|| Error::index(path)(damaged(0)))?;
             Ok(with_session((key.clone(), rows)).collect::<Vec<_>>())
         })?;
-        Ok(unpacked.into_iter().flatten().collect())
+        let mut all = Vec::with_capacity(unpacked.iter().map(Vec::len).sum());
+        all.extend(unpacked.into_iter().flatten());
+        Ok(all)
     }
 
     /// The rows since an instant, with all rows of the same answers, whatever their
     /// time and session.
-    pub fn responses_since(&self, ts: Timestamp) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
+    pub fn responses_since(&self, ts: Timestamp) -> Result<Vec<(Arc<SessionKey>, LedgerRow)>, Error> {
         let pieces = self.pieces()?;
         let mut keys = HashSet::new();
         for piece in pieces.iter().filter(|piece| piece.head.last >= Some(ts.as_millis())) {
@@ -45,7 +48,7 @@ impl Index {
     }
 
     /// The rows of one session, with all rows of the same answers in others.
-    pub fn responses_with(&self, key: &SessionKey) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
+    pub fn responses_with(&self, key: &SessionKey) -> Result<Vec<(Arc<SessionKey>, LedgerRow)>, Error> {
         let keys: HashSet<String> = self.responses_of(key)?.into_iter().map(|row| row.key).collect();
         self.responses_named(&self.pieces()?, &keys)
     }
@@ -55,7 +58,7 @@ impl Index {
         &self,
         pieces: &[Piece],
         keys: &HashSet<String>,
-    ) -> Result<Vec<(SessionKey, LedgerRow)>, Error> {
+    ) -> Result<Vec<(Arc<SessionKey>, LedgerRow)>, Error> {
         let hashes: HashSet<u64> = keys.iter().map(|key| key_hash(key)).collect();
         let mut named = Vec::new();
         for piece in pieces.iter().filter(|piece| piece.head.keys.iter().any(|key| hashes.contains(key))) {
@@ -214,6 +217,9 @@ fn damaged(column: usize) -> rusqlite::Error {
     rusqlite::Error::InvalidColumnType(column, "ledger".to_owned(), Type::Blob)
 }
 
-fn with_session((key, rows): (SessionKey, Vec<LedgerRow>)) -> impl Iterator<Item = (SessionKey, LedgerRow)> {
-    rows.into_iter().map(move |row| (key.clone(), row))
+fn with_session(
+    (key, rows): (SessionKey, Vec<LedgerRow>),
+) -> impl Iterator<Item = (Arc<SessionKey>, LedgerRow)> {
+    let key = Arc::new(key);
+    rows.into_iter().map(move |row| (Arc::clone(&key), row))
 }

@@ -81,7 +81,7 @@ fn a_question_about_today_gets_the_rows_of_today_and_their_copies() {
         })
         .unwrap();
     let at = |ms| Timestamp::from_millis(ms).unwrap();
-    let named = |rows: Vec<(SessionKey, LedgerRow)>| {
+    let named = |rows: Vec<(std::sync::Arc<SessionKey>, LedgerRow)>| {
         let mut names: Vec<String> =
             rows.iter().map(|(key, row)| format!("{} {}", key.id, row.key)).collect();
         names.sort();

@@ -6,9 +6,9 @@
 //! wanted. Both are sealed: whatever happened to them on the disk, wrong figures are
 //! not told.
 
+use hashbrown::HashMap;
 use retro_model::{EventId, Exactness, LedgerRow, RowKind, Thread, Timestamp};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::sealed::{seal, unseal};

@@ -1,0 +1,342 @@
+//! The usual way from a line to its tree: JSON as programs write it.
+//!
+//! A third of what it took to read a log was spent in a parser that is ready for anything.
+//! This one knows what logs are made of and gives up (`None`) on the rest: what is no JSON,
+//! raw control characters, nesting that is too deep. `serde_json` reads that, and says what
+//! is wrong with it. What both read is equal.
+
+use std::borrow::Cow;
+
+use super::convert::FIELDS;
+use super::tree::{Json, Object};
+
+/// Levels of nesting, as `serde_json` allows them.
+const DEPTH_MAX: u8 = 127;
+
+/// Bytes of a text that are looked through by eights. Most texts end before; longer ones
+/// are worth the start of a search that takes larger steps.
+const SHORT: usize = 32;
+
+/// Digits that fit into a number whatever they are.
+const DIGITS_MAX: usize = 18;
+
+/// The tree of a line, if it is as usual.
+pub(super) fn parse(line: &str) -> Option<Json<'_>> {
+    // Without an early end, so that many bytes are looked at at once.
+    let has_controls = line.bytes().fold(false, |so_far, byte| so_far | (byte < b' '));
+    if has_controls {
+        return None;
+    }
+    let mut quick = Quick { text: line, at: 0 };
+    let json = quick.value(DEPTH_MAX)?;
+    quick.skip_spaces();
+    (quick.at == line.len()).then_some(json)
+}
+
+struct Quick<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Quick<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// There are no other ones: control characters were looked for before.
+    fn skip_spaces(&mut self) {
+        while self.peek() == Some(b' ') {
+            self.at += 1;
+        }
+    }
+
+    /// The next byte that is no space, taken.
+    fn next(&mut self) -> Option<u8> {
+        self.skip_spaces();
+        let byte = self.peek()?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn value(&mut self, depth: u8) -> Option<Json<'a>> {
+        match self.next()? {
+            b'"' => self.string().map(Json::String),
+            b'{' => self.object(depth.checked_sub(1)?),
+            b'[' => self.array(depth.checked_sub(1)?),
+            b't' => self.word("rue", Json::Bool(true)),
+            b'f' => self.word("alse", Json::Bool(false)),
+            b'n' => self.word("ull", Json::Null),
+            b'-' | b'0'..=b'9' => self.number(self.at - 1),
+            _ => None,
+        }
+    }
+
+    fn word(&mut self, rest: &str, json: Json<'a>) -> Option<Json<'a>> {
+        let is_there = self.text.get(self.at..)?.starts_with(rest);
+        self.at += rest.len();
+        is_there.then_some(json)
+    }
+
+    fn object(&mut self, depth: u8) -> Option<Json<'a>> {
+        let mut fields = Vec::new();
+        match self.next()? {
+            b'}' => return Some(Json::Object(Object::new(fields))),
+            b'"' => fields.reserve_exact(FIELDS),
+            _ => return None,
+        }
+        loop {
+            let name = self.string()?;
+            if self.next()? != b':' {
+                return None;
+            }
+            fields.push((name, self.value(depth)?));
+            match self.next()? {
+                b'}' => return Some(Json::Object(Object::new(fields))),
+                b',' if self.next()? == b'"' => {}
+                _ => return None,
+            }
+        }
+    }
+
+    fn array(&mut self, depth: u8) -> Option<Json<'a>> {
+        let mut items = Vec::new();
+        self.skip_spaces();
+        if self.peek()? == b']' {
+            self.at += 1;
+            return Some(Json::Array(items));
+        }
+        loop {
+            items.push(self.value(depth)?);
+            match self.next()? {
+                b']' => return Some(Json::Array(items)),
+                b',' => {}
+                _ => return None,
+            }
+        }
+    }
+
+    /// A whole number that is not negative; all others are left to `serde_json`.
+    fn number(&mut self, start: usize) -> Option<Json<'a>> {
+        let bytes = self.text.as_bytes().get(start..)?;
+        let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit());
+        let (mut number, mut length) = (0u64, 0);
+        for digit in digits.take(DIGITS_MAX) {
+            number = number * 10 + u64::from(digit - b'0');
+            length += 1;
+        }
+        let is_usual = length == 1 || bytes.first() != Some(&b'0');
+        match bytes.get(length) {
+            Some(b',' | b'}' | b']' | b' ') | None if length > 0 && is_usual => {
+                self.at = start + length;
+                Some(Json::Number(number.into()))
+            }
+            _ => {
+                let is_part = |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+                self.at = start + bytes.iter().take_while(is_part).count();
+                serde_json::from_str(self.text.get(start..self.at)?).ok()
+            }
+        }
+    }
+
+    /// A text whose opening quote was taken.
+    fn string(&mut self) -> Option<Cow<'a, str>> {
+        let start = self.at;
+        let end = start + unescaped(self.text.as_bytes().get(start..)?)?;
+        let plain = self.text.get(start..end)?;
+        if self.text.as_bytes().get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Some(Cow::Borrowed(plain));
+        }
+        let mut text = String::with_capacity(2 * plain.len() + SHORT);
+        text.push_str(plain);
+        self.at = end;
+        loop {
+            // A backslash, or the end.
+            let escape = self.text.as_bytes().get(self.at + 1);
+            if self.peek()? == b'"' {
+                self.at += 1;
+                return Some(Cow::Owned(text));
+            }
+            match escape? {
+                b'n' => text.push('\n'),
+                b't' => text.push('\t'),
+                b'r' => text.push('\r'),
+                b'b' => text.push('\u{8}'),
+                b'f' => text.push('\u{c}'),
+                byte @ (b'"' | b'\\' | b'/') => text.push(char::from(*byte)),
+                b'u' => return self.coded(start),
+                _ => return None,
+            }
+            let from = self.at + 2;
+            self.at = from + unescaped(self.text.as_bytes().get(from..)?)?;
+            text.push_str(self.text.get(from..self.at)?);
+        }
+    }
+
+    /// A text with characters that are written as numbers.
+    fn coded(&mut self, start: usize) -> Option<Cow<'a, str>> {
+        while self.peek()? == b'\\' {
+            let from = self.at + 2;
+            self.at = from + unescaped(self.text.as_bytes().get(from..)?)?;
+        }
+        self.at += 1;
+        match serde_json::from_str(self.text.get(start - 1..self.at)?).ok()? {
+            Json::String(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// Bytes before the first quote or backslash.
+fn unescaped(bytes: &[u8]) -> Option<usize> {
+    const LOW: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    // The lowest bit that is set is right; those above it may not be.
+    let zeros = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
+    let mut at = 0;
+    while at < SHORT
+        && let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>)
+    {
+        let word = u64::from_le_bytes(*eight);
+        let hits = zeros(word ^ (LOW * u64::from(b'"'))) | zeros(word ^ (LOW * u64::from(b'\\')));
+        if hits != 0 {
+            return Some(at + hits.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    memchr::memchr2(b'"', b'\\', bytes.get(at..)?).map(|found| at + found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn slow(text: &str) -> Option<Json<'_>> {
+        serde_json::from_str(text).ok()
+    }
+
+    #[test]
+    fn what_logs_are_made_of_is_read_here() {
+        for text in [
+            r#"{"a":"b","c":[1,2,{"d":null}],"e":true,"f":false,"g":-1.5e3,"h":0,"i":""}"#,
+            r#" { "a" : [ ] , "b" : { } , "a" : "again" } "#,
+            r#""a line\nand \"another\", \\ \/ \b \f \r \t""#,
+            r#""\u00e9 \ud83d\ude00 and more than thirty-two bytes before the \n next""#,
+            r#"["plain and long enough that it is searched in larger steps, é, 日本", 18446744073709551615]"#,
+            "123456789012345678",
+            "1234567890123456789012",
+            "-0",
+        ] {
+            assert!(slow(text).is_some(), "{text}");
+            assert_eq!(parse(text), slow(text), "{text}");
+        }
+        let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(parse(&deep(127)), slow(&deep(127)));
+        assert_eq!((parse(&deep(128)), slow(&deep(128))), (None, None));
+    }
+
+    #[test]
+    fn what_is_not_usual_is_left_to_others() {
+        for text in [
+            "",
+            " ",
+            "{",
+            "}",
+            "[1,]",
+            "[,1]",
+            "{\"a\":1,}",
+            "{a:1}",
+            "{\"a\"}",
+            "{\"a\":}",
+            "tru",
+            "nul",
+            "1 2",
+            "01",
+            "1.",
+            ".5",
+            "+1",
+            "1e",
+            "-",
+            "\"",
+            "\"\\\"",
+            "\"\\x\"",
+            "\"\\u12\"",
+            "\"\\ud800\"",
+            "\"a\nb\"",
+            "[\"a\" \"b\"]",
+            "{\"a\":1 \"b\":2}",
+            "nulll",
+            "[1}",
+            "\u{feff}1",
+        ] {
+            assert_eq!(parse(text), None, "{text:?}");
+        }
+    }
+
+    /// Pieces of JSON in any order: some are whole values, most are not.
+    fn pieces() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            Just("{"),
+            Just("}"),
+            Just("["),
+            Just("]"),
+            Just(","),
+            Just(":"),
+            Just("\""),
+            Just("\\"),
+            Just(" "),
+            Just("\"a\""),
+            Just("\"name\":"),
+            Just("null"),
+            Just("true"),
+            Just("0"),
+            Just("-"),
+            Just("17"),
+            Just("1.5"),
+            Just("e3"),
+            Just("\\n"),
+            Just("\\u00e9"),
+            Just("\\ud800"),
+            Just("é"),
+            Just("\t"),
+        ];
+        proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    fn value() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            any::<Option<bool>>().prop_map(|is| is.map_or(serde_json::Value::Null, Into::into)),
+            any::<u64>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            any::<f64>().prop_map(Into::into),
+            "\\PC{0,60}".prop_map(Into::into),
+            any::<String>().prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
+                proptest::collection::btree_map(any::<String>(), inner, 0..6)
+                    .prop_map(|map| serde_json::Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_is_read_as_it_was_written(value in value(), pretty: bool) {
+            let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
+            let text = text.unwrap();
+            // Line ends are none of its business.
+            let expected = if text.contains('\n') { None } else { slow(&text) };
+            prop_assert_eq!(parse(&text), expected);
+        }
+
+        #[test]
+        fn whatever_it_reads_is_read_so_by_everybody(text in pieces()) {
+            if let Some(json) = parse(&text) {
+                prop_assert_eq!(Some(json), slow(&text));
+            }
+        }
+    }
+}
