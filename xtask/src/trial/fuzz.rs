@@ -24,6 +24,9 @@ const MINUTES: u64 = 10;
 /// Longer inputs say nothing that shorter ones could not.
 const INPUT_BYTES_MAX: usize = 8192;
 
+/// An input that takes longer is a finding. Much, since a machine may stand still for a while.
+const SLOW_SECONDS: u64 = 60;
+
 /// The program's own code has no unsafe block, so no sanitizer is needed, and
 /// without one every target runs at twice the speed.
 const SANITIZER: &str = "none";
@@ -167,6 +170,7 @@ impl Seen {
         fuzzer.arg(format!("-max_total_time={}", minutes * 60));
         fuzzer.arg(format!("-max_len={INPUT_BYTES_MAX}"));
         fuzzer.arg(format!("-dict={}", words.display()));
+        fuzzer.arg(format!("-report_slow_units={SLOW_SECONDS}"));
         fuzzer.arg("-print_final_stats=1");
         let mut seen = Seen::default();
         let start = Instant::now();
