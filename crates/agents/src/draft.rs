@@ -6,6 +6,7 @@ use retro_model::{
 use std::collections::BTreeMap;
 
 use crate::Json;
+use crate::json::Room;
 use crate::stream::Shelved;
 
 /// One record of a source, read.
@@ -18,6 +19,8 @@ pub struct Record<'a> {
     pub length: u64,
     /// What it says.
     pub json: &'a Json<'a>,
+    /// Where it lies, with room for what is read out of it.
+    pub room: &'a Room,
 }
 
 impl Record<'_> {

@@ -31,7 +31,7 @@ pub struct Settled {
 pub fn settle(agent: &dyn Agent, session: &SessionKey, sources: Vec<Parsed>) -> Settled {
     let mut events = Vec::with_capacity(sources.iter().map(|source| source.out.drafts.len()).sum());
     let Told { coverage, gaps, facts } =
-        settle_each(agent, session, sources, &mut |event| events.push(event));
+        settle_each(agent, session, sources, &mut |event| events.push(*event));
     Settled { events, coverage, gaps, facts }
 }
 
@@ -40,7 +40,7 @@ pub fn settle_each(
     agent: &dyn Agent,
     session: &SessionKey,
     mut sources: Vec<Parsed>,
-    told: &mut dyn FnMut(Event),
+    told: &mut dyn FnMut(Box<Event>),
 ) -> Told {
     sources.sort_by(|a, b| (&a.part.source, a.part.revision).cmp(&(&b.part.source, b.part.revision)));
     let mut tell = |event| -> std::io::Result<()> {

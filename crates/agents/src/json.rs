@@ -8,7 +8,7 @@ mod tree;
 use std::borrow::Cow;
 
 pub(crate) use tree::pick;
-pub use tree::{Json, Object};
+pub use tree::{Json, Object, Room};
 
 /// What was wrong with a line that could still be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,12 +20,16 @@ pub(crate) enum Mended {
 }
 
 /// Reads one JSON value. Nesting deeper than 128 levels is refused, so that no
-/// line can exhaust the stack. The value borrows from the line, or from `spare`
-/// if the line had to be mended.
-pub(crate) fn parse<'a>(line: &'a [u8], spare: &'a mut String) -> Result<(Json<'a>, Mended), String> {
+/// line can exhaust the stack. The value borrows from the line and the room, or from
+/// `spare` if the line had to be mended.
+pub(crate) fn parse<'a>(
+    line: &'a [u8],
+    room: &'a Room,
+    spare: &'a mut String,
+) -> Result<(Json<'a>, Mended), String> {
     // UTF-8 is looked at once for the whole line, not once for each text in it.
     let (error, mended) = match std::str::from_utf8(line) {
-        Ok(text) => match quick::parse(text).map_or_else(|| serde_json::from_str(text), Ok) {
+        Ok(text) => match quick::parse(text, room).map_or_else(|| serde_json::from_str(text), Ok) {
             Ok(json) => return Ok((json, Mended::No)),
             Err(error) => (Some(error), Mended::No),
         },
@@ -44,7 +48,7 @@ pub(crate) fn text_of(escaped: &[u8]) -> String {
     quoted.push(b'"');
     quoted.extend_from_slice(escaped);
     quoted.push(b'"');
-    match parse(&quoted, &mut String::new()) {
+    match parse(&quoted, &Room::default(), &mut String::new()) {
         Ok((Json::String(text), _)) => text.into_owned(),
         _ => String::from_utf8_lossy(escaped).into_owned(),
     }
@@ -52,10 +56,10 @@ pub(crate) fn text_of(escaped: &[u8]) -> String {
 
 /// A value that may be written as a text once more, as arguments of calls are. A
 /// text that is no JSON is what it is.
-pub(crate) fn unwrapped<'t>(value: Option<&'t Json<'t>>) -> Cow<'t, Json<'t>> {
+pub(crate) fn unwrapped<'t>(value: Option<&'t Json<'t>>, room: &'t Room) -> Cow<'t, Json<'t>> {
     match value {
         Some(Json::String(text)) => {
-            let json = quick::parse(text).or_else(|| serde_json::from_str(text).ok());
+            let json = quick::parse(text, room).or_else(|| serde_json::from_str(text).ok());
             Cow::Owned(json.unwrap_or(Json::String(Cow::Borrowed(text))))
         }
         Some(value) => Cow::Borrowed(value),

@@ -9,7 +9,7 @@ use retro_model::{Address, Facts, Gap, GapReason, SessionKey, SourceKey};
 use serde::{Deserialize, Serialize};
 
 use crate::giant::{Giant, RECORD_BYTES_MAX, Shortened};
-use crate::json::{self, Mended};
+use crate::json::{self, Mended, Room};
 use crate::{Agent, Draft, Format, Out, Record};
 
 /// Bytes of a record, more often than not.
@@ -103,6 +103,8 @@ pub struct Reader<'a> {
     line_end: u64,
     records: u64,
     out: Out,
+    /// Where the tree of a record lies.
+    room: Room,
 }
 
 impl<'a> Reader<'a> {
@@ -111,7 +113,8 @@ impl<'a> Reader<'a> {
         let state = cursor.map(|cursor| cursor.state.as_slice()).filter(|state| !state.is_empty());
         let parser = agent.parser(&part, state);
         let (line_end, records) = cursor.map_or((0, 0), |cursor| (cursor.line_end, cursor.records));
-        Reader { agent, part, parser, tail: Tail::Held(Vec::new()), line_end, records, out: Out::default() }
+        let (tail, out, room) = (Tail::Held(Vec::new()), Out::default(), Room::default());
+        Reader { agent, part, parser, tail, line_end, records, out, room }
     }
 
     /// Takes the next bytes. The first ones must be those at the cursor's `line_end`.
@@ -183,7 +186,7 @@ impl<'a> Reader<'a> {
 
     /// A last line without its end: a record if it is whole JSON, else pending.
     fn last_line(&mut self, tail: &[u8]) {
-        match json::parse(clean(tail).0, &mut String::new()) {
+        match json::parse(clean(tail).0, &Room::default(), &mut String::new()) {
             Ok((json, _)) if json.is_object() => self.line(tail),
             _ => self.pending(),
         }
@@ -230,8 +233,9 @@ impl<'a> Reader<'a> {
     /// Reads the record that was just counted; says where its drafts begin.
     fn record(&mut self, content: &[u8], offset: u64, length: u64, nul: bool) -> Option<usize> {
         let address = self.here();
+        let mut room = std::mem::take(&mut self.room);
         let mut spare = String::new();
-        match json::parse(content, &mut spare) {
+        let first = match json::parse(content, &room, &mut spare) {
             Ok((json, mended)) => {
                 if nul {
                     self.gap(offset, GapReason::NulBytes);
@@ -239,7 +243,7 @@ impl<'a> Reader<'a> {
                 if mended == Mended::InvalidUtf8 {
                     self.gap(offset, GapReason::InvalidUtf8);
                 }
-                let record = Record { address: &address, offset, length, json: &json };
+                let record = Record { address: &address, offset, length, json: &json, room: &room };
                 let before = self.out.drafts.len();
                 self.parser.record(&record, &mut self.out);
                 Some(before)
@@ -248,7 +252,10 @@ impl<'a> Reader<'a> {
                 self.out.malformed(&address, offset, detail);
                 None
             }
-        }
+        };
+        room.clear();
+        self.room = room;
+        first
     }
 
     fn nul_gap(&mut self, tail: &[u8]) {

@@ -89,7 +89,7 @@ pub struct Folding<'a, E> {
     session: &'a SessionKey,
     /// None: everything is held, and there is one window.
     shelf: Option<&'a mut dyn Shelf>,
-    sink: &'a mut dyn FnMut(Event) -> Result<(), E>,
+    sink: &'a mut dyn FnMut(Box<Event>) -> Result<(), E>,
     limits: Limits,
     drafts: Vec<Draft>,
     held: u64,
@@ -140,7 +140,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
     pub fn whole(
         agent: &'a dyn Agent,
         session: &'a SessionKey,
-        sink: &'a mut dyn FnMut(Event) -> Result<(), E>,
+        sink: &'a mut dyn FnMut(Box<Event>) -> Result<(), E>,
     ) -> Self {
         Folding {
             agent,
@@ -163,7 +163,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         rewritten: impl IntoIterator<Item = SourceKey>,
         shelf: &'a mut dyn Shelf,
         limits: Limits,
-        sink: &'a mut dyn FnMut(Event) -> Result<(), E>,
+        sink: &'a mut dyn FnMut(Box<Event>) -> Result<(), E>,
     ) -> Self {
         let carried = Carried { rewritten: rewritten.into_iter().collect(), ..Carried::default() };
         Folding { shelf: Some(shelf), limits, carried, ..Folding::whole(agent, session, sink) }
@@ -305,12 +305,15 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
                 continue;
             }
             self.unshelve(&mut draft)?;
-            let mut event = *draft.event;
+            let mut event = draft.event;
             self.carried.seq += 1;
             event.seq = self.carried.seq;
-            event.turn += before.get(&event.thread).copied().unwrap_or(0);
-            let turns = self.carried.turns.entry(event.thread.clone()).or_default();
-            *turns = event.turn.max(*turns);
+            // Without a shelf there is one window, and nothing to carry.
+            if self.shelf.is_some() {
+                event.turn += before.get(&event.thread).copied().unwrap_or(0);
+                let turns = self.carried.turns.entry(event.thread.clone()).or_default();
+                *turns = event.turn.max(*turns);
+            }
             (self.sink)(event)?;
         }
         self.carried.identities.add(told_now);

@@ -41,8 +41,8 @@ fn bounded(agent: &dyn Agent, id: &str, sources: &[Source], limits: Limits) -> S
     let rewritten: HashSet<_> =
         sources.iter().filter(|source| source.revision > 1).map(|source| source.key.clone()).collect();
     let mut events: Vec<Event> = Vec::new();
-    let mut keep = |event| -> io::Result<()> {
-        events.push(event);
+    let mut keep = |event: Box<_>| -> io::Result<()> {
+        events.push(*event);
         Ok(())
     };
     let mut board = Board::default();

@@ -25,7 +25,7 @@ mod verify;
 
 use clap::Subcommand;
 use retro::model::SessionKey;
-use retro::store::Store;
+use retro::store::{Index, Store};
 
 use crate::context::{Context, Failure, Outcome};
 
@@ -95,6 +95,10 @@ pub struct WhichSession {
 impl WhichSession {
     fn find(&self, store: &Store) -> Result<SessionKey, Failure> {
         Ok(retro::views::session(store, &self.agent, &self.id)?)
+    }
+
+    fn find_in(&self, index: &Index) -> Result<SessionKey, Failure> {
+        Ok(retro::views::session_in(index, &self.agent, &self.id)?)
     }
 }
 

@@ -22,6 +22,11 @@ use std::process::ExitCode;
 use args::Cli;
 use context::{Context, Exit, Failure};
 
+/// A log becomes very many small pieces, most of which live only as long as their session
+/// is read.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Prints what clap has to say. A complaint repeats what was typed, so one about
 /// characters that a terminal would obey is printed plainly and escaped.
 fn say(error: &clap::Error) {

@@ -55,6 +55,10 @@ pub struct Captured {
     pub failed: Vec<(PathBuf, String)>,
     /// Sources that are still to be written: see [`Captured::write`].
     later: Vec<Later>,
+    /// Messages that open turns whose rows are still to be made, likewise.
+    openers: Vec<Draft>,
+    /// Its session file, likewise.
+    file: Option<SessionFile>,
 }
 
 impl Captured {
@@ -63,12 +67,16 @@ impl Captured {
         self.later.is_empty()
     }
 
-    /// Writes what was left for later. A file that changed since it was read takes the
+    /// Writes and makes what was left for later. A file that changed since it was read takes the
     /// session with it: nothing of it counts, and false is returned.
     pub(crate) fn write(&mut self, store: &Store) -> Result<bool, Error> {
         for later in std::mem::take(&mut self.later) {
             match later.write(store) {
-                Ok(()) => {}
+                Ok(tail_hash) => {
+                    for row in self.sources.iter_mut().filter(|row| later.is_of(row)) {
+                        row.tail_hash = tail_hash.as_bytes().to_vec();
+                    }
+                }
                 Err(source::Failure::Store(error)) => return Err(error),
                 Err(source::Failure::Source(reason)) => {
                     store.remove_session(&self.key)?;
@@ -79,7 +87,21 @@ impl Captured {
                 }
             }
         }
+        if let Some(file) = self.file.take() {
+            store.put_session(&file)?;
+        }
+        let openers = std::mem::take(&mut self.openers);
+        self.turns.extend(openers.iter().map(|draft| turn_row(&self.key, draft)));
         Ok(true)
+    }
+
+    /// Takes the messages that open turns. Their words are looked through for secrets:
+    /// nobody who hurries waits for that.
+    fn take_turns(&mut self, out: &Out, hurries: bool) {
+        match hurries {
+            true => self.openers.extend(openers(out).cloned()),
+            false => self.turns.extend(turn_rows(&self.key, out)),
+        }
     }
 }
 
@@ -131,6 +153,8 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
         gaps: 0,
         failed: Vec::new(),
         later: Vec::new(),
+        openers: Vec::new(),
+        file: None,
     };
     let mut whole = Whole::default();
     let mut changed: BTreeMap<(SourceKey, u32), ()> = BTreeMap::new();
@@ -173,7 +197,7 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
         if let Some(read) = taken.read {
             captured.gaps += read.gaps;
             captured.overflowed |= read.overflowed;
-            captured.turns.extend(turn_rows(key, &read.parsed.out));
+            captured.take_turns(&read.parsed.out, before.hurries);
             changed.insert((found.source.clone(), taken.revision), ());
             if read.from_start {
                 whole.push(read.parsed);
@@ -191,7 +215,7 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
             let part = Part { session: key.clone(), source: source.clone(), revision, format };
             let read = source::read_raw(store, session.agent, part, entry.kind, &mut rows)?;
             captured.overflowed |= read.overflowed;
-            captured.turns.extend(turn_rows(key, &read.parsed.out));
+            captured.take_turns(&read.parsed.out, before.hurries);
             changed.insert((source.clone(), revision), ());
             whole.push(read.parsed);
         }
@@ -201,15 +225,20 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
     captured.whole = whole.of(&file);
     if captured.overflowed {
         captured.turns.clear();
+        captured.openers.clear();
         captured.whole = None;
     }
     captured.sources = changed.into_keys().filter_map(|at| rows.get(&at).cloned()).collect();
     file.facts = merged_facts(rows.values());
-    if !file.sources.is_empty() {
-        store.put_session(&file)?;
-    }
     captured.content = stages::content_with(store, &file, &captured.later)?;
     captured.session = session_row(&file, rows.values(), session.mtime_ns());
+    if !file.sources.is_empty() {
+        // The file of a session never comes before its bytes.
+        match captured.is_written() {
+            true => drop(store.put_session(&file)?),
+            false => captured.file = Some(file),
+        }
+    }
     Ok(captured)
 }
 
@@ -329,6 +358,8 @@ pub(crate) fn told_by_raw(
         gaps: 0,
         failed: Vec::new(),
         later: Vec::new(),
+        openers: Vec::new(),
+        file: None,
     };
     Ok((file, captured))
 }
@@ -411,25 +442,26 @@ fn place_row(
 /// Bytes of a message that are kept in its turn row.
 const TURN_TEXT_BYTES_MAX: usize = 4096;
 
-pub(crate) fn turn_rows(key: &SessionKey, out: &Out) -> Vec<TurnRow> {
-    let opens = |draft: &&Draft| draft.hint.opens_turn && !draft.hint.fold_only;
-    out.drafts
-        .iter()
-        .filter(opens)
-        .map(|draft| {
-            let event = draft.event.id.to_string();
-            TurnRow {
-                agent: key.agent.clone(),
-                session: key.id.clone(),
-                identity: draft.hint.identity.clone().unwrap_or_else(|| event.clone()),
-                place: sort_key(draft),
-                event,
-                thread: draft.event.thread.as_str().to_owned(),
-                ts: draft.event.ts,
-                text: draft.event.text.as_ref().map(|text| text.head(TURN_TEXT_BYTES_MAX).to_string()),
-            }
-        })
-        .collect()
+pub(crate) fn turn_rows(key: &SessionKey, out: &Out) -> impl Iterator<Item = TurnRow> {
+    openers(out).map(|draft| turn_row(key, draft))
+}
+
+fn openers(out: &Out) -> impl Iterator<Item = &Draft> {
+    out.drafts.iter().filter(|draft| draft.hint.opens_turn && !draft.hint.fold_only)
+}
+
+fn turn_row(key: &SessionKey, draft: &Draft) -> TurnRow {
+    let event = draft.event.id.to_string();
+    TurnRow {
+        agent: key.agent.clone(),
+        session: key.id.clone(),
+        identity: draft.hint.identity.clone().unwrap_or_else(|| event.clone()),
+        place: sort_key(draft),
+        event,
+        thread: draft.event.thread.as_str().to_owned(),
+        ts: draft.event.ts,
+        text: draft.event.text.as_ref().map(|text| text.head(TURN_TEXT_BYTES_MAX).to_string()),
+    }
 }
 
 /// Addresses as texts that sort like addresses.

@@ -4,6 +4,8 @@
 use retro_model::{LedgerRow, SessionKey};
 use retro_store::Index;
 use retro_usage::{CELLS_VERSION, Cells, Grain, Mode, Prices, decide};
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use crate::Error;
@@ -57,44 +59,59 @@ pub fn keep_changed(
 
 /// Keeps the sums, if those that are kept are not of now.
 pub fn keep(index: &Index, prices: &Prices, mode: Mode) -> Result<(), Error> {
-    keep_of(index, || Ok(index.responses()?), prices, mode)
-}
-
-/// Like [`keep`], for whoever has rows at hand that were just put into the index: if they
-/// are all there are, none is read back.
-pub(crate) fn keep_read(
-    index: &Index,
-    mut read: Vec<(SessionKey, Vec<LedgerRow>)>,
-    prices: &Prices,
-    mode: Mode,
-) -> Result<(), Error> {
-    let count: u64 = read.iter().map(|(_, rows)| rows.len() as u64).sum();
-    if count != index.responses_count()? {
-        return keep(index, prices, mode);
-    }
-    // In the order in which they are decided upon.
-    read.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-    let mut all = Vec::with_capacity(read.iter().map(|(_, rows)| rows.len()).sum());
-    for (key, rows) in read {
-        let key = Arc::new(key);
-        all.extend(rows.into_iter().map(|row| (Arc::clone(&key), row)));
-    }
-    keep_of(index, || Ok(all), prices, mode)
-}
-
-fn keep_of(
-    index: &Index,
-    rows: impl FnOnce() -> Result<Vec<(Arc<SessionKey>, LedgerRow)>, Error>,
-    prices: &Prices,
-    mode: Mode,
-) -> Result<(), Error> {
     let Some(stamp) = stamp(index, prices, mode)? else { return Ok(()) };
     if index.cells(&stamp)?.is_some() {
         return Ok(());
     }
-    let cells = Cells::of(&decide(rows()?), prices, mode, Grain::Quarter);
-    if let Ok(body) = postcard::to_stdvec(&cells) {
-        index.write(|index| index.put_cells(&stamp, &body))?;
+    put(index, &stamp, &Cells::of(&decide(index.responses()?), prices, mode, Grain::Quarter))
+}
+
+/// Rows that were just read and are all there are: a question is answered from them
+/// before they are in the index.
+pub struct Fresh {
+    rows: Vec<(Arc<SessionKey>, Arc<LedgerRow>)>,
+    /// The sums that are kept.
+    cells: OnceCell<Cells>,
+}
+
+impl Fresh {
+    pub(crate) fn new(mut read: Vec<(Arc<SessionKey>, Vec<Arc<LedgerRow>>)>) -> Self {
+        // In the order in which they are decided upon.
+        read.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let mut rows = Vec::with_capacity(read.iter().map(|(_, rows)| rows.len()).sum());
+        for (key, of_session) in read {
+            rows.extend(of_session.into_iter().map(|row| (Arc::clone(&key), row)));
+        }
+        Fresh { rows, cells: OnceCell::new() }
+    }
+
+    /// All rows.
+    pub fn rows(&self) -> Vec<(Arc<SessionKey>, Arc<LedgerRow>)> {
+        self.rows.clone()
+    }
+
+    /// Their sums.
+    pub fn cells(&self, prices: &Prices, mode: Mode) -> Cow<'_, Cells> {
+        let sum_up = || Cells::of(&decide(self.rows()), prices, mode, Grain::Quarter);
+        match mode == Mode::default() {
+            true => Cow::Borrowed(self.cells.get_or_init(sum_up)),
+            false => Cow::Owned(sum_up()),
+        }
+    }
+
+    /// Keeps the sums, when the rows are in the index.
+    pub(crate) fn keep(&self, index: &Index, prices: &Prices) -> Result<(), Error> {
+        let mode = Mode::default();
+        match stamp(index, prices, mode)? {
+            Some(stamp) => put(index, &stamp, &self.cells(prices, mode)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn put(index: &Index, stamp: &str, cells: &Cells) -> Result<(), Error> {
+    if let Ok(body) = postcard::to_stdvec(cells) {
+        index.write(|index| index.put_cells(stamp, &body))?;
     }
     Ok(())
 }

@@ -102,7 +102,7 @@ pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error>
         stamps: &stamps,
         progress: &|_| {},
         report: &mut report,
-        ready: None,
+        waiting: None,
     };
     batcher.one(&session, lock)
 }

@@ -19,8 +19,8 @@ pub const LARGE_BYTES: u64 = 16 * 1024 * 1024;
 /// A session as its captured bytes tell it, computed from raw. Writes nothing.
 pub fn session(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Settled, Error> {
     let mut events = Vec::new();
-    let mut keep = |event| {
-        events.push(event);
+    let mut keep = |event: Box<Event>| {
+        events.push(*event);
         Ok(())
     };
     let Told { coverage, gaps, facts } = stream(store, agent, key, &mut |_| Ok(()), &mut keep)?;
@@ -58,16 +58,16 @@ pub fn legible(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Leg
     let mut last = VecDeque::new();
     let mut event_counts = BTreeMap::new();
     let mut left_out = 0;
-    let mut keep = |mut event: Event| {
+    let mut keep = |mut event: Box<Event>| {
         *event_counts.entry(event.kind).or_default() += 1;
         if bytes > WHOLE_TEXTS_BYTES_MAX {
             shorten(&mut event);
         }
         if first.len() < FIRST_EVENTS_MAX {
-            first.push(event);
+            first.push(*event);
             return Ok(());
         }
-        last.push_back(event);
+        last.push_back(*event);
         if last.len() > LAST_EVENTS_MAX {
             last.pop_front();
             left_out += 1;
@@ -96,12 +96,12 @@ pub fn each_event(
     store: &Store,
     agent: &dyn Agent,
     key: &SessionKey,
-    told: &mut dyn FnMut(Event) -> Result<(), Error>,
+    told: &mut dyn FnMut(Box<Event>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let stamp = stages::normalized_stamp(store, agent, key)?;
     if let Some(events) = store.normalized_events(key, &stamp)? {
         for event in events {
-            told(event?)?;
+            told(Box::new(event?))?;
         }
         return Ok(());
     }
@@ -124,7 +124,7 @@ pub fn stream(
     agent: &dyn Agent,
     key: &SessionKey,
     read: &mut dyn FnMut(&Out) -> Result<(), Error>,
-    told: &mut dyn FnMut(Event) -> Result<(), Error>,
+    told: &mut dyn FnMut(Box<Event>) -> Result<(), Error>,
 ) -> Result<Told, Error> {
     let file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
     let is_rewritten = |(_, entry): &(&SourceKey, &SourceEntry)| entry.revisions > 1;

@@ -24,7 +24,7 @@ use crate::discover::{Discovery, discover, discover_news, walk};
 use crate::stages::{Stage, runs};
 use crate::{Config, Error, World, cells, cold, from, prices, upkeep};
 pub(crate) use backfill::backfill;
-pub(crate) use batch::{Batcher, Ledgers, Ready};
+pub(crate) use batch::{Batcher, Read, Waiting};
 pub use report::{Failure, Progress, SyncReport};
 use sieve::Sieve;
 
@@ -72,15 +72,15 @@ pub fn sync_store(
     sync_asked(world, config, options, store, progress, None)
 }
 
-/// Like [`sync_store`], for somebody who waits for what is read: told when it is in the
-/// index, before it is safe. Not told if there is nothing new or the index lacks something.
+/// Like [`sync_store`], for somebody who waits for what is read: told before it is safe.
+/// Not told if there is nothing new or the index lacks something.
 pub(crate) fn sync_asked(
     world: &World,
     config: &Config,
     options: &SyncOptions,
     store: &Store,
     progress: &(dyn Fn(Progress) + Sync),
-    ready: Option<Ready<'_>>,
+    waiting: Option<&mut dyn Waiting>,
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
     // Before anything is looked at: a job that comes later may ask for what was not seen.
@@ -91,7 +91,7 @@ pub(crate) fn sync_asked(
 
     let wanted = options.sessions.as_ref();
     let mut batcher =
-        Batcher { world, store, index: &index, stamps: &stamps, progress, report: &mut report, ready };
+        Batcher { world, store, index: &index, stamps: &stamps, progress, report: &mut report, waiting };
     if runs("capture", options.until) {
         batcher.shared(found.shared.iter().filter(|shared| {
             // An empty file has nothing to keep, and may become anything.

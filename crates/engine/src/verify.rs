@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 use retro_agents::{Out, settle};
-use retro_model::{EventId, LedgerRow, SessionKey};
+use retro_model::{Event, EventId, LedgerRow, SessionKey};
 use retro_store::{Index, Problem, Report, SessionRow, SourceEntry, SourceRow, Store, TurnRow};
 use std::collections::BTreeMap;
 
@@ -125,7 +125,7 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
                 turns.extend(turn_rows(&known.key, out));
                 Ok(())
             };
-            let mut hear = |event| {
+            let mut hear = |event: Box<Event>| {
                 ledger.push(&event);
                 Ok(())
             };

@@ -5,6 +5,7 @@
 mod support;
 
 use retro_engine::quick::{self, Ledgers};
+use retro_store::Store;
 use retro_store::testing::FullDisk;
 use std::sync::Arc;
 use support::{Machine, OTHER, STORY, agents};
@@ -19,13 +20,13 @@ fn told() -> Machine {
 }
 
 fn rows(ledgers: &Ledgers<'_>) -> usize {
-    ledgers.index.responses().unwrap().len()
+    ledgers.rows().unwrap().len()
 }
 
 /// Raw files of the store.
-fn raw_files(ledgers: &Ledgers<'_>) -> usize {
-    let keys = ledgers.store.raw_keys().unwrap();
-    keys.iter().map(|key| ledgers.store.raw_slots(key).unwrap().len()).sum()
+fn raw_files(store: &Store) -> usize {
+    let keys = store.raw_keys().unwrap();
+    keys.iter().map(|key| store.raw_slots(key).unwrap().len()).sum()
 }
 
 #[test]
@@ -35,7 +36,7 @@ fn the_answer_does_not_wait_for_the_disk() {
     let answered = quick::costs(&asked.world, &asked.config, |ledgers| {
         times += 1;
         assert_eq!(ledgers.unread, 0);
-        (rows(ledgers), raw_files(ledgers))
+        (rows(ledgers), raw_files(&asked.store()))
     })
     .unwrap();
     answered.kept.unwrap();

@@ -160,13 +160,13 @@ pub struct Event {
     pub truncated: bool,
     /// On calls.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub tool: Option<ToolCall>,
+    pub tool: Option<Box<ToolCall>>,
     /// On results.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub result: Option<ToolResult>,
+    pub result: Option<Box<ToolResult>>,
     /// On usage.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub usage: Option<Usage>,
+    pub usage: Option<Box<Usage>>,
     /// The session (and record) this was copied from, where the log proves it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub copy_of: Option<String>,

@@ -33,8 +33,9 @@ pub struct Place {
 pub struct CountedRow {
     /// The session it is counted in.
     pub session: Arc<SessionKey>,
-    /// The row, gross: with the first time and the fullest figures of its key.
-    pub row: LedgerRow,
+    /// The row, gross: with the first time and the fullest figures of its key. Shared,
+    /// for most stay as they were given.
+    pub row: Arc<LedgerRow>,
     /// Where the figures stand, if not in this row itself.
     pub figures_from: Option<Box<Place>>,
     pub(crate) net: Option<Box<LedgerRow>>,
@@ -99,13 +100,17 @@ pub struct Counted {
 }
 
 /// A row and its session, which it shares with others.
-type Row = (Arc<SessionKey>, LedgerRow);
+type Row = (Arc<SessionKey>, Arc<LedgerRow>);
 
 /// Decides which rows count. The order of `rows` does not matter.
-pub fn decide<S: Into<Arc<SessionKey>>>(rows: Vec<(S, LedgerRow)>) -> Counted {
-    let rows: Vec<Row> = rows.into_iter().map(|(session, row)| (session.into(), row)).collect();
+pub fn decide<S, R>(rows: Vec<(S, R)>) -> Counted
+where
+    S: Into<Arc<SessionKey>>,
+    R: Into<Arc<LedgerRow>>,
+{
+    let rows: Vec<Row> = rows.into_iter().map(|(session, row)| (session.into(), row.into())).collect();
     let mut counted = Counted::default();
-    // Indices are sorted, not rows: those are large, and mostly come in order.
+    // Indices are sorted, for fates are told by them; rows mostly come in order.
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|a, b| match (rows.get(*a), rows.get(*b)) {
         (Some(a), Some(b)) => position(a).cmp(&position(b)),
@@ -119,7 +124,7 @@ pub fn decide<S: Into<Arc<SessionKey>>>(rows: Vec<(S, LedgerRow)>) -> Counted {
     for at in order {
         let Some((session, mut row)) = rows.get_mut(at).and_then(Option::take) else { continue };
         if row.kind == RowKind::Total {
-            totals.push((SessionKey::clone(&session), row));
+            totals.push((SessionKey::clone(&session), Arc::unwrap_or_clone(row)));
             continue;
         }
         if row.kind.is_open() {
@@ -135,9 +140,10 @@ pub fn decide<S: Into<Arc<SessionKey>>>(rows: Vec<(S, LedgerRow)>) -> Counted {
             None => {}
             Some(Fate::Repeats) => continue,
             Some(Fate::Repeated { ts, fuller }) => {
+                let row = Arc::make_mut(&mut row);
                 row.ts = ts;
                 if let Some(fuller) = fuller {
-                    fuller.tokens.put(&mut row);
+                    fuller.tokens.put(row);
                     row.exactness = fuller.exactness;
                     row.text_bytes = row.text_bytes.max(fuller.text_bytes);
                     figures_from = Some(Box::new(fuller.place));

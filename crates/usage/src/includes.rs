@@ -39,7 +39,7 @@ pub(crate) fn subtract(rows: &mut [CountedRow]) -> Vec<Incomplete> {
     }
     for (by, children) in contained {
         let parts: Vec<&LedgerRow> =
-            children.iter().filter_map(|&at| rows.get(at)).map(|row| &row.row).collect();
+            children.iter().filter_map(|&at| rows.get(at)).map(|row| &*row.row).collect();
         let Some(whole) = rows.get(by) else { continue };
         match without(&whole.row, &parts) {
             Some(net) => {

@@ -28,7 +28,7 @@ pub use events::{each_event, events, source_slots};
 pub use history::History;
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, list};
-pub use resolve::{agent, session};
+pub use resolve::{agent, session, session_in};
 pub use secrets::{SecretView, SecretsView, secrets};
 pub use show::{Artifacts, ShowView, Shown, show};
 pub use stages::{StageView, StagesView, stages};

@@ -2,7 +2,7 @@
 
 use retro_agents::{AGENTS, Agent, by_name};
 use retro_model::SessionKey;
-use retro_store::Store;
+use retro_store::{Index, SessionRow, Store};
 
 use crate::Error;
 
@@ -20,17 +20,31 @@ pub fn agent(name: &str) -> Result<Vec<&'static dyn Agent>, Error> {
     })
 }
 
-/// The session that a prefix of its id means, or `latest`.
+/// The session of the store that a prefix of its id means, or `latest`.
 pub fn session(store: &Store, agent_name: &str, id: &str) -> Result<SessionKey, Error> {
+    let rows = || match store.index_if_there()? {
+        Some(index) => Ok(index.session_rows()?),
+        None => Ok(Vec::new()),
+    };
+    among(store.session_keys()?, rows, agent_name, id)
+}
+
+/// The same among the sessions of an index, which may know more than lies in the store yet.
+pub fn session_in(index: &Index, agent_name: &str, id: &str) -> Result<SessionKey, Error> {
+    let rows = index.session_rows()?;
+    among(rows.iter().map(SessionRow::key).collect(), || Ok(rows), agent_name, id)
+}
+
+fn among(
+    mut keys: Vec<SessionKey>,
+    rows: impl FnOnce() -> Result<Vec<SessionRow>, Error>,
+    agent_name: &str,
+    id: &str,
+) -> Result<SessionKey, Error> {
     let agents = agent(agent_name)?;
-    let mut keys: Vec<SessionKey> = store.session_keys()?;
     keys.retain(|key| agents.iter().any(|agent| agent.name() == key.agent));
     if id == "latest" {
-        let rows = match store.index_if_there()? {
-            Some(index) => index.session_rows()?,
-            None => Vec::new(),
-        };
-        let newest = rows
+        let newest = rows()?
             .into_iter()
             .filter(|row| row.parent.is_none() && agents.iter().any(|agent| agent.name() == row.agent))
             .max_by_key(|row| (row.ended_at, row.mtime_ns, row.id.clone()));

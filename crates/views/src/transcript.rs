@@ -184,7 +184,7 @@ impl Writer<'_> {
 
     fn call(&mut self, tool: &ToolCall, entries: &mut Vec<Entry>) {
         let event = self.results.get(tool.call_id.as_str()).copied();
-        let result = event.and_then(|event| event.result.as_ref());
+        let result = event.and_then(|event| event.result.as_deref());
         entries.push(Entry::Call {
             name: tool.name.clone(),
             what: what(tool, self.cwd),

@@ -1,11 +1,11 @@
 //! What it cost: from the ledgers in the index to an answer. Reads rows, never logs.
 
-use retro_engine::cells;
 use retro_engine::cold::is_quiet;
+use retro_engine::quick::Ledgers;
 use retro_model::{EventId, LinkKind, SessionKey, Timestamp};
 use retro_store::Index;
 use retro_usage::{
-    Billing, CostSource, Counted, Grain, Prices, Query, Report, SessionFacts, decide, report, report_cells,
+    Billing, CostSource, Counted, Grain, Query, Report, SessionFacts, decide, report, report_cells,
 };
 use serde::Serialize;
 use std::collections::HashMap;
@@ -29,23 +29,17 @@ pub struct UsageView {
 }
 
 /// Adds up what the query asks for. Its `sessions` are filled in here.
-pub fn usage(
-    index: &Index,
-    prices: &Prices,
-    billing: Billing,
-    mut query: Query,
-    unread_sessions: u64,
-) -> Result<UsageView, Error> {
-    query.sessions = session_facts(index, query.now)?;
+pub fn usage(ledgers: &Ledgers<'_>, billing: Billing, mut query: Query) -> Result<UsageView, Error> {
+    query.sessions = session_facts(ledgers.index, query.now)?;
     let report = match Grain::for_rows(query.by) {
-        Grain::Quarter => report_cells(&cells::cells(index, prices, query.mode)?, &query),
-        Grain::Answer => report(&decide(index.responses()?), prices, &query),
+        Grain::Quarter => report_cells(&*ledgers.cells(query.mode)?, &query),
+        Grain::Answer => report(&decide(ledgers.rows()?), ledgers.prices, &query),
     };
     Ok(UsageView {
         schema: "retro.usage/1",
         billing,
-        prices_of: prices.snapshot.to_string(),
-        unread_sessions,
+        prices_of: ledgers.prices.snapshot.to_string(),
+        unread_sessions: ledgers.unread,
         report,
     })
 }
@@ -126,16 +120,15 @@ pub struct Dropped {
 
 /// Opens the figures of a session up.
 pub fn explain(
-    index: &Index,
-    prices: &Prices,
+    ledgers: &Ledgers<'_>,
     mode: retro_usage::Mode,
     key: &SessionKey,
 ) -> Result<ExplainView, Error> {
-    let counted: Counted = decide(index.responses()?);
+    let counted: Counted = decide(ledgers.rows()?);
     let own = counted.rows.iter().filter(|row| *row.session == *key);
     let responses = own.map(|counted| {
         let row = counted.own_row();
-        let cost = retro_usage::cost(row, prices, mode);
+        let cost = retro_usage::cost(row, ledgers.prices, mode);
         Explained {
             event: row.event.clone(),
             key: row.key.clone(),

@@ -5,6 +5,7 @@
 mod support;
 
 use jiff::tz::TimeZone;
+use retro_engine::quick::Ledgers;
 use retro_model::Timestamp;
 use retro_usage::{Billing, By, Mode, Prices, Query};
 use retro_views::{Asked, StatusInput, StatuslineView, statusline, statusline_alone};
@@ -42,7 +43,7 @@ fn reports(machine: &Machine, now: &str, zone: &str) -> (Option<f64>, Option<f64
     let tz = TimeZone::get(zone).unwrap();
     let now = Timestamp::parse(now).unwrap();
     let today = now.to_jiff().to_zoned(tz.clone()).date();
-    let ask = |query| retro_views::usage(&index, &prices, Billing::Plan, query, 0).unwrap().report;
+    let ask = |query| retro_views::usage(&Ledgers::of(&index, &prices), Billing::Plan, query).unwrap().report;
     let day = Query { since: Some(today), until: Some(today), tz, ..Query::default() };
     let block = Query { by: By::Blocks, active: true, now: Some(now), ..Query::default() };
     let (day, block) = (ask(day), ask(block));

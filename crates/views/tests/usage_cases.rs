@@ -8,6 +8,7 @@ mod support;
 
 use jiff::tz::TimeZone;
 use lines::{Answer, claude_file, codex_file, log, meta, tokens, turn};
+use retro_engine::quick::Ledgers;
 use retro_usage::{Billing, Prices, Query, Report};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -26,7 +27,9 @@ type Files = Vec<(PathBuf, Vec<u8>)>;
 
 fn report(machine: &Machine, query: Query) -> Report {
     let index = machine.store().index().unwrap();
-    retro_views::usage(&index, &Prices::embedded().unwrap(), Billing::Plan, query, 0).unwrap().report
+    retro_views::usage(&Ledgers::of(&index, &Prices::embedded().unwrap()), Billing::Plan, query)
+        .unwrap()
+        .report
 }
 
 fn synced(files: &Files) -> Machine {

@@ -5,6 +5,7 @@
 #[path = "../../engine/tests/support/mod.rs"]
 mod support;
 
+use retro_engine::quick::Ledgers;
 use retro_model::Timestamp;
 use retro_usage::{Billing, Incomplete, Prices, Query};
 use std::path::Path;
@@ -22,7 +23,7 @@ $ cargo test
 fn incomplete(machine: &Machine, now: Option<Timestamp>) -> Vec<Incomplete> {
     let index = machine.store().index().unwrap();
     let query = Query { now, ..Query::default() };
-    retro_views::usage(&index, &Prices::embedded().unwrap(), Billing::Plan, query, 0)
+    retro_views::usage(&Ledgers::of(&index, &Prices::embedded().unwrap()), Billing::Plan, query)
         .unwrap()
         .report
         .incomplete

@@ -85,7 +85,7 @@ fn block_event(chain: &Chain<'_>, block: &Block<'_>, state: &mut State) -> Draft
                 name: call.name.clone(),
                 edits: call.edits.clone(),
             });
-            draft.event.tool = Some(call);
+            draft.event.tool = Some(Box::new(call));
             draft.event.data = pick(
                 chain.json,
                 &["attributionAgent", "attributionMcpServer", "attributionPlugin", "attributionSkill"],

@@ -17,7 +17,7 @@ pub(super) fn read(chain: &Chain<'_>, row: &'static str, piece: Piece, text: &st
     let outcome = outcome(status, summary);
     let mut draft = if summary.starts_with("Background command") {
         let mut draft = chain.draft(row, piece, Kind::ToolResult, Origin::Harness);
-        draft.event.result = Some(ToolResult {
+        draft.event.result = Some(Box::new(ToolResult {
             call_id: call.clone(),
             outcome,
             exit_code: exit_code(summary),
@@ -26,7 +26,7 @@ pub(super) fn read(chain: &Chain<'_>, row: &'static str, piece: Piece, text: &st
             bytes: summary.len() as u64,
             spilled_to: None,
             edits: Vec::new(),
-        });
+        }));
         draft.event.text = words(summary);
         draft
     } else {

@@ -44,7 +44,7 @@ pub(super) fn read(chain: &Chain<'_>, block: &Block<'_>, state: &mut State, out:
 
     let mut draft = chain.draft("user/tool_result", block.piece.clone(), Kind::ToolResult, origin(tool));
     let asked = call.as_ref().map(|call| call.edits.clone()).unwrap_or_default();
-    draft.event.result = Some(ToolResult {
+    draft.event.result = Some(Box::new(ToolResult {
         call_id: call_id.clone(),
         outcome,
         exit_code,
@@ -53,7 +53,7 @@ pub(super) fn read(chain: &Chain<'_>, block: &Block<'_>, state: &mut State, out:
         bytes: text.len() as u64,
         spilled_to: spilled_path(facts, text).and_then(source_of),
         edits: if outcome == Outcome::Ok { tools::changed(facts, text, asked) } else { Vec::new() },
-    });
+    }));
     draft.event.data = pick(facts, FACTS);
     draft.event.text = words(text);
     if outcome::is_background(facts) {

@@ -51,7 +51,7 @@ pub(super) fn of_line(chain: &Chain<'_>, response: Option<String>, state: &State
         Some(known) if known == model => known.clone(),
         _ => clean(model),
     });
-    draft.event.usage = Some(Usage {
+    draft.event.usage = Some(Box::new(Usage {
         // No line with a stop reason: the stream was never seen to end, and the
         // output is what its first event said (most responses up to 2.1.5x).
         exactness: match field::some(message, "stop_reason") {
@@ -60,7 +60,7 @@ pub(super) fn of_line(chain: &Chain<'_>, response: Option<String>, state: &State
         },
         own: evidence(chain, state),
         ..counted(counters)
-    });
+    }));
     Some(draft)
 }
 
@@ -146,7 +146,7 @@ pub(super) fn total(record: &Record<'_>, home: &Thread, out: &mut Out) {
     sum.reported_cost_nano = json.get("totalCostUSD").and_then(Json::as_f64).and_then(nano_dollars);
     let mut draft = record.draft("cost-state", Piece::Whole, Kind::Usage, Origin::Harness);
     draft.event.thread = home.clone();
-    draft.event.usage = Some(sum);
+    draft.event.usage = Some(Box::new(sum));
     draft.event.data = Some(redact_json(json!({
         "total": true,
         "models": models,

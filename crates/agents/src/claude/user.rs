@@ -235,7 +235,7 @@ fn command_output(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
         .filter(|part| !part.is_empty())
         .collect();
     let printed = parts.join("\n");
-    draft.event.result = Some(ToolResult {
+    draft.event.result = Some(Box::new(ToolResult {
         // A typed command has no call: the record it hangs on is the one that asked.
         call_id: chain.hangs_on.map(id).unwrap_or_default(),
         outcome: Outcome::Unknown,
@@ -245,7 +245,7 @@ fn command_output(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
         bytes: printed.len() as u64,
         spilled_to: None,
         edits: Vec::new(),
-    });
+    }));
     draft.event.text = words(&printed);
     draft
 }

@@ -105,7 +105,7 @@ fn tell(
     line.identify(&mut draft, "act", &call_id);
     draft.event.native.message_id = None;
     draft.event.child = child;
-    draft.event.tool = Some(call);
+    draft.event.tool = Some(Box::new(call));
     draft.hint.fold_only = !stays;
     draft.hint.rule = Some((if by_user { "own act" } else { "act" }, call_id.clone()));
     out.push(draft);
@@ -115,7 +115,7 @@ fn tell(
     let mut draft = line.nameless(row, Piece::Tag("result"), Kind::ToolResult, origin);
     line.identify(&mut draft, "act", &call_id);
     draft.event.native.message_id = None;
-    draft.event.result = Some(result);
+    draft.event.result = Some(Box::new(result));
     draft.event.text = text;
     draft.hint.fold_only = !stays;
     draft.hint.rule = Some(("act", call_id));

@@ -14,12 +14,12 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     let payload = line.payload;
     let namespace = field::some(payload, "namespace");
     let (name, args) = match kind {
-        "function_call" => (field::text(payload, "name").unwrap_or_default(), arguments(payload)),
+        "function_call" => (field::text(payload, "name").unwrap_or_default(), arguments(line)),
         "custom_tool_call" => {
             (field::text(payload, "name").unwrap_or_default(), Cow::Borrowed(&payload["input"]))
         }
         "local_shell_call" => ("local_shell", Cow::Borrowed(&payload["action"])),
-        "tool_search_call" => ("tool_search", arguments(payload)),
+        "tool_search_call" => ("tool_search", arguments(line)),
         "web_search_call" => ("web_search", Cow::Borrowed(&payload["action"])),
         _ => {
             let args = json!({ "prompt": payload.get("revised_prompt") });
@@ -41,7 +41,7 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
         edits: call.edits.clone(),
     });
     let mut draft = line.draft(row("response_item/", kind), Piece::Whole, Kind::ToolCall, Origin::Model);
-    draft.event.tool = Some(call);
+    draft.event.tool = Some(Box::new(call));
     out.push(draft);
     if name == "update_plan" {
         let mut draft =
@@ -53,8 +53,8 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
 }
 
 /// Arguments are a JSON text; those of `tool_search_call` an object.
-fn arguments<'r>(payload: &'r Json<'r>) -> Cow<'r, Json<'r>> {
-    json::unwrapped(payload.get("arguments"))
+fn arguments<'r>(line: &'r Line<'r>) -> Cow<'r, Json<'r>> {
+    json::unwrapped(line.payload.get("arguments"), line.record.room)
 }
 
 /// The id that joins a call and its result. A web search has none up to 0.142:

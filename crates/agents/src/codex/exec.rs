@@ -105,7 +105,7 @@ impl Parser {
         let mut draft = self.draft(record, ROW, Piece::Whole, Kind::ToolCall, Origin::Model);
         draft.hint.fold_only = true;
         draft.hint.rule = Some(("begun", call.call_id.clone()));
-        draft.event.tool = Some(call);
+        draft.event.tool = Some(Box::new(call));
         out.push(draft);
     }
 
@@ -208,10 +208,10 @@ impl Parser {
         };
         let rule = Some(("stream", call.call_id.clone()));
         let mut draft = self.draft(record, row, Piece::Tag("call"), Kind::ToolCall, Origin::Model);
-        draft.event.tool = Some(call);
+        draft.event.tool = Some(Box::new(call));
         out.push(draft);
         let mut draft = self.draft(record, row, Piece::Tag("result"), Kind::ToolResult, origin);
-        draft.event.result = Some(result);
+        draft.event.result = Some(Box::new(result));
         draft.event.text = (!text.is_empty()).then(|| redact_owned(text));
         draft.hint.rule = rule;
         out.push(draft);
@@ -243,7 +243,7 @@ impl Parser {
         let Part { session, revision, .. } = &self.part;
         let mut draft = self.draft(record, ROW, Piece::Whole, Kind::Usage, Origin::Harness);
         draft.event.response = Some(format!("codex:{}:exec~{revision}:{}", id(&session.id), self.state.sums));
-        draft.event.usage = Some(usage);
+        draft.event.usage = Some(Box::new(usage));
         out.push(draft);
     }
 }

@@ -103,7 +103,7 @@ fn end_polled_commands(drafts: &mut [Draft], results: &Places) {
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
         let (Some(first), Some(ToolResult { outcome, exit_code, .. })) =
-            (key(draft, "ends"), &draft.event.result)
+            (key(draft, "ends"), draft.event.result.as_deref())
         else {
             continue;
         };

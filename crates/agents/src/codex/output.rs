@@ -51,7 +51,7 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     {
         draft.hint.rule = Some(("ends", first));
     }
-    draft.event.result = Some(ToolResult {
+    draft.event.result = Some(Box::new(ToolResult {
         call_id: call_id.clone(),
         outcome: ending.outcome,
         exit_code: ending.exit_code,
@@ -64,7 +64,7 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
             (Some(call), Outcome::Ok) => call.edits.clone(),
             _ => Vec::new(),
         },
-    });
+    }));
     draft.event.text = (!ending.text.is_empty()).then(|| redact_owned(ending.text));
     out.push(draft);
 

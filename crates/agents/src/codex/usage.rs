@@ -99,7 +99,7 @@ fn usage(line: &Line<'_>, row: &'static str, key: String, usage: Usage, state: &
     draft.hint.identity = Some(["usage|", &key].concat());
     draft.event.response = Some(key);
     draft.event.model = state.model.clone();
-    draft.event.usage = Some(usage);
+    draft.event.usage = Some(Box::new(usage));
     draft.event.data = state.limits.take();
     if std::mem::take(&mut state.summarized) {
         let limits = draft.event.data.take().map(|data| data[LIMITS].clone());

@@ -38,7 +38,7 @@ pub(super) fn read(line: &Line<'_>, state: &State, out: &mut Out) {
     // The title is the tool's name until the call is about to run.
     let name = field::some(about, "name").or_else(|| field::some(update, "title")).unwrap_or_default();
     let mut draft = line.draft("tool_call", Piece::Whole, Kind::ToolCall, Origin::Model);
-    draft.event.tool = Some(of(&call_id, name, update.get("rawInput").unwrap_or(&Json::Null)));
+    draft.event.tool = Some(Box::new(of(&call_id, name, update.get("rawInput").unwrap_or(&Json::Null))));
     draft.event.response =
         field::some(line.meta, "promptId").map(|turn| line.response(turn, state.model.as_deref()));
     draft.hint.rule = Some(("call", line.stream().to_string()));
@@ -46,7 +46,7 @@ pub(super) fn read(line: &Line<'_>, state: &State, out: &mut Out) {
     // Stands only if nothing answers the call.
     let mut cut =
         line.draft("call/unanswered", Piece::Tag("result"), Kind::ToolResult, Origin::Harness).at(None);
-    cut.event.result = Some(ended(&call_id, Outcome::Interrupted));
+    cut.event.result = Some(Box::new(ended(&call_id, Outcome::Interrupted)));
     cut.hint.fold_only = true;
     out.push(cut);
 }

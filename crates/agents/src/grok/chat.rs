@@ -101,11 +101,11 @@ fn assistant(record: &Record<'_>, out: &mut Out) {
     for (index, call) in (1..).zip(calls) {
         // Older messages have name and arguments one level down.
         let function = call.get("function").unwrap_or(call);
-        let arguments = json::unwrapped(function.get("arguments"));
+        let arguments = json::unwrapped(function.get("arguments"), record.room);
         let call_id = field::text(call, "id").map(id).unwrap_or_default();
         let mut draft = record.draft("chat/assistant", Piece::Block(index), Kind::ToolCall, Origin::Model);
         draft.event.tool =
-            Some(call::of(&call_id, field::text(function, "name").unwrap_or_default(), &arguments));
+            Some(Box::new(call::of(&call_id, field::text(function, "name").unwrap_or_default(), &arguments)));
         draft.hint.rule = Some(("chat-call", String::new()));
         drafts.push(draft);
     }
@@ -139,8 +139,11 @@ fn tool_result(record: &Record<'_>, out: &mut Out) {
         None => Outcome::Unknown,
     };
     let mut draft = record.draft("chat/tool_result", Piece::Whole, Kind::ToolResult, Origin::Tool);
-    draft.event.result =
-        Some(ToolResult { exit_code: code, bytes: text.len() as u64, ..call::ended(&call_id, outcome) });
+    draft.event.result = Some(Box::new(ToolResult {
+        exit_code: code,
+        bytes: text.len() as u64,
+        ..call::ended(&call_id, outcome)
+    }));
     draft.event.text = words(&text);
     draft.hint.rule = Some(("chat-result", String::new()));
     out.push(draft);
@@ -154,7 +157,7 @@ fn backend_call(record: &Record<'_>, out: &mut Out) {
     let name = field::some(record.json, "name").unwrap_or("web_search");
     let mut call = call::of(&call_id.unwrap_or_default(), name, record.json);
     call.class = retro_model::ToolClass::Web;
-    draft.event.tool = Some(call);
+    draft.event.tool = Some(Box::new(call));
     draft.hint.rule = Some(("chat-call", String::new()));
     out.push(draft);
 }

@@ -83,10 +83,10 @@ fn tool_completed(record: &Record<'_>, out: &mut Out) {
     };
     let call_id = field::text(record.json, "tool_call_id").map(id).unwrap_or_default();
     let mut ending = draft(record, ROW, Piece::Whole, Kind::ToolResult, Origin::Tool);
-    ending.event.result = Some(ToolResult {
+    ending.event.result = Some(Box::new(ToolResult {
         duration_ms: field::count(record.json, "duration_ms"),
         ..ended(&call_id, outcome)
-    });
+    }));
     ending.hint.fold_only = true;
     ending.hint.rule = Some(("completed", call_id.clone()));
     out.push(ending);

@@ -31,7 +31,7 @@ fn pending(line: &Line<'_>, out: &mut Out) {
     let access = if edits.is_empty() { Access::Read } else { Access::Write };
     let paths = field::list(update, "locations").iter().filter_map(|place| field::some(place, "path"));
     let mut draft = line.draft("tool_call_update/pending", Piece::Whole, Kind::ToolCall, Origin::Model);
-    draft.event.tool = Some(ToolCall {
+    draft.event.tool = Some(Box::new(ToolCall {
         call_id: field::text(update, "toolCallId").map(id).unwrap_or_default(),
         parent_call: None,
         name: String::new(),
@@ -41,7 +41,7 @@ fn pending(line: &Line<'_>, out: &mut Out) {
         cwd: None,
         paths: paths.map(|path| PathUse { path: redact(path), access }).collect(),
         edits,
-    });
+    }));
     draft.hint.fold_only = true;
     out.push(draft);
 }
@@ -66,7 +66,7 @@ fn result(line: &Line<'_>, out: &mut Out) {
         _ => Outcome::Ok,
     };
     let mut draft = line.draft("tool_call_update/result", Piece::Whole, Kind::ToolResult, Origin::Tool);
-    draft.event.result = Some(ToolResult {
+    draft.event.result = Some(Box::new(ToolResult {
         call_id: call_id.clone(),
         outcome,
         exit_code,
@@ -75,7 +75,7 @@ fn result(line: &Line<'_>, out: &mut Out) {
         bytes: text.len() as u64,
         spilled_to: field::some(output, "output_file").and_then(source_of),
         edits: if outcome == Outcome::Ok { diffs(content) } else { Vec::new() },
-    });
+    }));
     draft.event.child = field::some(output, "subagent_id").map(id);
     draft.event.text = words(&text);
     draft.event.data = facts(output);

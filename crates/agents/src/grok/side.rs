@@ -63,7 +63,7 @@ pub(super) fn backgrounded(line: &Line<'_>, out: &mut Out) {
     let update = line.update;
     let call_id = field::text(update, "tool_call_id").map(id).unwrap_or_default();
     let mut draft = line.draft("task_backgrounded", Piece::Whole, Kind::ToolResult, Origin::Tool);
-    draft.event.result = Some(ended(&call_id, Outcome::Unknown));
+    draft.event.result = Some(Box::new(ended(&call_id, Outcome::Unknown)));
     draft.hint.fold_only = true;
     draft.hint.rule = Some(("task", field::text(update, "task_id").map(id).unwrap_or_default()));
     out.push(draft);
@@ -85,14 +85,14 @@ pub(super) fn task_completed(line: &Line<'_>, out: &mut Out) {
     let mut draft = line.draft("task_completed", Piece::Whole, Kind::ToolResult, Origin::Tool);
     // The output file is named by the call; settling knows the call by its task as well.
     let call_id = file.as_deref().and_then(|file| file.strip_suffix(".log")).unwrap_or_default().to_owned();
-    draft.event.result = Some(ToolResult {
+    draft.event.result = Some(Box::new(ToolResult {
         exit_code,
         duration_ms: duration_ms(task),
         truncated: field::is(task, "truncated"),
         bytes: text.len() as u64,
         spilled_to: file,
         ..ended(&call_id, outcome)
-    });
+    }));
     draft.event.text = words(text);
     draft.event.data =
         pick(task, &["task_id", "kind", "signal", "description", "output_total_bytes", "explicitly_killed"]);

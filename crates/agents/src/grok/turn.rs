@@ -75,12 +75,12 @@ fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Json<'_>, state: &mu
         let ticks = field::count(part, "costUsdTicks")
             .or_else(|| field::count(usage, "costUsdTicks").filter(|_| only));
         let incomplete = field::is(usage, "usage_is_incomplete") || field::is(usage, "usageIsIncomplete");
-        draft.event.usage = Some(Usage {
+        draft.event.usage = Some(Box::new(Usage {
             own: if line.inherited { own::COPIED } else { own::WRITTEN },
             exactness: if incomplete { Exactness::LowerBound } else { Exactness::Exact },
             reported_cost_nano: ticks.and_then(|ticks| i64::try_from(ticks / TICKS_A_NANO).ok()),
             ..counters(part)
-        });
+        }));
         draft.event.model = model.map(clean);
         draft.event.response = Some(line.response(turn, model));
         draft.event.data = told(json!({

@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::fmt;
 
-use super::tree::{Json, Object};
+use super::tree::{Json, List, Object};
 
 /// Fields for which there is room from the start: most objects of a log have no more.
 pub(super) const FIELDS: usize = 8;
@@ -55,7 +55,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
                 while let Some(item) = list.next_element()? {
                     items.push(item);
                 }
-                Ok(Json::Array(items))
+                Ok(Json::Array(List::Held(items)))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json<'de>, A::Error> {
@@ -66,7 +66,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
                     }
                     fields.push((name, map.next_value()?));
                 }
-                Ok(Json::Object(Object::new(fields)))
+                Ok(Json::Object(Object::new(List::Held(fields))))
             }
         }
 
@@ -108,7 +108,7 @@ impl Serialize for Json<'_> {
             Json::Bool(is) => to.serialize_bool(*is),
             Json::Number(number) => number.serialize(to),
             Json::String(text) => to.serialize_str(text),
-            Json::Array(items) => to.collect_seq(items),
+            Json::Array(items) => to.collect_seq(items.iter()),
             Json::Object(fields) => to.collect_map(fields),
         }
     }
@@ -128,10 +128,10 @@ impl From<Value> for Json<'static> {
             Value::Bool(is) => Json::Bool(is),
             Value::Number(number) => Json::Number(number),
             Value::String(text) => Json::String(Cow::Owned(text)),
-            Value::Array(items) => Json::Array(items.into_iter().map(Json::from).collect()),
-            Value::Object(fields) => Json::Object(Object::new(
+            Value::Array(items) => Json::Array(List::Held(items.into_iter().map(Json::from).collect())),
+            Value::Object(fields) => Json::Object(Object::new(List::Held(
                 fields.into_iter().map(|(name, value)| (Cow::Owned(name), Json::from(value))).collect(),
-            )),
+            ))),
         }
     }
 }

@@ -5,10 +5,11 @@
 //! raw control characters, nesting that is too deep. `serde_json` reads that, and says what
 //! is wrong with it. What both read is equal.
 
+use bumpalo::collections::{String, Vec};
 use std::borrow::Cow;
 
 use super::convert::FIELDS;
-use super::tree::{Json, Object};
+use super::tree::{Json, List, Object, Room};
 
 /// Levels of nesting, as `serde_json` allows them.
 const DEPTH_MAX: u8 = 127;
@@ -20,14 +21,14 @@ const SHORT: usize = 32;
 /// Digits that fit into a number whatever they are.
 const DIGITS_MAX: usize = 18;
 
-/// The tree of a line, if it is as usual.
-pub(super) fn parse(line: &str) -> Option<Json<'_>> {
+/// The tree of a line, if it is as usual. Nothing in it has memory of its own.
+pub(super) fn parse<'a>(line: &'a str, room: &'a Room) -> Option<Json<'a>> {
     // Without an early end, so that many bytes are looked at at once.
     let has_controls = line.bytes().fold(false, |so_far, byte| so_far | (byte < b' '));
     if has_controls {
         return None;
     }
-    let mut quick = Quick { text: line, at: 0 };
+    let mut quick = Quick { text: line, at: 0, room };
     let json = quick.value(DEPTH_MAX)?;
     quick.skip_spaces();
     (quick.at == line.len()).then_some(json)
@@ -36,6 +37,7 @@ pub(super) fn parse(line: &str) -> Option<Json<'_>> {
 struct Quick<'a> {
     text: &'a str,
     at: usize,
+    room: &'a Room,
 }
 
 impl<'a> Quick<'a> {
@@ -60,7 +62,7 @@ impl<'a> Quick<'a> {
 
     fn value(&mut self, depth: u8) -> Option<Json<'a>> {
         match self.next()? {
-            b'"' => self.string().map(Json::String),
+            b'"' => self.string().map(Cow::Borrowed).map(Json::String),
             b'{' => self.object(depth.checked_sub(1)?),
             b'[' => self.array(depth.checked_sub(1)?),
             b't' => self.word("rue", Json::Bool(true)),
@@ -78,20 +80,20 @@ impl<'a> Quick<'a> {
     }
 
     fn object(&mut self, depth: u8) -> Option<Json<'a>> {
-        let mut fields = Vec::new();
         match self.next()? {
-            b'}' => return Some(Json::Object(Object::new(fields))),
-            b'"' => fields.reserve_exact(FIELDS),
+            b'}' => return Some(Json::Object(Object::new(List::Lent(&[])))),
+            b'"' => {}
             _ => return None,
         }
+        let mut fields = Vec::with_capacity_in(FIELDS, &self.room.memory);
         loop {
             let name = self.string()?;
             if self.next()? != b':' {
                 return None;
             }
-            fields.push((name, self.value(depth)?));
+            fields.push((Cow::Borrowed(name), self.value(depth)?));
             match self.next()? {
-                b'}' => return Some(Json::Object(Object::new(fields))),
+                b'}' => return Some(Json::Object(Object::new(List::Lent(fields.into_bump_slice())))),
                 b',' if self.next()? == b'"' => {}
                 _ => return None,
             }
@@ -99,16 +101,16 @@ impl<'a> Quick<'a> {
     }
 
     fn array(&mut self, depth: u8) -> Option<Json<'a>> {
-        let mut items = Vec::new();
         self.skip_spaces();
         if self.peek()? == b']' {
             self.at += 1;
-            return Some(Json::Array(items));
+            return Some(Json::Array(List::Lent(&[])));
         }
+        let mut items = Vec::new_in(&self.room.memory);
         loop {
             items.push(self.value(depth)?);
             match self.next()? {
-                b']' => return Some(Json::Array(items)),
+                b']' => return Some(Json::Array(List::Lent(items.into_bump_slice()))),
                 b',' => {}
                 _ => return None,
             }
@@ -139,15 +141,15 @@ impl<'a> Quick<'a> {
     }
 
     /// A text whose opening quote was taken.
-    fn string(&mut self) -> Option<Cow<'a, str>> {
+    fn string(&mut self) -> Option<&'a str> {
         let start = self.at;
         let end = start + unescaped(self.text.as_bytes().get(start..)?)?;
         let plain = self.text.get(start..end)?;
         if self.text.as_bytes().get(end) == Some(&b'"') {
             self.at = end + 1;
-            return Some(Cow::Borrowed(plain));
+            return Some(plain);
         }
-        let mut text = String::with_capacity(2 * plain.len() + SHORT);
+        let mut text = String::with_capacity_in(2 * plain.len() + SHORT, &self.room.memory);
         text.push_str(plain);
         self.at = end;
         loop {
@@ -155,7 +157,7 @@ impl<'a> Quick<'a> {
             let escape = self.text.as_bytes().get(self.at + 1);
             if self.peek()? == b'"' {
                 self.at += 1;
-                return Some(Cow::Owned(text));
+                return Some(text.into_bump_str());
             }
             match escape? {
                 b'n' => text.push('\n'),
@@ -174,14 +176,14 @@ impl<'a> Quick<'a> {
     }
 
     /// A text with characters that are written as numbers.
-    fn coded(&mut self, start: usize) -> Option<Cow<'a, str>> {
+    fn coded(&mut self, start: usize) -> Option<&'a str> {
         while self.peek()? == b'\\' {
             let from = self.at + 2;
             self.at = from + unescaped(self.text.as_bytes().get(from..)?)?;
         }
         self.at += 1;
         match serde_json::from_str(self.text.get(start - 1..self.at)?).ok()? {
-            Json::String(text) => Some(text),
+            Json::String(text) => Some(self.room.memory.alloc_str(&text)),
             _ => None,
         }
     }
@@ -209,8 +211,14 @@ fn unescaped(bytes: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Json, Room};
     use proptest::prelude::*;
+
+    /// What it reads, in memory of its own.
+    fn parse(text: &str) -> Option<Json<'static>> {
+        let room = Room::default();
+        super::parse(text, &room).map(|json| Json::from(json.value()))
+    }
 
     fn slow(text: &str) -> Option<Json<'_>> {
         serde_json::from_str(text).ok()

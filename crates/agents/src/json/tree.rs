@@ -1,15 +1,36 @@
-//! A JSON value that borrows its texts from the line it was read from.
+//! A JSON value that borrows its texts from the line it was read from, and lies in
+//! the [`Room`] of that line.
 //!
 //! It offers what the adapters use of `serde_json::Value`, under the same names,
 //! and means the same: of several fields with one name the last counts, and
 //! fields are gone through in the order of their names. What an event keeps is
 //! made of it with [`Json::redacted`].
 
+use bumpalo::Bump;
 use retro_text::{Redacted, redact_json};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
-use std::ops::Index;
+use std::ops::{Deref, Index};
+
+/// What a room keeps for the next line.
+const ROOM_BYTES_MAX: usize = 1024 * 1024;
+
+/// Memory for the trees of one line after the other: nothing in it is freed by itself.
+#[derive(Debug, Default)]
+pub struct Room {
+    pub(super) memory: Bump,
+}
+
+impl Room {
+    /// Makes room for the next line.
+    pub(crate) fn clear(&mut self) {
+        match self.memory.chunk_capacity() > ROOM_BYTES_MAX {
+            true => self.memory = Bump::new(),
+            false => self.memory.reset(),
+        }
+    }
+}
 
 /// A value. Variants in the order of `serde_json::Value`, since hashes of values
 /// are kept between runs.
@@ -22,10 +43,10 @@ pub enum Json<'a> {
     Bool(bool),
     /// A number.
     Number(Number),
-    /// A text; borrowed, unless it is written with escapes.
+    /// A text.
     String(Cow<'a, str>),
     /// A list.
-    Array(Vec<Json<'a>>),
+    Array(List<'a, Json<'a>>),
     /// Fields.
     Object(Object<'a>),
 }
@@ -119,7 +140,11 @@ impl<'a> Json<'a> {
             Json::String(text) => Value::String(text.clone().into_owned()),
             Json::Array(items) => items.iter().map(Json::value).collect(),
             Json::Object(fields) => {
-                Value::Object(fields.iter().map(|(name, value)| (name.to_string(), value.value())).collect())
+                let mut map = Map::new();
+                for (name, value) in fields.fields.iter() {
+                    map.insert(name.to_string(), value.value());
+                }
+                Value::Object(map)
             }
         }
     }
@@ -140,15 +165,50 @@ impl PartialEq<&str> for Json<'_> {
     }
 }
 
+/// Some of a kind, one after the other.
+#[derive(Debug, Clone)]
+pub enum List<'a, T> {
+    /// In memory of its own.
+    Held(Vec<T>),
+    /// In a [`Room`]: nothing there has memory of its own.
+    Lent(&'a [T]),
+}
+
+impl<T> Deref for List<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            List::Held(all) => all,
+            List::Lent(all) => all,
+        }
+    }
+}
+
+impl<T: PartialEq> PartialEq for List<'_, T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Hash> Hash for List<'_, T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+/// A name and what it says.
+type Field<'a> = (Cow<'a, str>, Json<'a>);
+
 /// The fields of an object.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Object<'a> {
     /// As they stand in the log; a name may be there more than once.
-    fields: Vec<(Cow<'a, str>, Json<'a>)>,
+    fields: List<'a, Field<'a>>,
 }
 
 impl<'a> Object<'a> {
-    pub(super) fn new(fields: Vec<(Cow<'a, str>, Json<'a>)>) -> Self {
+    pub(super) fn new(fields: List<'a, Field<'a>>) -> Self {
         Object { fields }
     }
 

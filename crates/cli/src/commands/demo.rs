@@ -1,4 +1,5 @@
 use retro::agents::{AGENTS, script::Script};
+use retro::engine::quick::Ledgers;
 use retro::engine::{Config, SyncOptions, sync};
 use retro::model::Timestamp;
 use retro::store::{RealDisk, Store};
@@ -53,7 +54,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let index = store.index()?;
     let prices = Prices::embedded().map_err(|error| Failure::Message(error.to_string()))?;
     let query = Query { by: By::Model, ..Query::default() };
-    let usage = retro::views::usage(&index, &prices, Billing::default(), query, 0)?;
+    let usage = retro::views::usage(&Ledgers::of(&index, &prices), Billing::default(), query)?;
     let verified = store.verify(true, &mut |_| {})?;
 
     if context.global.json {

@@ -194,26 +194,25 @@ fn from_store(args: &Args, context: &Context, config: &Config) -> Outcome {
         None => store.index()?,
     };
     let prices = prices::load(&context.world, config)?;
-    let ledgers = Ledgers { store: &store, index: &index, prices: &prices, unread: 0 };
-    answer(args, context, config.billing.value, &ledgers)
+    answer(args, context, config.billing.value, &Ledgers::of(&index, &prices))
 }
 
 fn answer(args: &Args, context: &Context, billing: Billing, ledgers: &Ledgers<'_>) -> Outcome {
-    let Ledgers { store, index, prices, unread } = *ledgers;
     match &args.special {
         None => {}
         Some(Special::Explain { session, mode }) => {
-            let key = session.find(store)?;
-            let view = retro::views::explain(index, prices, mode_of(*mode), &key)?;
+            let key = session.find_in(ledgers.index)?;
+            let view = retro::views::explain(ledgers, mode_of(*mode), &key)?;
             return explain::tell(context, &view);
         }
         Some(Special::Limits { agent }) => {
             let agent = agent_name(agent)?;
-            let view = retro::views::limits(index, agent.as_deref(), context.world.now(), unread)?;
+            let view =
+                retro::views::limits(ledgers.index, agent.as_deref(), context.world.now(), ledgers.unread)?;
             return limits::tell(context, &view);
         }
     }
-    let view = retro::views::usage(index, prices, billing, query(args, context)?, unread)?;
+    let view = retro::views::usage(ledgers, billing, query(args, context)?)?;
     let exit = if view.report.totals.responses == 0 { Exit::Findings } else { Exit::Done };
     if context.global.json {
         context.print_json(&view)?;

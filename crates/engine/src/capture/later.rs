@@ -5,12 +5,13 @@
 //! are still in the system's cache, and written.
 
 use retro_model::SourceKey;
-use retro_store::{Slot, Store};
+use retro_store::{Slot, SourceRow, Store};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::live::{LastBytes, give_back, lend};
 use super::source::{Failure, REWRITTEN, source_error};
 
 /// A new source whose bytes are not in the store yet.
@@ -44,11 +45,18 @@ impl Later {
         self.pieces.iter().map(|piece| piece.length as u64).sum()
     }
 
-    /// Writes it. It fails if the source no longer begins with the bytes that were read.
-    pub(super) fn write(&self, store: &Store) -> Result<(), Failure> {
+    /// The source, and which line of growth of it.
+    pub(super) fn is_of(&self, row: &SourceRow) -> bool {
+        is_slot(&self.slot, &row.source, row.revision)
+    }
+
+    /// Writes it and says the hash of its last bytes. It fails if the source no longer
+    /// begins with the bytes that were read.
+    pub(super) fn write(&self, store: &Store) -> Result<blake3::Hash, Failure> {
         let archive = store.archive(&self.slot);
         let mut live = File::open(&self.path).map_err(source_error)?;
-        let mut bytes = Vec::new();
+        let mut last = LastBytes::default();
+        let mut bytes = lend();
         for piece in &self.pieces {
             bytes.resize(piece.length, 0);
             match live.read_exact(&mut bytes) {
@@ -59,16 +67,21 @@ impl Later {
                 _ => return Err(Failure::Source(REWRITTEN.to_owned())),
             }
             archive.append(&bytes, piece.records)?;
+            last.push(&bytes);
         }
-        Ok(())
+        give_back(bytes);
+        Ok(last.hash())
     }
 }
 
 /// How far a source will be captured that is written later; none if it is not among them.
 pub(crate) fn end_of(all: &[Later], source: &SourceKey, revision: u32) -> Option<u64> {
-    let is_it = |later: &&Later| match &later.slot {
+    all.iter().find(|later| is_slot(&later.slot, source, revision)).map(Later::end)
+}
+
+fn is_slot(slot: &Slot, source: &SourceKey, revision: u32) -> bool {
+    match slot {
         Slot::Session { source: own, revision: number, .. } => own == source && *number == revision,
         Slot::Shared { .. } => false,
-    };
-    all.iter().find(is_it).map(Later::end)
+    }
 }

@@ -4,6 +4,7 @@
 //! remembered, and looked for in the file again before the next piece is believed.
 
 use retro_agents::{Encoding, Found};
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -15,6 +16,21 @@ pub(super) const TAIL_BYTES: u64 = 64 * 1024;
 /// Bytes that become one frame.
 pub(super) const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
+thread_local! {
+    /// Memory for the next piece: a file after the other is read into the same.
+    static PIECE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Memory for pieces of a source, lent by this thread.
+pub(super) fn lend() -> Vec<u8> {
+    PIECE.take()
+}
+
+/// Gives it back.
+pub(super) fn give_back(piece: Vec<u8>) {
+    PIECE.replace(piece);
+}
+
 /// A live source opened at an offset.
 pub(super) struct Live {
     rest: Box<dyn Read>,
@@ -22,7 +38,7 @@ pub(super) struct Live {
     pub before: Vec<u8>,
     /// Bytes that the file had after the offset when it was opened; none if compressed.
     length: u64,
-    /// A second handle on the same open file, to look back; none if compressed.
+    /// A second handle on the same file, to look back; none if compressed.
     look_back: Option<File>,
 }
 
@@ -48,7 +64,9 @@ impl Live {
     }
 }
 
-pub(super) fn open_at(found: &Found, offset: u64) -> io::Result<Live> {
+/// Opens a source at an offset. Who does not look back asks by another way whether it was
+/// rewritten.
+pub(super) fn open_at(found: &Found, offset: u64, looks_back: bool) -> io::Result<Live> {
     if let Some(rows) = &found.content {
         let (before, rest) = rows.split_at_checked(offset as usize).unwrap_or((rows, &[]));
         let mut last = LastBytes::default();
@@ -59,12 +77,15 @@ pub(super) fn open_at(found: &Found, offset: u64) -> io::Result<Live> {
     }
     match found.encoding {
         Encoding::Plain => {
-            let mut look_back = File::open(&found.path)?;
-            let before = bytes_before(&mut look_back, offset)?;
+            let mut look_back = looks_back.then(|| File::open(&found.path)).transpose()?;
+            let before = match &mut look_back {
+                Some(file) if offset > 0 => bytes_before(file, offset)?,
+                _ => Vec::new(),
+            };
             let mut rest = File::open(&found.path)?;
             rest.seek(SeekFrom::Start(offset))?;
             let length = rest.metadata()?.len().saturating_sub(offset);
-            Ok(Live { rest: Box::new(rest), before, length, look_back: Some(look_back) })
+            Ok(Live { rest: Box::new(rest), before, length, look_back })
         }
         Encoding::Zstd => {
             let mut rest = open(found)?;
@@ -115,7 +136,7 @@ pub(super) fn hash_before(file: &mut File, end: u64) -> io::Result<blake3::Hash>
 fn bytes_before(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
     let start = end.saturating_sub(TAIL_BYTES);
     file.seek(SeekFrom::Start(start))?;
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity((end - start) as usize + 1);
     file.take(end - start).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

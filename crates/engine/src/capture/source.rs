@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use super::later::Later;
-use super::live::{CHUNK_BYTES, LastBytes, TAIL_BYTES, count_lines, hash_before, open_at};
+use super::live::{CHUNK_BYTES, LastBytes, TAIL_BYTES, count_lines, give_back, hash_before, lend, open_at};
 use super::{SourceFacts, slot};
 use crate::Error;
 use crate::discover::open;
@@ -75,13 +75,13 @@ impl<'a> Bounded<'a> {
         }
     }
 
-    /// Puts what was read into the source's row.
+    /// Puts what was read into the source's row. The hash of its last bytes may follow.
     fn remember(
         self,
         rows: &mut Rows,
         kind: SourceKind,
         end: u64,
-        tail_hash: blake3::Hash,
+        tail_hash: Option<blake3::Hash>,
         from_start: bool,
     ) -> ReadPart {
         let Bounded { reader, overflowed, gaps, .. } = self;
@@ -271,7 +271,7 @@ pub(super) fn read_raw(
         reader.feed(bytes);
     })?;
     let end = store.archive(&slot).tail()?.map_or(0, |commit| commit.end);
-    Ok(reader.remember(rows, kind, end, last.hash(), true))
+    Ok(reader.remember(rows, kind, end, Some(last.hash()), true))
 }
 
 fn part(target: &Target<'_>, revision: u32) -> Part {
@@ -294,7 +294,14 @@ fn append(
     let archive = archive(target, revision);
     let start = commit.as_ref().map_or(0, |commit| commit.end);
     let mut records = commit.as_ref().map_or(0, |commit| commit.records);
-    let mut live = open_at(target.found, start).map_err(source_error)?;
+    // What is not a plain file may not say the same twice.
+    let is_plain = target.found.content.is_none() && target.found.encoding == Encoding::Plain;
+    let mut later = (target.hurries && is_plain && commit.is_none()).then(|| {
+        let slot = slot(target.key, &target.found.source, revision);
+        Later::new(target.found.path.clone(), slot)
+    });
+    // What is written later is held against what was read then, all of it.
+    let mut live = open_at(target.found, start, later.is_none()).map_err(source_error)?;
     let mut last = LastBytes(live.before.clone());
     let row = rows.get(&(target.found.source.clone(), revision));
     // It was compared before it was opened here: what was captured must still stand before the rest.
@@ -330,14 +337,8 @@ fn append(
         }
     };
 
-    // What is not a plain file may not say the same twice.
-    let is_plain = target.found.content.is_none() && target.found.encoding == Encoding::Plain;
-    let mut later = (target.hurries && is_plain && commit.is_none()).then(|| {
-        let slot = slot(target.key, &target.found.source, revision);
-        Later::new(target.found.path.clone(), slot)
-    });
     let mut end = start;
-    let mut chunk = Vec::new();
+    let mut chunk = lend();
     loop {
         live.next(&mut chunk).map_err(source_error)?;
         if chunk.is_empty() && !(end == 0 && commit.is_none()) {
@@ -353,16 +354,20 @@ fn append(
         records += count_lines(&chunk);
         match &mut later {
             Some(later) => later.push(&chunk, records),
-            None => drop(archive.append(&chunk, records)?),
+            None => {
+                archive.append(&chunk, records)?;
+                last.push(&chunk);
+            }
         }
         end += chunk.len() as u64;
-        last.push(&chunk);
         reader.feed(&chunk);
         if chunk.len() < CHUNK_BYTES {
             break;
         }
     }
-    let read = reader.remember(rows, target.found.kind, end, last.hash(), from_start);
+    give_back(chunk);
+    let tail_hash = later.is_none().then(|| last.hash());
+    let read = reader.remember(rows, target.found.kind, end, tail_hash, from_start);
     Ok(Taken { revision, new_bytes: end - start, stat, read: Some(read), later })
 }
 
@@ -391,7 +396,7 @@ fn remember(
     kind: SourceKind,
     reader: Reader<'_>,
     end: u64,
-    tail_hash: blake3::Hash,
+    tail_hash: Option<blake3::Hash>,
     from_start: bool,
 ) -> Parsed {
     let parser_version = reader.agent().parser_version();
@@ -417,7 +422,7 @@ fn remember(
         records: cursor.records,
         parser_version,
         state: cursor.state,
-        tail_hash: tail_hash.as_bytes().to_vec(),
+        tail_hash: tail_hash.map(|hash| hash.as_bytes().to_vec()).unwrap_or_default(),
         facts: serde_json::to_string(&facts).unwrap_or_default(),
     };
     rows.insert(at, row);

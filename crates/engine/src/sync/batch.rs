@@ -6,6 +6,7 @@ use retro_model::{LedgerRow, SessionKey, Timestamp};
 use retro_store::{Index, Lock, SourceRow, Stamps, Store, Writer};
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::time::Instant;
@@ -30,7 +31,7 @@ struct Settling {
     /// The stamp of its cached events, if they were written.
     stamp: Option<String>,
     /// Its ledger, if it was made.
-    ledger: Option<Vec<LedgerRow>>,
+    ledger: Option<Vec<Arc<LedgerRow>>>,
     /// Too large to be held: settled from raw when its bytes are safe.
     large: Option<Wanted>,
 }
@@ -44,16 +45,24 @@ pub(crate) struct Batcher<'a, 'r> {
     pub progress: &'a (dyn Fn(Progress) + Sync),
     pub report: &'a mut SyncReport,
     /// Who waits for what was read, if somebody does.
-    pub ready: Option<Ready<'r>>,
+    pub waiting: Option<&'r mut dyn Waiting>,
 }
 
-/// Told once, before the disk is waited for, what was read: all of it is in the index.
-pub(crate) type Ready<'r> = &'r mut dyn FnMut(&Index, Ledgers) -> Result<(), Error>;
+/// Somebody who waits for what is read.
+pub(crate) trait Waiting {
+    /// Told once, before the disk is waited for, what was read: all sessions are in the
+    /// index.
+    fn ready(&mut self, index: &Index, read: Read) -> Result<(), Error>;
 
-/// What a batch read of ledgers.
-pub(crate) struct Ledgers {
-    /// The rows of each session.
-    pub read: Vec<(SessionKey, Vec<LedgerRow>)>,
+    /// Told when their ledgers are in the index too.
+    fn kept(&mut self, index: &Index) -> Result<(), Error>;
+}
+
+/// What a batch read.
+pub(crate) struct Read {
+    /// The ledger of each session, if these are all that there are. Else they are in
+    /// the index, with the others.
+    pub all: Option<Vec<(Arc<SessionKey>, Vec<Arc<LedgerRow>>)>>,
     /// Sessions with news that were not read.
     pub unread: u64,
 }
@@ -140,7 +149,9 @@ impl Batcher<'_, '_> {
         }
         let now = self.world.now();
         upkeep::forget(self.index)?;
-        let (store, stamps, hurries) = (self.store, self.stamps, self.ready.is_some());
+        let (store, stamps, hurries) = (self.store, self.stamps, self.waiting.is_some());
+        // To pack ledgers takes a moment that nobody waits for who has their rows at hand.
+        let packs_later = hurries && self.index.responses_count()? == 0;
         let one = |(session, sources): (&SessionFiles, Vec<SourceRow>)| -> Result<_, Error> {
             let before = Before { sources, stamps, hurries };
             let mut captured = capture::session(store, session, before)?;
@@ -155,11 +166,11 @@ impl Batcher<'_, '_> {
         };
         let mut left = batch.len() as u64;
         let mut captured = Vec::with_capacity(batch.len());
-        let mut ledgers = Vec::new();
+        let mut ledgers: Vec<(Arc<SessionKey>, Vec<Arc<LedgerRow>>)> = Vec::new();
         let mut large = Vec::new();
         let mut analyzed = 0;
         let report = &mut *self.report;
-        let ready = &mut self.ready;
+        let waiting = &mut self.waiting;
         // Rows are written while other sessions are still being read, and count only
         // when all files are safe.
         std::thread::scope(|scope| -> Result<(), Error> {
@@ -189,20 +200,28 @@ impl Batcher<'_, '_> {
                         }
                         result => result?,
                     };
-                    put_session(index, &one, &settling)?;
+                    put_session(index, &one, &settling, packs_later)?;
                     if !hurries {
                         put_files(index, &one, until, behind.contains(&one.key), now)?;
                     }
                     analyzed += u64::from(settling.stamp.is_some());
                     large.extend(settling.large.map(|wanted| (one.key.clone(), wanted)));
-                    ledgers.extend(settling.ledger.filter(|_| hurries).map(|rows| (one.key.clone(), rows)));
+                    let later = settling.ledger.filter(|_| packs_later);
+                    ledgers.extend(later.map(|rows| (Arc::new(one.key.clone()), rows)));
                     captured.push(one);
                 }
-                if let Some(ready) = ready
+                if let Some(waiting) = waiting
                     && large.is_empty()
                     && cold::ledgers_behind(self.index)? == 0
                 {
-                    ready(self.index, Ledgers { read: ledgers, unread: report.unread + left })?;
+                    let all = packs_later.then(|| ledgers.clone());
+                    waiting.ready(self.index, Read { all, unread: report.unread + left })?;
+                }
+                for (key, rows) in &ledgers {
+                    index.put_responses(key, rows)?;
+                }
+                if let Some(waiting) = waiting {
+                    waiting.kept(self.index)?;
                 }
                 let written: Vec<Result<bool, Error>> =
                     captured.par_iter_mut().map(|one| one.write(store)).collect();
@@ -306,7 +325,8 @@ fn settle_session(
     let keeps_events = quiet && runs("normalized", until);
     let events = match whole {
         Some(whole) if !keeps_events => {
-            let ledger = Some(ledger::of_sources(session.agent, &session.key, whole));
+            let rows = ledger::of_sources(session.agent, &session.key, whole);
+            let ledger = Some(rows.into_iter().map(Arc::new).collect());
             return Ok(Settling { ledger, ..Settling::default() });
         }
         Some(whole) => settle(session.agent, &session.key, whole).events,
@@ -320,11 +340,16 @@ fn settle_session(
         store.put_normalized(&session.key, &made, &events)?;
         stamp = Some(made);
     }
-    Ok(Settling { stamp, ledger: Some(rows), large: None })
+    Ok(Settling { stamp, ledger: Some(rows.into_iter().map(Arc::new).collect()), large: None })
 }
 
 /// Puts into the index what a question about costs needs of a session.
-fn put_session(index: &Writer<'_>, one: &Captured, settling: &Settling) -> Result<(), retro_store::Error> {
+fn put_session(
+    index: &Writer<'_>,
+    one: &Captured,
+    settling: &Settling,
+    packs_later: bool,
+) -> Result<(), retro_store::Error> {
     if !one.places.is_empty() {
         index.put_session(&one.session)?;
         index.put_stage(&one.key, "capture", version("capture"), &one.content)?;
@@ -333,7 +358,10 @@ fn put_session(index: &Writer<'_>, one: &Captured, settling: &Settling) -> Resul
         index.put_stage(&one.key, "normalized", version("normalized"), stamp)?;
     }
     if let Some(rows) = &settling.ledger {
-        cold::put_ledger(index, &one.key, &one.content, rows)?;
+        if !packs_later {
+            index.put_responses(&one.key, rows)?;
+        }
+        cold::put_ledger_stage(index, &one.key, &one.content)?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ pub mod scene;
 pub mod snapshot;
 pub mod trial;
 
+use retro::engine::quick::Ledgers;
 use retro::store::{Index, Store};
 use retro::usage::{Billing, By, Prices, Query};
 use retro::views;
@@ -56,7 +57,8 @@ fn usage(index: &Index) -> String {
     let mut text = String::new();
     for by in [By::Daily, By::Session, By::Model] {
         let query = Query { by, ..Query::default() };
-        let view = views::usage(index, &Prices::embedded().unwrap(), Billing::Plan, query, 0).unwrap();
+        let view =
+            views::usage(&Ledgers::of(index, &Prices::embedded().unwrap()), Billing::Plan, query).unwrap();
         text.push_str(&serde_json::to_string_pretty(&view).unwrap());
     }
     text

@@ -5,6 +5,7 @@ mod packed;
 use retro_model::{LedgerRow, RowKind, SessionKey, Timestamp};
 use rusqlite::Row;
 use rusqlite::types::Type;
+use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -173,7 +174,7 @@ impl Writer<'_> {
     }
 
     /// Puts the rows of a session in the place of those it had.
-    pub fn put_responses(&self, key: &SessionKey, rows: &[LedgerRow]) -> Result<(), Error> {
+    pub fn put_responses<R: Borrow<LedgerRow>>(&self, key: &SessionKey, rows: &[R]) -> Result<(), Error> {
         self.clear_responses(key)?;
         self.add_responses(key, rows)
     }
@@ -185,7 +186,7 @@ impl Writer<'_> {
     }
 
     /// Adds rows to those a session has.
-    pub fn add_responses(&self, key: &SessionKey, rows: &[LedgerRow]) -> Result<(), Error> {
+    pub fn add_responses<R: Borrow<LedgerRow>>(&self, key: &SessionKey, rows: &[R]) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
         }

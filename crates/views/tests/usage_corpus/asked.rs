@@ -1,6 +1,7 @@
 //! What a user is told of a home: synced into a store of its own, the rows that
 //! count. The two views over them must say the same.
 
+use retro_engine::quick::Ledgers;
 use retro_engine::{Config, SyncOptions, World, sync};
 use retro_model::{LedgerRow, Timestamp};
 use retro_store::{RealDisk, Store};
@@ -37,7 +38,9 @@ impl Asked {
             .collect();
         let mut explained = Vec::new();
         for key in store.session_keys().unwrap() {
-            for told in retro_views::explain(&index, &prices, Mode::Auto, &key).unwrap().responses {
+            for told in
+                retro_views::explain(&Ledgers::of(&index, &prices), Mode::Auto, &key).unwrap().responses
+            {
                 let figures = [
                     told.input_tokens,
                     told.cache_creation_tokens,
@@ -56,7 +59,8 @@ impl Asked {
         expected.sort();
         assert_eq!(explained, expected, "`usage explain` shows the rows that count");
 
-        let view = retro_views::usage(&index, &prices, Billing::Plan, Query::default(), 0).unwrap();
+        let view =
+            retro_views::usage(&Ledgers::of(&index, &prices), Billing::Plan, Query::default()).unwrap();
         let totals = view.report.totals;
         let told = [
             totals.input_tokens,

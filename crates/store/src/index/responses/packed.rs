@@ -9,6 +9,7 @@
 use hashbrown::HashMap;
 use retro_model::{EventId, Exactness, LedgerRow, RowKind, Thread, Timestamp};
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::sealed::{seal, unseal};
@@ -28,10 +29,11 @@ pub(super) fn key_hash(key: &str) -> u64 {
 }
 
 impl Head {
-    pub(super) fn of(rows: &[LedgerRow]) -> Head {
+    pub(super) fn of<R: Borrow<LedgerRow>>(rows: &[R]) -> Head {
+        let rows = rows.iter().map(R::borrow);
         Head {
-            last: rows.iter().filter_map(|row| row.ts).map(Timestamp::as_millis).max(),
-            keys: rows.iter().map(|row| key_hash(&row.key)).collect(),
+            last: rows.clone().filter_map(|row| row.ts).map(Timestamp::as_millis).max(),
+            keys: rows.map(|row| key_hash(&row.key)).collect(),
         }
     }
 
@@ -104,10 +106,11 @@ impl<'a> Names<'a> {
 }
 
 /// The rows as bytes.
-pub(super) fn pack(rows: &[LedgerRow]) -> Result<Vec<u8>, postcard::Error> {
+pub(super) fn pack<R: Borrow<LedgerRow>>(rows: &[R]) -> Result<Vec<u8>, postcard::Error> {
     let mut names = Names::default();
     let rows: Vec<Row<'_>> = rows
         .iter()
+        .map(R::borrow)
         .map(|row| Row {
             key: &row.key,
             own: row.own,
