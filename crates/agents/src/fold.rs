@@ -147,8 +147,8 @@ pub(crate) fn take_texts(drafts: &mut [Draft]) {
 }
 
 /// Of drafts with the same identity the first stays; each later one is offered
-/// to `complete` with the first, and then dropped.
-pub fn merge_repeats(drafts: &mut [Draft], mut complete: impl FnMut(&mut Draft, &Draft)) {
+/// to `complete` with the first, and then dropped. Says which these are.
+pub fn merge_repeats(drafts: &mut [Draft], mut complete: impl FnMut(&mut Draft, &Draft)) -> HashSet<usize> {
     let mut firsts: HashMap<&str, usize> = HashMap::with_capacity(drafts.len());
     let repeats: Vec<(usize, usize)> = drafts
         .iter()
@@ -159,22 +159,26 @@ pub fn merge_repeats(drafts: &mut [Draft], mut complete: impl FnMut(&mut Draft, 
         })
         .collect();
     drop(firsts);
-    for (first, at) in repeats {
+    for &(first, at) in &repeats {
         let (before, from) = drafts.split_at_mut(at);
         complete(&mut before[first], &from[0]);
         from[0].hint.fold_only = true;
     }
+    repeats.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Numbers the turns of each thread, in the order of the drafts.
 pub fn number_turns(drafts: &mut [Draft]) {
     let mut turns: HashMap<Thread, u32> = HashMap::new();
+    let (mut thread, mut turn) = (Thread::main(), 0);
     for draft in drafts.iter_mut().filter(|draft| !draft.hint.fold_only) {
-        let turn = turns.entry(draft.event.thread.clone()).or_default();
-        if draft.hint.opens_turn {
-            *turn += 1;
+        if draft.event.thread != thread {
+            let before = std::mem::replace(&mut thread, draft.event.thread.clone());
+            turns.insert(before, turn);
+            turn = turns.get(&thread).copied().unwrap_or(0);
         }
-        draft.event.turn = *turn;
+        turn += u32::from(draft.hint.opens_turn);
+        draft.event.turn = turn;
     }
 }
 

@@ -24,8 +24,9 @@ mod usage;
 mod verify;
 
 use clap::Subcommand;
+use retro::engine::quick::Ledgers;
 use retro::model::SessionKey;
-use retro::store::{Index, Store};
+use retro::store::Store;
 
 use crate::context::{Context, Failure, Outcome};
 
@@ -97,8 +98,8 @@ impl WhichSession {
         Ok(retro::views::session(store, &self.agent, &self.id)?)
     }
 
-    fn find_in(&self, index: &Index) -> Result<SessionKey, Failure> {
-        Ok(retro::views::session_in(index, &self.agent, &self.id)?)
+    fn find_in(&self, ledgers: &Ledgers<'_>) -> Result<SessionKey, Failure> {
+        Ok(retro::views::session_in(ledgers, &self.agent, &self.id)?)
     }
 }
 

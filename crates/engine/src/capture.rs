@@ -57,8 +57,6 @@ pub struct Captured {
     later: Vec<Later>,
     /// Messages that open turns whose rows are still to be made, likewise.
     openers: Vec<Draft>,
-    /// Its session file, likewise.
-    file: Option<SessionFile>,
 }
 
 impl Captured {
@@ -86,9 +84,6 @@ impl Captured {
                     return Ok(false);
                 }
             }
-        }
-        if let Some(file) = self.file.take() {
-            store.put_session(&file)?;
         }
         let openers = std::mem::take(&mut self.openers);
         self.turns.extend(openers.iter().map(|draft| turn_row(&self.key, draft)));
@@ -124,15 +119,20 @@ pub struct Before<'a> {
     pub stamps: &'a Stamps,
     /// Somebody waits for what its bytes say: those of a new session may be written later.
     pub hurries: bool,
+    /// The store has no session at all, whatever the index knows.
+    pub is_bare: bool,
 }
 
 /// Captures one session. Errors of the store end the sync; a source that cannot
 /// be read only fails itself.
 pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Result<Captured, Error> {
     let key = &session.key;
-    let old_file = match store.session(key) {
-        Err(retro_store::Error::Damaged { .. }) => from_slots(store, session.agent, key)?,
-        other => other?,
+    let old_file = match before.is_bare {
+        true => None,
+        false => match store.session(key) {
+            Err(retro_store::Error::Damaged { .. }) => from_slots(store, session.agent, key)?,
+            other => other?,
+        },
     };
     let is_new = old_file.is_none();
     let mut file = old_file.unwrap_or_else(|| SessionFile::new(key.clone()));
@@ -154,13 +154,13 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
         failed: Vec::new(),
         later: Vec::new(),
         openers: Vec::new(),
-        file: None,
     };
     let mut whole = Whole::default();
     let mut changed: BTreeMap<(SourceKey, u32), ()> = BTreeMap::new();
+    let mut facts: HashMap<(SourceKey, u32), SourceFacts> = HashMap::new();
 
     // A sync that was stopped may have left raw files that no session file names yet.
-    let on_disk = revisions_on_disk(store, key)?;
+    let on_disk = if before.is_bare { HashMap::new() } else { revisions_on_disk(store, key)? };
     for found in longest_first(&session.files) {
         let named = file.sources.get(&found.source).map_or(0, |entry| entry.revisions);
         let revisions = named.max(on_disk.get(&found.source).copied().unwrap_or(0));
@@ -198,6 +198,7 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
             captured.gaps += read.gaps;
             captured.overflowed |= read.overflowed;
             captured.take_turns(&read.parsed.out, before.hurries);
+            facts.insert((found.source.clone(), taken.revision), read.facts);
             changed.insert((found.source.clone(), taken.revision), ());
             if read.from_start {
                 whole.push(read.parsed);
@@ -216,6 +217,7 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
             let read = source::read_raw(store, session.agent, part, entry.kind, &mut rows)?;
             captured.overflowed |= read.overflowed;
             captured.take_turns(&read.parsed.out, before.hurries);
+            facts.insert((source.clone(), revision), read.facts);
             changed.insert((source.clone(), revision), ());
             whole.push(read.parsed);
         }
@@ -229,16 +231,12 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
         captured.whole = None;
     }
     captured.sources = changed.into_keys().filter_map(|at| rows.get(&at).cloned()).collect();
-    file.facts = merged_facts(rows.values());
+    file.facts = merged_facts(rows.iter().map(|(at, row)| facts.remove(at).unwrap_or_else(|| facts_of(row))));
+    if !file.sources.is_empty() {
+        store.put_session(&file)?;
+    }
     captured.content = stages::content_with(store, &file, &captured.later)?;
     captured.session = session_row(&file, rows.values(), session.mtime_ns());
-    if !file.sources.is_empty() {
-        // The file of a session never comes before its bytes.
-        match captured.is_written() {
-            true => drop(store.put_session(&file)?),
-            false => captured.file = Some(file),
-        }
-    }
     Ok(captured)
 }
 
@@ -343,7 +341,7 @@ pub(crate) fn told_by_raw(
     if overflowed {
         turns.clear();
     }
-    file.facts = merged_facts(rows.values());
+    file.facts = merged_facts(rows.values().map(facts_of));
     let captured = Captured {
         key: key.clone(),
         places: Vec::new(),
@@ -359,7 +357,6 @@ pub(crate) fn told_by_raw(
         failed: Vec::new(),
         later: Vec::new(),
         openers: Vec::new(),
-        file: None,
     };
     Ok((file, captured))
 }
@@ -372,11 +369,15 @@ pub fn shared(store: &Store, file: &SharedFile) -> Result<(PlaceRow, u64), Error
     Ok((place_row(file.agent.name(), None, &file.file, &source, &taken), new_bytes))
 }
 
+/// What the index keeps of a source's facts.
+pub(crate) fn facts_of(row: &SourceRow) -> SourceFacts {
+    serde_json::from_str(&row.facts).unwrap_or_default()
+}
+
 /// The facts of a session from those of its sources, in source order.
-pub(crate) fn merged_facts<'a>(rows: impl Iterator<Item = &'a SourceRow>) -> Facts {
+pub(crate) fn merged_facts(sources: impl Iterator<Item = SourceFacts>) -> Facts {
     let mut facts = Facts::default();
-    for row in rows {
-        let of_source: SourceFacts = serde_json::from_str(&row.facts).unwrap_or_default();
+    for of_source in sources {
         facts.merge(&of_source.lines);
         facts.merge(&of_source.tail);
     }

@@ -2,7 +2,7 @@
 //! again reads them and not every row.
 
 use retro_model::{LedgerRow, SessionKey};
-use retro_store::Index;
+use retro_store::{Index, SessionRow};
 use retro_usage::{CELLS_VERSION, Cells, Grain, Mode, Prices, decide};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -66,32 +66,41 @@ pub fn keep(index: &Index, prices: &Prices, mode: Mode) -> Result<(), Error> {
     put(index, &stamp, &Cells::of(&decide(index.responses()?), prices, mode, Grain::Quarter))
 }
 
-/// Rows that were just read and are all there are: a question is answered from them
+/// Sessions that were just read and are all there are: a question is answered from them
 /// before they are in the index.
-pub struct Fresh {
+pub(crate) struct Fresh {
+    sessions: Vec<SessionRow>,
     rows: Vec<(Arc<SessionKey>, Arc<LedgerRow>)>,
     /// The sums that are kept.
     cells: OnceCell<Cells>,
 }
 
 impl Fresh {
-    pub(crate) fn new(mut read: Vec<(Arc<SessionKey>, Vec<Arc<LedgerRow>>)>) -> Self {
-        // In the order in which they are decided upon.
-        read.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    pub(crate) fn new(mut read: Vec<(SessionRow, Vec<Arc<LedgerRow>>)>) -> Self {
+        // In the order of the index, in which they are decided upon too.
+        read.sort_unstable_by(|(a, _), (b, _)| (&a.agent, &a.id).cmp(&(&b.agent, &b.id)));
         let mut rows = Vec::with_capacity(read.iter().map(|(_, rows)| rows.len()).sum());
-        for (key, of_session) in read {
+        let mut sessions = Vec::with_capacity(read.len());
+        for (session, of_session) in read {
+            let key = Arc::new(session.key());
             rows.extend(of_session.into_iter().map(|row| (Arc::clone(&key), row)));
+            sessions.push(session);
         }
-        Fresh { rows, cells: OnceCell::new() }
+        Fresh { sessions, rows, cells: OnceCell::new() }
+    }
+
+    /// All sessions.
+    pub(crate) fn sessions(&self) -> Vec<SessionRow> {
+        self.sessions.clone()
     }
 
     /// All rows.
-    pub fn rows(&self) -> Vec<(Arc<SessionKey>, Arc<LedgerRow>)> {
+    pub(crate) fn rows(&self) -> Vec<(Arc<SessionKey>, Arc<LedgerRow>)> {
         self.rows.clone()
     }
 
     /// Their sums.
-    pub fn cells(&self, prices: &Prices, mode: Mode) -> Cow<'_, Cells> {
+    pub(crate) fn cells(&self, prices: &Prices, mode: Mode) -> Cow<'_, Cells> {
         let sum_up = || Cells::of(&decide(self.rows()), prices, mode, Grain::Quarter);
         match mode == Mode::default() {
             true => Cow::Borrowed(self.cells.get_or_init(sum_up)),

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use retro_agents::Agent;
 use retro_model::{Event, LedgerRow, SessionKey, SourceKind, Timestamp};
 use retro_store::{Comparison, Index, PlaceRow, Slot, Stamps, Store, Writer};
+use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -169,11 +170,11 @@ fn settle_due(store: &Store, due: &Due) -> Result<(Made, Vec<Event>), Error> {
 }
 
 /// Puts a session's ledger into the index, with what it was made of.
-pub(crate) fn put_ledger(
+pub(crate) fn put_ledger<R: Borrow<LedgerRow>>(
     index: &Writer<'_>,
     key: &SessionKey,
     content: &str,
-    rows: &[LedgerRow],
+    rows: &[R],
 ) -> Result<(), retro_store::Error> {
     index.put_responses(key, rows)?;
     put_ledger_stage(index, key, content)

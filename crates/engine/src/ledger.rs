@@ -13,6 +13,7 @@ use retro_model::{Event, EventId, Kind, LedgerRow, RowKind, SessionKey, Thread, 
 use retro_text::Redacted;
 use serde_json::Value;
 use std::collections::VecDeque;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The rows of a settled stream, in its order.
 pub fn rows(session: &SessionKey, events: &[Event]) -> Vec<LedgerRow> {
@@ -36,8 +37,8 @@ pub(crate) struct Ledger<'a> {
     session: &'a SessionKey,
     cwds: HashMap<Thread, String>,
     first_cwd: Option<String>,
-    /// Bytes of text that each answer left in the log.
-    words: HashMap<String, u64>,
+    /// Bytes of text that each answer left in the log, by the hash of its key.
+    words: HashMap<u64, u64>,
     rows: VecDeque<LedgerRow>,
     open: Open,
 }
@@ -84,16 +85,14 @@ impl<'a> Ledger<'a> {
     fn take(&mut self, count: usize) -> Vec<LedgerRow> {
         let mut rows: Vec<LedgerRow> = self.rows.drain(..count).collect();
         for row in &mut rows {
-            row.text_bytes = self.words.remove(&row.key).unwrap_or(0);
+            row.text_bytes = self.words.remove(&xxh3_64(row.key.as_bytes())).unwrap_or(0);
         }
         rows
     }
 
     fn count_words(&mut self, event: &Event, bytes: u64) {
-        let Some(response) = &event.response else { return };
-        match self.words.get_mut(response) {
-            Some(words) => *words += bytes,
-            None => drop(self.words.insert(response.clone(), bytes)),
+        if let Some(response) = &event.response {
+            *self.words.entry(xxh3_64(response.as_bytes())).or_default() += bytes;
         }
     }
 }

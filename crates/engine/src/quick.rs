@@ -1,7 +1,7 @@
 //! Bringing in what is new before a question is answered, within a moment.
 
 use retro_model::{LedgerRow, SessionKey};
-use retro_store::{Index, Store};
+use retro_store::{Index, SessionRow, Store};
 use retro_usage::{Cells, Mode, Prices};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,13 +17,12 @@ pub const PATIENCE: Duration = Duration::from_secs(2);
 /// What a question about costs is answered from.
 #[derive(Clone, Copy)]
 pub struct Ledgers<'a> {
-    /// The index, with a ledger for each session that was read.
-    pub index: &'a Index,
+    index: &'a Index,
     /// The prices in force.
     pub prices: &'a Prices,
     /// Sessions that have something new which is not in the ledgers yet.
     pub unread: u64,
-    /// The ledgers, while the index has none of them yet.
+    /// All there is, while the index has nothing of it yet.
     fresh: Option<&'a Fresh>,
 }
 
@@ -31,6 +30,14 @@ impl<'a> Ledgers<'a> {
     /// All that the index has.
     pub fn of(index: &'a Index, prices: &'a Prices) -> Self {
         Ledgers { index, prices, unread: 0, fresh: None }
+    }
+
+    /// Every session, by agent and id.
+    pub fn sessions(&self) -> Result<Vec<SessionRow>, Error> {
+        match self.fresh {
+            Some(fresh) => Ok(fresh.sessions()),
+            None => Ok(self.index.session_rows()?),
+        }
     }
 
     /// Every row of every session.
@@ -68,7 +75,7 @@ struct Asked<'a, T, F> {
 
 impl<T, F: FnMut(&Ledgers<'_>) -> T> Waiting for Asked<'_, T, F> {
     fn ready(&mut self, index: &Index, read: Read) -> Result<(), Error> {
-        self.fresh = read.all.map(Fresh::new);
+        self.fresh = read.first.map(Fresh::new);
         if self.fresh.is_none() {
             cells::keep(index, self.prices, Mode::default())?;
         }

@@ -12,7 +12,7 @@ use retro_model::{Event, EventId, LedgerRow, SessionKey};
 use retro_store::{Index, Problem, Report, SessionRow, SourceEntry, SourceRow, Store, TurnRow};
 use std::collections::BTreeMap;
 
-use crate::capture::{Captured, merged_facts, told_by_raw, turn_rows};
+use crate::capture::{Captured, facts_of, merged_facts, told_by_raw, turn_rows};
 use crate::ledger::Ledger;
 use crate::sync::{STORE_BYTES, agent_of};
 use crate::{Error, ledger, read, stages, upkeep};
@@ -158,7 +158,7 @@ fn problem(store: &Store, what: String) -> Problem {
 
 /// Which facts came with the last append is not in the bytes, only all of them are.
 fn same_source(row: &SourceRow, told: &SourceRow) -> bool {
-    merged_facts([row].into_iter()) == merged_facts([told].into_iter())
+    merged_facts([facts_of(row)].into_iter()) == merged_facts([facts_of(told)].into_iter())
         && *row == SourceRow { facts: row.facts.clone(), ..told.clone() }
 }
 

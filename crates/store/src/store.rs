@@ -214,6 +214,18 @@ impl Store {
         Ok(keys.into_iter().collect())
     }
 
+    /// Whether there is nothing of any session.
+    pub fn is_bare(&self) -> Result<bool, Error> {
+        for part in [layout::SESSIONS, layout::RAW] {
+            for (_, folder) in self.agents(part)? {
+                if !entries(&folder)?.is_empty() {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(self.waiting().is_empty())
+    }
+
     /// Waits until every change of truth so far is on the medium: raw files
     /// first, then the session files that speak of them.
     pub fn sync_all(&self) -> Result<(), Error> {

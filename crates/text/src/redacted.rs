@@ -132,11 +132,38 @@ impl Redacted<Value> {
     /// Bytes that it took as JSON when it was given. A length gives nothing away, and
     /// needs no scan.
     pub fn given_bytes(&self) -> u64 {
-        let mut count = Count(0);
-        // Counting cannot fail.
-        let _ = serde_json::to_writer(&mut count, &self.given);
-        count.0
+        json_bytes(&self.given)
     }
+}
+
+/// Bytes of a value as JSON without spaces.
+fn json_bytes(value: &Value) -> u64 {
+    let between = |count: usize| count.saturating_sub(1) as u64;
+    match value {
+        Value::Null | Value::Bool(true) => 4,
+        Value::Bool(false) => 5,
+        Value::Number(number) => {
+            let mut count = Count(0);
+            // Counting cannot fail.
+            let _ = serde_json::to_writer(&mut count, number);
+            count.0
+        }
+        Value::String(text) => string_bytes(text),
+        Value::Array(items) => 2 + between(items.len()) + items.iter().map(json_bytes).sum::<u64>(),
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| string_bytes(name) + 1 + json_bytes(value);
+            2 + between(fields.len()) + fields.iter().map(field).sum::<u64>()
+        }
+    }
+}
+
+fn string_bytes(text: &str) -> u64 {
+    let more = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 1,
+        0..=31 => 5,
+        _ => 0u64,
+    };
+    2 + text.len() as u64 + text.bytes().map(more).sum::<u64>()
 }
 
 struct Count(u64);
@@ -216,5 +243,44 @@ fn scrub(value: &mut Value) {
             fields.values_mut().for_each(scrub);
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            any::<Option<bool>>().prop_map(|is| is.map_or(Value::Null, Into::into)),
+            any::<i64>().prop_map(Into::into),
+            any::<u64>().prop_map(Into::into),
+            any::<f64>().prop_map(Into::into),
+            any::<String>().prop_map(Into::into),
+        ];
+        leaf.prop_recursive(3, 20, 5, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..5).prop_map(Into::into),
+                proptest::collection::btree_map(any::<String>(), inner, 0..5)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    #[test]
+    fn every_byte_of_a_text_is_counted_as_it_is_written() {
+        let all: String = (0..=300u32).filter_map(char::from_u32).collect();
+        let value = json!({ all.clone(): [all, -1.5, 1e300, [], {}] });
+        assert_eq!(redact_json(value.clone()).given_bytes(), value.to_string().len() as u64);
+    }
+
+    proptest! {
+        #[test]
+        fn as_many_bytes_are_counted_as_are_written(value in value()) {
+            let written = value.to_string().len() as u64;
+            prop_assert_eq!(redact_json(value).given_bytes(), written);
+        }
     }
 }

@@ -41,7 +41,18 @@ pub struct Finding {
 
 /// Every secret in `text`, in order, without overlaps.
 pub fn find(text: &str) -> Vec<Finding> {
-    findings::find(text)
+    match is_word(text) {
+        true => Vec::new(),
+        false => findings::find(text),
+    }
+}
+
+/// Bytes of a word that is too short to be a secret, or to be one with its name.
+const WORD_BYTES_MAX: usize = 16;
+
+/// Whether it is a short word of letters, such as the name of a tool: no rule looks for one.
+fn is_word(text: &str) -> bool {
+    text.len() <= WORD_BYTES_MAX && text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
 }
 
 /// `text` with each finding replaced by `[redacted:<rule>]`.
@@ -93,4 +104,24 @@ fn without(text: &str, found: &[Finding]) -> String {
     }
     clean.push_str(&text[at..]);
     clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_rule_knows_a_short_word(
+            before in "[a-zA-Z_]{0,6}", keyword: prop::sample::Index, after in "[a-zA-Z_]{0,16}",
+        ) {
+            let keywords: Vec<&str> = rules::all().flat_map(|rule| rule.keywords).copied().collect();
+            let mut word = [&before, keywords[keyword.index(keywords.len())], &after].concat();
+            word.retain(|c| c.is_ascii_alphabetic() || c == '_');
+            word.truncate(WORD_BYTES_MAX);
+            prop_assert!(is_word(&word));
+            prop_assert_eq!(findings::find(&word), []);
+        }
+    }
 }

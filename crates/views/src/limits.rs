@@ -4,8 +4,8 @@
 //! the percentage means nothing any more, and the answer says that instead.
 
 use retro_agents::{AGENTS, by_name};
+use retro_engine::quick::Ledgers;
 use retro_model::{EventId, LimitReading, Part, Timestamp};
-use retro_store::Index;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,15 +65,10 @@ pub struct NoLimits {
 }
 
 /// The newest reading of each window, of one agent or of all.
-pub fn limits(
-    index: &Index,
-    agent: Option<&str>,
-    now: Timestamp,
-    unread_sessions: u64,
-) -> Result<LimitsView, Error> {
+pub fn limits(ledgers: &Ledgers<'_>, agent: Option<&str>, now: Timestamp) -> Result<LimitsView, Error> {
     let mut newest: BTreeMap<(String, String), (LimitReading, String)> = BTreeMap::new();
     let mut agents = BTreeSet::new();
-    for row in index.session_rows()?.into_iter().filter(|row| agent.is_none_or(|agent| row.agent == agent)) {
+    for row in ledgers.sessions()?.into_iter().filter(|row| agent.is_none_or(|agent| row.agent == agent)) {
         for (window, reading) in row.limits {
             let found = (reading, row.id.clone());
             let known = newest.entry((row.agent.clone(), window)).or_insert_with(|| found.clone());
@@ -93,7 +88,13 @@ pub fn limits(
         NoLimits { agent: name.to_owned(), reason: why.to_owned() }
     });
     let without = without.collect();
-    Ok(LimitsView { schema: "retro.usage.limits/1", at: now, unread_sessions, windows, without })
+    Ok(LimitsView {
+        schema: "retro.usage.limits/1",
+        at: now,
+        unread_sessions: ledgers.unread,
+        windows,
+        without,
+    })
 }
 
 fn window(

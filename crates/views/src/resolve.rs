@@ -1,8 +1,9 @@
 //! From what a user types to what is meant.
 
 use retro_agents::{AGENTS, Agent, by_name};
+use retro_engine::quick::Ledgers;
 use retro_model::SessionKey;
-use retro_store::{Index, SessionRow, Store};
+use retro_store::{SessionRow, Store};
 
 use crate::Error;
 
@@ -29,9 +30,10 @@ pub fn session(store: &Store, agent_name: &str, id: &str) -> Result<SessionKey, 
     among(store.session_keys()?, rows, agent_name, id)
 }
 
-/// The same among the sessions of an index, which may know more than lies in the store yet.
-pub fn session_in(index: &Index, agent_name: &str, id: &str) -> Result<SessionKey, Error> {
-    let rows = index.session_rows()?;
+/// The same among sessions that a question is answered from: they may not lie in the
+/// store yet.
+pub fn session_in(ledgers: &Ledgers<'_>, agent_name: &str, id: &str) -> Result<SessionKey, Error> {
+    let rows = ledgers.sessions()?;
     among(rows.iter().map(SessionRow::key).collect(), || Ok(rows), agent_name, id)
 }
 

@@ -3,7 +3,7 @@
 use retro_engine::cold::is_quiet;
 use retro_engine::quick::Ledgers;
 use retro_model::{EventId, LinkKind, SessionKey, Timestamp};
-use retro_store::Index;
+use retro_store::SessionRow;
 use retro_usage::{
     Billing, CostSource, Counted, Grain, Query, Report, SessionFacts, decide, report, report_cells,
 };
@@ -30,7 +30,7 @@ pub struct UsageView {
 
 /// Adds up what the query asks for. Its `sessions` are filled in here.
 pub fn usage(ledgers: &Ledgers<'_>, billing: Billing, mut query: Query) -> Result<UsageView, Error> {
-    query.sessions = session_facts(ledgers.index, query.now)?;
+    query.sessions = session_facts(ledgers.sessions()?, query.now);
     let report = match Grain::for_rows(query.by) {
         Grain::Quarter => report_cells(&*ledgers.cells(query.mode)?, &query),
         Grain::Answer => report(&decide(ledgers.rows()?), ledgers.prices, &query),
@@ -44,10 +44,9 @@ pub fn usage(ledgers: &Ledgers<'_>, billing: Billing, mut query: Query) -> Resul
     })
 }
 
-/// What the index knows of every session: its project, its start, its parent, also
-/// where only the parent's log names the child.
-fn session_facts(index: &Index, now: Option<Timestamp>) -> Result<HashMap<SessionKey, SessionFacts>, Error> {
-    let rows = index.session_rows()?;
+/// What is known of every session: its project, its start, its parent, also where only
+/// the parent's log names the child.
+fn session_facts(rows: Vec<SessionRow>, now: Option<Timestamp>) -> HashMap<SessionKey, SessionFacts> {
     let mut parents: HashMap<SessionKey, String> = HashMap::new();
     for row in &rows {
         for link in row.links.iter().filter(|link| link.kind == LinkKind::Child) {
@@ -60,7 +59,7 @@ fn session_facts(index: &Index, now: Option<Timestamp>) -> Result<HashMap<Sessio
         let parent = row.parent.clone().or_else(|| parents.get(&key).cloned());
         (key, SessionFacts { parent, project: row.project, started_at: row.started_at, growing })
     });
-    Ok(facts.collect())
+    facts.collect()
 }
 
 /// Every answer of a session, and why it costs what it costs.

@@ -4,7 +4,9 @@
 #[path = "../../engine/tests/support/mod.rs"]
 mod support;
 
+use retro_engine::quick::Ledgers;
 use retro_model::Timestamp;
+use retro_usage::Prices;
 use retro_views::{LimitsView, limits};
 use support::Machine;
 
@@ -34,7 +36,8 @@ fn tell(machine: &Machine, id: u8, hour: u8, told: &[String]) {
 
 fn ask(machine: &Machine, now: &str) -> LimitsView {
     let now = Timestamp::parse(now).unwrap();
-    limits(&machine.store().index().unwrap(), None, now, 0).unwrap()
+    let (index, prices) = (machine.store().index().unwrap(), Prices::embedded().unwrap());
+    limits(&Ledgers::of(&index, &prices), None, now).unwrap()
 }
 
 const RESETS_14H: &str = "\"resets_at\":1772373600"; // 2026-03-01T14:00:00Z

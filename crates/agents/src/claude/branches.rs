@@ -8,6 +8,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, Origin, Part as Piece, Thread};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::settle::key;
 use super::threads::StartedBy;
@@ -16,7 +17,10 @@ use crate::{Draft, Hint};
 /// One record of the main chain.
 struct Node {
     above: Option<usize>,
-    children: Vec<usize>,
+    /// The newest record that hangs on it.
+    newest: Option<usize>,
+    /// The one before it that hangs on the same.
+    older: Option<usize>,
     /// An answer of the model hangs somewhere below.
     answered: bool,
     /// Hangs on a record that was answered before, elsewhere than at the end.
@@ -27,7 +31,8 @@ struct Node {
 #[derive(Default)]
 struct Tree {
     nodes: Vec<Node>,
-    by_uuid: HashMap<String, usize>,
+    /// By the hash of its id.
+    by_uuid: HashMap<u64, usize>,
 }
 
 /// Puts a `rewind` before each prompt that is one, and marks what it abandoned.
@@ -48,9 +53,8 @@ pub(super) fn find_rewinds(drafts: &mut Vec<Draft>, started_by: &StartedBy) {
         return;
     }
     let dead = tree.abandoned();
-    let is_dead = |uuid: Option<&str>| {
-        uuid.and_then(|uuid| tree.by_uuid.get(uuid)).is_some_and(|node| dead.contains(node))
-    };
+    let is_dead =
+        |uuid: Option<&str>| uuid.and_then(|uuid| tree.node(uuid)).is_some_and(|node| dead.contains(&node));
     // The work of a sub-agent is abandoned with the call that started it, and so on down.
     let mut dead_threads: HashSet<&Thread> = HashSet::new();
     loop {
@@ -100,23 +104,30 @@ impl Tree {
         if !event.thread.is_main() || !event.id.source.is_main() {
             return None;
         }
-        let uuid = event.native.uuid.as_ref()?;
-        if let Some(&node) = self.by_uuid.get(uuid) {
+        let uuid = event.native.uuid.as_deref()?;
+        if let Some(node) = self.node(uuid) {
             return Some(node);
         }
         let node = self.nodes.len();
-        let above = draft.hint.hangs_on.as_ref().and_then(|above| self.by_uuid.get(above)).copied();
+        let above = draft.hint.hangs_on.as_deref().and_then(|above| self.node(above));
         // A boundary hangs on what it summarizes, and abandons nothing.
         let is_boundary = draft.hint.row == "system/compact_boundary";
         let turned = above.is_some_and(|above| {
-            above + 1 != node && self.nodes[above].children.iter().any(|child| self.nodes[*child].answered)
+            above + 1 != node && self.children(above).any(|child| self.nodes[child].answered)
         });
-        if let Some(above) = above.filter(|_| !is_boundary) {
-            self.nodes[above].children.push(node);
-        }
-        self.nodes.push(Node { above, children: Vec::new(), answered: false, turned, rewinds: false });
-        self.by_uuid.insert(uuid.clone(), node);
+        let older = above.filter(|_| !is_boundary).and_then(|above| self.nodes[above].newest.replace(node));
+        self.nodes.push(Node { above, newest: None, older, answered: false, turned, rewinds: false });
+        self.by_uuid.insert(xxh3_64(uuid.as_bytes()), node);
         Some(node)
+    }
+
+    fn node(&self, uuid: &str) -> Option<usize> {
+        self.by_uuid.get(&xxh3_64(uuid.as_bytes())).copied()
+    }
+
+    /// What hangs on a node, the newest first.
+    fn children(&self, node: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.nodes[node].newest, |child| self.nodes[*child].older)
     }
 
     fn answer(&mut self, node: usize) {
@@ -137,13 +148,13 @@ impl Tree {
             at = self.nodes[node].above;
         }
         let mut dead = HashSet::new();
-        for fork in &self.nodes {
-            let is_branch = |child: &&usize| self.nodes[**child].answered || self.nodes[**child].rewinds;
-            let branches: Vec<usize> = fork.children.iter().filter(is_branch).copied().collect();
+        for fork in 0..self.nodes.len() {
+            let is_branch = |child: &usize| self.nodes[*child].answered || self.nodes[*child].rewinds;
+            let branches: Vec<usize> = self.children(fork).filter(is_branch).collect();
             if !branches.iter().any(|branch| self.nodes[*branch].rewinds) {
                 continue;
             }
-            let goes_on = branches.iter().find(|branch| path.contains(*branch)).or(branches.last()).copied();
+            let goes_on = branches.iter().find(|branch| path.contains(*branch)).or(branches.first()).copied();
             dead.extend(branches.into_iter().filter(|branch| Some(*branch) != goes_on));
         }
         // A record stands behind the one it hangs on, so one pass reaches all below.

@@ -72,6 +72,9 @@ fn join_summaries(drafts: &mut [Draft]) {
 /// A result says "rejected" both when the user refused a call and when they cut
 /// off one that ran; the marker behind it tells which.
 fn stop_calls(drafts: &mut [Draft]) {
+    if drafts.iter().all(|draft| key(draft, "refused").is_none() && key(draft, "stopped").is_none()) {
+        return;
+    }
     let mut refused: HashMap<Thread, Vec<usize>> = HashMap::new();
     for at in 0..drafts.len() {
         let draft = &drafts[at];

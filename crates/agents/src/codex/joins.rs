@@ -1,25 +1,36 @@
 //! Calls with their results, and both with what the program told of them.
 
 use hashbrown::{HashMap, HashSet};
-use retro_model::{EventId, Kind, Outcome, SourceKey, ToolResult};
+use retro_model::{Kind, Outcome, SourceKey, ToolResult};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::settle::key;
 use crate::Draft;
 
-/// Where the drafts of a call stand, by its id. Ids may come again in a long
+/// Where the drafts of a call stand, by the hash of its id. Ids may come again in a long
 /// log: the nearest one before is meant, else the first after.
 #[derive(Default)]
-struct Places(HashMap<String, Vec<usize>>);
+struct Places {
+    first: HashMap<u64, usize>,
+    /// All places of ids that have several, rising.
+    several: HashMap<u64, Vec<usize>>,
+}
 
 impl Places {
     fn add(&mut self, call: &str, at: usize) {
-        let places = self.0.entry(call.to_owned()).or_default();
-        let order = places.partition_point(|place| *place < at);
-        places.insert(order, at);
+        let call = xxh3_64(call.as_bytes());
+        let first = *self.first.entry(call).or_insert(at);
+        if first != at {
+            let places = self.several.entry(call).or_insert_with(|| vec![first]);
+            let order = places.partition_point(|place| *place < at);
+            places.insert(order, at);
+        }
     }
 
     fn near(&self, call: &str, at: usize) -> Option<usize> {
-        let places = self.0.get(call)?;
+        let call = xxh3_64(call.as_bytes());
+        let first = self.first.get(&call)?;
+        let places = self.several.get(&call).map_or(std::slice::from_ref(first), Vec::as_slice);
         let after = places.partition_point(|place| *place < at);
         places.get(after.wrapping_sub(1)).or_else(|| places.get(after)).copied()
     }
@@ -138,21 +149,27 @@ fn name_children(drafts: &mut [Draft], calls: &Places) {
 }
 
 fn hang_on_calls(drafts: &mut [Draft], calls: &Places) {
-    let ids: Vec<EventId> = drafts.iter().map(|draft| draft.id().clone()).collect();
-    for (at, draft) in drafts.iter_mut().enumerate() {
+    for at in 0..drafts.len() {
+        let Some(draft) = drafts.get(at) else { break };
         let above = match (&draft.event.tool, &draft.event.result) {
             (Some(call), _) => call.parent_call.as_deref(),
             (_, Some(result)) => Some(result.call_id.as_str()),
             _ => None,
         };
         let above = above.and_then(|call| calls.near(call, at)).filter(|above| *above != at);
-        draft.event.parent = above.and_then(|above| ids.get(above)).cloned();
+        let parent = above.and_then(|above| drafts.get(above)).map(|above| above.id().clone());
+        if let Some(draft) = drafts.get_mut(at) {
+            draft.event.parent = parent;
+        }
     }
 }
 
 /// A call that was cut off tells of an interruption only where the turn does not
 /// (0.80), and once.
 pub(super) fn keep_interruptions(drafts: &mut [Draft], repeats: &HashSet<usize>) {
+    if drafts.iter().all(|draft| key(draft, "cut").is_none()) {
+        return;
+    }
     let mut open: HashMap<(SourceKey, u32), usize> = HashMap::new();
     let mut kept: Vec<usize> = Vec::new();
     for (at, draft) in drafts.iter().enumerate() {
@@ -181,11 +198,13 @@ pub(super) fn name_responses(drafts: &mut [Draft]) {
     let mut current: Option<String> = None;
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
-        let here = (draft.event.id.source.clone(), draft.event.copy_of.clone());
-        if place.as_ref() != Some(&here) || draft.hint.opens_turn {
+        let is_here = |(source, copy_of): &(SourceKey, Option<String>)| {
+            *source == draft.event.id.source && *copy_of == draft.event.copy_of
+        };
+        if !place.as_ref().is_some_and(is_here) || draft.hint.opens_turn {
             waiting.clear();
             current = None;
-            place = Some(here);
+            place = Some((draft.event.id.source.clone(), draft.event.copy_of.clone()));
         }
         match draft.event.kind {
             Kind::Usage => {

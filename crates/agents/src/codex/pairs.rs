@@ -3,6 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, Origin, SourceKey};
 use std::collections::BTreeSet;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::settle::key;
 use crate::Draft;
@@ -12,6 +13,12 @@ use crate::Draft;
 const NEAR: u64 = 64;
 
 type Place = (SourceKey, u32);
+
+/// Where these words stand, as a hash.
+fn said_at(draft: &Draft, print: &str) -> u64 {
+    let id = &draft.event.id;
+    xxh3_64_with_seed(print.as_bytes(), xxh3_64_with_seed(id.source.as_str().as_bytes(), id.revision.into()))
+}
 
 fn place(draft: &Draft) -> Place {
     (draft.event.id.source.clone(), draft.event.id.revision)
@@ -51,24 +58,28 @@ fn bring_out_prompts(drafts: &mut [Draft], repeats: &HashSet<usize>) {
 }
 
 fn bring_out_answers(drafts: &mut [Draft], repeats: &HashSet<usize>) {
-    let mut words: HashMap<(Place, String), BTreeSet<u64>> = HashMap::new();
+    let mut words: HashMap<u64, Vec<u64>> = HashMap::new();
     for draft in drafts.iter() {
         if let Some(print) = key(draft, "words") {
-            words.entry((place(draft), print.to_owned())).or_default().insert(draft.event.id.record);
+            let records = words.entry(said_at(draft, print)).or_default();
+            let here = draft.event.id.record;
+            if let Err(order) = records.binary_search(&here) {
+                records.insert(order, here);
+            }
         }
     }
     for (at, draft) in drafts.iter_mut().enumerate() {
         let Some(print) = key(draft, "words again") else { continue };
         let here = draft.event.id.record;
-        let records = words.entry((place(draft), print.to_owned())).or_default();
-        // The event comes first as a rule, a review's result the other way round.
-        let after = records.range(here..=here.saturating_add(NEAR)).next().copied();
-        let twin = after.or_else(|| records.range(here.saturating_sub(NEAR)..here).next_back().copied());
-        match twin {
-            Some(twin) => {
-                records.remove(&twin);
-            }
-            None => draft.hint.fold_only = repeats.contains(&at),
+        let twin = words.get_mut(&said_at(draft, print)).and_then(|records| {
+            // The event comes first as a rule, a review's result the other way round.
+            let after = records.partition_point(|record| *record < here);
+            let is_near = |at: &usize| records.get(*at).is_some_and(|record| record.abs_diff(here) <= NEAR);
+            let twin = Some(after).filter(is_near).or(after.checked_sub(1).filter(is_near))?;
+            Some(records.remove(twin))
+        });
+        if twin.is_none() {
+            draft.hint.fold_only = repeats.contains(&at);
         }
     }
 }
@@ -97,6 +108,9 @@ fn bring_out_thoughts(drafts: &mut [Draft], repeats: &HashSet<usize>) {
 /// A summary stands as an answer of the model before the compaction that holds
 /// it too (0.166); if the program was killed in between, it is all there is.
 pub(super) fn join_summaries(drafts: &mut [Draft]) {
+    if drafts.iter().all(|draft| key(draft, "summary").is_none()) {
+        return;
+    }
     let mut open: HashMap<Place, usize> = HashMap::new();
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at) else { break };

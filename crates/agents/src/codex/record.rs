@@ -20,6 +20,9 @@ use crate::{Draft, Json, Out, Parse, Part, Record, field};
 /// one write time in every recorded fork (0.130); a long history may take longer.
 const COPY_GAP_MS: i64 = 5;
 
+/// Bytes of the number of an occurrence and what stands around it.
+const OCCURRENCE_BYTES_MAX: usize = 6;
+
 /// Reads the records of one rollout.
 pub(super) struct Parser {
     part: Part,
@@ -198,7 +201,13 @@ impl Line<'_> {
         let mut ms = itoa::Buffer::new();
         let ms = ms.format(self.ts.map_or(0, Timestamp::as_millis));
         let label = label(&draft.event.id.part);
-        draft.hint.identity = Some([what, "|", ms, "|", key, "|", &label].concat());
+        let pieces = [what, "|", ms, "|", key, "|", &label];
+        // Settling says behind it which of its kind it is.
+        let room = draft.event.id.source.as_str().len() + OCCURRENCE_BYTES_MAX;
+        let mut identity =
+            String::with_capacity(pieces.iter().map(|piece| piece.len()).sum::<usize>() + room);
+        pieces.iter().for_each(|piece| identity.push_str(piece));
+        draft.hint.identity = Some(identity);
     }
 
     /// The whole record, as something that is not known.

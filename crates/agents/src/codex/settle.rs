@@ -7,7 +7,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, SessionKey};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{joins, lines, names, pairs};
 use crate::Draft;
@@ -16,8 +16,7 @@ use crate::fold::{merge_repeats, number_turns};
 pub(super) fn settle(session: &SessionKey, drafts: &mut [Draft]) {
     number_occurrences(drafts);
     fold_streams(drafts);
-    let repeats = repeats(drafts);
-    merge_repeats(drafts, complete);
+    let repeats = merge_repeats(drafts, complete);
     pairs::join_utterances(drafts, &repeats);
     pairs::join_summaries(drafts);
     joins::join_calls(drafts, &repeats);
@@ -67,15 +66,6 @@ fn fold_streams(drafts: &mut [Draft]) {
             draft.hint.fold_only = ended.contains(call);
         }
     }
-}
-
-/// The drafts that an earlier one already is.
-fn repeats(drafts: &[Draft]) -> HashSet<usize> {
-    let mut seen = HashSet::with_capacity(drafts.len());
-    let mut is_repeat = |draft: &Draft| {
-        draft.hint.identity.as_deref().is_some_and(|identity| !seen.insert(xxh3_64(identity.as_bytes())))
-    };
-    drafts.iter().enumerate().filter(|(_, draft)| is_repeat(draft)).map(|(at, _)| at).collect()
 }
 
 /// What a later telling adds to an earlier one.

@@ -201,14 +201,13 @@ fn answer(args: &Args, context: &Context, billing: Billing, ledgers: &Ledgers<'_
     match &args.special {
         None => {}
         Some(Special::Explain { session, mode }) => {
-            let key = session.find_in(ledgers.index)?;
+            let key = session.find_in(ledgers)?;
             let view = retro::views::explain(ledgers, mode_of(*mode), &key)?;
             return explain::tell(context, &view);
         }
         Some(Special::Limits { agent }) => {
             let agent = agent_name(agent)?;
-            let view =
-                retro::views::limits(ledgers.index, agent.as_deref(), context.world.now(), ledgers.unread)?;
+            let view = retro::views::limits(ledgers, agent.as_deref(), context.world.now())?;
             return limits::tell(context, &view);
         }
     }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::later::Later;
 use super::live::{CHUNK_BYTES, LastBytes, TAIL_BYTES, count_lines, give_back, hash_before, lend, open_at};
-use super::{SourceFacts, slot};
+use super::{SourceFacts, facts_of, slot};
 use crate::Error;
 use crate::discover::open;
 use crate::read::{LARGE_BYTES, feed_raw, format_name};
@@ -44,6 +44,8 @@ pub(super) struct Taken {
 /// What was read of a source.
 pub(super) struct ReadPart {
     pub parsed: Parsed,
+    /// What the whole source says of its session.
+    pub facts: SourceFacts,
     /// Whether it is the whole source and not only what is new.
     pub from_start: bool,
     /// It was too much to be held: `parsed` holds facts, and the rest is to be read
@@ -85,9 +87,9 @@ impl<'a> Bounded<'a> {
         from_start: bool,
     ) -> ReadPart {
         let Bounded { reader, overflowed, gaps, .. } = self;
-        let parsed = remember(rows, kind, reader, end, tail_hash, from_start);
+        let (parsed, facts) = remember(rows, kind, reader, end, tail_hash, from_start);
         let gaps = gaps + parsed.out.gaps.len() as u64;
-        ReadPart { parsed, from_start, overflowed, gaps }
+        ReadPart { parsed, facts, from_start, overflowed, gaps }
     }
 }
 
@@ -398,7 +400,7 @@ fn remember(
     end: u64,
     tail_hash: Option<blake3::Hash>,
     from_start: bool,
-) -> Parsed {
+) -> (Parsed, SourceFacts) {
     let parser_version = reader.agent().parser_version();
     let cursor = reader.save();
     let lines = reader.facts().clone();
@@ -407,7 +409,7 @@ fn remember(
     let at = (part.source.clone(), part.revision);
     let mut facts = SourceFacts { lines, tail: parsed.out.facts.clone() };
     if !from_start && let Some(row) = rows.get(&at) {
-        let old: SourceFacts = serde_json::from_str(&row.facts).unwrap_or_default();
+        let old = facts_of(row);
         facts.lines.merge(&old.lines);
     }
     let row = SourceRow {
@@ -426,5 +428,5 @@ fn remember(
         facts: serde_json::to_string(&facts).unwrap_or_default(),
     };
     rows.insert(at, row);
-    parsed
+    (parsed, facts)
 }

@@ -11,7 +11,6 @@ use hashbrown::{HashMap, HashSet};
 use retro_model::{
     Event, EventId, Kind, LedgerRow, Origin, Outcome, RowKind, SessionKey, Thread, Timestamp, Usage,
 };
-use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Finds what is open in a settled stream. Ids are kept as hashes, so that it stays
@@ -21,17 +20,45 @@ pub(super) struct Open {
     /// Answers whose figures are told.
     measured: Recent,
     /// What answers made whose figures did not come yet.
-    waiting: HashMap<String, (At, u64)>,
+    waiting: HashMap<u64, (At, u64)>,
     /// What the model made and no answer claims.
     unclaimed: Option<(At, u64)>,
-    before: HashMap<Thread, Kind>,
+    lines: Lines,
     /// Calls that the model made.
     calls: Recent,
-    /// The last step of each thread, and whether it asks for an answer.
-    last: BTreeMap<Thread, (At, bool)>,
     /// When the end of a sub-agent was told. Threads are told one after the other, so
     /// only times say what came first.
     ended: HashMap<String, Timestamp>,
+}
+
+/// What is known of each thread.
+#[derive(Default)]
+struct Lines {
+    all: HashMap<Thread, Line>,
+    /// The one that was told of last: events of a thread stand together.
+    current: Option<(Thread, Line)>,
+}
+
+#[derive(Default)]
+struct Line {
+    before: Option<Kind>,
+    /// Its last step, and whether that asks for an answer.
+    last: Option<(At, bool)>,
+}
+
+impl Lines {
+    fn of(&mut self, thread: &Thread) -> &mut Line {
+        if self.current.as_ref().is_none_or(|(current, _)| current != thread) {
+            let line = self.all.remove(thread).unwrap_or_default();
+            self.all.extend(self.current.replace((thread.clone(), line)));
+        }
+        let (_, line) = self.current.get_or_insert_with(|| (thread.clone(), Line::default()));
+        line
+    }
+
+    fn each(&self) -> impl Iterator<Item = &Line> {
+        self.all.values().chain(self.current.as_ref().map(|(_, line)| line))
+    }
 }
 
 /// Where something stands.
@@ -54,15 +81,14 @@ struct Recent {
 impl Recent {
     const IDS_MAX: usize = 100_000;
 
-    fn insert(&mut self, id: &str) {
+    fn insert(&mut self, id: u64) {
         if self.now.len() >= Self::IDS_MAX {
             self.before = std::mem::take(&mut self.now);
         }
-        self.now.insert(xxh3_64(id.as_bytes()));
+        self.now.insert(id);
     }
 
-    fn contains(&self, id: &str) -> bool {
-        let id = xxh3_64(id.as_bytes());
+    fn contains(&self, id: u64) -> bool {
         self.now.contains(&id) || self.before.contains(&id)
     }
 }
@@ -87,20 +113,22 @@ impl Open {
         let has_ended = |at: &At| {
             at.ts.is_some_and(|ts| self.ended.get(at.thread.as_str()).is_some_and(|end| *end >= ts))
         };
-        let asking = self.last.values().filter(|(at, asks)| *asks && !has_ended(at)).map(|(at, _)| at);
+        let last = self.lines.each().filter_map(|line| line.last.as_ref());
+        let asking = last.filter(|(at, asks)| *asks && !has_ended(at)).map(|(at, _)| at);
         let cut_off = asking.max_by_key(|at| at.seq).map(|at| row(session, at, RowKind::CutOff));
         unmeasured.into_iter().chain(cut_off).collect()
     }
 
     /// What the model made, until figures are told of it.
     fn look_for_figures(&mut self, event: &Event, words: u64) {
+        let response = event.response.as_ref().map(|response| hash(response));
         if event.kind == Kind::Usage
-            && let Some(response) = &event.response
+            && let Some(response) = response
         {
             self.measured.insert(response);
-            self.waiting.remove(response);
+            self.waiting.remove(&response);
         }
-        let before = self.before.insert(event.thread.clone(), event.kind);
+        let before = self.lines.of(&event.thread).before.replace(event.kind);
         let is_made = match event.kind {
             Kind::Assistant | Kind::Reasoning => true,
             // What runs inside another call is part of that one's answer.
@@ -112,12 +140,9 @@ impl Open {
         if !is_made || event.origin != Origin::Model || event.copy_of.is_some() || repeats {
             return;
         }
-        match &event.response {
+        match response {
             Some(response) if self.measured.contains(response) => {}
-            Some(response) => match self.waiting.get_mut(response) {
-                Some((_, sum)) => *sum += words,
-                None => drop(self.waiting.insert(response.clone(), (At::of(event), words))),
-            },
+            Some(response) => self.waiting.entry(response).or_insert_with(|| (At::of(event), 0)).1 += words,
             None => match &mut self.unclaimed {
                 Some((_, sum)) => *sum += words,
                 None => self.unclaimed = Some((At::of(event), words)),
@@ -131,7 +156,7 @@ impl Open {
             && event.origin == Origin::Model
             && let Some(tool) = &event.tool
         {
-            self.calls.insert(&tool.call_id);
+            self.calls.insert(hash(&tool.call_id));
         }
         // A note beside its log, without a time, tells only that a sub-agent was started.
         if event.kind == Kind::Subagent
@@ -141,9 +166,13 @@ impl Open {
             *end = ts.max(*end);
         }
         if is_said(event, &self.calls) {
-            self.last.insert(event.thread.clone(), (At::of(event), asks(event)));
+            self.lines.of(&event.thread).last = Some((At::of(event), asks(event)));
         }
     }
+}
+
+fn hash(id: &str) -> u64 {
+    xxh3_64(id.as_bytes())
 }
 
 impl At {
@@ -170,7 +199,7 @@ fn is_said(event: &Event, calls: &Recent) -> bool {
         Kind::Assistant | Kind::Interruption | Kind::Error | Kind::Compaction | Kind::Denial => true,
         Kind::User => event.data.as_ref().is_none_or(|data| data.get("shell").is_none()),
         Kind::ToolCall => event.origin == Origin::Model,
-        Kind::ToolResult => event.result.as_ref().is_some_and(|result| calls.contains(&result.call_id)),
+        Kind::ToolResult => event.result.as_ref().is_some_and(|result| calls.contains(hash(&result.call_id))),
         _ => false,
     }
 }

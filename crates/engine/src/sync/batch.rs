@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 use retro_agents::settle;
-use retro_model::{LedgerRow, SessionKey, Timestamp};
-use retro_store::{Index, Lock, SourceRow, Stamps, Store, Writer};
+use retro_model::{LedgerRow, Timestamp};
+use retro_store::{Index, Lock, SessionRow, SourceRow, Stamps, Store, Writer};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -50,19 +50,18 @@ pub(crate) struct Batcher<'a, 'r> {
 
 /// Somebody who waits for what is read.
 pub(crate) trait Waiting {
-    /// Told once, before the disk is waited for, what was read: all sessions are in the
-    /// index.
+    /// Told once, before the disk is waited for, what was read.
     fn ready(&mut self, index: &Index, read: Read) -> Result<(), Error>;
 
-    /// Told when their ledgers are in the index too.
+    /// Told when all of it is in the index.
     fn kept(&mut self, index: &Index) -> Result<(), Error>;
 }
 
 /// What a batch read.
 pub(crate) struct Read {
-    /// The ledger of each session, if these are all that there are. Else they are in
-    /// the index, with the others.
-    pub all: Option<Vec<(Arc<SessionKey>, Vec<Arc<LedgerRow>>)>>,
+    /// Each session and its ledger, if the index had none before and does not have these
+    /// yet. Else all are in the index.
+    pub first: Option<Vec<(SessionRow, Vec<Arc<LedgerRow>>)>>,
     /// Sessions with news that were not read.
     pub unread: u64,
 }
@@ -150,10 +149,12 @@ impl Batcher<'_, '_> {
         let now = self.world.now();
         upkeep::forget(self.index)?;
         let (store, stamps, hurries) = (self.store, self.stamps, self.waiting.is_some());
-        // To pack ledgers takes a moment that nobody waits for who has their rows at hand.
-        let packs_later = hurries && self.index.responses_count()? == 0;
+        // To put rows into the index takes a moment that nobody waits for who has all there
+        // are at hand.
+        let is_first = hurries && !knows_any && self.index.session_rows()?.is_empty();
+        let is_bare = !knows_any && store.is_bare()?;
         let one = |(session, sources): (&SessionFiles, Vec<SourceRow>)| -> Result<_, Error> {
-            let before = Before { sources, stamps, hurries };
+            let before = Before { sources, stamps, hurries, is_bare };
             let mut captured = capture::session(store, session, before)?;
             let settling = settle_session(store, now, session, &mut captured, until)?;
             Ok((captured, settling))
@@ -165,8 +166,7 @@ impl Batcher<'_, '_> {
             !first && deadline.is_some_and(|deadline| Instant::now() >= deadline)
         };
         let mut left = batch.len() as u64;
-        let mut captured = Vec::with_capacity(batch.len());
-        let mut ledgers: Vec<(Arc<SessionKey>, Vec<Arc<LedgerRow>>)> = Vec::new();
+        let mut read: Vec<(Captured, Settling)> = Vec::with_capacity(batch.len());
         let mut large = Vec::new();
         let mut analyzed = 0;
         let report = &mut *self.report;
@@ -200,32 +200,38 @@ impl Batcher<'_, '_> {
                         }
                         result => result?,
                     };
-                    put_session(index, &one, &settling, packs_later)?;
+                    if !is_first {
+                        put_session(index, &one, &settling)?;
+                    }
                     if !hurries {
                         put_files(index, &one, until, behind.contains(&one.key), now)?;
                     }
                     analyzed += u64::from(settling.stamp.is_some());
                     large.extend(settling.large.map(|wanted| (one.key.clone(), wanted)));
-                    let later = settling.ledger.filter(|_| packs_later);
-                    ledgers.extend(later.map(|rows| (Arc::new(one.key.clone()), rows)));
-                    captured.push(one);
+                    read.push((one, settling));
                 }
+                let is_counted = match is_first {
+                    true => {
+                        read.iter().all(|(one, settling)| one.places.is_empty() || settling.ledger.is_some())
+                    }
+                    false => cold::ledgers_behind(self.index)? == 0,
+                };
                 if let Some(waiting) = waiting
                     && large.is_empty()
-                    && cold::ledgers_behind(self.index)? == 0
+                    && is_counted
                 {
-                    let all = packs_later.then(|| ledgers.clone());
-                    waiting.ready(self.index, Read { all, unread: report.unread + left })?;
+                    let first = is_first.then(|| rows_of(&read));
+                    waiting.ready(self.index, Read { first, unread: report.unread + left })?;
                 }
-                for (key, rows) in &ledgers {
-                    index.put_responses(key, rows)?;
+                if is_first {
+                    read.iter().try_for_each(|(one, settling)| put_session(index, one, settling))?;
                 }
                 if let Some(waiting) = waiting {
                     waiting.kept(self.index)?;
                 }
                 let written: Vec<Result<bool, Error>> =
-                    captured.par_iter_mut().map(|one| one.write(store)).collect();
-                for (one, written) in captured.iter().zip(written) {
+                    read.par_iter_mut().map(|(one, _)| one.write(store)).collect();
+                for ((one, _), written) in read.iter().zip(written) {
                     if !written? {
                         index.forget_session(&one.key)?;
                         put_failures(index, one, now)?;
@@ -244,7 +250,7 @@ impl Batcher<'_, '_> {
                 Err(error) => self.report.fail(&key, &error),
             }
         }
-        Ok((captured, analyzed))
+        Ok((read.into_iter().map(|(one, _)| one).collect(), analyzed))
     }
 
     fn count(&mut self, one: &Captured) {
@@ -343,13 +349,16 @@ fn settle_session(
     Ok(Settling { stamp, ledger: Some(rows.into_iter().map(Arc::new).collect()), large: None })
 }
 
+/// What a question about costs needs of sessions.
+fn rows_of(read: &[(Captured, Settling)]) -> Vec<(SessionRow, Vec<Arc<LedgerRow>>)> {
+    read.iter()
+        .filter(|(one, _)| !one.places.is_empty())
+        .map(|(one, settling)| (one.session.clone(), settling.ledger.clone().unwrap_or_default()))
+        .collect()
+}
+
 /// Puts into the index what a question about costs needs of a session.
-fn put_session(
-    index: &Writer<'_>,
-    one: &Captured,
-    settling: &Settling,
-    packs_later: bool,
-) -> Result<(), retro_store::Error> {
+fn put_session(index: &Writer<'_>, one: &Captured, settling: &Settling) -> Result<(), retro_store::Error> {
     if !one.places.is_empty() {
         index.put_session(&one.session)?;
         index.put_stage(&one.key, "capture", version("capture"), &one.content)?;
@@ -358,10 +367,7 @@ fn put_session(
         index.put_stage(&one.key, "normalized", version("normalized"), stamp)?;
     }
     if let Some(rows) = &settling.ledger {
-        if !packs_later {
-            index.put_responses(&one.key, rows)?;
-        }
-        cold::put_ledger_stage(index, &one.key, &one.content)?;
+        cold::put_ledger(index, &one.key, &one.content, rows)?;
     }
     Ok(())
 }

@@ -47,7 +47,8 @@ fn a_source_that_is_gone_when_it_is_to_be_read_fails_alone() {
             harm(&main);
             let store = machine.store();
             let held = lock(&store);
-            let before = Before { sources: Vec::new(), stamps: &Stamps::default(), hurries: false };
+            let before =
+                Before { sources: Vec::new(), stamps: &Stamps::default(), hurries: false, is_bare: false };
             let captured = capture::session(&store, session, before).unwrap();
             drop(held);
             if main.is_file() {

@@ -244,7 +244,8 @@ fn rows_that_are_no_hint_are_kept_as_revisions() {
             session.files.retain(|file| file.source != rows.source);
             session.files.push(rows.clone());
             let _lock = store.lock(&|| false).unwrap().unwrap();
-            let before = Before { sources: Vec::new(), stamps: &Stamps::default(), hurries: false };
+            let before =
+                Before { sources: Vec::new(), stamps: &Stamps::default(), hurries: false, is_bare: false };
             let captured = capture::session(&store, &session, before).unwrap();
             assert!(captured.failed.is_empty(), "{}: {:?}", agent.name(), captured.failed);
         }
