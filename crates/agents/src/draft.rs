@@ -98,7 +98,7 @@ pub struct Hint {
     pub fold_only: bool,
     /// Take the text of that draft instead of one's own; for agents that say a
     /// thing in one source and its final words in another.
-    pub text_from: Option<EventId>,
+    pub text_from: Option<Box<EventId>>,
     /// Drafts whose texts follow one's own, each with what stands between: pieces
     /// of one utterance that the log cut. Read over again for secrets as a whole.
     pub text_also: Vec<(&'static str, EventId)>,

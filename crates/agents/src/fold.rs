@@ -119,7 +119,7 @@ pub(crate) fn take_texts(drafts: &mut [Draft]) {
         .iter()
         .flat_map(|draft| {
             let also = draft.hint.text_also.iter().map(|(_, from)| from);
-            draft.hint.text_from.iter().chain(also).cloned()
+            draft.hint.text_from.as_deref().into_iter().chain(also).cloned()
         })
         .collect();
     if wanted.is_empty() {
@@ -131,7 +131,7 @@ pub(crate) fn take_texts(drafts: &mut [Draft]) {
         .filter_map(|draft| Some((draft.id().clone(), draft.event.text.clone()?)))
         .collect();
     for draft in drafts.iter_mut() {
-        if let Some(text) = draft.hint.text_from.as_ref().and_then(|from| texts.get(from)) {
+        if let Some(text) = draft.hint.text_from.as_deref().and_then(|from| texts.get(from)) {
             draft.event.text = Some(text.clone());
         } else if !draft.hint.text_also.is_empty() {
             let mut whole = draft.event.text.take().map(Redacted::into_inner).unwrap_or_default();

@@ -12,8 +12,8 @@ use crate::giant::{Giant, RECORD_BYTES_MAX, Shortened};
 use crate::json::{self, Mended, Room};
 use crate::{Agent, Draft, Format, Out, Record};
 
-/// Bytes of a record, more often than not.
-const RECORD_BYTES_USUAL: usize = 4096;
+/// Bytes of a log that give a draft, more often than not.
+const DRAFT_SOURCE_BYTES: usize = 1024;
 
 /// Makes drafts of the records of one source.
 pub trait Parse: Send {
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
             Format::Opaque => return self.line_end += bytes.len() as u64,
         }
         // Drafts are large: to move them each time that there are twice as many shows.
-        self.out.drafts.reserve(bytes.len() / RECORD_BYTES_USUAL);
+        self.out.drafts.reserve(bytes.len() / DRAFT_SOURCE_BYTES);
         while let Some(at) = memchr::memchr(b'\n', bytes) {
             let (line, rest) = (&bytes[..at], &bytes[at + 1..]);
             if self.tail.is_empty() && line.len() <= RECORD_BYTES_MAX {

@@ -182,6 +182,14 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
             Coverage { records: folded + malformed, folded, malformed, ..Coverage::default() };
         self.told.facts.merge(&out.facts);
         self.add_gaps(out.gaps);
+        // Without a shelf all are held, and most sessions have one source.
+        if self.shelf.is_none() {
+            match self.drafts.is_empty() {
+                true => self.drafts = out.drafts,
+                false => self.drafts.extend(out.drafts),
+            }
+            return Ok(());
+        }
         self.drafts.reserve(out.drafts.len());
         for draft in out.drafts {
             if self.is_full(&draft) {
@@ -283,10 +291,13 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
     /// Settles the drafts at hand and tells their events.
     fn end_window(&mut self) -> Result<(), E> {
         let mut drafts = std::mem::take(&mut self.drafts);
-        drafts.sort_by(|a, b| {
+        let in_order = |a: &Draft, b: &Draft| {
             let (a, b) = (&a.event.id, &b.event.id);
             (&a.source, a.revision).cmp(&(&b.source, b.revision))
-        });
+        };
+        if !drafts.is_sorted_by(|a, b| in_order(a, b).is_le()) {
+            drafts.sort_by(in_order);
+        }
         name_repeats(&mut drafts, &self.carried.rewritten, &mut self.carried.occurrences);
         self.drop_known(&mut drafts);
         self.agent.settle(self.session, &mut drafts);
@@ -346,7 +357,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         let mut wanted = HashSet::new();
         for draft in drafts.iter() {
             let also = draft.hint.text_also.iter().map(|(_, from)| from);
-            wanted.extend(draft.hint.text_from.iter().chain(also).cloned());
+            wanted.extend(draft.hint.text_from.as_deref().into_iter().chain(also).cloned());
             if draft.hint.text_from.is_some() || !draft.hint.text_also.is_empty() {
                 wanted.insert(draft.id().clone());
             }

@@ -186,11 +186,12 @@ impl<'c> Making<'c> {
             let row = counted.own_row();
             let session = self.session(&counted.session);
             let model = row.model.as_deref().map(|model| self.name(model));
-            let priced_as = pricer.resolve(row).map(|found| self.name(&found.row.model));
-            let cost = pricer.cost(row);
+            let found = pricer.resolve(row);
+            let priced_as = found.map(|found| self.name(&found.row.model));
+            let cost = pricer.cost_at(row, row.output, found);
             let estimated = estimate::output(row)
                 .filter(|_| estimating)
-                .map(|output| (output, pricer.cost_with_output(row, output).nano));
+                .map(|output| (output, pricer.cost_at(row, output, found).nano));
             let ts = counted.row.ts;
             let quarter = ts.map(|ts| ts.as_millis().div_euclid(QUARTER_MS));
             let fresh =

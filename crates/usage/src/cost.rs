@@ -110,12 +110,17 @@ impl<'p> Pricer<'p> {
 
     /// What it would cost with this output instead of its own.
     pub(crate) fn cost_with_output(&mut self, row: &LedgerRow, output: u64) -> Cost<'p> {
+        let found = self.resolve(row);
+        self.cost_at(row, output, found)
+    }
+
+    /// The same with a price that is found already.
+    pub(crate) fn cost_at(&self, row: &LedgerRow, output: u64, found: Option<Resolved<'p>>) -> Cost<'p> {
         let reported = reported(row).filter(|_| self.mode != Mode::Calculate);
         if self.mode == Mode::Display || reported.is_some() {
             return Cost { nano: reported, source: CostSource::Embedded, ..Cost::unknown() };
         }
-        let Some(found) = self.resolve(row) else { return Cost::unknown() };
-        calculate(row, output, found)
+        found.map_or_else(Cost::unknown, |found| calculate(row, output, found))
     }
 
     /// The row a response would be priced with.

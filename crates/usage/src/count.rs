@@ -113,7 +113,7 @@ where
     // Indices are sorted, for fates are told by them; rows mostly come in order.
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|a, b| match (rows.get(*a), rows.get(*b)) {
-        (Some(a), Some(b)) => position(a).cmp(&position(b)),
+        (Some(a), Some(b)) => in_order(a, b),
         _ => a.cmp(b),
     });
     let mut fates = one_a_key(&rows, &order, &mut counted.duplicates);
@@ -158,8 +158,13 @@ where
     counted
 }
 
-fn position((session, row): &Row) -> (&SessionKey, &EventId, &str) {
-    (session, &row.event, &row.key)
+/// By session, then by place.
+fn in_order((session_a, a): &Row, (session_b, b): &Row) -> Ordering {
+    let sessions = match Arc::ptr_eq(session_a, session_b) {
+        true => Ordering::Equal,
+        false => session_a.cmp(session_b),
+    };
+    sessions.then_with(|| (&a.event, &a.key).cmp(&(&b.event, &b.key)))
 }
 
 fn is_synthetic(row: &LedgerRow) -> bool {

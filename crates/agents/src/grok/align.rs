@@ -72,7 +72,7 @@ pub(super) fn chat(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pla
     for (event, mut from) in given {
         // Of several that belong to one event, the updates' own words are the sum.
         if let (Some(draft), 1) = (drafts.get_mut(event), from.len()) {
-            draft.hint.text_from = from.pop();
+            draft.hint.text_from = from.pop().map(Box::new);
         }
     }
 }

@@ -176,7 +176,7 @@ pub(super) fn calls(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pl
         if draft.hint.row == "tool_call_update/result" {
             if let Some((id, bytes)) = final_words.get(&result.call_id) {
                 result.bytes = *bytes;
-                draft.hint.text_from = Some(id.clone());
+                draft.hint.text_from = Some(Box::new(id.clone()));
             }
             answered.insert(result.call_id.clone());
         }
@@ -339,14 +339,14 @@ pub(super) fn summaries(drafts: &mut [Draft]) {
         if let Some(id) = rule(draft, "checkpoint") {
             checkpoint = of_checkpoint.get(id).cloned();
         } else if draft.hint.row == "auto_compact_completed" {
-            draft.hint.text_from = checkpoint.take();
+            draft.hint.text_from = checkpoint.take().map(Box::new);
             wanting.push(at);
         }
     }
     // The chat tells the newest summaries; each compaction has one.
     for (at, id) in wanting.into_iter().rev().zip(of_chat.into_iter().rev()) {
         if let Some(draft) = drafts.get_mut(at).filter(|draft| draft.hint.text_from.is_none()) {
-            draft.hint.text_from = Some(id);
+            draft.hint.text_from = Some(Box::new(id));
         }
     }
 }
