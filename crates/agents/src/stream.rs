@@ -109,15 +109,21 @@ struct Carried {
     rewritten: HashSet<SourceKey>,
 }
 
-/// Hashes in a few sorted runs: a table would take three times the room.
+/// Hashes in sorted runs: a table would take three times the room.
 #[derive(Default)]
 struct Seen(Vec<Vec<u64>>);
 
 impl Seen {
+    /// Hashes of a run: while two become one, both are held.
+    const RUN_MAX: usize = 1024 * 1024;
+
     fn add(&mut self, mut hashes: Vec<u64>) {
         hashes.sort_unstable();
-        // Runs halve in length from one to the next, so there are few of them.
-        while let Some(last) = self.0.pop_if(|last| last.len() < 2 * hashes.len()) {
+        // Runs halve in length from one to the next, so there are few of them beside full ones.
+        let fits = |last: &[u64], hashes: &[u64]| {
+            last.len() < 2 * hashes.len() && last.len() + hashes.len() <= Self::RUN_MAX
+        };
+        while let Some(last) = self.0.pop_if(|last| fits(last, &hashes)) {
             hashes.extend(last);
             hashes.sort_unstable();
         }

@@ -489,6 +489,16 @@ fn usage_counts_each_answer_once_and_opens_every_figure() {
 }
 
 #[test]
+fn a_first_question_opens_any_session_up() {
+    for id in ["latest", "6a1f"] {
+        let user = User::with_sessions();
+        let first = user.json(&["usage", "explain", "claude", id]);
+        assert!(!first["responses"].as_array().unwrap().is_empty(), "{id}");
+        assert_eq!(user.json(&["--no-sync", "usage", "explain", "claude", id]), first);
+    }
+}
+
+#[test]
 fn prices_are_found_by_rule_and_never_by_likeness() {
     let user = User::new();
     assert_eq!(user.json(&["pricing", "list"])["schema"], "retro.pricing/1");

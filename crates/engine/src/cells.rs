@@ -1,9 +1,9 @@
 //! The sums that reports are made of, kept in the index so that a question asked
 //! again reads them and not every row.
 
-use retro_model::{LedgerRow, SessionKey};
+use retro_model::LedgerRow;
 use retro_store::{Index, SessionRow};
-use retro_usage::{CELLS_VERSION, Cells, Grain, Mode, Prices, decide};
+use retro_usage::{CELLS_VERSION, Cells, Grain, Mode, Prices, SharedRow, decide};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub fn keep(index: &Index, prices: &Prices, mode: Mode) -> Result<(), Error> {
 /// before they are in the index.
 pub(crate) struct Fresh {
     sessions: Vec<SessionRow>,
-    rows: Vec<(Arc<SessionKey>, Arc<LedgerRow>)>,
+    rows: Vec<SharedRow>,
     /// The sums that are kept.
     cells: OnceCell<Cells>,
 }
@@ -95,7 +95,7 @@ impl Fresh {
     }
 
     /// All rows.
-    pub(crate) fn rows(&self) -> Vec<(Arc<SessionKey>, Arc<LedgerRow>)> {
+    pub(crate) fn rows(&self) -> Vec<SharedRow> {
         self.rows.clone()
     }
 

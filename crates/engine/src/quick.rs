@@ -1,10 +1,8 @@
 //! Bringing in what is new before a question is answered, within a moment.
 
-use retro_model::{LedgerRow, SessionKey};
 use retro_store::{Index, SessionRow, Store};
-use retro_usage::{Cells, Mode, Prices};
+use retro_usage::{Cells, Mode, Prices, SharedRow};
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::cells::Fresh;
@@ -41,7 +39,7 @@ impl<'a> Ledgers<'a> {
     }
 
     /// Every row of every session.
-    pub fn rows(&self) -> Result<Vec<(Arc<SessionKey>, Arc<LedgerRow>)>, Error> {
+    pub fn rows(&self) -> Result<Vec<SharedRow>, Error> {
         match self.fresh {
             Some(fresh) => Ok(fresh.rows()),
             None => Ok(self.index.responses()?.into_iter().map(|(key, row)| (key, row.into())).collect()),

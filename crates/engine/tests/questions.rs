@@ -7,6 +7,7 @@ mod support;
 use retro_engine::quick::{self, Ledgers};
 use retro_store::Store;
 use retro_store::testing::FullDisk;
+use retro_usage::{Mode, Prices};
 use std::sync::Arc;
 use support::{Machine, OTHER, STORY, agents};
 
@@ -54,6 +55,29 @@ fn the_answer_does_not_wait_for_the_disk() {
     asked.verify();
     assert_eq!(asked.sync().ingested, 0, "everything was captured");
     assert_eq!(asked.answers(), synced.answers());
+}
+
+#[test]
+fn a_first_answer_is_made_of_what_is_kept_afterwards() {
+    let machine = told();
+    let told_of = |ledgers: &Ledgers<'_>| {
+        let modes = [Mode::Auto, Mode::Calculate, Mode::Display];
+        let sums = modes.map(|mode| ledgers.cells(mode).unwrap().into_owned());
+        (ledgers.sessions().unwrap(), ledgers.rows().unwrap(), sums)
+    };
+    let answered = quick::costs(&machine.world, &machine.config, |ledgers| {
+        let is_there = machine.store().index().unwrap().session_rows().unwrap();
+        assert_eq!(is_there, [], "nobody else sees what is not safe");
+        told_of(ledgers)
+    })
+    .unwrap();
+    answered.kept.unwrap();
+    let (index, prices) = (machine.store().index().unwrap(), Prices::embedded().unwrap());
+    assert!(index.cells_stamp().unwrap().is_some(), "the sums are kept");
+    let (sessions, rows, sums) = told_of(&Ledgers::of(&index, &prices));
+    assert_eq!(answered.answer.0, sessions);
+    assert_eq!(answered.answer.1, rows);
+    assert_eq!(answered.answer.2, sums);
 }
 
 #[test]

@@ -96,11 +96,11 @@ pub struct Counted {
     /// Lines written in the model's place; no answers, and counted nowhere.
     pub synthetic_rows: u64,
     /// Rows that say where a log cannot tell all of its use.
-    pub open: Vec<Row>,
+    pub open: Vec<SharedRow>,
 }
 
 /// A row and its session, which it shares with others.
-type Row = (Arc<SessionKey>, Arc<LedgerRow>);
+pub type SharedRow = (Arc<SessionKey>, Arc<LedgerRow>);
 
 /// Decides which rows count. The order of `rows` does not matter.
 pub fn decide<S, R>(rows: Vec<(S, R)>) -> Counted
@@ -108,7 +108,7 @@ where
     S: Into<Arc<SessionKey>>,
     R: Into<Arc<LedgerRow>>,
 {
-    let rows: Vec<Row> = rows.into_iter().map(|(session, row)| (session.into(), row.into())).collect();
+    let rows: Vec<SharedRow> = rows.into_iter().map(|(session, row)| (session.into(), row.into())).collect();
     let mut counted = Counted::default();
     // Indices are sorted, for fates are told by them; rows mostly come in order.
     let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -119,7 +119,7 @@ where
     let mut fates = one_a_key(&rows, &order, &mut counted.duplicates);
     counted.duplicates.sort_by(|a, b| (&a.place, &a.key).cmp(&(&b.place, &b.key)));
     let mut totals = Vec::new();
-    let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
+    let mut rows: Vec<Option<SharedRow>> = rows.into_iter().map(Some).collect();
     counted.rows.reserve_exact(rows.len());
     for at in order {
         let Some((session, mut row)) = rows.get_mut(at).and_then(Option::take) else { continue };
@@ -159,7 +159,7 @@ where
 }
 
 /// By session, then by place.
-fn in_order((session_a, a): &Row, (session_b, b): &Row) -> Ordering {
+fn in_order((session_a, a): &SharedRow, (session_b, b): &SharedRow) -> Ordering {
     let sessions = match Arc::ptr_eq(session_a, session_b) {
         true => Ordering::Equal,
         false => session_a.cmp(session_b),
@@ -195,7 +195,7 @@ struct Fuller {
 }
 
 /// Finds the rows that share a key, and which of them counts.
-fn one_a_key(rows: &[Row], order: &[usize], duplicates: &mut Vec<Duplicate>) -> HashMap<usize, Fate> {
+fn one_a_key(rows: &[SharedRow], order: &[usize], duplicates: &mut Vec<Duplicate>) -> HashMap<usize, Fate> {
     let mut first: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
     let mut repeated: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &at in order {
@@ -212,7 +212,7 @@ fn one_a_key(rows: &[Row], order: &[usize], duplicates: &mut Vec<Duplicate>) -> 
     }
     let mut fates = HashMap::new();
     for (first, others) in repeated {
-        let mut group: Vec<(usize, &Row)> =
+        let mut group: Vec<(usize, &SharedRow)> =
             others.into_iter().chain([first]).filter_map(|at| Some((at, rows.get(at)?))).collect();
         group.sort_by(|(_, a), (_, b)| before(a, b));
         let Some(((winner_at, winner), copies)) = group.split_first() else { continue };
@@ -246,7 +246,7 @@ fn one_a_key(rows: &[Row], order: &[usize], duplicates: &mut Vec<Duplicate>) -> 
 
 /// The order of the rows of one key: the first is counted. The last resort only
 /// tells rows apart that stand in one place.
-fn before(a: &Row, b: &Row) -> Ordering {
+fn before(a: &SharedRow, b: &SharedRow) -> Ordering {
     let ((session_a, a), (session_b, b)) = (a, b);
     let evidence = |row: &LedgerRow| (Reverse(row.own), row.ts.is_none(), row.ts);
     evidence(a)

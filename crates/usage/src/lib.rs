@@ -60,7 +60,7 @@ pub use billing::Billing;
 pub use blocks::{BLOCK_MS, Block, BurnRate, Projection, block_start};
 pub use cells::{CELLS_VERSION, Cells, Grain};
 pub use cost::{Cost, CostSource, Mode, Parts, Pricer, SYNTHETIC, cost};
-pub use count::{Counted, CountedRow, Duplicate, Incomplete, Place, decide};
+pub use count::{Counted, CountedRow, Duplicate, Incomplete, Place, SharedRow, decide};
 pub use error::UsageError;
 pub use figures::{Figures, SumSource};
 pub use import::{Change, Import, Tally};
