@@ -80,19 +80,38 @@ impl Archive {
     /// A large chunk gives several commits, so after an error ask [`Archive::tail`]
     /// how far it came.
     pub fn append(&self, chunk: &[u8], records: u64) -> Result<Commit, Error> {
-        let standing = match self.open()? {
-            Some((mut file, length)) => self.standing(&mut file, length)?,
-            None => Standing { length: 0, commit: None },
+        self.append_packed(chunk, records, false)
+    }
+
+    /// Like [`Archive::append`]. With `small` a file that is new, or was so far written
+    /// this way, is packed as a repack would: for a source that is old already.
+    pub fn append_packed(&self, chunk: &[u8], records: u64, small: bool) -> Result<Commit, Error> {
+        let standing = match self.standings.of(&self.path) {
+            Some(absent @ Standing { length: 0, .. }) => {
+                self.files.own(&self.path)?;
+                absent
+            }
+            _ => match self.open()? {
+                Some((mut file, length)) => self.standing(&mut file, length)?,
+                None => Standing { length: 0, commit: None },
+            },
         };
         if let (true, Some(commit)) = (chunk.is_empty(), standing.commit) {
             return Ok(commit);
         }
-        self.grow(standing, chunk, records).inspect_err(|_| self.standings.forget(&self.path))
+        self.grow(standing, chunk, records, small).inspect_err(|_| self.standings.forget(&self.path))
     }
 
-    fn grow(&self, standing: Standing, chunk: &[u8], records: u64) -> Result<Commit, Error> {
+    /// Remembers that the file is not there: its folder was just listed.
+    pub fn note_absent(&self) {
+        self.standings.learn(&self.path, Standing { length: 0, commit: None });
+    }
+
+    fn grow(&self, standing: Standing, chunk: &[u8], records: u64, small: bool) -> Result<Commit, Error> {
         let disk = &self.files.disk;
-        let mut packer = Packer::growing(standing.commit).map_err(Error::io("compress for", &self.path))?;
+        let is_small = small && standing.commit.is_none_or(|commit| commit.packed);
+        let packer = if is_small { Packer::growing_small } else { Packer::growing };
+        let mut packer = packer(standing.commit).map_err(Error::io("compress for", &self.path))?;
         if let Some(folder) = self.path.parent()
             && standing.length == 0
         {
@@ -157,12 +176,11 @@ impl Archive {
         loop {
             let (piece, after) = rest.split_at(rest.len().min(FRAME_BYTES_MAX));
             rest = after;
-            let here = match rest.is_empty() {
-                true => records,
-                false => {
-                    counted += memchr::memchr_iter(b'\n', piece).count() as u64;
-                    counted.min(records)
-                }
+            let here = if rest.is_empty() {
+                records
+            } else {
+                counted += memchr::memchr_iter(b'\n', piece).count() as u64;
+                counted.min(records)
             };
             let offset = packer.offset();
             let bytes = packer.pack(piece, here).map_err(Error::io("compress for", path))?;

@@ -7,8 +7,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
+use crate::documents::{KINDS, NORMALIZED, RENDERED};
 use crate::files::Worth;
-use crate::layout::{self, INDEX, NORMALIZED, RENDERED, SIGNALS};
+use crate::layout::INDEX;
 use crate::part::PartFile;
 use crate::{Error, Store};
 
@@ -64,7 +65,7 @@ impl Store {
 
     /// The same for events that come one by one.
     pub fn normalized_writer(&self, key: &SessionKey, stamp: &str) -> Result<NormalizedWriter, Error> {
-        let path = layout::normalized_file(self.root(), key);
+        let path = NORMALIZED.path(self.root(), key);
         let part = PartFile::new(self.files.clone(), path.clone())?;
         let header = Header { retro: KIND.to_owned(), stamp: stamp.to_owned() };
         let begin = || -> io::Result<_> {
@@ -82,7 +83,7 @@ impl Store {
     /// The cached events of a session, if they are there, whole, and have this
     /// stamp.
     pub fn normalized(&self, key: &SessionKey, stamp: &str) -> Result<Option<Vec<Event>>, Error> {
-        let path = layout::normalized_file(self.root(), key);
+        let path = NORMALIZED.path(self.root(), key);
         self.files.own(&path)?;
         Ok(File::open(path).ok().and_then(|file| decode(file, stamp)))
     }
@@ -94,7 +95,7 @@ impl Store {
         key: &SessionKey,
         stamp: &str,
     ) -> Result<Option<NormalizedEvents>, Error> {
-        let path = layout::normalized_file(self.root(), key);
+        let path = NORMALIZED.path(self.root(), key);
         let open = || File::open(&path).ok().and_then(|file| lines_of(file, stamp));
         let Some(mut whole) = open() else { return Ok(None) };
         if io::copy(&mut whole, &mut io::sink()).is_err() {
@@ -105,34 +106,27 @@ impl Store {
 
     /// Where the settled events of a session are cached.
     pub fn normalized_path(&self, key: &SessionKey) -> PathBuf {
-        layout::normalized_file(self.root(), key)
+        NORMALIZED.path(self.root(), key)
     }
 
     /// Where the markdown of a session is kept.
     pub fn rendered_path(&self, key: &SessionKey) -> PathBuf {
-        layout::rendered_file(self.root(), key)
+        RENDERED.path(self.root(), key)
     }
 
     /// Caches the readable form of a session; says where.
     pub fn put_rendered(&self, key: &SessionKey, markdown: &str) -> Result<PathBuf, Error> {
-        let path = layout::rendered_file(self.root(), key);
+        let path = RENDERED.path(self.root(), key);
         self.files.put(&path, markdown.as_bytes(), Worth::Cache)?;
         Ok(path)
     }
 
-    /// Removes what was made from one session.
-    pub fn remove_derived_of(&self, key: &SessionKey) -> Result<(), Error> {
-        self.files.remove(&layout::normalized_file(self.root(), key), Worth::Cache)?;
-        self.files.remove(&layout::rendered_file(self.root(), key), Worth::Cache)?;
-        Ok(())
-    }
-
     /// Removes everything that can be made again. No [`crate::Index`] may be open.
     pub fn remove_derived(&self) -> Result<(), Error> {
-        for folder in [NORMALIZED, RENDERED, SIGNALS, INDEX] {
-            self.files.remove_tree(&self.root().join(folder), Worth::Cache)?;
-        }
-        Ok(())
+        let caches = KINDS.iter().filter(|kind| !kind.is_truth()).map(|kind| kind.folder);
+        caches
+            .chain([INDEX])
+            .try_for_each(|folder| self.files.remove_tree(&self.root().join(folder), Worth::Cache))
     }
 }
 

@@ -34,6 +34,9 @@ pub trait Disk: fmt::Debug + Send + Sync {
     fn sync_file(&self, path: &Path) -> io::Result<()>;
     /// Waits until a folder's names are on the medium.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Waits until everything that was written to the file system of `root` is on the
+    /// medium, names too; false if the system has no such call.
+    fn sync_everything(&self, root: &Path) -> io::Result<bool>;
 }
 
 /// The file system of this machine.
@@ -102,6 +105,18 @@ impl Disk for RealDisk {
     fn sync_dir(&self, _path: &Path) -> io::Result<()> {
         // Folders cannot be flushed there; the file system journals its names.
         Ok(())
+    }
+
+    // Since Linux 5.8 it reports write errors as fsync does.
+    #[cfg(target_os = "linux")]
+    fn sync_everything(&self, root: &Path) -> io::Result<bool> {
+        rustix::fs::syncfs(fs::File::open(root)?)?;
+        Ok(true)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn sync_everything(&self, _root: &Path) -> io::Result<bool> {
+        Ok(false)
     }
 }
 

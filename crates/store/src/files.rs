@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::layout::part_of;
+use crate::layout::{MARK, part_of};
 use crate::{Disk, Error};
 
 /// The root and the disk it lies on.
@@ -27,6 +27,8 @@ pub(crate) struct Files {
 struct Touched {
     files: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
+    /// Folders of the root in which something was changed since their marks were renewed.
+    changed: BTreeSet<String>,
 }
 
 /// Whether losing a file to a power cut matters.
@@ -69,6 +71,36 @@ impl Files {
         self.disk.create_dir(path).map_err(Error::io("make the folder", path))
     }
 
+    /// Puts whole files of truth in their places. All are written beside them first, so
+    /// that the disk is waited for once and not once a file.
+    pub(crate) fn put_all<T: Sync>(
+        &self,
+        items: &[T],
+        of: impl Fn(&T) -> (&PathBuf, &Vec<u8>) + Sync,
+    ) -> Result<(), Error> {
+        for folder in items.iter().filter_map(|item| of(item).0.parent()).collect::<BTreeSet<_>>() {
+            self.ensure_dir(folder)?;
+        }
+        let parts: Vec<PathBuf> = items.iter().map(|item| part_of(of(item).0)).collect();
+        let put = || -> Result<(), Error> {
+            for (item, part) in items.iter().zip(&parts) {
+                self.own(part)?;
+                self.disk.write(part, of(item).1).map_err(Error::io("write", part))?;
+            }
+            self.sync_paths(&parts.iter().collect::<Vec<_>>(), &[], &mut |_| Ok(()))?;
+            for item in items {
+                let path = of(item).0;
+                self.disk.rename(&part_of(path), path).map_err(Error::io("put in place", path))?;
+                self.touch_names(path);
+            }
+            Ok(())
+        };
+        put().inspect_err(|_| {
+            // A full disk needs the space back; if this fails too, the next write clears it.
+            parts.iter().for_each(|part| drop(self.disk.remove(part)));
+        })
+    }
+
     /// Puts a whole file in its place.
     pub(crate) fn put(&self, path: &Path, bytes: &[u8], worth: Worth) -> Result<(), Error> {
         let folder = path.parent().unwrap_or(&self.root);
@@ -106,6 +138,7 @@ impl Files {
         let mut touched = self.touched();
         touched.files.remove(path);
         if worth == Worth::Truth {
+            touched.changed.extend(self.top(path));
             touched.folders.extend(path.parent().map(Path::to_owned));
         }
         Ok(true)
@@ -139,14 +172,31 @@ impl Files {
 
     /// Remembers that a file's bytes are to be synced.
     pub(crate) fn touch(&self, path: &Path) {
-        self.touched().files.insert(path.to_owned());
+        let mut touched = self.touched();
+        touched.changed.extend(self.top(path));
+        touched.files.insert(path.to_owned());
     }
 
     /// Remembers that the names which lead to a file are to be synced. All of
     /// them: the folders may be the work of a process that was stopped.
     pub(crate) fn touch_names(&self, path: &Path) {
         let above = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root));
-        self.touched().folders.extend(above.map(Path::to_owned));
+        let mut touched = self.touched();
+        touched.changed.extend(self.top(path));
+        touched.folders.extend(above.map(Path::to_owned));
+    }
+
+    /// The folders of the root in which something was changed since this was last asked.
+    pub(crate) fn take_changed(&self) -> BTreeSet<String> {
+        std::mem::take(&mut self.touched().changed)
+    }
+
+    /// The folder of the root that a path is in.
+    fn top(&self, path: &Path) -> Option<String> {
+        let below = path.strip_prefix(&self.root).ok()?;
+        let mut parts = below.iter().map(|part| part.to_string_lossy().into_owned());
+        let (top, next) = (parts.next()?, parts.next()?);
+        (next != MARK).then_some(top)
     }
 
     /// Waits until everything touched is on the medium, files before the
@@ -168,20 +218,53 @@ impl Files {
         taken: &Touched,
         synced: &mut impl FnMut(&Path) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let files: Vec<&PathBuf> = taken.files.iter().collect();
+        let folders: Vec<&PathBuf> = taken.folders.iter().collect();
+        self.sync_paths(&files, &folders, synced)
+    }
+
+    /// Waits for files, then for folders. Many at once are left to the system's call for
+    /// a whole file system, where it has one and all of them are on it.
+    fn sync_paths(
+        &self,
+        files: &[&PathBuf],
+        folders: &[&PathBuf],
+        synced: &mut impl FnMut(&Path) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if files.len() + folders.len() > MANY && self.is_one_device() {
+            let all = self.disk.sync_everything(&self.root).map_err(Error::io("sync", &self.root))?;
+            if all {
+                return files.iter().try_for_each(|path| synced(path));
+            }
+        }
         // What was removed since it was touched needs no keeping.
         let there = |path: &Path, result: io::Result<()>| match result {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(Error::io("sync", path)(error)),
         };
-        let files: Vec<&PathBuf> = taken.files.iter().collect();
-        let kept = at_once(&files, |path| there(path, self.disk.sync_file(path)))?;
+        let kept = at_once(files, |path| there(path, self.disk.sync_file(path)))?;
         for (path, _) in files.iter().zip(kept).filter(|(_, kept)| *kept) {
             synced(path)?;
         }
-        let folders: Vec<&PathBuf> = taken.folders.iter().collect();
-        at_once(&folders, |path| there(path, self.disk.sync_dir(path)))?;
+        at_once(folders, |path| there(path, self.disk.sync_dir(path)))?;
         Ok(())
+    }
+
+    /// Whether the root and its folders are on one file system: a user may mount another
+    /// disk at one of them.
+    #[cfg(unix)]
+    fn is_one_device(&self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let device = |path: &Path| fs::symlink_metadata(path).map(|meta| meta.dev()).ok();
+        let root = device(&self.root);
+        let parts = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        root.is_some() && parts.into_iter().all(|part| device(&part.path()) == root)
+    }
+
+    #[cfg(not(unix))]
+    fn is_one_device(&self) -> bool {
+        false
     }
 
     fn touched(&self) -> MutexGuard<'_, Touched> {
@@ -200,6 +283,10 @@ pub(crate) struct Entry {
     pub is_file: bool,
     pub size: u64,
 }
+
+/// Syncs that are worth one of the whole file system: that also waits for what other
+/// programs wrote.
+const MANY: usize = 24;
 
 /// So few are done one after the other: threads would cost more than they save.
 const FEW: usize = 16;

@@ -2,11 +2,11 @@
 //! telling it from other folders.
 
 use serde::{Deserialize, Serialize};
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::hash::{BuildHasher, Hasher};
-use std::io;
 use std::path::Path;
 
+use crate::documents::read_regular;
 use crate::files::{Entry, Files, Worth, entries};
 use crate::layout::{HEAD, LOCK, PART};
 use crate::{Error, sealed};
@@ -105,13 +105,7 @@ pub(crate) fn check(root: &Path) -> Option<Error> {
 
 fn read(root: &Path) -> Result<Option<Head>, Error> {
     let path = root.join(HEAD);
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(Error::io("read", &path)(error)),
-    };
+    let Some(bytes) = read_regular(&path)? else { return Ok(None) };
     let damaged = |what| Error::Damaged { path: path.clone(), what, help: HELP };
     // The check is made the same way in every format, so a damaged number is not
     // taken for a later one.

@@ -1,25 +1,32 @@
 //! The database: what can be asked quickly, and what costs a re-read if lost.
 //!
 //! One SQLite file, one writer (the holder of the store's lock), any number of
-//! readers that never wait (`WAL`). All of it is derived: a file that is broken
-//! or of an older schema is moved aside and made anew, one of a newer schema is
-//! left alone. `schema.rs` holds the tables, `rows.rs` what stands in them,
-//! `writer.rs` what changes them; no SQL stands anywhere else.
+//! readers that never wait (`WAL`). All of it is derived: a file that is broken or has
+//! an older schema is moved aside and rebuilt, one with a newer schema is left alone.
+//! `schema.rs` holds the tables, `rows.rs` their rows as values, `writer.rs` what
+//! changes sessions and sources. Turns, ledgers, stages and the series of changes have
+//! a file each. No other module of the program has SQL for it.
 
+mod changes;
 mod place;
+mod progress;
 mod responses;
 mod rows;
 mod schema;
 mod sealed;
 mod stamps;
+mod turns;
 mod writer;
 
 use retro_model::SessionKey;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use changes::{Changes, Mark, Snapshot, TurnKey};
+pub use progress::Made;
+pub use responses::Responses;
 pub use rows::{FailureRow, PlaceRow, SessionRow, SourceRow, TurnRow};
 pub use stamps::{Stamp, Stamps};
 pub use writer::Writer;
@@ -41,6 +48,9 @@ const SCAN_PAGES: i64 = 24;
 
 /// What is kept ready otherwise, as SQLite counts it: kilobytes, below zero.
 const CACHE_PAGES: i64 = -2000;
+
+/// Meta key: room that the files of all sessions take.
+const DISK_BYTES: &str = "disk_bytes";
 
 /// The open database.
 #[derive(Debug)]
@@ -79,10 +89,14 @@ impl Store {
         }
     }
 
-    /// Opens the index and reads the stamps of all files. One in which they cannot be
-    /// read is broken, and made anew: then every file is looked at again.
+    /// Opens the index and reads the stamps of all files.
     pub fn index_and_stamps(&self) -> Result<(Index, Stamps), Error> {
-        let index = self.index()?;
+        self.stamps_of_index(self.index()?)
+    }
+
+    /// Reads the stamps of an index that is open. One in which they cannot be read is
+    /// broken, and rebuilt: then every file is read again.
+    pub fn stamps_of_index(&self, index: Index) -> Result<(Index, Stamps), Error> {
         match index.stamps() {
             Ok(stamps) => Ok((index, stamps)),
             Err(error) if error.is_broken_index() => {
@@ -212,7 +226,8 @@ impl Index {
 
     /// Two processes may find the same empty file: the second changes nothing.
     fn create(&self) -> Result<(), Error> {
-        let text = format!("BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;");
+        let series = changes::start_series();
+        let text = format!("BEGIN IMMEDIATE; {TABLES} {series} PRAGMA user_version = {SCHEMA}; COMMIT;");
         self.connection.execute_batch(&text).map_err(Error::index(&self.path))
     }
 
@@ -252,10 +267,12 @@ impl Index {
         Ok(stamps.by_path())
     }
 
-    /// How far each source of a session was read, by source and revision.
+    /// How far each source of a session was read, by source and revision. A row that is
+    /// not what was written counts as lost.
     pub fn sources_of(&self, key: &SessionKey) -> Result<Vec<SourceRow>, Error> {
         let text = format!("SELECT {} FROM sources WHERE agent = ?1 AND session = ?2", rows::SOURCE);
-        let mut rows = self.all(&text, (&key.agent, &key.id), SourceRow::read)?;
+        let rows = self.all(&text, (&key.agent, &key.id), SourceRow::read_sealed)?;
+        let mut rows: Vec<SourceRow> = rows.into_iter().flatten().collect();
         rows.sort_by(|a, b| (&a.source, a.revision).cmp(&(&b.source, b.revision)));
         Ok(rows)
     }
@@ -277,27 +294,16 @@ impl Index {
         self.one(&text, (&key.agent, &key.id), SessionRow::read)
     }
 
-    /// For each session that a stage was run on: its version then, and from what.
-    pub fn stage_rows(&self, stage: &str) -> Result<HashMap<SessionKey, (u32, String)>, Error> {
-        let text = "SELECT agent, session, version, input FROM stages WHERE stage = ?1";
-        let read = |row: &Row<'_>| {
-            let key = SessionKey { agent: row.get(0)?, id: row.get(1)? };
-            Ok((key, (row.get(2)?, row.get(3)?)))
-        };
-        Ok(self.all(text, [stage], read)?.into_iter().collect())
-    }
-
-    /// The version with which a stage was last run on a session, and from what.
-    pub fn stage_of(&self, key: &SessionKey, stage: &str) -> Result<Option<(u32, String)>, Error> {
-        let text = "SELECT version, input FROM stages WHERE stage = ?1 AND agent = ?2 AND session = ?3";
-        self.one(text, (stage, &key.agent, &key.id), |row| Ok((row.get(0)?, row.get(1)?)))
-    }
-
-    /// The messages that open turns of a session, in the order of their records.
-    pub fn turns_of(&self, key: &SessionKey) -> Result<Vec<TurnRow>, Error> {
+    /// Sessions that name this one as their parent.
+    pub fn children_of(&self, key: &SessionKey) -> Result<Vec<SessionRow>, Error> {
         let text =
-            format!("SELECT {} FROM turns WHERE agent = ?1 AND session = ?2 ORDER BY place", rows::TURN);
-        self.all(&text, (&key.agent, &key.id), TurnRow::read)
+            format!("SELECT {} FROM sessions WHERE agent = ?1 AND parent = ?2 ORDER BY id", rows::SESSION);
+        self.all(&text, (&key.agent, &key.id), SessionRow::read)
+    }
+
+    /// Room that the files of all sessions take.
+    pub fn disk_bytes(&self) -> Result<u64, Error> {
+        Ok(self.meta(DISK_BYTES)?.and_then(|text| text.parse().ok()).unwrap_or(0))
     }
 
     /// Files that could not be read when they were last tried, by path.

@@ -1,4 +1,5 @@
-//! Where everything lies below the root. Pure: paths in, paths out.
+//! Where raw files are below the root. Pure: paths in, paths out. Documents of sessions
+//! have their places in `documents.rs`.
 
 use retro_model::{SessionKey, SourceKey};
 use serde::Deserialize;
@@ -48,19 +49,17 @@ impl fmt::Display for Slot {
     }
 }
 
-/// Folders of the root, each with what may be said of it.
+/// Folders of the root that hold other things than documents of sessions.
 pub(crate) const RAW: &str = "raw";
-pub(crate) const SESSIONS: &str = "sessions";
-pub(crate) const LEDGER: &str = "ledger";
-pub(crate) const NORMALIZED: &str = "normalized";
-pub(crate) const RENDERED: &str = "rendered";
-pub(crate) const SIGNALS: &str = "signals";
 pub(crate) const INDEX: &str = "index";
 pub(crate) const QUEUE: &str = "queue";
 
 /// Files of the root.
 pub(crate) const HEAD: &str = "store.json";
 pub(crate) const LOCK: &str = "lock";
+
+/// In each folder of truth: which index belongs to it.
+pub(crate) const MARK: &str = "mark";
 
 /// Locked, in the folder of the index, while one is made.
 pub(crate) const MAKING: &str = "making";
@@ -69,10 +68,6 @@ pub(crate) const MAKING: &str = "making";
 pub(crate) const PART: &str = ".part";
 
 const RAW_ENDING: &str = ".zst";
-const SESSION_ENDING: &str = ".json";
-const NORMALIZED_ENDING: &str = ".events.jsonl.zst";
-const RENDERED_ENDING: &str = ".md";
-const LEDGER_ENDING: &str = ".jsonl";
 
 pub(crate) fn raw_file(root: &Path, slot: &Slot) -> PathBuf {
     let (folder, name, revision) = match slot {
@@ -98,27 +93,7 @@ pub(crate) fn shared_folder(root: &Path, agent: &str) -> PathBuf {
     root.join(RAW).join(names::encode(agent)).join(SHARED)
 }
 
-pub(crate) fn session_file(root: &Path, key: &SessionKey) -> PathBuf {
-    of_session(root, SESSIONS, key, SESSION_ENDING)
-}
-
-pub(crate) fn ledger_file(root: &Path, key: &SessionKey) -> PathBuf {
-    of_session(root, LEDGER, key, LEDGER_ENDING)
-}
-
-pub(crate) fn normalized_file(root: &Path, key: &SessionKey) -> PathBuf {
-    of_session(root, NORMALIZED, key, NORMALIZED_ENDING)
-}
-
-pub(crate) fn rendered_file(root: &Path, key: &SessionKey) -> PathBuf {
-    of_session(root, RENDERED, key, RENDERED_ENDING)
-}
-
-fn of_session(root: &Path, folder: &str, key: &SessionKey, ending: &str) -> PathBuf {
-    root.join(folder).join(names::encode(&key.agent)).join(format!("{}{ending}", names::encode(&key.id)))
-}
-
-/// Where a file stands while it is written.
+/// Where a file is while it is written.
 pub(crate) fn part_of(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(PART);
@@ -140,11 +115,6 @@ pub(crate) fn raw_name(name: &str) -> Option<(&str, Decoded, u32)> {
         }
     };
     Some((encoded, names::decode(encoded)?, revision))
-}
-
-/// What the name of a session file stands for.
-pub(crate) fn session_name(name: &str) -> Option<Decoded> {
-    names::decode(name.strip_suffix(SESSION_ENDING)?)
 }
 
 /// A source key from its own text, which is encoded once already.

@@ -6,12 +6,13 @@
 
 use retro_model::{LedgerRow, SessionKey};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use crate::documents::LEDGER;
 use crate::error::RESTORE_LEDGER;
 use crate::files::Worth;
 use crate::part::PartFile;
-use crate::{Error, Store, layout};
+use crate::{Error, Store};
 
 const BEFORE_CHECK: &str = "\"check\":\"";
 const AFTER_CHECK: &str = "\"}";
@@ -32,31 +33,31 @@ impl LedgerWriter {
         written.map_err(Error::io("write", self.part.path()))
     }
 
-    /// Puts the file in its place. A session without answers has none.
+    /// Whether no row was added yet.
+    pub fn is_empty(&self) -> bool {
+        self.empty
+    }
+
+    /// Puts the file in its place.
     pub fn finish(self) -> Result<(), Error> {
-        match self.empty && !self.part.path().exists() {
-            true => Ok(()),
-            false => self.part.settle(Worth::Truth),
-        }
+        self.part.settle(Worth::Truth)
     }
 }
 
 impl Store {
     /// Keeps the ledger of a session; false if it was so already. It comes to the
-    /// disk with the next [`Store::sync_all`].
+    /// disk with the next [`Store::sync_all`]. A session without responses has none.
     pub fn put_ledger(&self, key: &SessionKey, rows: &[LedgerRow]) -> Result<bool, Error> {
         let path = self.ledger_path(key);
+        if rows.is_empty() && self.document(&LEDGER, key)?.is_none() {
+            return Ok(false);
+        }
         let mut text = String::new();
         for row in rows {
             text.push_str(&seal(row).map_err(|error| Error::io("write", &path)(error.into()))?);
             text.push('\n');
         }
-        let old = std::fs::read(&path).ok();
-        if old.as_deref() == Some(text.as_bytes()) || (old.is_none() && rows.is_empty()) {
-            return Ok(false);
-        }
-        self.files.put(&path, text.as_bytes(), Worth::Truth)?;
-        Ok(true)
+        self.put_document(&LEDGER, key, text.into_bytes())
     }
 
     /// The same for rows that come one by one, of a session larger than memory.
@@ -66,33 +67,24 @@ impl Store {
 
     /// The ledger of a session, if it was kept.
     pub fn ledger(&self, key: &SessionKey) -> Result<Option<Vec<LedgerRow>>, Error> {
+        let Some(bytes) = self.document(&LEDGER, key)? else { return Ok(None) };
         let path = self.ledger_path(key);
-        self.files.own(&path)?;
-        read(&path)
+        decode(&bytes).map(Some).map_err(|what| Error::Damaged { path, what, help: RESTORE_LEDGER })
     }
 
-    /// Where the ledger of a session lies.
+    /// Where the ledger of a session is.
     pub fn ledger_path(&self, key: &SessionKey) -> PathBuf {
-        layout::ledger_file(self.root(), key)
+        LEDGER.path(self.root(), key)
     }
 }
 
-pub(crate) fn read(path: &Path) -> Result<Option<Vec<LedgerRow>>, Error> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::raw(path)(error)),
-    };
-    let mut rows = Vec::new();
-    for (at, line) in (1..).zip(text.lines()) {
-        let row = unseal(line).ok_or_else(|| Error::Damaged {
-            path: path.to_owned(),
-            what: format!("line {at} is not what was written"),
-            help: RESTORE_LEDGER,
-        })?;
-        rows.push(row);
-    }
-    Ok(Some(rows))
+/// The rows of a ledger's bytes, or what is wrong with them.
+pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<LedgerRow>, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?;
+    let numbered = (1..).zip(text.lines());
+    numbered
+        .map(|(at, line)| unseal(line).ok_or_else(|| format!("line {at} is not what was written")))
+        .collect()
 }
 
 fn seal(row: &LedgerRow) -> Result<String, serde_json::Error> {

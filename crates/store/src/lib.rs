@@ -17,6 +17,7 @@
 mod archive;
 mod derived;
 mod disk;
+mod documents;
 mod error;
 mod files;
 mod head;
@@ -24,6 +25,7 @@ mod index;
 mod layout;
 mod ledger;
 mod lock;
+mod marks;
 pub mod names;
 mod part;
 mod queue;
@@ -41,11 +43,16 @@ mod verify;
 pub use archive::{Archive, ArchiveReader, Commit, Comparison};
 pub use derived::{NormalizedEvents, NormalizedWriter};
 pub use disk::{Disk, RealDisk};
+pub use documents::{KINDS, Kind};
 pub use error::Error;
-pub use index::{FailureRow, Index, PlaceRow, SessionRow, SourceRow, Stamp, Stamps, TurnRow, Writer};
+pub use index::{
+    Changes, FailureRow, Index, Made, Mark, PlaceRow, Responses, SessionRow, Snapshot, SourceRow, Stamp,
+    Stamps, TurnKey, TurnRow, Writer,
+};
 pub use layout::Slot;
 pub use ledger::LedgerWriter;
 pub use lock::Lock;
+pub use marks::Marks;
 pub use queue::{Job, JobId};
 pub use scratch::Scratch;
 pub use session_file::{SessionFile, SourceEntry};

@@ -19,16 +19,15 @@ pub struct Scratch {
     written: u64,
 }
 
-impl Store {
-    /// A new scratch file: in the store, or where the system keeps such files if the
-    /// store cannot be written.
-    pub fn scratch(&self) -> io::Result<Scratch> {
-        let file = tempfile::tempfile_in(self.root()).or_else(|_| tempfile::tempfile())?;
+impl Scratch {
+    /// A new scratch file: in the store, or where the system keeps such files if there is
+    /// none or it cannot be written.
+    pub fn new(store: Option<&Store>) -> io::Result<Scratch> {
+        let inside = store.and_then(|store| tempfile::tempfile_in(store.root()).ok());
+        let file = inside.map_or_else(tempfile::tempfile, Ok)?;
         Ok(Scratch { file, gathered: Vec::new(), written: 0 })
     }
-}
 
-impl Scratch {
     /// Keeps bytes; says where.
     pub fn put(&mut self, bytes: &[u8]) -> io::Result<u64> {
         let offset = self.written + self.gathered.len() as u64;
@@ -45,10 +44,7 @@ impl Scratch {
         self.file.seek(SeekFrom::Start(offset))?;
         let mut bytes = Vec::new();
         (&mut self.file).take(length).read_to_end(&mut bytes)?;
-        match bytes.len() as u64 == length {
-            true => Ok(bytes),
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
-        }
+        if bytes.len() as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     /// Forgets all that it holds.
@@ -80,7 +76,7 @@ mod tests {
         let store = Store::open_or_create(&root, Arc::new(RealDisk)).unwrap();
         let names = || std::fs::read_dir(&root).unwrap().count();
         let before = names();
-        let mut scratch = store.scratch().unwrap();
+        let mut scratch = super::Scratch::new(Some(&store)).unwrap();
         for round in 0..2u8 {
             let pieces: Vec<Vec<u8>> = (0..200u8).map(|n| vec![n ^ round; 10 * usize::from(n) * 7]).collect();
             let places: Vec<u64> = pieces.iter().map(|piece| scratch.put(piece).unwrap()).collect();

@@ -96,7 +96,7 @@ impl SessionFile {
     }
 
     /// The same without what is not kept.
-    pub(crate) fn kept(&self) -> SessionFile {
+    pub fn kept(&self) -> SessionFile {
         let mut kept = self.clone();
         kept.facts.ended_at = None;
         kept.facts.limits.clear();

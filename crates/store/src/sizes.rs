@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::documents::{NORMALIZED, RENDERED, SESSIONS};
 use crate::files::entries;
-use crate::layout::{INDEX, NORMALIZED, RAW, RENDERED, SESSIONS};
+use crate::layout::{INDEX, RAW};
 use crate::{Error, Store};
 
 /// Bytes of each part of a store.
@@ -26,15 +27,26 @@ impl Sizes {
 }
 
 impl Store {
+    /// Room of everything but the files of sessions: the index, files that serve many
+    /// sessions, and what is in the root itself.
+    pub fn overhead_bytes(&self) -> Result<u64, Error> {
+        let mut bytes = size_of(&self.root().join(INDEX))?;
+        for (agent, _) in self.agents(RAW)? {
+            bytes += size_of(&crate::layout::shared_folder(self.root(), &agent))?;
+        }
+        Ok(bytes
+            + entries(self.root())?.iter().filter(|entry| entry.is_file).map(|entry| entry.size).sum::<u64>())
+    }
+
     /// How much room everything takes.
     pub fn sizes(&self) -> Result<Sizes, Error> {
         let mut sizes = Sizes::default();
         for entry in entries(self.root())? {
             let part = match entry.name.as_deref() {
                 Some(RAW) => &mut sizes.raw,
-                Some(SESSIONS) => &mut sizes.sessions,
-                Some(NORMALIZED) => &mut sizes.normalized,
-                Some(RENDERED) => &mut sizes.rendered,
+                Some(name) if name == SESSIONS.folder => &mut sizes.sessions,
+                Some(name) if name == NORMALIZED.folder => &mut sizes.normalized,
+                Some(name) if name == RENDERED.folder => &mut sizes.rendered,
                 Some(INDEX) => &mut sizes.index,
                 _ => &mut sizes.other,
             };

@@ -2,14 +2,13 @@
 
 use retro_model::SessionKey;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::archive::Standings;
+use crate::documents::{KINDS, SESSIONS, Waiting, read_regular};
 use crate::error::RESTORE;
-use crate::files::{Entry, Files, Worth, at_once, entries};
+use crate::files::{Entry, Files, Worth, entries};
 use crate::head::{self, Head};
 use crate::layout::{self, HEAD, PART, Slot};
 use crate::names::{self, Decoded};
@@ -21,8 +20,8 @@ pub struct Store {
     pub(crate) files: Arc<Files>,
     standings: Arc<Standings>,
     head: Arc<Head>,
-    /// Session files that wait for [`Store::sync_all`].
-    waiting: Arc<Mutex<BTreeMap<SessionKey, SessionFile>>>,
+    /// Documents that wait for [`Store::sync_all`].
+    waiting: Arc<Mutex<Waiting>>,
 }
 
 impl Store {
@@ -89,7 +88,7 @@ impl Store {
 
     /// Where a session's file lies.
     pub fn session_path(&self, key: &SessionKey) -> PathBuf {
-        layout::session_file(self.root(), key)
+        SESSIONS.path(self.root(), key)
     }
 
     /// Where the index lies.
@@ -140,12 +139,9 @@ impl Store {
 
     /// The file of a session.
     pub fn session(&self, key: &SessionKey) -> Result<Option<SessionFile>, Error> {
-        if let Some(file) = self.waiting().get(key) {
-            return Ok(Some(file.clone()));
-        }
-        let path = layout::session_file(self.root(), key);
-        self.files.own(&path)?;
-        let Some(file) = read_session(&path)? else { return Ok(None) };
+        let path = self.session_path(key);
+        let Some(bytes) = self.document(&SESSIONS, key)? else { return Ok(None) };
+        let file = decode_session(&path, &bytes)?;
         if file.key != *key {
             let what = format!("it is the file of {}", file.key);
             return Err(Error::Damaged { path, what, help: RESTORE });
@@ -155,25 +151,17 @@ impl Store {
 
     /// Keeps what is known of a session; false if it was known already.
     ///
-    /// This store and its clones see it at once. It comes to the disk with the
-    /// next [`Store::sync_all`], after the raw files it speaks of: so a session
-    /// file never names a source that is not there.
+    /// It comes to the disk with the next [`Store::sync_all`], after the raw files it
+    /// speaks of: a session file never names a source that is not there.
     pub fn put_session(&self, file: &SessionFile) -> Result<bool, Error> {
-        let file = file.kept();
-        match self.session(&file.key) {
-            Ok(old) if old.as_ref() == Some(&file) => return Ok(false),
-            // A file that cannot be read is as good as none: it is made anew.
-            Ok(_) | Err(Error::Damaged { .. }) => {}
-            Err(error) => return Err(error),
-        }
-        self.waiting().insert(file.key.clone(), file);
-        Ok(true)
+        let path = self.session_path(&file.key);
+        let bytes = file.encode().map_err(|error| Error::io("write", &path)(error.into()))?;
+        self.put_document(&SESSIONS, &file.key, bytes)
     }
 
     /// Removes the file of a session; false if there was none.
     pub fn remove_session(&self, key: &SessionKey) -> Result<bool, Error> {
-        let waited = self.waiting().remove(key).is_some();
-        Ok(self.files.remove(&layout::session_file(self.root(), key), Worth::Truth)? || waited)
+        self.remove_document(&SESSIONS, key)
     }
 
     /// Removes all raw files of a session. If the session stays, put its file
@@ -186,17 +174,7 @@ impl Store {
 
     /// Every session that has a file, sorted.
     pub fn session_keys(&self) -> Result<Vec<SessionKey>, Error> {
-        let mut keys: BTreeSet<SessionKey> = self.waiting().keys().cloned().collect();
-        for (agent, folder) in self.agents(layout::SESSIONS)? {
-            for entry in entries(&folder)?.into_iter().filter(|entry| entry.is_file) {
-                match entry.name.as_deref().and_then(layout::session_name) {
-                    Some(Decoded::Id(id)) => keys.extend([SessionKey::new(agent.clone(), id)]),
-                    Some(Decoded::Cut) => keys.extend(read_session(&entry.path)?.map(|file| file.key)),
-                    None => {}
-                }
-            }
-        }
-        Ok(keys.into_iter().collect())
+        self.document_keys(&SESSIONS)
     }
 
     /// Every session that has raw files, sorted; the ids of those whose name was
@@ -216,7 +194,7 @@ impl Store {
 
     /// Whether there is nothing of any session.
     pub fn is_bare(&self) -> Result<bool, Error> {
-        for part in [layout::SESSIONS, layout::RAW] {
+        for part in [SESSIONS.folder, layout::RAW] {
             for (_, folder) in self.agents(part)? {
                 if !entries(&folder)?.is_empty() {
                     return Ok(false);
@@ -226,25 +204,30 @@ impl Store {
         Ok(self.waiting().is_empty())
     }
 
-    /// Waits until every change of truth so far is on the medium: raw files
-    /// first, then the session files that speak of them.
+    /// Waits until every change of truth so far is on the medium: raw files first, then
+    /// the documents that speak of them.
     pub fn sync_all(&self) -> Result<(), Error> {
+        self.renew_marks()?;
         let unsettled = self.standings.unsettled();
         self.files.sync(|path| match unsettled.get(path) {
             Some(commit) => self.standings.settle(&self.files, path, commit),
             None => Ok(()),
         })?;
-        let waiting: Vec<SessionFile> = self.waiting().values().cloned().collect();
-        at_once(&waiting, |file| {
-            let path = layout::session_file(self.root(), &file.key);
-            let bytes = file.encode().map_err(|error| Error::io("write", &path)(error.into()))?;
-            self.files.put(&path, &bytes, Worth::Truth)
-        })?;
+        let waiting: Vec<(PathBuf, Vec<u8>, _)> = self
+            .waiting()
+            .iter()
+            .filter_map(|((folder, key), bytes)| {
+                let kind = KINDS.iter().find(|kind| kind.folder == *folder)?;
+                Some((kind.path(self.root(), key), bytes.clone(), (*folder, key.clone())))
+            })
+            .collect();
+        self.files.put_all(&waiting, |(path, bytes, _)| (path, bytes))?;
+        self.renew_marks()?;
         self.files.sync(|_| Ok(()))?;
         let mut still = self.waiting();
-        for file in &waiting {
-            if still.get(&file.key) == Some(file) {
-                still.remove(&file.key);
+        for (_, bytes, at) in &waiting {
+            if still.get(at) == Some(bytes) {
+                still.remove(at);
             }
         }
         Ok(())
@@ -256,7 +239,7 @@ impl Store {
         Ok(found.filter_map(|Entry { name, path, .. }| Some((whole_name(&name?)?, path))).collect())
     }
 
-    pub(crate) fn waiting(&self) -> MutexGuard<'_, BTreeMap<SessionKey, SessionFile>> {
+    pub(crate) fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -269,25 +252,20 @@ pub(crate) fn whole_name(name: &str) -> Option<String> {
     }
 }
 
-/// Reads a session file, wherever it lies.
+/// Reads a session file, wherever it is.
 pub(crate) fn read_session(path: &Path) -> Result<Option<SessionFile>, Error> {
-    match fs::read(path) {
-        Ok(bytes) => match SessionFile::decode(&bytes) {
-            Ok(file) => Ok(Some(file)),
-            Err(what) => match SessionFile::newer(&bytes) {
-                Some(found) => {
-                    Err(Error::Newer { path: path.to_owned(), found, known: session_file::VERSION })
-                }
-                None => Err(Error::Damaged {
-                    path: path.to_owned(),
-                    what,
-                    help: "`retro doctor --fix` makes it anew from the raw bytes while they are there",
-                }),
-            },
+    read_regular(path)?.map(|bytes| decode_session(path, &bytes)).transpose()
+}
+
+fn decode_session(path: &Path, bytes: &[u8]) -> Result<SessionFile, Error> {
+    SessionFile::decode(bytes).map_err(|what| match SessionFile::newer(bytes) {
+        Some(found) => Error::Newer { path: path.to_owned(), found, known: session_file::VERSION },
+        None => Error::Damaged {
+            path: path.to_owned(),
+            what,
+            help: "`retro doctor --fix` makes it again from the raw bytes while they are there",
         },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io("read", path)(error)),
-    }
+    })
 }
 
 /// Whether a name is that of a file being written beside its place.

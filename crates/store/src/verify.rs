@@ -10,10 +10,10 @@ use std::path::PathBuf;
 
 use crate::archive::commit::Commit;
 use crate::archive::tail::{self, Depth};
-use crate::error::{REBUILD, RESTORE};
+use crate::documents::{KINDS, Kind, SESSIONS, read_regular};
+use crate::error::{REBUILD, RESTORE, RESTORE_LEDGER};
 use crate::files::{Entry, entries};
-use crate::layout::{self, INDEX, LEDGER, RAW, SESSIONS, Slot};
-use crate::ledger;
+use crate::layout::{self, INDEX, RAW, Slot};
 use crate::names::{self, Decoded, SHARED};
 use crate::store::{is_part, read_session, whole_name};
 use crate::{Error, Index, SessionFile, Store, head};
@@ -56,8 +56,9 @@ impl Store {
             walk.problem(self.root().join(layout::HEAD), error);
         }
         walk.raw()?;
-        walk.sessions()?;
-        walk.ledgers()?;
+        for kind in KINDS.iter().filter(|kind| kind.is_truth()) {
+            walk.documents(kind)?;
+        }
         if deep {
             walk.index()?;
         }
@@ -79,26 +80,42 @@ const STRANGE: &str = "retro did not make it and leaves it alone";
 const UNFINISHED: &str = "the next sync takes care of it";
 
 impl Walk<'_> {
-    fn sessions(&mut self) -> Result<(), Error> {
-        for (agent, folder) in self.folders(SESSIONS)? {
-            (self.progress)(&format!("sessions of {agent}"));
+    fn documents(&mut self, kind: &Kind) -> Result<(), Error> {
+        for (agent, folder) in self.folders(kind.folder)? {
+            (self.progress)(&format!("{} of {agent}", kind.folder));
             for entry in entries(&folder)? {
                 if is_part(&entry) {
                     self.note(&entry, "is a write that was not finished", UNFINISHED);
                     continue;
                 }
-                let decoded = entry.name.as_deref().and_then(layout::session_name);
+                let decoded = entry.name.as_deref().and_then(|name| kind.decode(name));
                 let (Some(decoded), true) = (decoded, entry.is_file) else {
-                    self.note(&entry, "is no session file", STRANGE);
+                    self.note(&entry, &format!("does not belong in {}", kind.folder), STRANGE);
                     continue;
                 };
                 self.report.checked += 1;
-                match read_session(&entry.path) {
-                    Ok(Some(file)) => self.session(&entry, &agent, &decoded, &file),
-                    Ok(None) => {}
-                    Err(error) => self.problem(entry.path, error),
+                self.document(kind, &entry, &agent, &decoded)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn document(&mut self, kind: &Kind, entry: &Entry, agent: &str, name: &Decoded) -> Result<(), Error> {
+        if *kind == SESSIONS {
+            match read_session(&entry.path) {
+                Ok(Some(file)) => self.session(entry, agent, name, &file),
+                Ok(None) => {}
+                Err(error) => self.problem(entry.path.clone(), error),
+            }
+            return Ok(());
+        }
+        match read_regular(&entry.path) {
+            Ok(bytes) => {
+                if let Some(what) = bytes.and_then(|bytes| kind.check(&bytes)) {
+                    self.found(entry.path.clone(), what, RESTORE_LEDGER);
                 }
             }
+            Err(error) => self.problem(entry.path.clone(), error),
         }
         Ok(())
     }
@@ -106,7 +123,7 @@ impl Walk<'_> {
     fn session(&mut self, entry: &Entry, agent: &str, name: &Decoded, file: &SessionFile) {
         let fits = match name {
             Decoded::Id(id) => file.key == SessionKey::new(agent, id),
-            Decoded::Cut => layout::session_file(self.store.root(), &file.key) == entry.path,
+            Decoded::Cut => self.store.session_path(&file.key) == entry.path,
         };
         if !fits {
             let what = format!("it says that it is the file of {}", file.key);
@@ -126,18 +143,6 @@ impl Walk<'_> {
                 self.found(path, format!("the session file lists {slot}, and it is not there"), RESTORE);
             }
         }
-    }
-
-    fn ledgers(&mut self) -> Result<(), Error> {
-        for (_, folder) in self.folders(LEDGER)? {
-            for entry in entries(&folder)?.into_iter().filter(|entry| entry.is_file && !is_part(entry)) {
-                self.report.checked += 1;
-                if let Err(error) = ledger::read(&entry.path) {
-                    self.problem(entry.path, error);
-                }
-            }
-        }
-        Ok(())
     }
 
     fn raw(&mut self) -> Result<(), Error> {
@@ -218,6 +223,9 @@ impl Walk<'_> {
     fn folders(&mut self, folder: &str) -> Result<Vec<(String, PathBuf)>, Error> {
         let mut folders = Vec::new();
         for entry in entries(&self.store.root().join(folder))? {
+            if entry.is_file && entry.name.as_deref() == Some(layout::MARK) {
+                continue;
+            }
             match entry.name.as_deref().and_then(whole_name).filter(|_| entry.is_dir) {
                 Some(agent) => folders.push((agent, entry.path)),
                 None => self.note(&entry, "is no folder of an agent", STRANGE),

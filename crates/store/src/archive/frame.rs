@@ -30,6 +30,11 @@ impl Packer {
         Packer::new(FAST, false, false, last)
     }
 
+    /// For frames after `last`, small: of a source that is old when it is first seen.
+    pub(crate) fn growing_small(last: Option<Commit>) -> io::Result<Packer> {
+        Packer::new(SMALL, true, false, last)
+    }
+
     /// For a whole file that is put in its place at once.
     pub(crate) fn replacing() -> io::Result<Packer> {
         Packer::new(FAST, false, true, None)

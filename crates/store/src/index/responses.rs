@@ -13,6 +13,7 @@ use super::sealed::{seal, unseal};
 use super::{Index, Writer};
 use crate::Error;
 use crate::files::at_once;
+use crate::layout::INDEX;
 use packed::{Head, key_hash};
 
 /// A piece of a ledger, and which answers it tells of.
@@ -165,6 +166,7 @@ impl Writer<'_> {
         self.run("INSERT INTO cells (stamp, body) VALUES (?1, ?2)", (stamp, seal(body)))
     }
 
+    /// Says that a row of a ledger changes.
     fn bump_responses(&self) -> Result<(), Error> {
         self.run(
             "INSERT INTO meta (key, value) VALUES ('responses_version', 1) \
@@ -174,29 +176,58 @@ impl Writer<'_> {
     }
 
     /// Puts the rows of a session in the place of those it had.
-    pub fn put_responses<R: Borrow<LedgerRow>>(&self, key: &SessionKey, rows: &[R]) -> Result<(), Error> {
+    pub fn put_responses(&self, key: &SessionKey, rows: &Responses) -> Result<(), Error> {
         self.clear_responses(key)?;
         self.add_responses(key, rows)
     }
 
     /// Drops the rows of a session.
-    pub fn clear_responses(&self, key: &SessionKey) -> Result<(), Error> {
+    pub(super) fn clear_responses(&self, key: &SessionKey) -> Result<(), Error> {
         self.bump_responses()?;
         self.run("DELETE FROM ledgers WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))
     }
 
     /// Adds rows to those a session has.
-    pub fn add_responses<R: Borrow<LedgerRow>>(&self, key: &SessionKey, rows: &[R]) -> Result<(), Error> {
+    pub fn add_responses(&self, key: &SessionKey, rows: &Responses) -> Result<(), Error> {
+        for PackedRows { count, head, rows } in &rows.0 {
+            self.bump_responses()?;
+            self.run(
+                "INSERT INTO ledgers (agent, session, count, head, rows) VALUES (?1, ?2, ?3, ?4, ?5)",
+                (&key.agent, &key.id, count, head, rows),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Rows of a session as the index keeps them. Packed they take a tenth of the memory.
+#[derive(Default)]
+pub struct Responses(Vec<PackedRows>);
+
+struct PackedRows {
+    count: i64,
+    head: Vec<u8>,
+    rows: Vec<u8>,
+}
+
+impl Responses {
+    /// All rows of a session.
+    pub fn of<R: Borrow<LedgerRow>>(rows: &[R]) -> Result<Responses, Error> {
+        let mut all = Responses::default();
+        all.add(rows)?;
+        Ok(all)
+    }
+
+    /// Adds the next rows.
+    pub fn add<R: Borrow<LedgerRow>>(&mut self, rows: &[R]) -> Result<(), Error> {
         if rows.is_empty() {
             return Ok(());
         }
-        self.bump_responses()?;
-        let packed = packed::pack(rows).map_err(|error| Error::index(self.path())(unwritable(error)))?;
+        let path = std::path::Path::new(INDEX);
+        let packed = packed::pack(rows).map_err(|error| Error::index(path)(unwritable(error)))?;
         let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
-        self.run(
-            "INSERT INTO ledgers (agent, session, count, head, rows) VALUES (?1, ?2, ?3, ?4, ?5)",
-            (&key.agent, &key.id, count, Head::of(rows).pack(), packed),
-        )
+        self.0.push(PackedRows { count, head: Head::of(rows).pack(), rows: packed });
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::layout::source_key;
 
@@ -96,28 +97,34 @@ pub struct SessionRow {
     pub links: BTreeSet<Link>,
     /// The newest reading of each window of the account's allowance.
     pub limits: BTreeMap<String, LimitReading>,
+    /// Names the captured bytes that its events are made of: equal content, equal events.
+    pub content: String,
 }
 
-/// A message that opens a turn.
+/// A turn: a message that opens it, and everything that follows on its thread up to
+/// the next one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnRow {
     /// Whose session.
     pub agent: String,
     /// Which session.
     pub session: String,
-    /// What makes it the same message when it stands in the log twice.
-    pub identity: String,
-    /// The address of its record as a text that sorts: of two with one identity
-    /// the smaller stays.
-    pub place: String,
-    /// Its event.
+    /// Id of the event that opens it. Never changes, so it names the turn.
     pub event: String,
     /// Line of work.
     pub thread: String,
-    /// When, if the log tells.
-    pub ts: Option<Timestamp>,
-    /// Its words, shortened.
-    pub text: Option<String>,
+    /// Its number on that thread, from 1.
+    pub number: u32,
+    /// Time of its first event that has one.
+    pub started_at: Option<Timestamp>,
+    /// Time of its last event that has one.
+    pub ended_at: Option<Timestamp>,
+    /// Id of its last event.
+    pub last: String,
+    /// Events in it, the opener included.
+    pub events: u64,
+    /// False on a branch that was rewound.
+    pub live: bool,
 }
 
 /// A file that could not be read.
@@ -134,13 +141,39 @@ pub struct FailureRow {
 }
 
 pub(super) const SOURCE: &str = "agent, session, source, revision, kind, format, end, line_end, records, \
-                                 parser_version, state, tail_hash, facts";
-pub(super) const SESSION: &str = "agent, id, title, title_rank, project, cwd, branch, started_at, ended_at, parent, bytes, mtime_ns, links, limits";
-pub(super) const TURN: &str = "agent, session, identity, place, event, thread, ts, text";
+                                 parser_version, state, tail_hash, facts, seal";
+pub(super) const SESSION: &str = "agent, id, title, title_rank, project, cwd, branch, started_at, ended_at, parent, bytes, mtime_ns, links, limits, content";
+pub(super) const TURN: &str =
+    "agent, session, event, thread, number, started_at, ended_at, last, events, live";
 pub(super) const FAILURE: &str = "path, agent, reason, at";
 
 impl SourceRow {
-    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
+    /// A hash of everything in the row. SQLite does not notice when the disk changes a
+    /// cell, and what is appended to a source rests on this row.
+    pub(super) fn seal(&self) -> i64 {
+        let mut hash = Xxh3::new();
+        for text in [&self.agent, &self.session, self.source.as_str(), &self.format, &self.facts] {
+            hash.update(&(text.len() as u64).to_le_bytes());
+            hash.update(text.as_bytes());
+        }
+        for number in
+            [u64::from(self.revision), self.end, self.line_end, self.records, u64::from(self.parser_version)]
+        {
+            hash.update(&number.to_le_bytes());
+        }
+        hash.update(&(self.state.len() as u64).to_le_bytes());
+        hash.update(&self.state);
+        hash.update(&self.tail_hash);
+        hash.digest().cast_signed()
+    }
+
+    /// Reads a row; nothing if it is not what was written.
+    pub(super) fn read_sealed(row: &Row<'_>) -> rusqlite::Result<Option<SourceRow>> {
+        let seal: i64 = row.get(13)?;
+        Ok(SourceRow::read(row).ok().filter(|row| row.seal() == seal))
+    }
+
+    fn read(row: &Row<'_>) -> rusqlite::Result<SourceRow> {
         Ok(SourceRow {
             agent: row.get(0)?,
             session: row.get(1)?,
@@ -177,6 +210,7 @@ impl SessionRow {
             mtime_ns: 0,
             links: BTreeSet::new(),
             limits: BTreeMap::new(),
+            content: String::new(),
         }
     }
 
@@ -205,6 +239,7 @@ impl SessionRow {
                 .get::<_, Option<String>>(13)?
                 .and_then(|text| serde_json::from_str(&text).ok())
                 .unwrap_or_default(),
+            content: row.get(14)?,
         })
     }
 }
@@ -214,12 +249,14 @@ impl TurnRow {
         Ok(TurnRow {
             agent: row.get(0)?,
             session: row.get(1)?,
-            identity: row.get(2)?,
-            place: row.get(3)?,
-            event: row.get(4)?,
-            thread: row.get(5)?,
-            ts: time(row, 6)?,
-            text: row.get(7)?,
+            event: row.get(2)?,
+            thread: row.get(3)?,
+            number: row.get(4)?,
+            started_at: time(row, 5)?,
+            ended_at: time(row, 6)?,
+            last: row.get(7)?,
+            events: unsigned(row, 8)?,
+            live: row.get(9)?,
         })
     }
 }
@@ -236,7 +273,7 @@ pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::cast_unsigned)
 }
 
-fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
     Ok(row.get::<_, Option<i64>>(column)?.and_then(Timestamp::from_millis))
 }
 

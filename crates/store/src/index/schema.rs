@@ -1,8 +1,8 @@
-//! The tables. Their number is raised with every change; an index of another
-//! number is made anew.
+//! The tables. Their number is raised with every change; an index with an older
+//! number is rebuilt.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 6;
+pub(super) const SCHEMA: u32 = 7;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -17,27 +17,44 @@ CREATE TABLE IF NOT EXISTS sources (
     agent TEXT NOT NULL, session TEXT NOT NULL, source TEXT NOT NULL, revision INTEGER NOT NULL,
     kind TEXT NOT NULL, format TEXT NOT NULL, end INTEGER NOT NULL, line_end INTEGER NOT NULL,
     records INTEGER NOT NULL, parser_version INTEGER NOT NULL, state BLOB NOT NULL, tail_hash BLOB NOT NULL,
-    facts TEXT NOT NULL,
+    facts TEXT NOT NULL, seal INTEGER NOT NULL,
     PRIMARY KEY (agent, session, source, revision)
 );
 
 CREATE TABLE IF NOT EXISTS sessions (
     agent TEXT NOT NULL, id TEXT NOT NULL, title TEXT, title_rank TEXT, project TEXT, cwd TEXT, branch TEXT,
     started_at INTEGER, ended_at INTEGER, parent TEXT, bytes INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
-    links TEXT NOT NULL, limits TEXT,
+    links TEXT NOT NULL, limits TEXT, content TEXT NOT NULL, disk_bytes INTEGER NOT NULL, changed INTEGER NOT NULL,
     PRIMARY KEY (agent, id)
 );
-
-CREATE TABLE IF NOT EXISTS stages (
-    agent TEXT NOT NULL, session TEXT NOT NULL, stage TEXT NOT NULL, version INTEGER NOT NULL, input TEXT NOT NULL,
-    PRIMARY KEY (stage, agent, session)
-) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS sessions_by_change ON sessions (changed);
+CREATE INDEX IF NOT EXISTS sessions_by_parent ON sessions (agent, parent) WHERE parent IS NOT NULL;
 
 CREATE TABLE IF NOT EXISTS turns (
-    agent TEXT NOT NULL, session TEXT NOT NULL, identity TEXT NOT NULL, place TEXT NOT NULL, event TEXT NOT NULL,
-    thread TEXT NOT NULL, ts INTEGER, text TEXT,
-    PRIMARY KEY (agent, session, identity)
-);
+    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, thread TEXT NOT NULL, number INTEGER NOT NULL,
+    started_at INTEGER, ended_at INTEGER, last TEXT NOT NULL, events INTEGER NOT NULL, live INTEGER NOT NULL,
+    changed INTEGER NOT NULL,
+    PRIMARY KEY (agent, session, event)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS turns_by_change ON turns (changed);
+
+CREATE TABLE IF NOT EXISTS removed (
+    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, changed INTEGER NOT NULL,
+    PRIMARY KEY (agent, session, event)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS removed_by_change ON removed (changed);
+
+CREATE TABLE IF NOT EXISTS stages (
+    agent TEXT NOT NULL, session TEXT NOT NULL, stage TEXT NOT NULL, stamp TEXT NOT NULL, output TEXT NOT NULL,
+    PRIMARY KEY (agent, session, stage)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS due (
+    agent TEXT NOT NULL, session TEXT NOT NULL, stage TEXT NOT NULL, at INTEGER NOT NULL, behind INTEGER NOT NULL,
+    PRIMARY KEY (agent, session, stage)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS due_by_time ON due (at);
+CREATE INDEX IF NOT EXISTS due_behind ON due (stage) WHERE behind = 1;
 
 CREATE TABLE IF NOT EXISTS ledgers (
     agent TEXT NOT NULL, session TEXT NOT NULL, count INTEGER NOT NULL, head BLOB NOT NULL, rows BLOB NOT NULL

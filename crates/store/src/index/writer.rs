@@ -2,20 +2,23 @@
 
 use retro_model::{SessionKey, Timestamp};
 use retro_text::redact;
-use rusqlite::{Connection, Params, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, Params, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::path::Path;
 
-use super::place;
 use super::rows::{self, path_bytes};
-use super::{Index, PlaceRow, SessionRow, SourceRow, TurnRow};
+use super::{DISK_BYTES, place};
+use super::{Index, PlaceRow, SessionRow, SourceRow};
 use crate::Error;
 
 /// A transaction that is open.
 pub struct Writer<'a> {
-    connection: &'a Connection,
-    path: &'a Path,
+    pub(super) connection: &'a Connection,
+    pub(super) path: &'a Path,
+    /// The number of this transaction among all that changed something, once it has one.
+    pub(super) change: Cell<Option<i64>>,
 }
 
 impl Index {
@@ -29,10 +32,7 @@ impl Index {
         &self,
         work: impl FnOnce(&Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let writer = Writer { connection: &self.connection, path: &self.path };
-        if !self.connection.is_autocommit() {
-            return writer.nested(work);
-        }
+        let writer = Writer { connection: &self.connection, path: &self.path, change: Cell::new(None) };
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(Error::index(&self.path))?;
         let value = work(&writer)?;
@@ -42,21 +42,8 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Does `work` inside a transaction that is open already: if it fails, nothing of
-    /// it stays, but what the others did before does.
-    fn nested<T, E: From<Error>>(&self, work: impl FnOnce(&Self) -> Result<T, E>) -> Result<T, E> {
-        let run = |text| self.connection.execute_batch(text).map_err(Error::index(self.path));
-        run("SAVEPOINT nested")?;
-        let result = work(self);
-        if result.is_err() {
-            run("ROLLBACK TO nested")?;
-        }
-        run("RELEASE nested")?;
-        result
-    }
-
-    /// Keeps the stamp of a file, unless its path holds a secret, which may stand
-    /// nowhere but in raw: without a stamp the file is looked at in every sync.
+    /// Keeps the stamp of a file, unless its path holds a secret, which may be nowhere
+    /// but in raw. Without a stamp the file is read in every sync.
     pub fn put_place(&self, row: &PlaceRow) -> Result<(), Error> {
         if matches!(without_secrets(&row.path), Cow::Owned(_)) {
             return Ok(());
@@ -80,107 +67,91 @@ impl Writer<'_> {
     pub fn put_source(&self, row: &SourceRow) -> Result<(), Error> {
         self.run(
             &format!(
-                "REPLACE INTO sources ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                "REPLACE INTO sources ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
                 rows::SOURCE
             ),
-            (
-                &row.agent,
-                &row.session,
+            params![
+                row.agent,
+                row.session,
                 row.source.as_str(),
                 row.revision,
                 name(&row.kind),
-                &row.format,
+                row.format,
                 row.end.cast_signed(),
                 row.line_end.cast_signed(),
                 row.records.cast_signed(),
                 row.parser_version,
-                &row.state,
-                &row.tail_hash,
-                &row.facts,
-            ),
+                row.state,
+                row.tail_hash,
+                row.facts,
+                row.seal(),
+            ],
         )
     }
 
-    /// Keeps what lists show of a session.
+    /// Keeps what lists show of a session. It counts as changed if the row differs.
     pub fn put_session(&self, row: &SessionRow) -> Result<(), Error> {
+        let key = row.key();
+        self.note_present(&key, "")?;
+        let columns = rows::SESSION;
         self.run(
             &format!(
-                "REPLACE INTO sessions ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-                rows::SESSION
+                "INSERT INTO sessions ({columns}, disk_bytes, changed)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, 0, ?16)
+                 ON CONFLICT (agent, id) DO UPDATE SET {}, changed = excluded.changed",
+                excluded(columns)
             ),
-            (
-                &row.agent,
-                &row.id,
-                &row.title,
+            params![
+                row.agent,
+                row.id,
+                row.title,
                 row.title_rank.as_ref().map(name),
-                &row.project,
-                &row.cwd,
-                &row.branch,
+                row.project,
+                row.cwd,
+                row.branch,
                 row.started_at.map(Timestamp::as_millis),
                 row.ended_at.map(Timestamp::as_millis),
-                &row.parent,
+                row.parent,
                 row.bytes.cast_signed(),
                 row.mtime_ns,
                 serde_json::to_string(&row.links).unwrap_or_default(),
                 (!row.limits.is_empty()).then(|| serde_json::to_string(&row.limits).ok()).flatten(),
-            ),
+                row.content,
+                self.change()?,
+            ],
         )
     }
 
-    /// Drops everything that stands here of a session, its files' stamps too.
+    /// Keeps how much room the files of a session take, and with it the sum of all.
+    pub fn put_disk_bytes(&self, key: &SessionKey, bytes: u64) -> Result<(), Error> {
+        let of_session = "SELECT disk_bytes FROM sessions WHERE agent = ?1 AND id = ?2";
+        let before = || {
+            let mut statement = self.connection.prepare_cached(of_session)?;
+            statement.query_row((&key.agent, &key.id), |row| row.get::<_, i64>(0)).optional()
+        };
+        let before = before().map_err(Error::index(self.path))?.unwrap_or(0);
+        let bytes = bytes.cast_signed();
+        self.run(
+            "UPDATE sessions SET disk_bytes = ?3 WHERE agent = ?1 AND id = ?2",
+            (&key.agent, &key.id, bytes),
+        )?;
+        self.add_meta(DISK_BYTES, bytes - before)
+    }
+
+    /// Drops everything the index has of a session, its files' stamps too.
     pub fn forget_session(&self, key: &SessionKey) -> Result<(), Error> {
+        self.put_disk_bytes(key, 0)?;
         self.run("DELETE FROM places WHERE owner = ?1", [place::owner_of(key)])?;
         for text in [
             "DELETE FROM sources WHERE agent = ?1 AND session = ?2",
             "DELETE FROM sessions WHERE agent = ?1 AND id = ?2",
-            "DELETE FROM stages WHERE agent = ?1 AND session = ?2",
         ] {
             self.run(text, (&key.agent, &key.id))?;
         }
+        self.clear_progress(key)?;
         self.clear_responses(key)?;
-        self.clear_turns(key)
-    }
-
-    /// Keeps which version of a stage was run on a session, and on what.
-    pub fn put_stage(&self, key: &SessionKey, stage: &str, version: u32, input: &str) -> Result<(), Error> {
-        self.run(
-            "REPLACE INTO stages (agent, session, stage, version, input) VALUES (?1, ?2, ?3, ?4, ?5)",
-            (&key.agent, &key.id, stage, version, input),
-        )
-    }
-
-    /// Forgets that a stage ever ran.
-    pub fn clear_stage(&self, stage: &str) -> Result<(), Error> {
-        self.run("DELETE FROM stages WHERE stage = ?1", [stage])
-    }
-
-    /// Keeps a message that opens a turn. If the same message is known from an
-    /// earlier record, that one stays.
-    pub fn put_turn(&self, row: &TurnRow) -> Result<(), Error> {
-        self.run(
-            &format!(
-                "INSERT INTO turns ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-                 ON CONFLICT (agent, session, identity) DO UPDATE SET place = excluded.place,
-                 event = excluded.event, thread = excluded.thread, ts = excluded.ts, text = excluded.text
-                 WHERE excluded.place <= turns.place",
-                rows::TURN
-            ),
-            (
-                &row.agent,
-                &row.session,
-                &row.identity,
-                &row.place,
-                &row.event,
-                &row.thread,
-                row.ts.map(Timestamp::as_millis),
-                &row.text,
-            ),
-        )
-    }
-
-    /// Drops the turns of a session.
-    pub fn clear_turns(&self, key: &SessionKey) -> Result<(), Error> {
-        self.run("DELETE FROM turns WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))
+        self.clear_turns(key)?;
+        self.note_removed(key, "")
     }
 
     /// Remembers that a file could not be read.
@@ -201,9 +172,13 @@ impl Writer<'_> {
         self.run("REPLACE INTO meta (key, value) VALUES (?1, ?2)", (key, value))
     }
 
-    /// Where the database lies.
-    pub(super) fn path(&self) -> &Path {
-        self.path
+    /// Adds to a number remembered under a name.
+    fn add_meta(&self, key: &str, more: i64) -> Result<(), Error> {
+        self.run(
+            "INSERT INTO meta (key, value) VALUES (?1, ?2) \
+             ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + ?2",
+            (key, more),
+        )
     }
 
     pub(super) fn run(&self, text: &str, params: impl Params) -> Result<(), Error> {
@@ -212,7 +187,13 @@ impl Writer<'_> {
     }
 }
 
-/// A path as it may be told; the same one if it holds no secret.
+/// Assignments that take every column from the row that was to be inserted.
+fn excluded(columns: &str) -> String {
+    let columns = columns.split(',').map(str::trim);
+    columns.map(|column| format!("{column} = excluded.{column}")).collect::<Vec<_>>().join(", ")
+}
+
+/// A path without secrets; the same one if it holds no secret.
 fn without_secrets(path: &Path) -> Cow<'_, Path> {
     let text = path.to_string_lossy();
     let clean = redact(&text);

@@ -132,4 +132,9 @@ impl Disk for FailingDisk {
         self.step("sync_dir", path)?;
         std::fs::metadata(path).map(drop)
     }
+
+    fn sync_everything(&self, root: &Path) -> io::Result<bool> {
+        self.step("sync_everything", root)?;
+        Ok(true)
+    }
 }

@@ -106,6 +106,10 @@ impl Disk for FullDisk {
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         std::fs::metadata(path).map(drop)
     }
+
+    fn sync_everything(&self, _root: &Path) -> io::Result<bool> {
+        Ok(true)
+    }
 }
 
 #[cfg(test)]

@@ -370,6 +370,15 @@ impl Disk for PowerDisk {
         });
         Ok(())
     }
+
+    fn sync_everything(&self, root: &Path) -> io::Result<bool> {
+        self.disk.sync_everything(root)?;
+        let mut medium = self.medium();
+        let Medium { contents, changes, lasting, .. } = &mut *medium;
+        contents.iter_mut().for_each(Content::settle);
+        changes.drain(..).for_each(|change| change.apply(lasting));
+        Ok(true)
+    }
 }
 
 #[cfg(test)]

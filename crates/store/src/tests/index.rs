@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::{Error, FailureRow, PlaceRow, SessionRow, SourceRow, TurnRow};
+use crate::{Changes, Error, FailureRow, Made, Mark, PlaceRow, Responses, SessionRow, SourceRow, TurnRow};
 
 fn place(path: &str) -> PlaceRow {
     PlaceRow {
@@ -39,16 +39,18 @@ fn source(source: SourceKey) -> SourceRow {
     }
 }
 
-fn turn(place: &str, text: &str) -> TurnRow {
+fn turn(event: &str, number: u32, events: u64) -> TurnRow {
     TurnRow {
-        agent: "claude".to_owned(),
-        session: "s-1".to_owned(),
-        identity: "uuid-1".to_owned(),
-        place: place.to_owned(),
-        event: format!("m:{place}"),
+        agent: key().agent,
+        session: key().id,
+        event: event.to_owned(),
         thread: "main".to_owned(),
-        ts: Timestamp::from_millis(5),
-        text: Some(text.to_owned()),
+        number,
+        started_at: Timestamp::from_millis(5),
+        ended_at: Timestamp::from_millis(9),
+        last: "m:9".to_owned(),
+        events,
+        live: true,
     }
 }
 
@@ -76,8 +78,9 @@ fn a_question_about_today_gets_the_rows_of_today_and_their_copies() {
     let (one, two) = (SessionKey::new("claude", "one"), SessionKey::new("claude", "two"));
     index
         .write(|writer| {
-            writer.put_responses(&one, &[answer("a", "m:1", 10), answer("b", "m:2", 100)])?;
-            writer.put_responses(&two, &[answer("b", "m:1", 20), answer("c", "m:2", 30)])
+            let rows = Responses::of(&[answer("a", "m:1", 10), answer("b", "m:2", 100)])?;
+            writer.put_responses(&one, &rows)?;
+            writer.put_responses(&two, &Responses::of(&[answer("b", "m:1", 20), answer("c", "m:2", 30)])?)
         })
         .unwrap();
     let at = |ms| Timestamp::from_millis(ms).unwrap();
@@ -106,7 +109,10 @@ fn an_index_opened_to_read_is_there_or_not_and_never_made() {
     store.index().unwrap().write(|writer| writer.put_session(&SessionRow::new(&key()))).unwrap();
     let index = store.index_to_read().unwrap();
     assert_eq!(index.session_rows().unwrap().len(), 1);
-    assert!(index.write(|writer| writer.clear_turns(&key())).is_err(), "it cannot be changed");
+    assert!(
+        index.write(|writer| writer.put_turns(&key(), &[turn("m:1", 1, 1)])).is_err(),
+        "it cannot be changed"
+    );
 }
 
 #[test]
@@ -122,6 +128,7 @@ fn rows_come_back_as_they_went_in() {
         limits: [("codex/primary".to_owned(), limit())].into(),
         ..SessionRow::new(&key())
     };
+    let made = Made { stamp: "input".to_owned(), output: "document".to_owned() };
     let failure = FailureRow {
         path: "f".into(),
         agent: "codex".into(),
@@ -136,7 +143,8 @@ fn rows_come_back_as_they_went_in() {
             writer.put_source(&source(SourceKey::new("z")))?;
             writer.put_source(&source(SourceKey::main()))?;
             writer.put_session(&session)?;
-            writer.put_stage(&key(), "turns", 4, "input")?;
+            writer.put_made(&key(), "turns", &made)?;
+            writer.put_due(&key(), "later", 7, true)?;
             writer.put_failure(&failure.path, &failure.agent, &failure.reason, failure.at)?;
             writer.put_failure(Path::new("g"), "codex", "gone", failure.at)?;
             writer.clear_failure(Path::new("g"))
@@ -150,25 +158,135 @@ fn rows_come_back_as_they_went_in() {
     assert_eq!(index.sources_of(&key()).unwrap(), [source(SourceKey::main()), source(SourceKey::new("z"))]);
     assert_eq!(index.session_rows().unwrap(), std::slice::from_ref(&session));
     assert_eq!(index.session_row(&key()).unwrap(), Some(session));
-    assert_eq!(index.stage_rows("turns").unwrap(), [(key(), (4, "input".to_owned()))].into());
-    assert_eq!(index.stage_rows("other").unwrap(), [].into());
+    assert_eq!(index.made_by("turns").unwrap(), [(key(), made.clone())].into());
+    assert_eq!(index.made(&key(), "turns").unwrap(), Some(made));
+    assert_eq!(index.made_by("other").unwrap(), [].into());
+    assert_eq!(index.due(6).unwrap(), [].into());
+    assert_eq!(index.due(7).unwrap(), [(key(), vec!["later".to_owned()])].into());
+    assert_eq!(index.behind("later").unwrap(), [key()]);
     assert_eq!(index.failures().unwrap(), [failure]);
     assert_eq!(index.meta("k").unwrap().as_deref(), Some("v"));
 
     index.write(|writer| writer.forget_session(&key())).unwrap();
     assert!(index.stamps().unwrap().is_empty() && index.session_rows().unwrap().is_empty());
-    assert!(index.stage_rows("turns").unwrap().is_empty());
+    assert!(index.made_by("turns").unwrap().is_empty() && index.due(i64::MAX).unwrap().is_empty());
 }
 
 #[test]
-fn of_one_message_the_earliest_record_stays() {
-    let rows = [turn("2", "first"), turn("3", "copy"), turn("2", "first, whole")];
-    for order in [[0, 1, 2], [1, 0, 2], [0, 2, 1]] {
-        let (_folder, store) = store();
-        let index = store.index().unwrap();
-        index.write(|writer| order.iter().try_for_each(|at| writer.put_turn(&rows[*at]))).unwrap();
-        assert_eq!(index.turns_of(&key()).unwrap(), [turn("2", "first, whole")]);
-    }
+fn a_consumer_learns_what_changed_and_what_is_gone_and_nothing_else() {
+    let (_folder, store) = store();
+    let index = store.index().unwrap();
+    let other = SessionKey::new("codex", "other");
+    let session = |key: &SessionKey| SessionRow { title: Some("t".to_owned()), ..SessionRow::new(key) };
+    index
+        .write(|writer| {
+            writer.put_session(&session(&key()))?;
+            writer.put_session(&session(&other))?;
+            writer.put_turns(&key(), &[turn("m:1", 1, 3), turn("m:5", 2, 1)])
+        })
+        .unwrap();
+    let first = index.changes_since(&Mark::default()).unwrap();
+    assert!(first.starts_over);
+    assert_eq!((first.sessions.len(), first.turns.len()), (2, 2));
+    let seen = first.mark;
+    let nothing = index.changes_since(&seen).unwrap();
+    assert_eq!(nothing, Changes { mark: seen.clone(), ..Changes::default() });
+
+    // One turn grew, one is gone, one is new; the session that nothing happened to is not named.
+    index
+        .write(|writer| {
+            writer.put_session(&session(&key()))?;
+            writer.put_turns(&key(), &[turn("m:1", 1, 4), turn("m:7", 2, 1)])
+        })
+        .unwrap();
+    let changes = index.changes_since(&seen).unwrap();
+    assert_eq!(changes.sessions, [key()]);
+    assert_eq!(changes.turns, [(key(), "m:1".to_owned()), (key(), "m:7".to_owned())]);
+    assert_eq!(changes.removed_turns, [(key(), "m:5".to_owned())]);
+    assert!(!changes.starts_over && changes.removed_sessions.is_empty());
+    let seen = changes.mark;
+
+    index.write(|writer| writer.put_turns(&key(), &[turn("m:1", 1, 4), turn("m:7", 2, 1)])).unwrap();
+    assert_eq!(index.changes_since(&seen).unwrap().turns, [], "what is the same did not change");
+
+    index.write(|writer| writer.forget_session(&key())).unwrap();
+    let changes = index.changes_since(&seen).unwrap();
+    assert_eq!((changes.removed_sessions, changes.removed_turns), (vec![key()], vec![]));
+    index.write(|writer| writer.put_session(&session(&key()))).unwrap();
+    let changes = index.changes_since(&seen).unwrap();
+    assert_eq!((changes.sessions, changes.removed_sessions), (vec![key()], vec![]), "it is back");
+
+    // A write that failed changed nothing.
+    let seen = index.mark().unwrap();
+    let failed = index.write(|writer| {
+        writer.put_session(&session(&SessionKey::new("codex", "third")))?;
+        Err::<(), _>(Error::Missing("x".into()))
+    });
+    assert!(failed.is_err());
+    assert_eq!(index.mark().unwrap(), seen);
+
+    // Another index is another series.
+    drop(index);
+    let index = store.index_anew().unwrap();
+    let changes = index.changes_since(&seen).unwrap();
+    assert!(changes.starts_over && changes.sessions.is_empty());
+    assert_ne!(changes.mark.series, seen.series);
+}
+
+#[test]
+fn one_snapshot_spans_several_questions() {
+    let (_folder, store) = store();
+    let (index, writer) = (store.index().unwrap(), again(&store).index().unwrap());
+    let put =
+        |id: &str| writer.write(|open| open.put_session(&SessionRow::new(&SessionKey::new("claude", id))));
+    put("one").unwrap();
+    let snapshot = index.snapshot().unwrap();
+    assert_eq!(snapshot.session_rows().unwrap().len(), 1);
+    put("two").unwrap();
+    assert_eq!(snapshot.session_rows().unwrap().len(), 1, "written meanwhile");
+    drop(snapshot);
+    assert_eq!(index.session_rows().unwrap().len(), 2);
+}
+
+#[test]
+fn the_sum_of_sizes_follows_every_session() {
+    let (_folder, store) = store();
+    let index = store.index().unwrap();
+    let other = SessionKey::new("codex", "other");
+    let put = |key: &SessionKey, bytes| {
+        let written = index.write(|writer| {
+            writer.put_session(&SessionRow::new(key))?;
+            writer.put_disk_bytes(key, bytes)
+        });
+        written.unwrap();
+        index.disk_bytes().unwrap()
+    };
+    assert_eq!(put(&key(), 10), 10);
+    assert_eq!(put(&other, 5), 15);
+    assert_eq!(put(&key(), 7), 12);
+    index.write(|writer| writer.forget_session(&other)).unwrap();
+    assert_eq!(index.disk_bytes().unwrap(), 7);
+}
+
+#[test]
+fn marks_tell_whether_the_index_belongs_to_the_files() {
+    let (_folder, store) = store();
+    let index = store.index().unwrap();
+    let fits = || index.marks().unwrap() == store.marks();
+    assert!(fits(), "nothing was written yet");
+    let slot = Slot::Session { key: key(), source: SourceKey::main(), revision: 1 };
+    store.archive(&slot).append(b"one\n", 1).unwrap();
+    store.sync_all().unwrap();
+    assert!(!fits(), "raw changed");
+    index.write(|writer| writer.put_marks(&store.marks())).unwrap();
+    assert!(fits());
+    store.put_session(&SessionFile::new(key())).unwrap();
+    store.sync_all().unwrap();
+    assert!(!fits(), "a session file changed");
+    index.write(|writer| writer.put_marks(&store.marks())).unwrap();
+    store.sync_all().unwrap();
+    assert!(fits(), "nothing changed");
+    assert_sound(&store);
 }
 
 #[test]
@@ -182,28 +300,6 @@ fn a_failed_write_leaves_nothing() {
     assert!(result.is_err());
     assert_eq!(index.meta("k").unwrap(), None);
     index.set_meta("k", "w").unwrap();
-}
-
-#[test]
-fn a_write_inside_another_fails_alone_and_ends_with_it() {
-    let (_folder, store) = store();
-    let index = store.index().unwrap();
-    let broken = || Error::Damaged { path: "x".into(), what: "made up".into(), help: "" };
-    index
-        .write(|writer| {
-            writer.set_meta("outer", "1")?;
-            let failed =
-                index.write(|inner| inner.set_meta("lost", "1").and_then(|()| Err::<(), _>(broken())));
-            assert!(failed.is_err());
-            index.write(|inner| inner.set_meta("inner", "1"))
-        })
-        .unwrap();
-    let meta = |key: &str| index.meta(key).unwrap();
-    assert_eq!((meta("outer").is_some(), meta("inner").is_some(), meta("lost")), (true, true, None));
-
-    let failed =
-        index.write(|_| index.write(|inner| inner.set_meta("gone", "1")).and(Err::<(), _>(broken())));
-    assert!(failed.is_err() && meta("gone").is_none());
 }
 
 #[test]

@@ -5,7 +5,6 @@ use std::fs;
 
 use super::*;
 use crate::Job;
-use crate::layout;
 
 fn facts() -> Facts {
     let at = Address { source: SourceKey::main(), revision: 1, record: 3 };
@@ -47,7 +46,7 @@ fn a_session_file_reads_well() {
     let (_folder, store) = store();
     store.put_session(&SessionFile { facts: facts(), ..session_file(1) }).unwrap();
     store.sync_all().unwrap();
-    let text = fs::read_to_string(layout::session_file(store.root(), &key())).unwrap();
+    let text = fs::read_to_string(store.session_path(&key())).unwrap();
     let (for_people, _) = text.split_once("  \"facts\"").unwrap();
     insta::assert_snapshot!(for_people, @r#"
     {
@@ -145,8 +144,8 @@ fn a_session_file_under_another_name_is_a_problem() {
     store.put_session(&session_file(1)).unwrap();
     store.sync_all().unwrap();
     let wrong = SessionKey::new("claude", "s-2");
-    let path = layout::session_file(store.root(), &wrong);
-    fs::copy(layout::session_file(store.root(), &key()), path).unwrap();
+    let path = store.session_path(&wrong);
+    fs::copy(store.session_path(&key()), path).unwrap();
     assert!(store.session(&wrong).is_err());
     assert_eq!(store.verify(false, &mut |_| {}).unwrap().problems.len(), 1);
     assert!(
@@ -186,7 +185,7 @@ fn normalized_events_need_their_stamp_and_all_their_bytes() {
     assert_eq!(store.normalized(&key(), "one").unwrap(), Some(events));
     assert_eq!(store.normalized(&key(), "two").unwrap(), None);
 
-    let path = layout::normalized_file(store.root(), &key());
+    let path = store.normalized_path(&key());
     let good = fs::read(&path).unwrap();
     for cut in 0..good.len() {
         fs::write(&path, &good[..cut]).unwrap();

@@ -1,0 +1,211 @@
+//! Files of which every session has at most one of each kind: one table says where they
+//! are, what they look like, and whether losing one matters.
+//!
+//! Adding a kind is one line of [`KINDS`]. Paths, listing, sizes, verification and
+//! removal follow from it. What is truth waits in memory until [`Store::sync_all`] has
+//! made the raw files durable that it speaks of; this store and its clones see it at once.
+
+use retro_model::SessionKey;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::RESTORE;
+use crate::files::{Worth, entries};
+use crate::names::{self, Decoded};
+use crate::{Error, Store, ledger, sealed};
+
+/// One kind of file.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kind {
+    /// Its folder below the root, which is also its name.
+    pub folder: &'static str,
+    ending: &'static str,
+    pub(crate) form: Form,
+}
+
+/// What such a file looks like, and with it whether it is truth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Form {
+    /// Truth: one JSON object that carries its checksum.
+    Object,
+    /// Truth: JSON lines, each with its checksum.
+    Lines,
+    /// A cache: written without waiting for the disk, believed only if it says what it
+    /// was made from.
+    Cache,
+}
+
+impl Kind {
+    /// Whether it cannot be made again once raw bytes are gone.
+    pub fn is_truth(&self) -> bool {
+        self.form != Form::Cache
+    }
+
+    pub(crate) fn worth(&self) -> Worth {
+        if self.is_truth() { Worth::Truth } else { Worth::Cache }
+    }
+
+    pub(crate) fn path(&self, root: &Path, key: &SessionKey) -> PathBuf {
+        let name = format!("{}{}", names::encode(&key.id), self.ending);
+        root.join(self.folder).join(names::encode(&key.agent)).join(name)
+    }
+
+    /// What a file name in its folder stands for.
+    pub(crate) fn decode(&self, name: &str) -> Option<Decoded> {
+        names::decode(name.strip_suffix(self.ending)?)
+    }
+
+    /// What is wrong with the bytes of such a file, if anything is.
+    pub(crate) fn check(&self, bytes: &[u8]) -> Option<String> {
+        match self.form {
+            Form::Object => sealed::unseal::<serde_json::Value>(bytes).err(),
+            Form::Lines => ledger::decode(bytes).err(),
+            Form::Cache => None,
+        }
+    }
+}
+
+/// The settled use of models: one line a response.
+pub(crate) const LEDGER: Kind = Kind { folder: "ledger", ending: ".jsonl", form: Form::Lines };
+/// The settled events of a quiet session.
+pub(crate) const NORMALIZED: Kind =
+    Kind { folder: "normalized", ending: ".events.jsonl.zst", form: Form::Cache };
+/// A session as Markdown.
+pub(crate) const RENDERED: Kind = Kind { folder: "rendered", ending: ".md", form: Form::Cache };
+/// What a session is.
+pub(crate) const SESSIONS: Kind = Kind { folder: "sessions", ending: ".json", form: Form::Object };
+
+/// Every kind, sorted by folder.
+pub static KINDS: &[&Kind] = &[&LEDGER, &NORMALIZED, &RENDERED, &SESSIONS];
+
+/// Truth that is not on the disk yet, by kind and session.
+pub(crate) type Waiting = BTreeMap<(&'static str, SessionKey), Vec<u8>>;
+
+impl Store {
+    /// Keeps an object under a kind; false if it was so already.
+    pub fn put_object(&self, kind: &Kind, key: &SessionKey, object: &impl Serialize) -> Result<bool, Error> {
+        let path = kind.path(self.root(), key);
+        let bytes = sealed::seal(object).map_err(|error| Error::io("write", &path)(error.into()))?;
+        self.put_document(kind, key, bytes)
+    }
+
+    /// The object kept under a kind.
+    pub fn object<T: DeserializeOwned>(&self, kind: &Kind, key: &SessionKey) -> Result<Option<T>, Error> {
+        let Some(bytes) = self.document(kind, key)? else { return Ok(None) };
+        let path = kind.path(self.root(), key);
+        let damaged = |what| Error::Damaged { path, what, help: RESTORE };
+        sealed::unseal(&bytes).map(Some).map_err(damaged)
+    }
+
+    /// Keeps the bytes of a document; false if it was so already. Truth comes to the disk
+    /// with the next [`Store::sync_all`], a cache at once.
+    pub(crate) fn put_document(&self, kind: &Kind, key: &SessionKey, bytes: Vec<u8>) -> Result<bool, Error> {
+        if !kind.is_truth() {
+            self.files.put(&kind.path(self.root(), key), &bytes, Worth::Cache)?;
+            return Ok(true);
+        }
+        if self.document(kind, key)?.as_ref() == Some(&bytes) {
+            return Ok(false);
+        }
+        self.waiting().insert((kind.folder, key.clone()), bytes);
+        Ok(true)
+    }
+
+    /// The bytes of a document.
+    pub(crate) fn document(&self, kind: &Kind, key: &SessionKey) -> Result<Option<Vec<u8>>, Error> {
+        if let Some(bytes) = self.waiting().get(&(kind.folder, key.clone())) {
+            return Ok(Some(bytes.clone()));
+        }
+        let path = kind.path(self.root(), key);
+        self.files.own(&path)?;
+        read_regular(&path)
+    }
+
+    /// Every session that has a document of a kind, sorted. The id of a name that was cut
+    /// is in the document, where it is a session file.
+    pub(crate) fn document_keys(&self, kind: &Kind) -> Result<Vec<SessionKey>, Error> {
+        let of_kind = |(folder, _): &&(&str, SessionKey)| *folder == kind.folder;
+        let mut keys: BTreeSet<SessionKey> =
+            self.waiting().keys().filter(of_kind).map(|(_, key)| key.clone()).collect();
+        for (agent, folder) in self.agents(kind.folder)? {
+            for entry in entries(&folder)?.into_iter().filter(|entry| entry.is_file) {
+                match entry.name.as_deref().and_then(|name| kind.decode(name)) {
+                    Some(Decoded::Id(id)) => keys.extend([SessionKey::new(agent.clone(), id)]),
+                    Some(Decoded::Cut) => {
+                        keys.extend(crate::store::read_session(&entry.path)?.map(|file| file.key));
+                    }
+                    None => {}
+                }
+            }
+        }
+        Ok(keys.into_iter().collect())
+    }
+
+    /// Removes a document; false if there was none.
+    pub(crate) fn remove_document(&self, kind: &'static Kind, key: &SessionKey) -> Result<bool, Error> {
+        let waited = self.waiting().remove(&(kind.folder, key.clone())).is_some();
+        Ok(self.files.remove(&kind.path(self.root(), key), kind.worth())? || waited)
+    }
+
+    /// Room that all files of a session take.
+    pub fn disk_bytes_of(&self, key: &SessionKey) -> Result<u64, Error> {
+        let raw = entries(&crate::layout::raw_folder(self.root(), key))?;
+        let documents = KINDS.iter().map(|kind| {
+            let meta = fs::symlink_metadata(kind.path(self.root(), key));
+            meta.map_or(0, |meta| meta.len())
+        });
+        Ok(raw.iter().map(|entry| entry.size).sum::<u64>() + documents.sum::<u64>())
+    }
+}
+
+/// Bytes of the largest file that is read whole. Ours are far smaller; a store may come
+/// from somebody else.
+const WHOLE_BYTES_MAX: u64 = 1 << 30;
+
+/// The bytes of a regular file of ours; nothing if there is none. Anything else under its
+/// name is an error: a pipe would make us wait, a device would never end.
+pub(crate) fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(Error::io("look at", path)(error)),
+    };
+    if meta.is_symlink() {
+        return Err(Error::Link(path.to_owned()));
+    }
+    if !meta.is_file() || meta.len() > WHOLE_BYTES_MAX {
+        let what = if meta.is_file() {
+            "it is larger than anything retro writes"
+        } else {
+            "it is not a regular file"
+        };
+        return Err(Error::Damaged { path: path.to_owned(), what: what.to_owned(), help: RESTORE });
+    }
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read", path)(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_sorted_and_their_names_come_back() {
+        assert!(KINDS.is_sorted_by_key(|kind| kind.folder));
+        let key = SessionKey::new("claude", "S 1");
+        for kind in KINDS {
+            let path = kind.path(Path::new("root"), &key);
+            let name = path.file_name().unwrap().to_str().unwrap();
+            assert_eq!(kind.decode(name), Some(Decoded::Id("S 1".to_owned())), "{}", kind.folder);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What changed, for everything that keeps something of its own: a text index, a page,
+//! a watcher.
+//!
+//! Every transaction that changes a session or a turn has a number, one higher than the
+//! one before. Each row carries the number of the transaction that last changed it, and
+//! what was removed leaves its name with such a number. A consumer remembers the last
+//! number it has seen as a [`Mark`] and asks for what came after. Numbers belong to a
+//! series: a new index starts a new one, and a mark of another series means "start over".
+
+use retro_model::SessionKey;
+use rusqlite::Row;
+use std::ops::Deref;
+
+use super::{Index, Writer};
+use crate::Error;
+
+/// Meta keys: the series, and the number of its last transaction.
+const SERIES: &str = "series";
+const NUMBER: &str = "change";
+
+/// How far a consumer has seen the changes of an index.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Mark {
+    /// The series that the number belongs to.
+    pub series: String,
+    /// The last change seen.
+    pub number: u64,
+}
+
+/// A turn, by its session and the id of the event that opens it.
+pub type TurnKey = (SessionKey, String);
+
+/// What changed since a mark. Each name stands in one of the lists at most once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Changes {
+    /// What to remember until the next time.
+    pub mark: Mark,
+    /// The mark was of another index: forget everything that was kept. The lists then
+    /// hold all there is.
+    pub starts_over: bool,
+    /// Sessions that are new or changed.
+    pub sessions: Vec<SessionKey>,
+    /// Turns that are new or changed.
+    pub turns: Vec<TurnKey>,
+    /// Sessions that are gone, with all their turns.
+    pub removed_sessions: Vec<SessionKey>,
+    /// Turns that are gone from sessions that remain.
+    pub removed_turns: Vec<TurnKey>,
+}
+
+/// One state of the index for several questions: what is written meanwhile does not show.
+pub struct Snapshot<'a> {
+    index: &'a Index,
+    /// False inside another snapshot or transaction, which then ends it.
+    is_outermost: bool,
+}
+
+impl Deref for Snapshot<'_> {
+    type Target = Index;
+
+    fn deref(&self) -> &Index {
+        self.index
+    }
+}
+
+impl Drop for Snapshot<'_> {
+    fn drop(&mut self) {
+        if self.is_outermost {
+            // A read transaction has nothing to lose.
+            let _ = self.index.connection.execute_batch("COMMIT");
+        }
+    }
+}
+
+impl Index {
+    /// Holds the index as it is now for as long as the snapshot lives.
+    pub fn snapshot(&self) -> Result<Snapshot<'_>, Error> {
+        let is_outermost = self.connection.is_autocommit();
+        if is_outermost {
+            // SQLite takes the state at the first read, not at BEGIN.
+            let begin = "BEGIN; SELECT count(*) FROM sqlite_schema";
+            self.connection.execute_batch(begin).map_err(Error::index(&self.path))?;
+        }
+        Ok(Snapshot { index: self, is_outermost })
+    }
+
+    /// Where the series of changes stands now.
+    pub fn mark(&self) -> Result<Mark, Error> {
+        let number = self.meta(NUMBER)?.and_then(|text| text.parse().ok()).unwrap_or(0);
+        Ok(Mark { series: self.meta(SERIES)?.unwrap_or_default(), number })
+    }
+
+    /// What changed after `seen`. Costs what it names, not what the index holds.
+    pub fn changes_since(&self, seen: &Mark) -> Result<Changes, Error> {
+        let snapshot = self.snapshot()?;
+        let mark = snapshot.mark()?;
+        let starts_over = seen.series != mark.series || seen.number > mark.number;
+        let after = if starts_over { 0 } else { seen.number.cast_signed() };
+        let session = |row: &Row<'_>| Ok(SessionKey { agent: row.get(0)?, id: row.get(1)? });
+        let turn = |row: &Row<'_>| Ok((session(row)?, row.get(2)?));
+        let all = |text: &str| snapshot.all(text, [after], session);
+        let turns = |text: &str| snapshot.all(text, [after], turn);
+        Ok(Changes {
+            starts_over,
+            sessions: all("SELECT agent, id FROM sessions WHERE changed > ?1 ORDER BY changed, agent, id")?,
+            turns: turns(
+                "SELECT agent, session, event FROM turns WHERE changed > ?1 ORDER BY changed, agent, session",
+            )?,
+            removed_sessions: all(
+                "SELECT agent, session FROM removed WHERE changed > ?1 AND event = '' ORDER BY changed",
+            )?,
+            removed_turns: turns(
+                "SELECT agent, session, event FROM removed WHERE changed > ?1 AND event <> '' ORDER BY changed",
+            )?,
+            mark,
+        })
+    }
+}
+
+impl Writer<'_> {
+    /// The number of this transaction, taken when it first changes something.
+    pub(super) fn change(&self) -> Result<i64, Error> {
+        if let Some(number) = self.change.get() {
+            return Ok(number);
+        }
+        let text = "INSERT INTO meta (key, value) VALUES (?1, 1) \
+                    ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1 \
+                    RETURNING CAST(value AS INTEGER)";
+        let next = || self.connection.prepare_cached(text)?.query_row([NUMBER], |row| row.get(0));
+        let number: i64 = next().map_err(Error::index(self.path))?;
+        self.change.set(Some(number));
+        Ok(number)
+    }
+
+    /// Says that something of a session changed that its row does not show.
+    pub(super) fn touch(&self, key: &SessionKey) -> Result<(), Error> {
+        let text = "UPDATE sessions SET changed = ?3 WHERE agent = ?1 AND id = ?2";
+        self.run(text, (&key.agent, &key.id, self.change()?))
+    }
+
+    /// Leaves the name of what was removed; an empty event stands for the whole session.
+    pub(super) fn note_removed(&self, key: &SessionKey, event: &str) -> Result<(), Error> {
+        let text = "REPLACE INTO removed (agent, session, event, changed) VALUES (?1, ?2, ?3, ?4)";
+        self.run(text, (&key.agent, &key.id, event, self.change()?))
+    }
+
+    /// What was removed is there again.
+    pub(super) fn note_present(&self, key: &SessionKey, event: &str) -> Result<(), Error> {
+        let text = "DELETE FROM removed WHERE agent = ?1 AND session = ?2 AND event = ?3";
+        self.run(text, (&key.agent, &key.id, event))
+    }
+}
+
+/// The statement that starts a series in a new index.
+pub(super) fn start_series() -> String {
+    let series = crate::head::random_hex(8);
+    format!("INSERT OR IGNORE INTO meta (key, value) VALUES ('{SERIES}', '{series}');")
+}

@@ -1,0 +1,117 @@
+//! Which stages were run on which sessions, and which are due.
+//!
+//! A stage that was run leaves its stamp, which says what it was made from, and a short
+//! text that names what it made. A stage that has to run is a row of `due` with the time
+//! from which it may; so finding the next work costs what there is to do.
+
+use retro_model::SessionKey;
+use rusqlite::Row;
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Index, Writer};
+use crate::Error;
+
+/// What a stage left.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Made {
+    /// What it was made from.
+    pub stamp: String,
+    /// Names what was made; other stages that read it depend on this.
+    pub output: String,
+}
+
+impl Index {
+    /// What a stage left on a session.
+    pub fn made(&self, key: &SessionKey, stage: &str) -> Result<Option<Made>, Error> {
+        let text = "SELECT stamp, output FROM stages WHERE agent = ?1 AND session = ?2 AND stage = ?3";
+        let read = |row: &Row<'_>| Ok(Made { stamp: row.get(0)?, output: row.get(1)? });
+        self.one(text, (&key.agent, &key.id, stage), read)
+    }
+
+    /// What every stage left on a session, by name.
+    pub fn made_of(&self, key: &SessionKey) -> Result<BTreeMap<String, Made>, Error> {
+        let text = "SELECT stage, stamp, output FROM stages WHERE agent = ?1 AND session = ?2";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, Made { stamp: row.get(1)?, output: row.get(2)? }));
+        Ok(self.all(text, (&key.agent, &key.id), read)?.into_iter().collect())
+    }
+
+    /// What a stage left on all sessions.
+    pub fn made_by(&self, stage: &str) -> Result<HashMap<SessionKey, Made>, Error> {
+        let text = "SELECT agent, session, stamp, output FROM stages WHERE stage = ?1";
+        let read = |row: &Row<'_>| Ok((session(row)?, Made { stamp: row.get(2)?, output: row.get(3)? }));
+        Ok(self.all(text, [stage], read)?.into_iter().collect())
+    }
+
+    /// The stages that may run at `now_ms`, by session.
+    pub fn due(&self, now_ms: i64) -> Result<BTreeMap<SessionKey, Vec<String>>, Error> {
+        let text = "SELECT agent, session, stage FROM due WHERE at <= ?1";
+        let mut due: BTreeMap<SessionKey, Vec<String>> = BTreeMap::new();
+        for (key, stage) in self.all(text, [now_ms], |row| Ok((session(row)?, row.get(2)?)))? {
+            due.entry(key).or_default().push(stage);
+        }
+        Ok(due)
+    }
+
+    /// The stages that have to run on a session, whenever they may.
+    pub fn due_of(&self, key: &SessionKey) -> Result<Vec<String>, Error> {
+        let text = "SELECT stage FROM due WHERE agent = ?1 AND session = ?2";
+        self.all(text, (&key.agent, &key.id), |row| row.get(0))
+    }
+
+    /// How many sessions wait for each stage, whenever they may run.
+    pub fn due_counts(&self) -> Result<HashMap<String, u64>, Error> {
+        let text = "SELECT stage, count(*) FROM due GROUP BY stage";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()));
+        Ok(self.all(text, [], read)?.into_iter().collect())
+    }
+
+    /// Sessions of which a stage has not seen all captured bytes.
+    pub fn behind(&self, stage: &str) -> Result<Vec<SessionKey>, Error> {
+        self.all("SELECT agent, session FROM due WHERE stage = ?1 AND behind = 1", [stage], session)
+    }
+}
+
+impl Writer<'_> {
+    /// Keeps what a stage left on a session. It is no longer due.
+    pub fn put_made(&self, key: &SessionKey, stage: &str, made: &Made) -> Result<(), Error> {
+        self.run(
+            "REPLACE INTO stages (agent, session, stage, stamp, output) VALUES (?1, ?2, ?3, ?4, ?5)",
+            (&key.agent, &key.id, stage, &made.stamp, &made.output),
+        )?;
+        self.run(
+            "DELETE FROM due WHERE agent = ?1 AND session = ?2 AND stage = ?3",
+            (&key.agent, &key.id, stage),
+        )?;
+        self.touch(key)
+    }
+
+    /// Says that a stage has to run on a session, from a time on; `behind`: what it made
+    /// before lacks captured bytes, and answers must say so.
+    pub fn put_due(&self, key: &SessionKey, stage: &str, at_ms: i64, behind: bool) -> Result<(), Error> {
+        self.run(
+            "REPLACE INTO due (agent, session, stage, at, behind) VALUES (?1, ?2, ?3, ?4, ?5)",
+            (&key.agent, &key.id, stage, at_ms, behind),
+        )
+    }
+
+    /// Forgets that a stage ever ran, on all sessions.
+    pub fn clear_stage(&self, stage: &str) -> Result<(), Error> {
+        self.run("DELETE FROM stages WHERE stage = ?1", [stage])?;
+        self.run("DELETE FROM due WHERE stage = ?1", [stage])
+    }
+
+    /// Drops everything about stages of a session.
+    pub(super) fn clear_progress(&self, key: &SessionKey) -> Result<(), Error> {
+        for text in [
+            "DELETE FROM stages WHERE agent = ?1 AND session = ?2",
+            "DELETE FROM due WHERE agent = ?1 AND session = ?2",
+        ] {
+            self.run(text, (&key.agent, &key.id))?;
+        }
+        Ok(())
+    }
+}
+
+fn session(row: &Row<'_>) -> rusqlite::Result<SessionKey> {
+    Ok(SessionKey { agent: row.get(0)?, id: row.get(1)? })
+}

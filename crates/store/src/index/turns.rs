@@ -1,0 +1,90 @@
+//! The turns of all sessions: the unit that search and lists speak of.
+
+use retro_model::{SessionKey, Timestamp};
+use rusqlite::Row;
+use std::collections::{BTreeMap, HashMap};
+
+use super::rows::{self, TurnRow};
+use super::{Index, Writer};
+use crate::Error;
+
+impl Index {
+    /// The turns of a session, by thread and number.
+    pub fn turns_of(&self, key: &SessionKey) -> Result<Vec<TurnRow>, Error> {
+        let text = format!(
+            "SELECT {} FROM turns WHERE agent = ?1 AND session = ?2 ORDER BY thread, number",
+            rows::TURN
+        );
+        self.all(&text, (&key.agent, &key.id), TurnRow::read)
+    }
+
+    /// How many turns the main thread of each session has.
+    pub fn turn_counts(&self) -> Result<HashMap<SessionKey, u64>, Error> {
+        let text = "SELECT agent, session, count(*) FROM turns WHERE thread = 'main' GROUP BY agent, session";
+        let read = |row: &Row<'_>| {
+            let key = SessionKey { agent: row.get(0)?, id: row.get(1)? };
+            Ok((key, row.get::<_, i64>(2)?.cast_unsigned()))
+        };
+        Ok(self.all(text, [], read)?.into_iter().collect())
+    }
+}
+
+impl Writer<'_> {
+    /// Puts the turns of a session in the place of those it had. Only what differs
+    /// counts as changed.
+    pub fn put_turns(&self, key: &SessionKey, turns: &[TurnRow]) -> Result<(), Error> {
+        let mut before = self.turns_before(key)?;
+        for turn in turns {
+            if before.remove(&turn.event).as_ref() != Some(turn) {
+                self.put_turn(key, turn)?;
+            }
+        }
+        before.keys().try_for_each(|event| {
+            let text = "DELETE FROM turns WHERE agent = ?1 AND session = ?2 AND event = ?3";
+            self.run(text, (&key.agent, &key.id, event))?;
+            self.note_removed(key, event)
+        })
+    }
+
+    /// Puts a turn, new or in the place of the one that the same event opened.
+    pub fn put_turn(&self, key: &SessionKey, turn: &TurnRow) -> Result<(), Error> {
+        self.note_present(key, &turn.event)?;
+        self.run(
+            &format!(
+                "REPLACE INTO turns ({}, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                rows::TURN
+            ),
+            (
+                &turn.agent,
+                &turn.session,
+                &turn.event,
+                &turn.thread,
+                turn.number,
+                turn.started_at.map(Timestamp::as_millis),
+                turn.ended_at.map(Timestamp::as_millis),
+                &turn.last,
+                turn.events.cast_signed(),
+                turn.live,
+                self.change()?,
+            ),
+        )
+    }
+
+    /// Drops the turns of a session that goes as a whole.
+    pub(super) fn clear_turns(&self, key: &SessionKey) -> Result<(), Error> {
+        let params = (&key.agent, &key.id);
+        self.run("DELETE FROM turns WHERE agent = ?1 AND session = ?2", params)?;
+        // The session's own entry covers them.
+        self.run("DELETE FROM removed WHERE agent = ?1 AND session = ?2", params)
+    }
+
+    fn turns_before(&self, key: &SessionKey) -> Result<BTreeMap<String, TurnRow>, Error> {
+        let text = format!("SELECT {} FROM turns WHERE agent = ?1 AND session = ?2", rows::TURN);
+        let read = || -> rusqlite::Result<BTreeMap<String, TurnRow>> {
+            let mut statement = self.connection.prepare_cached(&text)?;
+            let rows = statement.query_map((&key.agent, &key.id), TurnRow::read)?;
+            rows.map(|row| row.map(|row| (row.event.clone(), row))).collect()
+        };
+        read().map_err(Error::index(self.path))
+    }
+}
