@@ -24,7 +24,7 @@ mod usage;
 mod verify;
 
 use clap::Subcommand;
-use retro::engine::quick::Ledgers;
+use retro::engine::ask::Ledgers;
 use retro::model::SessionKey;
 use retro::store::Store;
 

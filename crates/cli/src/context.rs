@@ -7,7 +7,7 @@ use retro::store::{RealDisk, Store};
 use retro::text::terminal::safe;
 use serde::Serialize;
 use std::borrow::Cow;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -190,6 +190,11 @@ impl Context {
         if let Ok(nowhere) = std::fs::File::options().write(true).open("/dev/null") {
             let _ = rustix::stdio::dup2_stdout(nowhere);
         }
+    }
+
+    /// Whether a person watches the progress of a command.
+    pub fn is_watched(&self) -> bool {
+        !self.global.quiet && !self.global.json && io::stderr().is_terminal()
     }
 
     /// Columns of the terminal, or a fair guess when there is none.

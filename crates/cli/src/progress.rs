@@ -2,7 +2,6 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use retro::engine::Progress;
-use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -20,8 +19,7 @@ pub struct Bar {
 
 impl Bar {
     pub fn new(context: &Context) -> Bar {
-        let wanted = !context.global.quiet && !context.global.json && std::io::stderr().is_terminal();
-        Bar { wanted, started: Instant::now(), bar: Mutex::new(None) }
+        Bar { wanted: context.is_watched(), started: Instant::now(), bar: Mutex::new(None) }
     }
 
     pub fn step(&self, progress: Progress) {

@@ -1,50 +1,40 @@
 //! Keeping the bytes of one session, and reading them in the same pass.
 //!
-//! For each file the question is which revision its bytes belong to. A log that
-//! the store has seen is trusted to have grown if it is the same file and its
-//! last captured bytes are still there; anything else is compared as a whole.
-//! Bytes that continue a revision are appended to it, bytes that continue none
-//! start the next one.
+//! For each file the question is which revision its bytes belong to (`source.rs`). A log
+//! that the store has seen is trusted to have grown if it is the same file and its last
+//! captured bytes are still there; anything else is compared as a whole. Bytes that
+//! continue a revision are appended to it, bytes that continue none start the next one.
 
-mod later;
 mod live;
 mod shared;
-mod source;
+pub(crate) mod source;
 
-use retro_agents::{Agent, Draft, Found, Out, Parsed, Part, Stat};
+use retro_agents::{Agent, Found, Parsed, Part, Stat};
 use retro_model::{Facts, SessionKey, SourceKey};
-use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Stamps, Store, TurnRow};
+use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Stamps, Store};
 use retro_text::redact;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use crate::discover::{SessionFiles, SharedFile};
 use crate::platform::project_name;
 use crate::read::{LARGE_BYTES, format_name, format_named};
-use crate::{Error, stages};
-pub(crate) use later::{Later, end_of};
+use crate::{Error, stamp};
+use source::ReadPart;
 
 /// What became of one session.
 pub struct Captured {
-    /// The session.
-    pub key: SessionKey,
+    /// What is known of it now.
+    pub file: SessionFile,
     /// Stamps of the files that were looked at.
     pub places: Vec<PlaceRow>,
     /// Sources that changed.
     pub sources: Vec<SourceRow>,
     /// The session's row.
     pub session: SessionRow,
-    /// Messages that open turns, in the new part.
-    pub turns: Vec<TurnRow>,
-    /// What the session's events are now made of.
-    pub content: String,
-    /// Every source from its start, if all of them were read so in this pass and
-    /// are small enough to be held.
-    pub whole: Option<Vec<Parsed>>,
-    /// More was read than could be held: its turns and all that is settled are to be
-    /// read again from raw.
-    pub overflowed: bool,
+    /// What was read on the way.
+    pub read: Reading,
     /// Whether the store did not have it before.
     pub is_new: bool,
     /// Bytes kept in this pass.
@@ -53,51 +43,18 @@ pub struct Captured {
     pub gaps: u64,
     /// Files that could not be read, and why.
     pub failed: Vec<(PathBuf, String)>,
-    /// Sources that are still to be written: see [`Captured::write`].
-    later: Vec<Later>,
-    /// Messages that open turns whose rows are still to be made, likewise.
-    openers: Vec<Draft>,
 }
 
-impl Captured {
-    /// Whether all its bytes are in raw.
-    pub(crate) fn is_written(&self) -> bool {
-        self.later.is_empty()
-    }
-
-    /// Writes and makes what was left for later. A file that changed since it was read takes the
-    /// session with it: nothing of it counts, and false is returned.
-    pub(crate) fn write(&mut self, store: &Store) -> Result<bool, Error> {
-        for later in std::mem::take(&mut self.later) {
-            match later.write(store) {
-                Ok(tail_hash) => {
-                    for row in self.sources.iter_mut().filter(|row| later.is_of(row)) {
-                        row.tail_hash = tail_hash.as_bytes().to_vec();
-                    }
-                }
-                Err(source::Failure::Store(error)) => return Err(error),
-                Err(source::Failure::Source(reason)) => {
-                    store.remove_session(&self.key)?;
-                    self.places.clear();
-                    self.new_bytes = 0;
-                    self.failed.push((later.path, reason));
-                    return Ok(false);
-                }
-            }
-        }
-        let openers = std::mem::take(&mut self.openers);
-        self.turns.extend(openers.iter().map(|draft| turn_row(&self.key, draft)));
-        Ok(true)
-    }
-
-    /// Takes the messages that open turns. Their words are looked through for secrets:
-    /// nobody who hurries waits for that.
-    fn take_turns(&mut self, out: &Out, hurries: bool) {
-        match hurries {
-            true => self.openers.extend(openers(out).cloned()),
-            false => self.turns.extend(turn_rows(&self.key, out)),
-        }
-    }
+/// What was read of a session while its bytes were kept, so that it is not read again.
+pub enum Reading {
+    /// Every source from its start.
+    Whole(Vec<Parsed>),
+    /// Only what is new.
+    Tail(Vec<Parsed>),
+    /// More than can be held: it has to be read from raw.
+    TooLarge,
+    /// Nothing.
+    Nothing,
 }
 
 /// What a source's records say of the session: those of its whole lines, and of
@@ -111,79 +68,110 @@ pub struct SourceFacts {
     pub tail: Facts,
 }
 
-/// What the index knows of a session before it is captured.
+/// What is known of a session before it is captured.
 pub struct Before<'a> {
     /// Rows of its sources.
     pub sources: Vec<SourceRow>,
     /// Stamps of all files ever seen.
     pub stamps: &'a Stamps,
-    /// Somebody waits for what its bytes say: those of a new session may be written later.
-    pub hurries: bool,
     /// The store has no session at all, whatever the index knows.
     pub is_bare: bool,
+    /// The session is old: what is new of it is packed at once.
+    pub is_old: bool,
 }
 
-/// Captures one session. Errors of the store end the sync; a source that cannot
-/// be read only fails itself.
-pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Result<Captured, Error> {
-    let key = &session.key;
-    let old_file = match before.is_bare {
-        true => None,
-        false => match store.session(key) {
-            Err(retro_store::Error::Damaged { .. }) => from_slots(store, session.agent, key)?,
-            other => other?,
-        },
-    };
-    let is_new = old_file.is_none();
-    let mut file = old_file.unwrap_or_else(|| SessionFile::new(key.clone()));
-    let mut rows: BTreeMap<(SourceKey, u32), SourceRow> =
-        before.sources.into_iter().map(|row| ((row.source.clone(), row.revision), row)).collect();
+pub(crate) type Rows = BTreeMap<(SourceKey, u32), SourceRow>;
 
-    let mut captured = Captured {
-        key: key.clone(),
-        places: Vec::new(),
-        sources: Vec::new(),
-        session: SessionRow::new(key),
-        turns: Vec::new(),
-        content: String::new(),
-        whole: None,
-        overflowed: false,
-        is_new,
-        new_bytes: 0,
-        gaps: 0,
-        failed: Vec::new(),
-        later: Vec::new(),
-        openers: Vec::new(),
-    };
-    let mut whole = Whole::default();
-    let mut changed: BTreeMap<(SourceKey, u32), ()> = BTreeMap::new();
-    let mut facts: HashMap<(SourceKey, u32), SourceFacts> = HashMap::new();
-
-    // A sync that was stopped may have left raw files that no session file names yet.
-    let on_disk = if before.is_bare { HashMap::new() } else { revisions_on_disk(store, key)? };
+/// Captures one session. Errors of the store end the sync; a source that cannot be read
+/// only fails itself. Ends early, with what was kept so far, once `stop` says so.
+pub fn session(
+    store: &Store,
+    session: &SessionFiles,
+    before: Before<'_>,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Captured, Error> {
+    let mut capture = Capture::begin(store, session, before)?;
     for found in longest_first(&session.files) {
-        let named = file.sources.get(&found.source).map_or(0, |entry| entry.revisions);
-        let revisions = named.max(on_disk.get(&found.source).copied().unwrap_or(0));
-        // What is not written cannot be compared with another file of the same name.
-        let is_alone = session.files.iter().filter(|file| file.source == found.source).count() == 1;
-        let target = source::Target {
-            store,
-            agent: session.agent,
-            key,
-            found,
-            revisions,
-            place: before.stamps.get(&found.path),
-            hurries: before.hurries && is_new && is_alone && on_disk.is_empty(),
+        capture.take(found, stop)?;
+    }
+    capture.read_lost_revisions()?;
+    capture.finish()
+}
+
+/// A session being captured.
+struct Capture<'a> {
+    store: &'a Store,
+    session: &'a SessionFiles,
+    stamps: &'a Stamps,
+    is_old: bool,
+    is_new: bool,
+    file: SessionFile,
+    /// The highest revision of each source that is on disk. A sync that was stopped may
+    /// have left raw files that no session file names yet.
+    on_disk: HashMap<SourceKey, u32>,
+    rows: Rows,
+    facts: HashMap<(SourceKey, u32), SourceFacts>,
+    changed: BTreeSet<(SourceKey, u32)>,
+    held: Held,
+    places: Vec<PlaceRow>,
+    new_bytes: u64,
+    gaps: u64,
+    failed: Vec<(PathBuf, String)>,
+}
+
+impl<'a> Capture<'a> {
+    fn begin(store: &'a Store, session: &'a SessionFiles, before: Before<'a>) -> Result<Self, Error> {
+        let key = &session.key;
+        let (known, on_disk) = if before.is_bare {
+            (None, HashMap::new())
+        } else {
+            let known = match store.session(key) {
+                Err(retro_store::Error::Damaged { .. }) => from_slots(store, session.agent, key)?,
+                other => other?,
+            };
+            (known, revisions_on_disk(store, key)?)
         };
-        let taken = match source::take(&target, &mut rows) {
+        Ok(Capture {
+            store,
+            session,
+            stamps: before.stamps,
+            is_old: before.is_old,
+            is_new: known.is_none(),
+            file: known.unwrap_or_else(|| SessionFile::new(key.clone())),
+            on_disk,
+            rows: readable_rows(before.sources),
+            facts: HashMap::new(),
+            changed: BTreeSet::new(),
+            held: Held::default(),
+            places: Vec::new(),
+            new_bytes: 0,
+            gaps: 0,
+            failed: Vec::new(),
+        })
+    }
+
+    /// Captures one file.
+    fn take(&mut self, found: &Found, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), Error> {
+        let named = self.file.sources.get(&found.source).map_or(0, |entry| entry.revisions);
+        let target = source::Target {
+            store: self.store,
+            agent: self.session.agent,
+            key: &self.session.key,
+            found,
+            revisions: named.max(self.on_disk.get(&found.source).copied().unwrap_or(0)),
+            place: self.stamps.get(&found.path),
+            is_old: self.is_old,
+            stop,
+        };
+        let taken = match source::take(&target, &mut self.rows) {
             Ok(taken) => taken,
             Err(source::Failure::Store(error)) => return Err(error),
             Err(source::Failure::Source(reason)) => {
-                captured.failed.push((found.path.clone(), reason));
-                continue;
+                self.failed.push((found.path.clone(), reason));
+                return Ok(());
             }
         };
-        let entry = file.sources.entry(found.source.clone()).or_insert_with(|| SourceEntry {
+        let entry = self.file.sources.entry(found.source.clone()).or_insert_with(|| SourceEntry {
             kind: found.kind,
             format: format_name(found.format).to_owned(),
             revisions: 0,
@@ -191,84 +179,128 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
         });
         entry.revisions = entry.revisions.max(taken.revision);
         entry.places.insert(redact(&found.path.to_string_lossy()).into_inner());
-        captured.new_bytes += taken.new_bytes;
-        captured.places.push(place_row(session.agent.name(), Some(&key.id), found, &found.source, &taken));
-        captured.later.extend(taken.later);
+        self.on_disk.insert(found.source.clone(), entry.revisions);
+        self.new_bytes += taken.new_bytes;
+        // What was cut short is not seen as a whole: the next sync goes on.
+        if !taken.is_cut_short {
+            let agent = self.session.agent.name();
+            self.places.push(place_row(agent, Some(&self.session.key.id), found, &found.source, &taken));
+        }
         if let Some(read) = taken.read {
-            captured.gaps += read.gaps;
-            captured.overflowed |= read.overflowed;
-            captured.take_turns(&read.parsed.out, before.hurries);
-            facts.insert((found.source.clone(), taken.revision), read.facts);
-            changed.insert((found.source.clone(), taken.revision), ());
-            if read.from_start {
-                whole.push(read.parsed);
-            }
+            self.note((found.source.clone(), taken.revision), read);
         }
+        Ok(())
     }
 
-    // Revisions that no live file stands for any more, if the index lost them.
-    for (source, entry) in &file.sources {
-        for revision in 1..=entry.revisions {
-            if rows.contains_key(&(source.clone(), revision)) {
-                continue;
+    /// Reads revisions from raw that the index lost and no live file continues.
+    fn read_lost_revisions(&mut self) -> Result<(), Error> {
+        let slots: Vec<(SourceKey, SourceEntry)> =
+            self.file.sources.iter().map(|(source, entry)| (source.clone(), entry.clone())).collect();
+        for (source, entry) in slots {
+            for revision in 1..=entry.revisions {
+                let at = (source.clone(), revision);
+                if self.rows.contains_key(&at) {
+                    continue;
+                }
+                let part = Part {
+                    session: self.session.key.clone(),
+                    source: source.clone(),
+                    revision,
+                    format: format_named(&entry.format),
+                };
+                match source::read_raw(self.store, self.session.agent, part, entry.kind, &mut self.rows) {
+                    Ok(read) => self.note(at, read),
+                    // A later revision has these bytes; this one stays as it is.
+                    Err(error) if error.is_of_one_session() && revision < entry.revisions => {
+                        self.held.is_partial = true;
+                    }
+                    Err(error) => return Err(error),
+                }
             }
-            let format = format_named(&entry.format);
-            let part = Part { session: key.clone(), source: source.clone(), revision, format };
-            let read = source::read_raw(store, session.agent, part, entry.kind, &mut rows)?;
-            captured.overflowed |= read.overflowed;
-            captured.take_turns(&read.parsed.out, before.hurries);
-            facts.insert((source.clone(), revision), read.facts);
-            changed.insert((source.clone(), revision), ());
-            whole.push(read.parsed);
         }
+        Ok(())
     }
 
-    captured.overflowed |= whole.overflowed;
-    captured.whole = whole.of(&file);
-    if captured.overflowed {
-        captured.turns.clear();
-        captured.openers.clear();
-        captured.whole = None;
+    /// Takes what was read of a source.
+    fn note(&mut self, at: (SourceKey, u32), read: ReadPart) {
+        self.gaps += read.gaps;
+        self.facts.insert(at.clone(), read.facts);
+        self.changed.insert(at);
+        self.held.push(read.parsed, read.from_start, read.overflowed);
     }
-    captured.sources = changed.into_keys().filter_map(|at| rows.get(&at).cloned()).collect();
-    file.facts = merged_facts(rows.iter().map(|(at, row)| facts.remove(at).unwrap_or_else(|| facts_of(row))));
-    if !file.sources.is_empty() {
-        store.put_session(&file)?;
+
+    fn finish(mut self) -> Result<Captured, Error> {
+        let facts = &mut self.facts;
+        self.file.facts = merged_facts(
+            self.rows.iter().map(|(at, row)| facts.remove(at).or_else(|| facts_of(row)).unwrap_or_default()),
+        );
+        if !self.file.sources.is_empty() {
+            self.store.put_session(&self.file)?;
+        }
+        let content = stamp::content(self.store, &self.file)?;
+        let session = session_row(&self.file, self.rows.values(), self.session.mtime_ns(), content);
+        let rows = &self.rows;
+        Ok(Captured {
+            read: self.held.reading(&self.file),
+            places: self.places,
+            sources: self.changed.into_iter().filter_map(|at| rows.get(&at).cloned()).collect(),
+            session,
+            file: self.file,
+            is_new: self.is_new,
+            new_bytes: self.new_bytes,
+            gaps: self.gaps,
+            failed: self.failed,
+        })
     }
-    captured.content = stages::content_with(store, &file, &captured.later)?;
-    captured.session = session_row(&file, rows.values(), session.mtime_ns());
-    Ok(captured)
 }
 
-/// What was read of a session from its start, as long as it can be held.
+/// What was read of a session, as long as it can be held.
 #[derive(Default)]
-struct Whole {
-    sources: Vec<Parsed>,
+struct Held {
+    whole: Vec<Parsed>,
+    tails: Vec<Parsed>,
     bytes: u64,
-    read: u32,
-    overflowed: bool,
+    is_too_large: bool,
+    /// A source could not be read.
+    is_partial: bool,
 }
 
-impl Whole {
-    fn push(&mut self, parsed: Parsed) {
-        self.read += 1;
+impl Held {
+    fn push(&mut self, parsed: Parsed, from_start: bool, overflowed: bool) {
         self.bytes += parsed.bytes;
-        self.overflowed |= self.bytes > LARGE_BYTES;
-        if self.overflowed {
-            self.sources.clear();
+        self.is_too_large |= overflowed || self.bytes > LARGE_BYTES;
+        if self.is_too_large {
+            (self.whole, self.tails) = (Vec::new(), Vec::new());
+        } else if from_start {
+            self.whole.push(parsed);
         } else {
-            self.sources.push(parsed);
+            self.bytes -= parsed.bytes;
+            self.tails.push(parsed);
         }
     }
 
-    /// The sources, if they are all that the session has.
-    fn of(self, file: &SessionFile) -> Option<Vec<Parsed>> {
+    fn reading(self, file: &SessionFile) -> Reading {
         let slots: u32 = file.sources.values().map(|entry| entry.revisions).sum();
-        (self.read == slots && !self.overflowed).then_some(self.sources)
+        if self.is_too_large {
+            Reading::TooLarge
+        } else if self.whole.len() == slots as usize && !self.is_partial {
+            Reading::Whole(self.whole)
+        } else if self.whole.is_empty() && !self.tails.is_empty() {
+            Reading::Tail(self.tails)
+        } else {
+            Reading::Nothing
+        }
     }
 }
 
-/// The highest revision of each source that lies on disk.
+/// Rows whose facts can be read. The others count as lost: truth is never rewritten from
+/// a cache that does not say what was written to it.
+fn readable_rows(rows: Vec<SourceRow>) -> Rows {
+    let readable = rows.into_iter().filter(|row| facts_of(row).is_some());
+    readable.map(|row| ((row.source.clone(), row.revision), row)).collect()
+}
+
+/// The highest revision of each source that is on disk.
 fn revisions_on_disk(store: &Store, key: &SessionKey) -> Result<HashMap<SourceKey, u32>, Error> {
     let mut revisions = HashMap::new();
     for slot in store.raw_slots(key)? {
@@ -281,7 +313,7 @@ fn revisions_on_disk(store: &Store, key: &SessionKey) -> Result<HashMap<SourceKe
 }
 
 /// A session file from nothing but the names of raw files; none if there are no
-/// such files. Where its sources lay is lost until a sync finds them again.
+/// such files. Where its sources were is lost until a sync finds them again.
 pub(crate) fn from_slots(
     store: &Store,
     agent: &dyn Agent,
@@ -302,76 +334,68 @@ pub(crate) fn from_slots(
     Ok((!file.sources.is_empty()).then_some(file))
 }
 
-/// The rows of a session from its raw files alone, for an index that lost them
-/// or has them from an older parser. Its session file is kept as they say.
+/// The rows of a session from its raw files alone, for an index that lost them or has
+/// them from an older parser. Keeps its session file as they say.
 pub fn from_raw(
     store: &Store,
     agent: &'static dyn Agent,
     key: &SessionKey,
     mtime_ns: i64,
 ) -> Result<Captured, Error> {
-    let (file, captured) = told_by_raw(store, agent, key, mtime_ns)?;
-    store.put_session(&file)?;
+    let captured = read_back(store, agent, key, mtime_ns)?;
+    store.put_session(&captured.file)?;
     Ok(captured)
 }
 
 /// What the raw files of a session say of it. Writes nothing.
-pub(crate) fn told_by_raw(
+pub(crate) fn read_back(
     store: &Store,
     agent: &'static dyn Agent,
     key: &SessionKey,
     mtime_ns: i64,
-) -> Result<(SessionFile, Captured), Error> {
-    let mut file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
-    let mut rows = BTreeMap::new();
-    let mut turns = Vec::new();
-    let mut whole = Whole::default();
-    let mut overflowed = false;
-    for (source, entry) in &file.sources {
-        for revision in 1..=entry.revisions {
-            let format = format_named(&entry.format);
-            let part = Part { session: key.clone(), source: source.clone(), revision, format };
-            let read = source::read_raw(store, agent, part, entry.kind, &mut rows)?;
-            overflowed |= read.overflowed;
-            turns.extend(turn_rows(key, &read.parsed.out));
-            whole.push(read.parsed);
-        }
+) -> Result<Captured, Error> {
+    let file = match store.session(key) {
+        Err(error @ retro_store::Error::Damaged { .. }) => from_slots(store, agent, key)?.ok_or(error)?,
+        file => match file? {
+            Some(file) => file,
+            None => from_slots(store, agent, key)?.ok_or_else(|| Error::NoSession(key.to_string()))?,
+        },
+    };
+    let (stamps, session) =
+        (Stamps::default(), SessionFiles { key: key.clone(), agent, files: Vec::new(), news: false });
+    let before = Before { sources: Vec::new(), stamps: &stamps, is_bare: true, is_old: false };
+    let mut capture = Capture::begin(store, &session, before)?;
+    (capture.file, capture.is_new) = (file, false);
+    if capture.file.evicted_at.is_none() {
+        capture.read_lost_revisions()?;
+        capture.file.facts = merged_facts(capture.rows.values().filter_map(facts_of));
     }
-    overflowed |= whole.overflowed;
-    if overflowed {
-        turns.clear();
-    }
-    file.facts = merged_facts(rows.values().map(facts_of));
-    let captured = Captured {
-        key: key.clone(),
+    let content = stamp::content(store, &capture.file)?;
+    let session = session_row(&capture.file, capture.rows.values(), mtime_ns, content);
+    Ok(Captured {
+        read: capture.held.reading(&capture.file),
         places: Vec::new(),
-        session: session_row(&file, rows.values(), mtime_ns),
-        sources: rows.into_values().collect(),
-        turns,
-        content: stages::content(store, &file)?,
-        whole: whole.of(&file).filter(|_| !overflowed),
-        overflowed,
+        sources: capture.rows.into_values().collect(),
+        session,
+        file: capture.file,
         is_new: false,
         new_bytes: 0,
         gaps: 0,
         failed: Vec::new(),
-        later: Vec::new(),
-        openers: Vec::new(),
-    };
-    Ok((file, captured))
+    })
 }
 
 /// Captures a file that serves many sessions.
 pub fn shared(store: &Store, file: &SharedFile) -> Result<(PlaceRow, u64), Error> {
     let (revision, new_bytes) = shared::take(store, file)?;
-    let taken = source::Taken { revision, new_bytes, stat: file.file.stat, read: None, later: None };
+    let taken = source::Taken { revision, new_bytes, stat: file.file.stat, read: None, is_cut_short: false };
     let source = SourceKey::new(&file.name);
     Ok((place_row(file.agent.name(), None, &file.file, &source, &taken), new_bytes))
 }
 
-/// What the index keeps of a source's facts.
-pub(crate) fn facts_of(row: &SourceRow) -> SourceFacts {
-    serde_json::from_str(&row.facts).unwrap_or_default()
+/// What the index keeps of a source's facts; nothing if it cannot be read.
+pub(crate) fn facts_of(row: &SourceRow) -> Option<SourceFacts> {
+    serde_json::from_str(&row.facts).ok()
 }
 
 /// The facts of a session from those of its sources, in source order.
@@ -389,6 +413,7 @@ pub(crate) fn session_row<'a>(
     file: &SessionFile,
     rows: impl Iterator<Item = &'a SourceRow>,
     mtime_ns: i64,
+    content: String,
 ) -> SessionRow {
     let facts = &file.facts;
     let title = facts.own_title();
@@ -408,12 +433,13 @@ pub(crate) fn session_row<'a>(
         mtime_ns,
         links: facts.links.clone(),
         limits: facts.limits.clone(),
+        content,
     }
 }
 
 /// Of several files that claim to be the same source the longest is looked at
 /// first, so that the others are found to be its beginnings.
-fn longest_first(files: &[Found]) -> Vec<&Found> {
+pub(crate) fn longest_first(files: &[Found]) -> Vec<&Found> {
     let mut files: Vec<&Found> = files.iter().collect();
     files.sort_by(|a, b| (&a.source, b.stat.size, &a.path).cmp(&(&b.source, a.stat.size, &b.path)));
     files
@@ -438,38 +464,6 @@ fn place_row(
         device,
         inode,
     }
-}
-
-/// Bytes of a message that are kept in its turn row.
-const TURN_TEXT_BYTES_MAX: usize = 4096;
-
-pub(crate) fn turn_rows(key: &SessionKey, out: &Out) -> impl Iterator<Item = TurnRow> {
-    openers(out).map(|draft| turn_row(key, draft))
-}
-
-fn openers(out: &Out) -> impl Iterator<Item = &Draft> {
-    out.drafts.iter().filter(|draft| draft.hint.opens_turn && !draft.hint.fold_only)
-}
-
-fn turn_row(key: &SessionKey, draft: &Draft) -> TurnRow {
-    let event = draft.event.id.to_string();
-    TurnRow {
-        agent: key.agent.clone(),
-        session: key.id.clone(),
-        identity: draft.hint.identity.clone().unwrap_or_else(|| event.clone()),
-        place: sort_key(draft),
-        event,
-        thread: draft.event.thread.as_str().to_owned(),
-        ts: draft.event.ts,
-        text: draft.event.text.as_ref().map(|text| text.head(TURN_TEXT_BYTES_MAX).to_string()),
-    }
-}
-
-/// Addresses as texts that sort like addresses.
-fn sort_key(draft: &Draft) -> String {
-    let id = &draft.event.id;
-    let rank = if id.source.is_main() { "0" } else { "1" };
-    format!("{rank}{}~{:010}:{:020}", id.source, id.revision, id.record)
 }
 
 /// The raw file of a revision.

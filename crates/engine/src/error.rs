@@ -55,6 +55,9 @@ pub enum Error {
         "cannot put parts of a large session aside: {0}; free some space where the store or temporary files lie"
     )]
     Scratch(#[from] std::io::Error),
+    /// Somebody wanted to stop, or ran out of patience.
+    #[error("stopped before the end")]
+    Stopped,
     /// File watching could not start.
     #[error("cannot watch for changes: {0}")]
     Watch(String),
@@ -66,6 +69,11 @@ impl Error {
     pub(crate) fn is_of_one_session(&self) -> bool {
         use retro_store::Error::{Damaged, Newer, Range};
         matches!(self, Error::Raw { .. } | Error::Store(Damaged { .. } | Newer { .. } | Range { .. }))
+    }
+
+    /// Whether bytes of the store are not what was written.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self, Error::Store(retro_store::Error::Damaged { .. }))
     }
 }
 

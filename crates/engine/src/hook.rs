@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use crate::discover::{SessionFiles, roots};
 use crate::exclude::Excluder;
-use crate::sync::{Batcher, SyncReport};
+use crate::report::SyncReport;
+use crate::sync::{Batcher, Job as Work, Wait};
 use crate::{Config, Error, World, from};
 use retro_agents::Owner;
 use retro_model::SessionKey;
@@ -97,14 +98,18 @@ pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error>
     let mut report = SyncReport::default();
     let mut batcher = Batcher {
         world,
+        config,
         store: &store,
         index: &index,
         stamps: &stamps,
+        until: Some("turns"),
+        all: false,
+        wait: Wait::Never,
         progress: &|_| {},
         report: &mut report,
-        waiting: None,
     };
-    batcher.one(&session, lock)
+    batcher.batch(&[Work::Files(&session)], &lock, &|_| {})?;
+    Ok(())
 }
 
 #[cfg(test)]

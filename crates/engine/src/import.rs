@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use crate::discover::{SessionFiles, discover};
-use crate::sync::{Progress, SyncOptions, SyncReport, sync_store};
+use crate::report::{Progress, SyncReport};
+use crate::sync::{SyncOptions, sync_store};
 use crate::{Config, Error, World, from};
 
 /// Which sessions.

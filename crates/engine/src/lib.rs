@@ -1,40 +1,55 @@
 //! Sync: from the agents' folders to the store, stage by stage.
 //!
-//! Follow the data: [`mod@discover`] finds files, [`mod@sync`] compares them with what
-//! the store has seen, [`capture`] keeps their new bytes and reads them in the same
-//! pass, [`cold`] settles sessions that have gone quiet; all in batches under the
-//! store's lock. [`hook`] and [`mod@watch`] are other ways in, [`mod@read`] the way back.
+//! Follow the data: [`mod@discover`] finds files, [`mod@sync`] compares them with what the
+//! store has seen, [`capture`] keeps their new bytes and reads them in the same pass,
+//! `derive` runs the [`stages`] that are due, all in batches under the store's lock.
+//! [`ask`] reads what is new for a question without the lock. [`hook`] and [`mod@watch`]
+//! are other ways in, [`mod@read`] the way back.
 //!
-//! **Invariants.** Sources are only read. One session that fails stops no other.
-//! What the store holds after a sync depends on the bytes, the configuration and the
-//! version, never on the order or the pieces in which they came.
+//! **Invariants.** Sources are only read. One session that fails stops no other. What the
+//! store holds after a sync depends on the bytes, the configuration and the version, never
+//! on the order or the pieces in which they came.
 
+pub mod ask;
 pub mod capture;
 pub mod cells;
-pub mod cold;
 pub mod config;
+mod derive;
 pub mod discover;
 mod error;
 pub mod exclude;
 pub mod from;
 pub mod hook;
 pub mod import;
-mod large;
-pub mod ledger;
 pub mod platform;
 pub mod prices;
-pub mod quick;
 pub mod read;
 pub mod rebuild;
+pub mod reconcile;
+pub mod report;
 pub mod secrets;
 pub mod stages;
+pub mod stamp;
 pub mod sync;
-mod upkeep;
 pub mod verify;
 pub mod watch;
 mod world;
 
+use retro_agents::{Agent, by_name};
+use retro_model::{SessionKey, Timestamp};
+
 pub use config::Config;
 pub use error::Error;
-pub use sync::{Progress, SyncOptions, SyncReport, sync};
+pub use report::{Progress, SyncReport};
+pub use sync::{SyncOptions, sync};
 pub use world::{Clock, Env, World};
+
+/// The agent of a session in the store.
+pub(crate) fn agent_of(key: &SessionKey) -> Option<&'static dyn Agent> {
+    by_name(&key.agent)
+}
+
+/// Whether a session has not changed for long enough to be settled for good.
+pub fn is_quiet(mtime_ns: i64, now: Timestamp) -> bool {
+    now.as_millis().saturating_sub(mtime_ns / 1_000_000) >= stages::QUIET_MINUTES * 60_000
+}

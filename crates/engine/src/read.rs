@@ -1,17 +1,16 @@
-//! Reading sessions: whole ones back from the raw archive, and a glance at live ones.
+//! Reading sessions: whole ones back from raw, and the head and tail of live ones.
 
 use retro_agents::{
     Agent, Cursor, Folding, Format, Limits, Out, Part, Reader, Settled, Shelf, Shelved, Told,
 };
-use retro_model::{Event, Facts, Kind, SessionKey, SourceKey};
-use retro_store::{Scratch, SessionFile, Slot, SourceEntry, Store};
+use retro_model::{Event, Facts, Gap, GapReason, Kind, SessionKey, SourceKey};
+use retro_store::{Scratch, SessionFile, Slot, Store};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Seek, SeekFrom};
 
-use crate::Error;
 use crate::discover::{HEAD_BYTES, SessionFiles, read_head};
-use crate::stages;
+use crate::{Error, stamp};
 
 /// Bytes of raw beyond which a session is not held in memory as a whole.
 pub const LARGE_BYTES: u64 = 16 * 1024 * 1024;
@@ -23,7 +22,7 @@ pub fn session(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Set
         events.push(*event);
         Ok(())
     };
-    let Told { coverage, gaps, facts } = stream(store, agent, key, &mut |_| Ok(()), &mut keep)?;
+    let Told { coverage, gaps, facts } = stream(store, agent, key, &never, &mut keep)?;
     Ok(Settled { events, coverage, gaps, facts })
 }
 
@@ -74,7 +73,7 @@ pub fn legible(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Leg
         }
         Ok(())
     };
-    let Told { coverage, gaps, facts } = stream(store, agent, key, &mut |_| Ok(()), &mut keep)?;
+    let Told { coverage, gaps, facts } = stream(store, agent, key, &never, &mut keep)?;
     first.extend(last);
     Ok(Legible { settled: Settled { events: first, coverage, gaps, facts }, event_counts, left_out })
 }
@@ -98,56 +97,120 @@ pub fn each_event(
     key: &SessionKey,
     told: &mut dyn FnMut(Box<Event>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let stamp = stages::normalized_stamp(store, agent, key)?;
+    let stamp = stamp::of_normalized(store, agent, key)?;
     if let Some(events) = store.normalized_events(key, &stamp)? {
         for event in events {
             told(Box::new(event?))?;
         }
         return Ok(());
     }
-    stream(store, agent, key, &mut |_| Ok(()), told).map(drop)
+    stream(store, agent, key, &never, told).map(drop)
 }
 
 /// The settled events alone, from the cache where its stamp fits.
 pub fn events(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Vec<Event>, Error> {
-    let stamp = stages::normalized_stamp(store, agent, key)?;
+    let stamp = stamp::of_normalized(store, agent, key)?;
     if let Some(events) = store.normalized(key, &stamp)? {
         return Ok(events);
     }
     Ok(session(store, agent, key)?.events)
 }
 
-/// Reads a session from raw, whatever its size, and tells its events in order.
-/// `read` is told what the records gave, before they are settled.
+/// Never stops: for readers that nobody interrupts.
+fn never() -> bool {
+    false
+}
+
+/// Reads a session from raw, whatever its size, and hands over its settled events in
+/// order. Ends early, with [`Error::Stopped`], once `stop` says so.
 pub fn stream(
     store: &Store,
     agent: &dyn Agent,
     key: &SessionKey,
-    read: &mut dyn FnMut(&Out) -> Result<(), Error>,
-    told: &mut dyn FnMut(Box<Event>) -> Result<(), Error>,
+    stop: &dyn Fn() -> bool,
+    take: &mut dyn FnMut(Box<Event>) -> Result<(), Error>,
 ) -> Result<Told, Error> {
     let file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
-    let is_rewritten = |(_, entry): &(&SourceKey, &SourceEntry)| entry.revisions > 1;
-    let rewritten = file.sources.iter().filter(is_rewritten).map(|(source, _)| source.clone());
+    let parts = small_first(store, &file)?.into_iter().map(|(slot, part)| {
+        let bytes = store.archive(&slot);
+        let open = move || -> Result<Box<dyn Read>, Error> { Ok(Box::new(bytes.read()?)) };
+        (part, Box::new(open) as Open)
+    });
+    fold(agent, key, parts.collect(), Some(store), stop, take)
+}
+
+/// Opens a part of a session.
+pub(crate) type Open = Box<dyn FnOnce() -> Result<Box<dyn Read>, Error>>;
+
+/// Settles the parts of a session, of any size, in the order given. Damage in a part of
+/// which there is a later revision is a gap; in any other it is an error, because what is
+/// made of the rest would take the place of what was made of the whole.
+pub(crate) fn fold(
+    agent: &dyn Agent,
+    key: &SessionKey,
+    parts: Vec<(Part, Open)>,
+    store: Option<&Store>,
+    stop: &dyn Fn() -> bool,
+    take: &mut dyn FnMut(Box<Event>) -> Result<(), Error>,
+) -> Result<Told, Error> {
+    let mut newest: BTreeMap<SourceKey, u32> = BTreeMap::new();
+    for (part, _) in &parts {
+        let revision = newest.entry(part.source.clone()).or_default();
+        *revision = part.revision.max(*revision);
+    }
+    let is_replaced = |part: &Part| newest.get(&part.source).is_some_and(|newest| part.revision < *newest);
+    let rewritten: Vec<SourceKey> =
+        newest.iter().filter(|(_, newest)| **newest > 1).map(|(source, _)| source.clone()).collect();
     let mut shelf = ScratchShelf { store, scratch: None };
-    let mut folding = Folding::bounded(agent, key, rewritten, &mut shelf, Limits::default(), told);
-    for (slot, part) in small_first(store, &file)? {
+    let mut folding = Folding::bounded(agent, key, rewritten, &mut shelf, Limits::default(), take);
+    let mut buffer = vec![0; 256 * 1024];
+    for (part, open) in parts {
         let mut reader = Reader::new(agent, part.clone(), None);
-        let mut result = Ok(());
-        feed_raw(store, &slot, &mut |bytes| {
-            reader.feed(bytes);
-            if result.is_ok() {
-                let out = reader.drain();
-                result = read(&out).and_then(|()| folding.take(&part, out));
+        let mut bytes = match open() {
+            Ok(bytes) => bytes,
+            Err(error) if error.is_damage() && is_replaced(&part) => {
+                folding.take(&part, unreadable(&part, &error.to_string()))?;
+                continue;
             }
-        })?;
-        result?;
+            Err(error) => return Err(error),
+        };
+        loop {
+            if stop() {
+                return Err(Error::Stopped);
+            }
+            match bytes.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => reader.feed(&buffer[..count]),
+                Err(error) if error.kind() == io::ErrorKind::InvalidData && is_replaced(&part) => {
+                    folding.take(&part, unreadable(&part, &error.to_string()))?;
+                    break;
+                }
+                Err(source) => {
+                    let what = format!("{key}#{}", part.source);
+                    return Err(Error::Raw { what, source });
+                }
+            }
+            folding.take(&part, reader.drain())?;
+        }
         let parsed = reader.finish();
-        read(&parsed.out)?;
         folding.take(&part, parsed.out)?;
         folding.end_source(parsed.bytes);
     }
     folding.finish()
+}
+
+/// What a part says that cannot be read: one gap.
+fn unreadable(part: &Part, why: &str) -> Out {
+    let mut out = Out::default();
+    out.gaps.push(Gap {
+        source: part.source.clone(),
+        revision: part.revision,
+        line: None,
+        offset: None,
+        reason: GapReason::Unreadable,
+        detail: Some(why.to_owned()),
+    });
+    out
 }
 
 /// The raw files of a session, those that say little before those that say much.
@@ -158,7 +221,10 @@ fn small_first(store: &Store, file: &SessionFile) -> Result<Vec<(Slot, Part)>, E
         for revision in 1..=entry.revisions {
             let slot = Slot::Session { key: file.key.clone(), source: source.clone(), revision };
             let part = Part { session: file.key.clone(), source: source.clone(), revision, format };
-            let bytes = store.archive(&slot).tail()?.map_or(0, |commit| commit.end);
+            let bytes = match store.archive(&slot).tail() {
+                Err(retro_store::Error::Damaged { .. }) => 0,
+                tail => tail?.map_or(0, |commit| commit.end),
+            };
             all.push((bytes, slot, part));
         }
     }
@@ -176,7 +242,7 @@ fn small_first(store: &Store, file: &SessionFile) -> Result<Vec<(Slot, Part)>, E
 
 /// A shelf that takes disk space only when something is put on it.
 struct ScratchShelf<'a> {
-    store: &'a Store,
+    store: Option<&'a Store>,
     scratch: Option<Scratch>,
 }
 
@@ -184,7 +250,7 @@ impl Shelf for ScratchShelf<'_> {
     fn put(&mut self, bytes: &[u8]) -> io::Result<Shelved> {
         let scratch = match &mut self.scratch {
             Some(scratch) => scratch,
-            None => self.scratch.insert(self.store.scratch()?),
+            None => self.scratch.insert(Scratch::new(self.store)?),
         };
         Ok(Shelved { offset: scratch.put(bytes)?, length: bytes.len() as u64 })
     }

@@ -1,17 +1,17 @@
-//! Making what is derived anew, from raw.
+//! Making again what is derived, from raw.
 
 use retro_model::SessionKey;
-use retro_store::Store;
+use retro_store::{Index, PlaceRow, Stamps, Store};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 use crate::capture::{from_raw, from_slots};
-use crate::stages::Stage;
-use crate::sync::{agent_of, backfill};
-use crate::{Config, Error, Progress, SyncReport, World, cold, ledger, read, upkeep};
+use crate::stages::{Stage, Work};
+use crate::sync::{Batcher, Wait, run_due, store_bytes};
+use crate::{Config, Error, Progress, SyncReport, World, agent_of, read, reconcile, stages};
 
-/// Drops what `stage` derived (everything without one) and makes it again, also
-/// for sessions that are still growing.
+/// Drops what `stage` made (everything without one) and makes it again, also for sessions
+/// that are still growing.
 pub fn rebuild(
     world: &World,
     config: &Config,
@@ -21,38 +21,71 @@ pub fn rebuild(
     let started = Instant::now();
     let store = Store::open(&config.root.value, world.disk.clone())?;
     let mut report = SyncReport { wrote: true, ..SyncReport::default() };
-    {
-        let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(report) };
-        match stage {
-            None => {
-                // A database of a later retro is not ours to throw away.
-                if let Err(error @ retro_store::Error::Newer { .. }) = store.index_if_there() {
-                    return Err(error.into());
-                }
-                store.remove_derived()?;
-            }
-            Some(stage) => {
-                let index = store.index()?;
-                index.write(|index| {
-                    // Settled events and ledgers are made together.
-                    let together = ["ledger", "normalized"].into_iter().filter(|_| stage.name == "ledger");
-                    together.chain([stage.name]).try_for_each(|name| index.clear_stage(name))
-                })?;
-                upkeep::forget(&index)?;
-            }
+    let index = match stage {
+        None => {
+            let Some(index) = start_over(world, &store)? else { return Ok(report) };
+            let failed = reconcile::reconcile(world, &store, &index)?;
+            report.failed += failed.failed;
+            report.failures.extend(failed.failures);
+            index
         }
-    }
-    let index = store.index()?;
-    backfill(world, &store, &index, &mut report, progress)?;
-    cold::run(world, &store, &index, None, true, &mut report, progress)?;
+        Some(stage) => {
+            let index = store.index()?;
+            let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(report) };
+            forget_stage(world, &index, stage)?;
+            index
+        }
+    };
+    let mut batcher = Batcher {
+        world,
+        config,
+        store: &store,
+        index: &index,
+        stamps: &Stamps::default(),
+        until: None,
+        all: true,
+        wait: Wait::ForLock,
+        progress,
+        report: &mut report,
+    };
+    run_due(&mut batcher, None)?;
+    reconcile::enqueue_outdated(world, config, &store, &index)?;
     report.discovered = index.session_rows()?.len() as u64;
-    report.store_bytes = store.sizes()?.total();
+    report.store_bytes = store_bytes(&store, &index)?;
     report.elapsed_ms = started.elapsed().as_millis() as u64;
     Ok(report)
 }
 
-/// Mends what raw files can mend: session files that are gone or damaged, ledgers
-/// that are damaged, and an index that cannot be used. Says what it did.
+/// Removes everything derived and starts a new index, which takes over the stamps of live
+/// files: they say what was captured, which is still so.
+fn start_over(world: &World, store: &Store) -> Result<Option<Index>, Error> {
+    let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(None) };
+    let places: Vec<PlaceRow> = match store.index_if_there() {
+        // A database of a later retro is not ours to throw away.
+        Err(error @ retro_store::Error::Newer { .. }) => return Err(error.into()),
+        Ok(Some(index)) => index.stamps().map_or(Vec::new(), |stamps| stamps.iter().collect()),
+        _ => Vec::new(),
+    };
+    store.remove_derived()?;
+    let index = store.index()?;
+    index.write(|index| places.iter().try_for_each(|place| index.put_place(place)))?;
+    Ok(Some(index))
+}
+
+fn forget_stage(world: &World, index: &Index, stage: &'static Stage) -> Result<(), Error> {
+    let keys: Vec<SessionKey> = index.session_rows()?.iter().map(|row| row.key()).collect();
+    let now_ms = world.now().as_millis();
+    let is_of_session = matches!(stage.work, Work::Events(_) | Work::Session(_));
+    index.write(|index| {
+        index.clear_stage(stage.name)?;
+        let due = keys.iter().filter(|_| is_of_session);
+        due.into_iter().try_for_each(|key| index.put_due(key, stage.name, now_ms, false))
+    })?;
+    Ok(())
+}
+
+/// Mends what raw files can mend: session files that are gone or damaged, ledgers that are
+/// damaged, and an index that cannot be used. Says what it did.
 pub fn mend(
     world: &World,
     config: &Config,
@@ -69,13 +102,13 @@ pub fn mend(
             .collect();
         for key in store.raw_keys()? {
             if !whole.contains(&key) && mend_session(&store, &key)? {
-                said.push(format!("made the session file of {key} anew from its raw files"));
+                said.push(format!("rebuilt the session file of {key} from its raw files"));
             }
         }
         store.sync_all()?;
         for key in store.session_keys()? {
             if mend_ledger(&store, &key)? {
-                said.push(format!("made the ledger of {key} anew from its raw files"));
+                said.push(format!("rebuilt the ledger of {key} from its raw files"));
             }
         }
         store.sync_all()?;
@@ -83,12 +116,24 @@ pub fn mend(
             && error.is_broken_index()
         {
             store.index_anew()?;
-            said.push("made the index anew".to_owned());
+            said.push("started a new index".to_owned());
         }
     }
     let index = store.index()?;
-    let mut report = SyncReport::default();
-    backfill(world, &store, &index, &mut report, progress)?;
+    let mut report = reconcile::reconcile(world, &store, &index)?;
+    let mut batcher = Batcher {
+        world,
+        config,
+        store: &store,
+        index: &index,
+        stamps: &Stamps::default(),
+        until: None,
+        all: false,
+        wait: Wait::ForLock,
+        progress,
+        report: &mut report,
+    };
+    run_due(&mut batcher, None)?;
     said.extend(report.failures.iter().map(|failure| format!("{}: {}", failure.path, failure.reason)));
     if said.is_empty() {
         said.push("nothing to mend".to_owned());
@@ -96,12 +141,12 @@ pub fn mend(
     Ok(said)
 }
 
-/// Makes a ledger anew that is not what was written.
+/// Makes a ledger again that is not what was written.
 fn mend_ledger(store: &Store, key: &SessionKey) -> Result<bool, Error> {
     let damaged = matches!(store.ledger(key), Err(retro_store::Error::Damaged { .. }));
     let Some(agent) = agent_of(key).filter(|_| damaged) else { return Ok(false) };
     match read::session(store, agent, key) {
-        Ok(settled) => Ok(store.put_ledger(key, &ledger::rows(key, &settled.events))?),
+        Ok(settled) => Ok(store.put_ledger(key, &stages::ledger::rows(key, &settled.events))?),
         Err(error) if error.is_of_one_session() => Ok(false),
         Err(error) => Err(error),
     }

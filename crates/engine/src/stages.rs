@@ -1,49 +1,195 @@
-//! The stages in their order, and how a session's stage is known to be current.
+//! The stages: what is made of captured bytes, one file each.
 //!
-//! A stage is a pure function with a version. What it was made from is written
-//! down as a text, its *input*; when version or input differ, it runs again. So a
-//! new parser, a changed stage and a grown log are the same case.
+//! A stage says when it runs, what it reads and how it makes something of that. Its
+//! *stamp* covers its version and exactly what it reads; [`crate::stamp`] makes and
+//! compares stamps, [`crate::derive`] runs what is due. A new parser, a changed stage, a
+//! changed setting and a grown log are therefore the same case: the stamp differs.
+//!
+//! To add a stage, write its file and add its line to [`STAGES`].
+
+pub mod ledger;
+mod normalized;
+mod repack;
+pub(crate) mod turns;
 
 use retro_agents::Agent;
-use retro_model::{SessionKey, SourceKind};
-use retro_store::{SessionFile, Slot, Store};
+use retro_model::{Event, SessionKey};
+use retro_store::{Changes, Index, Mark, PlaceRow, SessionFile, Store, Writer};
 
-use crate::Error;
-use crate::capture::{Later, end_of};
+use crate::{Config, Error, World};
 
 /// One stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stage {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Its version; raise it when it makes something else of the same input.
+    /// Its version. Raise it when it makes something else of the same input: it then runs
+    /// again on every session.
     pub version: u32,
-    /// Hot stages run on every append, cold ones when a session has gone quiet.
-    pub hot: bool,
-    /// What it does.
+    /// When it runs by itself.
+    pub when: When,
+    /// What it does, for people.
     pub help: &'static str,
+    /// What it reads. Its stamp covers exactly this.
+    pub inputs: &'static [Input],
+    /// How it makes what it makes.
+    pub work: Work,
 }
 
-/// Every stage, in the order in which they run.
-pub const STAGES: &[Stage] = &[
-    Stage { name: "discover", version: 1, hot: true, help: "find the files of every session" },
-    Stage { name: "capture", version: 1, hot: true, help: "keep their new bytes, and read them" },
-    Stage { name: "ledger", version: 2, hot: false, help: "one row for each answer of a model" },
-    Stage { name: "turns", version: 1, hot: true, help: "one row for each message that opens a turn" },
-    Stage { name: "normalized", version: 1, hot: false, help: "the settled events of a quiet session" },
-    Stage { name: "repack", version: 1, hot: false, help: "pack raw files of a session quiet for a day" },
-];
-
-/// The stage with this name.
-pub fn by_name(name: &str) -> Option<&'static Stage> {
-    STAGES.iter().find(|stage| stage.name == name)
+/// When a stage runs by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// On every append.
+    Append,
+    /// On every append, and once more when the session has gone quiet.
+    AppendAndQuiet,
+    /// When the session has not changed for [`QUIET_MINUTES`].
+    Quiet,
+    /// When the session has not changed for [`PACK_HOURS`].
+    Old,
+    /// Only when somebody asks for its result.
+    Asked,
 }
 
-/// Whether `stage` runs when syncing up to and including `until`.
-pub fn runs(stage: &str, until: Option<&Stage>) -> bool {
-    let place = |name: &str| STAGES.iter().position(|stage| stage.name == name);
-    until.is_none_or(|until| place(stage) <= place(until.name))
+impl When {
+    /// Whether it runs on every append.
+    pub fn is_hot(self) -> bool {
+        matches!(self, When::Append | When::AppendAndQuiet)
+    }
+
+    /// How long a session must not have changed before it runs; nothing: it never runs
+    /// by itself.
+    pub(crate) fn wait_ms(self) -> Option<i64> {
+        match self {
+            When::Append | When::AppendAndQuiet => Some(0),
+            When::Quiet => Some(QUIET_MINUTES * 60_000),
+            When::Old => Some(PACK_HOURS * 3_600_000),
+            When::Asked => None,
+        }
+    }
 }
+
+/// Something that a stage reads.
+#[derive(Clone, Copy)]
+pub enum Input {
+    /// The settled events of the session: its bytes, the parser, the rules for secrets.
+    Events,
+    /// The captured bytes alone.
+    Raw,
+    /// What an earlier stage made of the same session.
+    Made(&'static str),
+    /// A part of the configuration as text: a threshold, the id of a model.
+    Config(fn(&Config) -> String),
+    /// The captured bytes of its child sessions, to any depth.
+    Children,
+}
+
+/// How a stage makes what it makes.
+pub enum Work {
+    /// Sync does it itself, before any other stage.
+    Sync,
+    /// It sees every settled event of a session once. All such stages that are due share
+    /// one reading.
+    Events(fn(&Subject<'_>) -> Result<Box<dyn Making>, Error>),
+    /// It reads something else of one session.
+    Session(fn(&Subject<'_>) -> Result<Product, Error>),
+    /// It keeps something over all sessions and follows their changes.
+    Store(&'static dyn Consumer),
+}
+
+/// A stage at work on one session.
+pub trait Making {
+    /// Takes the next settled event.
+    fn event(&mut self, event: &Event) -> Result<(), Error>;
+
+    /// Ends the session. Files are written here; rows of the index are put later, in one
+    /// transaction with those of other sessions.
+    fn finish(self: Box<Self>) -> Result<Product, Error>;
+}
+
+/// Writes the rows that a stage made.
+pub type Put = Box<dyn FnOnce(&Writer<'_>) -> Result<(), retro_store::Error> + Send>;
+
+/// What a stage made of a session.
+#[derive(Default)]
+pub struct Product {
+    /// Names what was made, for stages that read it: equal output, equal content.
+    pub output: String,
+    /// Its rows in the index, if it has any.
+    pub put: Option<Put>,
+}
+
+/// A session that stages work on.
+pub struct Subject<'a> {
+    /// Where its files are.
+    pub store: &'a Store,
+    /// The configuration.
+    pub config: &'a Config,
+    /// Its agent.
+    pub agent: &'static dyn Agent,
+    /// Which session.
+    pub key: &'a SessionKey,
+    /// What is known of it.
+    pub file: &'a SessionFile,
+    /// What the stage's result is made from. Files that are caches carry it.
+    pub stamp: &'a str,
+    /// Whether it has not changed for a while.
+    pub is_quiet: bool,
+    /// Stamps of its live files.
+    pub places: &'a [PlaceRow],
+}
+
+/// What a consumer has seen: how far, and made by which stage from which settings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Seen {
+    /// The last change it has taken in.
+    pub mark: Mark,
+    /// The stamp it had then. With another one it starts over.
+    pub stamp: String,
+}
+
+/// Something that is kept over all sessions: an index, a page.
+pub trait Consumer: Sync {
+    /// How far it has come. It keeps this itself, together with what it made, so that both
+    /// are lost or kept together.
+    fn seen(&self, store: &Store) -> Result<Seen, Error>;
+
+    /// Takes in what changed, and remembers `changes.mark` and `stamp`.
+    fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error>;
+}
+
+/// What a consumer may read.
+pub struct Everything<'a> {
+    /// Clock, disk, the wish to stop.
+    pub world: &'a World,
+    /// The configuration.
+    pub config: &'a Config,
+    /// The files.
+    pub store: &'a Store,
+    /// The rows.
+    pub index: &'a Index,
+}
+
+const DISCOVER: Stage = Stage {
+    name: "discover",
+    version: 1,
+    when: When::Append,
+    help: "find the files of every session",
+    inputs: &[],
+    work: Work::Sync,
+};
+
+const CAPTURE: Stage = Stage {
+    name: "capture",
+    version: 1,
+    when: When::Append,
+    help: "keep their new bytes, and read them",
+    inputs: &[],
+    work: Work::Sync,
+};
+
+/// Every stage, in the order in which they run. Those that see events are neighbours.
+pub static STAGES: &[Stage] =
+    &[DISCOVER, CAPTURE, ledger::STAGE, turns::STAGE, normalized::STAGE, repack::STAGE];
 
 /// Minutes without a change after which a session is quiet.
 pub const QUIET_MINUTES: i64 = 10;
@@ -51,49 +197,15 @@ pub const QUIET_MINUTES: i64 = 10;
 /// Hours without a change after which its raw files are packed.
 pub const PACK_HOURS: i64 = 24;
 
-/// Everything a session's events depend on: which bytes were captured. A log
-/// only grows, so its length says which; a state file is told by its hash.
-pub fn content(store: &Store, file: &SessionFile) -> Result<String, Error> {
-    content_with(store, file, &[])
+/// The stage with this name.
+pub fn by_name(name: &str) -> Option<&'static Stage> {
+    STAGES.iter().find(|stage| stage.name == name)
 }
 
-/// Like [`content`], with sources that are written later.
-pub(crate) fn content_with(store: &Store, file: &SessionFile, later: &[Later]) -> Result<String, Error> {
-    let mut parts = Vec::new();
-    for (source, entry) in &file.sources {
-        for revision in 1..=entry.revisions {
-            if let Some(end) = end_of(later, source, revision) {
-                parts.push(format!("{source}~{revision}:{end}"));
-                continue;
-            }
-            let slot = Slot::Session { key: file.key.clone(), source: source.clone(), revision };
-            let Some(commit) = store.archive(&slot).tail()? else { continue };
-            let mut part = format!("{source}~{revision}:{}", commit.end);
-            if entry.kind == SourceKind::State {
-                part.push_str(&format!("={}", blake3::Hash::from_bytes(commit.hash).to_hex()));
-            }
-            parts.push(part);
-        }
-    }
-    Ok(blake3::hash(parts.join("\n").as_bytes()).to_hex().to_string())
-}
-
-/// What a ledger is made from: the parser, and the content it read.
-pub fn ledger_input(agent: &dyn Agent, content: &str) -> String {
-    format!("{}.{content}", agent.parser_version())
-}
-
-/// The stamp a cached stream must carry to be current.
-pub fn normalized_stamp(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<String, Error> {
-    let file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
-    Ok(stamp(agent, &content(store, &file)?))
-}
-
-/// The stamp of a stream made from this content.
-pub fn stamp(agent: &dyn Agent, content: &str) -> String {
-    let version = by_name("normalized").map_or(0, |stage| stage.version);
-    let rules = retro_text::secrets::RULES_VERSION;
-    format!("{version}.{}.{rules}.{content}", agent.parser_version())
+/// The stages up to and including `until`; all of them without one.
+pub fn up_to(stages: &'static [Stage], until: Option<&str>) -> &'static [Stage] {
+    let end = until.and_then(|name| stages.iter().position(|stage| stage.name == name));
+    end.and_then(|end| stages.get(..=end)).unwrap_or(stages)
 }
 
 #[cfg(test)]
@@ -102,9 +214,27 @@ mod tests {
 
     #[test]
     fn until_is_inclusive() {
-        let capture = by_name("capture");
-        assert!(runs("discover", capture) && runs("capture", capture));
-        assert!(!runs("turns", capture) && !runs("normalized", capture));
-        assert!(runs("repack", None));
+        let names = |until| up_to(STAGES, until).iter().map(|stage| stage.name).collect::<Vec<_>>();
+        assert_eq!(names(Some("capture")), ["discover", "capture"]);
+        assert_eq!(names(None).last(), Some(&"repack"));
+    }
+
+    #[test]
+    fn stages_that_see_events_share_one_reading_and_read_only_what_is_made_before() {
+        let sees_events = |stage: &&Stage| matches!(stage.work, Work::Events(_));
+        let first = STAGES.iter().position(|stage| sees_events(&stage)).unwrap();
+        let of_events: Vec<_> = STAGES[first..].iter().take_while(sees_events).map(|s| s.name).collect();
+        assert_eq!(STAGES.iter().filter(sees_events).count(), of_events.len(), "they are neighbours");
+        for (at, stage) in STAGES.iter().enumerate() {
+            for input in stage.inputs {
+                let Input::Made(other) = input else { continue };
+                let place = STAGES.iter().position(|stage| stage.name == *other).unwrap();
+                assert!(
+                    place < at && !(sees_events(&stage) && place >= first),
+                    "{} reads {other}",
+                    stage.name
+                );
+            }
+        }
     }
 }

@@ -1,21 +1,23 @@
 //! Looking through a store: its files by their checksums, and with `deep` also the
 //! index, held against what the raw files say.
 //!
-//! SQLite checks the shape of its pages, not what stands in them. Since everything in
-//! the index can be made again from raw, that is how a flipped letter in it is found.
+//! SQLite checks the shape of its pages, not what is in them. Since everything in the
+//! index can be made again from raw, that is how a flipped letter in it is found.
 //! A row that is only behind is no problem: a sync was stopped, and the next one
 //! brings it up to date.
 
 use rayon::prelude::*;
-use retro_agents::{Out, settle};
+use retro_agents::settle_each;
 use retro_model::{Event, EventId, LedgerRow, SessionKey};
-use retro_store::{Index, Problem, Report, SessionRow, SourceEntry, SourceRow, Store, TurnRow};
+use retro_store::{Index, Made, Problem, Report, SessionRow, SourceEntry, SourceRow, Store, TurnRow};
 use std::collections::BTreeMap;
 
-use crate::capture::{Captured, facts_of, merged_facts, told_by_raw, turn_rows};
-use crate::ledger::Ledger;
-use crate::sync::{STORE_BYTES, agent_of};
-use crate::{Error, ledger, read, stages, upkeep};
+use crate::capture::{Captured, Reading, facts_of, merged_facts, read_back};
+use crate::stages::by_name;
+use crate::stages::ledger::Ledger;
+use crate::stages::turns::Turns;
+use crate::stamp::{Ground, stamp};
+use crate::{Config, Error, agent_of, read};
 
 /// Looks through a store without changing it.
 pub fn verify(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Result<Report, Error> {
@@ -41,9 +43,9 @@ struct Known {
     key: SessionKey,
     session: Option<SessionRow>,
     sources: Vec<SourceRow>,
-    turns: Option<Vec<TurnRow>>,
-    /// From what its ledger was made, and the rows.
-    ledger: Option<(String, Vec<LedgerRow>)>,
+    made: BTreeMap<String, Made>,
+    turns: Vec<TurnRow>,
+    ledger: Vec<LedgerRow>,
 }
 
 fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
@@ -51,17 +53,9 @@ fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
     for key in store.session_keys()? {
         // First, so that whatever a sync changes meanwhile shows as a difference to raw.
         let sources = index.sources_of(&key)?;
-        let captured = index.stage_of(&key, "capture")?;
-        let turns = match (index.stage_of(&key, "turns")?, &captured) {
-            (Some((_, input)), Some((_, content))) if input == *content => Some(index.turns_of(&key)?),
-            _ => None,
-        };
-        let ledger = match index.stage_of(&key, "ledger")? {
-            Some((_, input)) => Some((input, index.responses_of(&key)?)),
-            None => None,
-        };
+        let (made, turns, ledger) = (index.made_of(&key)?, index.turns_of(&key)?, index.responses_of(&key)?);
         let session = index.session_row(&key)?;
-        known.push(Known { session, sources, turns, ledger, key });
+        known.push(Known { session, sources, made, turns, ledger, key });
     }
     let found: Vec<Result<Option<Problem>, Error>> =
         known.par_iter().map(|known| difference(store, known)).collect();
@@ -75,16 +69,16 @@ fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
 /// Stamps of files that belong to no session they name, and rows that cannot be read.
 /// Size and time of a stamp are not checked: if they are wrong, the file is looked at.
 fn stamp_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
-    for name in [upkeep::KEY, STORE_BYTES] {
-        index.meta(name)?;
-    }
+    index.mark()?;
+    index.marks()?;
+    index.disk_bytes()?;
     index.failures()?;
     let mut problems = Vec::new();
     for row in index.stamps()?.iter() {
         let (path, Some(id)) = (&row.path, row.session.as_deref()) else { continue };
         let file = store.session(&SessionKey::new(&row.agent, id))?;
         let entry = file.as_ref().and_then(|file| file.sources.get(&row.source));
-        // Where a source lay is not known of a session file that was made anew.
+        // Where a source was is not known of a session file that was made again.
         let fits = |entry: &SourceEntry| {
             entry.places.is_empty() || entry.places.contains(path.to_string_lossy().as_ref())
         };
@@ -101,8 +95,11 @@ fn stamp_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
 /// What of a session's rows is not what its raw files say.
 fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
     let Some(agent) = agent_of(&known.key) else { return Ok(None) };
-    let (file, mut told) = told_by_raw(store, agent, &known.key, 0)?;
-    if file.evicted_at.is_some() {
+    let mut told = match read_back(store, agent, &known.key, 0) {
+        Err(error) if error.is_of_one_session() => return Ok(None),
+        told => told?,
+    };
+    if told.file.evicted_at.is_some() {
         return Ok(None);
     }
     let current = |row: &SourceRow| {
@@ -114,35 +111,37 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
     if known.sources.len() != told.sources.len() || !known.sources.iter().all(current) {
         return Ok(None);
     }
-    // What was too much to be held is read again, in one pass for both.
-    let ledger = match told.whole.take() {
-        Some(sources) => ledger::rows(&known.key, &settle(agent, &known.key, sources).events),
-        None => {
-            let mut ledger = Ledger::new(&known.key);
-            told.turns.clear();
-            let turns = &mut told.turns;
-            let mut read = |out: &Out| {
-                turns.extend(turn_rows(&known.key, out));
-                Ok(())
-            };
-            let mut hear = |event: Box<Event>| {
-                ledger.push(&event);
-                Ok(())
-            };
-            read::stream(store, agent, &known.key, &mut read, &mut hear)?;
-            ledger.finish()
+    let mut ledger = Ledger::new(known.key.clone());
+    let mut turns = Turns::new(known.key.clone());
+    let mut take = |event: Box<Event>| {
+        ledger.push(&event);
+        turns.push(&event);
+        Ok(())
+    };
+    match std::mem::replace(&mut told.read, Reading::Nothing) {
+        Reading::Whole(sources) => {
+            // Nothing fails in memory.
+            settle_each(agent, &known.key, sources, &mut |event| drop(take(event)));
         }
+        _ => drop(read::stream(store, agent, &known.key, &|| false, &mut take)?),
+    }
+    let config = Config::for_root(store.root());
+    let is_current = |name: &str| {
+        let stamp = |is_quiet| {
+            let content = &told.session.content;
+            let ground = Ground { config: &config, agent, content, children: "", is_quiet };
+            by_name(name).map(|stage| stamp(stage, &ground, &known.made))
+        };
+        let made = known.made.get(name).map(|made| &made.stamp);
+        made.is_some() && (made == stamp(true).as_ref() || made == stamp(false).as_ref())
     };
     let what = if !known.sources.iter().zip(&told.sources).all(|(row, told)| same_source(row, told)) {
         "how far its sources were read"
     } else if known.session.as_ref().is_none_or(|row| !same_session(row, &told)) {
         "the session"
-    } else if known.turns.as_ref().is_some_and(|turns| *turns != earliest(&told.turns)) {
+    } else if is_current("turns") && known.turns != turns.rows() {
         "its turns"
-    } else if let Some((input, rows)) = &known.ledger
-        && *input == stages::ledger_input(agent, &told.content)
-        && *rows != in_order(ledger)
-    {
+    } else if is_current("ledger") && known.ledger != in_order(ledger.finish_rows()) {
         "its costs"
     } else {
         return Ok(None);
@@ -152,33 +151,21 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
 }
 
 fn problem(store: &Store, what: String) -> Problem {
-    let help = "it is only a cache: `retro rebuild` makes it anew".to_owned();
+    let help = "it is only a cache: `retro rebuild` makes it again".to_owned();
     Problem { path: store.index_path(), what, help }
 }
 
 /// Which facts came with the last append is not in the bytes, only all of them are.
 fn same_source(row: &SourceRow, told: &SourceRow) -> bool {
-    merged_facts([facts_of(row)].into_iter()) == merged_facts([facts_of(told)].into_iter())
+    let facts = |row: &SourceRow| facts_of(row).map(|facts| merged_facts([facts].into_iter()));
+    facts(row).is_some()
+        && facts(row) == facts(told)
         && *row == SourceRow { facts: row.facts.clone(), ..told.clone() }
 }
 
 /// When a file was last changed is not in its bytes.
 fn same_session(row: &SessionRow, told: &Captured) -> bool {
     *row == SessionRow { mtime_ns: row.mtime_ns, ..told.session.clone() }
-}
-
-/// Of messages that stand in the log twice the earliest, as the index keeps them.
-fn earliest(turns: &[TurnRow]) -> Vec<TurnRow> {
-    let mut by_identity: BTreeMap<&str, &TurnRow> = BTreeMap::new();
-    for turn in turns {
-        let kept = by_identity.entry(&turn.identity).or_insert(turn);
-        if turn.place <= kept.place {
-            *kept = turn;
-        }
-    }
-    let mut earliest: Vec<TurnRow> = by_identity.into_values().cloned().collect();
-    earliest.sort_by(|a, b| a.place.cmp(&b.place));
-    earliest
 }
 
 /// The ledger in the order of the index: by event and key.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::platform::Platform;
+use crate::stages::{STAGES, Stage};
 
 /// Looks up an environment variable.
 pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -31,7 +32,9 @@ pub struct World {
     pub disk: Arc<dyn Disk>,
     /// Which platform's rules hold.
     pub platform: Platform,
-    /// Set by Ctrl-C: finish the batch and leave.
+    /// The stages that a sync runs.
+    pub stages: &'static [Stage],
+    /// Set by Ctrl-C: leave as soon as nothing is lost by it.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -47,6 +50,7 @@ impl World {
             clock: Arc::new(|| jiff::Timestamp::now().into()),
             disk: Arc::new(RealDisk),
             platform: Platform::current(),
+            stages: STAGES,
             stop: Arc::new(AtomicBool::new(false)),
         }
     }

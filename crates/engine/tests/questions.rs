@@ -1,10 +1,10 @@
-//! A question is answered from all that was read, before it is written; what is kept
-//! afterwards is what a sync would have kept.
+//! A question is answered from all that is new without a lock and without writing; what is
+//! kept afterwards is what a sync would have kept.
 #![allow(clippy::unwrap_used)]
 
 mod support;
 
-use retro_engine::quick::{self, Ledgers};
+use retro_engine::ask::{self, Asked, Ledgers, Patience};
 use retro_store::Store;
 use retro_store::testing::FullDisk;
 use retro_usage::{Mode, Prices};
@@ -20,64 +20,103 @@ fn told() -> Machine {
     machine
 }
 
-fn rows(ledgers: &Ledgers<'_>) -> usize {
-    ledgers.rows().unwrap().len()
+/// Sessions of that machine: some agents log a sub-agent as a session of its own.
+fn sessions() -> u64 {
+    told().sync().discovered
 }
 
-/// Raw files of the store.
-fn raw_files(store: &Store) -> usize {
-    let keys = store.raw_keys().unwrap();
-    keys.iter().map(|key| store.raw_slots(key).unwrap().len()).sum()
+fn read(machine: &Machine) -> Asked {
+    ask::read(&machine.world, &machine.config, Patience::All, &|_| {}).unwrap()
+}
+
+fn keep(machine: &Machine, asked: Asked) {
+    asked.keep(&machine.world, &machine.config, &|_| {}).unwrap();
+}
+
+/// Everything a question about costs can see.
+fn answer(ledgers: &Ledgers<'_>) -> String {
+    let modes = [Mode::Auto, Mode::Calculate, Mode::Display];
+    let sums = modes.map(|mode| ledgers.cells(mode).unwrap());
+    let sessions: Vec<String> = ledgers
+        .sessions()
+        .unwrap()
+        .iter()
+        .map(|row| format!("{} {:?} {:?}", row.id, row.title, row.cwd))
+        .collect();
+    format!("{:#?} {:#?} {sums:#?} {}", sessions, ledgers.rows().unwrap(), ledgers.unread())
+}
+
+fn answer_of_store(machine: &Machine) -> String {
+    let (index, prices) = (machine.store().index().unwrap(), Prices::embedded().unwrap());
+    answer(&Ledgers::of(&index, &prices))
 }
 
 #[test]
-fn the_answer_does_not_wait_for_the_disk() {
+fn a_first_answer_writes_nothing_and_is_that_of_a_sync() {
     let (asked, synced) = (told(), told());
-    let mut times = 0;
-    let answered = quick::costs(&asked.world, &asked.config, |ledgers| {
-        times += 1;
-        assert_eq!(ledgers.unread, 0);
-        (rows(ledgers), raw_files(&asked.store()))
-    })
-    .unwrap();
-    answered.kept.unwrap();
+    let reading = read(&asked);
+    let first = answer(&reading.ledgers());
+    assert!(!asked.config.root.value.exists(), "no store was made for the answer");
     synced.sync();
-    let index = synced.store().index().unwrap();
-    let (rows_then, raw_then) = answered.answer;
-    assert_eq!((times, rows_then), (1, index.responses().unwrap().len()));
-    // Only what is replaced as a whole is written at once.
-    let raw_now: usize = {
-        let store = asked.store();
-        let keys = store.session_keys().unwrap();
-        keys.iter().map(|key| store.raw_slots(key).unwrap().len()).sum()
-    };
-    assert!(raw_then < raw_now, "{raw_then} of {raw_now} raw files were written before the answer");
+    assert_eq!(first, answer_of_store(&synced));
+    keep(&asked, reading);
+    assert_eq!(answer_of_store(&asked), first, "it was kept");
     asked.verify();
     assert_eq!(asked.sync().ingested, 0, "everything was captured");
     assert_eq!(asked.answers(), synced.answers());
 }
 
 #[test]
-fn a_first_answer_is_made_of_what_is_kept_afterwards() {
+fn an_answer_that_is_held_open_makes_no_sync_wait() {
     let machine = told();
-    let told_of = |ledgers: &Ledgers<'_>| {
-        let modes = [Mode::Auto, Mode::Calculate, Mode::Display];
-        let sums = modes.map(|mode| ledgers.cells(mode).unwrap().into_owned());
-        (ledgers.sessions().unwrap(), ledgers.rows().unwrap(), sums)
-    };
-    let answered = quick::costs(&machine.world, &machine.config, |ledgers| {
-        let is_there = machine.store().index().unwrap().session_rows().unwrap();
-        assert_eq!(is_there, [], "nobody else sees what is not safe");
-        told_of(ledgers)
-    })
-    .unwrap();
-    answered.kept.unwrap();
-    let (index, prices) = (machine.store().index().unwrap(), Prices::embedded().unwrap());
-    assert!(index.cells_stamp().unwrap().is_some(), "the sums are kept");
-    let (sessions, rows, sums) = told_of(&Ledgers::of(&index, &prices));
-    assert_eq!(answered.answer.0, sessions);
-    assert_eq!(answered.answer.1, rows);
-    assert_eq!(answered.answer.2, sums);
+    let reading = read(&machine);
+    let held = answer(&reading.ledgers());
+    // As many programs as like may write meanwhile: none of them waits for the reader.
+    for round in 0..8 {
+        let report = machine.sync();
+        assert_eq!(report.ingested, if round == 0 { sessions() } else { 0 });
+        assert!(machine.store().try_lock().unwrap().is_some(), "nobody holds the lock");
+    }
+    assert_eq!(answer(&reading.ledgers()), held, "the answer does not change under its reader");
+    keep(&machine, reading);
+    machine.verify();
+    assert_eq!(answer_of_store(&machine), held);
+}
+
+#[test]
+fn nothing_is_kept_while_somebody_else_writes_and_the_next_sync_has_it_all() {
+    let machine = told();
+    let reading = read(&machine);
+    let store = Store::open_or_create(&machine.config.root.value, machine.world.disk.clone()).unwrap();
+    let lock = store.try_lock().unwrap().unwrap();
+    keep(&machine, reading);
+    assert!(store.session_keys().unwrap().is_empty());
+    drop(lock);
+    assert_eq!(machine.sync().ingested, sessions());
+    machine.verify();
+}
+
+#[test]
+fn a_session_that_has_grown_or_was_rewritten_is_answered_as_a_sync_would() {
+    let machine = told();
+    machine.sync();
+    let logs: Vec<_> = machine.logs().into_iter().collect();
+    for (at, log) in logs.iter().enumerate() {
+        let bytes = std::fs::read(log).unwrap();
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+        let changed = if at % 2 == 0 {
+            [&bytes[..], lines[0]].concat()
+        } else {
+            // Its first line is gone: the rest is the next revision.
+            lines[1..].concat()
+        };
+        std::fs::write(log, changed).unwrap();
+    }
+    let reading = read(&machine);
+    let asked = answer(&reading.ledgers());
+    machine.sync();
+    assert_eq!(asked, answer_of_store(&machine));
+    machine.verify();
 }
 
 #[test]
@@ -95,47 +134,29 @@ fn copies_of_a_source_are_captured_as_by_a_sync() {
         machine
     };
     let (asked, synced) = (twice(), twice());
-    quick::costs(&asked.world, &asked.config, |_| ()).unwrap().kept.unwrap();
+    let reading = read(&asked);
+    let first = answer(&reading.ledgers());
+    keep(&asked, reading);
     asked.verify();
-    asked.sync();
     synced.sync();
+    assert_eq!(first, answer_of_store(&synced));
+    asked.sync();
     assert_eq!(asked.answers(), synced.answers());
-}
-
-#[test]
-fn a_question_about_a_session_that_has_grown_is_answered_once_too() {
-    let machine = told();
-    machine.sync();
-    let log = machine.logs().into_iter().next().unwrap();
-    let bytes = std::fs::read(&log).unwrap();
-    let more = bytes.split(|byte| *byte == b'\n').next().unwrap();
-    std::fs::write(&log, [&bytes[..], more, b"\n"].concat()).unwrap();
-    let mut times = 0;
-    let answered = quick::costs(&machine.world, &machine.config, |ledgers| {
-        times += 1;
-        (rows(ledgers), ledgers.unread)
-    })
-    .unwrap();
-    answered.kept.unwrap();
-    let index = machine.store().index().unwrap();
-    assert_eq!((times, answered.answer), (1, (index.responses().unwrap().len(), 0)));
-    machine.verify();
 }
 
 #[test]
 fn a_full_disk_takes_nothing_from_the_answer() {
     let (full, synced) = (told(), told());
     synced.sync();
-    let expected = synced.store().index().unwrap().responses().unwrap().len();
+    let expected = answer_of_store(&synced);
     let mut failed = 0;
-    // Enough for the index and for what is written at once, then less and less for the rest.
     for free_bytes in (0..40_000).step_by(1_700) {
         let _ = std::fs::remove_dir_all(&full.config.root.value);
+        let reading = read(&full);
+        assert_eq!(answer(&reading.ledgers()), expected, "{free_bytes} bytes free");
         let mut world = full.world.clone();
         world.disk = Arc::new(FullDisk::with_room(free_bytes));
-        let Ok(answered) = quick::costs(&world, &full.config, rows) else { continue };
-        assert_eq!(answered.answer, expected, "{free_bytes} bytes free");
-        failed += u64::from(answered.kept.is_err());
+        failed += u64::from(reading.keep(&world, &full.config, &|_| {}).is_err());
         full.sync();
         full.verify();
     }
@@ -144,32 +165,21 @@ fn a_full_disk_takes_nothing_from_the_answer() {
 }
 
 #[test]
-fn a_log_that_is_rewritten_before_it_is_written_is_captured_by_the_next_sync() {
-    let (asked, synced) = (told(), told());
-    let log = |machine: &Machine| {
-        let is_claude = |path: &std::path::PathBuf| path.starts_with(machine.home().join(".claude"));
-        machine.logs().into_iter().find(is_claude).unwrap()
-    };
-    let rewrite = |machine: &Machine| {
-        let bytes = std::fs::read(log(machine)).unwrap();
-        let end = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 1;
-        std::fs::write(log(machine), &bytes[end..]).unwrap();
-    };
-    let answered = quick::costs(&asked.world, &asked.config, |ledgers| {
-        rewrite(&asked);
-        rows(ledgers)
-    })
-    .unwrap();
-    answered.kept.unwrap();
-    assert!(answered.answer > 0);
-    asked.verify();
-    let index = asked.store().index().unwrap();
-    assert_eq!(index.failures().unwrap().len(), 1, "it is told that one could not be kept");
-    assert!(index.responses().unwrap().len() < answered.answer, "nothing counts that is not captured");
+fn without_patience_the_answer_is_what_the_store_has() {
+    let machine = told();
+    let reading = ask::read(&machine.world, &machine.config, Patience::None, &|_| {}).unwrap();
+    assert_eq!((reading.ledgers().rows().unwrap().len(), reading.read_count()), (0, 0));
+    machine.sync();
+    let reading = ask::read(&machine.world, &machine.config, Patience::None, &|_| {}).unwrap();
+    assert_eq!(answer(&reading.ledgers()), answer_of_store(&machine));
+}
 
-    rewrite(&synced);
-    asked.sync();
-    synced.sync();
-    asked.verify();
-    assert_eq!(asked.answers(), synced.answers());
+#[test]
+fn who_stops_while_it_reads_gets_what_was_read_and_hears_of_the_rest() {
+    let machine = told();
+    machine.world.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let reading = read(&machine);
+    let ledgers = reading.ledgers();
+    assert!(ledgers.unread() > 0);
+    assert_eq!(ledgers.unread() + reading.read_count(), sessions());
 }

@@ -190,7 +190,7 @@ fn a_damaged_session_file_is_made_anew_from_raw() {
 }
 
 #[test]
-fn a_damaged_raw_file_stops_no_other_session_and_is_left_as_it_is() {
+fn a_damaged_raw_file_is_left_as_it_is_and_its_log_is_captured_beside_it() {
     let machine = Machine::new().busy();
     let log = machine.tell("claude", STORY).into_iter().find(|path| path.ends_with(main_log())).unwrap();
     machine.sync();
@@ -204,9 +204,21 @@ fn a_damaged_raw_file_stops_no_other_session_and_is_left_as_it_is() {
     grown.write_all(b"{\"more\":1}\n").unwrap();
     machine.tell("claude", OTHER);
     let report = machine.sync();
-    assert_eq!((report.ingested, report.failed), (1, 1), "{report:?}");
-    assert!(report.failures[0].reason.contains("m.zst is damaged"), "{report:?}");
+    assert_eq!((report.ingested, report.appended, report.failed), (1, 1, 0), "{report:?}");
     assert_eq!(std::fs::read(&raw).unwrap(), damaged);
+    let beside = Slot::Session { key: story(), source: SourceKey::main(), revision: 2 };
+    assert_eq!(support::raw(&store, &beside), std::fs::read(&log).unwrap());
+    // The session reads like one that was never damaged, but for the names of its lines.
+    let fresh = Machine::new().busy();
+    fresh.tell("claude", STORY);
+    fresh.write(log.strip_prefix(machine.home()).unwrap(), &std::fs::read(&log).unwrap());
+    fresh.sync();
+    let texts = |machine: &Machine| {
+        let events = machine.events(&story()).into_iter();
+        events.filter_map(|event| event.text.map(|text| text.to_string())).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(&machine), texts(&fresh));
+    assert_eq!(machine.sync().appended, 0, "once is enough");
 }
 
 #[test]
@@ -238,9 +250,9 @@ fn until_stops_after_a_stage_and_a_later_sync_goes_on() {
     let report = machine.sync_with(&options);
     assert_eq!((report.ingested, report.analyzed), (1, 0));
     let index = machine.store().index().unwrap();
-    assert!(index.stage_rows("turns").unwrap().is_empty());
+    assert!(index.made_by("turns").unwrap().is_empty());
     assert_eq!(machine.sync().analyzed, 1);
-    assert_eq!(index.stage_rows("turns").unwrap().len(), 1);
+    assert_eq!(index.made_by("turns").unwrap().len(), 1);
     assert!(!index.turns_of(&story()).unwrap().is_empty());
 }
 

@@ -92,7 +92,7 @@ fn an_index_of_a_newer_schema_is_refused_and_kept() {
         ("rebuild", rebuild(world, config, None, &|_| {}).map(drop).map_err(|e| e.to_string())),
         ("doctor --fix", mend(world, config, &|_| {}).map(drop).map_err(|e| e.to_string())),
         ("list", views::list(world, config, &Default::default()).map(drop).map_err(|e| e.to_string())),
-        ("usage", retro::engine::quick::costs(world, config, |_| ()).map(drop).map_err(|e| e.to_string())),
+        ("usage", asked(world, config).map_err(|error| error.to_string())),
     ];
     for (command, said) in said {
         let error = said.unwrap_err();
@@ -125,4 +125,10 @@ fn a_session_file_of_a_newer_schema_is_refused_and_kept() {
         "{:?}",
         problems(&machine)
     );
+}
+
+/// A question about costs, and keeping what was read for it.
+fn asked(world: &retro::engine::World, config: &retro::engine::Config) -> Result<(), retro::engine::Error> {
+    let patience = retro::engine::ask::Patience::All;
+    retro::engine::ask::read(world, config, patience, &|_| {})?.keep(world, config, &|_| {})
 }

@@ -4,7 +4,7 @@
 //! the percentage means nothing any more, and the answer says that instead.
 
 use retro_agents::{AGENTS, by_name};
-use retro_engine::quick::Ledgers;
+use retro_engine::ask::Ledgers;
 use retro_model::{EventId, LimitReading, Part, Timestamp};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,7 +91,7 @@ pub fn limits(ledgers: &Ledgers<'_>, agent: Option<&str>, now: Timestamp) -> Res
     Ok(LimitsView {
         schema: "retro.usage.limits/1",
         at: now,
-        unread_sessions: ledgers.unread,
+        unread_sessions: ledgers.unread(),
         windows,
         without,
     })

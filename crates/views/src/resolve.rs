@@ -1,7 +1,7 @@
 //! From what a user types to what is meant.
 
 use retro_agents::{AGENTS, Agent, by_name};
-use retro_engine::quick::Ledgers;
+use retro_engine::ask::Ledgers;
 use retro_model::SessionKey;
 use retro_store::{SessionRow, Store};
 

@@ -1,16 +1,14 @@
 //! The stages, their versions and what still has to be done.
 
-use retro_agents::by_name;
-use retro_engine::stages::{STAGES, ledger_input, stamp};
-use retro_engine::{Config, World, discover::discover};
-use serde::Serialize;
-
-use crate::{
-    Error,
-    list::{seen, stored},
-};
+use retro_engine::stages::Work;
+use retro_engine::{Config, World, discover::discover, reconcile::outdated};
 use retro_store::{RealDisk, Store};
+use serde::Serialize;
+use std::collections::HashMap;
 use std::sync::Arc;
+
+use crate::Error;
+use crate::list::{seen, stored};
 
 /// All stages.
 #[derive(Debug, Clone, Serialize)]
@@ -49,37 +47,31 @@ pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
         Err(error) if error.is_absent() => None,
         Err(error) => return Err(error.into()),
     };
-    let mut views = Vec::new();
-    for stage in STAGES {
-        let (current, backlog) = match (stage.name, &index) {
+    // What is not what its stage would make now, whether or not it may run yet.
+    let mut backlog: HashMap<&str, u64> = HashMap::new();
+    if let Some(index) = &index {
+        for (_, stage, _) in outdated(world, config, index)? {
+            *backlog.entry(stage).or_default() += 1;
+        }
+    }
+    let sessions = rows.len() as u64;
+    let views = world.stages.iter().map(|stage| {
+        let (current, backlog) = match (stage.name, &stage.work) {
             ("discover", _) => (found.sessions.len() as u64, 0),
-            ("capture", _) => (rows.len() as u64, unread),
-            (_, None) => (0, 0),
-            (name, Some(index)) => {
-                let captured = index.stage_rows("capture")?;
-                let made = index.stage_rows(name)?;
-                let is_current = |key: &retro_model::SessionKey, content: &String| {
-                    let Some((version, input)) = made.get(key) else { return false };
-                    let Some(agent) = by_name(&key.agent) else { return true };
-                    match name {
-                        "ledger" => *input == ledger_input(agent, content),
-                        "turns" => *version == agent.parser_version(),
-                        "normalized" => *input == stamp(agent, content),
-                        _ => input == content,
-                    }
-                };
-                let current = captured.iter().filter(|(key, (_, content))| is_current(key, content)).count();
-                (current as u64, (captured.len() - current) as u64)
+            (_, Work::Sync) => (sessions, unread),
+            (name, _) => {
+                let backlog = backlog.get(name).copied().unwrap_or(0);
+                (sessions.saturating_sub(backlog), backlog)
             }
         };
-        views.push(StageView {
+        StageView {
             name: stage.name,
             version: stage.version,
-            hot: stage.hot,
+            hot: stage.when.is_hot(),
             help: stage.help,
             current,
             backlog,
-        });
-    }
-    Ok(StagesView { schema: "retro.stages/1", stages: views })
+        }
+    });
+    Ok(StagesView { schema: "retro.stages/1", stages: views.collect() })
 }

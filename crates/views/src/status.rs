@@ -2,8 +2,10 @@
 
 use retro_engine::discover::discover;
 use retro_engine::{Config, World};
+use retro_store::{RealDisk, Store};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use crate::Error;
 use crate::list::{deletion_warnings, seen, stored};
@@ -76,11 +78,26 @@ pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
         unread,
         only_here,
         source_bytes: discovery.sessions.iter().map(|session| session.bytes()).sum(),
-        store_bytes: retro_engine::sync::measured_bytes(config)?,
+        store_bytes: store_bytes(config)?,
         free_bytes: retro_engine::platform::free_bytes(root),
         warnings: deletion_warnings(world, &discovery, &stamps),
         unsupported: discovery.unsupported,
     })
+}
+
+/// The store's size, if there is one.
+fn store_bytes(config: &Config) -> Result<u64, Error> {
+    let store = match Store::open(&config.root.value, Arc::new(RealDisk)) {
+        Ok(store) => store,
+        Err(error) if error.is_absent() => return Ok(0),
+        Err(error) => return Err(error.into()),
+    };
+    match store.index_if_there()? {
+        Some(index) if index.marks()? == store.marks() => {
+            Ok(retro_engine::sync::store_bytes(&store, &index)?)
+        }
+        _ => Ok(store.sizes()?.total()),
+    }
 }
 
 fn next(found: usize, captured: usize, unread: u64) -> Vec<Next> {

@@ -103,6 +103,11 @@ pub fn statusline(index: &Index, asked: &Asked<'_>) -> Result<StatuslineView, Er
     let session = asked.input.session_id.as_ref().map(|id| SessionKey::new(asked.agent, id));
     let rows = rows(index, block_start.map_or(day_start, |start| start.min(day_start)), session.as_ref())?;
     let counted = decide(rows);
+    // Sessions of which the ledger lacks captured bytes make every sum a lower bound.
+    let behind = index.behind("ledger")?;
+    let marked = |amount: Option<Amount>| {
+        amount.map(|amount| Amount { complete: amount.complete && behind.is_empty(), ..amount })
+    };
     let since = |row: &CountedRow, start: Timestamp| row.row.ts.is_some_and(|ts| ts >= start);
     let is_own = |row: &CountedRow| session.as_ref() == Some(&*row.session);
 
@@ -127,10 +132,13 @@ pub fn statusline(index: &Index, asked: &Asked<'_>) -> Result<StatuslineView, Er
     };
     let block = block_start.and_then(|start| running(&of(&counted, |row| since(row, start)), asked));
     Ok(StatuslineView {
-        session: live.or(own),
-        today: with_live(day_start, part(day_start, false), part(day_start, true)),
+        session: live.or(own.map(|own| {
+            let is_behind = session.as_ref().is_some_and(|key| behind.contains(key));
+            Amount { complete: own.complete && !is_behind, ..own }
+        })),
+        today: marked(with_live(day_start, part(day_start, false), part(day_start, true))),
         block: block.map(|(block, cost)| RunningBlock {
-            cost: with_live(block.start, cost, part(block.start, true)),
+            cost: marked(with_live(block.start, cost, part(block.start, true))),
             ends_at: block.end,
             usd_per_hour: block.burn_rate.and_then(|rate| rate.cost_usd_per_hour),
         }),

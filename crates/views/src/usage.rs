@@ -1,7 +1,7 @@
 //! What it cost: from the ledgers in the index to an answer. Reads rows, never logs.
 
-use retro_engine::cold::is_quiet;
-use retro_engine::quick::Ledgers;
+use retro_engine::ask::Ledgers;
+use retro_engine::is_quiet;
 use retro_model::{EventId, LinkKind, SessionKey, Timestamp};
 use retro_store::SessionRow;
 use retro_usage::{
@@ -32,14 +32,14 @@ pub struct UsageView {
 pub fn usage(ledgers: &Ledgers<'_>, billing: Billing, mut query: Query) -> Result<UsageView, Error> {
     query.sessions = session_facts(ledgers.sessions()?, query.now);
     let report = match Grain::for_rows(query.by) {
-        Grain::Quarter => report_cells(&*ledgers.cells(query.mode)?, &query),
+        Grain::Quarter => report_cells(&ledgers.cells(query.mode)?, &query),
         Grain::Answer => report(&decide(ledgers.rows()?), ledgers.prices, &query),
     };
     Ok(UsageView {
         schema: "retro.usage/1",
         billing,
         prices_of: ledgers.prices.snapshot.to_string(),
-        unread_sessions: ledgers.unread,
+        unread_sessions: ledgers.unread(),
         report,
     })
 }

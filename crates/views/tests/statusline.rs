@@ -5,7 +5,7 @@
 mod support;
 
 use jiff::tz::TimeZone;
-use retro_engine::quick::Ledgers;
+use retro_engine::ask::Ledgers;
 use retro_model::Timestamp;
 use retro_usage::{Billing, By, Mode, Prices, Query};
 use retro_views::{Asked, StatusInput, StatuslineView, statusline, statusline_alone};

@@ -8,7 +8,7 @@ mod support;
 
 use jiff::tz::TimeZone;
 use lines::{Answer, claude_file, codex_file, log, meta, tokens, turn};
-use retro_engine::quick::Ledgers;
+use retro_engine::ask::Ledgers;
 use retro_usage::{Billing, Prices, Query, Report};
 use serde_json::{Value, json};
 use std::path::PathBuf;

@@ -4,7 +4,7 @@
 #[path = "../../engine/tests/support/mod.rs"]
 mod support;
 
-use retro_engine::quick::Ledgers;
+use retro_engine::ask::Ledgers;
 use retro_model::Timestamp;
 use retro_usage::Prices;
 use retro_views::{LimitsView, limits};

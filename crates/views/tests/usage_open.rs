@@ -5,7 +5,7 @@
 #[path = "../../engine/tests/support/mod.rs"]
 mod support;
 
-use retro_engine::quick::Ledgers;
+use retro_engine::ask::Ledgers;
 use retro_model::Timestamp;
 use retro_usage::{Billing, Incomplete, Prices, Query};
 use std::path::Path;

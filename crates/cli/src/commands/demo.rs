@@ -1,5 +1,5 @@
 use retro::agents::{AGENTS, script::Script};
-use retro::engine::quick::Ledgers;
+use retro::engine::ask::Ledgers;
 use retro::engine::{Config, SyncOptions, sync};
 use retro::model::Timestamp;
 use retro::store::{RealDisk, Store};

@@ -5,12 +5,15 @@ mod report;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
-use retro::engine::quick::{self, Answered, Ledgers};
-use retro::engine::{Config, prices};
+use retro::engine::ask::{self, Asked, Ledgers, Patience};
+use retro::engine::{Config, Progress};
 use retro::usage::{Billing, By, Mode, Order, Query, TokenLimit};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use super::{WhichSession, agent_name};
 use crate::context::{Context, Exit, Failure, Outcome};
+use crate::progress::Bar;
 pub use report::tell;
 
 /// Say what your agents used, and what it costs at list price
@@ -157,44 +160,66 @@ struct Question {
     /// Blocks: a limit to hold them against, a number or `max`
     #[arg(long, value_name = "N")]
     token_limit: Option<String>,
+
+    /// How long to read what is new: `all`, seconds as `2s`, or 0 [default: all on a terminal, else 2s]
+    #[arg(long, value_name = "TIME")]
+    patience: Option<String>,
 }
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
-    let billing = config.billing.value;
+    let bar = Bar::new(context);
+    let asked = ask::read(&context.world, &config, patience(args, context)?, &|step| bar.step(step))?;
+    bar.done();
+    let outcome = answer(args, context, config.billing.value, &asked.ledgers());
+    // Whoever reads the answer has all of it: what follows concerns only the store.
+    context.hang_up();
+    keep(asked, context, &config);
+    outcome
+}
+
+/// How long to read what is new: until it is all read for a person who sees the bar, for a
+/// moment otherwise.
+fn patience(args: &Args, context: &Context) -> Result<Patience, Failure> {
     if context.global.no_sync {
-        return from_store(args, context, &config);
+        return Ok(Patience::None);
     }
-    let answered = quick::costs(&context.world, &config, |ledgers| {
-        let outcome = answer(args, context, billing, ledgers);
-        // What follows is our own matter: whoever reads the answer has all of it.
-        context.hang_up();
-        outcome
-    });
-    match answered {
-        Ok(Answered { answer, kept }) => {
-            if let Err(error) = kept {
-                context.say(&format!("note: what was read for this answer could not be kept: {error}"));
+    match args.question.patience.as_deref() {
+        None if context.is_watched() => Ok(Patience::All),
+        None => Ok(Patience::For(PATIENCE)),
+        Some("all") => Ok(Patience::All),
+        Some(text) => {
+            let number = text.trim_end_matches('s');
+            let seconds: f64 =
+                number.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds)).ok_or_else(
+                    || Failure::Message(format!("--patience takes `all` or seconds, as 2s, not {text:?}")),
+                )?;
+            if seconds == 0.0 {
+                Ok(Patience::None)
+            } else {
+                Ok(Patience::For(Duration::from_secs_f64(seconds)))
             }
-            answer
         }
-        Err(retro::engine::Error::Store(error)) if error.is_unwritable() => {
-            context.say(&format!("note: nothing new was read: {error}"));
-            from_store(args, context, &config)
-        }
-        Err(error) => Err(error.into()),
     }
 }
 
-/// Answers from what is there, without a look at the logs.
-fn from_store(args: &Args, context: &Context, config: &Config) -> Outcome {
-    let store = context.store(config)?;
-    let index = match store.index_if_there()? {
-        Some(index) => index,
-        None => store.index()?,
+/// What a question may spend on reading when nobody watches.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// After this long a person is told what the program still does.
+const SILENCE: Duration = Duration::from_millis(500);
+
+/// Captures what was read for the answer, if nobody else is writing.
+fn keep(asked: Asked, context: &Context, config: &Config) {
+    let (started, said) = (Instant::now(), AtomicBool::new(false));
+    let step = |_: Progress| {
+        if started.elapsed() > SILENCE && !said.swap(true, Ordering::Relaxed) {
+            context.say("Keeping what was read, so that the next answer is quicker. Ctrl-C is safe.");
+        }
     };
-    let prices = prices::load(&context.world, config)?;
-    answer(args, context, config.billing.value, &Ledgers::of(&index, &prices))
+    if let Err(error) = asked.keep(&context.world, config, &step) {
+        context.say(&format!("note: what was read for this answer could not be kept: {error}"));
+    }
 }
 
 fn answer(args: &Args, context: &Context, billing: Billing, ledgers: &Ledgers<'_>) -> Outcome {

@@ -33,13 +33,19 @@ pub(super) fn give_back(piece: Vec<u8>) {
 
 /// A live source opened at an offset.
 pub(super) struct Live {
-    rest: Box<dyn Read>,
+    rest: Rest,
     /// The last bytes before the offset.
     pub before: Vec<u8>,
     /// Bytes that the file had after the offset when it was opened; none if compressed.
     length: u64,
-    /// A second handle on the same file, to look back; none if compressed.
-    look_back: Option<File>,
+}
+
+/// What follows the offset.
+enum Rest {
+    /// A plain file, read up to here. The same handle looks back.
+    File { file: File, at: u64 },
+    /// Something that can only be read forward.
+    Stream(Box<dyn Read>),
 }
 
 impl Live {
@@ -47,15 +53,22 @@ impl Live {
     pub(super) fn next(&mut self, chunk: &mut Vec<u8>) -> io::Result<()> {
         chunk.clear();
         chunk.reserve(self.length.min(CHUNK_BYTES as u64) as usize + 1);
-        (&mut self.rest).take(CHUNK_BYTES as u64).read_to_end(chunk)?;
-        Ok(())
+        match &mut self.rest {
+            Rest::Stream(rest) => rest.take(CHUNK_BYTES as u64).read_to_end(chunk).map(drop),
+            Rest::File { file, at } => {
+                file.seek(SeekFrom::Start(*at))?;
+                file.take(CHUNK_BYTES as u64).read_to_end(chunk)?;
+                *at += chunk.len() as u64;
+                Ok(())
+            }
+        }
     }
 
     /// Whether the bytes before `end` are still those that were read; of the first
     /// chunk, which has none before it, those it begins with. A file is rewritten
     /// from its start, so what was read of the new version shows there.
     pub(super) fn still(&mut self, end: u64, last: &LastBytes, chunk: &[u8]) -> io::Result<bool> {
-        let Some(file) = &mut self.look_back else { return Ok(true) };
+        let Rest::File { file, .. } = &mut self.rest else { return Ok(true) };
         if end > 0 {
             return Ok(bytes_before(file, end)? == last.0);
         }
@@ -64,28 +77,22 @@ impl Live {
     }
 }
 
-/// Opens a source at an offset. Who does not look back asks by another way whether it was
-/// rewritten.
-pub(super) fn open_at(found: &Found, offset: u64, looks_back: bool) -> io::Result<Live> {
+/// Opens a source at an offset.
+pub(super) fn open_at(found: &Found, offset: u64) -> io::Result<Live> {
     if let Some(rows) = &found.content {
         let (before, rest) = rows.split_at_checked(offset as usize).unwrap_or((rows, &[]));
         let mut last = LastBytes::default();
         last.push(before);
         let length = rest.len() as u64;
-        let rest = Box::new(io::Cursor::new(rest.to_vec()));
-        return Ok(Live { rest, before: last.0, length, look_back: None });
+        let rest = Rest::Stream(Box::new(io::Cursor::new(rest.to_vec())));
+        return Ok(Live { rest, before: last.0, length });
     }
     match found.encoding {
         Encoding::Plain => {
-            let mut look_back = looks_back.then(|| File::open(&found.path)).transpose()?;
-            let before = match &mut look_back {
-                Some(file) if offset > 0 => bytes_before(file, offset)?,
-                _ => Vec::new(),
-            };
-            let mut rest = File::open(&found.path)?;
-            rest.seek(SeekFrom::Start(offset))?;
-            let length = rest.metadata()?.len().saturating_sub(offset);
-            Ok(Live { rest: Box::new(rest), before, length, look_back })
+            let mut file = File::open(&found.path)?;
+            let before = if offset > 0 { bytes_before(&mut file, offset)? } else { Vec::new() };
+            let length = file.metadata()?.len().saturating_sub(offset);
+            Ok(Live { rest: Rest::File { file, at: offset }, before, length })
         }
         Encoding::Zstd => {
             let mut rest = open(found)?;
@@ -101,7 +108,7 @@ pub(super) fn open_at(found: &Found, offset: u64, looks_back: bool) -> io::Resul
                 last.push(&buffer[..count]);
                 left -= count as u64;
             }
-            Ok(Live { rest, before: last.0, length: 0, look_back: None })
+            Ok(Live { rest: Rest::Stream(rest), before: last.0, length: 0 })
         }
     }
 }

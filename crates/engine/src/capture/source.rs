@@ -1,22 +1,20 @@
 //! Keeping the bytes of one source.
 
 use retro_agents::{Agent, Cursor, Encoding, Format, Found, Parsed, Part, Reader, Stat};
-use retro_model::{SessionKey, SourceKey, SourceKind};
+use retro_model::{SessionKey, SourceKind};
 use retro_store::{Archive, Commit, Comparison, PlaceRow, SourceRow, Store};
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 
-use super::later::Later;
 use super::live::{CHUNK_BYTES, LastBytes, TAIL_BYTES, count_lines, give_back, hash_before, lend, open_at};
-use super::{SourceFacts, facts_of, slot};
+use super::{Rows, SourceFacts, facts_of, slot};
 use crate::Error;
 use crate::discover::open;
 use crate::read::{LARGE_BYTES, feed_raw, format_name};
 
 /// A source to capture, and what is known of it.
-pub(super) struct Target<'a> {
+pub(crate) struct Target<'a> {
     pub store: &'a Store,
     pub agent: &'static dyn Agent,
     pub key: &'a SessionKey,
@@ -25,24 +23,26 @@ pub(super) struct Target<'a> {
     pub revisions: u32,
     /// The stamp of this very file, if it was seen before.
     pub place: Option<PlaceRow>,
-    /// It is new, and may be written later.
-    pub hurries: bool,
+    /// It is old: a new raw file is packed at once.
+    pub is_old: bool,
+    /// Whether somebody wants to stop.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// What was kept of a source.
-pub(super) struct Taken {
+pub(crate) struct Taken {
     pub revision: u32,
     pub new_bytes: u64,
     /// How the file looked when it was opened.
     pub stat: Stat,
     /// What its new part says; nothing if nothing is new and all of it was read before.
     pub read: Option<ReadPart>,
-    /// Its bytes, if they are written later.
-    pub later: Option<Later>,
+    /// Somebody wanted to stop before all of it was kept.
+    pub is_cut_short: bool,
 }
 
 /// What was read of a source.
-pub(super) struct ReadPart {
+pub(crate) struct ReadPart {
     pub parsed: Parsed,
     /// What the whole source says of its session.
     pub facts: SourceFacts,
@@ -77,13 +77,13 @@ impl<'a> Bounded<'a> {
         }
     }
 
-    /// Puts what was read into the source's row. The hash of its last bytes may follow.
+    /// Puts what was read into the source's row.
     fn remember(
         self,
         rows: &mut Rows,
         kind: SourceKind,
         end: u64,
-        tail_hash: Option<blake3::Hash>,
+        tail_hash: blake3::Hash,
         from_start: bool,
     ) -> ReadPart {
         let Bounded { reader, overflowed, gaps, .. } = self;
@@ -94,7 +94,7 @@ impl<'a> Bounded<'a> {
 }
 
 /// Why a source was not captured.
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The store cannot go on.
     Store(Error),
     /// Only this file cannot be read.
@@ -107,61 +107,84 @@ impl<E: Into<Error>> From<E> for Failure {
     }
 }
 
-pub(super) fn source_error(error: io::Error) -> Failure {
+pub(crate) fn source_error(error: io::Error) -> Failure {
     Failure::Source(error.to_string())
 }
 
 /// Why nothing is kept of a file that changed between two looks at it: its bytes may be
 /// of two versions.
-pub(super) const REWRITTEN: &str = "it was rewritten while it was read; the next sync tries again";
+const REWRITTEN: &str = "it was rewritten while it was read; the next sync tries again";
 
 fn changing() -> Failure {
     Failure::Source(REWRITTEN.to_owned())
 }
 
 /// Where the bytes of a file belong.
-enum Belongs {
+pub(crate) enum Belongs {
     /// They are all there already.
     Has(u32),
     /// They continue this revision from its end.
     Continues(u32, Commit),
-    /// They are something else: the next revision.
-    Next,
+    /// They are something else: they start this revision.
+    Next(u32),
 }
 
-type Rows = BTreeMap<(SourceKey, u32), SourceRow>;
-
-pub(super) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<Taken, Failure> {
+pub(crate) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<Taken, Failure> {
     let found = target.found;
     let stat = regular(found).map_err(source_error)?;
-    let belongs = match found.kind {
-        SourceKind::State => return take_state(target, rows, stat),
-        SourceKind::Log => place_log(target, rows, stat)?,
-        SourceKind::Document | SourceKind::Rows => place_document(target)?,
-    };
-    match belongs {
+    if found.kind == SourceKind::State {
+        return take_state(target, rows, stat);
+    }
+    match place(target, rows, stat)? {
         Belongs::Has(revision) => {
-            let read = match current(target, rows, revision)? {
-                true => None,
-                false => Some(read_again(target, rows, revision)?),
-            };
-            Ok(Taken { revision, new_bytes: 0, stat, read, later: None })
+            let is_current = current(target, rows, revision)?;
+            let read = if is_current { None } else { Some(read_again(target, rows, revision)?) };
+            Ok(Taken { revision, new_bytes: 0, stat, read, is_cut_short: false })
         }
         Belongs::Continues(revision, commit) => append(target, rows, stat, revision, Some(commit)),
-        Belongs::Next => append(target, rows, stat, next_revision(target)?, None),
+        Belongs::Next(revision) => append(target, rows, stat, revision, None),
     }
 }
 
-/// The revision after the last one that holds anything.
+/// Which revision the bytes of a source belong to. Only reads.
+pub(crate) fn place(target: &Target<'_>, rows: &Rows, stat: Stat) -> Result<Belongs, Failure> {
+    match target.found.kind {
+        SourceKind::Log => place_log(target, rows, stat),
+        SourceKind::Document | SourceKind::Rows | SourceKind::State => place_document(target, rows),
+    }
+}
+
+/// The revision after the last one that holds anything, good or damaged.
 fn next_revision(target: &Target<'_>) -> Result<u32, Failure> {
     let mut revision = target.revisions;
-    while revision > 0 && archive(target, revision).tail()?.is_none() {
-        revision -= 1;
+    while revision > 0 {
+        match archive(target, revision).tail() {
+            Ok(None) => revision -= 1,
+            Ok(Some(_)) | Err(retro_store::Error::Damaged { .. }) => break,
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(revision + 1)
 }
 
-fn regular(found: &Found) -> io::Result<Stat> {
+/// The last commit of a revision; nothing if it has none that can be believed.
+fn tail(target: &Target<'_>, revision: u32) -> Result<Option<Commit>, Failure> {
+    match archive(target, revision).tail() {
+        Err(retro_store::Error::Damaged { .. }) => Ok(None),
+        tail => Ok(tail?),
+    }
+}
+
+/// How a live source compares to a revision; nothing if that is damaged.
+fn compared(target: &Target<'_>, revision: u32) -> Result<Option<Comparison>, Failure> {
+    let mut live = open(target.found).map_err(source_error)?;
+    match archive(target, revision).compare(&mut live) {
+        Err(retro_store::Error::Damaged { .. }) => Ok(None),
+        comparison => Ok(Some(comparison?)),
+    }
+}
+
+pub(crate) fn regular(found: &Found) -> io::Result<Stat> {
     if found.content.is_some() {
         return Ok(found.stat);
     }
@@ -180,7 +203,7 @@ fn place_log(target: &Target<'_>, rows: &Rows, stat: Stat) -> Result<Belongs, Fa
     if let Some(place) = &target.place
         && place.revision >= 1
         && place.revision <= target.revisions
-        && let Some(commit) = archive(target, place.revision).tail()?
+        && let Some(commit) = tail(target, place.revision)?
         && let Some(row) = rows.get(&(target.found.source.clone(), place.revision))
         && row.end == commit.end
         && grown(target.found, place, stat, row).map_err(source_error)?
@@ -188,16 +211,34 @@ fn place_log(target: &Target<'_>, rows: &Rows, stat: Stat) -> Result<Belongs, Fa
         return Ok(Belongs::Continues(place.revision, commit));
     }
     for revision in (1..=target.revisions).rev() {
-        let mut live = open(target.found).map_err(source_error)?;
-        let archive = archive(target, revision);
-        let Some(commit) = archive.tail()? else { continue };
-        match archive.compare(&mut live)? {
-            Comparison::Equal | Comparison::SourceIsPrefix => return Ok(Belongs::Has(revision)),
-            Comparison::SourceExtends => return Ok(Belongs::Continues(revision, commit)),
-            Comparison::Differs => {}
+        let Some(commit) = tail(target, revision)? else { continue };
+        // The hashes of its commits say what was captured. Only what can be read back
+        // counts as captured, and that is found out where the row is not current.
+        match compared(target, revision)? {
+            Some(Comparison::Equal | Comparison::SourceIsPrefix) if is_good(target, rows, revision)? => {
+                return Ok(Belongs::Has(revision));
+            }
+            Some(Comparison::SourceExtends) if is_good(target, rows, revision)? => {
+                return Ok(Belongs::Continues(revision, commit));
+            }
+            _ => {}
         }
     }
-    Ok(Belongs::Next)
+    Ok(Belongs::Next(next_revision(target)?))
+}
+
+/// Whether a revision can be read back. Rows that are current were made from it; without
+/// them it is read as a whole.
+fn is_good(target: &Target<'_>, rows: &Rows, revision: u32) -> Result<bool, Failure> {
+    if current(target, rows, revision)? {
+        return Ok(true);
+    }
+    let slot = slot(target.key, &target.found.source, revision);
+    match feed_raw(target.store, &slot, &mut |_| {}) {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_of_one_session() => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Whether a log may be trusted to have grown: the same file, longer, not set
@@ -216,14 +257,13 @@ fn grown(found: &Found, place: &PlaceRow, stat: Stat, row: &SourceRow) -> io::Re
 }
 
 /// A document belongs to a revision only if it is equal to it.
-fn place_document(target: &Target<'_>) -> Result<Belongs, Failure> {
+fn place_document(target: &Target<'_>, rows: &Rows) -> Result<Belongs, Failure> {
     for revision in (1..=target.revisions).rev() {
-        let mut live = open(target.found).map_err(source_error)?;
-        if archive(target, revision).compare(&mut live)? == Comparison::Equal {
+        if compared(target, revision)? == Some(Comparison::Equal) && is_good(target, rows, revision)? {
             return Ok(Belongs::Has(revision));
         }
     }
-    Ok(Belongs::Next)
+    Ok(Belongs::Next(next_revision(target)?))
 }
 
 /// State is replaced when it changed.
@@ -231,9 +271,11 @@ fn take_state(target: &Target<'_>, rows: &mut Rows, stat: Stat) -> Result<Taken,
     let mut bytes = Vec::new();
     open(target.found).and_then(|mut live| live.read_to_end(&mut bytes)).map_err(source_error)?;
     let archive = archive(target, 1);
-    let same = target.revisions >= 1 && archive.compare(&mut bytes.as_slice())? == Comparison::Equal;
+    let same = target.revisions >= 1
+        && matches!(archive.compare(&mut bytes.as_slice()), Ok(Comparison::Equal))
+        && is_good(target, rows, 1)?;
     if same && current(target, rows, 1)? {
-        return Ok(Taken { revision: 1, new_bytes: 0, stat, read: None, later: None });
+        return Ok(Taken { revision: 1, new_bytes: 0, stat, read: None, is_cut_short: false });
     }
     let mut new_bytes = 0;
     if !same {
@@ -241,13 +283,13 @@ fn take_state(target: &Target<'_>, rows: &mut Rows, stat: Stat) -> Result<Taken,
         new_bytes = bytes.len() as u64;
     }
     let read = read_again(target, rows, 1)?;
-    Ok(Taken { revision: 1, new_bytes, stat, read: Some(read), later: None })
+    Ok(Taken { revision: 1, new_bytes, stat, read: Some(read), is_cut_short: false })
 }
 
 /// Whether the index row of a revision is as far as its raw file, by this parser.
 fn current(target: &Target<'_>, rows: &Rows, revision: u32) -> Result<bool, Failure> {
     let Some(row) = rows.get(&(target.found.source.clone(), revision)) else { return Ok(false) };
-    let end = archive(target, revision).tail()?.map(|commit| commit.end);
+    let end = tail(target, revision)?.map(|commit| commit.end);
     Ok(Some(row.end) == end && row.parser_version == target.agent.parser_version())
 }
 
@@ -273,7 +315,7 @@ pub(super) fn read_raw(
         reader.feed(bytes);
     })?;
     let end = store.archive(&slot).tail()?.map_or(0, |commit| commit.end);
-    Ok(reader.remember(rows, kind, end, Some(last.hash()), true))
+    Ok(reader.remember(rows, kind, end, last.hash(), true))
 }
 
 fn part(target: &Target<'_>, revision: u32) -> Part {
@@ -296,17 +338,13 @@ fn append(
     let archive = archive(target, revision);
     let start = commit.as_ref().map_or(0, |commit| commit.end);
     let mut records = commit.as_ref().map_or(0, |commit| commit.records);
-    // What is not a plain file may not say the same twice.
-    let is_plain = target.found.content.is_none() && target.found.encoding == Encoding::Plain;
-    let mut later = (target.hurries && is_plain && commit.is_none()).then(|| {
-        let slot = slot(target.key, &target.found.source, revision);
-        Later::new(target.found.path.clone(), slot)
-    });
-    // What is written later is held against what was read then, all of it.
-    let mut live = open_at(target.found, start, later.is_none()).map_err(source_error)?;
+    if commit.is_none() && revision > target.revisions {
+        archive.note_absent();
+    }
+    let mut live = open_at(target.found, start).map_err(source_error)?;
     let mut last = LastBytes(live.before.clone());
     let row = rows.get(&(target.found.source.clone(), revision));
-    // It was compared before it was opened here: what was captured must still stand before the rest.
+    // It was compared before it was opened here: what was captured must still be before the rest.
     let same = match row.filter(|row| row.end == start) {
         _ if start == 0 => true,
         Some(row) => last.hash().as_bytes().as_slice() == row.tail_hash.as_slice(),
@@ -340,8 +378,13 @@ fn append(
     };
 
     let mut end = start;
+    let mut is_cut_short = false;
     let mut chunk = lend();
     loop {
+        if (target.stop)() && end > start {
+            is_cut_short = true;
+            break;
+        }
         live.next(&mut chunk).map_err(source_error)?;
         if chunk.is_empty() && !(end == 0 && commit.is_none()) {
             break;
@@ -354,13 +397,8 @@ fn append(
             break;
         }
         records += count_lines(&chunk);
-        match &mut later {
-            Some(later) => later.push(&chunk, records),
-            None => {
-                archive.append(&chunk, records)?;
-                last.push(&chunk);
-            }
-        }
+        archive.append_packed(&chunk, records, target.is_old)?;
+        last.push(&chunk);
         end += chunk.len() as u64;
         reader.feed(&chunk);
         if chunk.len() < CHUNK_BYTES {
@@ -368,9 +406,8 @@ fn append(
         }
     }
     give_back(chunk);
-    let tail_hash = later.is_none().then(|| last.hash());
-    let read = reader.remember(rows, target.found.kind, end, tail_hash, from_start);
-    Ok(Taken { revision, new_bytes: end - start, stat, read: Some(read), later })
+    let read = reader.remember(rows, target.found.kind, end, last.hash(), from_start);
+    Ok(Taken { revision, new_bytes: end - start, stat, read: Some(read), is_cut_short })
 }
 
 /// Hands over the bytes of a last line that was not finished when it was captured.
@@ -398,7 +435,7 @@ fn remember(
     kind: SourceKind,
     reader: Reader<'_>,
     end: u64,
-    tail_hash: Option<blake3::Hash>,
+    tail_hash: blake3::Hash,
     from_start: bool,
 ) -> (Parsed, SourceFacts) {
     let parser_version = reader.agent().parser_version();
@@ -409,8 +446,7 @@ fn remember(
     let at = (part.source.clone(), part.revision);
     let mut facts = SourceFacts { lines, tail: parsed.out.facts.clone() };
     if !from_start && let Some(row) = rows.get(&at) {
-        let old = facts_of(row);
-        facts.lines.merge(&old.lines);
+        facts.lines.merge(&facts_of(row).unwrap_or_default().lines);
     }
     let row = SourceRow {
         agent: part.session.agent.clone(),
@@ -424,7 +460,7 @@ fn remember(
         records: cursor.records,
         parser_version,
         state: cursor.state,
-        tail_hash: tail_hash.map(|hash| hash.as_bytes().to_vec()).unwrap_or_default(),
+        tail_hash: tail_hash.as_bytes().to_vec(),
         facts: serde_json::to_string(&facts).unwrap_or_default(),
     };
     rows.insert(at, row);

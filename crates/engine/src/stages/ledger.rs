@@ -1,50 +1,125 @@
-//! The ledger of a session: one row for each model answer its events tell of.
+//! The ledger of a session: one row for each response of a model that its events report.
 //!
-//! Rows say only what this session's own bytes say. Whether an answer was copied
-//! from another session is decided over all ledgers, when somebody asks for costs.
-//! Where the log cannot tell all that was used, a row says so (`open.rs`).
+//! Rows say only what this session's own bytes say. Whether a response was copied from
+//! another session is decided over all ledgers, when somebody asks for costs. Where the
+//! log does not say all that was used, a row says so (`open.rs`).
+//!
+//! The rows are in the index after every append. The file, which is truth, is written
+//! when the session has gone quiet.
 
 mod open;
 
 use hashbrown::HashMap;
 use open::Open;
-use retro_agents::{Agent, Parsed, settle_each};
 use retro_model::{Event, EventId, Kind, LedgerRow, RowKind, SessionKey, Thread, Usage};
+use retro_store::{LedgerWriter, Responses, Store};
 use retro_text::Redacted;
 use serde_json::Value;
 use std::collections::VecDeque;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::{Input, Making, Product, Stage, Subject, When, Work};
+use crate::Error;
+
+pub(super) const STAGE: Stage = Stage {
+    name: "ledger",
+    version: 2,
+    when: When::AppendAndQuiet,
+    help: "one row for each response of a model",
+    inputs: &[Input::Events],
+    work: Work::Events(make),
+};
+
+fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
+    let file = subject.is_quiet.then(|| subject.store.ledger_writer(subject.key)).transpose()?;
+    Ok(Box::new(Keeping {
+        ledger: Ledger::new(subject.key.clone()),
+        store: subject.store.clone(),
+        key: subject.key.clone(),
+        rows: Responses::default(),
+        held: Vec::new(),
+        is_quiet: subject.is_quiet,
+        file,
+    }))
+}
+
+/// Rows of a ledger that are held as they are; a longer one is written in pieces.
+const HELD_ROWS_MAX: usize = 20_000;
+
+/// Makes the ledger of one session, however long it is: rows go to the index packed, and
+/// to the file in pieces once there are many.
+struct Keeping {
+    ledger: Ledger,
+    store: Store,
+    key: SessionKey,
+    rows: Responses,
+    held: Vec<LedgerRow>,
+    is_quiet: bool,
+    file: Option<LedgerWriter>,
+}
+
+impl Keeping {
+    fn take(&mut self, rows: Vec<LedgerRow>) -> Result<(), Error> {
+        self.rows.add(&rows)?;
+        if self.is_quiet {
+            self.held.extend(rows);
+        }
+        if self.held.len() > HELD_ROWS_MAX
+            && let Some(file) = &mut self.file
+        {
+            std::mem::take(&mut self.held).iter().try_for_each(|row| file.push(row))?;
+        }
+        Ok(())
+    }
+}
+
+impl Making for Keeping {
+    fn event(&mut self, event: &Event) -> Result<(), Error> {
+        self.ledger.push(event);
+        let done = self.ledger.take_done();
+        if done.is_empty() { Ok(()) } else { self.take(done) }
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Product, Error> {
+        let rest = self.ledger.finish_rows();
+        self.take(rest)?;
+        let Keeping { store, key, rows, held, is_quiet, file, .. } = *self;
+        match file.filter(|file| !file.is_empty()) {
+            Some(mut file) => {
+                held.iter().try_for_each(|row| file.push(row))?;
+                file.finish()?;
+            }
+            None if is_quiet => drop(store.put_ledger(&key, &held)?),
+            None => {}
+        }
+        let put = move |index: &retro_store::Writer<'_>| index.put_responses(&key, &rows);
+        Ok(Product { output: String::new(), put: Some(Box::new(put)) })
+    }
+}
+
 /// The rows of a settled stream, in its order.
 pub fn rows(session: &SessionKey, events: &[Event]) -> Vec<LedgerRow> {
-    let mut ledger = Ledger::new(session);
+    let mut ledger = Ledger::new(session.clone());
     events.iter().for_each(|event| ledger.push(event));
-    ledger.finish()
+    ledger.finish_rows()
 }
 
-/// The rows of a session whose sources were just read.
-pub(crate) fn of_sources(agent: &dyn Agent, session: &SessionKey, sources: Vec<Parsed>) -> Vec<LedgerRow> {
-    let mut ledger = Ledger::new(session);
-    settle_each(agent, session, sources, &mut |event| ledger.push(&event));
-    ledger.finish()
-}
-
-/// Rows that wait for words of their answer, which may come after its tokens.
+/// Rows that wait for words of their response, which may come after its tokens.
 const WAITING_ROWS_MAX: usize = 256;
 
 /// Makes rows of events as they come.
-pub(crate) struct Ledger<'a> {
-    session: &'a SessionKey,
+pub(crate) struct Ledger {
+    session: SessionKey,
     cwds: HashMap<Thread, String>,
     first_cwd: Option<String>,
-    /// Bytes of text that each answer left in the log, by the hash of its key.
+    /// Bytes of text that each response left in the log, by the hash of its key.
     words: HashMap<u64, u64>,
     rows: VecDeque<LedgerRow>,
     open: Open,
 }
 
-impl<'a> Ledger<'a> {
-    pub(crate) fn new(session: &'a SessionKey) -> Self {
+impl Ledger {
+    pub(crate) fn new(session: SessionKey) -> Self {
         let (cwds, words) = (HashMap::new(), HashMap::new());
         Ledger { session, cwds, first_cwd: None, words, rows: VecDeque::new(), open: Open::default() }
     }
@@ -61,24 +136,25 @@ impl<'a> Ledger<'a> {
         let (Kind::Usage, Some(usage)) = (event.kind, &event.usage) else { return };
         let cwd = self.cwds.get(&event.thread).or(self.first_cwd.as_ref()).cloned();
         if usage.total {
-            self.rows.extend(totals(self.session, event, cwd));
+            self.rows.extend(totals(&self.session, event, cwd));
         } else {
-            self.rows.push_back(row(self.session, event, usage, cwd));
+            self.rows.push_back(row(&self.session, event, usage, cwd));
         }
     }
 
     /// The rows that are done, when there are many.
     pub(crate) fn take_done(&mut self) -> Vec<LedgerRow> {
-        match self.rows.len() > 2 * WAITING_ROWS_MAX {
-            true => self.take(self.rows.len() - WAITING_ROWS_MAX),
-            false => Vec::new(),
+        if self.rows.len() > 2 * WAITING_ROWS_MAX {
+            self.take(self.rows.len() - WAITING_ROWS_MAX)
+        } else {
+            Vec::new()
         }
     }
 
     /// All rows that are left.
-    pub(crate) fn finish(mut self) -> Vec<LedgerRow> {
+    pub(crate) fn finish_rows(&mut self) -> Vec<LedgerRow> {
         let mut rows = self.take(self.rows.len());
-        rows.extend(self.open.finish(self.session));
+        rows.extend(std::mem::take(&mut self.open).finish(&self.session));
         rows
     }
 
@@ -120,7 +196,7 @@ fn row(session: &SessionKey, event: &Event, usage: &Usage, cwd: Option<String>) 
     }
 }
 
-/// A cumulative figure tells each model apart, where the log does.
+/// A cumulative figure gives one row a model, where the log has them apart.
 fn totals(session: &SessionKey, event: &Event, cwd: Option<String>) -> Vec<LedgerRow> {
     let models = event.data.as_ref().and_then(|data| data.get("models")).and_then(Value::as_object);
     let of_model = |(model, figures): (&String, &Value)| {
@@ -138,12 +214,12 @@ fn totals(session: &SessionKey, event: &Event, cwd: Option<String>) -> Vec<Ledge
     models.into_iter().flatten().filter_map(of_model).collect()
 }
 
-/// Whether an event may be a part of what a model answered.
+/// Whether an event may be a part of a response.
 fn is_of_model(event: &Event) -> bool {
     event.response.is_some() || matches!(event.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall)
 }
 
-/// Bytes of what an event says, secrets included: an answer was paid for with them.
+/// Bytes of what an event says, secrets included: they were paid for.
 fn text_bytes(event: &Event) -> u64 {
     let text = event.text.as_ref().map_or(0, Redacted::<String>::given_bytes);
     let args = event.tool.as_ref().and_then(|tool| tool.args.as_ref());

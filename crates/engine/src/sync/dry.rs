@@ -7,8 +7,9 @@ use std::io::Read;
 use std::time::Instant;
 
 use super::sieve::Sieve;
-use super::{Progress, SyncOptions, SyncReport, look};
+use super::{SyncOptions, look};
 use crate::discover::{SessionFiles, open};
+use crate::report::{Failure, Progress, SyncReport};
 use crate::{Config, Error, World};
 
 pub(super) fn run(
@@ -35,9 +36,10 @@ pub(super) fn run(
             Some(store) => store.session(&session.key)?.is_some(),
             None => false,
         };
-        match stored {
-            true => report.appended += 1,
-            false => report.ingested += 1,
+        if stored {
+            report.appended += 1;
+        } else {
+            report.ingested += 1;
         }
     }
     let total = changed.len() as u64;
@@ -56,7 +58,7 @@ pub(super) fn run(
             Ok(gaps) => report.gaps += gaps,
             Err(reason) => {
                 report.failed += 1;
-                report.failures.push(super::Failure {
+                report.failures.push(Failure {
                     agent: session.key.agent.clone(),
                     path: session.files.first().map_or(String::new(), |f| f.path.display().to_string()),
                     reason,

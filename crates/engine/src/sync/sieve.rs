@@ -1,9 +1,10 @@
 //! Which of the sessions that were found are read.
 
-use super::{Failure, SyncOptions, SyncReport};
+use super::SyncOptions;
 use crate::Config;
 use crate::discover::{Discovery, SessionFiles};
 use crate::exclude::Excluder;
+use crate::report::{Failure, SyncReport};
 
 /// Keeps sessions that are wanted and have news, and counts the others.
 pub(super) struct Sieve<'a> {

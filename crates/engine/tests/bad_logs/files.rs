@@ -60,7 +60,7 @@ fn socket(path: &Path) {
 
 fn told(report: &SyncReport, path: &Path) -> Option<String> {
     let name = name(path);
-    let below = |failure: &&retro_engine::sync::Failure| {
+    let below = |failure: &&retro_engine::report::Failure| {
         failure.path == path.display().to_string() || failure.path.ends_with(&format!("/{name}"))
     };
     report.skipped_files.iter().chain(&report.failures).find(below).map(|failure| failure.reason.clone())

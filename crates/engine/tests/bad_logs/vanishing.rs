@@ -48,8 +48,8 @@ fn a_source_that_is_gone_when_it_is_to_be_read_fails_alone() {
             let store = machine.store();
             let held = lock(&store);
             let before =
-                Before { sources: Vec::new(), stamps: &Stamps::default(), hurries: false, is_bare: false };
-            let captured = capture::session(&store, session, before).unwrap();
+                Before { sources: Vec::new(), stamps: &Stamps::default(), is_bare: false, is_old: false };
+            let captured = capture::session(&store, session, before, &|| false).unwrap();
             drop(held);
             if main.is_file() {
                 assert!(captured.failed.is_empty(), "{what}: {:?}", captured.failed);

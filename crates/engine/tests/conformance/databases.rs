@@ -245,8 +245,8 @@ fn rows_that_are_no_hint_are_kept_as_revisions() {
             session.files.push(rows.clone());
             let _lock = store.lock(&|| false).unwrap().unwrap();
             let before =
-                Before { sources: Vec::new(), stamps: &Stamps::default(), hurries: false, is_bare: false };
-            let captured = capture::session(&store, &session, before).unwrap();
+                Before { sources: Vec::new(), stamps: &Stamps::default(), is_bare: false, is_old: false };
+            let captured = capture::session(&store, &session, before, &|| false).unwrap();
             assert!(captured.failed.is_empty(), "{}: {:?}", agent.name(), captured.failed);
         }
         let kept = |revision| {

@@ -1,8 +1,9 @@
 //! Every command that writes to a store, with the machine it is run on.
 
+use retro::engine::ask::{self, Patience};
 use retro::engine::import::{Choice, ImportOptions};
 use retro::engine::rebuild::{mend, rebuild};
-use retro::engine::{SyncOptions, World, hook, import, quick, stages, sync};
+use retro::engine::{SyncOptions, World, hook, import, stages, sync};
 use retro::store::Store;
 use retro::views;
 use serde_json::json;
@@ -91,7 +92,7 @@ fn call(machine: &Machine, world: &World) -> hook::Call {
 }
 
 fn asked_for_costs(machine: &Machine, world: &World) -> Result<(), retro::Error> {
-    quick::costs(world, &machine.config, |_| ())?.kept?;
+    ask::read(world, &machine.config, Patience::All, &|_| {})?.keep(world, &machine.config, &|_| {})?;
     Ok(())
 }
 

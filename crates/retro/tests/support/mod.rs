@@ -12,7 +12,7 @@ pub mod scene;
 pub mod snapshot;
 pub mod trial;
 
-use retro::engine::quick::Ledgers;
+use retro::engine::ask::Ledgers;
 use retro::store::{Index, Store};
 use retro::usage::{Billing, By, Prices, Query};
 use retro::views;

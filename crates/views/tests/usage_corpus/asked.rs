@@ -1,7 +1,7 @@
 //! What a user is told of a home: synced into a store of its own, the rows that
 //! count. The two views over them must say the same.
 
-use retro_engine::quick::Ledgers;
+use retro_engine::ask::Ledgers;
 use retro_engine::{Config, SyncOptions, World, sync};
 use retro_model::{LedgerRow, Timestamp};
 use retro_store::{RealDisk, Store};

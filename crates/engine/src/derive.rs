@@ -1,0 +1,275 @@
+//! Running the stages of one session: what is due, and all of it in one reading.
+//!
+//! This is the only place that runs stages. Sync calls it with what it just captured,
+//! rebuild and later syncs with what is in raw.
+
+use retro_agents::{Agent, Parsed, settle_each};
+use retro_model::{Event, SessionKey};
+use retro_store::{Made, PlaceRow, SessionFile, SessionRow, Store, TurnRow, Writer};
+use std::collections::BTreeMap;
+
+use crate::stages::{Making, Product, Put, Stage, Subject, When, Work};
+use crate::stamp::{Ground, stamp};
+use crate::{Config, Error, read, stages};
+
+/// A session whose stages are to be run.
+pub(crate) struct Session<'a> {
+    pub store: &'a Store,
+    pub config: &'a Config,
+    pub agent: &'static dyn Agent,
+    pub row: &'a SessionRow,
+    pub file: &'a SessionFile,
+    /// What stages left on it before.
+    pub made: BTreeMap<String, Made>,
+    /// Names the captured bytes of its children.
+    pub children: &'a str,
+    pub places: &'a [PlaceRow],
+}
+
+/// What its events are read from.
+pub(crate) enum Source {
+    /// All of its sources, which were just read.
+    Held(Vec<Parsed>),
+    /// The raw files.
+    Raw,
+}
+
+/// Which stages may run.
+pub(crate) struct Rules {
+    /// The stages, up to the last one that is wanted.
+    pub stages: &'static [Stage],
+    /// Those after it, which become due.
+    pub later: &'static [Stage],
+    pub now_ms: i64,
+    /// Run what is out of date however lately the session changed.
+    pub all: bool,
+}
+
+/// What the stages left on a session, not in the index yet.
+#[derive(Default)]
+pub(crate) struct Derived {
+    made: Vec<(&'static str, Made, Option<Put>)>,
+    /// Stages that have to run later: when, and whether what they made before lacks
+    /// captured bytes.
+    due: Vec<(&'static str, i64, bool)>,
+    /// What a large session that still grows said since the last time.
+    tail: Option<Tail>,
+}
+
+/// Rows of what is new, until the session can be settled as a whole.
+struct Tail {
+    responses: retro_store::Responses,
+    turns: Vec<TurnRow>,
+}
+
+impl Derived {
+    /// Whether a stage that waits for quiet was run.
+    pub(crate) fn is_analyzed(&self) -> bool {
+        let is_cold = |name: &str| stages::by_name(name).is_some_and(|stage| stage.when == When::Quiet);
+        self.made.iter().any(|(name, ..)| is_cold(name))
+    }
+
+    /// Whether nothing was made.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.made.is_empty() && self.tail.is_none()
+    }
+
+    /// Puts everything into the index.
+    pub(crate) fn put(self, index: &Writer<'_>, key: &SessionKey) -> Result<(), retro_store::Error> {
+        for (name, made, put) in self.made {
+            if let Some(put) = put {
+                put(index)?;
+            }
+            index.put_made(key, name, &made)?;
+        }
+        if let Some(tail) = self.tail {
+            index.add_responses(key, &tail.responses)?;
+            tail.turns.iter().try_for_each(|turn| index.put_turn(key, turn))?;
+        }
+        self.due.iter().try_for_each(|(name, at_ms, behind)| index.put_due(key, name, *at_ms, *behind))
+    }
+}
+
+impl Session<'_> {
+    fn changed_ms(&self) -> i64 {
+        self.row.mtime_ns / 1_000_000
+    }
+
+    fn is_quiet(&self, rules: &Rules) -> bool {
+        rules.all || rules.now_ms.saturating_sub(self.changed_ms()) >= stages::QUIET_MINUTES * 60_000
+    }
+
+    fn stamp(&self, stage: &Stage, is_quiet: bool) -> String {
+        let (config, agent, content, children) = (self.config, self.agent, &self.row.content, self.children);
+        stamp(stage, &Ground { config, agent, content, children, is_quiet }, &self.made)
+    }
+
+    /// The stamp of a stage if its result is out of date and it may run now; else notes
+    /// when it may.
+    fn due(&self, stage: &'static Stage, rules: &Rules, later: &mut Derived) -> Option<String> {
+        if matches!(stage.work, Work::Sync | Work::Store(_)) {
+            return None;
+        }
+        let wait_ms = stage.when.wait_ms()?;
+        let is_quiet = self.is_quiet(rules);
+        let wanted = self.stamp(stage, is_quiet);
+        let at_ms = self.changed_ms().saturating_add(wait_ms);
+        let may_run = rules.all || at_ms <= rules.now_ms;
+        let is_current = self.made.get(stage.name).is_some_and(|made| made.stamp == wanted);
+        if !is_current && may_run {
+            return Some(wanted);
+        }
+        if !is_current {
+            later.due.push((stage.name, at_ms, false));
+        } else if stage.when == When::AppendAndQuiet && !is_quiet {
+            later.due.push((stage.name, self.quiet_ms(), false));
+        }
+        None
+    }
+
+    fn quiet_ms(&self) -> i64 {
+        self.changed_ms().saturating_add(stages::QUIET_MINUTES * 60_000)
+    }
+
+    /// Runs the stages that are due.
+    pub(crate) fn derive(
+        &mut self,
+        source: Source,
+        rules: &Rules,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Derived, Error> {
+        let mut derived = Derived::default();
+        let first = rules.stages.iter().position(|stage| matches!(stage.work, Work::Events(_)));
+        let first = first.unwrap_or(rules.stages.len());
+        let (before, rest) = rules.stages.split_at(first);
+        let sees_events = |stage: &&Stage| matches!(stage.work, Work::Events(_));
+        let (of_events, after) = rest.split_at(rest.iter().take_while(sees_events).count());
+        self.each(before, rules, &mut derived)?;
+        self.of_events(of_events, source, rules, stop, &mut derived)?;
+        self.each(after, rules, &mut derived)?;
+        for stage in rules.later {
+            if self.due(stage, rules, &mut derived).is_some() {
+                let at_ms = self.changed_ms().saturating_add(stage.when.wait_ms().unwrap_or(0));
+                derived.due.push((stage.name, at_ms, stage.when.is_hot()));
+            }
+        }
+        let is_quiet = self.is_quiet(rules);
+        for (name, _, _) in &derived.made {
+            let again = by_name(rules.stages, name).filter(|stage| stage.when == When::AppendAndQuiet);
+            if again.is_some() && !is_quiet {
+                derived.due.push((name, self.quiet_ms(), false));
+            }
+        }
+        Ok(derived)
+    }
+
+    /// Stages that read something else than events, one after the other.
+    fn each(&mut self, stages: &'static [Stage], rules: &Rules, derived: &mut Derived) -> Result<(), Error> {
+        for stage in stages {
+            let Work::Session(make) = stage.work else { continue };
+            let Some(stamp) = self.due(stage, rules, derived) else { continue };
+            let product = make(&self.subject(&stamp, rules))?;
+            self.keep(stage.name, stamp, product, derived);
+        }
+        Ok(())
+    }
+
+    /// Stages that see every event: one reading for all of them.
+    fn of_events(
+        &mut self,
+        stages: &'static [Stage],
+        source: Source,
+        rules: &Rules,
+        stop: &dyn Fn() -> bool,
+        derived: &mut Derived,
+    ) -> Result<(), Error> {
+        let mut at_work: Vec<(&'static str, String, Box<dyn Making>)> = Vec::new();
+        for stage in stages {
+            let Work::Events(make) = stage.work else { continue };
+            let Some(stamp) = self.due(stage, rules, derived) else { continue };
+            let making = make(&self.subject(&stamp, rules))?;
+            at_work.push((stage.name, stamp, making));
+        }
+        if at_work.is_empty() {
+            return Ok(());
+        }
+        let mut show = |event: &Event| -> Result<(), Error> {
+            at_work.iter_mut().try_for_each(|(_, _, making)| making.event(event))
+        };
+        match source {
+            Source::Raw => {
+                let mut take = |event: Box<Event>| show(&event);
+                read::stream(self.store, self.agent, &self.file.key, stop, &mut take)?;
+            }
+            Source::Held(sources) => {
+                let mut result = Ok(());
+                settle_each(self.agent, &self.file.key, sources, &mut |event| {
+                    if result.is_ok() {
+                        result = show(&event);
+                    }
+                });
+                result?;
+            }
+        }
+        for (name, stamp, making) in at_work {
+            let product = making.finish()?;
+            self.keep(name, stamp, product, derived);
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, name: &'static str, stamp: String, product: Product, derived: &mut Derived) {
+        let made = Made { stamp, output: product.output };
+        self.made.insert(name.to_owned(), made.clone());
+        derived.made.push((name, made, product.put));
+    }
+
+    fn subject<'s>(&'s self, stamp: &'s str, rules: &Rules) -> Subject<'s> {
+        Subject {
+            store: self.store,
+            config: self.config,
+            agent: self.agent,
+            key: &self.file.key,
+            file: self.file,
+            stamp,
+            is_quiet: self.is_quiet(rules),
+            places: self.places,
+        }
+    }
+
+    /// What a large session that still grows said since the last time: rows of what is new,
+    /// so that an append costs what is new. They may lack what only the whole session
+    /// shows, so the stages stay due and count as behind.
+    pub(crate) fn derive_tail(
+        &self,
+        sources: Vec<Parsed>,
+        turns_before: &[TurnRow],
+        rules: &Rules,
+    ) -> Result<Derived, Error> {
+        let mut derived = Derived::default();
+        let all = rules.stages.iter().chain(rules.later);
+        for stage in all.filter(|stage| !matches!(stage.work, Work::Sync | Work::Store(_))) {
+            let Some(wait_ms) = stage.when.wait_ms() else { continue };
+            let at_ms = match stage.when {
+                When::Append | When::AppendAndQuiet => self.quiet_ms(),
+                _ => self.changed_ms().saturating_add(wait_ms),
+            };
+            derived.due.push((stage.name, at_ms, stage.when.is_hot()));
+        }
+        let key = &self.file.key;
+        let mut ledger = stages::ledger::Ledger::new(key.clone());
+        let mut turns = stages::turns::Turns::after(key.clone(), turns_before);
+        settle_each(self.agent, key, sources, &mut |event| {
+            ledger.push(&event);
+            turns.push(&event);
+        });
+        let is_response = |row: &retro_model::LedgerRow| row.calls > 0;
+        let rows: Vec<_> = ledger.finish_rows().into_iter().filter(is_response).collect();
+        derived.tail = Some(Tail { responses: retro_store::Responses::of(&rows)?, turns: turns.rows() });
+        Ok(derived)
+    }
+}
+
+fn by_name(stages: &'static [Stage], name: &str) -> Option<&'static Stage> {
+    stages.iter().find(|stage| stage.name == name)
+}

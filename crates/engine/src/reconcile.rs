@@ -1,0 +1,177 @@
+//! Holding the index against the files, when it may be of another time.
+//!
+//! Raw files, session files and ledgers are believed; the index is a cache. As long as
+//! their marks are those the index was written with, nothing has to be looked at. When
+//! they are not (a backup was put back, the index was deleted, a program was stopped
+//! between the files and the index), every session is compared once: what the index
+//! lacks becomes due, and what it has beyond the files is forgotten.
+
+use retro_model::SessionKey;
+use retro_store::{Index, SessionFile, Slot, SourceRow, Store};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::stages::{Stage, Work};
+use crate::{Config, Error, SyncReport, World, agent_of, capture, stamp};
+
+/// Under which name the index remembers what all its rows were made with.
+const MADE_WITH: &str = "made_with";
+
+/// Compares every session of the store with the index, unless the marks say that it is of
+/// this time. Sessions that cannot be read are reported and left as they are.
+pub(crate) fn reconcile(world: &World, store: &Store, index: &Index) -> Result<SyncReport, Error> {
+    let mut report = SyncReport::default();
+    if index.marks()? == store.marks() {
+        return Ok(report);
+    }
+    let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(report) };
+    store.sync_all()?;
+    let marks = store.marks();
+    let mut known: BTreeSet<SessionKey> = index.session_rows()?.iter().map(|row| row.key()).collect();
+    let mut stale = Vec::new();
+    let in_store: BTreeSet<SessionKey> = store.session_keys()?.into_iter().chain(store.raw_keys()?).collect();
+    for key in in_store {
+        let was_known = known.remove(&key);
+        if !was_known || !fits(store, index, &key, &mut report)? {
+            stale.push(key);
+        }
+    }
+    let now_ms = world.now().as_millis();
+    index.write(|index| {
+        // In the index and nowhere else: its live file is captured as if never seen.
+        known.iter().chain(&stale).try_for_each(|key| index.forget_session(key))?;
+        for key in &stale {
+            for stage in world.stages.iter().filter(|stage| is_of_session(stage)) {
+                index.put_due(key, stage.name, now_ms, true)?;
+            }
+        }
+        index.put_marks(&marks)
+    })?;
+    Ok(report)
+}
+
+/// Whether the index says of a session what its files say.
+fn fits(store: &Store, index: &Index, key: &SessionKey, report: &mut SyncReport) -> Result<bool, Error> {
+    let file = match store.session(key) {
+        Ok(Some(file)) => file,
+        Ok(None) => return Ok(false),
+        Err(error @ retro_store::Error::Newer { .. }) => {
+            report.fail(key, &error.into());
+            return Ok(true);
+        }
+        Err(retro_store::Error::Damaged { .. }) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    let rows: BTreeMap<_, SourceRow> =
+        index.sources_of(key)?.into_iter().map(|row| ((row.source.clone(), row.revision), row)).collect();
+    let slots = file
+        .sources
+        .iter()
+        .flat_map(|(source, entry)| (1..=entry.revisions).map(move |revision| (source.clone(), revision)));
+    let mut seen = 0;
+    for (source, revision) in slots {
+        seen += 1;
+        let slot = Slot::Session { key: key.clone(), source: source.clone(), revision };
+        let end = match store.archive(&slot).tail() {
+            Err(retro_store::Error::Damaged { .. }) => None,
+            tail => tail?.map(|commit| commit.end),
+        };
+        if rows.get(&(source, revision)).map(|row| row.end) != end {
+            return Ok(false);
+        }
+    }
+    let merged = capture::merged_facts(rows.values().filter_map(capture::facts_of));
+    let is_same_file = file.kept() == SessionFile { facts: merged, ..file.clone() }.kept();
+    Ok(seen == rows.len() && is_same_file && ledger_fits(store, index, key)?)
+}
+
+/// Whether the ledger file of a quiet session has the rows of the index.
+fn ledger_fits(store: &Store, index: &Index, key: &SessionKey) -> Result<bool, Error> {
+    let rows = index.responses_of(key)?;
+    match store.ledger(key) {
+        Ok(Some(mut ledger)) => {
+            ledger.sort_by(|a, b| (&a.event, &a.key).cmp(&(&b.event, &b.key)));
+            Ok(ledger == rows)
+        }
+        // It has none while it grows.
+        Ok(None) => Ok(rows.is_empty() || index.due_of(key)?.iter().any(|stage| stage == "ledger")),
+        Err(retro_store::Error::Damaged { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// When a stage, a parser or a setting changed since the index was last brought up to
+/// date, every session gets the stages that are out of date.
+pub(crate) fn enqueue_outdated(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    index: &Index,
+) -> Result<(), Error> {
+    let made_with = stamp::made_with(world.stages, config);
+    if index.meta(MADE_WITH)?.as_ref() == Some(&made_with) {
+        return Ok(());
+    }
+    let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
+    let outdated = outdated(world, config, index)?;
+    index.write(|index| {
+        for (key, stage, at_ms) in &outdated {
+            index.put_due(key, stage, *at_ms, false)?;
+        }
+        index.set_meta(MADE_WITH, &made_with)
+    })?;
+    Ok(())
+}
+
+/// Every stage of every session whose result is not what it would make now, and when it
+/// may run.
+pub fn outdated(
+    world: &World,
+    config: &Config,
+    index: &Index,
+) -> Result<Vec<(SessionKey, &'static str, i64)>, Error> {
+    let stages: Vec<&'static Stage> = world.stages.iter().filter(|stage| is_of_session(stage)).collect();
+    let mut made: Vec<_> = Vec::with_capacity(stages.len());
+    for stage in &stages {
+        made.push((*stage, index.made_by(stage.name)?));
+    }
+    let now = world.now();
+    let mut outdated = Vec::new();
+    for row in index.session_rows()? {
+        let key = row.key();
+        let Some(agent) = agent_of(&key) else { continue };
+        let children = if stages.iter().any(|stage| reads_children(stage)) {
+            crate::sync::children_content(index, &key, 0)?
+        } else {
+            String::new()
+        };
+        let of_session: BTreeMap<String, retro_store::Made> = made
+            .iter()
+            .filter_map(|(stage, made)| Some((stage.name.to_owned(), made.get(&key)?.clone())))
+            .collect();
+        for stage in &stages {
+            let Some(wait_ms) = stage.when.wait_ms() else { continue };
+            let stamp = |is_quiet| {
+                let ground =
+                    stamp::Ground { config, agent, content: &row.content, children: &children, is_quiet };
+                stamp::stamp(stage, &ground, &of_session)
+            };
+            let made = of_session.get(stage.name).map(|made| &made.stamp);
+            // What was made while it grew is run again when it is quiet, and is not outdated.
+            let is_quiet = crate::is_quiet(row.mtime_ns, now);
+            let is_current =
+                made.is_some_and(|made| *made == stamp(is_quiet) || (is_quiet && *made == stamp(false)));
+            if !is_current {
+                outdated.push((key.clone(), stage.name, row.mtime_ns / 1_000_000 + wait_ms));
+            }
+        }
+    }
+    Ok(outdated)
+}
+
+fn is_of_session(stage: &Stage) -> bool {
+    matches!(stage.work, Work::Events(_) | Work::Session(_)) && stage.when.wait_ms().is_some()
+}
+
+fn reads_children(stage: &Stage) -> bool {
+    stage.inputs.iter().any(|input| matches!(input, crate::stages::Input::Children))
+}

@@ -1,0 +1,93 @@
+//! What a sync is doing, and what it did.
+
+use retro_model::SessionKey;
+use serde::Serialize;
+
+use crate::Error;
+use crate::discover::Skipped;
+
+/// How far a sync is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The stage at work.
+    pub stage: &'static str,
+    /// Sessions done.
+    pub done: u64,
+    /// Sessions in all.
+    pub total: u64,
+    /// Bytes kept so far.
+    pub bytes: u64,
+}
+
+/// Something that could not be captured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The agent.
+    pub agent: String,
+    /// The file.
+    pub path: String,
+    /// Why, and what helps.
+    pub reason: String,
+}
+
+impl From<&Skipped> for Failure {
+    fn from(skipped: &Skipped) -> Self {
+        Failure {
+            agent: skipped.agent.to_owned(),
+            path: skipped.path.display().to_string(),
+            reason: skipped.reason.clone(),
+        }
+    }
+}
+
+/// Counts of sessions, unless the name says otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SyncReport {
+    /// Found on this machine.
+    pub discovered: u64,
+    /// New in the store.
+    pub ingested: u64,
+    /// In the store before, with new bytes now.
+    pub appended: u64,
+    /// Not looked at: nothing changed.
+    pub skipped_unchanged: u64,
+    /// Whose cold stages became current.
+    pub analyzed: u64,
+    /// With at least one source that could not be read.
+    pub failed: u64,
+    /// Gaps met in what was read.
+    pub gaps: u64,
+    /// Bytes of all files found.
+    pub source_bytes: u64,
+    /// Bytes of the store on disk.
+    pub store_bytes: u64,
+    /// How long it took.
+    pub elapsed_ms: u64,
+    /// Left out by the configuration.
+    pub excluded: u64,
+    /// Not reached: out of time, or interrupted.
+    pub unread: u64,
+    /// Files that serve many sessions and were kept.
+    pub shared_files: u64,
+    /// What failed.
+    pub failures: Vec<Failure>,
+    /// What was found and is not read: no regular files, unreadable folders.
+    pub skipped_files: Vec<Failure>,
+    /// What a person should know.
+    pub notes: Vec<String>,
+    /// Whether anything was written.
+    #[serde(skip)]
+    pub wrote: bool,
+}
+
+impl SyncReport {
+    /// Counts a session that failed in a later stage.
+    pub(crate) fn fail(&mut self, key: &SessionKey, error: &Error) {
+        self.failed += 1;
+        self.failures.push(Failure {
+            agent: key.agent.clone(),
+            path: key.to_string(),
+            reason: error.to_string(),
+        });
+    }
+}

@@ -1,0 +1,33 @@
+//! The settled events of a quiet session, cached as a file.
+
+use retro_model::Event;
+use retro_store::NormalizedWriter;
+
+use super::{Input, Making, Product, Stage, Subject, When, Work};
+use crate::Error;
+
+pub(super) const STAGE: Stage = Stage {
+    name: "normalized",
+    version: 1,
+    when: When::Quiet,
+    help: "the settled events of a quiet session",
+    inputs: &[Input::Events],
+    work: Work::Events(make),
+};
+
+fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
+    Ok(Box::new(Writing(subject.store.normalized_writer(subject.key, subject.stamp)?)))
+}
+
+struct Writing(NormalizedWriter);
+
+impl Making for Writing {
+    fn event(&mut self, event: &Event) -> Result<(), Error> {
+        Ok(self.0.push(event)?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Product, Error> {
+        self.0.finish()?;
+        Ok(Product::default())
+    }
+}

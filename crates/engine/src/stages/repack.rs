@@ -1,0 +1,63 @@
+//! Packing the raw files of a session that is a day old, and looking at each of them as a
+//! whole once.
+
+use retro_model::SourceKind;
+use retro_store::{Comparison, PlaceRow, Slot, Writer};
+use std::path::PathBuf;
+
+use super::{Input, Product, Stage, Subject, When, Work};
+use crate::Error;
+
+pub(super) const STAGE: Stage = Stage {
+    name: "repack",
+    version: 1,
+    when: When::Old,
+    help: "pack raw files of a session quiet for a day",
+    inputs: &[Input::Raw],
+    work: Work::Session(pack),
+};
+
+fn pack(subject: &Subject<'_>) -> Result<Product, Error> {
+    let mut odd: Vec<PathBuf> = Vec::new();
+    let mut failed = None;
+    for (source, entry) in subject.file.sources.iter().filter(|(_, entry)| entry.kind != SourceKind::State) {
+        for revision in 1..=entry.revisions {
+            let slot = Slot::Session { key: subject.key.clone(), source: source.clone(), revision };
+            let archive = subject.store.archive(&slot);
+            let live = |place: &&PlaceRow| place.source == *source && place.revision == revision;
+            let live = subject.places.iter().filter(live);
+            match archive.repack() {
+                Ok(_) => {
+                    for place in live.filter(|place| place.path.extension().is_none_or(|ext| ext != "zst")) {
+                        if differs(&archive, place)? {
+                            odd.push(place.path.clone());
+                        }
+                    }
+                }
+                // Its live file is captured beside it, as the next revision.
+                Err(error @ retro_store::Error::Damaged { .. }) => {
+                    odd.extend(live.map(|place| place.path.clone()));
+                    failed = Some(error);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    if let Some(error) = failed.filter(|_| odd.is_empty()) {
+        return Err(error.into());
+    }
+    // The next sync looks at these as if it had never seen them.
+    let put = move |index: &Writer<'_>| odd.iter().try_for_each(|path| index.forget_place(path));
+    Ok(Product { output: String::new(), put: Some(Box::new(put)) })
+}
+
+/// Whether a live log is no longer what was captured though nothing showed it: rewritten
+/// in place with the same size and time.
+fn differs(archive: &retro_store::Archive, place: &PlaceRow) -> Result<bool, Error> {
+    // Anything may be under that name now; a pipe would make us wait.
+    if !std::fs::metadata(&place.path).is_ok_and(|meta| meta.is_file()) {
+        return Ok(false);
+    }
+    let Ok(mut bytes) = std::fs::File::open(&place.path) else { return Ok(false) };
+    Ok(archive.compare(&mut bytes)? == Comparison::Differs)
+}

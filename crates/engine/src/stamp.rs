@@ -1,0 +1,114 @@
+//! Stamps: what the result of a stage was made from, in one place for everything that
+//! asks whether a result is current.
+
+use retro_agents::{AGENTS, Agent};
+use retro_model::{SessionKey, SourceKind};
+use retro_store::{Made, SessionFile, Slot, Store};
+use std::collections::BTreeMap;
+
+use crate::stages::{Input, Stage, When};
+use crate::{Config, Error};
+
+/// Everything that the stamps of a session's stages may depend on.
+pub(crate) struct Ground<'a> {
+    pub config: &'a Config,
+    pub agent: &'a dyn Agent,
+    /// Names the captured bytes of the session.
+    pub content: &'a str,
+    /// Names those of its child sessions.
+    pub children: &'a str,
+    pub is_quiet: bool,
+}
+
+/// The stamp that a current result of `stage` carries; `made` holds what earlier stages
+/// left.
+pub(crate) fn stamp(stage: &Stage, ground: &Ground<'_>, made: &BTreeMap<String, Made>) -> String {
+    let mut parts = vec![stage.version.to_string()];
+    for input in stage.inputs {
+        parts.push(match input {
+            Input::Events => events(ground.agent, ground.content),
+            Input::Raw => ground.content.to_owned(),
+            Input::Made(other) => made.get(*other).map_or(String::new(), |made| made.output.clone()),
+            Input::Config(part) => part(ground.config),
+            Input::Children => ground.children.to_owned(),
+        });
+    }
+    if stage.when == When::AppendAndQuiet {
+        parts.push(if ground.is_quiet { "quiet" } else { "growing" }.to_owned());
+    }
+    short_hash(&parts.join("\n"))
+}
+
+/// The stamp of a stage over all sessions: there is no session to speak of.
+pub(crate) fn stamp_of_consumer(stage: &Stage, config: &Config) -> String {
+    let settings = stage.inputs.iter().filter_map(|input| match input {
+        Input::Config(part) => Some(part(config)),
+        _ => None,
+    });
+    let rules = retro_text::secrets::RULES_VERSION.to_string();
+    let parts: Vec<String> = [stage.version.to_string(), rules].into_iter().chain(settings).collect();
+    short_hash(&parts.join("\n"))
+}
+
+/// What events are made from: the parser, the rules for secrets, the bytes.
+fn events(agent: &dyn Agent, content: &str) -> String {
+    format!("{}.{}.{content}", agent.parser_version(), retro_text::secrets::RULES_VERSION)
+}
+
+/// Everything whose change makes stamps of all sessions differ. While it is the same,
+/// only sessions that changed have to be looked at.
+pub(crate) fn made_with(stages: &[Stage], config: &Config) -> String {
+    let mut parts: Vec<String> =
+        AGENTS.iter().map(|agent| format!("{}{}", agent.name(), agent.parser_version())).collect();
+    parts.push(retro_text::secrets::RULES_VERSION.to_string());
+    for stage in stages {
+        parts.push(format!("{}{}", stage.name, stage.version));
+        parts.extend(stage.inputs.iter().filter_map(|input| match input {
+            Input::Config(part) => Some(part(config)),
+            _ => None,
+        }));
+    }
+    short_hash(&parts.join("\n"))
+}
+
+/// Names the captured bytes of a session. A log only grows, so its length says which
+/// bytes it holds, however they are packed; a state file is named by its hash.
+pub fn content(store: &Store, file: &SessionFile) -> Result<String, Error> {
+    let mut parts = Vec::new();
+    for (source, entry) in &file.sources {
+        for revision in 1..=entry.revisions {
+            let slot = Slot::Session { key: file.key.clone(), source: source.clone(), revision };
+            let commit = match store.archive(&slot).tail() {
+                Ok(Some(commit)) => commit,
+                Ok(None) => continue,
+                // Bytes that cannot be read give no events, whatever they are.
+                Err(retro_store::Error::Damaged { .. }) => {
+                    parts.push(format!("{source}~{revision}:damaged"));
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            let mut part = format!("{source}~{revision}:{}", commit.end);
+            if entry.kind == SourceKind::State {
+                part.push_str(&format!("={}", blake3::Hash::from_bytes(commit.hash).to_hex()));
+            }
+            parts.push(part);
+        }
+    }
+    Ok(short_hash(&parts.join("\n")))
+}
+
+/// The stamp that the cached events of a session must carry to be current.
+pub fn of_normalized(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<String, Error> {
+    let file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
+    let content = content(store, &file)?;
+    // It reads events alone, and no part of the configuration.
+    let config = Config::for_root(store.root());
+    let ground = Ground { config: &config, agent, content: &content, children: "", is_quiet: true };
+    let stage = crate::stages::by_name("normalized");
+    Ok(stage.map_or(String::new(), |stage| stamp(stage, &ground, &BTreeMap::new())))
+}
+
+fn short_hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().chars().take(32).collect()
+}

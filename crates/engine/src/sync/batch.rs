@@ -1,0 +1,337 @@
+//! Batches: some sessions, captured and derived in parallel, durable together.
+//!
+//! A batch takes the lock, reads its sessions in parallel, syncs their files to disk, and
+//! writes the index in one short transaction. Only then is it counted.
+
+use rayon::prelude::*;
+use retro_model::{SessionKey, Timestamp};
+use retro_store::{Index, Lock, Marks, Stamps, Store, Writer};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::budget::Budget;
+use super::work::{Job, Looked, Outcome, SETTLED_BYTES_MAX, Worker};
+use crate::capture::{self, Captured};
+use crate::derive::Rules;
+use crate::discover::SharedFile;
+use crate::report::{Failure, Progress, SyncReport};
+use crate::stages::{Input, Stage, Work, up_to};
+use crate::{Config, Error, World, agent_of};
+
+/// Sessions of one batch.
+const BATCH_SESSIONS_MAX: usize = 200;
+
+/// Source bytes of one batch; a larger session is a batch of its own.
+const BATCH_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// How to wait for the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Until it is free.
+    ForLock,
+    /// Not at all: what cannot be done now is left.
+    Never,
+}
+
+/// Runs batches and counts what they did.
+pub(crate) struct Batcher<'a> {
+    pub world: &'a World,
+    pub config: &'a Config,
+    pub store: &'a Store,
+    pub index: &'a Index,
+    pub stamps: &'a Stamps,
+    /// The last stage that is wanted.
+    pub until: Option<&'a str>,
+    /// Run what is out of date however lately a session changed.
+    pub all: bool,
+    pub wait: Wait,
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+    pub report: &'a mut SyncReport,
+}
+
+impl Batcher<'_> {
+    /// Works on sessions in the order given.
+    pub(crate) fn run(&mut self, stage: &'static str, jobs: &[Job<'_>]) -> Result<(), Error> {
+        let total = jobs.len() as u64;
+        let (mut done, mut bytes) = (0, 0);
+        let mut rest = jobs;
+        while !rest.is_empty() {
+            if self.world.stopping() {
+                self.report.unread += count_files(rest);
+                return Ok(());
+            }
+            let (batch, after) = rest.split_at(batch_length(rest));
+            let lock = match self.wait {
+                Wait::ForLock => self.store.lock(&|| self.world.stopping())?,
+                Wait::Never => self.store.try_lock()?,
+            };
+            let Some(lock) = lock else {
+                self.report.unread += count_files(rest);
+                return Ok(());
+            };
+            let (batch_done, batch_bytes) = (done, bytes);
+            bytes += self.batch(batch, &lock, &|more: u64| {
+                let (done, bytes) = (batch_done + more, batch_bytes);
+                (self.progress)(Progress { stage, done, total, bytes });
+            })?;
+            rest = after;
+            done += batch.len() as u64;
+            (self.progress)(Progress { stage, done, total, bytes });
+        }
+        Ok(())
+    }
+
+    fn rules(&self) -> Rules {
+        let stages = up_to(self.world.stages, self.until);
+        Rules {
+            stages,
+            later: self.world.stages.get(stages.len()..).unwrap_or_default(),
+            now_ms: self.world.now().as_millis(),
+            all: self.all,
+        }
+    }
+
+    /// One batch, under the lock. Says how many bytes it kept.
+    pub(crate) fn batch(
+        &mut self,
+        jobs: &[Job<'_>],
+        _lock: &Lock,
+        stepped: &(dyn Fn(u64) + Sync),
+    ) -> Result<u64, Error> {
+        let fits = self.fits()?;
+        let knows_any = self.index.has_sources()?;
+        let is_bare = !knows_any && self.store.is_bare()?;
+        let mut work = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            work.extend(self.look_up(job, knows_any)?);
+        }
+        // The longest first, so that none is left to one core when the others are done.
+        work.sort_by_key(|work: &Looked<'_, '_>| Reverse(work.job.bytes()));
+        let budget = Budget::new();
+        let steps = AtomicU64::new(0);
+        let worker = Worker {
+            world: self.world,
+            config: self.config,
+            store: self.store,
+            stamps: self.stamps,
+            rules: self.rules(),
+            is_bare,
+        };
+        let one = |work: Looked<'_, '_>| {
+            let _held = budget.take(work.job.bytes().max(work.row.as_ref().map_or(0, |row| row.bytes)));
+            let key = work.job.key().clone();
+            let outcome = worker.work(work);
+            stepped(steps.fetch_add(1, Ordering::Relaxed) + 1);
+            (key, outcome)
+        };
+        let done: Vec<(SessionKey, Result<Outcome, Error>)> = if work.len() == 1 {
+            // There is nothing to share, and threads cost a moment.
+            work.into_iter().map(one).collect()
+        } else {
+            work.into_par_iter().map(one).collect()
+        };
+        let mut good = Vec::with_capacity(done.len());
+        for (key, outcome) in done {
+            match outcome {
+                Ok(outcome) => good.push(outcome),
+                Err(Error::Stopped) => self.report.unread += 1,
+                Err(error) if error.is_of_one_session() => self.report.fail(&key, &error),
+                Err(error) => return Err(error),
+            }
+        }
+        self.store.sync_all()?;
+        let mut bytes = 0;
+        for outcome in &good {
+            bytes += self.count(outcome);
+        }
+        self.write(good, fits)?;
+        Ok(bytes)
+    }
+
+    /// Whether the index belongs to the files as they are before this batch. If it does
+    /// not, it is not given their new marks, so that this is not forgotten.
+    fn fits(&self) -> Result<bool, Error> {
+        Ok(self.index.marks()? == self.store.marks())
+    }
+
+    /// Asks the index for what it knows of a session: the threads that work on sessions
+    /// cannot.
+    fn look_up<'j, 'f>(&self, job: &'j Job<'f>, knows_any: bool) -> Result<Option<Looked<'j, 'f>>, Error> {
+        let key = job.key();
+        let agent = match job {
+            Job::Files(session) => session.agent,
+            Job::Stored(key) => match agent_of(key) {
+                Some(agent) => agent,
+                None => return Ok(None),
+            },
+        };
+        let mut work = Looked {
+            job,
+            agent,
+            row: None,
+            sources: Vec::new(),
+            made: BTreeMap::new(),
+            children: String::new(),
+            turns: Vec::new(),
+            places: Vec::new(),
+        };
+        if knows_any {
+            work.row = self.index.session_row(key)?;
+            work.sources = self.index.sources_of(key)?;
+            work.made = self.index.made_of(key)?;
+            work.places = self.index.stamps_of(key)?.iter().collect();
+            if work.row.as_ref().is_some_and(|row| row.bytes > SETTLED_BYTES_MAX) {
+                work.turns = self.index.turns_of(key)?;
+            }
+        }
+        if self.world.stages.iter().any(reads_children) {
+            work.children = children_content(self.index, key, 0)?;
+        }
+        Ok(Some(work))
+    }
+
+    /// Writes the index, in one transaction.
+    fn write(&self, outcomes: Vec<Outcome>, fits: bool) -> Result<(), Error> {
+        let mut sizes = Vec::with_capacity(outcomes.len());
+        for outcome in &outcomes {
+            sizes.push(self.store.disk_bytes_of(&outcome.key)?);
+        }
+        let marks: Option<Marks> = fits.then(|| self.store.marks());
+        let now = self.world.now();
+        let of_children: Vec<&'static str> =
+            self.world.stages.iter().filter(|stage| reads_children(stage)).map(|stage| stage.name).collect();
+        let written = self.index.write(|index| {
+            for (outcome, bytes) in outcomes.into_iter().zip(sizes) {
+                let Outcome { key, captured, derived } = outcome;
+                let is_kept = captured.as_ref().is_none_or(|captured| !captured.file.sources.is_empty());
+                if let Some(captured) = &captured {
+                    put_captured(index, captured, is_kept, now)?;
+                    if let Some(parent) = captured.session.parent.as_ref().filter(|_| captured.new_bytes > 0)
+                    {
+                        let parent = SessionKey::new(&key.agent, parent);
+                        for stage in &of_children {
+                            index.put_due(&parent, stage, now.as_millis(), true)?;
+                        }
+                    }
+                }
+                if is_kept {
+                    derived.put(index, &key)?;
+                    index.put_disk_bytes(&key, bytes)?;
+                }
+            }
+            marks.iter().try_for_each(|marks| index.put_marks(marks))
+        });
+        Ok(written?)
+    }
+
+    fn count(&mut self, outcome: &Outcome) -> u64 {
+        self.report.analyzed += u64::from(outcome.derived.is_analyzed());
+        self.report.wrote |= !outcome.derived.is_empty();
+        let Some(one) = &outcome.captured else { return 0 };
+        // Read back from raw: nothing was found or lost.
+        if one.places.is_empty() && one.failed.is_empty() && one.new_bytes == 0 {
+            return 0;
+        }
+        self.report.wrote |= one.new_bytes > 0 || one.is_new;
+        self.report.gaps += one.gaps;
+        if one.is_new && !one.places.is_empty() {
+            self.report.ingested += 1;
+        } else if one.new_bytes > 0 {
+            self.report.appended += 1;
+        } else if one.failed.is_empty() {
+            self.report.skipped_unchanged += 1;
+        }
+        self.report.failed += u64::from(!one.failed.is_empty());
+        for (path, reason) in &one.failed {
+            let path = path.display().to_string();
+            let agent = outcome.key.agent.clone();
+            self.report.failures.push(Failure { agent, path, reason: reason.clone() });
+        }
+        one.new_bytes
+    }
+
+    /// Captures files that serve many sessions.
+    pub(crate) fn shared<'f>(&mut self, files: impl Iterator<Item = &'f SharedFile>) -> Result<(), Error> {
+        let files: Vec<&SharedFile> = files.collect();
+        if files.is_empty() {
+            return Ok(());
+        }
+        let Some(_lock) = self.store.lock(&|| self.world.stopping())? else { return Ok(()) };
+        let fits = self.fits()?;
+        let mut places = Vec::new();
+        for file in files {
+            match capture::shared(self.store, file) {
+                Ok((place, new_bytes)) => {
+                    self.report.wrote |= new_bytes > 0;
+                    self.report.shared_files += 1;
+                    places.push(place);
+                }
+                Err(Error::Read { path, source }) => self.report.skipped_files.push(Failure {
+                    agent: file.agent.name().to_owned(),
+                    path: path.display().to_string(),
+                    reason: source.to_string(),
+                }),
+                Err(error) => return Err(error),
+            }
+        }
+        self.store.sync_all()?;
+        let marks = fits.then(|| self.store.marks());
+        self.index.write(|index| {
+            places.iter().try_for_each(|place| index.put_place(place))?;
+            marks.iter().try_for_each(|marks| index.put_marks(marks))
+        })?;
+        Ok(())
+    }
+}
+
+fn put_captured(
+    index: &Writer<'_>,
+    captured: &Captured,
+    is_kept: bool,
+    now: Timestamp,
+) -> Result<(), retro_store::Error> {
+    if is_kept {
+        index.put_session(&captured.session)?;
+    }
+    for place in &captured.places {
+        index.put_place(place)?;
+        index.clear_failure(&place.path)?;
+    }
+    captured.sources.iter().try_for_each(|source| index.put_source(source))?;
+    let agent = &captured.file.key.agent;
+    captured.failed.iter().try_for_each(|(path, reason)| index.put_failure(path, agent, reason, now))
+}
+
+fn reads_children(stage: &Stage) -> bool {
+    stage.inputs.iter().any(|input| matches!(input, Input::Children)) && !matches!(stage.work, Work::Sync)
+}
+
+/// Generations of children that are followed: parents may name each other in a circle.
+const DEPTH_MAX: u32 = 32;
+
+/// Names the captured bytes of all sessions below one.
+pub(crate) fn children_content(index: &Index, key: &SessionKey, depth: u32) -> Result<String, Error> {
+    let mut parts = String::new();
+    if depth < DEPTH_MAX {
+        for child in index.children_of(key)? {
+            let below = children_content(index, &child.key(), depth + 1)?;
+            parts.push_str(&format!("{}={}({below}) ", child.id, child.content));
+        }
+    }
+    Ok(parts)
+}
+
+/// How many of the first are worked on together.
+fn batch_length(jobs: &[Job<'_>]) -> usize {
+    let mut bytes = 0;
+    let fits = |job: &&Job<'_>| {
+        bytes += job.bytes();
+        bytes <= BATCH_BYTES_MAX
+    };
+    jobs.iter().take(BATCH_SESSIONS_MAX).take_while(fits).count().max(1)
+}
+
+fn count_files(jobs: &[Job<'_>]) -> u64 {
+    jobs.iter().filter(|job| matches!(job, Job::Files(_))).count() as u64
+}

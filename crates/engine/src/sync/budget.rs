@@ -1,0 +1,69 @@
+//! How much may be held at once, however many threads work.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// Source bytes of sessions that are held at the same time. A session that is larger is
+/// read while no other is.
+const HELD_BYTES_MAX: u64 = 24 * 1024 * 1024;
+
+/// What is left of it.
+pub(super) struct Budget {
+    free: Mutex<u64>,
+    freed: Condvar,
+}
+
+/// A share, given back when it is dropped.
+pub(super) struct Share<'a> {
+    budget: &'a Budget,
+    bytes: u64,
+}
+
+impl Budget {
+    pub(super) fn new() -> Budget {
+        Budget { free: Mutex::new(HELD_BYTES_MAX), freed: Condvar::new() }
+    }
+
+    /// Waits until there is room for so many bytes.
+    pub(super) fn take(&self, bytes: u64) -> Share<'_> {
+        let bytes = bytes.min(HELD_BYTES_MAX);
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        while *free < bytes {
+            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
+        }
+        *free -= bytes;
+        Share { budget: self, bytes }
+    }
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        *self.budget.free.lock().unwrap_or_else(PoisonError::into_inner) += self.bytes;
+        self.budget.freed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn threads_never_hold_more_than_the_budget() {
+        let (budget, held, most) = (Budget::new(), AtomicU64::new(0), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for thread in 0..8u64 {
+                let (budget, held, most) = (&budget, &held, &most);
+                scope.spawn(move || {
+                    for round in 0..200u64 {
+                        let bytes = (thread * 7 + round * 13) % 17 * 1024 * 1024;
+                        let _share = budget.take(bytes);
+                        let now = held.fetch_add(bytes, Ordering::SeqCst) + bytes;
+                        most.fetch_max(now, Ordering::SeqCst);
+                        held.fetch_sub(bytes, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert!(most.into_inner() <= HELD_BYTES_MAX);
+    }
+}

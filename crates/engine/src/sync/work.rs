@@ -1,0 +1,143 @@
+//! Work on one session: capture what is new of it, and run the stages that are due.
+//! Threads share this, so nothing here asks the index.
+
+use retro_agents::Agent;
+use retro_model::SessionKey;
+use retro_store::{Made, PlaceRow, SessionRow, SourceRow, Stamps, Store, TurnRow};
+use std::collections::BTreeMap;
+
+use crate::capture::{self, Before, Captured, Reading};
+use crate::derive::{Derived, Rules, Session, Source};
+use crate::discover::SessionFiles;
+use crate::stages::{PACK_HOURS, QUIET_MINUTES};
+use crate::{Config, Error, World};
+
+/// A session that still grows and is larger than this is not settled as a whole on every
+/// append.
+pub(super) const SETTLED_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A session to work on.
+pub(crate) enum Job<'f> {
+    /// Its files have news.
+    Files(&'f SessionFiles),
+    /// Stages are due, and everything is in the store.
+    Stored(SessionKey),
+}
+
+impl Job<'_> {
+    pub(super) fn key(&self) -> &SessionKey {
+        match self {
+            Job::Files(session) => &session.key,
+            Job::Stored(key) => key,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Job::Files(session) => session.bytes(),
+            Job::Stored(_) => 0,
+        }
+    }
+}
+
+/// A session, with everything the index knows of it.
+pub(super) struct Looked<'j, 'f> {
+    pub job: &'j Job<'f>,
+    pub agent: &'static dyn Agent,
+    pub row: Option<SessionRow>,
+    pub sources: Vec<SourceRow>,
+    pub made: BTreeMap<String, Made>,
+    pub children: String,
+    pub turns: Vec<TurnRow>,
+    pub places: Vec<PlaceRow>,
+}
+
+/// What became of it.
+pub(super) struct Outcome {
+    pub key: SessionKey,
+    pub captured: Option<Captured>,
+    pub derived: Derived,
+}
+
+/// What all threads of a batch work with.
+pub(super) struct Worker<'a> {
+    pub world: &'a World,
+    pub config: &'a Config,
+    pub store: &'a Store,
+    pub stamps: &'a Stamps,
+    pub rules: Rules,
+    /// The store has no session at all.
+    pub is_bare: bool,
+}
+
+impl Worker<'_> {
+    /// Captures a session, if it has news, and runs the stages that are due on it.
+    pub(super) fn work(&self, work: Looked<'_, '_>) -> Result<Outcome, Error> {
+        let rules = &self.rules;
+        let key = work.job.key().clone();
+        let stop = || self.world.stopping();
+        let Looked { job, agent, row, sources, made, children, turns, places } = work;
+        let parser = agent.parser_version();
+        let is_known = row.is_some()
+            && !sources.is_empty()
+            && sources
+                .iter()
+                .all(|source| source.parser_version == parser && capture::facts_of(source).is_some());
+        let mut captured = match job {
+            Job::Files(files) => {
+                let changed_ms = files.mtime_ns() / 1_000_000;
+                let is_old = rules.now_ms.saturating_sub(changed_ms) >= PACK_HOURS * 3_600_000
+                    && rules.stages.iter().any(|stage| stage.name == "repack");
+                let before = Before { sources, stamps: self.stamps, is_bare: self.is_bare, is_old };
+                Some(capture::session(self.store, files, before, &stop)?)
+            }
+            Job::Stored(_) if is_known => None,
+            Job::Stored(_) => {
+                let mtime_ns = row.as_ref().map_or(0, |row| row.mtime_ns);
+                Some(capture::from_raw(self.store, agent, &key, mtime_ns)?)
+            }
+        };
+        let reading =
+            captured.as_mut().map(|captured| std::mem::replace(&mut captured.read, Reading::Nothing));
+        let stored;
+        let (row, file) = match (&captured, &row) {
+            (Some(captured), _) => (&captured.session, &captured.file),
+            (None, Some(row)) => {
+                stored = self.store.session(&key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
+                (row, &stored)
+            }
+            (None, None) => return Err(Error::NoSession(key.to_string())),
+        };
+        let places = match &captured {
+            Some(captured) if !captured.places.is_empty() => &captured.places,
+            _ => &places,
+        };
+        let mut session = Session {
+            store: self.store,
+            config: self.config,
+            agent,
+            row,
+            file,
+            made,
+            children: &children,
+            places,
+        };
+        let is_evicted = file.evicted_at.is_some();
+        // What could not be read is not settled without it: the next sync tries again.
+        let is_whole = captured.as_ref().is_none_or(|captured| captured.failed.is_empty());
+        let derived = if is_evicted || !is_whole || file.sources.is_empty() {
+            Derived::default()
+        } else {
+            let grows =
+                !rules.all && rules.now_ms.saturating_sub(row.mtime_ns / 1_000_000) < QUIET_MINUTES * 60_000;
+            match reading {
+                Some(Reading::Whole(sources)) => session.derive(Source::Held(sources), rules, &stop)?,
+                Some(Reading::Tail(sources)) if grows && row.bytes > SETTLED_BYTES_MAX => {
+                    session.derive_tail(sources, &turns, rules)?
+                }
+                _ => session.derive(Source::Raw, rules, &stop)?,
+            }
+        };
+        Ok(Outcome { key, captured, derived })
+    }
+}
