@@ -1,5 +1,7 @@
 //! The type that proves a text was scanned, and the functions that make it.
 
+mod json;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -189,7 +191,8 @@ pub fn redact_owned(text: String) -> Redacted<String> {
     Redacted::unseen(text)
 }
 
-/// `value` with every string in it redacted, keys too.
+/// `value` with every string in it redacted, keys too. A string is read together with
+/// the name beside it: its key, or the words before it in a list of arguments.
 pub fn redact_json(value: Value) -> Redacted<Value> {
     Redacted::unseen(value)
 }
@@ -205,44 +208,7 @@ impl Scrub for String {
 
 impl Scrub for Value {
     fn scrubbed(&self) -> Option<Value> {
-        has_secrets(self).then(|| {
-            let mut clean = self.clone();
-            scrub(&mut clean);
-            clean
-        })
-    }
-}
-
-fn has_secrets(value: &Value) -> bool {
-    match value {
-        Value::String(text) => is_secret(text),
-        Value::Array(items) => items.iter().any(has_secrets),
-        Value::Object(fields) => fields.iter().any(|(name, value)| is_secret(name) || has_secrets(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-fn is_secret(text: &str) -> bool {
-    matches!(secrets::replace(text), Cow::Owned(_))
-}
-
-fn scrub(value: &mut Value) {
-    match value {
-        Value::String(text) => {
-            if let Cow::Owned(clean) = secrets::replace(text) {
-                *text = clean;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(scrub),
-        Value::Object(fields) => {
-            if fields.keys().any(|name| is_secret(name)) {
-                for (name, value) in std::mem::take(fields) {
-                    fields.insert(secrets::replace(&name).into_owned(), value);
-                }
-            }
-            fields.values_mut().for_each(scrub);
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        json::scrubbed(self)
     }
 }
 

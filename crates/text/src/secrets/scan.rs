@@ -5,29 +5,57 @@ use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 use super::keywords::Keywords;
+use super::named::{self, Names, Runs};
 use super::rule::{Case, Judge, Rule};
 use super::{marker, plausible, rules};
 
 /// The window after a keyword never grows beyond this.
 const REACH_MAX: usize = 1 << 20;
 
-/// Bytes that grown windows may hold together, beside the length of the text:
-/// enough for any secret, and a bound for text that is made to be slow.
-const GROWTH_MAX: usize = 4 << 20;
+/// How many times the length of the text grown windows may hold together: enough for
+/// a secret as long as the text, and a bound for text that is made to be slow.
+const GROWTH_MAX: usize = 10;
 
 /// What each rule sees in `text`, as it stands there.
 pub(super) fn hits(text: &[u8]) -> Vec<Hit> {
     let scanner = &*SCANNER;
     let mut hits = Vec::new();
-    let mut growth = GROWTH_MAX.saturating_add(text.len());
+    let mut work = Work { growth: text.len().saturating_mul(GROWTH_MAX), runs: Runs::default() };
     scanner.keywords.find(text, |keyword, at| {
         for ready in scanner.rules_of(keyword) {
-            if let Some(hit) = ready.look(text, at.clone(), &hits, &mut growth) {
-                hits.push(hit);
-            }
+            ready.look(text, at.clone(), &mut hits, &mut work);
         }
     });
     hits
+}
+
+/// Whether any keyword stands in a name.
+pub(super) fn has_keyword(name: &[u8]) -> bool {
+    let mut found = false;
+    SCANNER.keywords.find(name, |_, _| found = true);
+    found
+}
+
+/// The rules that take a value for a secret because of this name.
+pub(super) fn named_rules(name: &[u8]) -> Vec<&'static Rule> {
+    let scanner = &*SCANNER;
+    let mut rules: Vec<&'static Rule> = Vec::new();
+    scanner.keywords.find(name, |keyword, at| {
+        for ready in scanner.rules_of(keyword) {
+            let is_name = |names: &Names| names.whole(name, &at).is_some_and(|whole| whole.end == name.len());
+            if ready.rule.names.as_ref().is_some_and(is_name) {
+                rules.push(ready.rule);
+            }
+        }
+    });
+    rules
+}
+
+/// What the looks at one text share.
+struct Work {
+    /// Bytes that windows may still grow by.
+    growth: usize,
+    runs: Runs,
 }
 
 /// All rules behind their keywords.
@@ -80,31 +108,39 @@ pub(super) struct Hit {
 }
 
 impl Ready {
-    /// The secret at this keyword, if there is one.
-    fn look(&self, text: &[u8], keyword: Range<usize>, hits: &[Hit], growth: &mut usize) -> Option<Hit> {
+    /// Adds the secret at this keyword, if there is one.
+    fn look(&self, text: &[u8], keyword: Range<usize>, hits: &mut Vec<Hit>, work: &mut Work) {
         let rule = self.rule;
         if rule.case == Case::Exact
             && !rule.keywords.iter().any(|word| word.as_bytes() == &text[keyword.clone()])
         {
-            return None;
+            return;
         }
         if rule.edge && rule.before == 0 && !begins_word(text, keyword.start) {
-            return None;
+            return;
         }
         // Inside a secret that this rule has just seen there is nothing new.
         if hits.last().is_some_and(|last| last.rule == rule.name && keyword.start < last.span.end) {
-            return None;
+            return;
         }
-        let (whole, secret, bare) = self.matched(text, &keyword, growth)?;
+        let parts = match &rule.names {
+            Some(names) => beside(rule, names, text, &keyword, work),
+            None => self.shaped(text, &keyword, work),
+        };
+        let hit = |span| Hit { rule: rule.name, judge: rule.judge, span };
+        hits.extend(parts.unwrap_or_default().into_iter().map(hit));
+    }
+
+    /// The secret that the pattern sees, without markers in it.
+    fn shaped(&self, text: &[u8], keyword: &Range<usize>, work: &mut Work) -> Option<Vec<Range<usize>>> {
+        let rule = self.rule;
+        let (whole, secret, bare) = self.matched(text, keyword, &mut work.growth)?;
         // A pattern that goes on behind the secret has itself said where it ends.
         let ends = whole.end > secret.end || ends_word(text, secret.end);
         if secret.is_empty() || !ends || (rule.edge && !begins_word(text, whole.start)) {
             return None;
         }
-        if !plausible::is_secret(rule, &text[secret.clone()], bare) {
-            return None;
-        }
-        (!marker::touches(text, &whole)).then_some(Hit { rule: rule.name, judge: rule.judge, span: secret })
+        unmarked(text, &secret, |value| plausible::is_secret(rule, value, bare))
     }
 
     /// Whole match, secret, and whether the last of several groups matched.
@@ -122,17 +158,16 @@ impl Ready {
         loop {
             let to = keyword.start.saturating_add(reach).min(text.len());
             let window = text.get(from..to)?;
-            let groups = regex.captures(window);
-            let cut = match &groups {
-                Some(groups) => groups.get(0).is_some_and(|whole| whole.end() == window.len()),
-                None => is_one_token(window),
-            };
-            if cut && to < text.len() && reach < REACH_MAX && *growth > reach * 8 {
+            // Groups take ten times as long as the match alone.
+            let found = regex.find(window);
+            let cut = found.map_or_else(|| is_one_token(window), |whole| whole.end() == window.len());
+            let cost = reach * 8;
+            if cut && to < text.len() && reach < REACH_MAX && *growth > cost {
                 reach *= 8;
-                *growth -= reach;
+                *growth -= cost;
                 continue;
             }
-            let groups = groups?;
+            let groups = regex.captures(found.map(|_| window)?)?;
             let whole = groups.get(0)?.range();
             let (secret, group) = (1..groups.len())
                 .find_map(|group| groups.get(group).map(|secret| (secret.range(), group)))
@@ -147,6 +182,40 @@ impl Ready {
     fn regex(&self) -> Option<&Regex> {
         self.regex.get_or_init(|| compile(self.rule).ok()).as_ref()
     }
+}
+
+/// The secret beside a name, without markers in it.
+fn beside(
+    rule: &Rule,
+    names: &Names,
+    text: &[u8],
+    keyword: &Range<usize>,
+    work: &mut Work,
+) -> Option<Vec<Range<usize>>> {
+    let found = named::read(text, keyword, names, &mut work.runs)?;
+    let name = text.get(found.name)?;
+    found
+        .values
+        .into_iter()
+        .flatten()
+        .find_map(|(span, form)| unmarked(text, &span, |value| plausible::is_value(rule, name, value, form)))
+}
+
+/// The parts of a secret that are no marker, if together they are one.
+fn unmarked(
+    text: &[u8],
+    span: &Range<usize>,
+    is_secret: impl Fn(&[u8]) -> bool,
+) -> Option<Vec<Range<usize>>> {
+    let parts = marker::between(text, span);
+    let is_secret = match parts.as_slice() {
+        [] => false,
+        [part] => is_secret(text.get(part.clone())?),
+        parts => {
+            is_secret(&parts.iter().filter_map(|part| text.get(part.clone())).collect::<Vec<_>>().concat())
+        }
+    };
+    is_secret.then_some(parts)
 }
 
 /// A rule's pattern, anchored at the keyword unless a match may begin before it.
@@ -192,6 +261,9 @@ mod tests {
     #[test]
     fn every_pattern_compiles_and_asks_for_something() {
         for rule in rules::all() {
+            if rule.names.is_some() {
+                continue;
+            }
             let regex = compile(rule).unwrap_or_else(|error| panic!("{}: {error}", rule.name));
             assert!(!regex.is_match(b""), "{} matches nothing", rule.name);
         }
