@@ -19,6 +19,7 @@ mod findings;
 mod keywords;
 mod marker;
 mod named;
+mod next;
 mod plausible;
 mod random;
 mod rule;

@@ -11,13 +11,17 @@ use regex::bytes::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+/// Bytes of a value whose entropy is measured.
+const ENTROPY_BYTES: usize = 4096;
+
 /// Whether `value`, matched by `rule`, is worth hiding. `bare` tells that
 /// nothing marks its ends, so that it may be the rest of some code.
 pub(super) fn is_secret(rule: &Rule, value: &[u8], bare: bool) -> bool {
     if rule.is_marked() {
         return !is_mask(value) && !is_made_up(value);
     }
-    if rule.entropy_min.is_some_and(|least| entropy(value) < least) {
+    let head = value.get(..ENTROPY_BYTES).unwrap_or(value);
+    if rule.entropy_min.is_some_and(|least| entropy(head) < least) {
         return false;
     }
     if bare && is_constant(value) {
@@ -62,7 +66,7 @@ const MADE_UP: &[&str] = &[
     "redacted",
     "replace",
     "sample",
-    "xxxxx",
+    "xxxxxx",
     "your-",
     "your_",
     "…",
@@ -206,6 +210,7 @@ fn is_drawn(value: &[u8], bytes_min: usize) -> bool {
         && !is_uuid(value)
         && !counts_up(value)
         && !has_any(value, PATTERNS)
+        && !(has_any(value, &["[^"]) && has_any(value, &["]+", "]*"]))
 }
 
 /// Whether a value is a member of something with a one-letter name, as in minified code.

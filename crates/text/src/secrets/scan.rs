@@ -6,6 +6,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use super::keywords::Keywords;
 use super::named::{self, Names, Runs};
+use super::next::Next;
 use super::rule::{Case, Judge, Rule};
 use super::{marker, plausible, rules};
 
@@ -20,7 +21,7 @@ const GROWTH_MAX: usize = 10;
 pub(super) fn hits(text: &[u8]) -> Vec<Hit> {
     let scanner = &*SCANNER;
     let mut hits = Vec::new();
-    let mut work = Work { growth: text.len().saturating_mul(GROWTH_MAX), runs: Runs::default() };
+    let mut work = Work::new(text);
     scanner.keywords.find(text, |keyword, at| {
         for ready in scanner.rules_of(keyword) {
             ready.look(text, at.clone(), &mut hits, &mut work);
@@ -56,6 +57,49 @@ struct Work {
     /// Bytes that windows may still grow by.
     growth: usize,
     runs: Runs,
+    /// Where the token ends that a window stands in.
+    token: Next,
+    /// For each rule the end of the last long value that was none, and how often it was
+    /// looked into since.
+    refused: Vec<(usize, u8)>,
+}
+
+/// How often a rule looks into a long value that it has refused. Text that repeats a
+/// keyword without end is read so often and no more.
+const LOOKS_MAX: u8 = 4;
+
+/// Shorter values cost too little to be remembered.
+const LONG_BYTES: usize = 256;
+
+impl Work {
+    fn new(text: &[u8]) -> Work {
+        Work {
+            growth: text.len().saturating_mul(GROWTH_MAX),
+            runs: Runs::default(),
+            token: Next::default(),
+            refused: Vec::new(),
+        }
+    }
+
+    /// Whether a rule has looked into what stands here often enough.
+    fn is_settled(&mut self, rule: usize, at: usize) -> bool {
+        self.refused.get_mut(rule).is_some_and(|(end, looks)| {
+            *looks = if at < *end { looks.saturating_add(1) } else { 0 };
+            *looks > LOOKS_MAX
+        })
+    }
+
+    fn refuse(&mut self, rule: usize, value: &Range<usize>) {
+        if value.len() <= LONG_BYTES {
+            return;
+        }
+        if self.refused.len() <= rule {
+            self.refused.resize(rule + 1, (0, 0));
+        }
+        if let Some(last) = self.refused.get_mut(rule).filter(|last| value.end > last.0) {
+            *last = (value.end, 0);
+        }
+    }
 }
 
 /// All rules behind their keywords.
@@ -70,7 +114,10 @@ struct Scanner {
 
 impl Scanner {
     fn new() -> Scanner {
-        let rules: Vec<Ready> = rules::all().map(|rule| Ready { rule, regex: OnceLock::new() }).collect();
+        let rules: Vec<Ready> = rules::all()
+            .enumerate()
+            .map(|(number, rule)| Ready { number, rule, regex: OnceLock::new() })
+            .collect();
         let mut keywords: Vec<String> = Vec::new();
         let mut owners: Vec<Vec<usize>> = Vec::new();
         for (number, ready) in rules.iter().enumerate() {
@@ -95,6 +142,7 @@ impl Scanner {
 
 /// A rule with its pattern compiled when it is first needed.
 struct Ready {
+    number: usize,
     rule: &'static Rule,
     regex: OnceLock<Option<Regex>>,
 }
@@ -134,13 +182,20 @@ impl Ready {
     /// The secret that the pattern sees, without markers in it.
     fn shaped(&self, text: &[u8], keyword: &Range<usize>, work: &mut Work) -> Option<Vec<Range<usize>>> {
         let rule = self.rule;
-        let (whole, secret, bare) = self.matched(text, keyword, &mut work.growth)?;
+        if work.is_settled(self.number, keyword.start) {
+            return None;
+        }
+        let (whole, secret, bare) = self.matched(text, keyword, work)?;
         // A pattern that goes on behind the secret has itself said where it ends.
         let ends = whole.end > secret.end || ends_word(text, secret.end);
         if secret.is_empty() || !ends || (rule.edge && !begins_word(text, whole.start)) {
             return None;
         }
-        unmarked(text, &secret, |value| plausible::is_secret(rule, value, bare))
+        let parts = unmarked(text, &secret, |value| plausible::is_secret(rule, value, bare));
+        if parts.is_none() {
+            work.refuse(self.number, &secret);
+        }
+        parts
     }
 
     /// Whole match, secret, and whether the last of several groups matched.
@@ -150,7 +205,7 @@ impl Ready {
         &self,
         text: &[u8],
         keyword: &Range<usize>,
-        growth: &mut usize,
+        work: &mut Work,
     ) -> Option<(Range<usize>, Range<usize>, bool)> {
         let regex = self.regex()?;
         let from = keyword.start.saturating_sub(self.rule.before);
@@ -160,11 +215,15 @@ impl Ready {
             let window = text.get(from..to)?;
             // Groups take ten times as long as the match alone.
             let found = regex.find(window);
-            let cut = found.map_or_else(|| is_one_token(window), |whole| whole.end() == window.len());
+            let cut = match found {
+                Some(whole) => whole.end() == window.len(),
+                // One token, which goes on behind the window.
+                None => self.rule.before == 0 && work.token.at(text, from, token_end) >= to,
+            };
             let cost = reach * 8;
-            if cut && to < text.len() && reach < REACH_MAX && *growth > cost {
+            if cut && to < text.len() && reach < REACH_MAX && work.growth > cost {
                 reach *= 8;
-                *growth -= cost;
+                work.growth -= cost;
                 continue;
             }
             let groups = regex.captures(found.map(|_| window)?)?;
@@ -224,9 +283,9 @@ fn compile(rule: &Rule) -> Result<Regex, regex::Error> {
     RegexBuilder::new(&format!("{anchor}(?:{})", rule.pattern)).unicode(false).build()
 }
 
-/// Whether a window holds nothing but one token, which then goes on behind it.
-fn is_one_token(window: &[u8]) -> bool {
-    window.iter().all(|&byte| is_word(byte) || matches!(byte, b'-' | b'.' | b'+' | b'/' | b'='))
+/// Where the token ends that `text` begins with.
+fn token_end(text: &[u8]) -> Option<usize> {
+    text.iter().position(|&byte| !(is_word(byte) || matches!(byte, b'-' | b'.' | b'+' | b'/' | b'=')))
 }
 
 pub(super) fn is_word(byte: u8) -> bool {

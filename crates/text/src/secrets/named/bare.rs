@@ -4,6 +4,7 @@ use memchr::{memchr_iter, memchr3_iter, memmem, memrchr, memrchr3};
 use std::ops::Range;
 
 use super::{Form, Mark, VALUE_BYTES_MAX, slashes};
+use crate::secrets::next::Next;
 use crate::secrets::scan::is_word;
 use crate::secrets::{marker, random};
 
@@ -14,23 +15,6 @@ pub(in crate::secrets) struct Runs {
     blank: Next,
     sign: Next,
     escape: Next,
-}
-
-/// The next place of one kind behind `from`.
-#[derive(Default)]
-struct Next {
-    from: usize,
-    place: usize,
-}
-
-impl Next {
-    fn at(&mut self, text: &[u8], at: usize, find: impl Fn(&[u8]) -> Option<usize>) -> usize {
-        if !(self.from..=self.place).contains(&at) || self.place == 0 {
-            let found = find(text.get(at..).unwrap_or_default());
-            *self = Next { from: at, place: found.map_or(text.len(), |place| at + place) };
-        }
-        self.place
-    }
 }
 
 impl Runs {

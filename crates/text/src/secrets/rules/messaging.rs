@@ -108,6 +108,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     .entropy(2.6),
     Rule::named("mailchimp-key", "Mailchimp", "API key", &["-us"], r"([a-f0-9]{32}-us\d{1,2})")
         .before(32)
+        .reach(8)
         .entropy(3.0)
         .exact(),
     Rule::token("mailgun-key", "Mailgun", "API key", &["key-", "pubkey-"], r"(?:pub)?key-[a-f0-9]{32}")
@@ -192,6 +193,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     ),
     Rule::token("telegram-bot-token", "Telegram", "bot token", &[":AA"], r"\d{8,10}:AA[\w-]{32,33}")
         .before(10)
+        .reach(64)
         .inside_words(),
     Rule::beside(
         "telegram-bot-token-named",
