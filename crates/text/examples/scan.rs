@@ -5,6 +5,7 @@
 //! cargo run --release -p retro-text --example scan -- --where DIR…    and where they stand
 //! cargo run --release -p retro-text --example scan -- --json DIR…     lines as JSON, with names
 //! cargo run --release -p retro-text --example scan -- --floods        speed on text made to be slow
+//! cargo run --release -p retro-text --example scan -- --floods WORD…  the same, of these words alone
 //! ```
 //!
 //! Files are read as one text each and looked at three times; the fastest time
@@ -24,7 +25,7 @@ fn main() -> std::io::Result<()> {
         std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
     let has = |name: &str| flags.iter().any(|flag| flag == name);
     if has("--floods") {
-        return floods();
+        return floods(dirs);
     }
     let mut files = Vec::new();
     for dir in &dirs {
@@ -91,12 +92,15 @@ fn json(text: &str, by_rule: &mut BTreeMap<&'static str, usize>) -> (usize, Dura
 const FLOOD_BYTES: usize = 1 << 16;
 
 /// Repeats what makes rules look closer, and says which of it is slowest.
-fn floods() -> std::io::Result<()> {
+fn floods(words: Vec<String>) -> std::io::Result<()> {
     let mut units: Vec<String> =
         retro_text::secrets::keywords().iter().map(|keyword| (*keyword).to_owned()).collect();
     let endings = ["=", ": ", "=\"", "=x1", "='a8Kd02mZqP4x' ", "_key=", "\n", " -p"];
     let with_endings = |unit: &String| endings.map(|ending| format!("{unit}{ending}"));
     units.extend(units.clone().iter().flat_map(with_endings));
+    if !words.is_empty() {
+        units = words;
+    }
     let mut speeds: Vec<(u64, String)> = Vec::new();
     for unit in &units {
         let plain = unit.repeat(FLOOD_BYTES / unit.len());

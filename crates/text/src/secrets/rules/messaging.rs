@@ -59,6 +59,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r"[\w-]{11,40}:APA91b[\w-]{130,}",
     )
     .before(40)
+    .reach(192)
     .entropy(4.0),
     Rule::beside(
         "flickr-secret",
@@ -238,6 +239,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r"A{22}[A-Za-z0-9%]{80,100}",
     )
     .entropy(3.5)
+    .reach(128)
     .inside_words(),
     Rule::beside(
         "twitter-secret",

@@ -17,7 +17,17 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "azure-cli-password",
         "Azure",
         "password of a command",
-        &["az "],
+        &[
+            "az login",
+            "az acr",
+            "az ad ",
+            "az sql",
+            "az vm ",
+            "az postgres",
+            "az mysql",
+            "az webapp",
+            "az account",
+        ],
         r#"az [a-z-]+ [^\n|;]{0,300}?(?:-p|--password)[ =]\\*["']?([^\s"'\\$]{8,})"#,
     )
     .entropy(2.5)
@@ -71,13 +81,12 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "session in a cookie",
         &["cookie"],
         concat!(
-            r#"(?i:cookie)\\*["'`]?[ \t]{0,4}[:=][ \t]{0,4}\\*["'`]?(?:[\w.%-]+=[^\s;"'\\]*; ?){0,40}?"#,
-            r#"(?i:[\w.-]{0,24}(?:sess(?:ion)?(?:_?id)?|\bsid|\.sid|_sid|auth|token|jwt|remember_me))=([^\s;"',\\]{16,})"#,
+            r#"(?i:cookie)\\*["'`]?[ \t]{0,4}[:=][ \t]{0,4}\\*["'`]?(?:[^\n"'\\]{0,400}?[; .])?"#,
+            r#"(?i:[\w-]{0,24}(?:sess(?:ion)?(?:_?id)?|sid|auth|token|jwt))=([^\s;"',\\]{16,})"#,
         ),
     )
     .entropy(3.0)
-    .judge(Judge::Value)
-    .reach(2048),
+    .judge(Judge::Value),
     Rule::named(
         "curl-user",
         ANY,
@@ -174,7 +183,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "MySQL",
         "password of a command",
         &["mysql ", "mysqldump ", "mysqladmin ", "mariadb "],
-        r#"(?i:mysql(?:dump|admin)?|mariadb) [^\n|;]{0,200}? -p\\*["']?([^\s"'\\$=]{6,})"#,
+        r#"(?i:mysql(?:dump|admin)?|mariadb)(?: [^\n|;]{0,200}?)? -p\\*["']?([^\s"'\\$=]{6,})"#,
     )
     .entropy(2.5)
     .judge(Judge::Password),
