@@ -74,6 +74,8 @@ fn marker_end(text: &[u8], start: usize) -> Option<usize> {
 }
 
 #[cfg(test)]
+// Lists of one part are meant.
+#[allow(clippy::single_range_in_vec_init)]
 mod tests {
     use super::*;
 
