@@ -74,6 +74,12 @@ static COMMANDS: &[Command] = &[
         about: "Try the laws of crates/laws with bytes of a fuzzer's choice; needs cargo-fuzz",
         run: trial::fuzz::fuzz,
     },
+    Command {
+        words: &["trial", "secrets"],
+        options: "[--write]",
+        about: "Count the random secrets that pass the scanner; --write puts it into docs/benchmarks.md",
+        run: trial::secrets::secrets,
+    },
 ];
 
 fn main() -> ExitCode {

@@ -6,6 +6,7 @@
 //! how many failed. `cargo xtask trial` runs all of them and prints one table.
 
 pub(crate) mod fuzz;
+pub(crate) mod secrets;
 mod watch;
 
 use std::time::{Duration, Instant};
@@ -67,6 +68,11 @@ static TRIALS: &[Trial] = &[
         name: "power",
         about: "the power cut at every write of every writing command",
         run: |repository, _| test(repository, "retro", "power", &[]),
+    },
+    Trial {
+        name: "secrets",
+        about: "random secrets in the shapes in which logs hold them",
+        run: secrets::run,
     },
     Trial {
         name: "soak",

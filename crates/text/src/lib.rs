@@ -1,8 +1,8 @@
 //! What can be said of a piece of text, without knowing where it came from.
 //!
-//! [`redact`] takes [`secrets`] out of text before it leaves the raw archive; its
-//! result is a [`Redacted`], a type that nothing else can make, so that a text
-//! which was never looked at cannot end up in an event. [`hidden`] knows the
+//! [`redact`] takes [`secrets`] out of text before it leaves the raw archive. Its
+//! result is a [`Redacted`], a type whose value nobody can read before it was scanned, so that
+//! a secret cannot end up in an event. [`hidden`] knows the
 //! characters that a reader does not see, and [`terminal`] makes text safe to
 //! print.
 //!
@@ -13,4 +13,4 @@ mod redacted;
 pub mod secrets;
 pub mod terminal;
 
-pub use redacted::{Redacted, redact, redact_json, redact_owned};
+pub use redacted::{Redacted, redact, redact_id, redact_json, redact_owned};

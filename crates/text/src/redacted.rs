@@ -1,5 +1,7 @@
 //! The type that proves a text was scanned, and the functions that make it.
 
+mod json;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -13,10 +15,10 @@ use crate::secrets;
 
 /// A value whose secrets are replaced by `[redacted:<rule>]`.
 ///
-/// Only the functions of this module make one. It can be read back from our
-/// own derived files, which were written from one. Much of what a log says is never
-/// looked at, so a value is scanned when somebody first does; nothing but the scanned
-/// value can be had.
+/// The functions of this module make one from what a log says. Much of that is never looked
+/// at, so a value is scanned when somebody first does; nothing but the scanned
+/// value can be had. One that is read back with `Deserialize` is taken as it is: it must
+/// come from our own files, which were written from scanned values.
 #[derive(Clone, Default)]
 pub struct Redacted<T> {
     /// As it was given: for nobody's eyes.
@@ -189,9 +191,23 @@ pub fn redact_owned(text: String) -> Redacted<String> {
     Redacted::unseen(text)
 }
 
-/// `value` with every string in it redacted, keys too.
+/// `value` with every string in it redacted, keys too. A string is read together with
+/// the name beside it: its key, or the words before it in a list of arguments.
 pub fn redact_json(value: Value) -> Redacted<Value> {
     Redacted::unseen(value)
+}
+
+/// An id, a tool's name or another short word of a log, without the secret that it may be.
+/// The same id always becomes the same text. An ordinary one is given back as it is, and
+/// costs next to nothing.
+pub fn redact_id(id: &str) -> Cow<'_, str> {
+    if is_ordinary_id(id) { Cow::Borrowed(id) } else { secrets::replace(id) }
+}
+
+/// Whether an id has a form that no rule knows: digits and small letters up to `f` between
+/// dashes, as UUIDs and hashes have.
+fn is_ordinary_id(id: &str) -> bool {
+    id.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f' | b'-'))
 }
 
 impl Scrub for String {
@@ -205,44 +221,7 @@ impl Scrub for String {
 
 impl Scrub for Value {
     fn scrubbed(&self) -> Option<Value> {
-        has_secrets(self).then(|| {
-            let mut clean = self.clone();
-            scrub(&mut clean);
-            clean
-        })
-    }
-}
-
-fn has_secrets(value: &Value) -> bool {
-    match value {
-        Value::String(text) => is_secret(text),
-        Value::Array(items) => items.iter().any(has_secrets),
-        Value::Object(fields) => fields.iter().any(|(name, value)| is_secret(name) || has_secrets(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-fn is_secret(text: &str) -> bool {
-    matches!(secrets::replace(text), Cow::Owned(_))
-}
-
-fn scrub(value: &mut Value) {
-    match value {
-        Value::String(text) => {
-            if let Cow::Owned(clean) = secrets::replace(text) {
-                *text = clean;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(scrub),
-        Value::Object(fields) => {
-            if fields.keys().any(|name| is_secret(name)) {
-                for (name, value) in std::mem::take(fields) {
-                    fields.insert(secrets::replace(&name).into_owned(), value);
-                }
-            }
-            fields.values_mut().for_each(scrub);
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        json::scrubbed(self)
     }
 }
 
@@ -276,7 +255,25 @@ mod tests {
         assert_eq!(redact_json(value.clone()).given_bytes(), value.to_string().len() as u64);
     }
 
+    #[test]
+    fn ordinary_ids_stay_and_tokens_go() {
+        for id in
+            ["3f2a0c1e-0000-4000-8000-00000000beef", "toolu_01AbCdEfGhIjKlMnOpQrStUv", "call_9", "", "msg-1"]
+        {
+            assert!(matches!(redact_id(id), Cow::Borrowed(same) if same == id), "{id}");
+        }
+        let token = format!("gh{}_{}", "p", "k7Tq0ZpX4mWvR2sLk7Tq0ZpX4mWvR2sLa8Kd");
+        assert_eq!(redact_id(&token), "[redacted:github-token]");
+        assert_eq!(redact_id(&redact_id(&token)), redact_id(&token));
+    }
+
     proptest! {
+        #[test]
+        fn no_rule_knows_an_ordinary_id(id in "[0-9a-f-]{0,80}") {
+            prop_assert!(is_ordinary_id(&id));
+            prop_assert_eq!(secrets::find(&id), []);
+        }
+
         #[test]
         fn as_many_bytes_are_counted_as_are_written(value in value()) {
             let written = value.to_string().len() as u64;

@@ -12,12 +12,16 @@
 //! the rule and nothing else, so it cannot be guessed back and does not depend
 //! on the machine. It is idempotent: redacting twice changes nothing.
 
+pub(crate) mod beside;
 mod encoded;
 mod escaped;
 mod findings;
 mod keywords;
 mod marker;
+mod named;
+mod next;
 mod plausible;
+mod random;
 mod rule;
 mod rules;
 mod scan;
@@ -26,7 +30,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Number of the rule set. Text kept outside raw is scanned again when it changes.
-pub const RULES_VERSION: u32 = 3;
+pub const RULES_VERSION: u32 = 4;
 
 /// One secret found: where it stands and which rule knew it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,10 +45,7 @@ pub struct Finding {
 
 /// Every secret in `text`, in order, without overlaps.
 pub fn find(text: &str) -> Vec<Finding> {
-    match is_word(text) {
-        true => Vec::new(),
-        false => findings::find(text),
-    }
+    if is_word(text) { Vec::new() } else { findings::find(text) }
 }
 
 /// Bytes of a word that is too short to be a secret, or to be one with its name.
@@ -63,13 +64,42 @@ pub fn replace(text: &str) -> Cow<'_, str> {
     }
     let mut clean = text.to_owned();
     // What stands around a secret changes when it goes, and another rule may
-    // now see what it did not see before. No finding touches a marker, so each
-    // round leaves less to find and the last one finds nothing.
+    // now see what it did not see before. Each round leaves less that is no marker, and
+    // the last one finds nothing.
+    let mut rounds = 0;
     while !found.is_empty() {
-        clean = without(&clean, &found);
+        clean = replace_found(&clean, &widened(&clean, found, rounds));
         found = find(&clean);
+        rounds += 1;
     }
     Cow::Owned(clean)
+}
+
+/// Rounds of redaction that take out what was found and no more, and after that as
+/// many for each wider part of the text.
+const ROUNDS: usize = 4;
+
+/// Findings of a late round, widened to the words they stand in, then to their lines, then
+/// to the whole text. Only text that is made for it needs so many rounds; without an end
+/// to them it would be read once for each of its secrets.
+fn widened(text: &str, found: Vec<Finding>, rounds: usize) -> Vec<Finding> {
+    let is_edge: fn(&u8) -> bool = match rounds / ROUNDS {
+        0 => return found,
+        1 => u8::is_ascii_whitespace,
+        2 => |byte| *byte == b'\n',
+        _ => |_| false,
+    };
+    let bytes = text.as_bytes();
+    let mut wide: Vec<Finding> = Vec::new();
+    for Finding { rule, start, end } in found {
+        let start = bytes[..start].iter().rposition(is_edge).map_or(0, |edge| edge + 1);
+        let end = bytes[end..].iter().position(is_edge).map_or(bytes.len(), |edge| end + edge);
+        if wide.last().is_none_or(|last| start >= last.end) {
+            let parts = marker::between(bytes, &(start..end));
+            wide.extend(parts.into_iter().map(|part| Finding { rule, start: part.start, end: part.end }));
+        }
+    }
+    wide
 }
 
 /// One kind of secret, for people to read.
@@ -94,7 +124,16 @@ pub fn rules() -> &'static [RuleInfo] {
     &RULES
 }
 
-fn without(text: &str, found: &[Finding]) -> String {
+/// Every keyword of every rule: the words that make rules look closer.
+pub fn keywords() -> Vec<&'static str> {
+    let mut all: Vec<&'static str> = rules::all().flat_map(|rule| rule.keywords).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// `text` with these findings replaced.
+fn replace_found(text: &str, found: &[Finding]) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut at = 0;
     for secret in found {
@@ -104,6 +143,13 @@ fn without(text: &str, found: &[Finding]) -> String {
     }
     clean.push_str(&text[at..]);
     clean
+}
+
+/// What stands in place of a secret of this kind.
+pub(crate) fn marker_of(rule: &str) -> String {
+    let mut text = String::new();
+    marker::write(&mut text, rule);
+    text
 }
 
 #[cfg(test)]

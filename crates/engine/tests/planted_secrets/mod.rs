@@ -66,6 +66,21 @@ impl Plot {
                 put("error"),
             ],
         );
+        let mut named = |place: &str| {
+            let secret = dice.password();
+            planted.push(Planted { place: place.to_owned(), secret: secret.clone() });
+            secret
+        };
+        let (password, variable) = (named("password in arguments"), named("variable in arguments"));
+        let (word, api_key) = (named("word of a command in arguments"), named("key beside its name"));
+        let arguments = json!({ "password": password, "env": { "DB_PASSWORD": variable },
+            "argv": ["deploy", "--token", word], "user": "admin" });
+        let mut records = records;
+        records.extend(calls(agent, arguments));
+        records.push(
+            json!({ "type": "brand-newer", "timestamp": "2026-03-01T11:00:00.000Z", "sessionId": SESSION,
+            "settings": { "api_key": api_key } }),
+        );
         let key = dice.key_block();
         script += ": id_rsa\n";
         for line in &key {
@@ -76,6 +91,28 @@ impl Plot {
         }
         script += "< That is a key.\n";
         Plot { script, records, planted }
+    }
+}
+
+/// A call of an MCP tool with these arguments.
+fn calls(agent: &str, arguments: Value) -> Option<Value> {
+    let time = "2026-03-01T11:00:00.000Z";
+    match agent {
+        "claude" => Some(
+            json!({ "type": "assistant", "uuid": "x3", "parentUuid": null, "sessionId": SESSION, "timestamp": time,
+            "message": { "id": "msg-x3", "role": "assistant", "model": "model-a", "content": [
+                { "type": "tool_use", "id": "cy", "name": "mcp__shop__connect", "input": arguments }] } }),
+        ),
+        "codex" => Some(
+            json!({ "type": "response_item", "timestamp": time, "payload": { "type": "function_call", "name": "connect",
+            "namespace": "mcp__shop", "arguments": arguments.to_string(), "call_id": "cy" } }),
+        ),
+        "grok" => Some(
+            json!({ "timestamp": 1_772_362_800, "method": "session/update", "params": { "sessionId": SESSION,
+            "update": { "sessionUpdate": "tool_call", "toolCallId": "cy", "title": "shop__connect", "rawInput": arguments },
+            "_meta": { "eventId": format!("{SESSION}-903"), "agentTimestampMs": 1_772_362_800_000u64 } } }),
+        ),
+        _ => Some(json!({ "type": "brand-new", "call": { "arguments": arguments } })),
     }
 }
 
@@ -137,6 +174,11 @@ impl Dice {
             2 => format!("gl{}-{}", "pat", self.some(20, ALNUM)),
             _ => format!("sk-{}-api03-{}AA", "ant", self.some(93, ALNUM)),
         }
+    }
+
+    /// A password that only the name beside it tells of.
+    fn password(&mut self) -> String {
+        self.some(16, b"abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789!#%^*-_+?")
     }
 
     /// A private key, line by line.

@@ -37,10 +37,11 @@ pub(super) fn add_hits(text: &[u8], hits: &mut Vec<Hit>) {
             continue;
         }
         let end = run_end(text, at);
-        if let Some(start) = text_start(text, at..end)
-            && let Some(hit) = inside(text, start..end)
-        {
-            hits.push(hit);
+        if let Some(start) = text_start(text, at..end) {
+            let found = inside(text, start..end);
+            hits.extend(
+                found.into_iter().filter(|hit| marker::between(text, &hit.span) == [hit.span.clone()]),
+            );
         }
         at = end;
     }
@@ -66,7 +67,7 @@ fn inside(text: &[u8], run: Range<usize>) -> Option<Hit> {
     }
     let padding = text.get(run.end..)?.iter().take(2).take_while(|&&byte| byte == b'=').count();
     let span = run.start..run.end + padding;
-    best.filter(|_| !marker::touches(text, &span)).map(|hit| Hit { span, ..hit })
+    best.map(|hit| Hit { span, ..hit })
 }
 
 /// One past the run that begins at `start`, over the ends of wrapped lines.

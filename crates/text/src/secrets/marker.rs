@@ -1,10 +1,12 @@
 //! What stands where a secret stood: `[redacted:<rule>]`.
 //!
-//! A marker is opaque to every rule. No finding may touch one, neither overlap
-//! it nor begin or end beside it: the text next to a marker was next to a
-//! secret when it was looked at first, and it was no secret then.
+//! A marker is no secret and shields none: rules read over it, and what they find is cut
+//! around it. So each round of redaction leaves less text that is no marker, and the
+//! last one finds nothing.
 
+use memchr::memmem;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::rules;
 
@@ -21,50 +23,84 @@ pub(super) fn write(text: &mut String, rule: &str) {
     text.push(char::from(CLOSE));
 }
 
-/// Whether a marker overlaps `span` or stands right beside it. Only the name of
-/// a rule makes a marker: brackets around anything else hide nothing.
-pub(super) fn touches(text: &[u8], span: &Range<usize>) -> bool {
-    let longest = OPEN.len() + NAME_BYTES_MAX + 1;
-    let from = span.start.saturating_sub(longest);
-    let to = span.end.saturating_add(1).min(text.len());
-    let mut at = from;
-    while let Some(open) = text.get(at..to).and_then(|part| part.iter().position(|&byte| byte == b'[')) {
-        let start = at + open;
-        if let Some(end) = marker_end(text, start)
-            && end >= span.start
-        {
-            return true;
+/// The parts of `span` that no marker covers. A marker may begin before it and end
+/// behind it. Only the name of a rule makes a marker: brackets around anything else hide
+/// nothing.
+pub(super) fn between(text: &[u8], span: &Range<usize>) -> Vec<Range<usize>> {
+    const LONGEST: usize = OPEN.len() + NAME_BYTES_MAX + 1;
+    let from = span.start.saturating_sub(LONGEST);
+    let to = span.end.saturating_add(LONGEST).min(text.len());
+    let mut parts = Vec::new();
+    let mut start = span.start;
+    for open in memmem::find_iter(text.get(from..to).unwrap_or_default(), OPEN) {
+        let open = from + open;
+        if open >= span.end {
+            break;
         }
-        at = start + 1;
+        let Some(end) = marker_end(text, open) else { continue };
+        if end > start {
+            parts.push(start..open.max(start));
+            start = end;
+        }
     }
-    false
+    parts.push(start..span.end.max(start));
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Whether `at` is inside a marker, in its name or right before its closing bracket.
+pub(super) fn around(text: &[u8], at: usize) -> bool {
+    text.get(at) == Some(&CLOSE) && ends(text.get(..=at).unwrap_or_default())
+}
+
+/// Whether `text` ends with a marker.
+pub(super) fn ends(text: &[u8]) -> bool {
+    let from = text.len().saturating_sub(OPEN.len() + NAME_BYTES_MAX + 1);
+    let tail = text.get(from..).unwrap_or_default();
+    memmem::rfind(tail, OPEN.as_bytes()).is_some_and(|open| marker_end(tail, open) == Some(tail.len()))
 }
 
 /// One past the marker that begins at `start`, if one does.
 fn marker_end(text: &[u8], start: usize) -> Option<usize> {
+    static NAMES: LazyLock<Vec<&[u8]>> = LazyLock::new(|| {
+        let mut names: Vec<&[u8]> = rules::all().map(|rule| rule.name.as_bytes()).collect();
+        names.sort_unstable();
+        names
+    });
     let inside = text.get(start..)?.strip_prefix(OPEN.as_bytes())?;
     let length = inside.iter().take(NAME_BYTES_MAX + 1).position(|&byte| byte == CLOSE)?;
     let name = inside.get(..length)?;
-    rules::all().any(|rule| rule.name.as_bytes() == name).then_some(start + OPEN.len() + length + 1)
+    NAMES.binary_search(&name).is_ok().then_some(start + OPEN.len() + length + 1)
 }
 
 #[cfg(test)]
+// Lists of one part are meant.
+#[allow(clippy::single_range_in_vec_init)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_marker_is_touched_from_within_and_from_both_sides() {
+    fn a_marker_is_cut_out_of_what_overlaps_it() {
         let text = b"ab[redacted:jwt]cd";
-        assert!(touches(text, &(0..2)));
-        assert!(touches(text, &(4..6)));
-        assert!(touches(text, &(16..18)));
-        assert!(!touches(text, &(0..1)));
-        assert!(!touches(text, &(17..18)));
+        assert_eq!(between(text, &(0..2)), [0..2]);
+        assert_eq!(between(text, &(0..18)), [0..2, 16..18]);
+        assert!(between(text, &(4..6)).is_empty());
+        assert_eq!(between(text, &(4..18)), [16..18]);
+        assert_eq!(between(text, &(1..9)), [1..2]);
+        assert_eq!(between(text, &(16..18)), [16..18]);
+        assert!(between(b"[redacted:jwt][redacted:jwt]", &(0..28)).is_empty());
     }
 
     #[test]
     fn brackets_around_another_word_are_no_marker() {
-        assert!(!touches(b"[redacted:whatever]", &(0..19)));
-        assert!(!touches(b"[redacted:jwt", &(0..13)));
+        assert_eq!(between(b"[redacted:whatever]", &(0..19)), [0..19]);
+        assert_eq!(between(b"[redacted:jwt", &(0..13)), [0..13]);
+    }
+
+    #[test]
+    fn the_name_in_a_marker_is_known() {
+        assert!(around(b"x [redacted:password]", 20));
+        assert!(!around(b"x[password]", 10));
+        assert!(!around(b"x [redacted:password] ", 21));
     }
 }

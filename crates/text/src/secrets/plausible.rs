@@ -3,16 +3,25 @@
 //! Documentation, tests and templates are full of `changeme`, `<token>` and
 //! `${TOKEN}`; code is full of `token = next_token`. Both must pass.
 
-use super::encoded;
+use super::named::Form;
 use super::rule::{Judge, Rule};
+use super::{encoded, random};
+use memchr::memmem;
+use regex::bytes::Regex;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Bytes of a value whose entropy is measured.
+const ENTROPY_BYTES: usize = 4096;
 
 /// Whether `value`, matched by `rule`, is worth hiding. `bare` tells that
 /// nothing marks its ends, so that it may be the rest of some code.
 pub(super) fn is_secret(rule: &Rule, value: &[u8], bare: bool) -> bool {
     if rule.is_marked() {
-        return !is_mask(value) && !has_any(value, MADE_UP);
+        return !is_mask(value) && !is_made_up(value);
     }
-    if rule.entropy_min.is_some_and(|least| entropy(value) < least) {
+    let head = value.get(..ENTROPY_BYTES).unwrap_or(value);
+    if rule.entropy_min.is_some_and(|least| entropy(head) < least) {
         return false;
     }
     if bare && is_constant(value) {
@@ -20,11 +29,12 @@ pub(super) fn is_secret(rule: &Rule, value: &[u8], bare: bool) -> bool {
     }
     match rule.judge {
         Judge::KeyBody => longest_base64(value) >= 32 && !has_any(value, &["..."]),
-        Judge::Shape => !has_any(value, MADE_UP) && !counts_up(value),
+        Judge::Shape => !is_made_up(value) && !counts_up(value),
         Judge::BasicAuth => decodes_to_credentials(value),
         Judge::Password => is_password(value, bare),
+        Judge::UrlPassword => is_password(value, false) || is_unwritten(value),
         Judge::Named => is_random(value) && (Kinds::of(value).digits > 2 || !reads_as_words(value)),
-        Judge::Value => is_random(value) && !reads_as_words(value),
+        Judge::Value => (is_random(value) && !reads_as_words(value)) || is_drawn(value, 16),
     }
 }
 
@@ -56,7 +66,7 @@ const MADE_UP: &[&str] = &[
     "redacted",
     "replace",
     "sample",
-    "xxxxx",
+    "xxxxxx",
     "your-",
     "your_",
     "…",
@@ -103,19 +113,214 @@ const WEAK: &[&str] = &[
     "username",
 ];
 
+/// Of a longer value only so much at its beginning is judged.
+const HEAD_BYTES: usize = 256;
+
+/// Whether `value`, which stands beside `name`, is worth hiding.
+pub(super) fn is_value(rule: &Rule, name: &[u8], value: &[u8], form: Form) -> bool {
+    let is_long = value.len() > HEAD_BYTES;
+    let head = value.get(..HEAD_BYTES).unwrap_or(value);
+    let is_one = match rule.judge {
+        Judge::Password => !is_long && is_password_value(value, form),
+        // Only a token is so long.
+        _ if is_long && form != Form::Short && !value.iter().all(|&byte| is_token(byte)) => false,
+        _ => is_secret_value(rule, name, head, form),
+    };
+    is_one && !is_made_up(head) && !is_weak(head) && !is_wrapped(head)
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'%' | b'~' | b':')
+}
+
+/// A value beside the name of a password.
+fn is_password_value(value: &[u8], form: Form) -> bool {
+    /// Shorter ones are not told from a number or a word.
+    const BYTES_MIN: usize = 8;
+    let blanks = value.iter().filter(|byte| byte.is_ascii_whitespace()).count();
+    if blanks > 0 {
+        return is_app_password(value) || (form == Form::Quoted && is_drawn(value, 12) && blanks <= 2);
+    }
+    match form {
+        _ if is_number(value) => form != Form::Run,
+        Form::Run => is_drawn(value, BYTES_MIN),
+        Form::Quoted => {
+            is_drawn(value, BYTES_MIN)
+                || (value.len() >= BYTES_MIN && entropy(value) >= 2.5 && is_password(value, false))
+        }
+        Form::Short => {
+            value.len() >= BYTES_MIN
+                && entropy(value) >= 2.5
+                && !is_constant(value)
+                && is_password(value, true)
+        }
+    }
+}
+
+/// A value beside the name of a key or a token.
+fn is_secret_value(rule: &Rule, name: &[u8], value: &[u8], form: Form) -> bool {
+    /// Least lengths of a value that looks drawn, and of the others: in quotes and bare.
+    const DRAWN_BYTES_MIN: usize = 12;
+    const QUOTED_BYTES_MIN: usize = 16;
+    const BARE_BYTES_MIN: usize = 20;
+    if is_uuid(value) {
+        return is_credential_name(name);
+    }
+    let is_mixed = || {
+        is_random(value)
+            && !reads_as_words(value)
+            && rule.entropy_min.is_none_or(|least| entropy(value) >= least)
+    };
+    let has_blank = value.iter().any(u8::is_ascii_whitespace);
+    !has_blank
+        && match form {
+            Form::Run => is_drawn(value, DRAWN_BYTES_MIN),
+            Form::Quoted => {
+                is_drawn(value, DRAWN_BYTES_MIN) || (value.len() >= QUOTED_BYTES_MIN && is_mixed())
+            }
+            Form::Short => value.len() >= BARE_BYTES_MIN && !is_constant(value) && is_mixed(),
+        }
+}
+
+/// Whether nobody would write a value as a word: enough where nothing but a password
+/// can stand.
+fn is_unwritten(value: &[u8]) -> bool {
+    const BYTES_MIN: usize = 8;
+    let pairs = i32::try_from(value.len()).unwrap_or(i32::MAX);
+    (BYTES_MIN..=HEAD_BYTES).contains(&value.len())
+        && random::written_bits(value) * 2 < pairs
+        && !is_wrapped(value)
+        && !is_made_up(value)
+        && !is_weak(value)
+}
+
+/// Whether a value looks drawn at random, and like nothing that only looks so.
+fn is_drawn(value: &[u8], bytes_min: usize) -> bool {
+    if value.len() < bytes_min || !random::is_random(value) {
+        return false;
+    }
+    let value = &without_templates(value)[..];
+    value.len() >= bytes_min
+        && random::is_random(value)
+        && !value.iter().all(u8::is_ascii_digit)
+        && entropy(value) >= 2.5
+        && !is_member(value)
+        && !(is_path(value) && value.iter().all(|&byte| is_token(byte) || matches!(byte, b'@' | b'\\')))
+        && !is_uuid(value)
+        && !counts_up(value)
+        && !has_any(value, PATTERNS)
+        && !(has_any(value, &["[^"]) && has_any(value, &["]+", "]*"]))
+}
+
+/// Whether a value is a member of something with a one-letter name, as in minified code.
+fn is_member(value: &[u8]) -> bool {
+    let fits = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    matches!(value, [first, b'.', second, ..] if first.is_ascii_alphabetic() && is_name(*second))
+        && value.iter().all(fits)
+}
+
+/// A value without the places where a program fills in something: `{id}`, `{name:4}`.
+fn without_templates(value: &[u8]) -> Cow<'_, [u8]> {
+    let is_inside = |byte: &u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.' | b'+' | b'-' | b'!' | b'>' | b'<')
+    };
+    let mut rest = value;
+    let mut kept = Vec::new();
+    while let Some(open) = rest.iter().position(|&byte| byte == b'{') {
+        let (before, from) = rest.split_at(open);
+        let inside = from.iter().skip(1).take_while(|byte| is_inside(byte)).count();
+        let is_template =
+            from.get(inside + 1) == Some(&b'}') && from.get(1).is_some_and(|&byte| is_name(byte));
+        let length = if is_template { 0 } else { 1 };
+        kept.extend_from_slice(before);
+        kept.extend_from_slice(&from[..length]);
+        rest = &from[if is_template { inside + 2 } else { 1 }..];
+    }
+    if kept.is_empty() && rest.len() == value.len() {
+        return Cow::Borrowed(value);
+    }
+    kept.extend_from_slice(rest);
+    Cow::Owned(kept)
+}
+
+/// Parts of regular expressions, which look drawn and are not.
+const PATTERNS: &[&str] =
+    &["[a-z", "[0-9", "a-za-z", "(?:", "(?=", "(?!", "(?i", "(?p<", "\\w+", "\\s*", "\\d+", "{8,}"];
+
+/// A password of digits alone.
+fn is_number(value: &[u8]) -> bool {
+    let is_used = |digit: &u8| value.contains(digit);
+    (6..=20).contains(&value.len())
+        && value.iter().all(u8::is_ascii_digit)
+        && (b'0'..=b'9').filter(is_used).count() >= 3
+        && !value.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]))
+        && !counts_up(value)
+}
+
+/// Sixteen letters in groups of four, as Google hands out for programs.
+fn is_app_password(value: &[u8]) -> bool {
+    /// Four words have more.
+    const WRITTEN_BITS_MAX: i32 = 14;
+    let groups: Vec<&[u8]> = value.split(|&byte| byte == b' ').collect();
+    groups.len() == 4
+        && groups.iter().all(|group| group.len() == 4 && group.iter().all(u8::is_ascii_lowercase))
+        && random::written_bits(&groups.concat()) <= WRITTEN_BITS_MAX
+        && entropy(value) >= 2.5
+}
+
+/// Whether a name has two parts that both speak of access: only then is a UUID beside
+/// it a secret and not the number of something.
+fn is_credential_name(name: &[u8]) -> bool {
+    let has = |words: &[&str]| has_any(name, words);
+    has(&["token", "secret", "key"])
+        && has(&["api", "access", "auth", "client", "bearer", "deploy", "refresh", "personal"])
+}
+
+/// Whether a value only names a secret: `$TOKEN`, `${TOKEN}`, `{{ token }}`, `<token>`,
+/// `%TOKEN%`, `$(command`. Random values begin like this too, but do not go on so.
+fn is_wrapped(value: &[u8]) -> bool {
+    let is_name = |rest: &[u8]| {
+        !rest.is_empty()
+            && rest
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.' | b'-'))
+    };
+    match value {
+        [b'<', .., b'>'] => true,
+        [b'$', rest @ ..] if is_name(rest) => !random::is_random(rest),
+        [b'%', rest @ .., b'%'] => is_name(rest),
+        _ => {
+            ["${", "$(", "{{"].iter().any(|mark| fills_in(value, mark.as_bytes()))
+                || has_any(value, &["process.env", "os.environ", "env[", "getenv"])
+        }
+    }
+}
+
+/// Whether a mark stands in a value and a name behind it.
+fn fills_in(value: &[u8], mark: &[u8]) -> bool {
+    memmem::find_iter(value, mark).any(|at| {
+        let rest = value[at + mark.len()..].trim_ascii_start();
+        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        length == rest.len() || (length >= 2 && random::written_bits(&rest[..length]) >= 0)
+    })
+}
+
 /// A password: looser than a token, since people make them up, but no
 /// reference to one, and nothing that code would say.
 fn is_password(value: &[u8], bare: bool) -> bool {
     let kinds = Kinds::of(value);
     let mixed = kinds.digits > 0 || (kinds.symbols > 0 && !reads_as_words(value));
     value.len() <= 200
-        && kinds.letters > 0
-        && mixed
-        && (!bare || kinds.symbols > 0 || !reads_as_words(value))
-        && !is_reference(value)
         && !is_weak(value)
-        && !is_path(value)
-        && !has_any(value, MADE_UP)
+        && !is_made_up(value)
+        && !is_wrapped(value)
+        && (is_drawn(value, 8)
+            || (kinds.letters > 0
+                && mixed
+                && (!bare || kinds.symbols > 0 || !reads_as_words(value))
+                && !is_reference(value)
+                && !is_path(value)))
 }
 
 /// A value that looks like nobody typed it; whether it is made of words is for
@@ -131,7 +336,7 @@ fn is_random(value: &[u8]) -> bool {
         && !is_uuid(value)
         && !is_path(value)
         && !counts_up(value)
-        && !has_any(value, MADE_UP)
+        && !is_made_up(value)
 }
 
 /// How many bytes of each kind.
@@ -172,6 +377,15 @@ fn has_any(value: &[u8], words: &[&str]) -> bool {
     words.iter().any(|word| lower.windows(word.len()).any(|part| part == word.as_bytes()))
 }
 
+/// Whether a value says that it was made up.
+fn is_made_up(value: &[u8]) -> bool {
+    static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let words: Vec<String> = MADE_UP.iter().map(|word| regex::escape(word)).collect();
+        Regex::new(&format!("(?i-u:{})", words.join("|"))).ok()
+    });
+    WORDS.as_ref().is_some_and(|words| words.is_match(value))
+}
+
 fn is_weak(value: &[u8]) -> bool {
     WEAK.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
 }
@@ -197,7 +411,6 @@ fn is_reference(value: &[u8]) -> bool {
         [b'$' | b'<' | b'{' | b'(' | b'[' | b'%' | b'&' | b'*' | b',' | b';', ..]
             | [.., b'>' | b'}' | b')' | b']' | b'%']
     );
-    // A member of something with a one-letter name, as in minified code.
     let member =
         matches!(value, [first, b'.', second, ..] if first.is_ascii_alphabetic() && is_name(*second));
     wrapped
@@ -305,7 +518,7 @@ fn decodes_to_credentials(value: &[u8]) -> bool {
         && !password.is_empty()
         && !is_weak(password)
         && !is_reference(password)
-        && !has_any(password, MADE_UP)
+        && !is_made_up(password)
 }
 
 #[cfg(test)]

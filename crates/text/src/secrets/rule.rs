@@ -1,5 +1,7 @@
 //! One kind of secret, as data.
 
+use super::named::Names;
+
 /// How a kind of secret is recognized.
 ///
 /// A pattern is tried where a keyword stands, so it begins with it (or up to
@@ -18,8 +20,10 @@ pub(super) struct Rule {
     pub(super) keywords: &'static [&'static str],
     /// Whether keywords are compared letter by letter or in any case.
     pub(super) case: Case,
-    /// Regular expression from the keyword on.
+    /// Regular expression from the keyword on; empty if `names` reads the value.
     pub(super) pattern: &'static str,
+    /// How the names are made beside which a value stands, if it is read that way.
+    pub(super) names: Option<Names>,
     /// Bytes before the keyword at which a match may begin.
     pub(super) before: usize,
     /// Bytes from the keyword on that are looked at. Grows when a match fills it.
@@ -51,6 +55,8 @@ pub(super) enum Judge {
     Shape,
     /// Base64 of `user:password`.
     BasicAuth,
+    /// A password in a URL: only what everybody writes there is let go.
+    UrlPassword,
     /// A password at a place where only passwords stand.
     Password,
     /// It stands beside the name of its service: it must look random.
@@ -81,6 +87,7 @@ impl Rule {
             keywords,
             case: Case::Exact,
             pattern,
+            names: None,
             before: 0,
             reach: REACH,
             entropy_min: Some(2.6),
@@ -111,6 +118,17 @@ impl Rule {
     ) -> Rule {
         let rule = Rule::named(name, service, what, keywords, pattern);
         Rule { judge: Judge::Named, entropy_min: Some(3.0), ..rule }
+    }
+
+    /// A value beside a name that ends with one of the keywords.
+    pub(super) const fn value_of(
+        name: &'static str,
+        what: &'static str,
+        keywords: &'static [&'static str],
+        names: Names,
+    ) -> Rule {
+        let rule = Rule::named(name, ANY, what, keywords, "");
+        Rule { names: Some(names), ..rule }
     }
 
     /// Whether its beginning and its length alone say what it is: a service's own

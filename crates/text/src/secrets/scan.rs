@@ -5,29 +5,101 @@ use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 use super::keywords::Keywords;
+use super::named::{self, Names, Runs};
+use super::next::Next;
 use super::rule::{Case, Judge, Rule};
 use super::{marker, plausible, rules};
 
 /// The window after a keyword never grows beyond this.
 const REACH_MAX: usize = 1 << 20;
 
-/// Bytes that grown windows may hold together, beside the length of the text:
-/// enough for any secret, and a bound for text that is made to be slow.
-const GROWTH_MAX: usize = 4 << 20;
+/// How many times the length of the text grown windows may hold together: enough for
+/// a secret as long as the text, and a bound for text that is made to be slow.
+const GROWTH_MAX: usize = 10;
 
 /// What each rule sees in `text`, as it stands there.
 pub(super) fn hits(text: &[u8]) -> Vec<Hit> {
     let scanner = &*SCANNER;
     let mut hits = Vec::new();
-    let mut growth = GROWTH_MAX.saturating_add(text.len());
+    let mut work = Work::new(text);
     scanner.keywords.find(text, |keyword, at| {
         for ready in scanner.rules_of(keyword) {
-            if let Some(hit) = ready.look(text, at.clone(), &hits, &mut growth) {
-                hits.push(hit);
-            }
+            ready.look(text, at.clone(), &mut hits, &mut work);
         }
     });
     hits
+}
+
+/// Whether any keyword stands in a name.
+pub(super) fn has_keyword(name: &[u8]) -> bool {
+    let mut found = false;
+    SCANNER.keywords.find(name, |_, _| found = true);
+    found
+}
+
+/// The rules that take a value for a secret because of this name.
+pub(super) fn named_rules(name: &[u8]) -> Vec<&'static Rule> {
+    let scanner = &*SCANNER;
+    let mut rules: Vec<&'static Rule> = Vec::new();
+    scanner.keywords.find(name, |keyword, at| {
+        for ready in scanner.rules_of(keyword) {
+            let is_name = |names: &Names| names.whole(name, &at).is_some_and(|whole| whole.end == name.len());
+            if ready.rule.names.as_ref().is_some_and(is_name) {
+                rules.push(ready.rule);
+            }
+        }
+    });
+    rules
+}
+
+/// What the looks at one text share.
+struct Work {
+    /// Bytes that windows may still grow by.
+    growth: usize,
+    runs: Runs,
+    /// Where the token ends that a window stands in.
+    token: Next,
+    /// For each rule the end of the last long value that was none, and how often it was
+    /// looked into since.
+    refused: Vec<(usize, u8)>,
+}
+
+/// How often a rule looks into a long value that it has refused. Text that repeats a
+/// keyword without end is read so often and no more.
+const LOOKS_MAX: u8 = 4;
+
+/// Shorter values cost too little to be remembered.
+const LONG_BYTES: usize = 256;
+
+impl Work {
+    fn new(text: &[u8]) -> Work {
+        Work {
+            growth: text.len().saturating_mul(GROWTH_MAX),
+            runs: Runs::default(),
+            token: Next::default(),
+            refused: Vec::new(),
+        }
+    }
+
+    /// Whether a rule has looked into what stands here often enough.
+    fn is_settled(&mut self, rule: usize, at: usize) -> bool {
+        self.refused.get_mut(rule).is_some_and(|(end, looks)| {
+            *looks = if at < *end { looks.saturating_add(1) } else { 0 };
+            *looks > LOOKS_MAX
+        })
+    }
+
+    fn refuse(&mut self, rule: usize, value: &Range<usize>) {
+        if value.len() <= LONG_BYTES {
+            return;
+        }
+        if self.refused.len() <= rule {
+            self.refused.resize(rule + 1, (0, 0));
+        }
+        if let Some(last) = self.refused.get_mut(rule).filter(|last| value.end > last.0) {
+            *last = (value.end, 0);
+        }
+    }
 }
 
 /// All rules behind their keywords.
@@ -42,7 +114,10 @@ struct Scanner {
 
 impl Scanner {
     fn new() -> Scanner {
-        let rules: Vec<Ready> = rules::all().map(|rule| Ready { rule, regex: OnceLock::new() }).collect();
+        let rules: Vec<Ready> = rules::all()
+            .enumerate()
+            .map(|(number, rule)| Ready { number, rule, regex: OnceLock::new() })
+            .collect();
         let mut keywords: Vec<String> = Vec::new();
         let mut owners: Vec<Vec<usize>> = Vec::new();
         for (number, ready) in rules.iter().enumerate() {
@@ -67,6 +142,7 @@ impl Scanner {
 
 /// A rule with its pattern compiled when it is first needed.
 struct Ready {
+    number: usize,
     rule: &'static Rule,
     regex: OnceLock<Option<Regex>>,
 }
@@ -80,31 +156,46 @@ pub(super) struct Hit {
 }
 
 impl Ready {
-    /// The secret at this keyword, if there is one.
-    fn look(&self, text: &[u8], keyword: Range<usize>, hits: &[Hit], growth: &mut usize) -> Option<Hit> {
+    /// Adds the secret at this keyword, if there is one.
+    fn look(&self, text: &[u8], keyword: Range<usize>, hits: &mut Vec<Hit>, work: &mut Work) {
         let rule = self.rule;
         if rule.case == Case::Exact
             && !rule.keywords.iter().any(|word| word.as_bytes() == &text[keyword.clone()])
         {
-            return None;
+            return;
         }
         if rule.edge && rule.before == 0 && !begins_word(text, keyword.start) {
-            return None;
+            return;
         }
         // Inside a secret that this rule has just seen there is nothing new.
         if hits.last().is_some_and(|last| last.rule == rule.name && keyword.start < last.span.end) {
+            return;
+        }
+        let parts = match &rule.names {
+            Some(names) => beside(rule, names, text, &keyword, work),
+            None => self.shaped(text, &keyword, work),
+        };
+        let hit = |span| Hit { rule: rule.name, judge: rule.judge, span };
+        hits.extend(parts.unwrap_or_default().into_iter().map(hit));
+    }
+
+    /// The secret that the pattern sees, without markers in it.
+    fn shaped(&self, text: &[u8], keyword: &Range<usize>, work: &mut Work) -> Option<Vec<Range<usize>>> {
+        let rule = self.rule;
+        if work.is_settled(self.number, keyword.start) {
             return None;
         }
-        let (whole, secret, bare) = self.matched(text, &keyword, growth)?;
+        let (whole, secret, bare) = self.matched(text, keyword, work)?;
         // A pattern that goes on behind the secret has itself said where it ends.
         let ends = whole.end > secret.end || ends_word(text, secret.end);
         if secret.is_empty() || !ends || (rule.edge && !begins_word(text, whole.start)) {
             return None;
         }
-        if !plausible::is_secret(rule, &text[secret.clone()], bare) {
-            return None;
+        let parts = unmarked(text, &secret, |value| plausible::is_secret(rule, value, bare));
+        if parts.is_none() {
+            work.refuse(self.number, &secret);
         }
-        (!marker::touches(text, &whole)).then_some(Hit { rule: rule.name, judge: rule.judge, span: secret })
+        parts
     }
 
     /// Whole match, secret, and whether the last of several groups matched.
@@ -114,7 +205,7 @@ impl Ready {
         &self,
         text: &[u8],
         keyword: &Range<usize>,
-        growth: &mut usize,
+        work: &mut Work,
     ) -> Option<(Range<usize>, Range<usize>, bool)> {
         let regex = self.regex()?;
         let from = keyword.start.saturating_sub(self.rule.before);
@@ -122,17 +213,20 @@ impl Ready {
         loop {
             let to = keyword.start.saturating_add(reach).min(text.len());
             let window = text.get(from..to)?;
-            let groups = regex.captures(window);
-            let cut = match &groups {
-                Some(groups) => groups.get(0).is_some_and(|whole| whole.end() == window.len()),
-                None => is_one_token(window),
+            // Groups take ten times as long as the match alone.
+            let found = regex.find(window);
+            let cut = match found {
+                Some(whole) => whole.end() == window.len(),
+                // One token, which goes on behind the window.
+                None => self.rule.before == 0 && work.token.at(text, from, token_end) >= to,
             };
-            if cut && to < text.len() && reach < REACH_MAX && *growth > reach * 8 {
+            let cost = reach * 8;
+            if cut && to < text.len() && reach < REACH_MAX && work.growth > cost {
                 reach *= 8;
-                *growth -= reach;
+                work.growth -= cost;
                 continue;
             }
-            let groups = groups?;
+            let groups = regex.captures(found.map(|_| window)?)?;
             let whole = groups.get(0)?.range();
             let (secret, group) = (1..groups.len())
                 .find_map(|group| groups.get(group).map(|secret| (secret.range(), group)))
@@ -149,15 +243,49 @@ impl Ready {
     }
 }
 
+/// The secret beside a name, without markers in it.
+fn beside(
+    rule: &Rule,
+    names: &Names,
+    text: &[u8],
+    keyword: &Range<usize>,
+    work: &mut Work,
+) -> Option<Vec<Range<usize>>> {
+    let found = named::read(text, keyword, names, &mut work.runs)?;
+    let name = text.get(found.name)?;
+    found
+        .values
+        .into_iter()
+        .flatten()
+        .find_map(|(span, form)| unmarked(text, &span, |value| plausible::is_value(rule, name, value, form)))
+}
+
+/// The parts of a secret that are no marker, if together they are one.
+fn unmarked(
+    text: &[u8],
+    span: &Range<usize>,
+    is_secret: impl Fn(&[u8]) -> bool,
+) -> Option<Vec<Range<usize>>> {
+    let parts = marker::between(text, span);
+    let is_secret = match parts.as_slice() {
+        [] => false,
+        [part] => is_secret(text.get(part.clone())?),
+        parts => {
+            is_secret(&parts.iter().filter_map(|part| text.get(part.clone())).collect::<Vec<_>>().concat())
+        }
+    };
+    is_secret.then_some(parts)
+}
+
 /// A rule's pattern, anchored at the keyword unless a match may begin before it.
 fn compile(rule: &Rule) -> Result<Regex, regex::Error> {
     let anchor = if rule.before == 0 { r"\A" } else { "" };
     RegexBuilder::new(&format!("{anchor}(?:{})", rule.pattern)).unicode(false).build()
 }
 
-/// Whether a window holds nothing but one token, which then goes on behind it.
-fn is_one_token(window: &[u8]) -> bool {
-    window.iter().all(|&byte| is_word(byte) || matches!(byte, b'-' | b'.' | b'+' | b'/' | b'='))
+/// Where the token ends that `text` begins with.
+fn token_end(text: &[u8]) -> Option<usize> {
+    text.iter().position(|&byte| !(is_word(byte) || matches!(byte, b'-' | b'.' | b'+' | b'/' | b'=')))
 }
 
 pub(super) fn is_word(byte: u8) -> bool {
@@ -192,6 +320,9 @@ mod tests {
     #[test]
     fn every_pattern_compiles_and_asks_for_something() {
         for rule in rules::all() {
+            if rule.names.is_some() {
+                continue;
+            }
             let regex = compile(rule).unwrap_or_else(|error| panic!("{}: {error}", rule.name));
             assert!(!regex.is_match(b""), "{} matches nothing", rule.name);
         }

@@ -6,6 +6,14 @@ use super::Example;
 pub(crate) static EXAMPLES: &[Example] = &[
     ("age-secret-key", &["AGE-SECRET-KEY-1{bech:58}"], &["AGE-SECRET-KEY-1", "AGE-SECRET-KEY-1{bech:20}"]),
     (
+        "azure-cli-password",
+        &[
+            "az login --service-principal -u shop -p {typed} --tenant x",
+            "az acr login -n shop -u dev -p '{alnum:20}'",
+        ],
+        &["az login -u shop -p $PASS", "az group list -o table", "blaz group -p {typed}"],
+    ),
+    (
         "basic-auth",
         &[
             "Authorization: Basic {base64:shop:(alnum)x7f3k}",
@@ -19,6 +27,8 @@ pub(crate) static EXAMPLES: &[Example] = &[
             "Authorization: Bearer {alnum:30}7x",
             "\\\"Authorization\\\": \\\"Bearer {word:64}7a1\\\"",
             "curl -H 'Authorization: token {hex:40}'",
+            "Authorization: {alnum:32}",
+            "\"Authorization\": \"{hex:40}\"",
         ],
         &[
             "Authorization: Bearer $TOKEN",
@@ -33,6 +43,7 @@ pub(crate) static EXAMPLES: &[Example] = &[
             "mysql --password={typed} shop",
             "deploy --token {hex:22}7x",
             "login --api-key \\\"{alnum:24}7\\\"",
+            "deploy --client-secret {printable:20}",
         ],
         &[
             "mysql --password=$DB_PASSWORD",
@@ -40,6 +51,15 @@ pub(crate) static EXAMPLES: &[Example] = &[
             "deploy --token /run/secrets/token1",
             "tool --token-limit 20000000",
         ],
+    ),
+    (
+        "cookie",
+        &[
+            "Cookie: theme=dark; sessionid={lownum:32}; lang=de",
+            "< Set-Cookie: PHPSESSID={lownum:26}; path=/",
+            "\"cookie\": \"connect.sid={alnum:40}\"",
+        ],
+        &["Cookie: theme=dark; lang=de", "cookie: session=$SESSION", "set-cookie: sessionid=; Max-Age=0"],
     ),
     (
         "curl-user",
@@ -63,6 +83,15 @@ pub(crate) static EXAMPLES: &[Example] = &[
         "docker-login-password",
         &["docker login -u shop -p {typed} r.shop.test"],
         &["docker login -u shop -p $PASS", "docker login --password-stdin"],
+    ),
+    (
+        "htpasswd-password",
+        &[
+            "htpasswd -b .htpasswd dev {typed}",
+            "htpasswd -nbB dev {typed}",
+            "htpasswd -c -b .htpasswd dev {typed}",
+        ],
+        &["htpasswd -c .htpasswd dev", "htpasswd -nb dev $PASS"],
     ),
     (
         "jwk-private-part",
@@ -119,6 +148,11 @@ data:
         &["openssl rsa -passin pass:$PASS", "the tests pass: all 12 of them"],
     ),
     (
+        "otpauth-secret",
+        &["otpauth://totp/Shop:dev?secret={base32:32}&issuer=Shop"],
+        &["otpauth://totp/Shop:dev?issuer=Shop", "otpauth://totp/Shop?secret=$SECRET"],
+    ),
+    (
         "password",
         &[
             "DB_PASSWORD={typed}",
@@ -126,6 +160,28 @@ data:
             "{open}\\\"password\\\":\\\"{alnum:14}7x\\\"{close}",
             "+  passwd => '{alnum:12}7x',",
             "SMTP_PASS={alnum:16}7x",
+            "DB_PASSWORD={printable:16}",
+            "password = \"{printable-:16}\"",
+            "password: '{alnum:12}'",
+            "password: {esc}[33m{alnum:12}{esc}[0m",
+            "{esc}[1mpassword{esc}[0m: {alnum:12}",
+            "define('DB_PASSWORD', '{alnum:12}');",
+            "set -gx DB_PASSWORD {alnum:12}",
+            "ENV DB_PASSWORD {alnum:12}",
+            "PASS={alnum:12}7x",
+            "DB_PW={alnum:12}",
+            "auth: {open} user: 'dev', pass: '{alnum:12}' {close}",
+            "Server=db;Uid=dev;Pwd={alnum:12};Encrypt=true",
+            "<password>{alnum:12}</password>",
+            "<add key=\"DB_PASSWORD\" value=\"{alnum:12}\"/>",
+            "DB_PASSWORD=7{digits:7}",
+            "GMAIL_APP_PASSWORD=\"{letters:4} {letters:4} {letters:4} {letters:4}\"",
+            "| password | {alnum:12} |",
+            "| user | dev |\n| `DB_PASSWORD` | `{alnum:12}` |",
+            "config[\"password\"] = \"{alnum:12}\"",
+            "let password: &str = \"{alnum:12}\";",
+            "**Password:** {alnum:12}",
+            "[redacted:password] password={alnum:12}",
         ],
         &[
             "password: string",
@@ -141,6 +197,17 @@ data:
             "passwordLabel:\"Password:\",rememberMeLabel:\"Remember 2\"",
             "password: [redacted:password]",
             "the password is checked in auth2.rs",
+            "| password | varchar(255) |",
+            "| password | string |",
+            "PASS: src/auth2.test.ts",
+            "PASS=12 FAIL=0",
+            "<password>secret</password>",
+            "password: z.string().min(8).max(64),",
+            "password: /^(?=.*[A-Z])[A-Za-z0-9]{open}8,{close}$/",
+            "PWD=/home/dev/shop2",
+            "os.environ['DB_PASSWORD'], 'shop_2'",
+            "def login(password: str, retries: int = 3)",
+            "e.password,t=n.b(e)",
         ],
     ),
     (
@@ -161,6 +228,9 @@ data:
             "\"key\": \"{pem\\n:EC PRIVATE}\\n\"",
             "-{pem-diff:OPENSSH PRIVATE}",
             "{pem-cut:RSA PRIVATE}",
+            "{pem-numbered:RSA PRIVATE}",
+            "{pem-grep:RSA PRIVATE}",
+            "{pem-locked:RSA PRIVATE}",
             "tls.key: {pem-base64:RSA PRIVATE}",
             "{pem-base64:EC PRIVATE}",
         ],
@@ -187,6 +257,10 @@ data:
             "X-Api-Key: {hex:40}",
             "+ACCESS_TOKEN='{word:38}7x'",
             "const apiKey = '{alnum:30}7x';",
+            "API_KEY={alnum:16}",
+            "CLIENT_SECRET={printable:16}",
+            "API_TOKEN={uuid}",
+            "[redacted:jwt] API_KEY={alnum:20}",
         ],
         &[
             "token = next_token_from_stream(input)",
@@ -217,11 +291,18 @@ data:
         &["sshpass -e ssh shop.test", "sshpass -p $PASS ssh shop.test"],
     ),
     (
+        "stdin-password",
+        &["echo {typed} | sudo -S apt update", "echo '{alnum:12}' | docker login -u dev --password-stdin"],
+        &["echo $PASS | sudo -S ls", "make | sudo tee log", "cat key | docker login --password-stdin"],
+    ),
+    (
         "url-password",
         &[
             "postgres://shop:{typed}{at}db.shop.test/main",
             "https://dev:{alnum:18}7{at}git.shop.test/a.git",
             "redis://:{hex:24}{at}cache:6379",
+            "postgres://shop:{alnum:12}{at}db/main",
+            "postgres://shop:{upletters:12}{at}db/main",
         ],
         &[
             "postgres://user:password{at}localhost/db",

@@ -85,16 +85,45 @@ fn ingredient(part: &str, dice: &mut Dice) -> String {
         "pem" => pem(argument, "\n", dice),
         "pem\\n" => pem(argument, "\\n", dice),
         "pem-diff" => pem(argument, "\n-", dice),
-        "pem-cut" => {
-            let whole = pem(argument, "\n", dice);
-            whole[..whole.len() / 2].to_owned()
-        }
+        "pem-cut" => pem_cut(argument, dice),
         "pem-base64" => encoding::base64(pem(argument, "\n", dice).as_bytes()),
+        "pem-numbered" => {
+            let half = pem_cut(argument, dice);
+            let lines: Vec<String> =
+                half.lines().enumerate().map(|(at, line)| format!("{:6}→{line}", at + 1)).collect();
+            lines.join("\n")
+        }
+        "pem-grep" => {
+            let half = pem_cut(argument, dice);
+            let lines: Vec<String> =
+                half.lines().enumerate().map(|(at, line)| format!("id_rsa:{}:{line}", at + 1)).collect();
+            lines.join("\n")
+        }
+        "pem-locked" => {
+            let half = pem_cut(argument, dice);
+            let (first, rest) = half.split_once('\n').expect("a key has lines");
+            format!("{first}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\n{rest}")
+        }
+        "base32" => dice.draw(&[UPPER, "234567"].concat(), length),
+        "upletters" => dice.draw(&[LOWER, UPPER].concat(), length),
+        "printable" => dice.draw(&(b'!'..=b'~').map(char::from).collect::<String>(), length),
+        // Without what ends or escapes a quoted value.
+        "printable-" => {
+            let fits = |c: &char| !matches!(c, '"' | '\'' | '`' | '\\');
+            dice.draw(&(b'!'..=b'~').map(char::from).filter(fits).collect::<String>(), length)
+        }
+        "esc" => "\u{1b}".to_owned(),
         "at" => "@".to_owned(),
         "open" => "{".to_owned(),
         "close" => "}".to_owned(),
         _ => panic!("{part:?} is no ingredient"),
     }
+}
+
+/// The first half of a key block.
+fn pem_cut(label: &str, dice: &mut Dice) -> String {
+    let whole = pem(label, "\n", dice);
+    whole[..whole.len() / 2].to_owned()
 }
 
 /// A key block of a few lines.

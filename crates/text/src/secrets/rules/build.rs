@@ -121,6 +121,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r"[a-f0-9]{8}:([a-f0-9]{8})@(?:gems|enterprise)\.contribsys\.com",
     )
     .before(34)
+    .reach(32)
     .entropy(1.5),
     Rule::named(
         "snyk-token",

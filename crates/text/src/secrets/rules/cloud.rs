@@ -89,7 +89,8 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         &["0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"],
         r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}",
     )
-    .before(3),
+    .before(3)
+    .reach(64),
     Rule::token(
         "azure-devops-token",
         "Azure DevOps",
@@ -97,7 +98,8 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         &["AZDO"],
         r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}",
     )
-    .before(76),
+    .before(76)
+    .reach(16),
     Rule::token(
         "azure-resource-key",
         "Azure",
@@ -109,6 +111,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         ),
     )
     .before(76)
+    .reach(32)
     .entropy(4.3),
     Rule::named(
         "azure-sas-signature",
@@ -268,7 +271,8 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         &[".atlasv1."],
         r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,70}",
     )
-    .before(14),
+    .before(14)
+    .reach(128),
     Rule::token("upcloud-token", "UpCloud", "API token", &["ucat_"], r"ucat_[A-Z0-9]{26}").entropy(3.0),
     Rule::token(
         "vercel-token",

@@ -96,7 +96,8 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         assigned!("mapbox", r"pk\.[a-z0-9]{60}\.[a-z0-9]{22}"),
     ),
     Rule::token("maxmind-key", "MaxMind", "license key", &["_mmk"], r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk")
-        .before(36),
+        .before(36)
+        .reach(8),
     Rule::beside(
         "maxmind-key-named",
         "MaxMind",

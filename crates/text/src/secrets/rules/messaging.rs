@@ -59,6 +59,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r"[\w-]{11,40}:APA91b[\w-]{130,}",
     )
     .before(40)
+    .reach(192)
     .entropy(4.0),
     Rule::beside(
         "flickr-secret",
@@ -108,6 +109,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     .entropy(2.6),
     Rule::named("mailchimp-key", "Mailchimp", "API key", &["-us"], r"([a-f0-9]{32}-us\d{1,2})")
         .before(32)
+        .reach(8)
         .entropy(3.0)
         .exact(),
     Rule::token("mailgun-key", "Mailgun", "API key", &["key-", "pubkey-"], r"(?:pub)?key-[a-f0-9]{32}")
@@ -192,6 +194,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     ),
     Rule::token("telegram-bot-token", "Telegram", "bot token", &[":AA"], r"\d{8,10}:AA[\w-]{32,33}")
         .before(10)
+        .reach(64)
         .inside_words(),
     Rule::beside(
         "telegram-bot-token-named",
@@ -236,6 +239,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r"A{22}[A-Za-z0-9%]{80,100}",
     )
     .entropy(3.5)
+    .reach(128)
     .inside_words(),
     Rule::beside(
         "twitter-secret",

@@ -87,6 +87,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r"(?:[a-f0-9]{36}|(?:eu|us|gov)[a-f0-9x]{33,34})NRAL",
     )
     .before(36)
+    .reach(8)
     .entropy(2.0),
     Rule::token(
         "newrelic-pixie-key",

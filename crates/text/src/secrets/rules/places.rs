@@ -1,26 +1,8 @@
 //! Secrets known by the place where they stand, whoever made them: a key block,
 //! a header, a URL, a value behind a telling name.
 
+use crate::secrets::named::Names;
 use crate::secrets::rule::{ANY, Judge, Rule};
-
-/// A telling name and its value on one line: in quotes, which may be escaped,
-/// or bare. The numbers are the least lengths of each.
-macro_rules! value_of {
-    ($name:expr, $quoted:literal, $bare:literal) => {
-        concat!(
-            "(?i:",
-            $name,
-            r#")\d?\\*["'`]?[ \t]{0,8}(?:=>|:=|=|:)[ \t]{0,8}"#,
-            r#"(?:\\*"([^\s"\\]{"#,
-            $quoted,
-            r#",})\\*"|\\*'([^\s'\\]{"#,
-            $quoted,
-            r#",})\\*'|([^\s"'`\\,;(){}\[\]<>&|$]{"#,
-            $bare,
-            ",}))",
-        )
-    };
-}
 
 // tidy: data
 pub(in crate::secrets) static RULES: &[Rule] = &[
@@ -31,6 +13,25 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         &["AGE-SECRET-KEY-1"],
         r"AGE-SECRET-KEY-1[AC-HJ-NP-Z02-9]{58}",
     ),
+    Rule::token(
+        "azure-cli-password",
+        "Azure",
+        "password of a command",
+        &[
+            "az login",
+            "az acr",
+            "az ad ",
+            "az sql",
+            "az vm ",
+            "az postgres",
+            "az mysql",
+            "az webapp",
+            "az account",
+        ],
+        r#"az [a-z-]+ [^\n|;]{0,300}?(?:-p|--password)[ =]\\*["']?([^\s"'\\$]{8,})"#,
+    )
+    .entropy(2.5)
+    .judge(Judge::Password),
     Rule::named(
         "basic-auth",
         ANY,
@@ -45,35 +46,47 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "token in a header",
         &["bearer ", "authorization"],
         concat!(
-            r#"(?i:bearer|authorization\\*["'`]?[ \t]{0,4}[:=][ \t]{0,4}\\*["'`]?"#,
-            r"(?:bearer|token|bot|apikey)?)[ \t]{1,4}",
+            r#"(?i:bearer[ \t]{1,4}|authorization\\*["'`]?[ \t]{0,4}[:=][ \t]{0,4}\\*["'`]?"#,
+            r"(?:(?:bearer|token|bot|apikey)[ \t]{1,4})?)",
             r"([A-Za-z0-9_~+/.=-]{16,})",
         ),
     )
     .entropy(3.0)
     .judge(Judge::Value)
     .reach(1024),
-    Rule::named(
+    Rule::value_of(
         "command-line-secret",
-        ANY,
         "value of an option",
         &[
             "--password",
             "--passwd",
+            "--passphrase",
+            "--pass",
             "--token",
             "--api-key",
             "--apikey",
             "--secret",
+            "--client-secret",
             "--auth-token",
             "--access-token",
+            "--secret-key",
         ],
-        concat!(
-            "--(?i:password|passwd|token|api-?key|secret|auth-token|access-token)(?:=| +)",
-            r#"(?:\\*["']([^\s"'\\]{8,})\\*["']|([^\s"'`\\,;(){}\[\]<>&|$]{8,}))"#,
-        ),
+        Names { tails: &[], weak: &[], is_option: true },
     )
     .entropy(2.5)
     .judge(Judge::Password),
+    Rule::named(
+        "cookie",
+        ANY,
+        "session in a cookie",
+        &["cookie"],
+        concat!(
+            r#"(?i:cookie)\\*["'`]?[ \t]{0,4}[:=][ \t]{0,4}\\*["'`]?(?:[^\n"'\\]{0,400}?[; .])?"#,
+            r#"(?i:[\w-]{0,24}(?:sess(?:ion)?(?:_?id)?|sid|auth|token|jwt))=([^\s;"',\\]{16,})"#,
+        ),
+    )
+    .entropy(3.0)
+    .judge(Judge::Value),
     Rule::named(
         "curl-user",
         ANY,
@@ -108,6 +121,18 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "password of `docker login`",
         &["docker login"],
         r#"docker login [^\n|;]{0,200}?(?:-p|--password)[ =]\\*["']?([^\s"'\\$]{8,})"#,
+    )
+    .entropy(2.5)
+    .judge(Judge::Password),
+    Rule::named(
+        "htpasswd-password",
+        ANY,
+        "password of `htpasswd -b`",
+        &["htpasswd "],
+        concat!(
+            r"htpasswd(?: +-[A-Za-z]+)* +(?:-[A-Za-z]*n[A-Za-z]*b[A-Za-z]*|-[A-Za-z]*b[A-Za-z]*n[A-Za-z]*",
+            r#"|-[A-Za-z]*b[A-Za-z]*(?: +-[A-Za-z]+)* +[^\s-]\S*) +[^\s-]\S* +\\*["']?([^\s"'\\$|;>]{6,})"#,
+        ),
     )
     .entropy(2.5)
     .judge(Judge::Password),
@@ -158,7 +183,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "MySQL",
         "password of a command",
         &["mysql ", "mysqldump ", "mysqladmin ", "mariadb "],
-        r#"(?i:mysql(?:dump|admin)?|mariadb) [^\n|;]{0,200}? -p\\*["']?([^\s"'\\$=]{6,})"#,
+        r#"(?i:mysql(?:dump|admin)?|mariadb)(?: [^\n|;]{0,200}?)? -p\\*["']?([^\s"'\\$=]{6,})"#,
     )
     .entropy(2.5)
     .judge(Judge::Password),
@@ -191,15 +216,34 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     .entropy(2.5)
     .judge(Judge::Password),
     Rule::named(
-        "password",
+        "otpauth-secret",
         ANY,
+        "secret of one-time passwords",
+        &["otpauth://"],
+        r#"otpauth://[^\s"'<>\\]{1,300}?[?&](?i:secret)=([A-Za-z2-7]{16,}=*)"#,
+    )
+    .entropy(2.5),
+    Rule::value_of(
+        "password",
         "value behind a name of a password",
-        &["password", "passwd", "passphrase", "_pwd", "_pass"],
-        value_of!(
-            r"(?:password|passwd|passphrase|_pwd|_pass)(?:[_-]?(?:prod|dev|test|staging|value))?",
-            "8",
-            "8"
-        ),
+        &[
+            "password",
+            "passwd",
+            "passphrase",
+            "passwort",
+            "_pwd",
+            "_pass",
+            "_pw",
+            "pass",
+            "pwd",
+            "pw=",
+            "pw\"",
+        ],
+        Names {
+            tails: &["prod", "dev", "test", "staging", "value"],
+            weak: &["pass", "pwd", "pw"],
+            is_option: false,
+        },
     )
     .entropy(2.5)
     .judge(Judge::Password),
@@ -223,7 +267,11 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         &["-----BEGIN"],
         concat!(
             r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----",
-            r"(?:((?:[^-]|-[^-])*?)-?-----END|((?:[A-Za-z0-9+/=\s]|\\+[nrt]){40,}))",
+            r"(?:((?:[^-]|-[^-])*?)-?-----END|((?:[A-Za-z0-9+/=\s]|\\+[nrt]){40,}",
+            // Lines with a number or a file name before them, or with headers.
+            r"|(?:(?:[ \t]*(?:\r?\n|(?:\\+r)?\\+n))+(?:[ \t]*\d{1,7}[ \t]*(?:\xe2\x86\x92|[:|\t])[ \t]?",
+            r"|[^\s\\]{1,120}?[:-]\d{1,7}[:-]|[ \t>+-]{0,8})",
+            r"(?:[A-Z][A-Za-z-]{2,20}: [^\n\\]{0,100}|[A-Za-z0-9+/=]{4,}))+))",
         ),
     )
     .exact()
@@ -247,9 +295,8 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     )
     .entropy(2.5)
     .judge(Judge::Password),
-    Rule::named(
+    Rule::value_of(
         "secret-value",
-        ANY,
         "value behind a telling name",
         &[
             "secret",
@@ -261,21 +308,25 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
             "accesskey",
             "access-key",
             "auth_key",
+            "authkey",
             "private_key",
             "privatekey",
             "signing_key",
+            "signingkey",
             "encryption_key",
+            "encryptionkey",
             "master_key",
+            "masterkey",
             "credential",
+            "credentials",
         ],
-        value_of!(
-            concat!(
-                "(?:secret|token|(?:api|access|auth|private|signing|encryption|master)[_-]?key|credentials?)",
-                "(?:[_-]?(?:key|token|secret|value|base|id|prod|dev|test|staging|live)){0,2}",
-            ),
-            "16",
-            "20"
-        ),
+        Names {
+            tails: &[
+                "key", "token", "secret", "value", "base", "id", "prod", "dev", "test", "staging", "live",
+            ],
+            weak: &[],
+            is_option: false,
+        },
     )
     .entropy(3.0)
     .judge(Judge::Value),
@@ -301,6 +352,19 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     .entropy(2.0)
     .judge(Judge::Password),
     Rule::named(
+        "stdin-password",
+        ANY,
+        "password handed to a command",
+        &["sudo -S", "--password-stdin", "--stdin"],
+        concat!(
+            r#"(?:echo|printf)(?: +-[ne]+)? +\\*["']?([^\s"'\\$|]{4,})(?:\\+n)?\\*["']? *\| *"#,
+            r"(?:sudo(?: +-[A-Za-z]+)* +-S|[^\n|;]{1,120}?--(?:password-)?stdin)",
+        ),
+    )
+    .before(200)
+    .entropy(2.0)
+    .judge(Judge::Password),
+    Rule::named(
         "url-password",
         ANY,
         "password in a URL",
@@ -308,7 +372,7 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         r#"://[^\s/?#:@"'`<>\\|]{0,64}:([^\s/?#"'`<>\\|]{3,})@[\w\[]"#,
     )
     .entropy(1.5)
-    .judge(Judge::Password),
+    .judge(Judge::UrlPassword),
     Rule::named(
         "wireguard-key",
         "WireGuard",

@@ -1,0 +1,116 @@
+//! Values between marks: quotes, which may be escaped, tags, cells of a table.
+
+use memchr::{memchr, memchr_iter};
+use std::ops::Range;
+
+use super::{Mark, VALUE_BYTES_MAX, colours, is_quote, slashes};
+
+/// A value behind a quote.
+pub(super) struct Quoted {
+    pub(super) mark: Mark,
+    pub(super) start: usize,
+    /// One past its last byte; nothing if it does not end on its line.
+    pub(super) end: Option<usize>,
+}
+
+/// The value of the quote that stands at `at`, if one does.
+pub(super) fn quoted(text: &[u8], at: usize) -> Option<Quoted> {
+    // A letter before a quote: `b"…"`, `r"…"`, `$'…'`.
+    let prefix = usize::from(
+        matches!(text.get(at), Some(b'b' | b'r' | b'f' | b'u' | b'@' | b'$')) && is_quote(text.get(at + 1)),
+    );
+    let depth = slashes(text, at + prefix);
+    let quote = *text.get(at + prefix + depth)?;
+    if !is_quote(Some(&quote)) {
+        return None;
+    }
+    let start = colours(text, at + prefix + depth + 1);
+    let rest = text.get(start..text.len().min(start.saturating_add(VALUE_BYTES_MAX)))?;
+    let line = memchr(b'\n', rest).map_or(rest, |end| &rest[..end]);
+    let end = closing(line, quote, depth).map(|length| start + length);
+    Some(Quoted { mark: (quote, depth), start, end })
+}
+
+/// How far behind the first closing quote a better one is looked for.
+const SECOND_LOOK_BYTES: usize = 64;
+
+/// Length of the value before its closing quote. Quotes inside are escaped once more than
+/// the quotes around it. Shells know no escapes between single quotes.
+fn closing(line: &[u8], quote: u8, depth: usize) -> Option<usize> {
+    let escaped = closing_if(line, quote, depth, |slashes| slashes % (2 * (depth + 1)) == depth);
+    match escaped {
+        None if quote == b'\'' && depth == 0 => closing_if(line, quote, depth, |_| true),
+        found => found,
+    }
+}
+
+/// The first such quote, or the first that something which separates values follows: where
+/// nothing is escaped, the others are a part of the value.
+fn closing_if(line: &[u8], quote: u8, depth: usize, closes: impl Fn(usize) -> bool) -> Option<usize> {
+    let mut first = None;
+    for at in memchr_iter(quote, line) {
+        if first.is_some_and(|first| at > first + SECOND_LOOK_BYTES) {
+            break;
+        }
+        let slashes = line[..at].iter().rev().take_while(|&&byte| byte == b'\\').count();
+        if !closes(slashes) {
+            continue;
+        }
+        let length = at - depth.min(slashes);
+        if ends_value(line.get(at + 1)) {
+            return Some(length);
+        }
+        first.get_or_insert(length);
+    }
+    first
+}
+
+/// Whether a value can have ended before this character.
+fn ends_value(next: Option<&u8>) -> bool {
+    next.is_none_or(|next| {
+        next.is_ascii_whitespace()
+            || matches!(
+                next,
+                b',' | b';'
+                    | b')'
+                    | b'}'
+                    | b']'
+                    | b':'
+                    | b'<'
+                    | b'>'
+                    | b'\\'
+                    | b'.'
+                    | b'|'
+                    | b'"'
+                    | b'\''
+                    | b'`'
+                    | b'#'
+            )
+    })
+}
+
+/// Longest value of a tag or a cell.
+const CELL_BYTES_MAX: usize = 256;
+
+/// The text of a tag that ends with a closing tag.
+pub(super) fn tag(text: &[u8], at: usize) -> Option<Range<usize>> {
+    const DATA: &[u8] = b"<![CDATA[";
+    let start = at + if text.get(at..)?.starts_with(DATA) { DATA.len() } else { 0 };
+    let rest = text.get(start..text.len().min(start + CELL_BYTES_MAX))?;
+    let length = memchr(b'<', rest).filter(|&end| rest.get(end + 1) == Some(&b'/'))?;
+    let value = &rest[..length];
+    let value = value.strip_suffix(b"]]>").unwrap_or(value);
+    (!value.contains(&b'\n')).then_some(start..start + value.len())
+}
+
+/// The text of a cell, without what makes it look like code.
+pub(super) fn cell(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let rest = text.get(at..text.len().min(at + CELL_BYTES_MAX))?;
+    let length = memchr(b'|', rest)?;
+    let is_frame = |byte: &u8| matches!(byte, b' ' | b'\t' | b'`');
+    let start = rest[..length].iter().position(|byte| !is_frame(byte))?;
+    let end = rest[..length].iter().rposition(|byte| !is_frame(byte))?;
+    let value = &rest[start..=end];
+    (!value.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b'`'))
+        .then_some(at + start..at + end + 1)
+}
