@@ -21,7 +21,7 @@ pub use coverage::{Coverage, Gap, GapReason};
 pub use event::{Event, Kind, Native, Origin, RawRef, Thread};
 pub use ledger::{LedgerRow, RowKind};
 pub use limit::LimitReading;
-pub use session::{Facts, Link, LinkKind, SourceKind, Title, TitleRank};
+pub use session::{Facts, Format, Link, LinkKind, SourceKind, Title, TitleRank};
 pub use time::Timestamp;
 pub use tool::{Access, Edit, EditKind, Outcome, PathUse, ToolCall, ToolClass, ToolResult};
 pub use turn::{Turn, turns};

@@ -20,6 +20,18 @@ pub enum SourceKind {
     State,
 }
 
+/// How the bytes of a source are cut into records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// One JSON value a line.
+    JsonLines,
+    /// The whole file is one JSON value.
+    Json,
+    /// Not cut: kept, not parsed.
+    Opaque,
+}
+
 /// Where a title comes from, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -4,9 +4,12 @@
 use retro_model::{Kind, Link, LinkKind, Origin, Part as Piece, Thread, TitleRank};
 use retro_text::redact;
 
-use super::record::{clean, fingerprint, id, pick, unknown, words};
+use super::line::unknown;
 use super::state::State;
 use super::{mapping, usage};
+use crate::identity::fingerprint;
+use crate::json::pick;
+use crate::words::{clean, id, words};
 use crate::{Json, Out, Record, field};
 
 pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut State, out: &mut Out) {

@@ -3,7 +3,8 @@
 use retro_model::{Access, Edit, EditKind, PathUse, ToolCall, ToolClass};
 use retro_text::{redact, redact_owned};
 
-use super::record::{clean, id};
+use crate::command::one_line;
+use crate::words::{clean, id};
 use crate::{Json, field};
 
 /// The kind of work a tool does, by its name.
@@ -41,26 +42,6 @@ pub(super) fn call(block: &Json<'_>, cwd: Option<&str>) -> ToolCall {
         paths: paths(name, input),
         edits: edits(name, input),
     }
-}
-
-/// A command on one line: continued lines are joined, others become `; `.
-fn one_line(command: &str) -> String {
-    let mut line = String::with_capacity(command.len());
-    let mut joined = true;
-    for part in command.lines() {
-        let (text, continues) = match part.trim_end().strip_suffix('\\') {
-            Some(text) => (text.trim(), true),
-            None => (part.trim(), false),
-        };
-        if !text.is_empty() {
-            if !line.is_empty() {
-                line.push_str(if joined { " " } else { "; " });
-            }
-            line.push_str(text);
-            joined = continues;
-        }
-    }
-    line
 }
 
 /// The paths a call names.
@@ -171,13 +152,6 @@ fn told_kind(text: &str, asked: EditKind) -> EditKind {
 mod tests {
     use super::*;
     use crate::json::json_tree as json;
-
-    #[test]
-    fn a_command_is_one_line() {
-        assert_eq!(one_line("cargo test \\\n  --all\n\n  echo done\n"), "cargo test --all; echo done");
-        assert_eq!(one_line(" ls "), "ls");
-        assert_eq!(one_line(""), "");
-    }
 
     #[test]
     fn a_call_names_its_paths_and_edits() {

@@ -9,10 +9,11 @@ use retro_model::{Exactness, Kind, Origin, Part as Piece, Thread, Usage};
 use retro_text::redact_json;
 use serde_json::json;
 
-use super::record::{Chain, clean, fingerprint, id};
+use super::line::Chain;
 use super::state::State;
-use crate::field;
-use crate::{Draft, Json, Out, Record};
+use crate::identity::fingerprint;
+use crate::words::{clean, id};
+use crate::{Draft, Json, Out, Record, field};
 
 /// How sure a file can be that a response is its own and not a copy of another
 /// file's. Larger is surer.

@@ -15,10 +15,12 @@ use retro_text::{Redacted, redact, redact_json, redact_owned};
 use serde_json::json;
 
 use super::call::sought;
-use super::record::{Line, clean, id, row};
+use super::line::{Line, row};
+use super::rule::Rule;
 use super::state::State;
 use super::tools::written;
 use crate::command::{one_line, script};
+use crate::words::{clean, id};
 use crate::{Json, Out, field, patch};
 
 /// The programs of the old events and of the items that replaced them (0.149),
@@ -107,7 +109,7 @@ fn tell(
     draft.event.child = child;
     draft.event.tool = Some(Box::new(call));
     draft.hint.fold_only = !stays;
-    draft.hint.rule = Some((if by_user { "own act" } else { "act" }, call_id.clone()));
+    draft.hint.look_for(if by_user { Rule::OwnAct(call_id.clone()) } else { Rule::Act(call_id.clone()) });
     out.push(draft);
 
     let Some((result, text)) = result else { return };
@@ -118,7 +120,7 @@ fn tell(
     draft.event.result = Some(Box::new(result));
     draft.event.text = text;
     draft.hint.fold_only = !stays;
-    draft.hint.rule = Some(("act", call_id));
+    draft.hint.look_for(Rule::Act(call_id));
     out.push(draft);
 }
 

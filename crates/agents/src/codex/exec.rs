@@ -2,7 +2,7 @@
 //! and the sum of its tokens. No times, no model, no prompt.
 //!
 //! A side source: `settle` keeps it back where the thread has a rollout. Each
-//! run prints a stream of its own and numbers its items anew, so that the
+//! run prints a stream of its own and numbers its items from the start, so that the
 //! streams of one thread are revisions with nothing in common.
 
 use retro_model::{
@@ -12,10 +12,12 @@ use retro_text::{redact, redact_json, redact_owned};
 use serde::{Deserialize, Serialize};
 
 use super::mapping;
-use super::record::{clean, id, pick, words};
+use super::rule::Rule;
 use super::usage::counted;
 use crate::command::one_line;
-use crate::{Draft, Json, Out, Parse, Part, Record, field};
+use crate::json::pick;
+use crate::words::{clean, id, words};
+use crate::{Draft, Json, Out, Parse, Part, Record, field, state};
 
 pub(super) struct Parser {
     part: Part,
@@ -32,9 +34,8 @@ struct State {
 }
 
 impl Parser {
-    pub(super) fn new(part: &Part, state: Option<&[u8]>) -> Parser {
-        let state = state.and_then(|state| serde_json::from_slice(state).ok()).unwrap_or_default();
-        Parser { part: part.clone(), state }
+    pub(super) fn new(part: &Part, saved: Option<&[u8]>) -> Parser {
+        Parser { part: part.clone(), state: state::load(saved) }
     }
 
     fn draft(
@@ -87,7 +88,7 @@ impl Parse for Parser {
     }
 
     fn save(&self) -> Vec<u8> {
-        serde_json::to_vec(&self.state).unwrap_or_default()
+        state::save(&self.state)
     }
 }
 
@@ -104,7 +105,7 @@ impl Parser {
         let Some(call) = self.call(item) else { return out.fold(ROW) };
         let mut draft = self.draft(record, ROW, Piece::Whole, Kind::ToolCall, Origin::Model);
         draft.hint.fold_only = true;
-        draft.hint.rule = Some(("begun", call.call_id.clone()));
+        draft.hint.look_for(Rule::Begun(call.call_id.clone()));
         draft.event.tool = Some(Box::new(call));
         out.push(draft);
     }
@@ -206,14 +207,14 @@ impl Parser {
             spilled_to: None,
             edits: if outcome == Outcome::Ok { call.edits.clone() } else { Vec::new() },
         };
-        let rule = Some(("stream", call.call_id.clone()));
+        let ended = Rule::Streamed(call.call_id.clone());
         let mut draft = self.draft(record, row, Piece::Tag("call"), Kind::ToolCall, Origin::Model);
         draft.event.tool = Some(Box::new(call));
         out.push(draft);
         let mut draft = self.draft(record, row, Piece::Tag("result"), Kind::ToolResult, origin);
         draft.event.result = Some(Box::new(result));
         draft.event.text = (!text.is_empty()).then(|| redact_owned(text));
-        draft.hint.rule = rule;
+        draft.hint.look_for(ended);
         out.push(draft);
     }
 

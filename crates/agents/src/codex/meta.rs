@@ -5,8 +5,11 @@ use retro_model::{Address, Facts, Kind, Link, LinkKind, Origin, Part as Piece};
 use retro_text::{redact, redact_json};
 use serde_json::json;
 
-use super::record::{Line, clean, id, pick};
+use super::line::Line;
+use super::rule::Rule;
 use super::state::{Asker, State};
+use crate::json::pick;
+use crate::words::{clean, id};
 use crate::{Json, Out, Part, field};
 
 /// Fields of `session_meta` that no other field of the event has. Not among
@@ -90,9 +93,10 @@ fn first(line: &Line<'_>, part: &Part, thread: &str, state: &mut State, out: &mu
     draft.event.branch = meta.get("git").and_then(|git| field::some(git, "branch")).map(redact);
     draft.event.data = pick(meta, FACTS);
     if let Some(base) = base {
-        let from = field::some(base, "thread_id").unwrap_or_default();
-        let offset = field::count(base, "end_byte_offset").unwrap_or(u64::MAX);
-        draft.hint.rule = Some(("base", format!("{from} {offset}")));
+        draft.hint.look_for(Rule::Base {
+            thread: field::some(base, "thread_id").unwrap_or_default().to_owned(),
+            offset: field::count(base, "end_byte_offset").unwrap_or(u64::MAX),
+        });
     }
     out.facts.see(field::time(meta, "timestamp"));
     tell_program(line, out);

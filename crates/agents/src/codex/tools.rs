@@ -6,8 +6,8 @@
 use retro_model::{Access, Edit, PathUse, ToolCall, ToolClass};
 use retro_text::{redact, redact_owned};
 
-use super::record::{clean, id};
 use crate::command::{one_line, script};
+use crate::words::{clean, id};
 use crate::{Json, field, patch};
 
 /// The kind of work a tool does. `args` tells the two tools named `wait` apart:

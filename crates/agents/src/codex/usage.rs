@@ -9,10 +9,12 @@
 use retro_model::{Kind, Origin, Part as Piece, Usage};
 use retro_text::redact_json;
 use serde_json::json;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::limits;
-use super::record::{Line, fingerprint, id};
+use super::line::Line;
 use super::state::State;
+use crate::words::id;
 use crate::{Draft, Json, Out, field};
 
 /// How sure a file can be that a response is its own and not a copy of another
@@ -69,7 +71,8 @@ pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
     let figures = |name: &str| info.get(name).map(counted).unwrap_or_default();
     let total_tokens = info.get("total_token_usage").and_then(|total| field::count(total, "total_tokens"));
     let (total, last) = (figures("total_token_usage"), figures("last_token_usage"));
-    let print = fingerprint(&(counts(&total), counts(&last), total_tokens));
+    let all = counts(&total).into_iter().chain(counts(&last)).chain(total_tokens);
+    let print = xxh3_64(&all.flat_map(u64::to_le_bytes).collect::<Vec<u8>>());
     let is_new = state.counted != Some(print);
     state.counted = Some(print);
     let is_some =

@@ -5,10 +5,11 @@ use retro_model::{
 };
 use retro_text::{redact, redact_owned};
 
-use super::record::{clean, id};
+use super::line::Line;
+use super::rule::Rule;
 use super::state::State;
-use super::update::Line;
 use crate::command::one_line;
+use crate::words::{clean, id};
 use crate::{Json, Out, field, lines};
 
 /// The kind of work a tool does, by its name.
@@ -41,9 +42,9 @@ pub(super) fn read(line: &Line<'_>, state: &State, out: &mut Out) {
     draft.event.tool = Some(Box::new(of(&call_id, name, update.get("rawInput").unwrap_or(&Json::Null))));
     draft.event.response =
         field::some(line.meta, "promptId").map(|turn| line.response(turn, state.model.as_deref()));
-    draft.hint.rule = Some(("call", line.stream().to_string()));
+    draft.hint.look_for(Rule::Call { stream: line.stream() });
     out.push(draft);
-    // Stands only if nothing answers the call.
+    // Becomes an event only if nothing answers the call.
     let mut cut =
         line.draft("call/unanswered", Piece::Tag("result"), Kind::ToolResult, Origin::Harness).at(None);
     cut.event.result = Some(Box::new(ended(&call_id, Outcome::Interrupted)));

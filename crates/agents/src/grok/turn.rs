@@ -8,9 +8,10 @@
 use retro_model::{Exactness, Kind, Origin, Part as Piece, Usage};
 use serde_json::{Value, json};
 
-use super::record::{clean, id, told, words};
+use super::line::{Line, filled};
+use super::rule::Rule;
 use super::state::State;
-use super::update::Line;
+use crate::words::{clean, id, words};
 use crate::{Draft, Json, Out, field};
 
 /// How sure a file can be that a figure is its own.
@@ -33,14 +34,14 @@ pub(super) fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
         "cancelled" => {
             let mut draft = ending(Kind::Interruption, "interruption");
             draft.event.data =
-                told(json!({ "reason": stop, "category": line.meta.get("cancellationCategory") }));
+                filled(json!({ "reason": stop, "category": line.meta.get("cancellationCategory") }));
             drafts.push(draft);
         }
         "error" | "rate_limit" => {
             let mut draft = ending(Kind::Error, "error");
             let said = field::some(line.update, "agent_result").or_else(|| field::some(line.update, "error"));
             draft.event.text = said.and_then(words);
-            draft.event.data = told(json!({ "reason": stop }));
+            draft.event.data = filled(json!({ "reason": stop }));
             drafts.push(draft);
         }
         _ => {}
@@ -53,7 +54,7 @@ pub(super) fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
     }
     for mut draft in drafts {
         draft.event.native.turn_id = Some(id(turn));
-        draft.hint.rule = Some(("ended", stop.to_owned()));
+        draft.hint.look_for(Rule::Ended);
         out.push(draft);
     }
 }
@@ -83,7 +84,7 @@ fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Json<'_>, state: &mu
         }));
         draft.event.model = model.map(clean);
         draft.event.response = Some(line.response(turn, model));
-        draft.event.data = told(json!({
+        draft.event.data = filled(json!({
             "calls": part.get("modelCalls"),
             "own_calls": usage.get("numTurns").filter(|_| only),
             "includes": if includes.is_empty() { Value::Null } else { json!(includes) },
