@@ -16,6 +16,7 @@ mod agent;
 mod claude;
 mod codex;
 mod command;
+mod counters;
 mod database;
 mod draft;
 pub mod fold;

@@ -404,19 +404,24 @@ fn tokens_are_those_that_were_billed() {
                 wrong.push(format!("{name}: {key} is taken for {session}'s: {}", billed["session_hint"]));
             }
             let usage = event.usage.unwrap();
-            let ours = [usage.input, usage.cache_write_5m, usage.cache_write_1h, usage.cache_read];
+            let ours = [
+                usage.tokens.input,
+                usage.tokens.cache_write_5m,
+                usage.tokens.cache_write_1h,
+                usage.tokens.cache_read,
+            ];
             let theirs = ["input", "cache_write_5m", "cache_write_1h", "cache_read"]
                 .map(|c| billed[c].as_u64().unwrap());
-            if ours != theirs || usage.cache_write_unsplit != 0 {
+            if ours != theirs || usage.tokens.cache_write_unsplit != 0 {
                 wrong.push(format!("{name}: {key}: ours {ours:?}, billed {theirs:?}"));
             }
             let output = billed["output"].as_u64().unwrap();
             match usage.exactness {
-                _ if usage.output == output => found[0] += 1,
-                Exactness::LowerBound if usage.output < output => found[1] += 1,
+                _ if usage.tokens.output == output => found[0] += 1,
+                Exactness::LowerBound if usage.tokens.output < output => found[1] += 1,
                 _ => wrong.push(format!(
                     "{name}: {key}: output {} ({:?}), billed {output}",
-                    usage.output, usage.exactness
+                    usage.tokens.output, usage.exactness
                 )),
             }
             if event.model.as_deref() != billed["model"].as_str() {

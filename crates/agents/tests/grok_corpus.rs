@@ -359,7 +359,13 @@ fn recorded_scenarios_are_told_as_they_happened() {
 type Figures = [u64; 5];
 
 fn figures(usage: &Usage) -> Figures {
-    [usage.input, usage.cache_read, usage.cache_write_unsplit, usage.output, usage.reasoning]
+    [
+        usage.tokens.input,
+        usage.tokens.cache_read,
+        usage.tokens.cache_write_unsplit,
+        usage.tokens.output,
+        usage.tokens.reasoning,
+    ]
 }
 
 #[test]

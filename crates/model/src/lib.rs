@@ -25,4 +25,4 @@ pub use session::{Facts, Format, Link, LinkKind, SourceKind, Title, TitleRank};
 pub use time::Timestamp;
 pub use tool::{Access, Edit, EditKind, Outcome, PathUse, ToolCall, ToolClass, ToolResult};
 pub use turn::{Turn, turns};
-pub use usage::{Exactness, Usage};
+pub use usage::{Exactness, Tokens, Usage};

@@ -3,7 +3,7 @@
 
 use jiff::civil::{Weekday, date};
 use jiff::tz::TimeZone;
-use retro_model::{Exactness, LedgerRow, RowKind, SessionKey, Thread, Timestamp, Usage};
+use retro_model::{Exactness, LedgerRow, RowKind, SessionKey, Thread, Timestamp, Tokens, Usage};
 use retro_usage::{
     By, Mode, Order, Prices, Query, Report, SessionFacts, SumSource, TokenLimit, decide, report,
 };
@@ -16,7 +16,11 @@ fn session(id: &str) -> SessionKey {
 
 /// One response: a thousand tokens in, a hundred out.
 fn response(key: &str, ts: &str, model: &str) -> LedgerRow {
-    let usage = Usage { input: 1000, output: 100, own: 1, ..Usage::default() };
+    let usage = Usage {
+        tokens: Tokens { input: 1000, output: 100, ..Tokens::default() },
+        own: 1,
+        ..Usage::default()
+    };
     let mut row = LedgerRow::of(key.into(), "m:1.usage".parse().unwrap(), Thread::main(), &usage);
     row.ts = Timestamp::parse(ts);
     row.model = Some(model.into());
@@ -199,7 +203,7 @@ fn what_is_not_in_the_totals_is_told_beside_them() {
     rows[3] = (session("copy"), rows[0].1.clone());
     rows[3].1.own = 0;
     let mut total = rows[0].1.clone();
-    (total.kind, total.input) = (RowKind::Total, 12_000);
+    (total.kind, total.tokens.input) = (RowKind::Total, 12_000);
     total.event = "m:9".parse().unwrap();
     rows.push((session("s"), total));
     let mut cut = rows[0].1.clone();

@@ -37,7 +37,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     }
     // Sub-agent messages inside progress records repeat what their own file bills.
     if chain.row.is_none()
-        && let Some(draft) = usage::of_line(chain, response, state)
+        && let Some(draft) = usage::of_line(chain, response, state, out)
     {
         out.push(draft);
     } else if blocks.is_empty() {

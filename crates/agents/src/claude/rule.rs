@@ -24,6 +24,8 @@ pub(super) enum Rule {
     Refused { flagged: bool },
     /// The marker of an interruption.
     Stopped(Stop),
+    /// Tokens of which some could not be read.
+    Unread,
     /// The result of a call that goes on in the background.
     Background(String),
     /// A notification that a call in the background ended.

@@ -6,7 +6,8 @@
 //! streams of one thread are revisions with nothing in common.
 
 use retro_model::{
-    Edit, EditKind, Exactness, Kind, Origin, Outcome, Part as Piece, ToolCall, ToolClass, ToolResult, Usage,
+    Edit, EditKind, Exactness, Kind, Origin, Outcome, Part as Piece, Tokens, ToolCall, ToolClass, ToolResult,
+    Usage,
 };
 use retro_text::{redact, redact_json, redact_owned};
 use serde::{Deserialize, Serialize};
@@ -27,9 +28,9 @@ pub(super) struct Parser {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct State {
-    /// The sum that was told last.
-    sum: Option<[u64; 5]>,
-    /// Sums told so far.
+    /// The last sum that could be read.
+    sum: Option<Tokens>,
+    /// Sums so far.
     sums: u64,
 }
 
@@ -225,22 +226,17 @@ impl Parser {
         let Some(told) = record.json.get("usage").filter(|usage| usage.is_object()) else {
             return out.fold(ROW);
         };
-        let sum = counted(told);
-        let now = [sum.input, sum.cache_write_unsplit, sum.cache_read, sum.output, sum.reasoning];
-        let before = self.state.sum.replace(now).unwrap_or_default();
-        let mut since = now.into_iter().zip(before).map(|(now, before)| now.saturating_sub(before));
-        let mut next = || since.next().unwrap_or(0);
-        self.state.sums += 1;
-        let usage = Usage {
-            input: next(),
-            cache_write_unsplit: next(),
-            cache_read: next(),
-            output: next(),
-            reasoning: next(),
-            exactness: Exactness::Estimated,
-            own: 1,
-            ..Usage::default()
+        let mut counted = counted(told);
+        let sum = counted.usage.tokens;
+        // What a sum that cannot be read hides is part of the next one.
+        let tokens = if counted.is_whole() {
+            sum.minus_or_zero(&self.state.sum.replace(sum).unwrap_or_default())
+        } else {
+            Tokens::default()
         };
+        self.state.sums += 1;
+        counted.usage = Usage { tokens, exactness: Exactness::Estimated, own: 1, ..Usage::default() };
+        let usage = counted.of_record(record, out);
         let Part { session, revision, .. } = &self.part;
         let mut draft = self.draft(record, ROW, Piece::Whole, Kind::Usage, Origin::Harness);
         draft.event.response = Some(format!("codex:{}:exec~{revision}:{}", id(&session.id), self.state.sums));
