@@ -4,10 +4,12 @@
 
 mod billed;
 mod codex_home;
+mod corpus;
 mod home;
 
 use codex_home::codex;
-use codex_home::corpus::{assert_none, corpus, scenarios, wrong};
+use codex_home::corpus::scenarios;
+use corpus::{assert_none, corpus, wrong};
 use home::settled;
 use retro_model::{Event, Kind, LinkKind, Origin, Outcome, ToolClass};
 use serde_json::Value;
