@@ -17,7 +17,7 @@ pub enum RowKind {
     Side,
     /// A cumulative figure of the session: a check, never part of totals.
     Total,
-    /// No answer: answers stand in the log from here on that it has no figures for.
+    /// No answer: from here on the log has answers without figures.
     Unmeasured,
     /// No answer: the log stops here, in the middle of a turn.
     CutOff,
@@ -43,13 +43,13 @@ pub struct LedgerRow {
     pub event: EventId,
     /// Line of work.
     pub thread: Thread,
-    /// When, if the log tells.
+    /// When, if the log says so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ts: Option<Timestamp>,
-    /// Working directory at that point, as far as the log tells.
+    /// Working directory at that point, as far as the log says.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cwd: Option<String>,
-    /// Who answered, where the log tells: `anthropic`, `openai`, `xai`, …
+    /// Who answered, where the log says so: `anthropic`, `openai`, `xai`, …
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub provider: Option<String>,
     /// The model as logged.

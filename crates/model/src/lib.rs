@@ -9,7 +9,6 @@ mod coverage;
 mod event;
 mod ledger;
 mod limit;
-mod name;
 mod session;
 mod time;
 mod tool;

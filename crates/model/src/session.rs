@@ -16,7 +16,7 @@ pub enum SourceKind {
     Document,
     /// Rows of a database, as canonical lines.
     Rows,
-    /// Small and rewritten; its facts stand in a log too, so only the latest is kept.
+    /// Small and rewritten; its facts are in a log too, so only the latest is kept.
     State,
 }
 
@@ -46,7 +46,7 @@ pub enum TitleRank {
     Prompt,
 }
 
-/// A title and where it stands.
+/// A title and where it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Title {
     /// Where it comes from.
