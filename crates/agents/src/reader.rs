@@ -81,7 +81,7 @@ pub struct Reader<'a> {
     line_end: u64,
     records: u64,
     out: Out,
-    /// Where the tree of a record lies.
+    /// The memory of a record's tree.
     room: Room,
 }
 
@@ -272,8 +272,8 @@ fn note_content(drafts: &mut [Draft], hash_of_record: impl Fn() -> u64) {
     }
 }
 
-/// A line without what stands around its JSON: zero bytes that a crash left
-/// (told by the flag), a byte order mark, white space.
+/// A line without what is around its JSON: zero bytes that a crash left
+/// (the flag says so), a byte order mark, white space.
 fn clean(line: &[u8]) -> (&[u8], bool) {
     let nul = line.first() == Some(&0) || line.last() == Some(&0);
     let is_padding = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();

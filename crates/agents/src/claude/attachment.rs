@@ -82,7 +82,7 @@ fn queued(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>) -> Draft {
             let mut draft = user::person(chain, Piece::Whole, &text);
             draft.hint.row = row;
             draft.event.data = Some(redact_json(json!({ "queued": true })));
-            // It comes in the middle of a turn, so nobody went back to say it.
+            // It comes in the middle of a turn: the user did not go back to say it.
             draft.hint.rule = None;
             draft
         }

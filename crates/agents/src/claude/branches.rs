@@ -157,7 +157,7 @@ impl Tree {
             let goes_on = branches.iter().find(|branch| path.contains(*branch)).or(branches.first()).copied();
             dead.extend(branches.into_iter().filter(|branch| Some(*branch) != goes_on));
         }
-        // A record stands behind the one it hangs on, so one pass reaches all below.
+        // A record comes after the one it hangs on, so one pass reaches all below.
         for (node, above) in self.nodes.iter().map(|node| node.above).enumerate() {
             if above.is_some_and(|above| dead.contains(&above)) {
                 dead.insert(node);

@@ -1,7 +1,7 @@
 //! Claude Code.
 //!
 //! The way through this folder: `discover` finds the files and `identify` looks
-//! into those whose name does not tell; `record` hands each record, as `line`
+//! into those whose name does not say enough; `record` hands each record, as `line`
 //! reads it, to the file of its family (`user`, `assistant`, `system`, `attachment`,
 //! `progress`, `side`, `documents`; `ground` for what they share); `settle` folds what
 //! came of them, by the rules in `rule`. What the records mean is one table, `mapping`. `writer` goes the other way and writes a script as

@@ -28,8 +28,7 @@ pub(super) fn settle(drafts: &mut Vec<Draft>) {
     number_turns(drafts);
 }
 
-/// Side records have no id: equal ones are told apart by which of them it is.
-/// So the fifth equal line of a rewritten log is the fifth of the log before it.
+/// Side records have no id: equal ones are distinguished by their order. The fifth equal line of a rewritten log is the fifth of the log before it.
 fn number_occurrences(drafts: &mut [Draft]) {
     let mut seen: HashMap<(String, u32, String), u64> = HashMap::new();
     for draft in drafts {
@@ -76,7 +75,7 @@ fn join_summaries(drafts: &mut [Draft]) {
 }
 
 /// A result says "rejected" both when the user refused a call and when they cut
-/// off one that ran; the marker behind it tells which.
+/// off one that ran; the marker behind it says which.
 fn stop_calls(drafts: &mut [Draft]) {
     let is_known = |draft: &Draft| matches!(draft.hint.rule(), Some(Rule::Refused { .. } | Rule::Stopped(_)));
     if !drafts.iter().any(is_known) {

@@ -1,5 +1,5 @@
 //! Side records: everything without a uuid. State of the program, mostly
-//! repeated, and a few facts about the session that stand nowhere else.
+//! repeated, and a few facts about the session that are nowhere else.
 
 use retro_model::{Kind, Link, LinkKind, Origin, Part as Piece, Thread, TitleRank};
 use retro_text::redact;

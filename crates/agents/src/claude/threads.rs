@@ -24,7 +24,7 @@ pub(super) struct Call {
 /// 1.0.x writes sub-agents into the main log, flagged but without an id: a
 /// thread is what hangs on one root, and the root's uuid names it.
 pub(super) fn name_side_chains(drafts: &mut [Draft]) {
-    // A record stands behind the one it hangs on, so one pass finds all roots.
+    // A record comes after the one it hangs on, so one pass finds all roots.
     let mut roots: HashMap<String, String> = HashMap::new();
     for draft in drafts.iter_mut().filter(|draft| draft.event.thread.as_str() == SIDE_CHAIN) {
         let Some(uuid) = draft.event.native.uuid.clone() else { continue };

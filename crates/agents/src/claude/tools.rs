@@ -25,7 +25,7 @@ pub(super) fn class(name: &str) -> ToolClass {
     }
 }
 
-/// A `tool_use` block as a call. `cwd` is where the program stood.
+/// A `tool_use` block as a call. `cwd` is the program's folder.
 pub(super) fn call(block: &Json<'_>, cwd: Option<&str>) -> ToolCall {
     let name = field::text(block, "name").unwrap_or_default();
     let input = block.get("input").unwrap_or(&Json::Null);
@@ -57,7 +57,7 @@ fn paths(name: &str, input: &Json<'_>) -> Vec<PathUse> {
     field::some(input, field_name).map(|path| PathUse { path: redact(path), access }).into_iter().collect()
 }
 
-/// What a call asks to change. The result tells what was changed.
+/// What a call asks to change. The result says what was changed.
 fn edits(name: &str, input: &Json<'_>) -> Vec<Edit> {
     let edit = |path: &str, kind, added, removed| Edit { path: redact(path), to: None, kind, added, removed };
     match name {
@@ -69,7 +69,7 @@ fn edits(name: &str, input: &Json<'_>) -> Vec<Edit> {
             };
             let creates = parts.iter().any(|part| field::text(part, "old_string") == Some(""));
             let kind = if creates { EditKind::Create } else { EditKind::Update };
-            // How often a text stands in the file is not in the call.
+            // How often the text occurs in the file is not in the call.
             let counts = match parts.iter().any(|part| field::is(part, "replace_all")) {
                 true => None,
                 false => Some(

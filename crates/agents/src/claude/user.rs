@@ -19,7 +19,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     let Some(blocks) = chain.json.get("message").and_then(|message| blocks(message.get("content")?)) else {
         return chain.unknown(out);
     };
-    // What a person typed may stand in several blocks; it is one utterance, at the first of them.
+    // What a person typed may be in several blocks; it is one utterance, at the first of them.
     let typed: Vec<&Block<'_>> = blocks
         .iter()
         .filter(|block| block.kind == "text" && whose(chain, block.text()) == Words::Person)
@@ -46,7 +46,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
         }
     }
     if out.drafts.len() == before {
-        // No block at all: nobody said anything.
+        // No block at all: an empty message.
         out.push(chain.draft("user/meta", Piece::Whole, Kind::Note, Origin::Harness));
     }
 }
@@ -168,8 +168,8 @@ fn text(chain: &Chain<'_>, block: &Block<'_>, whose: Words<'_>, state: &mut Stat
 }
 
 /// The marker of an interruption. Whether a call was cut off or only refused
-/// shows in `interruptedMessageId` (2.1.217+, terminal), or because nobody can
-/// refuse where there is no terminal; older logs do not tell.
+/// shows in `interruptedMessageId` (2.1.217+, terminal), or because no one can
+/// refuse where there is no terminal; older logs do not say.
 fn interruption(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
     let mut draft = chain.draft("user/interruption", block.piece.clone(), Kind::Interruption, Origin::User);
     draft.event.text = words(block.text());

@@ -1,4 +1,4 @@
-//! What the program tells of a tool beside the conversation: which command ran
+//! What the program says of a tool beside the conversation: which command ran
 //! and how it ended, which files were changed, what a server answered.
 //!
 //! Each such record is a call and a result under the id of the call it belongs
@@ -198,7 +198,7 @@ fn result(shape: Shape, call_id: &str, told: &Json<'_>, edits: &[Edit]) -> Optio
         outcome,
         exit_code: exit_code.filter(|code| *code >= 0),
         duration_ms: told.get("duration").and_then(duration_ms),
-        // `... command output truncated for persistence ...` stands in the middle (0.166).
+        // `... command output truncated for persistence ...` is in the middle (0.166).
         truncated: text.contains("... command output truncated for persistence ..."),
         bytes: text.len() as u64,
         spilled_to: None,
@@ -220,7 +220,7 @@ fn ended(shape: Shape, told: &Json<'_>, exit_code: Option<i64>) -> Outcome {
     }
     match (field::text(told, "status"), exit_code) {
         (Some("declined"), _) => Outcome::Denied,
-        // Killed: the turn tells whether a person did it.
+        // Killed: the turn says whether a person did it.
         (Some("failed"), Some(-1)) => Outcome::Interrupted,
         (Some("failed"), _) => Outcome::Failed,
         (Some("in_progress"), _) => Outcome::Unknown,

@@ -220,7 +220,7 @@ impl Parser {
     }
 
     /// The tokens since the sum before. The first sum of a run may include what
-    /// an earlier run of the thread used, which the stream cannot tell.
+    /// an earlier run of the thread used, which the stream does not show.
     fn sum(&mut self, record: &Record<'_>, out: &mut Out) {
         const ROW: &str = "exec/turn.completed";
         let Some(told) = record.json.get("usage").filter(|usage| usage.is_object()) else {

@@ -167,7 +167,7 @@ fn hang_on_calls(drafts: &mut [Draft], calls: &Places) {
     }
 }
 
-/// A call that was cut off tells of an interruption only where the turn does not
+/// A call that was cut off gives an interruption only where the turn does not
 /// (0.80), and once.
 pub(super) fn keep_interruptions(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     if drafts.iter().all(|draft| draft.hint.rule() != Some(&Rule::Cut)) {

@@ -2,7 +2,7 @@
 //! program puts into the user's mouth.
 //!
 //! Every utterance is logged twice, as an item of the conversation and as an
-//! event. The user's words are those of the event, which stands on the very next
+//! event. The user's words are those of the event, which is on the very next
 //! line; the model's are those of the item. What is left over on the other side
 //! is kept back (`fold_only`) with a print of its words, and `pairs` gives it up
 //! or brings it out when the session is settled.
@@ -114,7 +114,7 @@ fn hold(line: &Line<'_>, piece: Piece, text: &str, state: &mut State, out: &mut 
         state.turns += 1;
         return out.push(draft);
     }
-    // Where the log tells provenance, these words are a person's whatever follows.
+    // Where the log has the provenance, these words are a person's whatever follows.
     let is_proven = line.payload.get("internal_chat_message_metadata_passthrough").is_some_and(|data| {
         let parts = field::list(data, "content_item_metadata");
         let from = |part: &Json<'_>| {
@@ -151,7 +151,7 @@ fn asker_of_image(line: &Line<'_>) -> Origin {
 fn context(line: &Line<'_>, piece: Piece, text: &str, state: &mut State) -> Draft {
     let mut draft = line.draft(USER, piece, Kind::Attachment, Origin::Harness);
     draft.event.text = words(text);
-    // 0.29 tells the working directory nowhere else.
+    // 0.29 has the working directory nowhere else.
     if let Some(cwd) = spoken::cwd(text).filter(|_| line.bare) {
         state.cwd = Some(redact(cwd));
         draft.event.cwd = state.cwd.clone();
@@ -282,7 +282,7 @@ pub(super) fn said(
         let after = here.record.saturating_sub(held.record);
         after == 1 || (after <= 4 && held.words == here.words)
     });
-    // A review's prompt is told twice in its parent, without an item (0.80, 0.130).
+    // A review's prompt is twice in its parent, without an item (0.80, 0.130).
     let again = held.is_none()
         && state.said.as_ref().is_some_and(|said| said.words == here.words && said.record + 1 == here.record);
     state.said = Some(here.clone());

@@ -41,7 +41,7 @@ pub(super) fn session(line: &Line<'_>, part: &Part, state: &mut State, out: &mut
     };
     match state.chain.first() {
         None => first(line, part, thread, state, out),
-        // The desktop app writes it anew at each start (0.137 on).
+        // The desktop app writes it again at each start (0.137 on).
         Some(own) if own == thread => {
             let mut draft = line.nameless("session_meta", Piece::Whole, Kind::Note, Origin::Harness);
             line.identify(&mut draft, "resumed", thread);

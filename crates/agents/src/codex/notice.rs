@@ -1,4 +1,4 @@
-//! Everything else the program tells: compactions, interruptions, reviews,
+//! Everything else the program logs: compactions, interruptions, reviews,
 //! errors, states.
 
 use retro_model::{Facts, Kind, Link, LinkKind, Origin, Part as Piece, TitleRank};

@@ -61,7 +61,7 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
         truncated: ending.truncated,
         bytes: bytes as u64,
         spilled_to: None,
-        // Up to 0.104 nothing else tells what a patch changed.
+        // Up to 0.104 nothing else says what a patch changed.
         edits: match (&call, ending.outcome) {
             (Some(call), Outcome::Ok) => call.edits.clone(),
             _ => Vec::new(),
@@ -77,7 +77,7 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
         out.push(denial);
     }
     if ending.outcome == Outcome::Interrupted {
-        // 0.80 tells it nowhere else; later the turn does.
+        // 0.80 says it nowhere else; later the turn does.
         let mut cut = line.draft(row, Piece::Tag("interruption"), Kind::Interruption, Origin::User);
         cut.hint.fold_only = true;
         cut.hint.look_for(Rule::Cut);

@@ -27,7 +27,7 @@ fn place(draft: &Draft) -> Place {
     (draft.event.id.source.clone(), draft.event.id.revision)
 }
 
-/// Brings out what was kept back and is told nowhere else.
+/// Brings out what was kept back and is nowhere else.
 pub(super) fn join_utterances(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     bring_out_prompts(drafts, repeats);
     bring_out_answers(drafts, repeats);

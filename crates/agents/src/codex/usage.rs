@@ -62,7 +62,7 @@ pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
     const ROW: &str = "event_msg/token_count";
     if let Some(limits) = line.payload.get("rate_limits").filter(|limits| has_window(limits)) {
         state.limits = Some(redact_json(json!({ LIMITS: limits })));
-        // A fork's copies tell of the parent's past with the fork's time.
+        // A fork's copies have the parent's past with the fork's time.
         if line.copy_of.is_none() {
             limits::read(line, limits, out);
         }

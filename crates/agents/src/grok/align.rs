@@ -3,7 +3,7 @@
 //! An item of the chat that made calls is the answer that the calls' lines
 //! belong to. An item with only words has no id: it is looked for between its
 //! neighbours that do, by equal words first and then from the end, since what
-//! the chat lost and what a broken stream left behind lies at the beginning. What
+//! the chat lost and what a broken stream left behind are at the beginning. What
 //! is found gives its words to the updates' event; the rest become events of their own.
 
 use hashbrown::{HashMap, HashSet};
@@ -201,7 +201,7 @@ impl Told {
 }
 
 /// Cuts the items where a compaction or a new revision broke the thread: what
-/// follows does not go on where the item before it stood.
+/// follows does not continue the item before it.
 fn segments<'i>(drafts: &[Draft], items: &'i [usize]) -> Vec<&'i [usize]> {
     let breaks = |item: &usize| {
         drafts

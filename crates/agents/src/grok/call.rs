@@ -95,14 +95,14 @@ fn paths(name: &str, args: &Json<'_>) -> Vec<PathUse> {
     field::some(args, field_name).map(|path| PathUse { path: redact(path), access }).into_iter().collect()
 }
 
-/// What a call asks to change. The result tells what was changed.
+/// What a call asks to change. The result says what was changed.
 fn edits(name: &str, args: &Json<'_>) -> Vec<Edit> {
     let Some(path) = field::some(args, "file_path") else { return Vec::new() };
     match name {
         "search_replace" => {
             let text = |name| field::text(args, name).unwrap_or_default();
             let (added, removed) = lines::changed(text("old_string"), text("new_string"));
-            // How often a text stands in the file is not in the call.
+            // How often the text occurs in the file is not in the call.
             let once = !field::is(args, "replace_all");
             let kind = if text("old_string").is_empty() { EditKind::Create } else { EditKind::Update };
             vec![edit(path, kind, once.then_some(added), once.then_some(removed))]
@@ -119,7 +119,7 @@ fn edit(path: &str, kind: EditKind, added: Option<u64>, removed: Option<u64>) ->
     Edit { path: redact(path), to: None, kind, added, removed }
 }
 
-/// The changes that the `diff` blocks of an update tell, one a file.
+/// The changes in the `diff` blocks of an update, one a file.
 pub(super) fn diffs(content: &[Json<'_>]) -> Vec<Edit> {
     let mut all: Vec<Edit> = Vec::new();
     for block in content.iter().filter(|block| field::text(block, "type") == Some("diff")) {

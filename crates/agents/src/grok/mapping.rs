@@ -4,7 +4,7 @@
 //! here stays `unknown`, and whatever is here may give the kinds of events of
 //! its row and no others. Rows of `updates.jsonl` have the bare name of the
 //! update; those of the other logs begin with `chat/` and `events/`, documents
-//! with `file/`. A name that ends in `*` stands for all that begin so.
+//! with `file/`. A name that ends in `*` means all that begin with it.
 
 use retro_model::Kind::{self, *};
 

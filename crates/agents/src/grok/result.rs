@@ -1,7 +1,7 @@
 //! `tool_call_update`: a call that is about to run, and how it ended.
 //!
-//! The status is not enough to tell a failure: a command that exits with 1 is
-//! `completed` (1.0.41). What the line itself says is told here, by exit code,
+//! The status is not enough to recognise a failure: a command that exits with 1 is
+//! `completed` (1.0.41). What the line itself says is read here, by exit code,
 //! then status; the event log, where it has the call, has the last word when the
 //! session settles.
 

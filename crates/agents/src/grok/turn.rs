@@ -80,7 +80,7 @@ fn counted(
     let of_model = |(index, (model, part)): (u32, (Option<&str>, &Json<'_>))| {
         let piece = if only { Piece::Tag("usage") } else { Piece::Block(index) };
         let mut draft = line.draft("turn_completed", piece, Kind::Usage, Origin::Harness);
-        // A cost is told of the whole turn, and of each model in newer lines.
+        // The whole turn has a cost; in newer lines each model has one.
         let ticks = field::count(part, "costUsdTicks")
             .or_else(|| field::count(usage, "costUsdTicks").filter(|_| only));
         let incomplete = field::is(usage, "usage_is_incomplete") || field::is(usage, "usageIsIncomplete");
