@@ -1,11 +1,11 @@
 //! What an agent has to tell retro about itself.
 
-use retro_model::{Kind, SessionKey, SourceKey, SourceKind};
+use retro_model::{Format, SessionKey, SourceKey, SourceKind};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 use crate::script::Script;
-use crate::{Draft, Parse, Part, Sight};
+use crate::{Draft, Parse, Part, Row, Sight};
 
 /// Everything retro knows of one coding agent. Implemented once per folder of
 /// this crate and listed in the registry.
@@ -127,19 +127,6 @@ pub struct Deletion {
     pub setting: &'static str,
 }
 
-/// One line of a mapping table: a kind of record and what becomes of it.
-#[derive(Debug, Clone, Copy)]
-pub struct Row {
-    /// The record as the agent names it, e.g. `attachment/queued_command`.
-    pub record: &'static str,
-    /// The events it may give. Empty: folded, no event of its own.
-    pub gives: &'static [Kind],
-    /// Whether a record of this row may also be folded without an event.
-    pub may_fold: bool,
-    /// What a reader of the table should know.
-    pub note: &'static str,
-}
-
 /// The machine as an agent sees it. Handed in, so that rules for other
 /// platforms can be tested on this one.
 pub struct Places<'a> {
@@ -174,18 +161,6 @@ pub struct Kindred {
     pub kind: SourceKind,
     /// How to read it.
     pub format: Format,
-}
-
-/// How the bytes of a source are cut into records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Format {
-    /// One JSON value a line.
-    JsonLines,
-    /// The whole file is one JSON value.
-    Json,
-    /// Not cut: kept, not parsed.
-    Opaque,
 }
 
 /// How the bytes lie on disk.

@@ -1,4 +1,5 @@
-//! Command lines as agents log them: an argument list or a script.
+//! Command lines: as agents log them, an argument list or a script, and as a user can
+//! paste them.
 
 /// The script that an argument list runs: what a shell is handed with `-c` or
 /// `-lc`, else the words themselves, quoted where they need it.
@@ -19,15 +20,31 @@ fn is_shell(program: &str) -> bool {
     matches!(name, "sh" | "bash" | "zsh" | "dash" | "fish" | "ksh" | "pwsh" | "powershell")
 }
 
+/// The command that takes a session up again from its own folder: `agent` and the
+/// session's id. None if it could not be pasted safely.
+pub(crate) fn resume(agent: &str, session_id: &str, cwd: Option<&str>) -> Option<String> {
+    let unfit = |text: &str| text.is_empty() || text.chars().any(char::is_control);
+    if unfit(session_id) || session_id.starts_with('-') || cwd.is_some_and(unfit) {
+        return None;
+    }
+    let resume = format!("{agent} {}", quoted(session_id));
+    Some(match cwd {
+        Some(cwd) if cwd.starts_with('-') => format!("cd -- {} && {resume}", quoted(cwd)),
+        Some(cwd) => format!("cd {} && {resume}", quoted(cwd)),
+        None => resume,
+    })
+}
+
 /// A word for a POSIX shell.
-pub(crate) fn quoted(word: &str) -> String {
+fn quoted(word: &str) -> String {
     let plain = |byte: u8| {
         byte.is_ascii_alphanumeric()
             || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+' | b'@' | b':' | b'=' | b',')
     };
-    match !word.is_empty() && word.bytes().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.bytes().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 
@@ -62,6 +79,17 @@ mod tests {
         assert_eq!(script(&["git", "commit", "-m", "it's"]), r"git commit -m 'it'\''s'");
         assert_eq!(script(&["bash"]), "bash");
         assert_eq!(script(&[]), "");
+    }
+
+    #[test]
+    fn resuming_goes_to_the_folder_first() {
+        let resume = |id, cwd| resume("agent -r", id, cwd);
+        assert_eq!(resume("a1-b2", None).unwrap(), "agent -r a1-b2");
+        assert_eq!(resume("a1", Some("/w/it's here")).unwrap(), r"cd '/w/it'\''s here' && agent -r a1");
+        assert_eq!(resume("a;rm", Some("-x")).unwrap(), "cd -- -x && agent -r 'a;rm'");
+        assert_eq!(resume("a\nb", None), None);
+        assert_eq!(resume("--last", None), None);
+        assert_eq!(resume("a", Some("")), None);
     }
 
     #[test]

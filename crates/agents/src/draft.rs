@@ -3,15 +3,17 @@
 use retro_model::{
     Address, Event, EventId, Facts, Gap, GapReason, Kind, Native, Origin, Part, RawRef, Thread, Timestamp,
 };
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::Json;
 use crate::json::Room;
-use crate::stream::Shelved;
+use crate::shelf::Shelved;
 
 /// One record of a source, read.
 pub struct Record<'a> {
-    /// Where it stands.
+    /// Where it is.
     pub address: &'a Address,
     /// First byte in the source.
     pub offset: u64,
@@ -19,7 +21,7 @@ pub struct Record<'a> {
     pub length: u64,
     /// What it says.
     pub json: &'a Json<'a>,
-    /// Where it lies, with room for what is read out of it.
+    /// The memory its tree is in, with room for what is read out of it.
     pub room: &'a Room,
 }
 
@@ -88,7 +90,7 @@ pub struct Hint {
     /// The row of the mapping table that made it.
     pub row: &'static str,
     /// Equal identities in one session are one thing said twice: the first in
-    /// source order stays, the others only complete it. Empty: stands for itself.
+    /// source order stays, the others only complete it. None: an event of its own.
     pub identity: Option<String>,
     /// Native id of the record before it in the conversation.
     pub hangs_on: Option<String>,
@@ -96,19 +98,31 @@ pub struct Hint {
     pub opens_turn: bool,
     /// No event of its own: it completes others and is then dropped.
     pub fold_only: bool,
-    /// Take the text of that draft instead of one's own; for agents that say a
+    /// Takes the text of that draft instead of its own; for agents that log a
     /// thing in one source and its final words in another.
     pub text_from: Option<Box<EventId>>,
-    /// Drafts whose texts follow one's own, each with what stands between: pieces
-    /// of one utterance that the log cut. Read over again for secrets as a whole.
+    /// Drafts whose texts follow its own, each with what comes between: pieces of
+    /// one utterance that the log cut. The whole is scanned for secrets again.
     pub text_also: Vec<(&'static str, EventId)>,
     /// Hash of the record's bytes, set by the reader on drafts without an identity:
-    /// when a source was rewritten, equal records are told by it.
+    /// when a source was rewritten, it shows which records are equal.
     pub content: u64,
     /// Where its text, arguments and data wait while a large session is settled.
     pub shelved: Option<Shelved>,
-    /// Why a settling rule of the agent looks at it, and the key it looks for.
-    pub rule: Option<(&'static str, String)>,
+    /// What a settling rule of the agent looks for; each agent has a type of its own.
+    pub(crate) rule: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Hint {
+    /// Marks the draft for a settling rule of its agent.
+    pub(crate) fn look_for<R: Any + Send + Sync>(&mut self, rule: R) {
+        self.rule = Some(Arc::new(rule));
+    }
+
+    /// What a settling rule looks for in this draft, if it is marked for one.
+    pub(crate) fn rule<R: Any>(&self) -> Option<&R> {
+        self.rule.as_ref()?.downcast_ref()
+    }
 }
 
 /// Where a parser puts what it made of a record.

@@ -1,60 +1,12 @@
-//! From the drafts of all sources to the one settled stream.
-//!
-//! [`settle`] is the whole of it. The steps that every agent needs are here as
-//! functions over the drafts; an agent's own `settle` calls them in its order
-//! and adds what only its logs force upon it.
+//! The steps of settling that every agent needs, as functions over the drafts. An
+//! agent's own `settle` calls them in its order and adds what only its logs need.
 
 use hashbrown::{HashMap, HashSet};
-use retro_model::{Coverage, Event, EventId, Facts, Gap, Kind, Part, SessionKey, SourceKey, Thread};
+use retro_model::{Coverage, EventId, Kind, Part, SourceKey, Thread};
 use retro_text::{Redacted, redact_owned};
-
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::stream::{Folding, Told};
-use crate::{Agent, Draft, Parsed};
-
-/// A session as its bytes tell it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settled {
-    /// The events in order.
-    pub events: Vec<Event>,
-    /// What became of every record.
-    pub coverage: Coverage,
-    /// What could not be read.
-    pub gaps: Vec<Gap>,
-    /// What the session is.
-    pub facts: Facts,
-}
-
-/// Folds everything its sources gave into the settled stream of a session, all of
-/// it in memory. The order of `sources` does not matter.
-pub fn settle(agent: &dyn Agent, session: &SessionKey, sources: Vec<Parsed>) -> Settled {
-    let mut events = Vec::with_capacity(sources.iter().map(|source| source.out.drafts.len()).sum());
-    let Told { coverage, gaps, facts } =
-        settle_each(agent, session, sources, &mut |event| events.push(*event));
-    Settled { events, coverage, gaps, facts }
-}
-
-/// Like [`settle`], for whoever looks at each event once.
-pub fn settle_each(
-    agent: &dyn Agent,
-    session: &SessionKey,
-    mut sources: Vec<Parsed>,
-    told: &mut dyn FnMut(Box<Event>),
-) -> Told {
-    sources.sort_by(|a, b| (&a.part.source, a.part.revision).cmp(&(&b.part.source, b.part.revision)));
-    let mut tell = |event| -> std::io::Result<()> {
-        told(event);
-        Ok(())
-    };
-    let mut folding = Folding::whole(agent, session, &mut tell);
-    // Without a shelf nothing can fail.
-    let taken = sources.into_iter().try_for_each(|source| {
-        folding.end_source(source.bytes);
-        folding.take(&source.part, source.out)
-    });
-    taken.and_then(|()| folding.finish()).unwrap_or_default()
-}
+use crate::Draft;
 
 /// What became of the records that gave drafts.
 pub(crate) fn tally(drafts: &[Draft]) -> Coverage {
@@ -92,8 +44,8 @@ pub(crate) fn tally(drafts: &[Draft]) -> Coverage {
 }
 
 /// When a source was rewritten, a record that an earlier revision had gives no
-/// new event. Drafts that the agent cannot name get a name here: the bytes of
-/// their record, and the how-manieth of its kind it is in its revision.
+/// new event. Drafts that the agent cannot name get a name here: a hash of their
+/// record's bytes, and its ordinal among equal records of its revision.
 pub(crate) fn name_repeats(
     drafts: &mut [Draft],
     rewritten: &HashSet<SourceKey>,
@@ -113,7 +65,7 @@ pub(crate) fn name_repeats(
     }
 }
 
-/// Gives each draft the text it wants to take from another, or to go on with.
+/// Gives each draft the text that it takes from others, instead of its own or behind it.
 pub(crate) fn take_texts(drafts: &mut [Draft]) {
     let wanted: HashSet<EventId> = drafts
         .iter()

@@ -1,7 +1,7 @@
 //! Records too large to hold: read as they go by, and shortened.
 //!
 //! A line of many megabytes is a picture, a dump or a runaway output. What it *is*
-//! stands in a few short fields, so the record is kept with every string cut to its
+//! is in a few short fields, so the record is kept with every string cut to its
 //! first [`STRING_BYTES_MAX`] bytes; if that is still too much, lists lose their
 //! further elements and long strings all they hold. The result is JSON again and
 //! takes the same way as any other record.
@@ -20,7 +20,7 @@ pub(crate) const RECORD_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// What is kept of a string of such a record.
 const STRING_BYTES_MAX: usize = 64 * 1024;
 
-/// Read beyond the cut, to know a secret that lies across it.
+/// Read beyond the cut, to find a secret that crosses it.
 const SECRET_BYTES_MAX: usize = 16 * 1024;
 
 /// When this much of a record is kept, lists and long strings are given up.
@@ -49,7 +49,7 @@ pub(crate) struct Giant {
 enum Place {
     /// Between values, keys and brackets.
     Outside,
-    /// In a string whose first byte stands at `start` of what is kept.
+    /// In a string whose first byte is at `start` of what is kept.
     String { start: usize, escape: Escape },
     /// In the rest of a list that is given up: brackets open since then.
     Skipped { depth: usize, string: bool, escaped: bool },
@@ -73,7 +73,7 @@ pub(crate) struct Shortened {
     pub hash: u64,
     /// Whether anything was left out.
     pub cut: bool,
-    /// Whether zero bytes stand around it.
+    /// Whether zero bytes are around it.
     pub nul: bool,
 }
 
@@ -117,7 +117,7 @@ impl Giant {
         }
     }
 
-    /// Nested so deeply that nobody will read it as JSON.
+    /// Nested too deeply to be read as JSON.
     fn is_hopeless(&self) -> bool {
         self.open.len() > NESTING_MAX
     }

@@ -1,4 +1,4 @@
-//! One folder per coding agent: where its logs lie, how its records become
+//! One folder per coding agent: where its logs are, how its records become
 //! events, how those events settle, how to resume it.
 //!
 //! The way of a log line: an [`Agent`] finds files ([`Sight`], [`Found`]); a [`Reader`]
@@ -9,35 +9,45 @@
 //! **Invariants.** Parsing never fails: what is not understood becomes an
 //! `unknown` event or a gap. Parsing does no I/O, and its state can be saved
 //! between any two records. Settling is a function of the drafts alone, given
-//! in source order, and reads no text; so the pieces and the order in which a
-//! session arrived do not show.
+//! in source order, and reads no text. The pieces and the order in which a session
+//! arrived make no difference.
 
 mod agent;
 mod claude;
 mod codex;
 mod command;
+mod counters;
 mod database;
 mod draft;
 pub mod fold;
 mod giant;
 mod grok;
+mod identity;
 mod json;
 mod lines;
+mod mapping;
+mod parse;
 mod patch;
 mod reader;
 mod registry;
 pub mod script;
+mod shelf;
 mod sight;
+mod state;
 mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod walk;
+mod words;
 
-pub use agent::{Agent, Deletion, Encoding, Format, Found, Kindred, Migrated, Owner, Places, Row, Stat};
+pub use agent::{Agent, Deletion, Encoding, Found, Kindred, Migrated, Owner, Places, Stat};
 pub use draft::{Draft, Hint, Out, Record};
-pub use fold::{Settled, settle, settle_each};
 pub use json::{Json, Object, field};
-pub use reader::{Cursor, Parse, Parsed, Part, Reader};
+pub use mapping::Row;
+pub use parse::{Parse, Part};
+pub use reader::{Cursor, Parsed, Reader};
 pub use registry::{AGENTS, UNSUPPORTED, Unsupported, by_name};
+pub use retro_model::Format;
+pub use shelf::{Shelf, Shelved};
 pub use sight::{Sight, Whose};
-pub use stream::{Folding, Limits, Shelf, Shelved, Told};
+pub use stream::{Folding, Limits, Settled, Told, settle, settle_each};

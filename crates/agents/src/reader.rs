@@ -5,37 +5,15 @@
 //! state that [`Reader::save`] gives, so that the same line can be read again
 //! when it has grown.
 
-use retro_model::{Address, Facts, Gap, GapReason, SessionKey, SourceKey};
+use retro_model::{Address, Facts, Gap, GapReason};
 use serde::{Deserialize, Serialize};
 
 use crate::giant::{Giant, RECORD_BYTES_MAX, Shortened};
 use crate::json::{self, Mended, Room};
-use crate::{Agent, Draft, Format, Out, Record};
+use crate::{Agent, Draft, Format, Out, Parse, Part, Record};
 
 /// Bytes of a log that give a draft, more often than not.
 const DRAFT_SOURCE_BYTES: usize = 1024;
-
-/// Makes drafts of the records of one source.
-pub trait Parse: Send {
-    /// Reads one record.
-    fn record(&mut self, record: &Record<'_>, out: &mut Out);
-
-    /// Everything it remembers, so that another parser can go on from here.
-    fn save(&self) -> Vec<u8>;
-}
-
-/// Which part of which session is being read.
-#[derive(Debug, Clone)]
-pub struct Part {
-    /// The session.
-    pub session: SessionKey,
-    /// The source.
-    pub source: SourceKey,
-    /// Its line of growth.
-    pub revision: u32,
-    /// How it is cut.
-    pub format: Format,
-}
 
 /// How far a source was read: what to store to go on later.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -103,7 +81,7 @@ pub struct Reader<'a> {
     line_end: u64,
     records: u64,
     out: Out,
-    /// Where the tree of a record lies.
+    /// The memory of a record's tree.
     room: Room,
 }
 
@@ -294,8 +272,8 @@ fn note_content(drafts: &mut [Draft], hash_of_record: impl Fn() -> u64) {
     }
 }
 
-/// A line without what stands around its JSON: zero bytes that a crash left
-/// (told by the flag), a byte order mark, white space.
+/// A line without what is around its JSON: zero bytes that a crash left
+/// (the flag says so), a byte order mark, white space.
 fn clean(line: &[u8]) -> (&[u8], bool) {
     let nul = line.first() == Some(&0) || line.last() == Some(&0);
     let is_padding = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();

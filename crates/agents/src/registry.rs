@@ -51,11 +51,4 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), count);
     }
-
-    #[test]
-    fn mapping_tables_are_sorted() {
-        for agent in AGENTS {
-            assert!(agent.mapping().is_sorted_by_key(|row| row.record), "{}", agent.name());
-        }
-    }
 }

@@ -1,5 +1,5 @@
 //! Our small notation for a session, from which each agent's writer makes its
-//! own log bytes. Tests tell their stories in it, and `retro demo` its sessions.
+//! own log bytes. Tests and `retro demo` write their sessions in it.
 //!
 //! One step a line; the first character says what it is:
 //!
@@ -35,7 +35,7 @@
 
 use retro_model::Timestamp;
 
-/// A session told in steps.
+/// A session as a list of steps.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     /// The agent's id for it.

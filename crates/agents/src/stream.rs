@@ -1,13 +1,14 @@
 //! The settled stream of a session of any size, in bounded memory.
 //!
-//! [`Folding`] takes drafts source by source and hands out settled events. Two things
-//! keep it small. What settling never reads (texts, arguments, data) waits on a
-//! [`Shelf`] once there is much of it. And a session of very many records is settled
-//! in *windows*, each ending where a new turn begins: numbers and identities are
-//! carried from one to the next, so that nothing is told twice; what reaches further
-//! back (the branch that a rewind abandoned, a parent) is not linked across a border,
-//! and every border is a gap that says so. Where the borders lie depends on the
-//! records alone, never on the pieces in which they came.
+//! [`settle`] does it for a session that fits into memory. [`Folding`] takes drafts
+//! source by source and hands out settled events. Two things keep it small. What
+//! settling never reads (texts, arguments, data) waits on a [`Shelf`] once there is
+//! much of it. And a session of very many records is settled in *windows*, each ending
+//! where a new turn begins. Numbers and identities are carried from one window to the
+//! next, so that no event comes twice. What reaches further back (the branch that a
+//! rewind abandoned, a parent) is not linked across a border, and every border is a gap
+//! that says so. Where the borders are depends on the records alone, never on the
+//! pieces in which they came.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Address, Coverage, Event, Facts, Gap, GapReason, SessionKey, SourceKey, Thread};
@@ -18,7 +19,51 @@ use std::io;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::fold::{name_repeats, take_texts, tally};
-use crate::{Agent, Draft, Hint, Out, Part};
+use crate::shelf::Shelf;
+use crate::{Agent, Draft, Hint, Out, Parsed, Part};
+
+/// A settled session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settled {
+    /// The events in order.
+    pub events: Vec<Event>,
+    /// What became of every record.
+    pub coverage: Coverage,
+    /// What could not be read.
+    pub gaps: Vec<Gap>,
+    /// What the session is.
+    pub facts: Facts,
+}
+
+/// Folds everything its sources gave into the settled stream of a session, all of
+/// it in memory. The order of `sources` does not matter.
+pub fn settle(agent: &dyn Agent, session: &SessionKey, sources: Vec<Parsed>) -> Settled {
+    let mut events = Vec::with_capacity(sources.iter().map(|source| source.out.drafts.len()).sum());
+    let Told { coverage, gaps, facts } =
+        settle_each(agent, session, sources, &mut |event| events.push(*event));
+    Settled { events, coverage, gaps, facts }
+}
+
+/// Like [`settle`], for a caller that looks at each event once.
+pub fn settle_each(
+    agent: &dyn Agent,
+    session: &SessionKey,
+    mut sources: Vec<Parsed>,
+    take: &mut dyn FnMut(Box<Event>),
+) -> Told {
+    sources.sort_by(|a, b| (&a.part.source, a.part.revision).cmp(&(&b.part.source, b.part.revision)));
+    let mut sink = |event| -> io::Result<()> {
+        take(event);
+        Ok(())
+    };
+    let mut folding = Folding::whole(agent, session, &mut sink);
+    // Without a shelf nothing can fail.
+    let taken = sources.into_iter().try_for_each(|source| {
+        folding.end_source(source.bytes);
+        folding.take(&source.part, source.out)
+    });
+    taken.and_then(|()| folding.finish()).unwrap_or_default()
+}
 
 /// How much is held at a time.
 #[derive(Debug, Clone, Copy)]
@@ -39,27 +84,8 @@ impl Default for Limits {
 /// What is not worth shelving.
 const LIGHT_BYTES_MAX: usize = 64;
 
-/// Gaps of one session that are told one by one.
+/// Gaps of one session that are listed one by one.
 const GAPS_MAX: usize = 10_000;
-
-/// Where the heavy parts of drafts wait until their events are told.
-pub trait Shelf {
-    /// Keeps some bytes.
-    fn put(&mut self, bytes: &[u8]) -> io::Result<Shelved>;
-    /// Gives them back.
-    fn get(&mut self, at: Shelved) -> io::Result<Vec<u8>>;
-    /// Forgets all of them.
-    fn clear(&mut self) -> io::Result<()>;
-}
-
-/// A place on a [`Shelf`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shelved {
-    /// Where it begins.
-    pub offset: u64,
-    /// How long it is.
-    pub length: u64,
-}
 
 /// What waits on the shelf.
 #[derive(Default, Serialize, Deserialize)]
@@ -103,7 +129,7 @@ pub struct Folding<'a, E> {
 struct Carried {
     seq: u64,
     turns: HashMap<Thread, u32>,
-    /// Identities told before.
+    /// Identities of events that were handed out.
     identities: Seen,
     occurrences: HashMap<u64, u32>,
     rewritten: HashSet<SourceKey>,
@@ -176,7 +202,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
     }
 
     /// Takes what some records of a source gave, in their order. Sources may come in any
-    /// order, but a session that needs several windows is told best with its large
+    /// order, but a session that needs several windows is settled best with its large
     /// sources last, so that the first window holds all small ones.
     pub fn take(&mut self, part: &Part, out: Out) -> Result<(), E> {
         if part.revision > 1 {
@@ -190,9 +216,10 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         self.add_gaps(out.gaps);
         // Without a shelf all are held, and most sessions have one source.
         if self.shelf.is_none() {
-            match self.drafts.is_empty() {
-                true => self.drafts = out.drafts,
-                false => self.drafts.extend(out.drafts),
+            if self.drafts.is_empty() {
+                self.drafts = out.drafts;
+            } else {
+                self.drafts.extend(out.drafts);
             }
             return Ok(());
         }
@@ -294,7 +321,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         Ok(())
     }
 
-    /// Settles the drafts at hand and tells their events.
+    /// Settles the drafts of the window and hands out their events.
     fn end_window(&mut self) -> Result<(), E> {
         let mut drafts = std::mem::take(&mut self.drafts);
         let in_order = |a: &Draft, b: &Draft| {
@@ -311,12 +338,12 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         self.fetch_shared_texts(&mut drafts)?;
         take_texts(&mut drafts);
         let before = self.carried.turns.clone();
-        let mut told_now = Vec::new();
+        let mut identities = Vec::new();
         for mut draft in drafts {
             if self.shelf.is_some()
                 && let Some(identity) = &draft.hint.identity
             {
-                told_now.push(xxh3_64(identity.as_bytes()));
+                identities.push(xxh3_64(identity.as_bytes()));
             }
             if draft.hint.fold_only {
                 continue;
@@ -333,7 +360,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
             }
             (self.sink)(event)?;
         }
-        self.carried.identities.add(told_now);
+        self.carried.identities.add(identities);
         self.held = 0;
         self.shelving = false;
         match &mut self.shelf {
@@ -342,7 +369,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         }
     }
 
-    /// What an earlier window told is not told again.
+    /// What an earlier window handed out is not handed out again.
     fn drop_known(&self, drafts: &mut [Draft]) {
         if self.carried.identities.is_empty() {
             return;

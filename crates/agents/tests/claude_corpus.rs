@@ -1,30 +1,20 @@
-//! Claude Code against recorded sessions, where they are at hand.
-//!
-//! `RETRO_CORPUS` names a folder with `genuine/claude*/<scenario>/` (a home, what
-//! truly happened, and what the model server billed) and `public-claude/home`.
-//! Without it every test says so and passes.
+//! Claude Code against recorded sessions, where there are some (see `corpus`).
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod billed;
+mod corpus;
 mod home;
 
-use home::{Home, Source, adds_up, parse_cut, settled, settled_drafts};
-use retro_agents::{Agent, Format, by_name, settle};
-use retro_model::{Event, Exactness, Kind, Origin, Outcome, SessionKey};
+use corpus::{assert_none, corpus, wrong};
+use home::{Home, Source, settled};
+use retro_agents::{Agent, Format, by_name};
+use retro_model::{Event, Exactness, Kind, Origin, Outcome};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 const SETS: [&str; 4] = ["claude", "claude-2.0.42", "claude-2.1.63", "claude-old"];
-
-fn corpus() -> Option<PathBuf> {
-    let folder = std::env::var_os("RETRO_CORPUS").map(PathBuf::from);
-    if folder.is_none() {
-        println!("skipped: RETRO_CORPUS is not set");
-    }
-    folder
-}
 
 fn claude() -> &'static dyn Agent {
     by_name("claude").unwrap()
@@ -60,33 +50,6 @@ fn scenarios(corpus: &Path) -> Vec<Scenario> {
     all
 }
 
-/// Runs a check over all items on every core and gathers what it finds wrong.
-fn wrong<T: Sync>(items: &[T], check: impl Fn(&T, &mut Vec<String>) + Sync) -> Vec<String> {
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let found = Mutex::new(Vec::new());
-    let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                    let Some(item) = items.get(at) else { return };
-                    let mut mine = Vec::new();
-                    check(item, &mut mine);
-                    found.lock().unwrap().extend(mine);
-                }
-            });
-        }
-    });
-    let mut found = found.into_inner().unwrap();
-    found.sort();
-    found
-}
-
-fn assert_none(wrong: Vec<String>) {
-    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
-}
-
 /// Every session of the corpus, recorded and public.
 fn all_sessions(corpus: &Path) -> Vec<(String, String, Vec<Source>)> {
     let mut all: Vec<(String, String, Vec<Source>)> = Vec::new();
@@ -99,93 +62,6 @@ fn all_sessions(corpus: &Path) -> Vec<(String, String, Vec<Source>)> {
     let public = Home::read(claude(), &corpus.join("public-claude").join("home"));
     all.extend(public.sessions.into_iter().map(|(id, sources)| ("public".to_owned(), id, sources)));
     all
-}
-
-#[test]
-fn every_record_is_understood_and_accounted_for() {
-    let Some(corpus) = corpus() else { return };
-    let sessions = all_sessions(&corpus);
-    let totals = Mutex::new(BTreeMap::<&str, [u64; 6]>::new());
-    let wrong = wrong(&sessions, |(scenario, id, sources), wrong| {
-        let settled = settled(claude(), id, sources);
-        let coverage = settled.coverage;
-        if !adds_up(&coverage) {
-            wrong.push(format!("{scenario} {id}: {coverage:?} does not add up"));
-        }
-        let lines: usize = sources
-            .iter()
-            .filter(|source| source.format == Format::JsonLines)
-            .map(|source| {
-                source.bytes.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty()).count()
-            })
-            .sum();
-        let documents =
-            sources.iter().filter(|source| source.format == Format::Json && !source.bytes.is_empty());
-        if coverage.records != (lines + documents.count()) as u64 {
-            wrong.push(format!("{scenario} {id}: {} records of {lines} lines", coverage.records));
-        }
-        for event in settled.events.iter().filter(|event| event.kind == Kind::Unknown) {
-            wrong.push(format!("{scenario} {id}#{}: unknown", event.id));
-        }
-        let ids: HashSet<_> = settled.events.iter().map(|event| &event.id).collect();
-        if ids.len() != settled.events.len() {
-            wrong.push(format!("{scenario} {id}: an event id is given twice"));
-        }
-        let set = if scenario == "public" { "public" } else { "genuine" };
-        let mut totals = totals.lock().unwrap();
-        let sum = totals.entry(set).or_default();
-        let now = [
-            coverage.records,
-            coverage.mapped,
-            coverage.folded,
-            coverage.noted,
-            coverage.unknown,
-            coverage.malformed,
-        ];
-        for (sum, now) in sum.iter_mut().zip(now) {
-            *sum += now;
-        }
-    });
-    let totals = totals.into_inner().unwrap();
-    println!("records, mapped, folded, noted, unknown, malformed: {totals:?}");
-    assert_none(wrong);
-    assert_eq!(totals["public"][5], 1, "one public line is cut in the middle of a file");
-    assert_eq!(totals["genuine"][5], 0);
-}
-
-#[test]
-fn the_mapping_table_holds_for_every_record() {
-    let Some(corpus) = corpus() else { return };
-    let rows: HashMap<&str, &retro_agents::Row> =
-        claude().mapping().iter().map(|row| (row.record, row)).collect();
-    let sessions = all_sessions(&corpus);
-    assert_none(wrong(&sessions, |(scenario, id, sources), wrong| {
-        let (drafts, folded) = settled_drafts(claude(), id, sources);
-        for row in folded.keys() {
-            if !rows.get(row).is_some_and(|row| row.may_fold) {
-                wrong.push(format!("{scenario} {id}: {row} was folded"));
-            }
-        }
-        let mut said = HashSet::new();
-        for draft in &drafts {
-            let Some(row) = rows.get(draft.hint.row) else {
-                wrong.push(format!("{scenario} {id}#{}: no row {}", draft.id(), draft.hint.row));
-                continue;
-            };
-            let first = draft.hint.identity.as_ref().is_none_or(|identity| said.insert(identity.clone()));
-            if draft.hint.fold_only && first && !row.may_fold {
-                wrong.push(format!("{scenario} {id}#{}: {} was folded", draft.id(), row.record));
-            }
-            if !draft.hint.fold_only && !row.gives.contains(&draft.event.kind) {
-                wrong.push(format!(
-                    "{scenario} {id}#{}: {} gave {:?}",
-                    draft.id(),
-                    row.record,
-                    draft.event.kind
-                ));
-            }
-        }
-    }));
 }
 
 /// Ids of calls (`"id"` of a `tool_use`) or results (`tool_use_id`) that a plain
@@ -404,19 +280,24 @@ fn tokens_are_those_that_were_billed() {
                 wrong.push(format!("{name}: {key} is taken for {session}'s: {}", billed["session_hint"]));
             }
             let usage = event.usage.unwrap();
-            let ours = [usage.input, usage.cache_write_5m, usage.cache_write_1h, usage.cache_read];
+            let ours = [
+                usage.tokens.input,
+                usage.tokens.cache_write_5m,
+                usage.tokens.cache_write_1h,
+                usage.tokens.cache_read,
+            ];
             let theirs = ["input", "cache_write_5m", "cache_write_1h", "cache_read"]
                 .map(|c| billed[c].as_u64().unwrap());
-            if ours != theirs || usage.cache_write_unsplit != 0 {
+            if ours != theirs || usage.tokens.cache_write_unsplit != 0 {
                 wrong.push(format!("{name}: {key}: ours {ours:?}, billed {theirs:?}"));
             }
             let output = billed["output"].as_u64().unwrap();
             match usage.exactness {
-                _ if usage.output == output => found[0] += 1,
-                Exactness::LowerBound if usage.output < output => found[1] += 1,
+                _ if usage.tokens.output == output => found[0] += 1,
+                Exactness::LowerBound if usage.tokens.output < output => found[1] += 1,
                 _ => wrong.push(format!(
                     "{name}: {key}: output {} ({:?}), billed {output}",
-                    usage.output, usage.exactness
+                    usage.tokens.output, usage.exactness
                 )),
             }
             if event.model.as_deref() != billed["model"].as_str() {
@@ -434,32 +315,6 @@ fn tokens_are_those_that_were_billed() {
     let [exact, at_least, absent] = sums.into_inner().unwrap();
     println!("equal {exact}, lower bound {at_least}, not logged {absent}");
     assert_eq!((exact, at_least, absent), (314, 7, 66));
-}
-
-#[test]
-fn any_split_and_any_order_give_the_same_stream() {
-    let Some(corpus) = corpus() else { return };
-    let sessions = all_sessions(&corpus);
-    assert_none(wrong(&sessions, |(scenario, id, sources), wrong| {
-        let whole = settled(claude(), id, sources);
-        let seed = id.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
-        let mut random = home::Seeded(seed);
-        let session = SessionKey::new("claude", id.as_str());
-        let mut pieces: Vec<_> = sources
-            .iter()
-            .map(|source| {
-                let mut cuts: Vec<usize> = (0..4).map(|_| random.below(source.bytes.len() + 1)).collect();
-                cuts.sort_unstable();
-                parse_cut(claude(), &session, source, &cuts)
-            })
-            .collect();
-        pieces.reverse();
-        let swap = random.below(pieces.len());
-        pieces.swap(0, swap);
-        if settle(claude(), &session, pieces) != whole {
-            wrong.push(format!("{scenario} {id}: cut with seed {seed}, the stream is another"));
-        }
-    }));
 }
 
 #[test]

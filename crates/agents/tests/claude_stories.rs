@@ -152,7 +152,7 @@ fn a_growing_response_counts_once_with_its_largest_line() {
     let rows = of_kind(&story, Kind::Usage);
     assert_eq!(rows.len(), 1);
     let counted = rows[0].usage.as_ref().unwrap();
-    assert_eq!((counted.output, counted.exactness), (500, Exactness::Exact));
+    assert_eq!((counted.tokens.output, counted.exactness), (500, Exactness::Exact));
     assert_eq!(rows[0].id.to_string(), "m:2.usage");
     assert_eq!(rows[0].response.as_deref(), Some("claude:msg-1"));
     let unfinished = read(vec![usage(says("msg-1", "One"), 2, None)]);

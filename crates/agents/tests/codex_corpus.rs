@@ -1,100 +1,18 @@
-//! Codex over recorded and public threads: nothing is lost, nothing is unknown,
-//! and what other records add stays in its place.
+//! Codex over recorded and public threads, where there are some (see `corpus`): what
+//! other records add stays in its place.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod codex_home;
+mod corpus;
 mod home;
 
-use codex_home::corpus::{all_sessions, assert_none, corpus, scenarios, wrong};
+use codex_home::corpus::{all_sessions, scenarios};
 use codex_home::{codex, read};
-use home::{Source, adds_up, parse_cut, settled, settled_drafts};
-use retro_agents::{Format, settle};
-use retro_model::{Event, Kind, LinkKind, Origin, SessionKey, SourceKey};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use corpus::{assert_none, corpus, wrong};
+use home::{Source, adds_up, settled};
+use retro_model::{Event, Kind, LinkKind, Origin, SourceKey};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
-
-#[test]
-fn every_record_is_understood_and_accounted_for() {
-    let Some(corpus) = corpus() else { return };
-    let sessions = all_sessions(&corpus);
-    let totals = Mutex::new(BTreeMap::<&str, [u64; 6]>::new());
-    let wrong = wrong(&sessions, |(scenario, id, sources), wrong| {
-        let settled = settled(codex(), id, sources);
-        let coverage = settled.coverage;
-        if !adds_up(&coverage) {
-            wrong.push(format!("{scenario} {id}: {coverage:?} does not add up"));
-        }
-        let records: usize = sources
-            .iter()
-            .map(|source| match source.format {
-                Format::JsonLines => {
-                    source.bytes.split(|b| *b == b'\n').filter(|line| !line.trim_ascii().is_empty()).count()
-                }
-                _ => 1,
-            })
-            .sum();
-        if coverage.records != records as u64 {
-            wrong.push(format!("{scenario} {id}: {} records of {records}", coverage.records));
-        }
-        for event in settled.events.iter().filter(|event| event.kind == Kind::Unknown) {
-            wrong.push(format!("{scenario} {id}#{}: unknown {:?}", event.id, event.data));
-        }
-        let ids: HashSet<_> = settled.events.iter().map(|event| &event.id).collect();
-        if ids.len() != settled.events.len() {
-            wrong.push(format!("{scenario} {id}: an event id is given twice"));
-        }
-        let set = if scenario == "public" { "public" } else { "genuine" };
-        let mut totals = totals.lock().unwrap();
-        let now = [
-            coverage.records,
-            coverage.mapped,
-            coverage.folded,
-            coverage.noted,
-            coverage.unknown,
-            coverage.malformed,
-        ];
-        for (sum, now) in totals.entry(set).or_default().iter_mut().zip(now) {
-            *sum += now;
-        }
-    });
-    let totals = totals.into_inner().unwrap();
-    println!("records, mapped, folded, noted, unknown, malformed: {totals:?}");
-    assert_none(wrong);
-    assert_eq!((totals["public"][0], totals["public"][5], totals["genuine"][5]), (21_587, 0, 0));
-}
-
-#[test]
-fn the_mapping_table_holds_for_every_record() {
-    let Some(corpus) = corpus() else { return };
-    let rows: HashMap<&str, &retro_agents::Row> =
-        codex().mapping().iter().map(|row| (row.record, row)).collect();
-    let sessions = all_sessions(&corpus);
-    assert_none(wrong(&sessions, |(scenario, id, sources), wrong| {
-        let (drafts, folded) = settled_drafts(codex(), id, sources);
-        for row in folded.keys().filter(|row| !rows.get(**row).is_some_and(|row| row.may_fold)) {
-            wrong.push(format!("{scenario} {id}: {row} was folded"));
-        }
-        let mut said = HashSet::new();
-        for draft in &drafts {
-            let Some(row) = rows.get(draft.hint.row) else {
-                wrong.push(format!("{scenario} {id}#{}: no row {}", draft.id(), draft.hint.row));
-                continue;
-            };
-            let first = draft.hint.identity.as_ref().is_none_or(|identity| said.insert(identity.clone()));
-            if draft.hint.fold_only && first && !row.may_fold {
-                wrong.push(format!("{scenario} {id}#{}: {} was folded", draft.id(), row.record));
-            }
-            if !draft.hint.fold_only && !row.gives.contains(&draft.event.kind) {
-                wrong.push(format!(
-                    "{scenario} {id}#{}: {} gave {:?}",
-                    draft.id(),
-                    row.record,
-                    draft.event.kind
-                ));
-            }
-        }
-    }));
-}
 
 /// Ids of calls on lines of these types that a plain search of the bytes finds.
 fn call_ids(bytes: &[u8], types: &[&str]) -> BTreeSet<String> {
@@ -137,32 +55,6 @@ fn calls_and_results_join_as_a_plain_search_says() {
         totals.1 += both.len();
     }));
     println!("joined, found by search: {:?}", totals.into_inner().unwrap());
-}
-
-#[test]
-fn any_split_and_any_order_give_the_same_stream() {
-    let Some(corpus) = corpus() else { return };
-    let sessions = all_sessions(&corpus);
-    assert_none(wrong(&sessions, |(scenario, id, sources), wrong| {
-        let whole = settled(codex(), id, sources);
-        let seed = id.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
-        let mut random = home::Seeded(seed);
-        let session = SessionKey::new("codex", id.as_str());
-        let mut pieces: Vec<_> = sources
-            .iter()
-            .map(|source| {
-                let mut cuts: Vec<usize> = (0..4).map(|_| random.below(source.bytes.len() + 1)).collect();
-                cuts.sort_unstable();
-                parse_cut(codex(), &session, source, &cuts)
-            })
-            .collect();
-        pieces.reverse();
-        let swap = random.below(pieces.len());
-        pieces.swap(0, swap);
-        if settle(codex(), &session, pieces) != whole {
-            wrong.push(format!("{scenario} {id}: cut with seed {seed}, the stream is another"));
-        }
-    }));
 }
 
 #[test]

@@ -475,5 +475,5 @@ fn figures_as_large_as_they_come_are_one_response() {
     let count = json!({ "event": { "type": "token_count", "info": { "total_token_usage": most, "last_token_usage": most } } });
     let told = story([vec![turn("u1"), count]]);
     let used = of(&told, Kind::Usage)[0].usage.clone().unwrap();
-    assert_eq!((used.input, used.output), (u64::MAX - 1, u64::MAX));
+    assert_eq!((used.tokens.input, used.tokens.output), (u64::MAX - 1, u64::MAX));
 }

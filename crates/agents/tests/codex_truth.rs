@@ -4,10 +4,12 @@
 
 mod billed;
 mod codex_home;
+mod corpus;
 mod home;
 
 use codex_home::codex;
-use codex_home::corpus::{assert_none, corpus, scenarios, wrong};
+use codex_home::corpus::scenarios;
+use corpus::{assert_none, corpus, wrong};
 use home::settled;
 use retro_model::{Event, Kind, LinkKind, Origin, Outcome, ToolClass};
 use serde_json::Value;
@@ -261,8 +263,15 @@ fn tokens_are_those_that_were_billed() {
         }
         let figures = |event: &Event| -> Figures {
             let usage = event.usage.as_ref().unwrap();
-            let written = usage.cache_write_5m + usage.cache_write_1h + usage.cache_write_unsplit;
-            let figures = [usage.input, written, usage.cache_read, usage.output, usage.reasoning];
+            let written =
+                usage.tokens.cache_write_5m + usage.tokens.cache_write_1h + usage.tokens.cache_write_unsplit;
+            let figures = [
+                usage.tokens.input,
+                written,
+                usage.tokens.cache_read,
+                usage.tokens.output,
+                usage.tokens.reasoning,
+            ];
             (event.model.clone().unwrap_or_default(), figures)
         };
         let mut ours: Vec<(String, Figures)> =

@@ -44,7 +44,7 @@ fn tokens_are_counted_once_a_response() {
     ]);
     let billed: Vec<_> = of(&told, Kind::Usage)
         .into_iter()
-        .map(|event| (event.response.clone().unwrap(), event.usage.as_ref().unwrap().input))
+        .map(|event| (event.response.clone().unwrap(), event.usage.as_ref().unwrap().tokens.input))
         .collect();
     let key = |rest: &str| format!("codex:{THREAD}:{rest}");
     assert_eq!(billed, [(key("u1:1"), 9), (key("u1:2"), 4), ("codex:resp1".to_owned(), 7), (key("u3:1"), 2)]);
@@ -296,7 +296,7 @@ fn the_stream_of_an_ephemeral_run_is_a_session() {
     let used: Vec<_> = of(&told, Kind::Usage)
         .into_iter()
         .map(|event| event.usage.as_ref().unwrap())
-        .map(|u| (u.input, u.cache_read, u.output))
+        .map(|u| (u.tokens.input, u.tokens.cache_read, u.tokens.output))
         .collect();
     assert_eq!(used, [(6, 4, 2), (3, 2, 1)]);
     assert_eq!(told.events[2].result.as_ref().unwrap().exit_code, Some(2));
@@ -319,7 +319,7 @@ fn wrong_types_in_known_fields_are_read_as_far_as_they_go() {
     assert_eq!(told.coverage.records, 11);
     assert_eq!(told.coverage.malformed, 0);
     assert!(of(&told, Kind::Unknown).len() >= 4);
-    assert_eq!(of(&told, Kind::Usage)[0].usage.as_ref().unwrap().output, 3);
+    assert_eq!(of(&told, Kind::Usage)[0].usage.as_ref().unwrap().tokens.output, 3);
 }
 
 /// Letters and digits without a pattern, the same in every run.

@@ -1,27 +1,17 @@
-//! Grok against recorded sessions, where they are at hand.
-//!
-//! `RETRO_CORPUS` names a folder with `genuine/grok/<scenario>/` (a home, what
-//! truly happened, and what the model server billed). Without it every test says
-//! so and passes.
+//! Grok against recorded sessions, where there are some (see `corpus`).
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+mod corpus;
 mod home;
 
-use home::{Home, Source, adds_up, parse_cut, settled, settled_drafts};
-use retro_agents::{Agent, Format, Settled, by_name, settle};
-use retro_model::{Event, Kind, LinkKind, Origin, Outcome, SessionKey, Usage};
+use corpus::{assert_none, corpus, wrong};
+use home::{Home, Source, settled};
+use retro_agents::{Agent, Settled, by_name};
+use retro_model::{Event, Kind, LinkKind, Origin, Outcome, Usage};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-
-fn corpus() -> Option<PathBuf> {
-    let folder = std::env::var_os("RETRO_CORPUS").map(PathBuf::from);
-    if folder.is_none() {
-        println!("skipped: RETRO_CORPUS is not set");
-    }
-    folder
-}
 
 fn grok() -> &'static dyn Agent {
     by_name("grok").unwrap()
@@ -53,33 +43,6 @@ fn scenarios(corpus: &Path) -> Vec<Scenario> {
     folders.iter().map(read).collect()
 }
 
-/// Runs a check over all items on every core and gathers what it finds wrong.
-fn wrong<T: Sync>(items: &[T], check: impl Fn(&T, &mut Vec<String>) + Sync) -> Vec<String> {
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let found = Mutex::new(Vec::new());
-    let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..cores {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                    let Some(item) = items.get(at) else { return };
-                    let mut mine = Vec::new();
-                    check(item, &mut mine);
-                    found.lock().unwrap().extend(mine);
-                }
-            });
-        }
-    });
-    let mut found = found.into_inner().unwrap();
-    found.sort();
-    found
-}
-
-fn assert_none(wrong: Vec<String>) {
-    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
-}
-
 /// Every session of the corpus.
 fn all_sessions(corpus: &Path) -> Vec<(String, String, Vec<Source>)> {
     let mut all = Vec::new();
@@ -90,88 +53,6 @@ fn all_sessions(corpus: &Path) -> Vec<(String, String, Vec<Source>)> {
         );
     }
     all
-}
-
-fn lines(source: &Source) -> usize {
-    source.bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count()
-}
-
-#[test]
-fn every_record_is_understood_and_accounted_for() {
-    let Some(corpus) = corpus() else { return };
-    let sessions = all_sessions(&corpus);
-    let totals = Mutex::new([0u64; 6]);
-    let wrong = wrong(&sessions, |(scenario, id, sources), wrong| {
-        let settled = settled(grok(), id, sources);
-        let coverage = settled.coverage;
-        if !adds_up(&coverage) {
-            wrong.push(format!("{scenario} {id}: {coverage:?} does not add up"));
-        }
-        let lines: usize =
-            sources.iter().filter(|source| source.format == Format::JsonLines).map(lines).sum();
-        let documents =
-            sources.iter().filter(|source| source.format == Format::Json && !source.bytes.is_empty()).count();
-        if coverage.records != (lines + documents) as u64 {
-            wrong.push(format!("{scenario} {id}: {} records of {}", coverage.records, lines + documents));
-        }
-        for event in settled.events.iter().filter(|event| event.kind == Kind::Unknown) {
-            wrong.push(format!("{scenario} {id}#{}: unknown", event.id));
-        }
-        let ids: HashSet<_> = settled.events.iter().map(|event| &event.id).collect();
-        if ids.len() != settled.events.len() {
-            wrong.push(format!("{scenario} {id}: an event id is given twice"));
-        }
-        let now = [
-            coverage.records,
-            coverage.mapped,
-            coverage.folded,
-            coverage.noted,
-            coverage.unknown,
-            coverage.malformed,
-        ];
-        for (sum, now) in totals.lock().unwrap().iter_mut().zip(now) {
-            *sum += now;
-        }
-    });
-    println!(
-        "sessions {}, records, mapped, folded, noted, unknown, malformed: {:?}",
-        sessions.len(),
-        totals.lock().unwrap()
-    );
-    assert_none(wrong);
-    assert_eq!(sessions.len(), 34);
-}
-
-#[test]
-fn the_mapping_table_holds_for_every_record() {
-    let Some(corpus) = corpus() else { return };
-    let rows: HashMap<&str, &retro_agents::Row> =
-        grok().mapping().iter().map(|row| (row.record, row)).collect();
-    assert_none(wrong(&all_sessions(&corpus), |(scenario, id, sources), wrong| {
-        let (drafts, folded) = settled_drafts(grok(), id, sources);
-        for row in folded.keys() {
-            if !rows.get(row).is_some_and(|row| row.may_fold) {
-                wrong.push(format!("{scenario} {id}: {row} was folded"));
-            }
-        }
-        for draft in &drafts {
-            let Some(row) = rows.get(draft.hint.row) else {
-                wrong.push(format!("{scenario} {id}#{}: no row {}", draft.id(), draft.hint.row));
-                continue;
-            };
-            if draft.hint.fold_only && !row.may_fold {
-                wrong.push(format!("{scenario} {id}#{}: {} was folded", draft.id(), row.record));
-            }
-            if !draft.hint.fold_only && !row.gives.contains(&draft.event.kind) {
-                wrong.push(format!(
-                    "{scenario} {id}#{}: {} gave {:?}",
-                    draft.id(),
-                    row.record,
-                    draft.event.kind
-                ));
-            }
-        }
-    }));
 }
 
 /// Words behind each `before` that a plain search of the bytes finds.
@@ -359,7 +240,13 @@ fn recorded_scenarios_are_told_as_they_happened() {
 type Figures = [u64; 5];
 
 fn figures(usage: &Usage) -> Figures {
-    [usage.input, usage.cache_read, usage.cache_write_unsplit, usage.output, usage.reasoning]
+    [
+        usage.tokens.input,
+        usage.tokens.cache_read,
+        usage.tokens.cache_write_unsplit,
+        usage.tokens.output,
+        usage.tokens.reasoning,
+    ]
 }
 
 #[test]
@@ -446,39 +333,6 @@ fn tokens_are_those_that_were_billed() {
     let [exact, killed, unlogged] = sums.into_inner().unwrap();
     println!("turns exact {exact}, killed {killed}; answers that no log has {unlogged}");
     assert_eq!((exact, killed), (57, 2));
-}
-
-#[test]
-fn any_split_and_any_order_give_the_same_stream() {
-    let Some(corpus) = corpus() else { return };
-    assert_none(wrong(&all_sessions(&corpus), |(scenario, id, sources), wrong| {
-        let whole = settled(grok(), id, sources);
-        let session = SessionKey::new("grok", id.as_str());
-        let mut seed =
-            id.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
-        for round in 0..4 {
-            seed = seed.wrapping_add(round);
-            let mut random = home::Seeded(seed);
-            let mut pieces: Vec<_> = sources
-                .iter()
-                .map(|source| {
-                    let mut cuts: Vec<usize> = match round {
-                        // At every line end.
-                        0 => (1..=source.bytes.len()).filter(|at| source.bytes[at - 1] == b'\n').collect(),
-                        _ => (0..4).map(|_| random.below(source.bytes.len() + 1)).collect(),
-                    };
-                    cuts.sort_unstable();
-                    parse_cut(grok(), &session, source, &cuts)
-                })
-                .collect();
-            for at in (1..pieces.len()).rev() {
-                pieces.swap(at, random.below(at + 1));
-            }
-            if settle(grok(), &session, pieces) != whole {
-                wrong.push(format!("{scenario} {id}: cut with seed {seed}, the stream is another"));
-            }
-        }
-    }));
 }
 
 /// What a base64 text stands for.

@@ -96,7 +96,7 @@ fn a_sub_agent_is_a_session_that_only_its_parent_knows() {
     // The parent's figure contains the child's.
     let (gross, inner) = (of_kind(parent, Kind::Usage)[0], of_kind(child, Kind::Usage)[0]);
     assert_eq!(gross.data.as_ref().unwrap()["includes"], json!([child_id]));
-    assert!(gross.usage.as_ref().unwrap().output > inner.usage.as_ref().unwrap().output);
+    assert!(gross.usage.as_ref().unwrap().tokens.output > inner.usage.as_ref().unwrap().tokens.output);
     assert!(gross.response.as_ref().unwrap().starts_with(&format!("grok:{parent_id}:")));
     assert!(inner.response.as_ref().unwrap().starts_with(&format!("grok:{child_id}:")));
 }
@@ -316,7 +316,12 @@ fn turns_have_a_row_for_each_model_and_a_cost_where_it_is_told() {
         .into_iter()
         .map(|event| {
             let usage = event.usage.as_ref().unwrap();
-            (event.id.to_string(), event.response.clone().unwrap(), usage.input, usage.reported_cost_nano)
+            (
+                event.id.to_string(),
+                event.response.clone().unwrap(),
+                usage.tokens.input,
+                usage.reported_cost_nano,
+            )
         })
         .collect();
     assert_eq!(

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::Tried;
 
 thread_local! {
-    /// Where the file lies; made once, since a fuzzer comes ten thousand times.
+    /// The file's path; made once, since a fuzzer runs this ten thousand times.
     static FOLDER: std::io::Result<TempDir> = tempfile::tempdir();
 }
 

@@ -3,7 +3,7 @@
 //! A [`Law`] takes any bytes, makes something of them (a log, a raw file, a
 //! configuration) and asserts what must be true of the result; that nothing
 //! panics is part of every law. The fuzzer of `fuzz/` hands bytes of its own
-//! choice to them; the tests of this crate hand them every input that lies in
+//! choice to them; the tests of this crate hand them every input in
 //! `fuzz/corpus/<law>/`, so that what was once found stays found.
 //!
 //! **Invariants.** Laws are tests: no crate of the program uses this one. An
@@ -35,7 +35,7 @@ pub struct Law {
 
 /// What a law speaks of.
 enum About {
-    /// Bytes, whoever wrote them.
+    /// Any bytes.
     Anything(fn(&[u8]) -> Tried),
     /// The logs of one agent.
     Agent(fn(&'static dyn Agent, &[u8]) -> Tried, &'static dyn Agent),

@@ -2,7 +2,7 @@
 //!
 //! The bytes are the sources of one session, one after the other. A line `@@ agent-7`
 //! begins the source of that name, a second one of the same name its next
-//! revision; what stands before the first such line, and what has no name, is
+//! revision; what comes before the first such line, and what has no name, is
 //! the main log.
 
 use retro_agents::Agent;
@@ -24,7 +24,7 @@ pub(crate) fn key(agent: &dyn Agent) -> SessionKey {
     SessionKey::new(agent.name(), SESSION)
 }
 
-/// The sources that stand in the bytes.
+/// The sources in the bytes.
 pub(crate) fn sources(agent: &dyn Agent, bytes: &[u8]) -> Vec<Source> {
     let mut sources = vec![source(agent, SourceKey::MAIN, &[])];
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {

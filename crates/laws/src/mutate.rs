@@ -150,7 +150,7 @@ fn word(words: &[String], choices: &mut Unstructured<'_>) -> Result<String> {
     if words.is_empty() { Ok(String::new()) } else { choices.choose(words).cloned() }
 }
 
-/// A value that nobody expects where it stands.
+/// A value of an unexpected type.
 fn odd(words: &[String], choices: &mut Unstructured<'_>) -> Result<Value> {
     Ok(match choices.int_in_range(0..=16u8)? {
         0 => Value::Null,

@@ -88,7 +88,7 @@ fn tell(agent: &dyn Agent) -> Result<Told, Box<dyn std::error::Error>> {
     Ok(told)
 }
 
-/// What the agent calls things: the rows of its table, and what stands in its records.
+/// What the agent calls things: the rows of its table, and what is in its records.
 fn words(agent: &dyn Agent, sessions: &[(SessionKey, Vec<Source>)]) -> Vec<String> {
     let mut words: BTreeSet<String> = BTreeSet::new();
     for row in agent.mapping() {

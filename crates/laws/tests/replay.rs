@@ -1,4 +1,4 @@
-//! Every input of `fuzz/corpus` through its law: seeds of our own making, and
+//! Every input of `fuzz/corpus` through its law: seeds that this project wrote, and
 //! what a fuzzer once broke a law with.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 

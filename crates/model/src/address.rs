@@ -1,10 +1,9 @@
-//! Where something stands: sessions, sources, records, events.
+//! Where something is: sessions, sources, records, events.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use smol_str::SmolStr;
 use std::fmt;
 use std::str::FromStr;
-
-use crate::name::Name;
 
 /// One conversation: the agent that had it and that agent's own id for it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -35,7 +34,7 @@ impl fmt::Display for SessionKey {
 /// the others by name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct SourceKey(Name);
+pub struct SourceKey(SmolStr);
 
 impl SourceKey {
     /// Key of the main source of every session.
@@ -57,7 +56,7 @@ impl SourceKey {
 
     /// The main source.
     pub fn main() -> Self {
-        SourceKey(Name::Fixed(Self::MAIN))
+        SourceKey(SmolStr::new_static(Self::MAIN))
     }
 
     /// Whether this is the main source.

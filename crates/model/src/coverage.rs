@@ -54,6 +54,8 @@ pub enum GapReason {
     Missing,
     /// The file could not be read.
     Unreadable,
+    /// The record has a figure that cannot be read.
+    Figure,
 }
 
 /// Something in a source that could not be read, and where.

@@ -3,8 +3,8 @@
 use retro_text::Redacted;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use smol_str::SmolStr;
 
-use crate::name::Name;
 use crate::{EventId, SourceKey, Timestamp, ToolCall, ToolResult, Usage};
 
 /// What happened.
@@ -43,9 +43,9 @@ pub enum Kind {
     Rewind,
     /// A file, an image or context given along.
     Attachment,
-    /// The agent's bookkeeping: nobody's words.
+    /// The agent's bookkeeping.
     Note,
-    /// Not known to the adapter; the whole record stands in `data`.
+    /// Not known to the adapter; the whole record is in `data`.
     Unknown,
 }
 
@@ -70,12 +70,12 @@ pub enum Origin {
 /// A line of work inside a session: `main`, or a sub-agent's name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Thread(Name);
+pub struct Thread(SmolStr);
 
 impl Thread {
     /// The session's own line of work.
     pub fn main() -> Self {
-        Thread(Name::Fixed("main"))
+        Thread(SmolStr::new_static("main"))
     }
 
     /// A sub-agent's.
@@ -145,7 +145,7 @@ pub struct Event {
     pub thread: Thread,
     /// False on a branch that was rewound or superseded.
     pub live: bool,
-    /// When, if the log tells.
+    /// When, if the log says so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ts: Option<Timestamp>,
     /// What happened.

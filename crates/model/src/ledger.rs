@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EventId, Exactness, Thread, Timestamp, Usage};
+use crate::{EventId, Exactness, Thread, Timestamp, Tokens, Usage};
 
 /// What kind of answer a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub enum RowKind {
     Side,
     /// A cumulative figure of the session: a check, never part of totals.
     Total,
-    /// No answer: answers stand in the log from here on that it has no figures for.
+    /// No answer: from here on the log has answers without figures.
     Unmeasured,
     /// No answer: the log stops here, in the middle of a turn.
     CutOff,
@@ -43,13 +43,13 @@ pub struct LedgerRow {
     pub event: EventId,
     /// Line of work.
     pub thread: Thread,
-    /// When, if the log tells.
+    /// When, if the log says so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ts: Option<Timestamp>,
-    /// Working directory at that point, as far as the log tells.
+    /// Working directory at that point, as far as the log says.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cwd: Option<String>,
-    /// Who answered, where the log tells: `anthropic`, `openai`, `xai`, …
+    /// Who answered, where the log says so: `anthropic`, `openai`, `xai`, …
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub provider: Option<String>,
     /// The model as logged.
@@ -58,22 +58,9 @@ pub struct LedgerRow {
     /// Service tier or speed, where it is not the standard one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tier: Option<String>,
-    /// Uncached input.
-    pub input: u64,
-    /// Written to the five-minute cache.
-    pub cache_write_5m: u64,
-    /// Written to the one-hour cache.
-    pub cache_write_1h: u64,
-    /// Written to a cache whose life the log does not tell.
-    pub cache_write_unsplit: u64,
-    /// Read from the cache.
-    pub cache_read: u64,
-    /// Output, reasoning included.
-    pub output: u64,
-    /// The reasoning part of `output`.
-    pub reasoning: u64,
-    /// Searches billed apart.
-    pub web_searches: u64,
+    /// Its tokens.
+    #[serde(flatten)]
+    pub tokens: Tokens,
     /// Model calls in this figure: 1, or more where the log only has sums.
     pub calls: u64,
     /// Sessions whose answers are contained in this figure.
@@ -105,14 +92,7 @@ impl LedgerRow {
             provider: None,
             model: None,
             tier: usage.tier.clone(),
-            input: usage.input,
-            cache_write_5m: usage.cache_write_5m,
-            cache_write_1h: usage.cache_write_1h,
-            cache_write_unsplit: usage.cache_write_unsplit,
-            cache_read: usage.cache_read,
-            output: usage.output,
-            reasoning: usage.reasoning,
-            web_searches: usage.web_searches,
+            tokens: usage.tokens,
             calls: 1,
             includes: Vec::new(),
             kind: if usage.total { RowKind::Total } else { RowKind::Main },
@@ -120,16 +100,5 @@ impl LedgerRow {
             text_bytes: 0,
             reported_cost_nano: usage.reported_cost_nano,
         }
-    }
-
-    /// Input, cache and output together.
-    pub fn tokens(&self) -> u64 {
-        let read = self.input.saturating_add(self.cache_read);
-        read.saturating_add(self.cache_write()).saturating_add(self.output)
-    }
-
-    /// Everything written to a cache.
-    pub fn cache_write(&self) -> u64 {
-        self.cache_write_5m.saturating_add(self.cache_write_1h).saturating_add(self.cache_write_unsplit)
     }
 }

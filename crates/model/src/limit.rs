@@ -1,4 +1,4 @@
-//! How much of a subscription's allowance was used, as a log told it last.
+//! How much of a subscription's allowance was used, as a log said last.
 
 use serde::{Deserialize, Serialize};
 

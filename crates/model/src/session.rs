@@ -16,8 +16,20 @@ pub enum SourceKind {
     Document,
     /// Rows of a database, as canonical lines.
     Rows,
-    /// Small and rewritten; its facts stand in a log too, so only the latest is kept.
+    /// Small and rewritten; its facts are in a log too, so only the latest is kept.
     State,
+}
+
+/// How the bytes of a source are cut into records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// One JSON value a line.
+    JsonLines,
+    /// The whole file is one JSON value.
+    Json,
+    /// Not cut: kept, not parsed.
+    Opaque,
 }
 
 /// Where a title comes from, best first.
@@ -34,7 +46,7 @@ pub enum TitleRank {
     Prompt,
 }
 
-/// A title and where it stands.
+/// A title and where it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Title {
     /// Where it comes from.

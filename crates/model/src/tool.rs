@@ -76,10 +76,10 @@ pub struct Edit {
     pub to: Option<Redacted<String>>,
     /// What happened to it.
     pub kind: EditKind,
-    /// Lines added, where the log tells.
+    /// Lines added, where the log says so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub added: Option<u64>,
-    /// Lines removed, where the log tells.
+    /// Lines removed, where the log says so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub removed: Option<u64>,
 }
@@ -108,7 +108,7 @@ pub struct ToolCall {
     /// Paths it names.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub paths: Vec<PathUse>,
-    /// Files it asks to change. What was really changed stands on the result.
+    /// Files it asks to change. What was really changed is on the result.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub edits: Vec<Edit>,
 }
@@ -120,10 +120,10 @@ pub struct ToolResult {
     pub call_id: String,
     /// How it ended.
     pub outcome: Outcome,
-    /// Exit code of a command, where the log tells.
+    /// Exit code of a command, where the log says so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub exit_code: Option<i64>,
-    /// How long it ran, where the log tells.
+    /// How long it ran, where the log says so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub duration_ms: Option<u64>,
     /// Whether the agent cut the output before logging it.

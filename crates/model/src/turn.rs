@@ -7,14 +7,14 @@ use crate::{Event, Thread, Timestamp};
 pub struct Turn<'a> {
     /// Line of work.
     pub thread: &'a Thread,
-    /// Number on that thread; 0 is what stands before the first message.
+    /// Number on that thread; 0 is what comes before the first message.
     pub number: u32,
     /// Its events in order. Never empty.
     pub events: Vec<&'a Event>,
 }
 
 impl Turn<'_> {
-    /// When it began, if the log tells.
+    /// When it began, if the log says so.
     pub fn started_at(&self) -> Option<Timestamp> {
         self.events.iter().filter_map(|event| event.ts).min()
     }

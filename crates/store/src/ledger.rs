@@ -110,11 +110,11 @@ fn digits(body: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use retro_model::{Thread, Usage};
+    use retro_model::{Thread, Tokens, Usage};
 
     #[test]
     fn a_line_that_was_touched_is_known() {
-        let usage = Usage { input: 3, output: 9, ..Usage::default() };
+        let usage = Usage { tokens: Tokens { input: 3, output: 9, ..Tokens::default() }, ..Usage::default() };
         let event = "m:4.usage".parse().unwrap();
         let row = LedgerRow::of("claude:msg_1".into(), event, Thread::main(), &usage);
         let line = seal(&row).unwrap();

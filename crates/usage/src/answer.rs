@@ -68,6 +68,13 @@ pub struct UnpricedModel {
     pub responses: u64,
     /// Their tokens.
     pub tokens: u64,
+    /// Those of them that have a price, but so many tokens that no amount of money fits.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub beyond: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Calls beside the conversation.

@@ -20,7 +20,7 @@ use crate::query::By;
 use crate::table::Prices;
 
 /// Raise it when the same rows and prices give other cells.
-pub const CELLS_VERSION: u32 = 1;
+pub const CELLS_VERSION: u32 = 2;
 
 const QUARTER_MS: i64 = 15 * 60_000;
 
@@ -188,7 +188,7 @@ impl<'c> Making<'c> {
             let model = row.model.as_deref().map(|model| self.name(model));
             let found = pricer.resolve(row);
             let priced_as = found.map(|found| self.name(&found.row.model));
-            let cost = pricer.cost_at(row, row.output, found);
+            let cost = pricer.cost_at(row, row.tokens.output, found);
             let estimated = estimate::output(row)
                 .filter(|_| estimating)
                 .map(|output| (output, pricer.cost_at(row, output, found).nano));

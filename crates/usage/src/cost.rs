@@ -66,6 +66,8 @@ impl Parts {
 pub struct Cost<'p> {
     /// The amount; `None` where it is unknown. Never zero for want of a price.
     pub nano: Option<NanoUsd>,
+    /// It is unknown because tokens times prices are more money than can be counted.
+    pub beyond: bool,
     /// Whose figure it is.
     pub source: CostSource,
     /// The price row it was calculated with.
@@ -105,7 +107,7 @@ impl<'p> Pricer<'p> {
 
     /// What one response costs.
     pub fn cost(&mut self, row: &LedgerRow) -> Cost<'p> {
-        self.cost_with_output(row, row.output)
+        self.cost_with_output(row, row.tokens.output)
     }
 
     /// What it would cost with this output instead of its own.
@@ -145,15 +147,7 @@ impl<'p> Pricer<'p> {
 /// A cost of zero for tokens that are not free is what programs write when they
 /// do not know a price (OpenCode, Pi): it proves nothing.
 fn reported(row: &LedgerRow) -> Option<NanoUsd> {
-    let counters = [
-        row.input,
-        row.output,
-        row.cache_read,
-        row.cache_write_5m,
-        row.cache_write_1h,
-        row.cache_write_unsplit,
-    ];
-    let nothing_used = counters.iter().all(|counter| *counter == 0);
+    let nothing_used = row.tokens.total() == 0;
     row.reported_cost_nano.filter(|&nano| nano > 0 || (nano == 0 && nothing_used)).map(NanoUsd)
 }
 
@@ -161,6 +155,7 @@ impl Cost<'_> {
     fn unknown() -> Self {
         Cost {
             nano: None,
+            beyond: false,
             source: CostSource::Calculated,
             price_row: None,
             bound: false,
@@ -221,26 +216,32 @@ fn calculate<'p>(row: &LedgerRow, output: u64, resolved: Resolved<'p>) -> Cost<'
     // A provider without a price for writing to its cache bills that as input.
     let write_5m = rates.cache_write_5m.unwrap_or(rates.input);
     let write_1h = rates.cache_write_1h.unwrap_or(write_5m);
-    if rates.cache_read.is_none() && row.cache_read > 0 || price.web_search.is_none() && row.web_searches > 0
+    if rates.cache_read.is_none() && row.tokens.cache_read > 0
+        || price.web_search.is_none() && row.tokens.web_searches > 0
     {
         why = Some(NO_CACHE_PRICE);
     }
-    let reasoning = rates.reasoning.map_or(0, |_| row.reasoning.min(output));
+    let reasoning = rates.reasoning.map_or(0, |_| row.tokens.reasoning.min(output));
     let parts = || {
         let said = price_of(output - reasoning, rates.output)?;
         let thought = price_of(reasoning, rates.reasoning.unwrap_or(rates.output))?;
-        let searches = u128::from(row.web_searches) * u128::from(price.web_search.unwrap_or(0));
+        let searches = u128::from(row.tokens.web_searches) * u128::from(price.web_search.unwrap_or(0));
         Some(Parts {
-            input: price_of(row.input, rates.input)?,
-            cache_write_5m: price_of(row.cache_write_5m.checked_add(row.cache_write_unsplit)?, write_5m)?,
-            cache_write_1h: price_of(row.cache_write_1h, write_1h)?,
-            cache_read: price_of(row.cache_read, rates.cache_read.unwrap_or(0))?,
+            input: price_of(row.tokens.input, rates.input)?,
+            cache_write_5m: price_of(
+                row.tokens.cache_write_5m.checked_add(row.tokens.cache_write_unsplit)?,
+                write_5m,
+            )?,
+            cache_write_1h: price_of(row.tokens.cache_write_1h, write_1h)?,
+            cache_read: price_of(row.tokens.cache_read, rates.cache_read.unwrap_or(0))?,
             output: said.checked_add(thought)?,
             web_search: NanoUsd(i64::try_from(searches).ok()?),
         })
     };
     // Counters so large that no money fits are no evidence of a cost.
-    let Some((parts, nano)) = parts().and_then(|parts| Some((parts, parts.sum()?))) else { return unknown };
+    let Some((parts, nano)) = parts().and_then(|parts| Some((parts, parts.sum()?))) else {
+        return Cost { beyond: true, ..unknown };
+    };
     Cost { nano: Some(nano), bound: why.is_some(), why_bound: why, parts, ..unknown }
 }
 
@@ -255,9 +256,7 @@ fn tier_of(row: &LedgerRow) -> Option<&str> {
 
 /// The prices for the length of a prompt, and whether that could not be decided.
 fn of_prompt<'r>(row: &LedgerRow, base: &'r Rates, above: &'r [Step]) -> (&'r Rates, bool) {
-    let written = [row.cache_write_5m, row.cache_write_1h, row.cache_write_unsplit];
-    let prompt =
-        written.iter().fold(row.input.saturating_add(row.cache_read), |sum, n| sum.saturating_add(*n));
+    let prompt = row.tokens.prompt();
     let step = above.iter().rfind(|step| prompt > step.tokens);
     match step {
         Some(step) if row.calls == 1 => (&step.rates, false),
@@ -288,8 +287,8 @@ mod tests {
     #[test]
     fn each_kind_of_token_has_its_price_and_the_parts_add_up() {
         let mut row = row("k").model("claude-sonnet-4-6").at("2026-05-01T00:00:00Z").tokens(1000, 200);
-        (row.cache_write_5m, row.cache_write_1h, row.cache_read) = (2000, 3000, 40_000);
-        row.web_searches = 2;
+        (row.tokens.cache_write_5m, row.tokens.cache_write_1h, row.tokens.cache_read) = (2000, 3000, 40_000);
+        row.tokens.web_searches = 2;
         let prices = prices();
         let cost = cost(&row, &prices, Mode::Auto);
         assert_eq!(cost.parts.input, NanoUsd(3_000_000));
@@ -306,10 +305,10 @@ mod tests {
     #[test]
     fn an_hour_of_cache_costs_twice_the_input_and_an_unknown_life_counts_as_five_minutes() {
         let mut hour = row("k").model("claude-sonnet-4-5").tokens(0, 0);
-        hour.cache_write_1h = 100_000;
+        hour.tokens.cache_write_1h = 100_000;
         assert_eq!(dollars(&hour), Some(0.6));
         let mut unsplit = row("k").model("claude-sonnet-4-5").tokens(0, 0);
-        unsplit.cache_write_unsplit = 100_000;
+        unsplit.tokens.cache_write_unsplit = 100_000;
         assert_eq!(dollars(&unsplit), Some(0.375));
     }
 
@@ -317,7 +316,7 @@ mod tests {
     fn a_long_prompt_costs_more_as_a_whole() {
         let at = |input, read| {
             let mut row = row("k").model("claude-sonnet-4-5").at("2026-01-01T00:00:00Z").tokens(input, 1000);
-            row.cache_read = read;
+            row.tokens.cache_read = read;
             dollars(&row)
         };
         assert_eq!(at(100_000, 100_000), Some(0.345));
@@ -334,7 +333,7 @@ mod tests {
         let mut sum = row("k").model("grok-4.6").tokens(150_000, 0);
         sum.calls = 3;
         assert!(!cost(&sum, &prices, Mode::Auto).bound, "no single request can have passed it");
-        sum.input = 250_000;
+        sum.tokens.input = 250_000;
         let cost = cost(&sum, &prices, Mode::Auto);
         assert_eq!((cost.nano, cost.bound), (Some(NanoUsd(500_000_000)), true));
         assert!(cost.why_bound.unwrap().contains("several requests"));
@@ -343,10 +342,10 @@ mod tests {
     #[test]
     fn reasoning_is_not_paid_twice() {
         let mut row = row("k").model("gpt-5-codex").tokens(0, MILLION);
-        row.reasoning = 900_000;
+        row.tokens.reasoning = 900_000;
         assert_eq!(dollars(&row), Some(10.0));
         let mut apart = crate::testing::row("k").model("qwen-turbo").tokens(0, MILLION);
-        apart.reasoning = 400_000;
+        apart.tokens.reasoning = 400_000;
         assert_eq!(dollars(&apart), Some(0.6 * 0.2 + 0.4 * 0.5));
     }
 
@@ -387,8 +386,10 @@ mod tests {
         }
         let huge = row("k").model("gpt-5").tokens(u64::MAX, u64::MAX);
         assert_eq!(dollars(&huge), None);
+        assert!(cost(&huge, &prices(), Mode::Auto).beyond, "it has a price");
+        assert!(!cost(&row("k").model("gpt-99").tokens(5, 5), &prices(), Mode::Auto).beyond);
         let mut read = row("k").model("grok-4").tokens(0, 10);
-        read.cache_read = 5;
+        read.tokens.cache_read = 5;
         assert!(cost(&read, &prices(), Mode::Auto).bound, "cached input without a price");
     }
 

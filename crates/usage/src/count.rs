@@ -8,14 +8,13 @@
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
-use retro_model::{EventId, Exactness, LedgerRow, RowKind, SessionKey, Timestamp};
+use retro_model::{EventId, Exactness, LedgerRow, RowKind, SessionKey, Timestamp, Tokens};
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cost::SYNTHETIC;
-use crate::tokens::Tokens;
 use crate::unlogged::Unlogged;
 use crate::{includes, unlogged};
 
@@ -143,7 +142,7 @@ where
                 let row = Arc::make_mut(&mut row);
                 row.ts = ts;
                 if let Some(fuller) = fuller {
-                    fuller.tokens.put(row);
+                    row.tokens = fuller.tokens;
                     row.exactness = fuller.exactness;
                     row.text_bytes = row.text_bytes.max(fuller.text_bytes);
                     figures_from = Some(Box::new(fuller.place));
@@ -232,7 +231,7 @@ fn one_a_key(rows: &[SharedRow], order: &[usize], duplicates: &mut Vec<Duplicate
             .fold(*winner, |best, (_, other)| if is_fuller(&other.1, &best.1) { other } else { best });
         let fuller = (!std::ptr::eq(fullest, *winner)).then(|| {
             Box::new(Fuller {
-                tokens: Tokens::of(&fullest.1),
+                tokens: fullest.1.tokens,
                 exactness: fullest.1.exactness,
                 text_bytes: fullest.1.text_bytes,
                 place: Place { session: SessionKey::clone(&fullest.0), event: fullest.1.event.clone() },
@@ -253,7 +252,7 @@ fn before(a: &SharedRow, b: &SharedRow) -> Ordering {
         .cmp(&evidence(b))
         .then_with(|| session_a.cmp(session_b))
         .then_with(|| a.event.cmp(&b.event))
-        .then_with(|| b.output.cmp(&a.output))
+        .then_with(|| b.tokens.output.cmp(&a.tokens.output))
         .then_with(|| format!("{a:?}").cmp(&format!("{b:?}")))
 }
 
@@ -262,10 +261,8 @@ fn before(a: &SharedRow, b: &SharedRow) -> Ordering {
 /// output was seen later. Anything else that differs is not the same answer seen
 /// better, and the counted row keeps its own.
 fn is_fuller(other: &LedgerRow, best: &LedgerRow) -> bool {
-    let prompt = |row: &LedgerRow| {
-        (row.input, row.cache_read, row.cache_write_5m, row.cache_write_1h, row.cache_write_unsplit)
-    };
-    let better = |row: &LedgerRow| (row.exactness == Exactness::Exact, row.output);
+    let prompt = |row: &LedgerRow| Tokens { output: 0, reasoning: 0, web_searches: 0, ..row.tokens };
+    let better = |row: &LedgerRow| (row.exactness == Exactness::Exact, row.tokens.output);
     prompt(other) == prompt(best) && other.model == best.model && better(other) > better(best)
 }
 
@@ -276,7 +273,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn counted_in(counted: &Counted) -> Vec<(String, String, u64)> {
-        counted.rows.iter().map(|c| (c.session.id.clone(), c.row.key.clone(), c.row.output)).collect()
+        counted.rows.iter().map(|c| (c.session.id.clone(), c.row.key.clone(), c.row.tokens.output)).collect()
     }
 
     #[test]
@@ -319,13 +316,13 @@ mod tests {
         let whole = row("a").own(0).event("m:9").at("2026-01-01T00:00:00Z").tokens(10, 900);
         let counted = decide(vec![(session("owner"), cut.clone()), (session("copy"), whole.clone())]);
         let [one] = counted.rows.as_slice() else { panic!() };
-        assert_eq!((one.session.id.as_str(), one.row.output), ("owner", 900));
+        assert_eq!((one.session.id.as_str(), one.row.tokens.output), ("owner", 900));
         assert_eq!(one.row.exactness, Exactness::Exact);
         assert_eq!(one.row.ts, Timestamp::parse("2026-01-01T00:00:00Z"));
         assert_eq!(one.figures_from.as_ref().unwrap().session, session("copy"));
         // Another prompt is not this answer seen better.
         let other = decide(vec![(session("owner"), cut), (session("copy"), whole.tokens(11, 900))]);
-        assert_eq!((other.rows[0].row.output, &other.rows[0].figures_from), (3, &None));
+        assert_eq!((other.rows[0].row.tokens.output, &other.rows[0].figures_from), (3, &None));
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn output(row: &LedgerRow) -> Option<u64> {
         return None;
     }
     let of_text = row.text_bytes.saturating_mul(TOKENS_A_THOUSAND_BYTES) / 1000;
-    Some(of_text.saturating_add(TOKENS_AN_ANSWER).max(row.output))
+    Some(of_text.saturating_add(TOKENS_AN_ANSWER).max(row.tokens.output))
 }
 
 #[cfg(test)]

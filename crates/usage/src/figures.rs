@@ -4,12 +4,11 @@
 //! that is unknown does not make the sum unknown: the sum is then what is known
 //! of it, and says that it is not complete.
 
-use retro_model::{Exactness, LedgerRow};
+use retro_model::{Exactness, LedgerRow, Tokens};
 use serde::{Deserialize, Serialize};
 
 use crate::NanoUsd;
 use crate::cost::{Cost, CostSource};
-use crate::tokens::Tokens;
 
 /// Whose figures a sum of costs is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -69,6 +68,9 @@ pub(crate) struct Sum {
     unknown: bool,
     pub(crate) unpriced_responses: u64,
     pub(crate) unpriced_tokens: u64,
+    /// Those of `unpriced_responses` that have a price, and more tokens than money can be
+    /// counted for.
+    pub(crate) beyond_responses: u64,
 }
 
 impl Sum {
@@ -79,13 +81,13 @@ impl Sum {
         cost: &Cost<'_>,
         estimated: Option<(u64, Option<NanoUsd>)>,
     ) {
-        let tokens = Tokens::of(row);
+        let tokens = row.tokens;
         self.tokens = self.tokens.plus(&tokens);
         self.responses = self.responses.saturating_add(row.calls);
         if row.exactness == Exactness::LowerBound {
             self.lower_bound = self.lower_bound.saturating_add(row.calls);
         }
-        let (output, estimated) = estimated.unwrap_or((row.output, cost.nano));
+        let (output, estimated) = estimated.unwrap_or((tokens.output, cost.nano));
         self.estimated_output = self.estimated_output.saturating_add(output);
         // A sum that would leave the range of money stays, and is not complete.
         let sums = cost.nano.and_then(|nano| {
@@ -104,7 +106,11 @@ impl Sum {
             None if tokens.total() == 0 && tokens.web_searches == 0 => {}
             None => {
                 self.unknown = true;
-                self.unpriced_responses = self.unpriced_responses.saturating_add(row.calls.max(1));
+                let responses = row.calls.max(1);
+                self.unpriced_responses = self.unpriced_responses.saturating_add(responses);
+                if cost.beyond || cost.nano.is_some() {
+                    self.beyond_responses = self.beyond_responses.saturating_add(responses);
+                }
                 self.unpriced_tokens = self.unpriced_tokens.saturating_add(tokens.total());
             }
         }
@@ -120,6 +126,7 @@ impl Sum {
         self.unknown |= other.unknown;
         self.unpriced_responses = self.unpriced_responses.saturating_add(other.unpriced_responses);
         self.unpriced_tokens = self.unpriced_tokens.saturating_add(other.unpriced_tokens);
+        self.beyond_responses = self.beyond_responses.saturating_add(other.beyond_responses);
         let sums = (self.nano.checked_add(other.nano), self.estimated_nano.checked_add(other.estimated_nano));
         match sums {
             (Some(nano), Some(estimated)) => (self.nano, self.estimated_nano) = (nano, estimated),

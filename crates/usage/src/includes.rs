@@ -6,11 +6,10 @@
 //! child: the first that ended after it. It is taken out gross, because what a
 //! child's figure contains is contained in the parent's too.
 
-use retro_model::{LedgerRow, SessionKey, Timestamp};
+use retro_model::{LedgerRow, SessionKey, Timestamp, Tokens};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::count::{CountedRow, Incomplete, of_session};
-use crate::tokens::Tokens;
 
 /// Sets the net row of every row that contains others. `rows` are sorted by session.
 pub(crate) fn subtract(rows: &mut [CountedRow]) -> Vec<Incomplete> {
@@ -88,10 +87,8 @@ fn ends_after(by: &CountedRow, child: &CountedRow) -> bool {
 
 /// The whole without its parts, unless a counter would fall below zero.
 fn without(whole: &LedgerRow, parts: &[&LedgerRow]) -> Option<LedgerRow> {
-    let sum = parts.iter().fold(Tokens::default(), |sum, part| sum.plus(&Tokens::of(part)));
-    let tokens = Tokens::of(whole).minus(&sum)?;
-    let mut net = whole.clone();
-    tokens.put(&mut net);
+    let sum = parts.iter().fold(Tokens::default(), |sum, part| sum.plus(&part.tokens));
+    let mut net = LedgerRow { tokens: whole.tokens.minus(&sum)?, ..whole.clone() };
     net.calls = parts.iter().fold(whole.calls, |calls, part| calls.saturating_sub(part.calls));
     // A cost that not every part reports cannot be taken apart.
     net.reported_cost_nano = parts.iter().fold(whole.reported_cost_nano, |cost, part| {
@@ -121,7 +118,7 @@ mod tests {
 
     fn own(rows: Vec<(SessionKey, LedgerRow)>) -> (Vec<u64>, usize) {
         let counted = decide(rows);
-        (counted.rows.iter().map(|row| row.own_row().input).collect(), counted.incomplete.len())
+        (counted.rows.iter().map(|row| row.own_row().tokens.input).collect(), counted.incomplete.len())
     }
 
     #[test]
@@ -130,7 +127,10 @@ mod tests {
         child.calls = 2;
         let counted = decide(vec![(grok("p"), turn("p", 2, 100, &["c"])), (grok("c"), child)]);
         let parent = &counted.rows[1];
-        assert_eq!((parent.row.input, parent.own_row().input, parent.own_row().output), (100, 70, 70));
+        assert_eq!(
+            (parent.row.tokens.input, parent.own_row().tokens.input, parent.own_row().tokens.output),
+            (100, 70, 70)
+        );
         assert_eq!((parent.own_row().calls, parent.own_row().reported_cost_nano), (2, Some(70)));
         assert!(counted.incomplete.is_empty());
     }

@@ -6,10 +6,10 @@
 //! of the [`Prices`] table. The other modules serve these three.
 //!
 //! ```
-//! use retro_model::{LedgerRow, SessionKey, Thread, Usage};
+//! use retro_model::{LedgerRow, SessionKey, Thread, Tokens, Usage};
 //! use retro_usage::{Prices, Query, decide, report};
 //!
-//! let usage = Usage { input: 1_000, output: 200, ..Usage::default() };
+//! let usage = Usage { tokens: Tokens { input: 1_000, output: 200, ..Tokens::default() }, ..Usage::default() };
 //! let event = "m:7.usage".parse()?;
 //! let mut row = LedgerRow::of("claude:msg_1".into(), event, Thread::main(), &usage);
 //! row.model = Some("claude-sonnet-4-6".into());
@@ -50,7 +50,6 @@ mod switches;
 mod table;
 #[cfg(test)]
 mod testing;
-mod tokens;
 mod unlogged;
 
 pub use answer::{
@@ -70,7 +69,7 @@ pub use names::Resolved;
 pub use own::OwnPrice;
 pub use query::{By, Order, Query, SessionFacts, TokenLimit};
 pub use report::{report, report_cells};
+pub use retro_model::Tokens;
 pub use switches::{REPLAY_PAUSE_MS, Switch, Told, decide_as, prices_as};
 pub use table::{Peak, PriceRow, Prices, Rates, Step, Tier};
-pub use tokens::Tokens;
 pub use unlogged::Unlogged;

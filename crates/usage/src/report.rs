@@ -219,6 +219,7 @@ fn unpriced(groups: &[Group<'_>]) -> Vec<UnpricedModel> {
             model: model.to_owned(),
             responses: sum.unpriced_responses,
             tokens: sum.unpriced_tokens,
+            beyond: sum.beyond_responses,
         })
         .collect()
 }

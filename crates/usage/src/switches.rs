@@ -205,7 +205,7 @@ mod tests {
 
     fn output(rows: &[(&str, LedgerRow, Told)], on: &[Switch]) -> u64 {
         let rows = rows.iter().map(|(id, row, told)| (session(id), row.clone(), *told)).collect();
-        decide_as(rows, on).rows.iter().map(|counted| counted.row.output).sum()
+        decide_as(rows, on).rows.iter().map(|counted| counted.row.tokens.output).sum()
     }
 
     #[test]
@@ -291,7 +291,7 @@ mod tests {
         let prices = prices_as(&Prices::embedded().unwrap(), &[Switch::AssumedCachePrice]);
         let written = |model: &str| {
             let mut row = row("k").model(model).at("2026-11-15T00:00:00Z").tokens(0, 0);
-            row.cache_write_unsplit = 100_000;
+            row.tokens.cache_write_unsplit = 100_000;
             cost(&row, &prices, Mode::Calculate).nano.map(NanoUsd::to_usd)
         };
         assert_eq!(written("gpt-5.5"), Some(0.625));

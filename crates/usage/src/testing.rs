@@ -43,7 +43,7 @@ impl Say for LedgerRow {
     }
 
     fn tokens(mut self, input: u64, output: u64) -> Self {
-        (self.input, self.output) = (input, output);
+        (self.tokens.input, self.tokens.output) = (input, output);
         self
     }
 }

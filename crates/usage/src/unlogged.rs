@@ -11,12 +11,11 @@
 //! first total of the fork is nowhere below the parent's. In doubt this says too
 //! little, never too much.
 
-use retro_model::{EventId, Exactness, LedgerRow, SessionKey, Thread, Usage};
+use retro_model::{EventId, Exactness, LedgerRow, SessionKey, Thread, Tokens, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 use crate::count::{CountedRow, Duplicate, of_session};
-use crate::tokens::Tokens;
 
 /// Use that a session's total knows and its log does not show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -35,7 +34,7 @@ impl Unlogged {
     /// As a row that can be priced: how many requests it was is not known.
     pub(crate) fn as_row(&self) -> LedgerRow {
         let mut row = LedgerRow::of(String::new(), self.event.clone(), Thread::main(), &Usage::default());
-        self.tokens.put(&mut row);
+        row.tokens = self.tokens;
         row.model = Some(self.model.clone());
         row.calls = 0;
         row
@@ -61,7 +60,7 @@ pub(crate) fn derive(
         let by_model = all_totals.entry(session).or_default().entry(row.event.clone()).or_default();
         // Of two figures for one place the larger; a total only grows.
         let figure = by_model.entry(plain(row.model.as_deref())).or_default();
-        let other = Tokens::of(&row);
+        let other = row.tokens;
         if (other.total(), other.output) > (figure.total(), figure.output) {
             *figure = other;
         }
@@ -94,7 +93,7 @@ fn answered<'r>(rows: impl Iterator<Item = &'r CountedRow>) -> ByModel {
     let mut sums = ByModel::new();
     for row in rows.filter(|row| row.row.exactness == Exactness::Exact) {
         let sum = sums.entry(plain(row.row.model.as_deref())).or_default();
-        *sum = sum.plus(&Tokens::of(&row.row));
+        *sum = sum.plus(&row.row.tokens);
     }
     sums
 }

@@ -5,12 +5,14 @@ use retro_model::{Kind, Origin, ToolClass};
 use retro_text::redact_json;
 use serde_json::json;
 
-use super::record::{Chain, clean, fingerprint, pick, words};
+use super::line::{Block, Chain, blocks};
+use super::rule::Rule;
 use super::state::{OpenCall, State};
-use super::user::{Block, blocks};
 use super::{tools, usage};
-use crate::field;
-use crate::{Draft, Json, Out};
+use crate::identity::print_of;
+use crate::json::pick;
+use crate::words::{clean, words};
+use crate::{Draft, Json, Out, field};
 
 /// Model of answers that the program made up itself.
 const SYNTHETIC: &str = "<synthetic>";
@@ -35,7 +37,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     }
     // Sub-agent messages inside progress records repeat what their own file bills.
     if chain.row.is_none()
-        && let Some(draft) = usage::of_line(chain, response, state)
+        && let Some(draft) = usage::of_line(chain, response, state, out)
     {
         out.push(draft);
     } else if blocks.is_empty() {
@@ -78,7 +80,7 @@ fn block_event(chain: &Chain<'_>, block: &Block<'_>, state: &mut State) -> Draft
             if call.class == ToolClass::Subagent
                 && let Some(task) = block.json.get("input").and_then(|input| field::text(input, "prompt"))
             {
-                draft.hint.rule = Some(("call", format!("{:x}", fingerprint(&task.trim()))));
+                draft.hint.look_for(Rule::Starts(print_of(task)));
             }
             state.open(OpenCall {
                 id: call.call_id.clone(),

@@ -6,10 +6,13 @@ use retro_model::{Kind, Origin};
 use retro_text::redact_json;
 use serde_json::json;
 
-use super::record::{Chain, clean, fingerprint, pick, row_name, words};
+use super::line::{Chain, row_name};
 use super::state::State;
 use super::words::{self as said, Words};
 use super::{mapping, notification, user};
+use crate::identity::fingerprint;
+use crate::json::pick;
+use crate::words::{clean, words};
 use crate::{Draft, Json, Out, field};
 
 pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
@@ -79,7 +82,7 @@ fn queued(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>) -> Draft {
             let mut draft = user::person(chain, Piece::Whole, &text);
             draft.hint.row = row;
             draft.event.data = Some(redact_json(json!({ "queued": true })));
-            // It comes in the middle of a turn, so nobody went back to say it.
+            // It comes in the middle of a turn: the user did not go back to say it.
             draft.hint.rule = None;
             draft
         }
@@ -113,7 +116,7 @@ fn model(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>, state: &mut 
 /// The task list, shown to the model again: news only if it changed.
 fn task_list(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>, state: &mut State) -> Draft {
     let list = field::list(attached, "content");
-    let print = fingerprint(&list);
+    let print = fingerprint(&attached["content"]);
     if list.is_empty() || state.task_list == Some(print) {
         return chain.draft(row, Piece::Whole, Kind::Note, Origin::Harness);
     }

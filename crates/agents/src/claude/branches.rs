@@ -10,7 +10,7 @@ use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, Origin, Part as Piece, Thread};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::settle::key;
+use super::rule::Rule;
 use super::threads::StartedBy;
 use crate::{Draft, Hint};
 
@@ -44,7 +44,7 @@ pub(super) fn find_rewinds(drafts: &mut Vec<Draft>, started_by: &StartedBy) {
         if matches!(draft.event.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall) {
             tree.answer(node);
         }
-        if !draft.hint.fold_only && key(draft, "prompt").is_some() && tree.nodes[node].turned {
+        if !draft.hint.fold_only && draft.hint.rule() == Some(&Rule::Prompt) && tree.nodes[node].turned {
             tree.nodes[node].rewinds = true;
             rewound.push(at);
         }
@@ -157,7 +157,7 @@ impl Tree {
             let goes_on = branches.iter().find(|branch| path.contains(*branch)).or(branches.first()).copied();
             dead.extend(branches.into_iter().filter(|branch| Some(*branch) != goes_on));
         }
-        // A record stands behind the one it hangs on, so one pass reaches all below.
+        // A record comes after the one it hangs on, so one pass reaches all below.
         for (node, above) in self.nodes.iter().map(|node| node.above).enumerate() {
             if above.is_some_and(|above| dead.contains(&above)) {
                 dead.insert(node);

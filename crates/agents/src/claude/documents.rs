@@ -2,7 +2,10 @@
 
 use retro_model::{Kind, Origin, Part as Piece, TitleRank};
 
-use super::record::{fingerprint, id, pick, words};
+use super::rule::Rule;
+use crate::identity::fingerprint;
+use crate::json::pick;
+use crate::words::{id, words};
 use crate::{Json, Out, Record, field};
 
 /// Reads the document that is the source `key`.
@@ -43,6 +46,6 @@ fn meta(agent: &str, record: &Record<'_>, out: &mut Out) {
     draft.event.data = pick(record.json, &["agentType", "description", "model", "requestShape", "finished"]);
     draft.hint.identity = Some(format!("subagent:{agent}"));
     let call = record.json.get("toolUseId").and_then(Json::as_str).unwrap_or_default();
-    draft.hint.rule = Some(("subagent", call.to_owned()));
+    draft.hint.look_for(Rule::Subagent(call.to_owned()));
     out.push(draft);
 }

@@ -1,70 +1,47 @@
-//! Where and how the program runs: told at the first record of a file, and
+//! Where and how the program runs: an event at the first record of a file, and
 //! again when it changes.
 //!
-//! Folder, branch, version and entry point stand on every chain record. One
-//! session may see several of each: `cd`, worktrees, a resume by a newer version.
+//! Folder, branch, version and entry point are in every chain record. One session
+//! may see several of each: `cd`, worktrees, a resume by a newer version.
 
 use retro_model::{Kind, Origin, Part as Piece};
 use retro_text::{redact, redact_json};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::record::{Chain, SIDE_CHAIN, clean};
+use super::line::{Chain, SIDE_CHAIN};
 use super::side;
-use super::state::State;
+use super::state::{Ground, State};
+use crate::words::clean;
 use crate::{Out, field};
-
-/// What was told last, without secrets.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Ground {
-    pub cwd: Option<String>,
-    pub branch: Option<String>,
-    pub version: Option<String>,
-    pub entrypoint: Option<String>,
-}
-
-impl Ground {
-    /// Whether the record tells nothing else. Nearly all of them do not.
-    fn is_still(&self, chain: &Chain<'_>) -> bool {
-        let told = [
-            ("cwd", &self.cwd),
-            ("gitBranch", &self.branch),
-            ("version", &self.version),
-            ("entrypoint", &self.entrypoint),
-        ];
-        told.into_iter().all(|(name, before)| {
-            field::some(chain.json, name).is_none_or(|now| before.as_deref() == Some(now))
-        })
-    }
-}
 
 pub(super) fn see(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     side::link(chain.json.get("forkedFrom").and_then(|from| field::some(from, "sessionId")), out);
     if chain.thread.as_str() == SIDE_CHAIN {
         return;
     }
-    if state.ground.as_ref().is_some_and(|ground| ground.is_still(chain)) {
+    if state.ground.as_ref().is_some_and(|ground| is_still(ground, chain)) {
         return;
     }
     let is_first = state.ground.is_none();
     let before = state.ground.take().unwrap_or_default();
-    let told = |name: &str, before: &Option<String>| match field::some(chain.json, name) {
+    let newest = |name: &str, before: &Option<String>| match field::some(chain.json, name) {
         Some(now) if before.as_deref() != Some(now) => Some(clean(now)),
         _ => before.clone(),
     };
     let now = Ground {
-        cwd: told("cwd", &before.cwd),
-        branch: told("gitBranch", &before.branch),
-        version: told("version", &before.version),
-        entrypoint: told("entrypoint", &before.entrypoint),
+        cwd: newest("cwd", &before.cwd),
+        branch: newest("gitBranch", &before.branch),
+        version: newest("version", &before.version),
+        entrypoint: newest("entrypoint", &before.entrypoint),
     };
     state.ground = Some(now.clone());
     if now == before && !is_first {
         return;
     }
-    let mut draft = match is_first {
-        true => chain.draft("session", Piece::Tag("session"), Kind::Session, Origin::Harness),
-        false => chain.draft("session/changed", Piece::Tag("note"), Kind::Note, Origin::Harness),
+    let mut draft = if is_first {
+        chain.draft("session", Piece::Tag("session"), Kind::Session, Origin::Harness)
+    } else {
+        chain.draft("session/changed", Piece::Tag("note"), Kind::Note, Origin::Harness)
     };
     if is_first {
         // A rewritten log begins at another record, and is the same session.
@@ -86,4 +63,17 @@ pub(super) fn see(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
         out.facts.entrypoint = Some((chain.record.address.clone(), entrypoint));
     }
     out.push(draft);
+}
+
+/// Whether the record says nothing new. Nearly all of them do not.
+fn is_still(ground: &Ground, chain: &Chain<'_>) -> bool {
+    let known = [
+        ("cwd", &ground.cwd),
+        ("gitBranch", &ground.branch),
+        ("version", &ground.version),
+        ("entrypoint", &ground.entrypoint),
+    ];
+    known
+        .into_iter()
+        .all(|(name, before)| field::some(chain.json, name).is_none_or(|now| before.as_deref() == Some(now)))
 }

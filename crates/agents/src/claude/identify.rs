@@ -1,6 +1,6 @@
-//! Whose file this is, when only its contents tell.
+//! Whose file this is, when only its contents say so.
 //!
-//! Asked for three kinds of files: sub-agent logs of 2.0.x that lie beside the
+//! Asked for three kinds of files: sub-agent logs of 2.0.x that are beside the
 //! main logs; small main logs, which may be no session at all (2.0.42 leaves
 //! empty ones behind, 1.0.117 some with only a `summary`); and whatever a user
 //! points at.

@@ -1,10 +1,10 @@
 //! Claude Code.
 //!
 //! The way through this folder: `discover` finds the files and `identify` looks
-//! into those whose name does not tell; `record` takes each record apart, with a
-//! file for each family (`user`, `assistant`, `system`, `attachment`, `progress`,
-//! `side`, `documents`; `ground` for what they share); `settle` folds what came of them. What the records mean
-//! is one table, `mapping`. `writer` goes the other way and writes a script as
+//! into those whose name does not say enough; `record` hands each record, as `line`
+//! reads it, to the file of its family (`user`, `assistant`, `system`, `attachment`,
+//! `progress`, `side`, `documents`; `ground` for what they share); `settle` folds what
+//! came of them, by the rules in `rule`. What the records mean is one table, `mapping`. `writer` goes the other way and writes a script as
 //! the program would.
 //!
 //! Nobody promises this format: it shifts from one patch version to the next, and
@@ -18,12 +18,14 @@ mod discover;
 mod documents;
 mod ground;
 mod identify;
+mod line;
 mod mapping;
 mod notification;
 mod outcome;
 mod progress;
 mod record;
 mod result;
+mod rule;
 mod settle;
 mod side;
 mod state;
@@ -39,7 +41,7 @@ use retro_model::{SessionKey, SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
 
 use crate::script::Script;
-use crate::{Agent, Deletion, Draft, Format, Kindred, Parse, Part, Places, Row, Sight};
+use crate::{Agent, Deletion, Draft, Format, Kindred, Parse, Part, Places, Row, Sight, command};
 
 /// Claude Code, the command line program, its desktop app and its editor extensions.
 pub(crate) struct Claude;
@@ -62,7 +64,7 @@ impl Agent for Claude {
     }
 
     fn parser_version(&self) -> u32 {
-        1
+        2
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {
@@ -86,7 +88,8 @@ impl Agent for Claude {
     }
 
     fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String> {
-        resume(session_id, cwd)
+        // It finds a session only from its own folder.
+        command::resume("claude --resume", session_id, cwd)
     }
 
     fn deletion(&self) -> Option<Deletion> {
@@ -107,45 +110,5 @@ impl Agent for Claude {
 
     fn forks(&self) -> &'static [&'static str] {
         writer::WAYS
-    }
-}
-
-/// The command that takes a session up again. It finds a session only from its
-/// own folder.
-fn resume(session_id: &str, cwd: Option<&str>) -> Option<String> {
-    let unfit = |text: &str| text.is_empty() || text.chars().any(char::is_control);
-    if unfit(session_id) || session_id.starts_with('-') || cwd.is_some_and(unfit) {
-        return None;
-    }
-    let resume = format!("claude --resume {}", quoted(session_id));
-    Some(match cwd {
-        Some(cwd) if cwd.starts_with('-') => format!("cd -- {} && {resume}", quoted(cwd)),
-        Some(cwd) => format!("cd {} && {resume}", quoted(cwd)),
-        None => resume,
-    })
-}
-
-/// A word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    let plain = |byte: u8| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-' | b'+' | b'@' | b':')
-    };
-    if word.bytes().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn resuming_goes_to_the_folder_first() {
-        assert_eq!(resume("a1-b2", None).unwrap(), "claude --resume a1-b2");
-        assert_eq!(
-            resume("a1", Some("/w/it's here")).unwrap(),
-            r"cd '/w/it'\''s here' && claude --resume a1"
-        );
-        assert_eq!(resume("a;rm", Some("-x")).unwrap(), "cd -- -x && claude --resume 'a;rm'");
-        assert_eq!(resume("a\nb", None), None);
-        assert_eq!(resume("--help", None), None);
     }
 }

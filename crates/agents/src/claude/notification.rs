@@ -6,9 +6,11 @@ use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
 use retro_text::redact_json;
 use serde_json::json;
 
-use super::record::{Chain, id, words};
+use super::line::Chain;
+use super::rule::Rule;
 use super::words::tag;
 use crate::Draft;
+use crate::words::{id, words};
 
 pub(super) fn read(chain: &Chain<'_>, row: &'static str, piece: Piece, text: &str) -> Draft {
     let status = tag(text, "status").unwrap_or_default();
@@ -41,11 +43,13 @@ pub(super) fn read(chain: &Chain<'_>, row: &'static str, piece: Piece, text: &st
         "status": status,
         "summary": summary,
         "task_id": tag(text, "task-id"),
-        "call_id": call,
+        "call_id": &call,
         "output_file": tag(text, "output-file"),
     })));
     draft.hint.opens_turn = true;
-    draft.hint.rule = Some(("ended", format!("{} {call}", outcome_word(outcome))));
+    if !call.is_empty() {
+        draft.hint.look_for(Rule::Ended { call, outcome });
+    }
     draft
 }
 
@@ -67,25 +71,6 @@ fn exit_code(summary: &str) -> Option<i64> {
     rest.split(|c: char| c != '-' && !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-fn outcome_word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Ok => "ok",
-        Outcome::Failed => "failed",
-        Outcome::Denied => "denied",
-        Outcome::Interrupted => "interrupted",
-        Outcome::Unknown => "unknown",
-    }
-}
-
-/// The outcome and the call in the hint of a notification.
-pub(super) fn ended(hint: &str) -> Option<(Outcome, &str)> {
-    let (word, call) = hint.split_once(' ')?;
-    let outcome = [Outcome::Ok, Outcome::Failed, Outcome::Denied, Outcome::Interrupted, Outcome::Unknown]
-        .into_iter()
-        .find(|outcome| outcome_word(*outcome) == word)?;
-    (!call.is_empty()).then_some((outcome, call))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,7 +85,5 @@ mod tests {
         assert_eq!(outcome("killed", "Background command \"x\" was stopped"), Outcome::Interrupted);
         assert_eq!(outcome("completed", "Agent \"x\" finished"), Outcome::Ok);
         assert_eq!(outcome("", ""), Outcome::Unknown);
-        assert_eq!(ended("failed call-1"), Some((Outcome::Failed, "call-1")));
-        assert_eq!(ended("failed "), None);
     }
 }

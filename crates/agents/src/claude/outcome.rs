@@ -22,12 +22,12 @@ pub(super) struct Ending<'t> {
 /// A call was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal<'t> {
-    /// A person said no; otherwise a rule, a hook, or nobody was there to ask.
+    /// A person said no; otherwise a rule, a hook, or no person was there to ask.
     pub by_person: bool,
     /// What the person wrote along with it.
     pub words: Option<&'t str>,
-    /// The same text also stands where a running call was cut off; a marker that
-    /// follows tells. With it, whether this version writes the marker in full.
+    /// The same text is also there where a running call was cut off; a marker that
+    /// follows says so. With it, whether this version writes the marker in full.
     pub may_be_cut: Option<bool>,
 }
 
@@ -40,7 +40,7 @@ const BY_PERSON: &[&str] = &[
 
 /// Whether the text is the program's for a call that was refused without a person.
 fn refused_by_rule(text: &str) -> bool {
-    // "to use Bash with command …", in 1.0.117 also "to read /path …"; "auto-denied" where nobody can be asked.
+    // "to use Bash with command …", in 1.0.117 also "to read /path …"; "auto-denied" where no person can be asked.
     (text.starts_with("Permission to ") && text.contains("denied"))
         || text.starts_with("Claude requested permissions to ")
         || (text.starts_with("PreToolUse:") && text.contains(" hook error"))

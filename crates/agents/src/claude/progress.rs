@@ -6,7 +6,8 @@
 
 use retro_model::{Kind, Origin, Part as Piece, Thread};
 
-use super::record::{Chain, row_name};
+use super::line::{Chain, row_name};
+use super::rule::Rule;
 use super::state::State;
 use super::{assistant, user};
 use crate::{Json, Out, field};
@@ -47,7 +48,7 @@ fn agent(chain: &Chain<'_>, data: &Json<'_>, state: &mut State, out: &mut Out) {
     }
     let call = field::some(chain.json, "parentToolUseID").unwrap_or_default();
     for draft in out.drafts.iter_mut().skip(before) {
-        draft.hint.rule = Some(("progress", call.to_owned()));
+        draft.hint.look_for(Rule::Progress(call.to_owned()));
         // The file of the agent, if there is one, has the same uuids.
         if let Some(identity) = &mut draft.hint.identity {
             identity.insert_str(0, "progress:");

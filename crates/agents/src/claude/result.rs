@@ -5,13 +5,14 @@ use retro_text::redact_json;
 use serde_json::json;
 use std::borrow::Cow;
 
+use super::line::{Block, Chain};
 use super::outcome::{self, Ending};
-use super::record::{Chain, clean, id, pick, words};
+use super::rule::Rule;
 use super::state::State;
 use super::tools;
-use super::user::Block;
-use crate::Out;
-use crate::{Json, field};
+use crate::json::pick;
+use crate::words::{clean, id, words};
+use crate::{Json, Out, field};
 
 /// Fields of `toolUseResult` that no other field of the event has.
 const FACTS: &[&str] = &[
@@ -57,10 +58,10 @@ pub(super) fn read(chain: &Chain<'_>, block: &Block<'_>, state: &mut State, out:
     draft.event.data = pick(facts, FACTS);
     draft.event.text = words(text);
     if outcome::is_background(facts) {
-        draft.hint.rule = Some(("background", call_id.clone()));
+        draft.hint.look_for(Rule::Background(call_id.clone()));
     }
     if let Some(may_be_cut) = refusal.as_ref().and_then(|refusal| refusal.may_be_cut) {
-        draft.hint.rule = Some(("refused", if may_be_cut { "flagged" } else { "" }.to_owned()));
+        draft.hint.look_for(Rule::Refused { flagged: may_be_cut });
     }
     out.push(draft);
 
@@ -75,7 +76,7 @@ pub(super) fn read(chain: &Chain<'_>, block: &Block<'_>, state: &mut State, out:
             "decision": chain.json.get("permissionDecision"),
         })));
         if let Some(may_be_cut) = refusal.may_be_cut {
-            denial.hint.rule = Some(("refused", if may_be_cut { "flagged" } else { "" }.to_owned()));
+            denial.hint.look_for(Rule::Refused { flagged: may_be_cut });
         }
         chain.derive(denial, out);
     }
@@ -152,7 +153,7 @@ fn subagent(chain: &Chain<'_>, facts: &Json<'_>, tool: Option<&str>, call_id: &s
         facts,
         &["agentType", "description", "status", "resolvedModel", "totalToolUseCount", "outputFile"],
     );
-    draft.hint.rule = Some(("subagent", call_id.to_owned()));
+    draft.hint.look_for(Rule::Subagent(call_id.to_owned()));
     chain.derive(draft, out);
 }
 

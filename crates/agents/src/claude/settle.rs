@@ -8,7 +8,8 @@
 use hashbrown::HashMap;
 use retro_model::{Outcome, Thread};
 
-use super::{branches, notification, progress, threads, usage};
+use super::rule::{Rule, Stop};
+use super::{branches, progress, threads, usage};
 use crate::Draft;
 use crate::fold::{link_parents, merge_repeats, number_turns};
 
@@ -27,8 +28,7 @@ pub(super) fn settle(drafts: &mut Vec<Draft>) {
     number_turns(drafts);
 }
 
-/// Side records have no id: equal ones are told apart by which of them it is.
-/// So the fifth equal line of a rewritten log is the fifth of the log before it.
+/// Side records have no id: equal ones are distinguished by their order. The fifth equal line of a rewritten log is the fifth of the log before it.
 fn number_occurrences(drafts: &mut [Draft]) {
     let mut seen: HashMap<(String, u32, String), u64> = HashMap::new();
     for draft in drafts {
@@ -62,17 +62,23 @@ fn join_summaries(drafts: &mut [Draft]) {
     let joined: hashbrown::HashSet<String> = drafts
         .iter()
         .filter(|draft| !draft.hint.fold_only)
-        .filter_map(|draft| key(draft, "summary").map(str::to_owned))
+        .filter_map(|draft| match draft.hint.rule() {
+            Some(Rule::Summary(uuid)) => Some(uuid.clone()),
+            _ => None,
+        })
         .collect();
     for draft in drafts {
-        draft.hint.fold_only |= key(draft, "boundary").is_some_and(|uuid| joined.contains(uuid));
+        if let Some(Rule::Boundary(uuid)) = draft.hint.rule() {
+            draft.hint.fold_only |= joined.contains(uuid);
+        }
     }
 }
 
 /// A result says "rejected" both when the user refused a call and when they cut
-/// off one that ran; the marker behind it tells which.
+/// off one that ran; the marker behind it says which.
 fn stop_calls(drafts: &mut [Draft]) {
-    if drafts.iter().all(|draft| key(draft, "refused").is_none() && key(draft, "stopped").is_none()) {
+    let is_known = |draft: &Draft| matches!(draft.hint.rule(), Some(Rule::Refused { .. } | Rule::Stopped(_)));
+    if !drafts.iter().any(is_known) {
         return;
     }
     let mut refused: HashMap<Thread, Vec<usize>> = HashMap::new();
@@ -82,12 +88,9 @@ fn stop_calls(drafts: &mut [Draft]) {
             continue;
         }
         let waiting = refused.entry(draft.event.thread.clone()).or_default();
-        if key(draft, "refused").is_some() {
-            waiting.push(at);
-            continue;
-        }
-        match key(draft, "stopped") {
-            Some("cut") => {
+        match draft.hint.rule() {
+            Some(Rule::Refused { .. }) => waiting.push(at),
+            Some(Rule::Stopped(Stop::Cut)) => {
                 for stopped in std::mem::take(waiting) {
                     match &mut drafts[stopped].event.result {
                         Some(result) => result.outcome = Outcome::Interrupted,
@@ -95,8 +98,8 @@ fn stop_calls(drafts: &mut [Draft]) {
                     }
                 }
             }
-            Some("refused") => {
-                let flagged = |at: &usize| key(&drafts[*at], "refused") == Some("flagged");
+            Some(Rule::Stopped(Stop::Refused)) => {
+                let flagged = |at: &usize| drafts[*at].hint.rule() == Some(&Rule::Refused { flagged: true });
                 let only_refused = waiting.iter().any(flagged);
                 waiting.clear();
                 drafts[at].hint.fold_only = only_refused;
@@ -111,24 +114,16 @@ fn stop_calls(drafts: &mut [Draft]) {
 fn end_background_calls(drafts: &mut [Draft]) {
     let mut ends: HashMap<String, (Outcome, Option<i64>)> = HashMap::new();
     for draft in drafts.iter().filter(|draft| !draft.hint.fold_only) {
-        if let Some((outcome, call)) = key(draft, "ended").and_then(notification::ended) {
+        if let Some(Rule::Ended { call, outcome }) = draft.hint.rule() {
             let exit_code = draft.event.result.as_ref().and_then(|result| result.exit_code);
-            ends.insert(call.to_owned(), (outcome, exit_code));
+            ends.insert(call.clone(), (*outcome, exit_code));
         }
     }
     for draft in drafts {
-        let end = key(draft, "background").and_then(|call| ends.get(call)).copied();
-        if let (Some((outcome, exit_code)), Some(result)) = (end, &mut draft.event.result) {
-            result.outcome = outcome;
-            result.exit_code = exit_code;
+        let Some(Rule::Background(call)) = draft.hint.rule() else { continue };
+        if let (Some((outcome, exit_code)), Some(result)) = (ends.get(call), &mut draft.event.result) {
+            result.outcome = *outcome;
+            result.exit_code = *exit_code;
         }
-    }
-}
-
-/// What a draft's hint says under a rule.
-pub(super) fn key<'d>(draft: &'d Draft, rule: &str) -> Option<&'d str> {
-    match &draft.hint.rule {
-        Some((name, key)) if *name == rule => Some(key),
-        _ => None,
     }
 }

@@ -1,12 +1,15 @@
 //! Side records: everything without a uuid. State of the program, mostly
-//! repeated, and a few facts about the session that stand nowhere else.
+//! repeated, and a few facts about the session that are nowhere else.
 
 use retro_model::{Kind, Link, LinkKind, Origin, Part as Piece, Thread, TitleRank};
 use retro_text::redact;
 
-use super::record::{clean, fingerprint, id, pick, unknown, words};
+use super::line::unknown;
 use super::state::State;
 use super::{mapping, usage};
+use crate::identity::fingerprint;
+use crate::json::pick;
+use crate::words::{clean, id, words};
 use crate::{Json, Out, Record, field};
 
 pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut State, out: &mut Out) {

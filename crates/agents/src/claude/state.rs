@@ -8,7 +8,7 @@ use retro_model::{Edit, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ground::Ground;
+use crate::words::id as clean_id;
 
 /// Calls that may wait for their result at one time. A result that comes after
 /// so many others is joined by its id all the same; only its tool's name is lost.
@@ -22,7 +22,7 @@ const REQUESTS_MAX: usize = 32;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct State {
-    /// Where and how the program runs, once a record told it.
+    /// Where and how the program runs, once a record said so.
     pub ground: Option<Ground>,
     /// The model that answered last.
     pub model: Option<String>,
@@ -32,10 +32,19 @@ pub(super) struct State {
     requests: Vec<String>,
     /// Time of the first `queue-operation`.
     pub first_queued: Option<Timestamp>,
-    /// What the last compaction boundary told, until its summary comes.
+    /// What the last compaction boundary said, until its summary comes.
     pub boundary: Option<Boundary>,
     /// Fingerprint of the task list that was shown last.
     pub task_list: Option<u64>,
+}
+
+/// Where and how the program runs, as said last, without secrets.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Ground {
+    pub cwd: Option<String>,
+    pub branch: Option<String>,
+    pub version: Option<String>,
+    pub entrypoint: Option<String>,
 }
 
 /// A call that has no result yet.
@@ -56,16 +65,6 @@ pub(super) struct Boundary {
 }
 
 impl State {
-    /// Reads what [`State::save`] wrote; anything else is a fresh start.
-    pub(super) fn load(bytes: Option<&[u8]>) -> State {
-        bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
-    }
-
-    /// Everything, as bytes.
-    pub(super) fn save(&self) -> Vec<u8> {
-        serde_json::to_vec(self).unwrap_or_default()
-    }
-
     /// A call was made.
     pub(super) fn open(&mut self, call: OpenCall) {
         if self.calls.len() >= CALLS_MAX {
@@ -85,12 +84,12 @@ impl State {
         if self.requests.len() >= REQUESTS_MAX {
             self.requests.remove(0);
         }
-        self.requests.push(super::record::id(id));
+        self.requests.push(clean_id(id));
     }
 
     /// Whether this file sent the request lately.
     pub(super) fn requested(&self, id: &str) -> bool {
-        let id = super::record::id(id);
+        let id = clean_id(id);
         self.requests.contains(&id)
     }
 }
@@ -98,6 +97,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::save as saved;
 
     #[test]
     fn it_stays_small_whatever_comes() {
@@ -107,17 +107,9 @@ mod tests {
             state.request(&id);
             state.open(OpenCall { id, name: "Bash".into(), edits: Vec::new() });
         }
-        assert!(state.save().len() < 32 * 1024);
+        assert!(saved(&state).len() < 32 * 1024);
         assert!(state.close("call-0").is_none());
         assert_eq!(state.close("call-9999").unwrap().name, "Bash");
         assert!(state.requested("call-9999") && !state.requested("call-0"));
-    }
-
-    #[test]
-    fn a_state_that_cannot_be_read_is_a_fresh_start() {
-        assert_eq!(State::load(Some(b"not json")), State::default());
-        let mut state = State::default();
-        state.request("r1");
-        assert_eq!(State::load(Some(&state.save())), state);
     }
 }

@@ -5,9 +5,12 @@ use retro_model::{Kind, Origin};
 use retro_text::{Redacted, redact_json};
 use serde_json::json;
 
-use super::record::{Chain, clean, pick, row_name, words};
+use super::line::{Chain, row_name};
+use super::rule::Rule;
 use super::state::{Boundary, State};
 use super::words::tag;
+use crate::json::pick;
+use crate::words::{clean, id, words};
 use crate::{Draft, Json, Out, field};
 
 pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
@@ -58,7 +61,7 @@ fn boundary(chain: &Chain<'_>, row: &'static str, state: &mut State) -> Draft {
     {
         let facts = draft.event.data.clone().map(Redacted::into_inner).unwrap_or_default();
         state.boundary = Some(Boundary { uuid: uuid.to_owned(), facts });
-        draft.hint.rule = Some(("boundary", uuid.to_owned()));
+        draft.hint.look_for(Rule::Boundary(uuid.to_owned()));
     }
     draft
 }
@@ -71,7 +74,7 @@ fn error(chain: &Chain<'_>, row: &'static str) -> Draft {
         .or_else(|| field::some(chain.json, "content"));
     let mut draft = chain.draft(row, Piece::Whole, Kind::Error, Origin::Harness);
     draft.event.text = text.and_then(words);
-    draft.event.native.request_id = field::some(error, "requestId").map(super::record::id);
+    draft.event.native.request_id = field::some(error, "requestId").map(id);
     draft.event.data = pick(chain.json, &["retryAttempt", "maxRetries", "retryInMs", "source"]).map(|data| {
         let mut data = data.into_inner();
         if let (Some(fields), Some(status)) = (data.as_object_mut(), error.get("status")) {

@@ -5,8 +5,8 @@ use hashbrown::HashMap;
 use retro_model::{Event, EventId, Kind, Thread};
 use std::collections::{BTreeMap, VecDeque};
 
-use super::record::SIDE_CHAIN;
-use super::settle::key;
+use super::line::SIDE_CHAIN;
+use super::rule::Rule;
 use crate::Draft;
 
 /// The call that started each thread.
@@ -24,7 +24,7 @@ pub(super) struct Call {
 /// 1.0.x writes sub-agents into the main log, flagged but without an id: a
 /// thread is what hangs on one root, and the root's uuid names it.
 pub(super) fn name_side_chains(drafts: &mut [Draft]) {
-    // A record stands behind the one it hangs on, so one pass finds all roots.
+    // A record comes after the one it hangs on, so one pass finds all roots.
     let mut roots: HashMap<String, String> = HashMap::new();
     for draft in drafts.iter_mut().filter(|draft| draft.event.thread.as_str() == SIDE_CHAIN) {
         let Some(uuid) = draft.event.native.uuid.clone() else { continue };
@@ -39,28 +39,28 @@ pub(super) fn name_side_chains(drafts: &mut [Draft]) {
 /// those of the call). Fills `child` on both.
 pub(super) fn link_calls(drafts: &mut [Draft]) -> StartedBy {
     let mut calls: HashMap<String, usize> = HashMap::new();
-    let mut by_task: HashMap<String, VecDeque<usize>> = HashMap::new();
+    let mut by_task: HashMap<u64, VecDeque<usize>> = HashMap::new();
     for (at, draft) in drafts.iter().enumerate().filter(|(_, draft)| !draft.hint.fold_only) {
         let Some(call) = &draft.event.tool else { continue };
         calls.entry(call.call_id.clone()).or_insert(at);
-        if let Some(task) = key(draft, "call") {
-            by_task.entry(task.to_owned()).or_default().push_back(at);
+        if let Some(Rule::Starts(task)) = draft.hint.rule() {
+            by_task.entry(*task).or_default().push_back(at);
         }
     }
     let mut started_by: BTreeMap<Thread, usize> = BTreeMap::new();
     for draft in drafts.iter() {
-        let (Some(call), thread) = (match key(draft, "progress") {
-            Some(call) => (Some(call), Some(draft.event.thread.clone())),
-            None => (key(draft, "subagent"), draft.event.child.as_deref().map(Thread::sub)),
-        }) else {
-            continue;
+        let (call, thread) = match draft.hint.rule() {
+            Some(Rule::Progress(call)) => (call, Some(draft.event.thread.clone())),
+            Some(Rule::Subagent(call)) => (call, draft.event.child.as_deref().map(Thread::sub)),
+            _ => continue,
         };
         if let (Some(&at), Some(thread)) = (calls.get(call), thread) {
             started_by.entry(thread).or_insert(at);
         }
     }
     for draft in drafts.iter().filter(|draft| !draft.hint.fold_only && draft.hint.hangs_on.is_none()) {
-        if let (Some(task), false) = (key(draft, "task"), started_by.contains_key(&draft.event.thread))
+        if let Some(Rule::Task(task)) = draft.hint.rule()
+            && !started_by.contains_key(&draft.event.thread)
             && let Some(at) = by_task.get_mut(task).and_then(VecDeque::pop_front)
         {
             started_by.insert(draft.event.thread.clone(), at);
@@ -76,8 +76,8 @@ pub(super) fn link_calls(drafts: &mut [Draft]) -> StartedBy {
         }
     }
     for draft in drafts.iter_mut().filter(|draft| draft.event.kind == Kind::Subagent) {
-        if draft.event.child.is_none() {
-            draft.event.child = key(draft, "subagent").and_then(|call| children.get(call)).cloned();
+        if let (None, Some(Rule::Subagent(call))) = (&draft.event.child, draft.hint.rule()) {
+            draft.event.child = children.get(call).cloned();
         }
     }
     let call = |event: &Event| Call {

@@ -3,7 +3,8 @@
 use retro_model::{Access, Edit, EditKind, PathUse, ToolCall, ToolClass};
 use retro_text::{redact, redact_owned};
 
-use super::record::{clean, id};
+use crate::command::one_line;
+use crate::words::{clean, id};
 use crate::{Json, field};
 
 /// The kind of work a tool does, by its name.
@@ -24,7 +25,7 @@ pub(super) fn class(name: &str) -> ToolClass {
     }
 }
 
-/// A `tool_use` block as a call. `cwd` is where the program stood.
+/// A `tool_use` block as a call. `cwd` is the program's folder.
 pub(super) fn call(block: &Json<'_>, cwd: Option<&str>) -> ToolCall {
     let name = field::text(block, "name").unwrap_or_default();
     let input = block.get("input").unwrap_or(&Json::Null);
@@ -43,26 +44,6 @@ pub(super) fn call(block: &Json<'_>, cwd: Option<&str>) -> ToolCall {
     }
 }
 
-/// A command on one line: continued lines are joined, others become `; `.
-fn one_line(command: &str) -> String {
-    let mut line = String::with_capacity(command.len());
-    let mut joined = true;
-    for part in command.lines() {
-        let (text, continues) = match part.trim_end().strip_suffix('\\') {
-            Some(text) => (text.trim(), true),
-            None => (part.trim(), false),
-        };
-        if !text.is_empty() {
-            if !line.is_empty() {
-                line.push_str(if joined { " " } else { "; " });
-            }
-            line.push_str(text);
-            joined = continues;
-        }
-    }
-    line
-}
-
 /// The paths a call names.
 fn paths(name: &str, input: &Json<'_>) -> Vec<PathUse> {
     let (field_name, access) = match name {
@@ -76,7 +57,7 @@ fn paths(name: &str, input: &Json<'_>) -> Vec<PathUse> {
     field::some(input, field_name).map(|path| PathUse { path: redact(path), access }).into_iter().collect()
 }
 
-/// What a call asks to change. The result tells what was changed.
+/// What a call asks to change. The result says what was changed.
 fn edits(name: &str, input: &Json<'_>) -> Vec<Edit> {
     let edit = |path: &str, kind, added, removed| Edit { path: redact(path), to: None, kind, added, removed };
     match name {
@@ -88,7 +69,7 @@ fn edits(name: &str, input: &Json<'_>) -> Vec<Edit> {
             };
             let creates = parts.iter().any(|part| field::text(part, "old_string") == Some(""));
             let kind = if creates { EditKind::Create } else { EditKind::Update };
-            // How often a text stands in the file is not in the call.
+            // How often the text occurs in the file is not in the call.
             let counts = match parts.iter().any(|part| field::is(part, "replace_all")) {
                 true => None,
                 false => Some(
@@ -171,13 +152,6 @@ fn told_kind(text: &str, asked: EditKind) -> EditKind {
 mod tests {
     use super::*;
     use crate::json::json_tree as json;
-
-    #[test]
-    fn a_command_is_one_line() {
-        assert_eq!(one_line("cargo test \\\n  --all\n\n  echo done\n"), "cargo test --all; echo done");
-        assert_eq!(one_line(" ls "), "ls");
-        assert_eq!(one_line(""), "");
-    }
 
     #[test]
     fn a_call_names_its_paths_and_edits() {

@@ -5,14 +5,17 @@
 //! line gives a draft with the same identity, and settling keeps the first of
 //! them with the counters of the best.
 
-use retro_model::{Exactness, Kind, Origin, Part as Piece, Thread, Usage};
+use retro_model::{Exactness, Kind, Origin, Part as Piece, Thread, Tokens, Usage};
 use retro_text::redact_json;
 use serde_json::json;
 
-use super::record::{Chain, clean, fingerprint, id};
+use super::line::Chain;
+use super::rule::Rule;
 use super::state::State;
-use crate::field;
-use crate::{Draft, Json, Out, Record};
+use crate::counters::{Counted, Counters};
+use crate::identity::fingerprint;
+use crate::words::{clean, id};
+use crate::{Draft, Json, Out, Record, field};
 
 /// How sure a file can be that a response is its own and not a copy of another
 /// file's. Larger is surer.
@@ -38,8 +41,13 @@ pub(super) fn response(chain: &Chain<'_>) -> Option<String> {
     Some(["claude:", &key].concat())
 }
 
-/// The tokens that one line of a [`response`] tells, if it tells any.
-pub(super) fn of_line(chain: &Chain<'_>, response: Option<String>, state: &State) -> Option<Draft> {
+/// The tokens that one line of a [`response`] has, if it has any.
+pub(super) fn of_line(
+    chain: &Chain<'_>,
+    response: Option<String>,
+    state: &State,
+    out: &mut Out,
+) -> Option<Draft> {
     let message = chain.json.get("message")?;
     let counters = message.get("usage").filter(|counters| counters.is_object())?;
     let response = response?;
@@ -51,44 +59,42 @@ pub(super) fn of_line(chain: &Chain<'_>, response: Option<String>, state: &State
         Some(known) if known == model => known.clone(),
         _ => clean(model),
     });
-    draft.event.usage = Some(Box::new(Usage {
+    let mut counted = counted(counters);
+    if !counted.is_whole() {
+        draft.hint.look_for(Rule::Unread);
+    }
+    if field::some(message, "stop_reason").is_none() {
         // No line with a stop reason: the stream was never seen to end, and the
         // output is what its first event said (most responses up to 2.1.5x).
-        exactness: match field::some(message, "stop_reason") {
-            Some(_) => Exactness::Exact,
-            None => Exactness::LowerBound,
-        },
-        own: evidence(chain, state),
-        ..counted(counters)
-    }));
+        counted.usage.exactness = Exactness::LowerBound;
+    }
+    let usage = counted.of_record(chain.record, out);
+    draft.event.usage = Some(Box::new(Usage { own: evidence(chain, state), ..usage }));
     Some(draft)
 }
 
-fn counted(counters: &Json<'_>) -> Usage {
-    let count = |name| field::count(counters, name).unwrap_or(0);
-    let nested =
-        |outer: &str, name| counters.get(outer).and_then(|inner| field::count(inner, name)).unwrap_or(0);
-    let cache_write_5m = nested("cache_creation", "ephemeral_5m_input_tokens");
-    let cache_write_1h = nested("cache_creation", "ephemeral_1h_input_tokens");
+fn counted(json: &Json<'_>) -> Counted {
+    let mut counters = Counters::of(json);
+    let cache_write_5m = counters.within("cache_creation", "ephemeral_5m_input_tokens");
+    let cache_write_1h = counters.within("cache_creation", "ephemeral_1h_input_tokens");
     let split = cache_write_5m.saturating_add(cache_write_1h);
-    let tier = match (field::text(counters, "speed"), field::some(counters, "service_tier")) {
+    let tier = match (field::text(json, "speed"), field::some(json, "service_tier")) {
         (Some("fast"), _) => Some("fast"),
         (_, Some(tier)) if tier != "standard" => Some(tier),
         _ => None,
     };
-    Usage {
-        input: count("input_tokens"),
+    let tokens = Tokens {
+        input: counters.count("input_tokens"),
         cache_write_5m,
         cache_write_1h,
-        // 1.0.24 - 1.0.56 tell only the sum.
-        cache_write_unsplit: count("cache_creation_input_tokens").saturating_sub(split),
-        cache_read: count("cache_read_input_tokens"),
-        output: count("output_tokens"),
-        reasoning: nested("output_tokens_details", "thinking_tokens"),
-        web_searches: nested("server_tool_use", "web_search_requests"),
-        tier: tier.map(clean),
-        ..Usage::default()
-    }
+        // 1.0.24 - 1.0.56 have only the sum.
+        cache_write_unsplit: counters.maybe("cache_creation_input_tokens").saturating_sub(split),
+        cache_read: counters.maybe("cache_read_input_tokens"),
+        output: counters.count("output_tokens"),
+        reasoning: counters.within("output_tokens_details", "thinking_tokens"),
+        web_searches: counters.within("server_tool_use", "web_search_requests"),
+    };
+    counters.into_usage(Usage { tokens, tier: tier.map(clean), ..Usage::default() })
 }
 
 fn evidence(chain: &Chain<'_>, state: &State) -> u8 {
@@ -107,17 +113,29 @@ fn evidence(chain: &Chain<'_>, state: &State) -> u8 {
     }
 }
 
-/// Of two lines of one response: the counters of the one with more output, the
-/// later on a tie; the best of what both prove; the earlier time.
+/// Of two lines of one response: the counters of the one whose counters can all be
+/// read, or else of the one with more output, the later on a tie; the best of what
+/// both prove; the earlier time.
 pub(super) fn complete(first: &mut Draft, later: &Draft) {
+    let is_unread = |draft: &Draft| draft.hint.rule() == Some(&Rule::Unread);
+    let unread = (is_unread(first), is_unread(later));
     if let (Some(ours), Some(theirs)) = (&mut first.event.usage, &later.event.usage) {
         let own = ours.own.max(theirs.own);
-        let exactness = ours.exactness.min(theirs.exactness);
-        if theirs.output >= ours.output {
+        // One line that saw the end of the stream proves the output of both.
+        let exactness = match unread {
+            (false, false) => ours.exactness.min(theirs.exactness),
+            (false, true) => ours.exactness,
+            (true, false) => theirs.exactness,
+            (true, true) => Exactness::LowerBound,
+        };
+        if unread == (true, false) || unread.0 == unread.1 && theirs.tokens.output >= ours.tokens.output {
             *ours = theirs.clone();
         }
         ours.own = own;
         ours.exactness = exactness;
+    }
+    if unread == (true, false) {
+        first.hint.rule = None;
     }
     first.event.ts = match (first.event.ts, later.event.ts) {
         (Some(ours), Some(theirs)) => Some(ours.min(theirs)),
@@ -130,18 +148,17 @@ pub(super) fn complete(first: &mut Draft, later: &Draft) {
 pub(super) fn total(record: &Record<'_>, home: &Thread, out: &mut Out) {
     let json = record.json;
     let mut sum = Usage { total: true, ..Usage::default() };
+    let mut is_whole = true;
     let mut models = serde_json::Map::new();
     for (model, figures) in json.get("modelUsage").and_then(Json::as_object).into_iter().flatten() {
-        let usage = of_model(figures);
-        sum.input = sum.input.saturating_add(usage.input);
-        sum.cache_write_5m = sum.cache_write_5m.saturating_add(usage.cache_write_5m);
-        sum.cache_write_1h = sum.cache_write_1h.saturating_add(usage.cache_write_1h);
-        sum.cache_write_unsplit = sum.cache_write_unsplit.saturating_add(usage.cache_write_unsplit);
-        sum.cache_read = sum.cache_read.saturating_add(usage.cache_read);
-        sum.output = sum.output.saturating_add(usage.output);
-        sum.reasoning = sum.reasoning.saturating_add(usage.reasoning);
-        sum.web_searches = sum.web_searches.saturating_add(usage.web_searches);
+        let counted = of_model(figures);
+        is_whole &= counted.is_whole();
+        let usage = counted.of_record(record, out);
+        sum.tokens = sum.tokens.plus(&usage.tokens);
         models.insert(model.to_owned(), json!(usage));
+    }
+    if !is_whole {
+        sum.exactness = Exactness::LowerBound;
     }
     sum.reported_cost_nano = json.get("totalCostUSD").and_then(Json::as_f64).and_then(nano_dollars);
     let mut draft = record.draft("cost-state", Piece::Whole, Kind::Usage, Origin::Harness);
@@ -161,24 +178,23 @@ pub(super) fn total(record: &Record<'_>, home: &Thread, out: &mut Out) {
 }
 
 /// The figures of one model, in our meaning.
-fn of_model(figures: &Json<'_>) -> Usage {
-    let count = |name| field::count(figures, name).unwrap_or(0);
-    let (written_5m, written_1h) =
-        (count("cacheCreationEphemeral5mInputTokens"), count("cacheCreationEphemeral1hInputTokens"));
-    Usage {
-        total: true,
-        input: count("inputTokens"),
-        cache_write_5m: written_5m,
-        cache_write_1h: written_1h,
-        cache_write_unsplit: count("cacheCreationInputTokens")
-            .saturating_sub(written_5m.saturating_add(written_1h)),
-        cache_read: count("cacheReadInputTokens"),
-        output: count("outputTokens"),
-        reasoning: count("thinkingTokens"),
-        web_searches: count("webSearchRequests"),
-        reported_cost_nano: figures.get("costUSD").and_then(Json::as_f64).and_then(nano_dollars),
-        ..Usage::default()
-    }
+fn of_model(figures: &Json<'_>) -> Counted {
+    let mut counters = Counters::of(figures);
+    let cache_write_5m = counters.maybe("cacheCreationEphemeral5mInputTokens");
+    let cache_write_1h = counters.maybe("cacheCreationEphemeral1hInputTokens");
+    let split = cache_write_5m.saturating_add(cache_write_1h);
+    let tokens = Tokens {
+        input: counters.count("inputTokens"),
+        cache_write_5m,
+        cache_write_1h,
+        cache_write_unsplit: counters.maybe("cacheCreationInputTokens").saturating_sub(split),
+        cache_read: counters.maybe("cacheReadInputTokens"),
+        output: counters.count("outputTokens"),
+        reasoning: counters.maybe("thinkingTokens"),
+        web_searches: counters.maybe("webSearchRequests"),
+    };
+    let reported_cost_nano = figures.get("costUSD").and_then(Json::as_f64).and_then(nano_dollars);
+    counters.into_usage(Usage { total: true, tokens, reported_cost_nano, ..Usage::default() })
 }
 
 fn nano_dollars(dollars: f64) -> Option<i64> {
@@ -192,20 +208,22 @@ mod tests {
     use crate::json::json_tree as json;
 
     #[test]
-    fn what_cannot_be_read_counts_nothing_and_the_rest_counts() {
-        let usage =
+    fn what_cannot_be_read_is_noted_and_the_rest_counts() {
+        let counted =
             counted(&json!({ "input_tokens": "12", "output_tokens": 5, "cache_creation_input_tokens": 7,
-            "cache_read_input_tokens": -3, "speed": "fast", "service_tier": "priority" }));
-        assert_eq!((usage.input, usage.output, usage.cache_write_unsplit, usage.cache_read), (0, 5, 7, 0));
-        assert_eq!(usage.tier.as_deref(), Some("fast"));
+            "cache_read_input_tokens": null, "speed": "fast", "service_tier": "priority" }));
+        assert!(!counted.is_whole());
+        let tokens = Tokens { output: 5, cache_write_unsplit: 7, ..Tokens::default() };
+        assert_eq!((counted.usage.tokens, counted.usage.tier.as_deref()), (tokens, Some("fast")));
     }
 
     #[test]
     fn written_cache_is_split_where_the_log_splits_it() {
         let usage = counted(&json!({ "cache_creation_input_tokens": 10,
-            "cache_creation": { "ephemeral_5m_input_tokens": 4, "ephemeral_1h_input_tokens": 6 } }));
-        assert_eq!((usage.cache_write_5m, usage.cache_write_1h, usage.cache_write_unsplit), (4, 6, 0));
-        assert_eq!(usage.tier, None);
+            "cache_creation": { "ephemeral_5m_input_tokens": 4, "ephemeral_1h_input_tokens": 6 } }))
+        .usage;
+        let tokens = Tokens { cache_write_5m: 4, cache_write_1h: 6, ..Tokens::default() };
+        assert_eq!((usage.tokens, usage.tier), (tokens, None));
     }
 
     #[test]

@@ -5,55 +5,21 @@ use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
 use retro_text::redact_json;
 use serde_json::json;
 
-use super::record::{Chain, fingerprint, id, pick, words};
+use super::line::{Block, Chain, blocks};
+use super::rule::{Rule, Stop};
 use super::state::State;
 use super::words::{self as said, CUT_AT_TOOL, Words};
 use super::{notification, result};
-use crate::field;
-use crate::{Draft, Json, Out};
-
-/// A block of a message, and which event of the record it gives.
-pub(super) struct Block<'r> {
-    pub piece: Piece,
-    pub kind: &'r str,
-    pub json: &'r Json<'r>,
-}
-
-impl<'r> Block<'r> {
-    /// The text of a text block, or of a message that is only text.
-    pub(super) fn text(&self) -> &'r str {
-        self.json.as_str().or_else(|| field::text(self.json, "text")).unwrap_or_default()
-    }
-}
-
-/// The blocks of a message; a bare string is one text block.
-pub(super) fn blocks<'r>(content: &'r Json<'r>) -> Option<Vec<Block<'r>>> {
-    match content {
-        Json::String(_) => Some(vec![Block { piece: Piece::Whole, kind: "text", json: content }]),
-        Json::Array(items) => Some(
-            items
-                .iter()
-                .zip(0..)
-                .map(|(json, index)| Block {
-                    piece: if items.len() == 1 { Piece::Whole } else { Piece::Block(index) },
-                    kind: if json.is_string() {
-                        "text"
-                    } else {
-                        field::text(json, "type").unwrap_or_default()
-                    },
-                    json,
-                })
-                .collect(),
-        ),
-        _ => None,
-    }
-}
+use crate::identity::print_of;
+use crate::json::pick;
+use crate::words::{id, words};
+use crate::{Draft, Json, Out, field};
 
 pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     let Some(blocks) = chain.json.get("message").and_then(|message| blocks(message.get("content")?)) else {
         return chain.unknown(out);
     };
-    // What a person typed may stand in several blocks; it is one utterance, at the first of them.
+    // What a person typed may be in several blocks; it is one utterance, at the first of them.
     let typed: Vec<&Block<'_>> = blocks
         .iter()
         .filter(|block| block.kind == "text" && whose(chain, block.text()) == Words::Person)
@@ -80,7 +46,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
         }
     }
     if out.drafts.len() == before {
-        // No block at all: nobody said anything.
+        // No block at all: an empty message.
         out.push(chain.draft("user/meta", Piece::Whole, Kind::Note, Origin::Harness));
     }
 }
@@ -121,11 +87,8 @@ pub(super) fn person(chain: &Chain<'_>, piece: Piece, text: &str) -> Draft {
     draft.event.text = words(text);
     draft.event.data = pick(chain.json, &["permissionMode", "promptSource", "imagePasteIds"]);
     draft.hint.opens_turn = true;
-    draft.hint.rule = Some(match chain.is_side() {
-        // In 1.0.x only the words tie a side chain to the call that started it.
-        true => ("task", format!("{:x}", fingerprint(&text.trim()))),
-        false => ("prompt", String::new()),
-    });
+    // In 1.0.x only the words tie a side chain to the call that started it.
+    draft.hint.look_for(if chain.is_side() { Rule::Task(print_of(text)) } else { Rule::Prompt });
     draft
 }
 
@@ -158,7 +121,7 @@ fn text(chain: &Chain<'_>, block: &Block<'_>, whose: Words<'_>, state: &mut Stat
             let mut draft = draft("user/compact_summary", Kind::Compaction, Origin::Model);
             if let Some(boundary) = state.boundary.take() {
                 draft.event.data = Some(redact_json(boundary.facts));
-                draft.hint.rule = Some(("summary", boundary.uuid));
+                draft.hint.look_for(Rule::Summary(boundary.uuid));
             }
             out.push(draft);
         }
@@ -205,8 +168,8 @@ fn text(chain: &Chain<'_>, block: &Block<'_>, whose: Words<'_>, state: &mut Stat
 }
 
 /// The marker of an interruption. Whether a call was cut off or only refused
-/// shows in `interruptedMessageId` (2.1.217+, terminal), or because nobody can
-/// refuse where there is no terminal; older logs do not tell.
+/// shows in `interruptedMessageId` (2.1.217+, terminal), or because no one can
+/// refuse where there is no terminal; older logs do not say.
 fn interruption(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
     let mut draft = chain.draft("user/interruption", block.piece.clone(), Kind::Interruption, Origin::User);
     draft.event.text = words(block.text());
@@ -214,13 +177,12 @@ fn interruption(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
     draft.event.data = pick(chain.json, &["interruptedMessageId"]);
     if block.text().trim() == CUT_AT_TOOL {
         let entrypoint = field::some(chain.json, "entrypoint").unwrap_or_default();
-        let why = match cut_message {
-            Some(_) => "cut",
-            None if entrypoint.starts_with("sdk") => "cut",
-            None if entrypoint == "cli" => "refused",
-            None => "unclear",
-        };
-        draft.hint.rule = Some(("stopped", why.to_owned()));
+        draft.hint.look_for(Rule::Stopped(match cut_message {
+            Some(_) => Stop::Cut,
+            None if entrypoint.starts_with("sdk") => Stop::Cut,
+            None if entrypoint == "cli" => Stop::Refused,
+            None => Stop::Unclear,
+        }));
     }
     draft
 }

@@ -33,7 +33,7 @@ pub(super) enum Words<'t> {
     Harness,
 }
 
-/// A slash command as it stands in the log.
+/// A slash command as it is in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Command<'t> {
     /// With its slash (1.0.24 wrote none).

@@ -9,10 +9,10 @@ mod fork;
 use retro_model::Timestamp;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 pub(super) use fork::WAYS;
 
-use super::record::fingerprint;
 use crate::script::{Script, Step};
 
 const VERSION: &str = "2.1.325";
@@ -52,7 +52,7 @@ pub(super) fn write(script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
 fn project(cwd: &str) -> String {
     let name: String = cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     match name.get(..PROJECT_BYTES_MAX) {
-        Some(head) if name.len() > PROJECT_BYTES_MAX => format!("{head}-{:x}", fingerprint(&cwd)),
+        Some(head) if name.len() > PROJECT_BYTES_MAX => format!("{head}-{:x}", xxh3_64(cwd.as_bytes())),
         _ => name,
     }
 }
@@ -375,7 +375,7 @@ impl Writer<'_> {
     /// The next word that no other id has.
     fn word(&mut self) -> String {
         self.count += 1;
-        format!("{:016x}", fingerprint(&(&self.script.session, self.count)))
+        format!("{:016x}", xxh3_64_with_seed(self.script.session.as_bytes(), self.count))
     }
 
     fn uuid(&mut self) -> String {

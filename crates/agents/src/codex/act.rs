@@ -1,4 +1,4 @@
-//! What the program tells of a tool beside the conversation: which command ran
+//! What the program says of a tool beside the conversation: which command ran
 //! and how it ended, which files were changed, what a server answered.
 //!
 //! Each such record is a call and a result under the id of the call it belongs
@@ -15,10 +15,12 @@ use retro_text::{Redacted, redact, redact_json, redact_owned};
 use serde_json::json;
 
 use super::call::sought;
-use super::record::{Line, clean, id, row};
+use super::line::{Line, row};
+use super::rule::Rule;
 use super::state::State;
 use super::tools::written;
 use crate::command::{one_line, script};
+use crate::words::{clean, id};
 use crate::{Json, Out, field, patch};
 
 /// The programs of the old events and of the items that replaced them (0.149),
@@ -107,7 +109,7 @@ fn tell(
     draft.event.child = child;
     draft.event.tool = Some(Box::new(call));
     draft.hint.fold_only = !stays;
-    draft.hint.rule = Some((if by_user { "own act" } else { "act" }, call_id.clone()));
+    draft.hint.look_for(if by_user { Rule::OwnAct(call_id.clone()) } else { Rule::Act(call_id.clone()) });
     out.push(draft);
 
     let Some((result, text)) = result else { return };
@@ -118,7 +120,7 @@ fn tell(
     draft.event.result = Some(Box::new(result));
     draft.event.text = text;
     draft.hint.fold_only = !stays;
-    draft.hint.rule = Some(("act", call_id));
+    draft.hint.look_for(Rule::Act(call_id));
     out.push(draft);
 }
 
@@ -196,7 +198,7 @@ fn result(shape: Shape, call_id: &str, told: &Json<'_>, edits: &[Edit]) -> Optio
         outcome,
         exit_code: exit_code.filter(|code| *code >= 0),
         duration_ms: told.get("duration").and_then(duration_ms),
-        // `... command output truncated for persistence ...` stands in the middle (0.166).
+        // `... command output truncated for persistence ...` is in the middle (0.166).
         truncated: text.contains("... command output truncated for persistence ..."),
         bytes: text.len() as u64,
         spilled_to: None,
@@ -218,7 +220,7 @@ fn ended(shape: Shape, told: &Json<'_>, exit_code: Option<i64>) -> Outcome {
     }
     match (field::text(told, "status"), exit_code) {
         (Some("declined"), _) => Outcome::Denied,
-        // Killed: the turn tells whether a person did it.
+        // Killed: the turn says whether a person did it.
         (Some("failed"), Some(-1)) => Outcome::Interrupted,
         (Some("failed"), _) => Outcome::Failed,
         (Some("in_progress"), _) => Outcome::Unknown,

@@ -4,10 +4,12 @@ use retro_model::{Kind, Origin, Part as Piece};
 use retro_text::redact_json;
 use serde_json::json;
 use std::borrow::Cow;
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::record::{Line, fingerprint, id, row, words};
+use super::line::{Line, row};
 use super::state::{Call, State};
 use super::tools;
+use crate::words::{id, words};
 use crate::{Json, Out, field, json};
 
 pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
@@ -73,7 +75,7 @@ fn call_id(line: &Line<'_>, kind: &str, args: &Json<'_>, state: &mut State) -> S
 /// What a web search looks for.
 pub(super) fn sought(action: &Json<'_>) -> u64 {
     let part = |name| action.get(name).and_then(Json::as_str).unwrap_or_default();
-    fingerprint(&[part("type"), part("query"), part("url"), part("pattern")])
+    xxh3_64([part("type"), part("query"), part("url"), part("pattern")].join("\0").as_bytes())
 }
 
 /// The call whose command or script this one polls.

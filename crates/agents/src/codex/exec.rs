@@ -2,20 +2,23 @@
 //! and the sum of its tokens. No times, no model, no prompt.
 //!
 //! A side source: `settle` keeps it back where the thread has a rollout. Each
-//! run prints a stream of its own and numbers its items anew, so that the
+//! run prints a stream of its own and numbers its items from the start, so that the
 //! streams of one thread are revisions with nothing in common.
 
 use retro_model::{
-    Edit, EditKind, Exactness, Kind, Origin, Outcome, Part as Piece, ToolCall, ToolClass, ToolResult, Usage,
+    Edit, EditKind, Exactness, Kind, Origin, Outcome, Part as Piece, Tokens, ToolCall, ToolClass, ToolResult,
+    Usage,
 };
 use retro_text::{redact, redact_json, redact_owned};
 use serde::{Deserialize, Serialize};
 
 use super::mapping;
-use super::record::{clean, id, pick, words};
+use super::rule::Rule;
 use super::usage::counted;
 use crate::command::one_line;
-use crate::{Draft, Json, Out, Parse, Part, Record, field};
+use crate::json::pick;
+use crate::words::{clean, id, words};
+use crate::{Draft, Json, Out, Parse, Part, Record, field, state};
 
 pub(super) struct Parser {
     part: Part,
@@ -25,16 +28,15 @@ pub(super) struct Parser {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct State {
-    /// The sum that was told last.
-    sum: Option<[u64; 5]>,
-    /// Sums told so far.
+    /// The last sum that could be read.
+    sum: Option<Tokens>,
+    /// Sums so far.
     sums: u64,
 }
 
 impl Parser {
-    pub(super) fn new(part: &Part, state: Option<&[u8]>) -> Parser {
-        let state = state.and_then(|state| serde_json::from_slice(state).ok()).unwrap_or_default();
-        Parser { part: part.clone(), state }
+    pub(super) fn new(part: &Part, saved: Option<&[u8]>) -> Parser {
+        Parser { part: part.clone(), state: state::load(saved) }
     }
 
     fn draft(
@@ -87,7 +89,7 @@ impl Parse for Parser {
     }
 
     fn save(&self) -> Vec<u8> {
-        serde_json::to_vec(&self.state).unwrap_or_default()
+        state::save(&self.state)
     }
 }
 
@@ -104,7 +106,7 @@ impl Parser {
         let Some(call) = self.call(item) else { return out.fold(ROW) };
         let mut draft = self.draft(record, ROW, Piece::Whole, Kind::ToolCall, Origin::Model);
         draft.hint.fold_only = true;
-        draft.hint.rule = Some(("begun", call.call_id.clone()));
+        draft.hint.look_for(Rule::Begun(call.call_id.clone()));
         draft.event.tool = Some(Box::new(call));
         out.push(draft);
     }
@@ -206,40 +208,35 @@ impl Parser {
             spilled_to: None,
             edits: if outcome == Outcome::Ok { call.edits.clone() } else { Vec::new() },
         };
-        let rule = Some(("stream", call.call_id.clone()));
+        let ended = Rule::Streamed(call.call_id.clone());
         let mut draft = self.draft(record, row, Piece::Tag("call"), Kind::ToolCall, Origin::Model);
         draft.event.tool = Some(Box::new(call));
         out.push(draft);
         let mut draft = self.draft(record, row, Piece::Tag("result"), Kind::ToolResult, origin);
         draft.event.result = Some(Box::new(result));
         draft.event.text = (!text.is_empty()).then(|| redact_owned(text));
-        draft.hint.rule = rule;
+        draft.hint.look_for(ended);
         out.push(draft);
     }
 
     /// The tokens since the sum before. The first sum of a run may include what
-    /// an earlier run of the thread used, which the stream cannot tell.
+    /// an earlier run of the thread used, which the stream does not show.
     fn sum(&mut self, record: &Record<'_>, out: &mut Out) {
         const ROW: &str = "exec/turn.completed";
         let Some(told) = record.json.get("usage").filter(|usage| usage.is_object()) else {
             return out.fold(ROW);
         };
-        let sum = counted(told);
-        let now = [sum.input, sum.cache_write_unsplit, sum.cache_read, sum.output, sum.reasoning];
-        let before = self.state.sum.replace(now).unwrap_or_default();
-        let mut since = now.into_iter().zip(before).map(|(now, before)| now.saturating_sub(before));
-        let mut next = || since.next().unwrap_or(0);
-        self.state.sums += 1;
-        let usage = Usage {
-            input: next(),
-            cache_write_unsplit: next(),
-            cache_read: next(),
-            output: next(),
-            reasoning: next(),
-            exactness: Exactness::Estimated,
-            own: 1,
-            ..Usage::default()
+        let mut counted = counted(told);
+        let sum = counted.usage.tokens;
+        // What a sum that cannot be read hides is part of the next one.
+        let tokens = if counted.is_whole() {
+            sum.minus_or_zero(&self.state.sum.replace(sum).unwrap_or_default())
+        } else {
+            Tokens::default()
         };
+        self.state.sums += 1;
+        counted.usage = Usage { tokens, exactness: Exactness::Estimated, own: 1, ..Usage::default() };
+        let usage = counted.of_record(record, out);
         let Part { session, revision, .. } = &self.part;
         let mut draft = self.draft(record, ROW, Piece::Whole, Kind::Usage, Origin::Harness);
         draft.event.response = Some(format!("codex:{}:exec~{revision}:{}", id(&session.id), self.state.sums));

@@ -1,4 +1,4 @@
-//! Whose file this is, when only its contents tell.
+//! Whose file this is, when only its contents say so.
 //!
 //! Asked for logs that are not named like a rollout, for small rollouts, which
 //! may be no session at all, and for whatever a user points at.
@@ -90,7 +90,7 @@ fn sign(record: &Json<'_>) -> Option<Signs> {
 }
 
 /// Which source of its thread a renamed rollout is. The id of a further file
-/// stands only in its name; its time tells it from others as well.
+/// is only in its name; its time distinguishes it from others as well.
 fn source(meta: &Json<'_>, thread: &str) -> String {
     let base = meta.get("history_base").and_then(|base| field::some(base, "thread_id"));
     let went_back = base == Some(thread) && meta.get("forked_from_id").is_none_or(Json::is_null);

@@ -1,13 +1,13 @@
-//! Calls with their results, and both with what the program told of them.
+//! Calls with their results, and both with what the program says of them.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, Outcome, SourceKey, ToolResult};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::settle::key;
+use super::rule::Rule;
 use crate::Draft;
 
-/// Where the drafts of a call stand, by the hash of its id. Ids may come again in a long
+/// Where the drafts of a call are, by the hash of its id. Ids may come again in a long
 /// log: the nearest one before is meant, else the first after.
 #[derive(Default)]
 struct Places {
@@ -50,10 +50,12 @@ pub(super) fn join_calls(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     }
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at) else { break };
-        let Some(call) = key(draft, "act").filter(|_| draft.hint.fold_only && !repeats.contains(&at)) else {
+        let Some(Rule::Act(call)) =
+            draft.hint.rule().filter(|_| draft.hint.fold_only && !repeats.contains(&at))
+        else {
             continue;
         };
-        let call = call.to_owned();
+        let call = call.clone();
         let places = if draft.event.kind == Kind::ToolCall { &mut calls } else { &mut results };
         match places.near(&call, at) {
             Some(known) => {
@@ -75,7 +77,7 @@ pub(super) fn join_calls(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     hang_on_calls(drafts, &calls);
 }
 
-/// Adds what the program told of a call or a result.
+/// Adds what the program says of a call or a result.
 fn complete(known: &mut Draft, told: &Draft) {
     if let (Some(call), Some(more)) = (&mut known.event.tool, &told.event.tool) {
         for path in &more.paths {
@@ -113,8 +115,8 @@ fn complete(known: &mut Draft, told: &Draft) {
 fn end_polled_commands(drafts: &mut [Draft], results: &Places) {
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
-        let (Some(first), Some(ToolResult { outcome, exit_code, .. })) =
-            (key(draft, "ends"), draft.event.result.as_deref())
+        let (Some(Rule::Ends(first)), Some(ToolResult { outcome, exit_code, .. })) =
+            (draft.hint.rule(), draft.event.result.as_deref())
         else {
             continue;
         };
@@ -130,13 +132,14 @@ fn end_polled_commands(drafts: &mut [Draft], results: &Places) {
     }
 }
 
-/// A call is told which thread it started.
+/// A call learns which thread it started.
 fn name_children(drafts: &mut [Draft], calls: &Places) {
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at).filter(|draft| draft.event.child.is_some()) else { continue };
-        let call = match &draft.event.result {
-            Some(result) => Some(result.call_id.as_str()),
-            None => key(draft, "child"),
+        let call = match (&draft.event.result, draft.hint.rule()) {
+            (Some(result), _) => Some(&result.call_id),
+            (None, Some(Rule::Child(call))) => Some(call),
+            _ => None,
         };
         let child = draft.event.child.clone();
         let call = call.and_then(|call| calls.near(call, at)).filter(|call| *call != at);
@@ -164,22 +167,25 @@ fn hang_on_calls(drafts: &mut [Draft], calls: &Places) {
     }
 }
 
-/// A call that was cut off tells of an interruption only where the turn does not
+/// A call that was cut off gives an interruption only where the turn does not
 /// (0.80), and once.
 pub(super) fn keep_interruptions(drafts: &mut [Draft], repeats: &HashSet<usize>) {
-    if drafts.iter().all(|draft| key(draft, "cut").is_none()) {
+    if drafts.iter().all(|draft| draft.hint.rule() != Some(&Rule::Cut)) {
         return;
     }
     let mut open: HashMap<(SourceKey, u32), usize> = HashMap::new();
     let mut kept: Vec<usize> = Vec::new();
     for (at, draft) in drafts.iter().enumerate() {
         let place = (draft.event.id.source.clone(), draft.event.id.revision);
-        if key(draft, "cut").is_some() && !repeats.contains(&at) {
-            open.entry(place).or_insert(at);
-        } else if key(draft, "aborted").is_some() {
-            open.remove(&place);
-        } else if draft.hint.opens_turn && !draft.hint.fold_only {
-            kept.extend(open.remove(&place));
+        match draft.hint.rule() {
+            Some(Rule::Cut) if !repeats.contains(&at) => {
+                open.entry(place).or_insert(at);
+            }
+            Some(Rule::Aborted) => {
+                open.remove(&place);
+            }
+            _ if draft.hint.opens_turn && !draft.hint.fold_only => kept.extend(open.remove(&place)),
+            _ => {}
         }
     }
     kept.extend(open.into_values());
@@ -216,9 +222,9 @@ pub(super) fn name_responses(drafts: &mut [Draft]) {
                     }
                 }
             }
-            // What the program told by itself is no item of the response.
+            // What the program says by itself is no item of the response.
             Kind::Assistant | Kind::Reasoning | Kind::ToolCall | Kind::Compaction
-                if key(draft, "act").is_none() =>
+                if !matches!(draft.hint.rule(), Some(Rule::Act(_))) =>
             {
                 match current.clone() {
                     Some(response) => {

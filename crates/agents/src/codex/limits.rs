@@ -7,7 +7,8 @@
 
 use retro_model::{LimitReading, Timestamp};
 
-use super::record::{Line, id};
+use super::line::Line;
+use crate::words::id;
 use crate::{Json, Out, field};
 
 /// The allowance that logs without an id mean.

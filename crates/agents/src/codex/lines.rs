@@ -9,16 +9,15 @@ use retro_model::{SessionKey, SourceKey};
 use std::collections::BTreeMap;
 
 use super::names;
-use super::settle::key;
+use super::rule::Rule;
 use crate::Draft;
 
 pub(super) fn find_abandoned(session: &SessionKey, drafts: &mut [Draft]) {
     let mut bases: BTreeMap<SourceKey, (SourceKey, u64)> = BTreeMap::new();
     for draft in drafts.iter().filter(|draft| !draft.event.id.source.is_main()) {
-        let base = key(draft, "base").and_then(|base| base.split_once(' '));
-        if let Some((from, Ok(offset))) = base.map(|(from, offset)| (from, offset.parse())) {
-            let from = if from == session.id { SourceKey::main() } else { SourceKey::new(from) };
-            bases.entry(draft.event.id.source.clone()).or_insert((from, offset));
+        if let Some(Rule::Base { thread, offset }) = draft.hint.rule() {
+            let from = if *thread == session.id { SourceKey::main() } else { SourceKey::new(thread) };
+            bases.entry(draft.event.id.source.clone()).or_insert((from, *offset));
         }
     }
     if let Some(ends) = path(&bases) {
@@ -34,7 +33,7 @@ pub(super) fn find_abandoned(session: &SessionKey, drafts: &mut [Draft]) {
     roll_back(drafts);
 }
 
-/// How far each file is part of the conversation as it stands now. The newest
+/// How far each file is part of the conversation now. The newest
 /// file is: its id begins with its time.
 fn path(bases: &BTreeMap<SourceKey, (SourceKey, u64)>) -> Option<HashMap<SourceKey, u64>> {
     let (newest, _) = bases.last_key_value()?;
@@ -52,9 +51,8 @@ fn path(bases: &BTreeMap<SourceKey, (SourceKey, u64)>) -> Option<HashMap<SourceK
 fn roll_back(drafts: &mut [Draft]) {
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
-        let Some(turns) = key(draft, "rolled back").and_then(|turns| turns.parse::<usize>().ok()) else {
-            continue;
-        };
+        let Some(Rule::RolledBack(turns)) = draft.hint.rule() else { continue };
+        let turns = usize::try_from(*turns).unwrap_or(usize::MAX);
         let source = draft.event.id.source.clone();
         let opens = |draft: &Draft| {
             draft.hint.opens_turn

@@ -2,7 +2,7 @@
 //! program puts into the user's mouth.
 //!
 //! Every utterance is logged twice, as an item of the conversation and as an
-//! event. The user's words are those of the event, which stands on the very next
+//! event. The user's words are those of the event, which is on the very next
 //! line; the model's are those of the item. What is left over on the other side
 //! is kept back (`fold_only`) with a print of its words, and `pairs` gives it up
 //! or brings it out when the session is settled.
@@ -11,9 +11,12 @@ use retro_model::{Kind, Link, LinkKind, Origin, Part as Piece};
 use retro_text::{redact, redact_json, redact_owned};
 use serde_json::json;
 
-use super::record::{Line, clean, id, print_of, words};
+use super::line::Line;
+use super::rule::Rule;
 use super::state::{Asker, Held, State};
 use super::words::{self as spoken, Said};
+use crate::identity::print_of;
+use crate::words::{clean, id, words};
 use crate::{Draft, Json, Out, field};
 
 const USER: &str = "response_item/message/user";
@@ -72,7 +75,7 @@ fn user(line: &Line<'_>, state: &mut State, out: &mut Out) {
     };
     let typed: Vec<&Piecemeal<'_>> = parts.iter().filter(|part| part.said == Some(Said::Words)).collect();
     for part in &parts {
-        let mut draft = match part.said {
+        let draft = match part.said {
             None => image(line, piece(part.at), part.json),
             Some(Said::Context) => context(line, piece(part.at), part.text, state),
             Some(Said::Harness) => {
@@ -86,14 +89,11 @@ fn user(line: &Line<'_>, state: &mut State, out: &mut Out) {
                 draft.event.text = words(spoken::shell_command(part.text));
                 draft.event.data = Some(redact_json(json!({ "shell": true })));
                 draft.hint.opens_turn = true;
-                draft.hint.rule = Some(("shell", String::new()));
+                draft.hint.look_for(Rule::Shell);
                 draft
             }
             Some(Said::Words | Said::Aborted | Said::ImageMark) => continue,
         };
-        if draft.hint.rule.is_none() && part.said.is_none() {
-            draft.hint.rule = Some(("image", String::new()));
-        }
         out.push(draft);
     }
     if let Some(first) = typed.first() {
@@ -114,7 +114,7 @@ fn hold(line: &Line<'_>, piece: Piece, text: &str, state: &mut State, out: &mut 
         state.turns += 1;
         return out.push(draft);
     }
-    // Where the log tells provenance, these words are a person's whatever follows.
+    // Where the log has the provenance, these words are a person's whatever follows.
     let is_proven = line.payload.get("internal_chat_message_metadata_passthrough").is_some_and(|data| {
         let parts = field::list(data, "content_item_metadata");
         let from = |part: &Json<'_>| {
@@ -129,7 +129,7 @@ fn hold(line: &Line<'_>, piece: Piece, text: &str, state: &mut State, out: &mut 
     let mut draft = line.draft(USER, piece, kind, origin);
     draft.event.text = words(spoken::unwrapped(text).unwrap_or(text));
     draft.hint.fold_only = true;
-    draft.hint.rule = Some(("held", String::new()));
+    draft.hint.look_for(Rule::Held);
     state.held = Some(Held { record: line.record.address.record, words: print_of(text) });
     out.push(draft);
 }
@@ -140,6 +140,7 @@ fn image(line: &Line<'_>, piece: Piece, part: &Json<'_>) -> Draft {
     // The bytes of an image stay in the raw record.
     let what = if url.starts_with("data:") { url.split(';').next().unwrap_or("data:") } else { url };
     draft.event.data = Some(redact_json(json!({ "image": what, "bytes": url.len() })));
+    draft.hint.look_for(Rule::Image);
     draft
 }
 
@@ -150,7 +151,7 @@ fn asker_of_image(line: &Line<'_>) -> Origin {
 fn context(line: &Line<'_>, piece: Piece, text: &str, state: &mut State) -> Draft {
     let mut draft = line.draft(USER, piece, Kind::Attachment, Origin::Harness);
     draft.event.text = words(text);
-    // 0.29 tells the working directory nowhere else.
+    // 0.29 has the working directory nowhere else.
     if let Some(cwd) = spoken::cwd(text).filter(|_| line.bare) {
         state.cwd = Some(redact(cwd));
         draft.event.cwd = state.cwd.clone();
@@ -206,10 +207,7 @@ fn assistant(line: &Line<'_>, state: &mut State, out: &mut Out) {
     let is_summary = line.is_marked("compaction_output");
     let kind = if is_summary { Kind::Compaction } else { Kind::Assistant };
     let mut draft = line.draft("response_item/message/assistant", Piece::Whole, kind, Origin::Model);
-    draft.hint.rule = Some(match is_summary {
-        true => ("summary", String::new()),
-        false => ("words", format!("{:x}", print_of(&text))),
-    });
+    draft.hint.look_for(if is_summary { Rule::Summary } else { Rule::Words(print_of(&text)) });
     draft.event.data = field::some(line.payload, "phase").map(|phase| redact_json(json!({ "phase": phase })));
     state.summarized |= is_summary;
     draft.event.text = (!text.is_empty()).then(|| redact_owned(text));
@@ -224,13 +222,13 @@ pub(super) fn reasoning(line: &Line<'_>, out: &mut Out) {
         .filter_map(|part| field::text(part, "text"))
         .collect();
     let mut draft = line.draft("response_item/reasoning", Piece::Whole, Kind::Reasoning, Origin::Model);
-    draft.hint.rule = Some(("thought", prints(&texts)));
+    draft.hint.look_for(Rule::Thought(prints(&texts)));
     draft.event.text = words(&texts.join("\n"));
     out.push(draft);
 }
 
-fn prints(texts: &[&str]) -> String {
-    texts.iter().map(|text| format!("{:x}", print_of(text))).collect::<Vec<_>>().join(",")
+fn prints(texts: &[&str]) -> Vec<u64> {
+    texts.iter().map(|text| print_of(text)).collect()
 }
 
 /// What the model thought, as an event: one for each part of it up to 0.146, an
@@ -256,10 +254,11 @@ pub(super) fn thought(line: &Line<'_>, kind: &str, out: &mut Out) {
         return out.fold(row);
     }
     let mut draft = line.nameless(row, Piece::Whole, Kind::Reasoning, Origin::Model);
-    line.identify(&mut draft, "thought", &prints(&texts));
+    let prints = prints(&texts);
+    line.identify(&mut draft, "thought", &format!("{prints:x?}"));
     draft.event.text = words(&texts.join("\n"));
     draft.hint.fold_only = true;
-    draft.hint.rule = Some(("thought again", prints(&texts)));
+    draft.hint.look_for(Rule::ThoughtAgain(prints));
     out.push(draft);
 }
 
@@ -283,7 +282,7 @@ pub(super) fn said(
         let after = here.record.saturating_sub(held.record);
         after == 1 || (after <= 4 && held.words == here.words)
     });
-    // A review's prompt is told twice in its parent, without an item (0.80, 0.130).
+    // A review's prompt is twice in its parent, without an item (0.80, 0.130).
     let again = held.is_none()
         && state.said.as_ref().is_some_and(|said| said.words == here.words && said.record + 1 == here.record);
     state.said = Some(here.clone());
@@ -298,7 +297,7 @@ pub(super) fn said(
         draft.event.data = Some(redact_json(json!({ "wrapped": true })));
     }
     draft.hint.opens_turn = true;
-    draft.hint.rule = Some(("said", held.map(|held| held.record.to_string()).unwrap_or_default()));
+    draft.hint.look_for(Rule::Said(held.map(|held| held.record)));
     state.turns += 1;
     if state.turn.is_none() {
         state.responses = 0;
@@ -331,13 +330,13 @@ pub(super) fn echo(line: &Line<'_>, row: &'static str, state: &mut State, out: &
         draft.event.text = words(&text);
         return out.push(draft);
     }
-    let print = format!("{:x}", print_of(&text));
+    let print = print_of(&text);
     let mut draft = line.nameless(row, Piece::Whole, Kind::Assistant, Origin::Model);
-    line.identify(&mut draft, "echo", &print);
+    line.identify(&mut draft, "echo", &format!("{print:x}"));
     draft.event.native.message_id = None;
     draft.event.text = words(&text);
     draft.hint.fold_only = true;
-    draft.hint.rule = Some(("words again", print));
+    draft.hint.look_for(Rule::WordsAgain(print));
     out.push(draft);
 }
 

@@ -5,8 +5,11 @@ use retro_model::{Address, Facts, Kind, Link, LinkKind, Origin, Part as Piece};
 use retro_text::{redact, redact_json};
 use serde_json::json;
 
-use super::record::{Line, clean, id, pick};
+use super::line::Line;
+use super::rule::Rule;
 use super::state::{Asker, State};
+use crate::json::pick;
+use crate::words::{clean, id};
 use crate::{Json, Out, Part, field};
 
 /// Fields of `session_meta` that no other field of the event has. Not among
@@ -38,7 +41,7 @@ pub(super) fn session(line: &Line<'_>, part: &Part, state: &mut State, out: &mut
     };
     match state.chain.first() {
         None => first(line, part, thread, state, out),
-        // The desktop app writes it anew at each start (0.137 on).
+        // The desktop app writes it again at each start (0.137 on).
         Some(own) if own == thread => {
             let mut draft = line.nameless("session_meta", Piece::Whole, Kind::Note, Origin::Harness);
             line.identify(&mut draft, "resumed", thread);
@@ -90,9 +93,10 @@ fn first(line: &Line<'_>, part: &Part, thread: &str, state: &mut State, out: &mu
     draft.event.branch = meta.get("git").and_then(|git| field::some(git, "branch")).map(redact);
     draft.event.data = pick(meta, FACTS);
     if let Some(base) = base {
-        let from = field::some(base, "thread_id").unwrap_or_default();
-        let offset = field::count(base, "end_byte_offset").unwrap_or(u64::MAX);
-        draft.hint.rule = Some(("base", format!("{from} {offset}")));
+        draft.hint.look_for(Rule::Base {
+            thread: field::some(base, "thread_id").unwrap_or_default().to_owned(),
+            offset: field::count(base, "end_byte_offset").unwrap_or(u64::MAX),
+        });
     }
     out.facts.see(field::time(meta, "timestamp"));
     tell_program(line, out);

@@ -2,13 +2,13 @@
 //!
 //! The way through this folder: `discover` finds the files, `names` reads what a
 //! rollout is called, `threads` reads what the program's database adds, and
-//! `identify` looks into files whose name does not tell. `record` takes each
-//! record apart, with a file for each family: `meta` (the thread and its turns),
-//! `message` (words), `call` and `output` (tools), `act` (what the program tells
-//! of a tool beside the conversation), `notice` (everything else), `usage`, and
-//! `exec` for the stream that `codex exec --json` prints. `settle` folds what
-//! came of them: `pairs` joins what is said twice, `joins` calls and results,
-//! `lines` what was abandoned. What the records mean is one table, `mapping`.
+//! `identify` looks into files whose name does not say. `record` hands each
+//! record, as `line` reads it, to the file of its family: `meta` (the thread and its
+//! turns), `message` (words), `call` and `output` (tools), `act` (what the program
+//! says of a tool beside the conversation), `notice` (everything else), `usage`, and
+//! `exec` for the stream that `codex exec --json` prints. `settle` folds what came of
+//! them, by the rules in `rule`: `pairs` joins what is said twice, `joins` calls and
+//! results, `lines` what was abandoned. What the records mean is one table, `mapping`.
 //! `writer` goes the other way and writes a script as the program would.
 //!
 //! A file may hold records of several versions, since a thread is resumed in the
@@ -22,6 +22,7 @@ mod exec;
 mod identify;
 mod joins;
 mod limits;
+mod line;
 mod lines;
 mod mapping;
 mod message;
@@ -32,6 +33,7 @@ mod outcome;
 mod output;
 mod pairs;
 mod record;
+mod rule;
 mod settle;
 mod state;
 mod threads;
@@ -44,9 +46,8 @@ use retro_model::{SessionKey, SourceKey, SourceKind};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-use crate::command::quoted;
 use crate::script::Script;
-use crate::{Agent, Draft, Format, Kindred, Migrated, Parse, Part, Places, Row, Sight};
+use crate::{Agent, Draft, Format, Kindred, Migrated, Parse, Part, Places, Row, Sight, command};
 
 /// Codex, the command line program, its desktop app and its editor extensions.
 pub(crate) struct Codex;
@@ -69,7 +70,7 @@ impl Agent for Codex {
     }
 
     fn parser_version(&self) -> u32 {
-        1
+        2
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {
@@ -97,12 +98,13 @@ impl Agent for Codex {
     }
 
     fn parts_at(&self, draft: &Draft) -> bool {
-        // A prompt stands in the log as an item first and then as an event.
-        settle::key(draft, "held").is_some()
+        // A prompt is in the log as an item first and then as an event.
+        draft.hint.rule() == Some(&rule::Rule::Held)
     }
 
     fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String> {
-        resume(session_id, cwd)
+        // It finds a thread from anywhere, but works in the folder it is started in.
+        command::resume("codex resume", session_id, cwd)
     }
 
     fn is_hook_input(&self, input: &Value) -> bool {
@@ -131,34 +133,5 @@ impl Agent for Codex {
 
     fn write_database(&self, script: &Script) -> Option<(PathBuf, String)> {
         Some(writer::write_database(script))
-    }
-}
-
-/// The command that takes a thread up again. The program finds it from anywhere,
-/// but works in the folder it is started in.
-fn resume(session_id: &str, cwd: Option<&str>) -> Option<String> {
-    let unfit = |text: &str| text.is_empty() || text.chars().any(char::is_control);
-    if unfit(session_id) || session_id.starts_with('-') || cwd.is_some_and(unfit) {
-        return None;
-    }
-    let resume = format!("codex resume {}", quoted(session_id));
-    Some(match cwd {
-        Some(cwd) if cwd.starts_with('-') => format!("cd -- {} && {resume}", quoted(cwd)),
-        Some(cwd) => format!("cd {} && {resume}", quoted(cwd)),
-        None => resume,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn resuming_goes_to_the_folder_first() {
-        assert_eq!(resume("a1-b2", None).unwrap(), "codex resume a1-b2");
-        assert_eq!(resume("a1", Some("/w/it's here")).unwrap(), r"cd '/w/it'\''s here' && codex resume a1");
-        assert_eq!(resume("a;rm", Some("-x")).unwrap(), "cd -- -x && codex resume 'a;rm'");
-        assert_eq!(resume("a\nb", None), None);
-        assert_eq!(resume("--last", None), None);
     }
 }

@@ -15,14 +15,14 @@ pub(super) const EXEC: &str = "exec";
 /// Source of what the program's database says of a thread.
 pub(super) const STATE: &str = "state";
 
-/// A rollout, as its file name tells it.
+/// A rollout, by its file name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rollout<'n> {
     /// The thread.
     pub thread: &'n str,
     /// Our name of the source that it is.
     pub source: &'n str,
-    /// How it lies on disk.
+    /// How it is stored on disk.
     pub encoding: Encoding,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Rollout<'n> {
 pub(super) fn rollout(file_name: &str) -> Option<Rollout<'_>> {
     let (stem, encoding) = log_stem(file_name)?;
     let rest = stem.strip_prefix("rollout-")?;
-    // `YYYY-MM-DDThh-mm-ss-` stands before the ids.
+    // `YYYY-MM-DDThh-mm-ss-` comes before the ids.
     let ids = rest
         .get(20..)
         .filter(|_| rest.as_bytes().get(10) == Some(&b'T') && rest.as_bytes().get(19) == Some(&b'-'))?;

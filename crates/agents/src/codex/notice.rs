@@ -1,12 +1,15 @@
-//! Everything else the program tells: compactions, interruptions, reviews,
+//! Everything else the program logs: compactions, interruptions, reviews,
 //! errors, states.
 
 use retro_model::{Facts, Kind, Link, LinkKind, Origin, Part as Piece, TitleRank};
 use retro_text::{redact, redact_json};
 use serde_json::json;
 
-use super::record::{Line, clean, id, pick, row, words};
+use super::line::{Line, row};
+use super::rule::Rule;
 use super::state::State;
+use crate::json::pick;
+use crate::words::{clean, id, words};
 use crate::{Draft, Json, Out, field};
 
 /// A record that is only bookkeeping, with the small fields that may be of use.
@@ -54,7 +57,7 @@ pub(super) fn compacted(line: &Line<'_>, out: &mut Out) {
     draft.event.text = field::some(line.payload, "message").and_then(words);
     draft.event.data = pick(line.payload, &["window_id", "window_number", "compaction_response_id"]);
     draft.event.native.response_id = field::some(line.payload, "compaction_response_id").map(id);
-    draft.hint.rule = Some(("compacted", String::new()));
+    draft.hint.look_for(Rule::Compacted);
     out.push(draft);
 }
 
@@ -74,7 +77,7 @@ pub(super) fn event(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Ou
                 line.draft("event_msg/thread_rolled_back", Piece::Whole, Kind::Rewind, Origin::User);
             let turns = field::count(payload, "num_turns").unwrap_or(1);
             draft.event.data = Some(redact_json(json!({ "num_turns": turns })));
-            draft.hint.rule = Some(("rolled back", turns.to_string()));
+            draft.hint.look_for(Rule::RolledBack(turns));
             out.push(draft);
         }
         "guardian_assessment" => assessed(line, out),
@@ -145,7 +148,7 @@ fn turn_aborted(line: &Line<'_>, out: &mut Out) {
     let mut draft = line.nameless("event_msg/turn_aborted", Piece::Whole, Kind::Interruption, origin);
     line.identify(&mut draft, "aborted", field::text(line.payload, "turn_id").unwrap_or_default());
     draft.event.data = pick(line.payload, &["reason", "duration_ms"]);
-    draft.hint.rule = Some(("aborted", String::new()));
+    draft.hint.look_for(Rule::Aborted);
     out.push(draft);
 }
 
@@ -182,7 +185,7 @@ fn child(line: &Line<'_>, row: &'static str, told: &Json<'_>, named: &str, out: 
         out.facts.links.insert(Link { kind: LinkKind::Child, session_id: thread });
     }
     if let Some(call) = field::some(told, "call_id").or_else(|| field::some(told, "id")) {
-        draft.hint.rule = Some(("child", id(call)));
+        draft.hint.look_for(Rule::Child(id(call)));
     }
     draft.event.child = thread;
     draft.event.text = field::some(told, "prompt").and_then(words);

@@ -1,6 +1,6 @@
 //! How a call ended: the one test for failure, refusal and interruption.
 //!
-//! No field says it in most versions: it stands in the first lines of the
+//! No field says it in most versions: it is in the first lines of the
 //! output, in a form that changed with the tools. Those lines are read only at
 //! the start and up to `Output:`, since a command may print the same words.
 
@@ -163,7 +163,7 @@ fn headed(text: &str) -> Option<Ending> {
         (Some(0), _) => Outcome::Ok,
         (Some(_), _) => Outcome::Failed,
         (None, Some(_)) => Outcome::Unknown,
-        // MCP: only its own record tells whether it failed.
+        // MCP: only its own record says whether it failed.
         (None, None) => Outcome::Ok,
     };
     ending.truncated |= is_cut(rest);
@@ -213,7 +213,7 @@ fn bare(tool: Option<&str>, text: &str) -> Option<Ending> {
     if text.contains(" rejected by user") && text.lines().count() == 1 {
         return Some(refused(Refusal::Person));
     }
-    // Any failing command may be told so in 0.34: no denial.
+    // Any failing command may look like this in 0.34: no denial.
     if text.starts_with("failed in sandbox") || text.starts_with("exec_command failed: ") {
         return failed(number_after(text, "exit code: ").or_else(|| number_after(text, "exit_code: ")));
     }

@@ -4,9 +4,11 @@ use retro_model::{Kind, Link, LinkKind, Origin, Outcome, Part as Piece, ToolResu
 use retro_text::{redact_json, redact_owned};
 use serde_json::json;
 
+use super::line::{Line, row};
 use super::outcome::{self, Refusal};
-use super::record::{Line, id, row};
+use super::rule::Rule;
 use super::state::{Call, State};
+use crate::words::id;
 use crate::{Json, Out, field};
 
 pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
@@ -49,7 +51,7 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
         .and_then(|call| call.polls.clone())
         .filter(|_| is_over && !ending.text.starts_with("write_stdin failed"))
     {
-        draft.hint.rule = Some(("ends", first));
+        draft.hint.look_for(Rule::Ends(first));
     }
     draft.event.result = Some(Box::new(ToolResult {
         call_id: call_id.clone(),
@@ -59,7 +61,7 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
         truncated: ending.truncated,
         bytes: bytes as u64,
         spilled_to: None,
-        // Up to 0.104 nothing else tells what a patch changed.
+        // Up to 0.104 nothing else says what a patch changed.
         edits: match (&call, ending.outcome) {
             (Some(call), Outcome::Ok) => call.edits.clone(),
             _ => Vec::new(),
@@ -75,10 +77,10 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
         out.push(denial);
     }
     if ending.outcome == Outcome::Interrupted {
-        // 0.80 tells it nowhere else; later the turn does.
+        // 0.80 says it nowhere else; later the turn does.
         let mut cut = line.draft(row, Piece::Tag("interruption"), Kind::Interruption, Origin::User);
         cut.hint.fold_only = true;
-        cut.hint.rule = Some(("cut", String::new()));
+        cut.hint.look_for(Rule::Cut);
         let asked = call.as_ref().is_some_and(|call| call.asks);
         // Refusing an approval looks the same in the log (0.166).
         cut.event.data = Some(redact_json(json!({ "call_id": call_id, "asked_permission": asked })));

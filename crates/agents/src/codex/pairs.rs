@@ -5,7 +5,7 @@ use retro_model::{Kind, Origin, SourceKey};
 use std::collections::BTreeSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::settle::key;
+use super::rule::Rule;
 use crate::Draft;
 
 /// Records between the two tellings of an utterance. At most 4 were ever seen
@@ -14,17 +14,20 @@ const NEAR: u64 = 64;
 
 type Place = (SourceKey, u32);
 
-/// Where these words stand, as a hash.
-fn said_at(draft: &Draft, print: &str) -> u64 {
+/// Where these words are, as a hash.
+fn said_at(draft: &Draft, print: u64) -> u64 {
     let id = &draft.event.id;
-    xxh3_64_with_seed(print.as_bytes(), xxh3_64_with_seed(id.source.as_str().as_bytes(), id.revision.into()))
+    xxh3_64_with_seed(
+        &print.to_le_bytes(),
+        xxh3_64_with_seed(id.source.as_str().as_bytes(), id.revision.into()),
+    )
 }
 
 fn place(draft: &Draft) -> Place {
     (draft.event.id.source.clone(), draft.event.id.revision)
 }
 
-/// Brings out what was kept back and is told nowhere else.
+/// Brings out what was kept back and is nowhere else.
 pub(super) fn join_utterances(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     bring_out_prompts(drafts, repeats);
     bring_out_answers(drafts, repeats);
@@ -38,13 +41,13 @@ fn bring_out_prompts(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     let mut told: HashSet<(Place, u64)> = HashSet::new();
     let mut tells = false;
     for draft in drafts.iter() {
-        if let Some(record) = key(draft, "said") {
+        if let Some(Rule::Said(record)) = draft.hint.rule() {
             tells = true;
-            told.extend(record.parse().ok().map(|record| (place(draft), record)));
+            told.extend(record.map(|record| (place(draft), record)));
         }
     }
     for (at, draft) in drafts.iter_mut().enumerate() {
-        let is_kept = key(draft, "held").is_some() && !repeats.contains(&at);
+        let is_kept = draft.hint.rule() == Some(&Rule::Held) && !repeats.contains(&at);
         if !is_kept || told.contains(&(place(draft), draft.event.id.record)) {
             continue;
         }
@@ -60,8 +63,8 @@ fn bring_out_prompts(drafts: &mut [Draft], repeats: &HashSet<usize>) {
 fn bring_out_answers(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     let mut words: HashMap<u64, Vec<u64>> = HashMap::new();
     for draft in drafts.iter() {
-        if let Some(print) = key(draft, "words") {
-            let records = words.entry(said_at(draft, print)).or_default();
+        if let Some(Rule::Words(print)) = draft.hint.rule() {
+            let records = words.entry(said_at(draft, *print)).or_default();
             let here = draft.event.id.record;
             if let Err(order) = records.binary_search(&here) {
                 records.insert(order, here);
@@ -69,9 +72,9 @@ fn bring_out_answers(drafts: &mut [Draft], repeats: &HashSet<usize>) {
         }
     }
     for (at, draft) in drafts.iter_mut().enumerate() {
-        let Some(print) = key(draft, "words again") else { continue };
+        let Some(Rule::WordsAgain(print)) = draft.hint.rule() else { continue };
         let here = draft.event.id.record;
-        let twin = words.get_mut(&said_at(draft, print)).and_then(|records| {
+        let twin = words.get_mut(&said_at(draft, *print)).and_then(|records| {
             // The event comes first as a rule, a review's result the other way round.
             let after = records.partition_point(|record| *record < here);
             let is_near = |at: &usize| records.get(*at).is_some_and(|record| record.abs_diff(here) <= NEAR);
@@ -85,18 +88,19 @@ fn bring_out_answers(drafts: &mut [Draft], repeats: &HashSet<usize>) {
 }
 
 fn bring_out_thoughts(drafts: &mut [Draft], repeats: &HashSet<usize>) {
-    let mut thoughts: HashMap<(Place, String), BTreeSet<u64>> = HashMap::new();
+    let mut thoughts: HashMap<(Place, u64), BTreeSet<u64>> = HashMap::new();
     for draft in drafts.iter() {
-        for print in key(draft, "thought").unwrap_or_default().split(',').filter(|print| !print.is_empty()) {
-            thoughts.entry((place(draft), print.to_owned())).or_default().insert(draft.event.id.record);
+        let Some(Rule::Thought(prints)) = draft.hint.rule() else { continue };
+        for print in prints {
+            thoughts.entry((place(draft), *print)).or_default().insert(draft.event.id.record);
         }
     }
     for (at, draft) in drafts.iter_mut().enumerate() {
-        let Some(prints) = key(draft, "thought again") else { continue };
+        let Some(Rule::ThoughtAgain(prints)) = draft.hint.rule() else { continue };
         let here = draft.event.id.record;
         let near = here.saturating_sub(NEAR)..=here.saturating_add(NEAR);
-        let is_told = prints.split(',').any(|print| {
-            let records = thoughts.get(&(place(draft), print.to_owned()));
+        let is_told = prints.iter().any(|print| {
+            let records = thoughts.get(&(place(draft), *print));
             records.is_some_and(|records| records.range(near.clone()).next().is_some())
         });
         if !is_told {
@@ -105,24 +109,29 @@ fn bring_out_thoughts(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     }
 }
 
-/// A summary stands as an answer of the model before the compaction that holds
-/// it too (0.166); if the program was killed in between, it is all there is.
+/// A summary is an answer of the model before the compaction that holds it too
+/// (0.166); if the program was killed in between, it is all there is.
 pub(super) fn join_summaries(drafts: &mut [Draft]) {
-    if drafts.iter().all(|draft| key(draft, "summary").is_none()) {
+    if drafts.iter().all(|draft| draft.hint.rule() != Some(&Rule::Summary)) {
         return;
     }
     let mut open: HashMap<Place, usize> = HashMap::new();
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at) else { break };
         let place = place(draft);
-        if key(draft, "summary").is_some() {
-            open.insert(place, at);
-        } else if key(draft, "compacted").is_some() {
-            if let Some(summary) = open.remove(&place).and_then(|summary| drafts.get_mut(summary)) {
-                summary.hint.fold_only = true;
+        match draft.hint.rule() {
+            Some(Rule::Summary) => {
+                open.insert(place, at);
             }
-        } else if draft.hint.opens_turn {
-            open.remove(&place);
+            Some(Rule::Compacted) => {
+                if let Some(summary) = open.remove(&place).and_then(|summary| drafts.get_mut(summary)) {
+                    summary.hint.fold_only = true;
+                }
+            }
+            _ if draft.hint.opens_turn => {
+                open.remove(&place);
+            }
+            _ => {}
         }
     }
 }
@@ -134,15 +143,17 @@ pub(super) fn put_prompts_first(drafts: &mut [Draft]) {
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at) else { break };
         let here = &draft.event.id;
-        // What stands before it in the log, and where.
-        let (late, record) = match &draft.hint.rule {
-            Some(("said", record)) => ("image", record.parse().ok()),
-            Some(("shell", _)) => ("own act", here.record.checked_sub(1)),
+        // What comes before it in the log, and where.
+        let is_image = |rule: &Rule| *rule == Rule::Image;
+        let is_own_act = |rule: &Rule| matches!(rule, Rule::OwnAct(_));
+        let (is_late, record): (&dyn Fn(&Rule) -> bool, _) = match draft.hint.rule() {
+            Some(Rule::Said(record)) => (&is_image, *record),
+            Some(Rule::Shell) => (&is_own_act, here.record.checked_sub(1)),
             _ => continue,
         };
         let is_before = |other: &Draft| {
             let there = &other.event.id;
-            key(other, late).is_some()
+            other.hint.rule().is_some_and(is_late)
                 && Some(there.record) == record
                 && (&there.source, there.revision) == (&here.source, here.revision)
         };

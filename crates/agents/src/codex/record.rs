@@ -5,23 +5,17 @@
 //! has its own file from there. Which envelope it is never matters afterwards:
 //! a thread of one version is continued in the same file by the next.
 
-use retro_model::{Kind, Native, Origin, Part as Piece, Timestamp};
-use retro_text::{Redacted, redact};
-use std::borrow::Cow;
-use std::hash::{Hash, Hasher};
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+use retro_model::Timestamp;
 
+use super::line::Line;
 use super::state::State;
-use super::{act, call, mapping, message, meta, notice, output, usage};
-pub(super) use crate::json::pick;
-use crate::{Draft, Json, Out, Parse, Part, Record, field};
+use super::{act, call, message, meta, notice, output, usage};
+use crate::words::id;
+use crate::{Out, Parse, Part, Record, field, state};
 
 /// Copies of one fork follow each other within so many milliseconds. They share
 /// one write time in every recorded fork (0.130); a long history may take longer.
 const COPY_GAP_MS: i64 = 5;
-
-/// Bytes of the number of an occurrence and what stands around it.
-const OCCURRENCE_BYTES_MAX: usize = 6;
 
 /// Reads the records of one rollout.
 pub(super) struct Parser {
@@ -30,8 +24,8 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(part: &Part, state: Option<&[u8]>) -> Parser {
-        Parser { part: part.clone(), state: State::load(state) }
+    pub(super) fn new(part: &Part, saved: Option<&[u8]>) -> Parser {
+        Parser { part: part.clone(), state: state::load(saved) }
     }
 }
 
@@ -57,7 +51,7 @@ impl Parse for Parser {
     }
 
     fn save(&self) -> Vec<u8> {
-        self.state.save()
+        state::save(&self.state)
     }
 }
 
@@ -95,7 +89,7 @@ fn item(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     }
 }
 
-/// Something the program tells beside the conversation.
+/// Something the program logs beside the conversation.
 fn event(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     match kind {
         "item_completed" => completed(line, state, out),
@@ -109,12 +103,12 @@ fn event(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     }
 }
 
-/// `item_completed` (0.149 on): what older versions told as events of many kinds.
+/// `item_completed` (0.149 on): what older versions wrote as events of many kinds.
 fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
     let Some(item) = line.payload.get("item").filter(|item| item.is_object()) else {
         return line.unknown(out);
     };
-    // A review's items stand in its parent too, under the review's thread id (0.166).
+    // A review's items are in its parent too, under the review's thread id (0.166).
     let thread = field::some(line.payload, "thread_id");
     let foreign = thread.filter(|thread| state.chain.first().is_some_and(|own| own != thread)).map(id);
     let line = &Line {
@@ -152,117 +146,4 @@ fn copied_from(line: &Line<'_>, kind: &str, state: &mut State) -> Option<String>
     };
     state.copied_at = if own { None } else { Some(now.unwrap_or(copied_at)) };
     parent.filter(|_| !own)
-}
-
-/// One record, out of its envelope.
-pub(super) struct Line<'r> {
-    pub record: &'r Record<'r>,
-    pub payload: &'r Json<'r>,
-    pub ts: Option<Timestamp>,
-    /// No envelope (0.8 - 0.29).
-    pub bare: bool,
-    /// The thread it was copied from.
-    pub copy_of: Option<String>,
-    /// The turn it belongs to.
-    pub turn: Option<String>,
-}
-
-impl Line<'_> {
-    /// A draft of this record with everything the record tells of all its events.
-    pub(super) fn draft(&self, row: &'static str, piece: Piece, kind: Kind, origin: Origin) -> Draft {
-        let mut draft = self.nameless(row, piece, kind, origin);
-        let own_id = self.own_id(row);
-        if self.ts.is_some() || own_id.is_some() {
-            match own_id.or_else(|| field::some(self.payload, "call_id")) {
-                Some(id) => self.identify(&mut draft, row, id),
-                None => self.identify(&mut draft, row, &format!("{:x}", fingerprint(self.payload))),
-            }
-        }
-        draft
-    }
-
-    /// The same without an identity, for whoever gives it one.
-    pub(super) fn nameless(&self, row: &'static str, piece: Piece, kind: Kind, origin: Origin) -> Draft {
-        let mut draft = self.record.draft(row, piece, kind, origin).at(self.ts);
-        let message_id = self.own_id(row).map(id);
-        draft.event.native = Native { message_id, turn_id: self.turn.clone(), ..Native::default() };
-        draft.event.copy_of = self.copy_of.clone();
-        draft
-    }
-
-    fn own_id(&self, row: &str) -> Option<&str> {
-        field::some(self.payload, "id").filter(|_| !row.starts_with("item/"))
-    }
-
-    /// Names what a draft is, in words that stay when the program rewrites the
-    /// file in another form: migrating a rollout (0.166) keeps times and items,
-    /// and tells events under other names.
-    pub(super) fn identify(&self, draft: &mut Draft, what: &str, key: &str) {
-        let mut ms = itoa::Buffer::new();
-        let ms = ms.format(self.ts.map_or(0, Timestamp::as_millis));
-        let label = label(&draft.event.id.part);
-        let pieces = [what, "|", ms, "|", key, "|", &label];
-        // Settling says behind it which of its kind it is.
-        let room = draft.event.id.source.as_str().len() + OCCURRENCE_BYTES_MAX;
-        let mut identity =
-            String::with_capacity(pieces.iter().map(|piece| piece.len()).sum::<usize>() + room);
-        pieces.iter().for_each(|piece| identity.push_str(piece));
-        draft.hint.identity = Some(identity);
-    }
-
-    /// The whole record, as something that is not known.
-    pub(super) fn unknown(&self, out: &mut Out) {
-        let mut draft = self.draft("unknown", Piece::Whole, Kind::Unknown, Origin::Harness);
-        draft.event.data = Some(self.record.json.redacted());
-        out.push(draft);
-    }
-
-    /// A field of the object that stands beside the payload (0.166).
-    pub(super) fn is_marked(&self, name: &str) -> bool {
-        self.record.json.get("metadata").is_some_and(|metadata| field::is(metadata, name))
-    }
-}
-
-/// Which event of its record, for identities.
-fn label(piece: &Piece) -> Cow<'static, str> {
-    match piece {
-        Piece::Whole => Cow::Borrowed(""),
-        Piece::Block(index) => Cow::Owned(index.to_string()),
-        Piece::Tag(tag) => Cow::Borrowed(tag),
-    }
-}
-
-/// A redacted text, unless it is empty.
-pub(super) fn words(text: &str) -> Option<Redacted<String>> {
-    (!text.is_empty()).then(|| redact(text))
-}
-
-/// A name from the log, such as a model's, without what looks like a secret.
-pub(super) fn clean(name: &str) -> String {
-    redact(name).into_inner()
-}
-
-/// An id from the log. What is shaped like an id stays as it is, so that ids
-/// that belong together stay equal.
-pub(super) fn id(text: &str) -> String {
-    let plain =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'/' | b'~');
-    if text.len() <= 128 && text.bytes().all(plain) { text.to_owned() } else { clean(text) }
-}
-
-/// A number that is equal for equal words.
-pub(super) fn print_of(words: &str) -> u64 {
-    xxh3_64(words.trim().as_bytes())
-}
-
-/// A number that is equal for equal values.
-pub(super) fn fingerprint(value: &impl Hash) -> u64 {
-    let mut hasher = Xxh3Default::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// The row of a record that the table must have; what it lacks is unknown.
-pub(super) fn row(family: &str, name: &str) -> &'static str {
-    mapping::named(family, name).unwrap_or("unknown")
 }

@@ -9,6 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, SessionKey};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::rule::Rule;
 use super::{joins, lines, names, pairs};
 use crate::Draft;
 use crate::fold::{merge_repeats, number_turns};
@@ -27,9 +28,9 @@ pub(super) fn settle(session: &SessionKey, drafts: &mut [Draft]) {
     number_turns(drafts);
 }
 
-/// Identities tell a record by what it says and when. Records that say the same
-/// at the same time are told apart by which of them it is, so that the second of
-/// two is the second again when the file was rewritten.
+/// Identities name a record by what it says and when. Records that say the same
+/// at the same time are distinguished by their order, so that the second of two is
+/// the second again when the file was rewritten.
 fn number_occurrences(drafts: &mut [Draft]) {
     // By hash: there is one for nearly every record of a session.
     let mut seen: HashMap<u64, u32> = HashMap::with_capacity(drafts.len());
@@ -49,39 +50,34 @@ fn number_occurrences(drafts: &mut [Draft]) {
     }
 }
 
-/// What `codex exec --json` printed is all in the rollout, apart from errors;
-/// it is told only where there is none.
+/// What `codex exec --json` printed is all in the rollout, apart from errors; it
+/// gives events only where there is none.
 fn fold_streams(drafts: &mut [Draft]) {
     let is_rollout = |draft: &Draft| !matches!(draft.event.id.source.as_str(), names::EXEC | names::STATE);
     let has_rollout = drafts.iter().any(is_rollout);
     let ended: HashSet<String> = drafts
         .iter()
         .filter(|draft| draft.event.kind == Kind::ToolResult)
-        .filter_map(|draft| key(draft, "stream").map(str::to_owned))
+        .filter_map(|draft| match draft.hint.rule() {
+            Some(Rule::Streamed(call)) => Some(call.clone()),
+            _ => None,
+        })
         .collect();
     for draft in drafts.iter_mut().filter(|draft| draft.event.id.source.as_str() == names::EXEC) {
         if has_rollout {
             draft.hint.fold_only |= !matches!(draft.hint.row, "exec/error" | "exec/item.completed/error");
-        } else if let Some(call) = key(draft, "begun") {
+        } else if let Some(Rule::Begun(call)) = draft.hint.rule() {
             draft.hint.fold_only = ended.contains(call);
         }
     }
 }
 
-/// What a later telling adds to an earlier one.
+/// What a later record of the same thing adds to the first.
 fn complete(first: &mut Draft, later: &Draft) {
     if let (Some(ours), Some(theirs)) = (&mut first.event.usage, &later.event.usage) {
         ours.own = ours.own.max(theirs.own);
     }
     if first.event.model.is_none() {
         first.event.model = later.event.model.clone();
-    }
-}
-
-/// What a draft's hint says under a rule.
-pub(super) fn key<'d>(draft: &'d Draft, rule: &str) -> Option<&'d str> {
-    match &draft.hint.rule {
-        Some((name, key)) if *name == rule => Some(key),
-        _ => None,
     }
 }

@@ -112,16 +112,6 @@ pub(super) struct Call {
 }
 
 impl State {
-    /// Reads what [`State::save`] wrote; anything else is a fresh start.
-    pub(super) fn load(bytes: Option<&[u8]>) -> State {
-        bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
-    }
-
-    /// Everything, as bytes.
-    pub(super) fn save(&self) -> Vec<u8> {
-        serde_json::to_vec(self).unwrap_or_default()
-    }
-
     /// A thread whose records were copied into this one, older than those before.
     pub(super) fn descends_from(&mut self, id: &str) {
         if self.chain.len() < CHAIN_MAX && !self.chain.iter().any(|known| known == id) {
@@ -209,6 +199,7 @@ fn push<T>(list: &mut Vec<T>, item: T, max: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::save as saved;
 
     fn call(id: &str, name: &str) -> Call {
         let name = name.to_owned();
@@ -234,17 +225,9 @@ mod tests {
             state.search(n, &id);
             state.descends_from(&id);
         }
-        assert!(state.save().len() < 64 * 1024);
+        assert!(saved(&state).len() < 64 * 1024);
         assert!(state.answer("call-0").is_none());
         assert_eq!(state.started("call-9999"), Some("call-9999"));
-    }
-
-    #[test]
-    fn a_state_that_cannot_be_read_is_a_fresh_start() {
-        assert_eq!(State::load(Some(b"not json")), State::default());
-        let mut state = State { model: Some("m".into()), ..State::default() };
-        state.open(call("c", "exec"));
-        assert_eq!(State::load(Some(&state.save())), state);
     }
 
     #[test]

@@ -13,8 +13,9 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::record::{id, pick};
 use crate::database::{Snapshot, Unreadable};
+use crate::json::pick;
+use crate::words::id;
 use crate::{Json, Out, Parse, Record, field};
 
 /// Columns that are kept, apart from the tree.

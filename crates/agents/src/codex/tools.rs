@@ -6,11 +6,11 @@
 use retro_model::{Access, Edit, PathUse, ToolCall, ToolClass};
 use retro_text::{redact, redact_owned};
 
-use super::record::{clean, id};
 use crate::command::{one_line, script};
+use crate::words::{clean, id};
 use crate::{Json, field, patch};
 
-/// The kind of work a tool does. `args` tells the two tools named `wait` apart:
+/// The kind of work a tool does. `args` distinguishes the two tools named `wait`:
 /// one polls a script (0.166), the other waits for agents (0.104).
 pub(super) fn class(name: &str, namespace: Option<&str>, args: &Json<'_>) -> ToolClass {
     if is_mcp(name, namespace) {

@@ -3,16 +3,19 @@
 //! `token_usage_record` (0.155 on) is one response, with the server's id.
 //! `token_count` is a state that is broadcast again at every round, retry and
 //! resume; it counts a response only if its figures are new, are some at all,
-//! and no usage record told of the turn before. Totals are never used: those of
-//! a fork include its parent's, and 0.42 starts them anew on resume.
+//! and no usage record of the turn came before. Totals are never used: those of a fork
+//! include its parent's, and 0.42 starts them from zero on resume.
 
-use retro_model::{Kind, Origin, Part as Piece, Usage};
+use retro_model::{Kind, Origin, Part as Piece, Tokens, Usage};
 use retro_text::redact_json;
 use serde_json::json;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::limits;
-use super::record::{Line, fingerprint, id};
+use super::line::Line;
 use super::state::State;
+use crate::counters::{Counted, Counters};
+use crate::words::id;
 use crate::{Draft, Json, Out, field};
 
 /// How sure a file can be that a response is its own and not a copy of another
@@ -38,6 +41,7 @@ pub(super) fn record(line: &Line<'_>, state: &mut State, out: &mut Out) {
     let Some(counters) = line.payload.get("usage").filter(|usage| usage.is_object()) else {
         return out.fold(ROW);
     };
+    let figures = counted(counters).of_record(line.record, out);
     let own = match (&line.copy_of, field::some(line.payload, "thread_id")) {
         (Some(_), _) => own::COPIED,
         (None, Some(thread)) if state.chain.first().is_some_and(|own| own != thread) => own::FOREIGN,
@@ -48,7 +52,7 @@ pub(super) fn record(line: &Line<'_>, state: &mut State, out: &mut Out) {
         Some(response) => format!("codex:{response}"),
         None => counted_key(state),
     };
-    let mut draft = usage(line, ROW, key, Usage { own, ..counted(counters) }, state);
+    let mut draft = usage(line, ROW, key, Usage { own, ..figures }, state);
     draft.event.native.response_id = response_id;
     out.push(draft);
 }
@@ -58,7 +62,7 @@ pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
     const ROW: &str = "event_msg/token_count";
     if let Some(limits) = line.payload.get("rate_limits").filter(|limits| has_window(limits)) {
         state.limits = Some(redact_json(json!({ LIMITS: limits })));
-        // A fork's copies tell of the parent's past with the fork's time.
+        // A fork's copies have the parent's past with the fork's time.
         if line.copy_of.is_none() {
             limits::read(line, limits, out);
         }
@@ -66,20 +70,23 @@ pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
     let Some(info) = line.payload.get("info").filter(|info| info.is_object()) else {
         return out.fold(ROW);
     };
-    let figures = |name: &str| info.get(name).map(counted).unwrap_or_default();
+    let figures = |name: &str| counted(&info[name]);
     let total_tokens = info.get("total_token_usage").and_then(|total| field::count(total, "total_tokens"));
     let (total, last) = (figures("total_token_usage"), figures("last_token_usage"));
-    let print = fingerprint(&(counts(&total), counts(&last), total_tokens));
+    let unread = (!last.is_whole()).then_some(u64::MAX);
+    let all = counts(&total.usage.tokens).into_iter().chain(counts(&last.usage.tokens));
+    let all = all.chain(total_tokens).chain(unread);
+    let print = xxh3_64(&all.flat_map(u64::to_le_bytes).collect::<Vec<u8>>());
     let is_new = state.counted != Some(print);
     state.counted = Some(print);
-    let is_some =
-        [last.input, last.cache_read, last.cache_write_unsplit, last.output].iter().any(|count| *count > 0);
+    let is_some = last.usage.tokens.total() > 0 || !last.is_whole();
     if !is_new || !is_some || state.recorded {
         return out.fold(ROW);
     }
     let key = counted_key(state);
     let own = if line.copy_of.is_some() { own::COPIED } else { own::COUNTED };
-    out.push(usage(line, ROW, key, Usage { own, ..last }, state));
+    let figures = Usage { own, ..last.of_record(line.record, out) };
+    out.push(usage(line, ROW, key, figures, state));
 }
 
 /// The next response of this turn: whose turn, and which response of it.
@@ -112,22 +119,24 @@ fn usage(line: &Line<'_>, row: &'static str, key: String, usage: Usage, state: &
 
 /// The counters in our meaning: input as logged includes what was read from and
 /// written to the cache.
-pub(super) fn counted(counters: &Json<'_>) -> Usage {
-    let count = |name| field::count(counters, name).unwrap_or(0);
-    let (read, written) = (count("cached_input_tokens"), count("cache_write_input_tokens"));
-    Usage {
-        input: count("input_tokens").saturating_sub(read).saturating_sub(written),
-        cache_write_unsplit: written,
-        cache_read: read,
-        output: count("output_tokens"),
-        reasoning: count("reasoning_output_tokens"),
-        ..Usage::default()
-    }
+pub(super) fn counted(json: &Json<'_>) -> Counted {
+    let mut counters = Counters::of(json);
+    let cache_read = counters.maybe("cached_input_tokens");
+    let cache_write_unsplit = counters.maybe("cache_write_input_tokens");
+    let tokens = Tokens {
+        input: counters.count("input_tokens").saturating_sub(cache_read).saturating_sub(cache_write_unsplit),
+        cache_write_unsplit,
+        cache_read,
+        output: counters.count("output_tokens"),
+        reasoning: counters.maybe("reasoning_output_tokens"),
+        ..Tokens::default()
+    };
+    counters.into_usage(Usage { tokens, ..Usage::default() })
 }
 
 /// What [`counted`] counts.
-fn counts(usage: &Usage) -> [u64; 5] {
-    [usage.input, usage.cache_write_unsplit, usage.cache_read, usage.output, usage.reasoning]
+fn counts(tokens: &Tokens) -> [u64; 5] {
+    [tokens.input, tokens.cache_write_unsplit, tokens.cache_read, tokens.output, tokens.reasoning]
 }
 
 fn has_window(limits: &Json<'_>) -> bool {
@@ -141,12 +150,13 @@ mod tests {
 
     #[test]
     fn input_is_what_was_not_cached() {
-        let usage =
+        let all =
             counted(&json!({ "input_tokens": 100, "cached_input_tokens": 60, "cache_write_input_tokens": 30,
             "output_tokens": 20, "reasoning_output_tokens": 5 }));
-        assert_eq!((usage.input, usage.cache_read, usage.cache_write_unsplit), (10, 60, 30));
-        assert_eq!((usage.output, usage.reasoning), (20, 5));
+        assert!(all.is_whole());
+        assert_eq!(counts(&all.usage.tokens), [10, 30, 60, 20, 5]);
         let odd = counted(&json!({ "input_tokens": 5, "cached_input_tokens": 60, "output_tokens": "x" }));
-        assert_eq!((odd.input, odd.output), (0, 0));
+        assert!(!odd.is_whole());
+        assert_eq!(counts(&odd.usage.tokens), [0, 0, 60, 0, 0]);
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn cwd(text: &str) -> Option<&str> {
     between(text, "<cwd>", "</cwd>").map(str::trim).filter(|cwd| !cwd.is_empty())
 }
 
-/// What stands between two marks.
+/// What is between two marks.
 pub(super) fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(open)?;
     Some(rest.split_once(close)?.0)

@@ -3,19 +3,18 @@
 //! An item of the chat that made calls is the answer that the calls' lines
 //! belong to. An item with only words has no id: it is looked for between its
 //! neighbours that do, by equal words first and then from the end, since what
-//! the chat lost and what a broken stream left behind lies at the beginning. What
-//! is found gives its words to the updates' event; the rest stand for themselves.
+//! the chat lost and what a broken stream left behind are at the beginning. What
+//! is found gives its words to the updates' event; the rest become events of their own.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{EventId, Kind};
 use std::ops::Range;
 
-use super::join::index_of;
 use super::order::{Place, Spine};
-use super::record::rule;
+use super::rule::{Prompt, Rule};
 use crate::Draft;
 
-/// One answer of the model, as the updates tell it.
+/// One answer of the model, by the updates.
 #[derive(Default)]
 struct Answer {
     at: usize,
@@ -35,10 +34,10 @@ struct Told {
     /// Places of the prompts.
     prompts: Vec<usize>,
     /// Places of the prompts with an index and words, and the last with an index.
-    of_key: HashMap<String, Vec<usize>>,
-    of_index: HashMap<String, usize>,
-    /// Fingerprints of all that was thought.
-    thoughts: HashSet<String>,
+    of_prompt: HashMap<Prompt, Vec<usize>>,
+    of_index: HashMap<u64, usize>,
+    /// Prints of all that was thought.
+    thoughts: HashSet<u64>,
 }
 
 pub(super) fn chat(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Place>]) {
@@ -84,20 +83,19 @@ fn is_item(draft: &Draft) -> bool {
 impl Told {
     fn read(drafts: &[Draft], spine: &Spine) -> Told {
         let mut told = Told::default();
-        let mut open: HashMap<(Option<&str>, &str), usize> = HashMap::new();
+        let mut open: HashMap<(Option<&str>, i64), usize> = HashMap::new();
         for at in spine.range.clone() {
             let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
-            if let Some(key) = rule(draft, "prompt") {
+            if let Some(Rule::Prompt(prompt)) = draft.hint.rule() {
                 if draft.event.kind == Kind::User {
                     told.prompts.push(at);
-                    told.of_key.entry(key.to_owned()).or_default().push(at);
-                    told.of_index.insert(index_of(key).to_owned(), at);
+                    told.of_prompt.entry(*prompt).or_default().push(at);
+                    told.of_index.extend(prompt.index.map(|index| (index, at)));
                 }
                 open.clear();
-            } else if let Some(key) = rule(draft, "said").or_else(|| rule(draft, "call")) {
-                let (stream, hash) = key.split_once(':').unwrap_or((key, ""));
+            } else if let Some(Rule::Said { stream, .. } | Rule::Call { stream }) = draft.hint.rule() {
                 let turn = draft.event.native.turn_id.as_deref();
-                let index = *open.entry((turn, stream)).or_insert_with(|| {
+                let index = *open.entry((turn, *stream)).or_insert_with(|| {
                     told.answers.push(Answer { at, ..Answer::default() });
                     told.answers.len() - 1
                 });
@@ -109,7 +107,9 @@ impl Told {
                     }
                     None if draft.event.kind == Kind::Reasoning => {
                         answer.thought.get_or_insert(at);
-                        told.thoughts.insert(hash.to_owned());
+                        if let Some(Rule::Said { print, .. }) = draft.hint.rule() {
+                            told.thoughts.insert(*print);
+                        }
                     }
                     None => {
                         answer.message.get_or_insert(at);
@@ -125,14 +125,14 @@ impl Told {
 
     /// The prompt that a chat item repeats: same index and words, not before
     /// `from` if there is a choice; else the last of that index.
-    fn prompt(&self, key: &str, from: usize) -> Option<usize> {
-        let index = Some(index_of(key)).filter(|index| !index.is_empty())?;
-        let same = self.of_key.get(key).map_or(&[][..], Vec::as_slice);
+    fn prompt(&self, prompt: &Prompt, from: usize) -> Option<usize> {
+        let index = prompt.index?;
+        let same = self.of_prompt.get(prompt).map_or(&[][..], Vec::as_slice);
         let next = same.get(same.partition_point(|at| *at < from));
-        next.or(same.last()).or_else(|| self.of_index.get(index)).copied()
+        next.or(same.last()).or_else(|| self.of_index.get(&index)).copied()
     }
 
-    /// Where a counterpart stands.
+    /// Where a counterpart is.
     fn home(&self, found: Match) -> Option<usize> {
         match found {
             Match::None => None,
@@ -143,29 +143,28 @@ impl Told {
 
     /// Whether the updates have what an item says, and the event that takes its words.
     fn counterpart(&self, item: &Draft, found: Match) -> Option<Option<usize>> {
-        let (rule, key) = item.hint.rule.as_ref()?;
         let answer = match found {
             Match::Answer(index) => self.answers.get(index),
             _ => None,
         };
-        match (*rule, answer) {
+        match (item.hint.rule()?, answer) {
             // What a compaction kept of a prompt has no index; the updates have the prompt.
-            ("chat-prompt", _) => {
-                let is_kept = key.starts_with(':') && !self.prompts.is_empty();
+            (Rule::ChatPrompt(prompt), _) => {
+                let is_kept = prompt.index.is_none() && !self.prompts.is_empty();
                 (found != Match::None || is_kept).then_some(None)
             }
-            ("chat-said", Some(answer)) => answer.message.map(Some),
-            ("chat-thought", Some(answer)) => {
-                answer.thought.map(|thought| Some(thought).filter(|_| !key.is_empty()))
+            (Rule::ChatSaid(_), Some(answer)) => answer.message.map(Some),
+            (Rule::ChatThought(print), Some(answer)) => {
+                answer.thought.map(|thought| print.and(Some(thought)))
             }
-            ("chat-thought", None) => self.thoughts.contains(key).then_some(None),
-            ("chat-call", Some(_)) => Some(None),
+            (Rule::ChatThought(Some(print)), None) => self.thoughts.contains(print).then_some(None),
+            (Rule::ChatCall, Some(_)) => Some(None),
             _ => None,
         }
     }
 
     /// The answers that an item can be, by where its nearest known neighbours
-    /// stand: those between them, in one turn.
+    /// are: those between them, in one turn.
     fn between(&self, below: Option<usize>, above: Option<usize>) -> Range<usize> {
         let (low, high) = match (below, above) {
             (Some(low), high) => {
@@ -202,10 +201,12 @@ impl Told {
 }
 
 /// Cuts the items where a compaction or a new revision broke the thread: what
-/// follows does not go on where the item before it stood.
+/// follows does not continue the item before it.
 fn segments<'i>(drafts: &[Draft], items: &'i [usize]) -> Vec<&'i [usize]> {
     let breaks = |item: &usize| {
-        drafts.get(*item).map(|draft| (draft.event.id.revision, rule(draft, "summary").is_some()))
+        drafts
+            .get(*item)
+            .map(|draft| (draft.event.id.revision, matches!(draft.hint.rule(), Some(Rule::Summary(_)))))
     };
     let mut all = Vec::new();
     let mut start = 0;
@@ -239,7 +240,10 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
         .iter()
         .map(|item| {
             let Some(draft) = drafts.get(*item) else { return Match::None };
-            let prompt = rule(draft, "chat-prompt").and_then(|key| told.prompt(key, from));
+            let prompt = match draft.hint.rule() {
+                Some(Rule::ChatPrompt(prompt)) => told.prompt(prompt, from),
+                _ => None,
+            };
             let call = draft.event.tool.as_ref().map(|tool| tool.call_id.as_str());
             match (prompt, call.and_then(|call| told.of_call.get(call))) {
                 (Some(at), _) => {
@@ -251,7 +255,7 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
             }
         })
         .collect();
-    // Words stand before the calls of the same record, thoughts before their answer.
+    // Words come before the calls of the same record, thoughts before their answer.
     for at in (0..segment.len()).rev() {
         let (Some(here), Some(next)) =
             (segment.get(at).and_then(|item| drafts.get(*item)), at.checked_add(1))
@@ -260,7 +264,7 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
         };
         let follows = segment.get(next).and_then(|item| drafts.get(*item));
         let same_record = follows.is_some_and(|next| next.event.raw == here.event.raw);
-        if rule(here, "chat-said").is_some()
+        if matches!(here.hint.rule(), Some(Rule::ChatSaid(_)))
             && same_record
             && let (Some(Match::Answer(answer)), Some(slot)) =
                 (matches.get(next).copied(), matches.get_mut(at))
@@ -272,9 +276,8 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
     let taken = taken(&matches);
     let (below, above) = neighbours(told, &matches);
     for at in (0..segment.len()).rev() {
-        let is_thought =
-            |at: usize| segment.get(at).and_then(|item| rule(drafts.get(*item)?, "chat-thought")).is_some();
-        if !is_thought(at) {
+        let item = segment.get(at).and_then(|item| drafts.get(*item));
+        if !item.is_some_and(|item| matches!(item.hint.rule(), Some(Rule::ChatThought(_)))) {
             continue;
         }
         let known = |side: &[Option<usize>]| side.get(at).copied().flatten();
@@ -296,7 +299,7 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
     matches
 }
 
-/// Where the nearest known items before and after each item stand.
+/// Where the nearest known items before and after each item are.
 fn neighbours(told: &Told, matches: &[Match]) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
     let nearest = |last: &mut Option<usize>, found: &Match| {
         let before = *last;
@@ -329,21 +332,23 @@ fn match_words(drafts: &[Draft], told: &Told, segment: &[usize], matches: &mut [
             .unwrap_or(segment.len());
         let place = |at: usize| matches.get(at).and_then(|found| told.home(*found));
         let within = told.between(start.checked_sub(1).and_then(place), place(end));
-        let words =
-            (start..end).filter_map(|at| Some((at, rule(drafts.get(*segment.get(at)?)?, "chat-said")?)));
-        let words: Vec<(usize, &str)> = words.collect();
+        let words = (start..end).filter_map(|at| match drafts.get(*segment.get(at)?)?.hint.rule() {
+            Some(Rule::ChatSaid(print)) => Some((at, *print)),
+            _ => None,
+        });
+        let words: Vec<(usize, u64)> = words.collect();
         let mut free: Vec<usize> =
             within.filter(|index| told.is_words(*index) && !taken.contains(index)).collect();
-        let mut same: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut same: HashMap<u64, Vec<usize>> = HashMap::new();
         for index in &free {
             let message = told.answers.get(*index).and_then(|answer| drafts.get(answer.message?));
-            if let Some((_, hash)) = message.and_then(|draft| rule(draft, "said")?.split_once(':')) {
-                same.entry(hash).or_default().push(*index);
+            if let Some(Rule::Said { print, .. }) = message.and_then(|draft| draft.hint.rule()) {
+                same.entry(*print).or_default().push(*index);
             }
         }
         let mut rest = Vec::new();
         for (at, said) in words.into_iter().rev() {
-            match same.get_mut(said).and_then(Vec::pop) {
+            match same.get_mut(&said).and_then(Vec::pop) {
                 Some(index) => {
                     taken.insert(index);
                     found(matches, at, index);
@@ -377,7 +382,7 @@ fn stand(
 ) {
     let Some(place) = places.get_mut(item).filter(|place| place.is_none()) else { return };
     *place = Some(match (home, found, last) {
-        // Words that were never streamed stand before the calls they announce.
+        // Words that were never streamed come before the calls they announce.
         (Some(at), Match::Answer(_), _) => Place::Before(at),
         (Some(at), ..) | (None, _, Some(at)) => Place::After(at),
         (None, _, None) => Place::Before(spine.range.start),

@@ -5,10 +5,11 @@ use retro_model::{
 };
 use retro_text::{redact, redact_owned};
 
-use super::record::{clean, id};
+use super::line::Line;
+use super::rule::Rule;
 use super::state::State;
-use super::update::Line;
 use crate::command::one_line;
+use crate::words::{clean, id};
 use crate::{Json, Out, field, lines};
 
 /// The kind of work a tool does, by its name.
@@ -41,9 +42,9 @@ pub(super) fn read(line: &Line<'_>, state: &State, out: &mut Out) {
     draft.event.tool = Some(Box::new(of(&call_id, name, update.get("rawInput").unwrap_or(&Json::Null))));
     draft.event.response =
         field::some(line.meta, "promptId").map(|turn| line.response(turn, state.model.as_deref()));
-    draft.hint.rule = Some(("call", line.stream().to_string()));
+    draft.hint.look_for(Rule::Call { stream: line.stream() });
     out.push(draft);
-    // Stands only if nothing answers the call.
+    // Becomes an event only if nothing answers the call.
     let mut cut =
         line.draft("call/unanswered", Piece::Tag("result"), Kind::ToolResult, Origin::Harness).at(None);
     cut.event.result = Some(Box::new(ended(&call_id, Outcome::Interrupted)));
@@ -94,14 +95,14 @@ fn paths(name: &str, args: &Json<'_>) -> Vec<PathUse> {
     field::some(args, field_name).map(|path| PathUse { path: redact(path), access }).into_iter().collect()
 }
 
-/// What a call asks to change. The result tells what was changed.
+/// What a call asks to change. The result says what was changed.
 fn edits(name: &str, args: &Json<'_>) -> Vec<Edit> {
     let Some(path) = field::some(args, "file_path") else { return Vec::new() };
     match name {
         "search_replace" => {
             let text = |name| field::text(args, name).unwrap_or_default();
             let (added, removed) = lines::changed(text("old_string"), text("new_string"));
-            // How often a text stands in the file is not in the call.
+            // How often the text occurs in the file is not in the call.
             let once = !field::is(args, "replace_all");
             let kind = if text("old_string").is_empty() { EditKind::Create } else { EditKind::Update };
             vec![edit(path, kind, once.then_some(added), once.then_some(removed))]
@@ -118,7 +119,7 @@ fn edit(path: &str, kind: EditKind, added: Option<u64>, removed: Option<u64>) ->
     Edit { path: redact(path), to: None, kind, added, removed }
 }
 
-/// The changes that the `diff` blocks of an update tell, one a file.
+/// The changes in the `diff` blocks of an update, one a file.
 pub(super) fn diffs(content: &[Json<'_>]) -> Vec<Edit> {
     let mut all: Vec<Edit> = Vec::new();
     for block in content.iter().filter(|block| field::text(block, "type") == Some("diff")) {

@@ -9,8 +9,11 @@ use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
 use serde_json::json;
 
 use super::call;
-use super::record::{fingerprint, id, told, unknown, words};
+use super::line::{filled, unknown};
 use super::result::shown;
+use super::rule::{Prompt, Rule};
+use crate::identity::print_of;
+use crate::words::{id, words};
 use crate::{Draft, Json, Out, Record, field, json};
 
 /// Head of the item with a compaction's summary.
@@ -43,7 +46,7 @@ fn user(record: &Record<'_>, out: &mut Out) {
             let mut draft = record.draft("chat/interjection", Piece::Whole, Kind::User, Origin::User);
             let said = typed.unwrap_or(&text);
             draft.event.text = words(said);
-            draft.hint.rule = Some(("interjected", format!("{:016x}", fingerprint(said))));
+            draft.hint.look_for(Rule::Interjected(print_of(said)));
             out.push(draft);
         }
         Some(_) => out.fold("chat/user"),
@@ -51,10 +54,9 @@ fn user(record: &Record<'_>, out: &mut Out) {
             let mut draft = record.draft("chat/prompt", Piece::Whole, Kind::User, Origin::User);
             let said = typed.unwrap_or(&text);
             draft.event.text = words(said);
-            // Without an index it is what a compaction kept of a prompt, or of an older version.
-            let index = index.map_or_else(String::new, |index| index.to_string());
             draft.hint.opens_turn = true;
-            draft.hint.rule = Some(("chat-prompt", format!("{index}:{:016x}", fingerprint(said))));
+            // Without an index it is what a compaction kept of a prompt, or of an older version.
+            draft.hint.look_for(Rule::ChatPrompt(Prompt { index, print: Some(print_of(said)) }));
             out.push(draft);
         }
         None if text.trim_start().starts_with(CONTINUED) => summary(record, &text, out),
@@ -72,7 +74,7 @@ pub(super) fn as_summary(record: &Record<'_>, row: &'static str, text: &str) -> 
     let mut draft = record.draft(row, Piece::Whole, Kind::Compaction, Origin::Harness);
     draft.event.text = words(text);
     draft.hint.fold_only = true;
-    draft.hint.rule = Some(("summary", String::new()));
+    draft.hint.look_for(Rule::Summary(None));
     draft
 }
 
@@ -94,7 +96,7 @@ fn assistant(record: &Record<'_>, out: &mut Out) {
             // A turn that was cut before the first word.
             draft.hint.fold_only = true;
         } else {
-            draft.hint.rule = Some(("chat-said", format!("{:016x}", fingerprint(&text))));
+            draft.hint.look_for(Rule::ChatSaid(print_of(&text)));
         }
         drafts.push(draft);
     }
@@ -106,7 +108,7 @@ fn assistant(record: &Record<'_>, out: &mut Out) {
         let mut draft = record.draft("chat/assistant", Piece::Block(index), Kind::ToolCall, Origin::Model);
         draft.event.tool =
             Some(Box::new(call::of(&call_id, field::text(function, "name").unwrap_or_default(), &arguments)));
-        draft.hint.rule = Some(("chat-call", String::new()));
+        draft.hint.look_for(Rule::ChatCall);
         drafts.push(draft);
     }
     drafts.into_iter().for_each(|draft| out.push(draft));
@@ -120,13 +122,12 @@ fn reasoning(record: &Record<'_>, out: &mut Out) {
     let mut draft = record.draft("chat/reasoning", Piece::Whole, Kind::Reasoning, Origin::Model);
     draft.event.text = words(&text);
     draft.event.native.message_id = field::some(record.json, "id").map(id);
-    draft.event.data = encrypted.then_some(json!({ "encrypted": true })).and_then(told);
-    let hash = if text.is_empty() { String::new() } else { format!("{:016x}", fingerprint(&text)) };
-    draft.hint.rule = Some(("chat-thought", hash));
+    draft.event.data = encrypted.then_some(json!({ "encrypted": true })).and_then(filled);
+    draft.hint.look_for(Rule::ChatThought((!text.is_empty()).then(|| print_of(&text))));
     out.push(draft);
 }
 
-/// What the model was told that a call gave.
+/// What a call gave, as the model saw it.
 fn tool_result(record: &Record<'_>, out: &mut Out) {
     let text = content(record.json);
     let call_id = field::text(record.json, "tool_call_id").map(id).unwrap_or_default();
@@ -145,7 +146,7 @@ fn tool_result(record: &Record<'_>, out: &mut Out) {
         ..call::ended(&call_id, outcome)
     }));
     draft.event.text = words(&text);
-    draft.hint.rule = Some(("chat-result", String::new()));
+    draft.hint.look_for(Rule::ChatResult);
     out.push(draft);
 }
 
@@ -158,7 +159,7 @@ fn backend_call(record: &Record<'_>, out: &mut Out) {
     let mut call = call::of(&call_id.unwrap_or_default(), name, record.json);
     call.class = retro_model::ToolClass::Web;
     draft.event.tool = Some(Box::new(call));
-    draft.hint.rule = Some(("chat-call", String::new()));
+    draft.hint.look_for(Rule::ChatCall);
     out.push(draft);
 }
 

@@ -5,8 +5,11 @@ use retro_model::{Kind, Link, LinkKind, Origin, Part as Piece, TitleRank};
 use retro_text::redact;
 
 use super::chat;
-use super::record::{id, pick, unknown, without, words};
+use super::line::{unknown, without};
+use super::rule::Rule;
 use super::side::spawned;
+use crate::json::pick;
+use crate::words::{id, words};
 use crate::{Out, Record, field};
 
 /// Reads a record of the source `key`.
@@ -54,7 +57,7 @@ fn summary(record: &Record<'_>, out: &mut Out) {
             "hidden",
         ],
     );
-    draft.hint.rule = Some(("session", kind.map(id).unwrap_or_default()));
+    draft.hint.look_for(Rule::Session { is_subagent: kind == Some("subagent") });
     out.facts.see(field::time(json, "last_active_at"));
     if let Some(kind) = kind {
         out.facts.entrypoint = Some((record.address.clone(), id(kind)));
@@ -84,7 +87,7 @@ fn meta(child: &str, session: &str, record: &Record<'_>, out: &mut Out) {
     draft.event.data =
         without(json, &["subagent_id", "child_session_id", "parent_session_id", "attempt_id", "prompt"]);
     draft.hint.identity = Some(spawned(child, field::some(json, "attempt_id")));
-    draft.hint.rule = Some(("spawned", id(child)));
+    draft.hint.look_for(Rule::Spawned(id(child)));
     out.push(draft);
 }
 
@@ -94,8 +97,8 @@ fn checkpoint(key: &str, record: &Record<'_>, out: &mut Out) {
         return out.fold("file/checkpoint");
     };
     let mut draft = chat::as_summary(record, "file/checkpoint", &text);
-    draft.hint.rule =
-        Some(("summary", field::some(record.json, "checkpoint_id").map_or_else(|| id(key), id)));
+    let id = id(field::some(record.json, "checkpoint_id").unwrap_or(key));
+    draft.hint.look_for(Rule::Summary(Some(id).filter(|id| !id.is_empty())));
     out.push(draft);
 }
 

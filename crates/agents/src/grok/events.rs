@@ -1,15 +1,19 @@
 //! `events.jsonl`: how turns and calls went.
 //!
-//! The only place that tells how long a call ran, and the surest one for how it
+//! The only place that says how long a call ran, and the surest one for how it
 //! ended. A fork does not copy it, a killed process leaves it unfinished.
 
 use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
 use serde_json::json;
 
 use super::call::ended;
+use super::line::{filled, unknown};
 use super::mapping;
-use super::record::{clean, fingerprint, id, pick, told, unknown, words};
+use super::rule::Rule;
 use super::state::State;
+use crate::identity::print_of;
+use crate::json::pick;
+use crate::words::{clean, id, words};
 use crate::{Draft, Out, Record, field};
 
 pub(super) fn read(record: &Record<'_>, state: &mut State, out: &mut Out) {
@@ -39,7 +43,7 @@ fn draft(record: &Record<'_>, row: &'static str, piece: Piece, kind: Kind, origi
 fn turn_started(record: &Record<'_>, state: &mut State, out: &mut Out) {
     const ROW: &str = "events/turn_started";
     let mut begun = draft(record, ROW, Piece::Whole, Kind::Note, Origin::Harness);
-    begun.hint.rule = Some(("turn-began", String::new()));
+    begun.hint.look_for(Rule::TurnBegan);
     begun.event.data = pick(record.json, &["redirect_kind", "turn_number", "session_relationship"]);
     begun.hint.fold_only = field::some(record.json, "redirect_kind").is_none();
     out.push(begun);
@@ -48,13 +52,13 @@ fn turn_started(record: &Record<'_>, state: &mut State, out: &mut Out) {
     {
         let mut changed = draft(record, ROW, Piece::Tag("model"), Kind::Model, Origin::Harness);
         changed.event.model = Some(model.clone());
-        changed.hint.rule = Some(("model", String::new()));
+        changed.hint.look_for(Rule::Model);
         state.model = Some(model);
         out.push(changed);
     }
 }
 
-/// A turn ended. The updates tell it too, unless the process could not write them.
+/// A turn ended. The updates say so too, unless the process could not write them.
 fn turn_ended(record: &Record<'_>, out: &mut Out) {
     let outcome = field::text(record.json, "outcome").unwrap_or_default();
     let kind = match outcome {
@@ -66,7 +70,7 @@ fn turn_ended(record: &Record<'_>, out: &mut Out) {
     draft.event.data = pick(record.json, &["outcome", "cancellation_category", "error"]);
     draft.event.text = field::some(record.json, "error").and_then(words);
     draft.hint.fold_only = kind == Kind::Note;
-    draft.hint.rule = Some(("turn-over", outcome.to_owned()));
+    draft.hint.look_for(Rule::TurnOver);
     out.push(draft);
 }
 
@@ -88,20 +92,20 @@ fn tool_completed(record: &Record<'_>, out: &mut Out) {
         ..ended(&call_id, outcome)
     }));
     ending.hint.fold_only = true;
-    ending.hint.rule = Some(("completed", call_id.clone()));
+    ending.hint.look_for(Rule::Completed);
     out.push(ending);
     if outcome == Outcome::Denied {
         // A rejection is a person's; a hook is the harness's.
         let origin = if said == "permission_rejected" { Origin::User } else { Origin::Harness };
         let mut denial = draft(record, ROW, Piece::Tag("denial"), Kind::Denial, origin);
         denial.event.data =
-            told(json!({ "call_id": call_id, "tool": record.json.get("tool_name"), "decision": said }));
-        denial.hint.rule = Some(("denied", call_id));
+            filled(json!({ "call_id": &call_id, "tool": record.json.get("tool_name"), "decision": said }));
+        denial.hint.look_for(Rule::Denied(call_id));
         out.push(denial);
     }
 }
 
-/// A permission was given or refused; only refusals are told.
+/// A permission was given or refused; only refusals give events.
 fn permission(record: &Record<'_>, out: &mut Out) {
     const ROW: &str = "events/permission_resolved";
     let decision = field::text(record.json, "decision").unwrap_or_default();
@@ -111,8 +115,7 @@ fn permission(record: &Record<'_>, out: &mut Out) {
     }
     let mut denial = draft(record, ROW, Piece::Whole, Kind::Denial, Origin::Harness);
     denial.event.data = pick(record.json, &["tool_name", "decision", "wait_ms"]);
-    denial.hint.rule =
-        Some(("refused", field::text(record.json, "tool_name").map(clean).unwrap_or_default()));
+    denial.hint.look_for(Rule::Refused(field::text(record.json, "tool_name").map(clean).unwrap_or_default()));
     out.push(denial);
 }
 
@@ -127,6 +130,6 @@ fn interjected(record: &Record<'_>, out: &mut Out) {
     };
     let mut draft = draft(record, ROW, Piece::Whole, Kind::User, Origin::User);
     draft.event.text = words(said);
-    draft.hint.rule = Some(("interjected", format!("{:016x}", fingerprint(said))));
+    draft.hint.look_for(Rule::Interjected(print_of(said)));
     out.push(draft);
 }

@@ -1,4 +1,4 @@
-//! Whose file this is, when only its contents tell.
+//! Whose file this is, when only its contents say so.
 //!
 //! Discovery knows every file by its place. This is asked for small main logs
 //! and for whatever a user points at: a copy of a session's file under any name.
@@ -51,7 +51,7 @@ fn sign(record: &Json<'_>) -> Option<(String, &'static str)> {
     None
 }
 
-/// The session that the file lies in, where its folder is named like one.
+/// The session whose folder the file is in, where its folder is named like one.
 fn own_folder(path: &Path) -> Option<String> {
     let name = path.parent()?.file_name()?.to_str()?;
     let is_id = name.len() == 36

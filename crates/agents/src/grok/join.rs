@@ -1,18 +1,18 @@
 //! What belongs together: pieces of one utterance, calls and their results,
-//! background tasks, sub-agents and the calls that started them, refusals told
-//! by several files, compactions and their summaries.
+//! background tasks, sub-agents and the calls that started them, refusals that
+//! several files have, compactions and their summaries.
 
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use retro_model::{EventId, Kind, Origin, Outcome, ToolClass};
 
 use super::order::{Place, Spine};
-use super::record::rule;
+use super::rule::{Prompt, Rule};
 use crate::Draft;
 
 /// A prompt of which more blocks may come.
 struct OpenPrompt {
-    index: String,
+    index: Option<u64>,
     run: u32,
     /// Its first block of text.
     text: Option<usize>,
@@ -20,16 +20,15 @@ struct OpenPrompt {
 
 /// Makes one event of the chunks of an answer, and one of those of a prompt.
 pub(super) fn utterances(drafts: &mut [Draft], spine: &Spine) {
-    // First piece of what is being said, by what tells that it is the same answer.
-    let mut said: HashMap<(Kind, Option<String>, String), usize> = HashMap::new();
+    // First piece of what is being said, by what shows that it is the same answer.
+    let mut said: HashMap<(Kind, Option<String>, i64), usize> = HashMap::new();
     let mut prompt: Option<OpenPrompt> = None;
     for at in spine.range.clone() {
         let Some(draft) = drafts.get(at) else { continue };
-        if let Some(index) = rule(draft, "prompt").map(index_of) {
-            let (index, run) = (index.to_owned(), spine.run(at));
+        if let Some(&Rule::Prompt(Prompt { index, .. })) = draft.hint.rule() {
+            let run = spine.run(at);
             let is_text = draft.event.kind == Kind::User;
-            let goes_on =
-                |open: &&mut OpenPrompt| open.index == index && open.run == run && !index.is_empty();
+            let goes_on = |open: &&mut OpenPrompt| open.index == index && open.run == run && index.is_some();
             match prompt.as_mut().filter(goes_on) {
                 Some(open) => {
                     if let Some(draft) = drafts.get_mut(at) {
@@ -54,13 +53,12 @@ pub(super) fn utterances(drafts: &mut [Draft], spine: &Spine) {
         if draft.hint.fold_only {
             continue;
         }
-        if draft.event.native.turn_id.is_some() || rule(draft, "rewind").is_some() {
+        if draft.event.native.turn_id.is_some() || matches!(draft.hint.rule(), Some(Rule::Rewind(_))) {
             prompt = None;
         }
-        match rule(draft, "said") {
-            Some(key) => {
-                let stream = key.split(':').next().unwrap_or_default().to_owned();
-                match said.entry((draft.event.kind, draft.event.native.turn_id.clone(), stream)) {
+        match draft.hint.rule() {
+            Some(Rule::Said { stream, .. }) => {
+                match said.entry((draft.event.kind, draft.event.native.turn_id.clone(), *stream)) {
                     Entry::Vacant(new) => {
                         new.insert(at);
                     }
@@ -68,15 +66,11 @@ pub(super) fn utterances(drafts: &mut [Draft], spine: &Spine) {
                 }
             }
             // After a result the model is asked again: another answer.
-            None if draft.event.result.is_some() || rule(draft, "ended").is_some() => said.clear(),
-            None => {}
+            Some(Rule::Ended) => said.clear(),
+            _ if draft.event.result.is_some() => said.clear(),
+            _ => {}
         }
     }
-}
-
-/// The prompt index in the key of a prompt.
-pub(super) fn index_of(key: &str) -> &str {
-    key.split(':').next().unwrap_or_default()
 }
 
 /// The draft at `at` is a later piece of the one at `first`.
@@ -94,26 +88,27 @@ fn go_on(drafts: &mut [Draft], first: usize, at: usize, between: &'static str) {
 pub(super) fn tasks(drafts: &mut [Draft], spine: &Spine) {
     let mut call_of: HashMap<String, String> = HashMap::new();
     for draft in spine.range.clone().filter_map(|at| drafts.get(at)) {
-        let task = rule(draft, "task").or_else(|| rule(draft, "background"));
-        if let (Some(task), Some(result)) = (task, &draft.event.result) {
-            call_of.entry(task.to_owned()).or_insert_with(|| result.call_id.clone());
+        if let (Some(Rule::Task(task) | Rule::Background(task)), Some(result)) =
+            (draft.hint.rule(), &draft.event.result)
+        {
+            call_of.entry(task.clone()).or_insert_with(|| result.call_id.clone());
         }
     }
     let mut ends: HashMap<String, (Outcome, Option<i64>)> = HashMap::new();
     for draft in drafts.iter_mut() {
-        let Some(task) = rule(draft, "task-ended").map(str::to_owned) else { continue };
+        let Some(Rule::TaskEnded(task)) = draft.hint.rule() else { continue };
         if let Some(result) = &mut draft.event.result {
-            if let Some(call) = call_of.get(&task) {
+            if let Some(call) = call_of.get(task) {
                 result.call_id.clone_from(call);
             }
-            ends.insert(task, (result.outcome, result.exit_code));
+            ends.insert(task.clone(), (result.outcome, result.exit_code));
         }
     }
     for draft in drafts.iter_mut() {
-        let end = rule(draft, "background").and_then(|task| ends.get(task)).copied();
-        if let (Some((outcome, exit_code)), Some(result)) = (end, &mut draft.event.result) {
-            result.outcome = outcome;
-            result.exit_code = exit_code;
+        let Some(Rule::Background(task)) = draft.hint.rule() else { continue };
+        if let (Some((outcome, exit_code)), Some(result)) = (ends.get(task), &mut draft.event.result) {
+            result.outcome = *outcome;
+            result.exit_code = *exit_code;
         }
     }
 }
@@ -133,7 +128,7 @@ pub(super) fn calls(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pl
     for at in spine.range.clone() {
         let Some(draft) = drafts.get(at) else { continue };
         let Some(tool) = &draft.event.tool else { continue };
-        if rule(draft, "call").is_some() {
+        if matches!(draft.hint.rule(), Some(Rule::Call { .. })) {
             let call = Call { at, id: draft.id().clone(), class: tool.class };
             known.entry(tool.call_id.clone()).or_insert(call);
         } else {
@@ -156,14 +151,14 @@ pub(super) fn calls(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pl
     let mut answered: HashSet<String> = HashSet::new();
     for draft in drafts.iter_mut() {
         let is_update = draft.hint.row == "tool_call_update/result" || draft.hint.row == "task_completed";
-        let is_chat = rule(draft, "chat-result").is_some();
-        let started = rule(draft, "background").is_some();
-        let refused = rule(draft, "refused-call").is_some();
+        let is_chat = matches!(draft.hint.rule(), Some(Rule::ChatResult));
+        let started = matches!(draft.hint.rule(), Some(Rule::Background(_)));
+        let refused = matches!(draft.hint.rule(), Some(Rule::RefusedCall));
         let Some(result) = draft.event.result.as_mut().filter(|_| is_update || is_chat) else { continue };
         if let Some((outcome, duration_ms)) =
             ended.get(&result.call_id).filter(|_| draft.hint.row != "task_completed")
         {
-            // A command that started well in the background may still fail; its task tells.
+            // A command that started well in the background may still fail; its task says so.
             let only_started = started && *outcome == Outcome::Ok;
             if !refused && !only_started && *outcome != Outcome::Unknown {
                 result.outcome = *outcome;
@@ -190,7 +185,7 @@ pub(super) fn calls(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pl
         }
     }
     for (at, draft) in drafts.iter_mut().enumerate() {
-        let is_chat = rule(draft, "chat-result").is_some();
+        let is_chat = matches!(draft.hint.rule(), Some(Rule::ChatResult));
         let Some(result) = draft.event.result.as_ref().filter(|_| is_chat) else { continue };
         if answered.contains(&result.call_id) {
             draft.hint.fold_only = true;
@@ -200,7 +195,7 @@ pub(super) fn calls(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pl
     }
     let told: HashSet<String> = drafts
         .iter()
-        .filter(|draft| rule(draft, "chat-result").is_some() && !draft.hint.fold_only)
+        .filter(|draft| matches!(draft.hint.rule(), Some(Rule::ChatResult)) && !draft.hint.fold_only)
         .filter_map(|draft| Some(draft.event.result.as_ref()?.call_id.clone()))
         .collect();
     for draft in drafts.iter_mut().filter(|draft| draft.hint.row == "call/unanswered") {
@@ -218,7 +213,7 @@ pub(super) fn calls(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pl
 
 /// How calls ended and how long they ran, as the event log says.
 fn endings(drafts: &[Draft]) -> HashMap<String, (Outcome, Option<u64>)> {
-    let rows = drafts.iter().filter(|draft| rule(draft, "completed").is_some());
+    let rows = drafts.iter().filter(|draft| matches!(draft.hint.rule(), Some(Rule::Completed)));
     rows.filter_map(|draft| {
         let result = draft.event.result.as_ref()?;
         Some((result.call_id.clone(), (result.outcome, result.duration_ms)))
@@ -229,7 +224,7 @@ fn endings(drafts: &[Draft]) -> HashMap<String, (Outcome, Option<u64>)> {
 /// Results as the model got them, with their size.
 fn final_words(drafts: &[Draft]) -> HashMap<String, (EventId, u64)> {
     let mut words = HashMap::new();
-    for draft in drafts.iter().filter(|draft| rule(draft, "chat-result").is_some()) {
+    for draft in drafts.iter().filter(|draft| matches!(draft.hint.rule(), Some(Rule::ChatResult))) {
         if let Some(result) = draft.event.result.as_ref().filter(|result| result.bytes > 0) {
             words.entry(result.call_id.clone()).or_insert_with(|| (draft.id().clone(), result.bytes));
         }
@@ -258,8 +253,9 @@ pub(super) fn subagents(drafts: &mut [Draft], spine: &Spine) {
                 }
                 None => starts.push(at),
             }
-        } else if let Some(child) = rule(draft, "spawned").map(str::to_owned)
-            && !parent_of.contains_key(&child)
+        } else if let Some(Rule::Spawned(child)) = draft.hint.rule()
+            && !parent_of.contains_key(child)
+            && let child = child.clone()
             && let Some(call) = starts.pop().and_then(|start| drafts.get_mut(start))
         {
             parent_of.insert(child.clone(), call.event.id.clone());
@@ -271,14 +267,14 @@ pub(super) fn subagents(drafts: &mut [Draft], spine: &Spine) {
     }
 }
 
-/// Of several records that tell one refusal, the result's stays. Permissions and
+/// Of several records of one refusal, the result's stays. Permissions and
 /// hooks name only the tool.
 pub(super) fn denials(drafts: &mut [Draft]) {
     let named = drafts.iter().filter_map(|draft| {
         let tool = draft.event.tool.as_ref().filter(|tool| !tool.name.is_empty())?;
         Some((tool.call_id.clone(), (tool.name.clone(), draft.id().clone())))
     });
-    // The updates come before the chat, which tells the same calls.
+    // The updates come before the chat, which has the same calls.
     let mut calls: HashMap<String, (String, EventId)> = HashMap::new();
     named.for_each(|(call_id, call)| {
         calls.entry(call_id).or_insert(call);
@@ -287,7 +283,8 @@ pub(super) fn denials(drafts: &mut [Draft]) {
     // When calls of each tool were refused.
     let mut refused: HashMap<String, Vec<Option<i64>>> = HashMap::new();
     for draft in drafts.iter_mut() {
-        let Some(call) = rule(draft, "denied").map(str::to_owned) else { continue };
+        let Some(Rule::Denied(call)) = draft.hint.rule() else { continue };
+        let call = call.clone();
         let (name, id) = calls.get(&call).cloned().unzip();
         draft.event.parent = id;
         if of_call.insert(call) {
@@ -297,15 +294,15 @@ pub(super) fn denials(drafts: &mut [Draft]) {
             draft.hint.fold_only = true;
         }
     }
-    // Each family of records tells every refusal at most once, and in order.
+    // Each family of records has every refusal at most once, and in order.
     let mut told: HashMap<(&'static str, String), usize> = HashMap::new();
     for draft in drafts.iter_mut() {
-        let Some(tool) = rule(draft, "refused").map(str::to_owned) else { continue };
+        let Some(Rule::Refused(tool)) = draft.hint.rule() else { continue };
         let at = draft.event.ts.map(|ts| ts.as_millis());
         let is_earlier =
             |ts: &Option<i64>| at.zip(*ts).is_some_and(|(at, ts)| ts < at.saturating_sub(REFUSAL_SPREAD_MS));
-        let Some(of_tool) = refused.get(&tool) else { continue };
-        let next = told.entry((draft.hint.row, tool)).or_default();
+        let Some(of_tool) = refused.get(tool) else { continue };
+        let next = told.entry((draft.hint.row, tool.clone())).or_default();
         while of_tool.get(*next).is_some_and(is_earlier) {
             *next += 1;
         }
@@ -325,25 +322,25 @@ pub(super) fn summaries(drafts: &mut [Draft]) {
     let mut of_checkpoint: HashMap<String, EventId> = HashMap::new();
     let mut of_chat: Vec<EventId> = Vec::new();
     for draft in drafts.iter() {
-        match rule(draft, "summary") {
-            Some("") => of_chat.push(draft.id().clone()),
-            Some(checkpoint) => {
-                of_checkpoint.insert(checkpoint.to_owned(), draft.id().clone());
+        match draft.hint.rule() {
+            Some(Rule::Summary(None)) => of_chat.push(draft.id().clone()),
+            Some(Rule::Summary(Some(checkpoint))) => {
+                of_checkpoint.insert(checkpoint.clone(), draft.id().clone());
             }
-            None => {}
+            _ => {}
         }
     }
     let mut checkpoint = None;
     let mut wanting: Vec<usize> = Vec::new();
     for (at, draft) in drafts.iter_mut().enumerate() {
-        if let Some(id) = rule(draft, "checkpoint") {
+        if let Some(Rule::Checkpoint(id)) = draft.hint.rule() {
             checkpoint = of_checkpoint.get(id).cloned();
         } else if draft.hint.row == "auto_compact_completed" {
             draft.hint.text_from = checkpoint.take().map(Box::new);
             wanting.push(at);
         }
     }
-    // The chat tells the newest summaries; each compaction has one.
+    // The chat has the newest summaries; each compaction has one.
     for (at, id) in wanting.into_iter().rev().zip(of_chat.into_iter().rev()) {
         if let Some(draft) = drafts.get_mut(at).filter(|draft| draft.hint.text_from.is_none()) {
             draft.hint.text_from = Some(Box::new(id));
@@ -351,15 +348,18 @@ pub(super) fn summaries(drafts: &mut [Draft]) {
     }
 }
 
-/// What was typed while the model worked is told once: as a prompt, by the chat,
-/// or by the event log.
+/// What was typed while the model worked is one event: the prompt, the chat's item,
+/// or the event log's record.
 pub(super) fn interjections(drafts: &mut [Draft]) {
-    let hash = |key: &str| key.split(':').nth(1).unwrap_or_default().to_owned();
-    let mut said: HashSet<String> =
-        drafts.iter().filter_map(|draft| rule(draft, "prompt")).map(hash).collect();
+    let mut said = HashSet::new();
+    for draft in drafts.iter() {
+        if let Some(Rule::Prompt(prompt)) = draft.hint.rule() {
+            said.extend(prompt.print);
+        }
+    }
     for draft in drafts.iter_mut() {
-        if let Some(key) = rule(draft, "interjected").map(str::to_owned) {
-            draft.hint.fold_only |= !said.insert(key);
+        if let Some(Rule::Interjected(print)) = draft.hint.rule() {
+            draft.hint.fold_only |= !said.insert(*print);
         }
     }
 }

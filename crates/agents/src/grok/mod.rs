@@ -1,16 +1,16 @@
 //! Grok Build, xAI's command line agent.
 //!
-//! A session is a folder of files that tell the same story from several sides.
+//! A session is a folder of files that have the same story from several sides.
 //! `updates.jsonl` is the spine: everything shown to the user, never cut. The
 //! other logs complete it: `chat_history.jsonl` has the final words as the model
 //! saw them and is rewritten by compaction and rewind, `events.jsonl` says how
 //! calls and turns ended.
 //!
 //! The way through this folder: `discover` finds the files and `identify` looks
-//! into those a user points at; `record` hands each record to the file of its
-//! source (`update` with `call`, `result`, `turn` and `side`; `chat`; `events`;
-//! `documents`); `settle` folds what came of them, in the steps `order`, `join`,
-//! `align` and `turns`. What the records mean is one table, `mapping`. `writer`
+//! into those a user points at; `record` hands each record, as `line` reads it, to the
+//! file of its source (`update` with `call`, `result`, `turn` and `side`; `chat`; `events`;
+//! `documents`); `settle` folds what came of them, by the rules in `rule`, in the steps
+//! `order`, `join`, `align` and `turns`. What the records mean is one table, `mapping`. `writer`
 //! goes the other way and writes a script as the program would, with `story`,
 //! `work` and `pages`.
 //!
@@ -25,11 +25,13 @@ mod documents;
 mod events;
 mod identify;
 mod join;
+mod line;
 mod mapping;
 mod order;
 mod pages;
 mod record;
 mod result;
+mod rule;
 mod settle;
 mod side;
 mod state;
@@ -43,9 +45,8 @@ mod writer;
 use retro_model::{SessionKey, SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
 
-use crate::command::quoted;
 use crate::script::Script;
-use crate::{Agent, Draft, Format, Kindred, Parse, Part, Places, Row, Sight};
+use crate::{Agent, Draft, Format, Kindred, Parse, Part, Places, Row, Sight, command};
 
 /// Grok Build: the terminal program, its headless runs and its ACP clients.
 pub(crate) struct Grok;
@@ -64,7 +65,7 @@ impl Agent for Grok {
     }
 
     fn parser_version(&self) -> u32 {
-        1
+        2
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {
@@ -88,7 +89,7 @@ impl Agent for Grok {
     }
 
     fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String> {
-        resume(session_id, cwd)
+        command::resume("grok -r", session_id, cwd)
     }
 
     fn hook_variable(&self) -> Option<&'static str> {
@@ -109,33 +110,5 @@ impl Agent for Grok {
 
     fn forks(&self) -> &'static [&'static str] {
         writer::WAYS
-    }
-}
-
-/// The command that takes a session up again, from its own folder.
-fn resume(session_id: &str, cwd: Option<&str>) -> Option<String> {
-    let unfit = |text: &str| text.is_empty() || text.chars().any(char::is_control);
-    if unfit(session_id) || session_id.starts_with('-') || cwd.is_some_and(unfit) {
-        return None;
-    }
-    let resume = format!("grok -r {}", quoted(session_id));
-    Some(match cwd {
-        Some(cwd) if cwd.starts_with('-') => format!("cd -- {} && {resume}", quoted(cwd)),
-        Some(cwd) => format!("cd {} && {resume}", quoted(cwd)),
-        None => resume,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn resuming_goes_to_the_folder_first() {
-        assert_eq!(resume("a1-b2", None).unwrap(), "grok -r a1-b2");
-        assert_eq!(resume("a1", Some("/w/it's here")).unwrap(), r"cd '/w/it'\''s here' && grok -r a1");
-        assert_eq!(resume("a;rm", Some("-x")).unwrap(), "cd -- -x && grok -r 'a;rm'");
-        assert_eq!(resume("a\nb", None), None);
-        assert_eq!(resume("--help", None), None);
     }
 }

@@ -1,20 +1,20 @@
 //! The order of a session's drafts.
 //!
-//! Lines of `updates.jsonl` are not in the order of what they tell: a result may
+//! Lines of `updates.jsonl` are not in the order of what happened: a result may
 //! be written after later lines. Within one process its numbers give the order,
 //! and the clock agrees with them wherever both were seen (1.0.41). A process
-//! that takes the session up begins to number anew, so the lines are first cut
+//! that takes the session up starts its numbers again, so the lines are first cut
 //! into runs. What the other files add is placed among them by its time, or by
 //! what it belongs to.
 
 use hashbrown::HashSet;
 use std::ops::Range;
 
-use super::record::rule;
-use super::update::numbered;
+use super::line::numbered;
+use super::rule::Rule;
 use crate::Draft;
 
-/// Where the drafts of the updates lie once they are in order.
+/// Where the drafts of the updates are once they are in order.
 pub(super) struct Spine {
     /// Their indices.
     pub range: Range<usize>,
@@ -49,7 +49,7 @@ impl Spine {
 pub(super) enum Place {
     Before(usize),
     After(usize),
-    /// After everything else that stands after it.
+    /// After everything else that comes after it.
     Last(usize),
 }
 
@@ -71,7 +71,7 @@ pub(super) fn set_aside_repeats(drafts: &mut Vec<Draft>) -> Vec<Draft> {
 /// Puts what the session is first, then the updates in order, then all else as it came.
 pub(super) fn arrange(drafts: &mut Vec<Draft>) -> Spine {
     let (session, rest): (Vec<Draft>, Vec<Draft>) =
-        drafts.drain(..).partition(|draft| rule(draft, "session").is_some());
+        drafts.drain(..).partition(|draft| matches!(draft.hint.rule(), Some(Rule::Session { .. })));
     let (updates, others): (Vec<Draft>, Vec<Draft>) =
         rest.into_iter().partition(|draft| draft.event.id.source.is_main());
     let start = session.len();
@@ -91,7 +91,7 @@ pub(super) fn arrange(drafts: &mut Vec<Draft>) -> Spine {
     spine
 }
 
-/// Cuts lines, as they stand in the file, into the runs of one process each.
+/// Cuts lines, in the order of the file, into the runs of one process each.
 #[derive(Default)]
 struct Runs {
     run: u32,
@@ -110,9 +110,10 @@ impl Runs {
         let is_known = self.owner.as_deref() == Some(owner);
         // A line that is only late has an earlier time, too. Only an empty task list may come
         // from a clock that was set back.
-        let began_anew = number <= self.number
-            && (millis > self.millis || (rule(draft, "taken-up").is_some() && millis != self.millis));
-        if self.owner.is_some() && (!is_known || began_anew) {
+        let began_again = number <= self.number
+            && (millis > self.millis
+                || (matches!(draft.hint.rule(), Some(Rule::TakenUp)) && millis != self.millis));
+        if self.owner.is_some() && (!is_known || began_again) {
             self.run += 1;
             (self.number, self.millis) = (0, i64::MIN);
         }
@@ -136,7 +137,8 @@ pub(super) fn place(drafts: &mut Vec<Draft>, spine: &Spine, places: &[Option<Pla
         _ if at < spine.range.end => (at, 1),
         _ if draft.hint.fold_only => (usize::MAX, 0),
         (None, Some(ts)) => {
-            let begins = rule(draft, "model").is_some() || rule(draft, "turn-began").is_some();
+            let begins = matches!(draft.hint.rule(), Some(Rule::Model))
+                || matches!(draft.hint.rule(), Some(Rule::TurnBegan));
             if begins { spine.before(ts.as_millis()) } else { spine.after(ts.as_millis()) }
         }
         (None, None) => (usize::MAX, 0),

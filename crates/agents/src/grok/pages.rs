@@ -1,5 +1,5 @@
 //! The files of one session while a script is written: the three logs with
-//! their envelopes, and what lies beside them.
+//! their envelopes, and what is beside them.
 
 use retro_model::Timestamp;
 use serde_json::{Map, Value, json};

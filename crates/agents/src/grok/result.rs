@@ -1,7 +1,7 @@
 //! `tool_call_update`: a call that is about to run, and how it ended.
 //!
-//! The status is not enough to tell a failure: a command that exits with 1 is
-//! `completed` (1.0.41). What the line itself says is told here, by exit code,
+//! The status is not enough to recognise a failure: a command that exits with 1 is
+//! `completed` (1.0.41). What the line itself says is read here, by exit code,
 //! then status; the event log, where it has the call, has the last word when the
 //! session settles.
 
@@ -12,8 +12,10 @@ use retro_text::{Redacted, redact};
 use serde_json::{Value, json};
 
 use super::call::diffs;
-use super::record::{clean, id, pick, told, words};
-use super::update::Line;
+use super::line::{Line, filled};
+use super::rule::Rule;
+use crate::json::pick;
+use crate::words::{clean, id, words};
 use crate::{Json, Out, field};
 
 pub(super) fn read(line: &Line<'_>, out: &mut Out) {
@@ -79,17 +81,18 @@ fn result(line: &Line<'_>, out: &mut Out) {
     draft.event.child = field::some(output, "subagent_id").map(id);
     draft.event.text = words(&text);
     draft.event.data = facts(output);
-    draft.hint.rule = match field::some(output, "task_id").filter(|_| background) {
-        Some(task) => Some(("background", id(task))),
-        None => refused.then(|| ("refused-call", call_id.clone())),
-    };
+    if let Some(task) = field::some(output, "task_id").filter(|_| background) {
+        draft.hint.look_for(Rule::Background(id(task)));
+    } else if refused {
+        draft.hint.look_for(Rule::RefusedCall);
+    }
     out.push(draft);
     if refused {
         let mut denial =
             line.draft("tool_call_update/result", Piece::Tag("denial"), Kind::Denial, Origin::Harness);
         denial.event.text = words(&text);
-        denial.event.data = told(json!({ "call_id": call_id }));
-        denial.hint.rule = Some(("denied", call_id));
+        denial.event.data = filled(json!({ "call_id": &call_id }));
+        denial.hint.look_for(Rule::Denied(call_id));
         out.push(denial);
     }
 }

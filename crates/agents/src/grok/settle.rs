@@ -8,7 +8,7 @@
 
 use retro_model::{Kind, Origin};
 
-use super::record::rule;
+use super::rule::Rule;
 use super::{align, join, order, turns};
 use crate::Draft;
 use crate::fold::number_turns;
@@ -29,7 +29,7 @@ pub(super) fn settle(drafts: &mut Vec<Draft>) {
     order::place(drafts, &spine, &places);
     turns::name_models(drafts);
     turns::bury(drafts);
-    if drafts.iter().any(|draft| rule(draft, "session") == Some("subagent")) {
+    if drafts.iter().any(|draft| draft.hint.rule() == Some(&Rule::Session { is_subagent: true })) {
         say_parent(drafts);
     }
     number_turns(drafts);

@@ -5,10 +5,12 @@ use retro_model::{Kind, Link, LinkKind, Origin, Outcome, Part as Piece, ToolResu
 use serde_json::{Value, json};
 
 use super::call::ended;
-use super::record::{clean, id, pick, told, without, words};
+use super::line::{Line, as_unknown, filled, without};
 use super::result::source_of;
+use super::rule::Rule;
 use super::state::State;
-use super::update::Line;
+use crate::json::pick;
+use crate::words::{clean, id, words};
 use crate::{Json, Out, field};
 
 /// A sub-agent started, goes on or ended. Only this side knows the two belong together.
@@ -17,7 +19,7 @@ pub(super) fn subagent(line: &Line<'_>, kind: &str, state: &mut State, out: &mut
     let Some(child) = field::some(update, "child_session_id").or_else(|| field::some(update, "subagent_id"))
     else {
         let draft = line.draft("unknown", Piece::Whole, Kind::Unknown, Origin::Harness);
-        return out.push(super::record::as_unknown(draft, line.record));
+        return out.push(as_unknown(draft, line.record));
     };
     let row = match kind {
         "subagent_spawned" => "subagent_spawned",
@@ -41,7 +43,7 @@ pub(super) fn subagent(line: &Line<'_>, kind: &str, state: &mut State, out: &mut
     match row {
         "subagent_spawned" => {
             draft.hint.identity = Some(spawned(child, field::some(update, "attempt_id")));
-            draft.hint.rule = Some(("spawned", id(child)));
+            draft.hint.look_for(Rule::Spawned(id(child)));
             // What a fork copied is its parent's child.
             if !line.inherited {
                 out.facts.links.insert(Link { kind: LinkKind::Child, session_id: id(child) });
@@ -53,7 +55,7 @@ pub(super) fn subagent(line: &Line<'_>, kind: &str, state: &mut State, out: &mut
     out.push(draft);
 }
 
-/// One start of a sub-agent, whichever file tells it.
+/// One start of a sub-agent, whichever file has it.
 pub(super) fn spawned(child: &str, attempt: Option<&str>) -> String {
     format!("spawned:{child}:{}", attempt.unwrap_or_default())
 }
@@ -65,7 +67,7 @@ pub(super) fn backgrounded(line: &Line<'_>, out: &mut Out) {
     let mut draft = line.draft("task_backgrounded", Piece::Whole, Kind::ToolResult, Origin::Tool);
     draft.event.result = Some(Box::new(ended(&call_id, Outcome::Unknown)));
     draft.hint.fold_only = true;
-    draft.hint.rule = Some(("task", field::text(update, "task_id").map(id).unwrap_or_default()));
+    draft.hint.look_for(Rule::Task(field::text(update, "task_id").map(id).unwrap_or_default()));
     out.push(draft);
 }
 
@@ -96,7 +98,7 @@ pub(super) fn task_completed(line: &Line<'_>, out: &mut Out) {
     draft.event.text = words(text);
     draft.event.data =
         pick(task, &["task_id", "kind", "signal", "description", "output_total_bytes", "explicitly_killed"]);
-    draft.hint.rule = Some(("task-ended", field::text(task, "task_id").map(id).unwrap_or_default()));
+    draft.hint.look_for(Rule::TaskEnded(field::text(task, "task_id").map(id).unwrap_or_default()));
     out.push(draft);
 }
 
@@ -119,9 +121,9 @@ pub(super) fn background_tasks(line: &Line<'_>, out: &mut Out) {
         .map(|task| json!({ "task_id": task.get("task_id"), "status": task.get("status"), "exit_code": task.get("exit_code") }))
         .collect();
     if tasks.is_empty() {
-        draft.hint.rule = Some(("taken-up", String::new()));
+        draft.hint.look_for(Rule::TakenUp);
     }
-    draft.event.data = told(json!({ "tasks": listed }));
+    draft.event.data = filled(json!({ "tasks": listed }));
     out.push(draft);
 }
 
@@ -129,8 +131,9 @@ pub(super) fn background_tasks(line: &Line<'_>, out: &mut Out) {
 pub(super) fn checkpoint(line: &Line<'_>, out: &mut Out) {
     let mut draft = line.draft("compaction_checkpoint", Piece::Whole, Kind::Compaction, Origin::Harness);
     draft.hint.fold_only = true;
-    draft.hint.rule =
-        Some(("checkpoint", field::text(line.update, "checkpoint_id").map(id).unwrap_or_default()));
+    draft
+        .hint
+        .look_for(Rule::Checkpoint(field::text(line.update, "checkpoint_id").map(id).unwrap_or_default()));
     out.push(draft);
 }
 
@@ -140,7 +143,7 @@ pub(super) fn compacted(line: &Line<'_>, out: &mut Out) {
     draft.event.text = field::some(line.update, "summary_preview").and_then(words);
     // Only the program's own ones are timed.
     let trigger = if line.update.get("elapsed_ms").is_some() { "auto" } else { "manual" };
-    draft.event.data = told(json!({
+    draft.event.data = filled(json!({
         "trigger": trigger,
         "tokens_before": line.update.get("tokens_before"),
         "tokens_after": line.update.get("tokens_after"),
@@ -154,7 +157,7 @@ pub(super) fn rewound(line: &Line<'_>, out: &mut Out) {
     let mut draft = line.draft("rewind_marker", Piece::Whole, Kind::Rewind, Origin::User);
     draft.event.data = pick(line.update, &["target_prompt_index"]);
     if let Some(index) = field::count(line.update, "target_prompt_index") {
-        draft.hint.rule = Some(("rewind", index.to_string()));
+        draft.hint.look_for(Rule::Rewind(index));
     }
     out.push(draft);
 }
@@ -167,7 +170,7 @@ pub(super) fn hook(line: &Line<'_>, out: &mut Out) {
     draft.event.data = pick(line.update, &["event_name", "tool_name", "prompt_id", "runs"]);
     if refused {
         let tool = field::text(line.update, "tool_name").unwrap_or_default();
-        draft.hint.rule = Some(("refused", clean(tool)));
+        draft.hint.look_for(Rule::Refused(clean(tool)));
     }
     out.push(draft);
 }

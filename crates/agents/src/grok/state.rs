@@ -2,7 +2,7 @@
 //!
 //! Small, bounded, and written as JSON, so that a log can be taken up again
 //! where it was left. Nearly all joining is done when the session settles, since
-//! lines of one call lie in three files and not always in order.
+//! lines of one call are in three files and not always in order.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,16 +20,6 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Reads what [`State::save`] wrote; anything else is a fresh start.
-    pub(super) fn load(bytes: Option<&[u8]>) -> State {
-        bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
-    }
-
-    /// Everything, as bytes.
-    pub(super) fn save(&self) -> Vec<u8> {
-        serde_json::to_vec(self).unwrap_or_default()
-    }
-
     /// A sub-agent ended.
     pub(super) fn finish(&mut self, child: &str) {
         if self.finished.len() < FINISHED_MAX && !self.finished.iter().any(|known| known == child) {
@@ -46,6 +36,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::save as saved;
 
     #[test]
     fn it_stays_small_whatever_comes() {
@@ -53,16 +44,8 @@ mod tests {
         for n in 0..10_000 {
             state.finish(&format!("child-{n}"));
         }
-        assert!(state.save().len() < 8 * 1024);
+        assert!(saved(&state).len() < 8 * 1024);
         assert_eq!(state.take_finished().len(), FINISHED_MAX);
         assert!(state.take_finished().is_empty());
-    }
-
-    #[test]
-    fn a_state_that_cannot_be_read_is_a_fresh_start() {
-        assert_eq!(State::load(Some(b"not json")), State::default());
-        let mut state = State { model: Some("m".into()), ..State::default() };
-        state.finish("c");
-        assert_eq!(State::load(Some(&state.save())), state);
     }
 }

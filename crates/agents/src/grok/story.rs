@@ -164,7 +164,7 @@ impl<'s> Session<'s> {
         self.turn = Some((self.model.clone(), Tokens::default()));
     }
 
-    /// One answer of the model: counts it, and tells when it began.
+    /// One answer of the model: counts it, and returns when it began.
     pub(super) fn answer(&mut self) -> i64 {
         if self.turn.is_none() {
             self.open_turn();

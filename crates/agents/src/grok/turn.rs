@@ -5,12 +5,14 @@
 //! names the sub-agents. Input is logged as a whole; what was read from or
 //! written to the cache is a part of it.
 
-use retro_model::{Exactness, Kind, Origin, Part as Piece, Usage};
+use retro_model::{Exactness, Kind, Origin, Part as Piece, Tokens, Usage};
 use serde_json::{Value, json};
 
-use super::record::{clean, id, told, words};
+use super::line::{Line, filled};
+use super::rule::Rule;
 use super::state::State;
-use super::update::Line;
+use crate::counters::{Counted, Counters};
+use crate::words::{clean, id, words};
 use crate::{Draft, Json, Out, field};
 
 /// How sure a file can be that a figure is its own.
@@ -25,7 +27,7 @@ pub(super) fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
     let turn = field::some(line.update, "prompt_id").unwrap_or_default();
     let stop = field::text(line.update, "stop_reason").unwrap_or_default();
     let mut drafts: Vec<Draft> = match line.update.get("usage").filter(|usage| usage.is_object()) {
-        Some(usage) => counted(line, turn, stop, usage, state),
+        Some(usage) => counted(line, turn, stop, usage, state, out),
         None => Vec::new(),
     };
     let ending = |kind, tag| line.draft("turn_completed", Piece::Tag(tag), kind, Origin::Harness);
@@ -33,14 +35,14 @@ pub(super) fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
         "cancelled" => {
             let mut draft = ending(Kind::Interruption, "interruption");
             draft.event.data =
-                told(json!({ "reason": stop, "category": line.meta.get("cancellationCategory") }));
+                filled(json!({ "reason": stop, "category": line.meta.get("cancellationCategory") }));
             drafts.push(draft);
         }
         "error" | "rate_limit" => {
             let mut draft = ending(Kind::Error, "error");
             let said = field::some(line.update, "agent_result").or_else(|| field::some(line.update, "error"));
             draft.event.text = said.and_then(words);
-            draft.event.data = told(json!({ "reason": stop }));
+            draft.event.data = filled(json!({ "reason": stop }));
             drafts.push(draft);
         }
         _ => {}
@@ -53,13 +55,20 @@ pub(super) fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
     }
     for mut draft in drafts {
         draft.event.native.turn_id = Some(id(turn));
-        draft.hint.rule = Some(("ended", stop.to_owned()));
+        draft.hint.look_for(Rule::Ended);
         out.push(draft);
     }
 }
 
 /// One draft for each model of the turn.
-fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Json<'_>, state: &mut State) -> Vec<Draft> {
+fn counted(
+    line: &Line<'_>,
+    turn: &str,
+    stop: &str,
+    usage: &Json<'_>,
+    state: &mut State,
+    out: &mut Out,
+) -> Vec<Draft> {
     let includes = state.take_finished();
     let models: Vec<(Option<&str>, &Json<'_>)> = match usage.get("modelUsage").and_then(Json::as_object) {
         Some(models) if !models.is_empty() => {
@@ -71,19 +80,22 @@ fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Json<'_>, state: &mu
     let of_model = |(index, (model, part)): (u32, (Option<&str>, &Json<'_>))| {
         let piece = if only { Piece::Tag("usage") } else { Piece::Block(index) };
         let mut draft = line.draft("turn_completed", piece, Kind::Usage, Origin::Harness);
-        // A cost is told of the whole turn, and of each model in newer lines.
+        // The whole turn has a cost; in newer lines each model has one.
         let ticks = field::count(part, "costUsdTicks")
             .or_else(|| field::count(usage, "costUsdTicks").filter(|_| only));
         let incomplete = field::is(usage, "usage_is_incomplete") || field::is(usage, "usageIsIncomplete");
+        let mut counted = counters(part);
+        if incomplete {
+            counted.usage.exactness = Exactness::LowerBound;
+        }
         draft.event.usage = Some(Box::new(Usage {
             own: if line.inherited { own::COPIED } else { own::WRITTEN },
-            exactness: if incomplete { Exactness::LowerBound } else { Exactness::Exact },
             reported_cost_nano: ticks.and_then(|ticks| i64::try_from(ticks / TICKS_A_NANO).ok()),
-            ..counters(part)
+            ..counted.of_record(line.record, out)
         }));
         draft.event.model = model.map(clean);
         draft.event.response = Some(line.response(turn, model));
-        draft.event.data = told(json!({
+        draft.event.data = filled(json!({
             "calls": part.get("modelCalls"),
             "own_calls": usage.get("numTurns").filter(|_| only),
             "includes": if includes.is_empty() { Value::Null } else { json!(includes) },
@@ -100,18 +112,20 @@ fn counted(line: &Line<'_>, turn: &str, stop: &str, usage: &Json<'_>, state: &mu
 /// A dollar is 10^10 ticks and 10^9 billionths.
 const TICKS_A_NANO: u64 = 10;
 
-fn counters(part: &Json<'_>) -> Usage {
-    let count = |name| field::count(part, name).unwrap_or(0);
-    let (cache_read, cache_write) = (count("cachedReadTokens"), count("cacheCreationTokens"));
-    Usage {
-        input: count("inputTokens").saturating_sub(cache_read).saturating_sub(cache_write),
-        // The log does not tell how long it is kept.
-        cache_write_unsplit: cache_write,
+fn counters(part: &Json<'_>) -> Counted {
+    let mut counters = Counters::of(part);
+    let cache_read = counters.maybe("cachedReadTokens");
+    // The log does not say how long it is kept.
+    let cache_write_unsplit = counters.maybe("cacheCreationTokens");
+    let tokens = Tokens {
+        input: counters.count("inputTokens").saturating_sub(cache_read).saturating_sub(cache_write_unsplit),
+        cache_write_unsplit,
         cache_read,
-        output: count("outputTokens"),
-        reasoning: count("reasoningTokens"),
-        ..Usage::default()
-    }
+        output: counters.count("outputTokens"),
+        reasoning: counters.maybe("reasoningTokens"),
+        ..Tokens::default()
+    };
+    counters.into_usage(Usage { tokens, ..Usage::default() })
 }
 
 #[cfg(test)]
@@ -121,15 +135,17 @@ mod tests {
 
     #[test]
     fn input_is_what_was_not_cached() {
-        let usage = counters(&json!({ "inputTokens": 100, "cachedReadTokens": 60, "cacheCreationTokens": 30,
+        let all = counters(&json!({ "inputTokens": 100, "cachedReadTokens": 60, "cacheCreationTokens": 30,
             "outputTokens": 7, "reasoningTokens": 3 }));
-        assert_eq!((usage.input, usage.cache_read, usage.cache_write_unsplit), (10, 60, 30));
-        assert_eq!((usage.output, usage.reasoning), (7, 3));
+        assert!(all.is_whole());
+        let Tokens { input, cache_read, cache_write_unsplit, output, reasoning, .. } = all.usage.tokens;
+        assert_eq!([input, cache_read, cache_write_unsplit, output, reasoning], [10, 60, 30, 7, 3]);
     }
 
     #[test]
     fn figures_that_cannot_be_are_not_negative() {
-        let usage = counters(&json!({ "inputTokens": 1, "cachedReadTokens": 60, "outputTokens": "7" }));
-        assert_eq!((usage.input, usage.cache_read, usage.output), (0, 60, 0));
+        let odd = counters(&json!({ "inputTokens": 1, "cachedReadTokens": 60, "outputTokens": "7" }));
+        assert!(!odd.is_whole());
+        assert_eq!(odd.usage.tokens, Tokens { cache_read: 60, ..Tokens::default() });
     }
 }

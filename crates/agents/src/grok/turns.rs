@@ -5,9 +5,8 @@ use hashbrown::{HashMap, HashSet};
 use retro_model::{Address, Kind};
 use std::collections::{BTreeMap, VecDeque};
 
-use super::join::index_of;
 use super::order::{Place, Spine};
-use super::record::rule;
+use super::rule::{Prompt, Rule};
 use crate::Draft;
 
 /// By how much the two logs may differ on when a turn began.
@@ -22,14 +21,14 @@ struct Opened {
     last: usize,
 }
 
-/// Finds the turns that never ended, the ends that only the event log tells, and
+/// Finds the turns that never ended, the ends that only the event log has, and
 /// the ledger row of each answer.
 pub(super) fn end(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Place>]) {
     let opened = opened(drafts, spine);
     // Where each turn ended, by its id.
     let mut ends: HashMap<String, usize> = HashMap::new();
     for at in spine.range.clone() {
-        if let Some(draft) = drafts.get(at).filter(|draft| rule(draft, "ended").is_some())
+        if let Some(draft) = drafts.get(at).filter(|draft| matches!(draft.hint.rule(), Some(Rule::Ended)))
             && let Some(turn) = &draft.event.native.turn_id
         {
             ends.entry(turn.clone()).or_insert(at);
@@ -79,8 +78,8 @@ fn opened(drafts: &[Draft], spine: &Spine) -> Vec<Opened> {
             run = spine.run(at);
             waiting.clear();
         }
-        let typed = rule(draft, "prompt").is_some() && draft.hint.opens_turn;
-        if typed || rule(draft, "opener").is_some() {
+        let typed = matches!(draft.hint.rule(), Some(Rule::Prompt(_))) && draft.hint.opens_turn;
+        if typed || matches!(draft.hint.rule(), Some(Rule::Opener(_))) {
             waiting.push_back(opened.len());
             opened.push(Opened { at, typed, turn: None, last: at });
         } else if let Some(turn) = draft.event.native.turn_id.as_deref()
@@ -98,7 +97,7 @@ fn opened(drafts: &[Draft], spine: &Spine) -> Vec<Opened> {
     opened
 }
 
-/// Turns as the event log tells them.
+/// Turns by the event log.
 #[derive(Default)]
 struct Logged {
     turns: Vec<LoggedTurn>,
@@ -112,7 +111,7 @@ struct LoggedTurn {
     began: Option<i64>,
     /// The draft of its end, if it has one.
     over: Option<usize>,
-    /// Whether the updates tell its end.
+    /// Whether the updates have its end.
     told: bool,
 }
 
@@ -121,14 +120,14 @@ impl Logged {
         let mut logged = Logged::default();
         for (at, draft) in drafts.iter().enumerate() {
             let millis = draft.event.ts.map(|ts| ts.as_millis());
-            if rule(draft, "turn-began").is_some() {
+            if matches!(draft.hint.rule(), Some(Rule::TurnBegan)) {
                 logged.turns.push(LoggedTurn { began: millis, over: None, told: false });
-            } else if rule(draft, "turn-over").is_some() {
+            } else if matches!(draft.hint.rule(), Some(Rule::TurnOver)) {
                 match logged.turns.last_mut().filter(|turn| turn.over.is_none()) {
                     Some(turn) => turn.over = Some(at),
                     None => logged.turns.push(LoggedTurn { began: millis, over: Some(at), told: false }),
                 }
-            } else if rule(draft, "ended").is_some() && draft.event.copy_of.is_none() {
+            } else if matches!(draft.hint.rule(), Some(Rule::Ended)) && draft.event.copy_of.is_none() {
                 logged.ends.extend(millis);
             }
         }
@@ -158,7 +157,7 @@ impl Logged {
         }
     }
 
-    /// Folds the ends that the updates tell as well.
+    /// Folds the ends that the updates have as well.
     fn fold_told(&self, drafts: &mut [Draft]) {
         for (at, turn) in self.turns.iter().enumerate() {
             let next = self.turns.get(at + 1).and_then(|next| next.began).unwrap_or(i64::MAX);
@@ -229,7 +228,7 @@ fn name_responses(drafts: &mut [Draft], spine: &Spine) {
 pub(super) fn name_models(drafts: &mut [Draft]) {
     let mut current: Option<String> = None;
     for draft in drafts.iter_mut().filter(|draft| draft.event.kind == Kind::Model && !draft.hint.fold_only) {
-        if rule(draft, "model").is_some() && draft.event.model == current {
+        if matches!(draft.hint.rule(), Some(Rule::Model)) && draft.event.model == current {
             draft.hint.fold_only = true;
         }
         current.clone_from(&draft.event.model);
@@ -238,18 +237,19 @@ pub(super) fn name_models(drafts: &mut [Draft]) {
 
 /// After a rewind, prompts from its index on and all that came of them are dead.
 pub(super) fn bury(drafts: &mut [Draft]) {
-    // Where the first prompt of each index stands that is still alive.
+    // Where the first prompt of each index is that is still alive.
     let mut alive: BTreeMap<u64, usize> = BTreeMap::new();
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at) else { continue };
-        let index = rule(draft, "prompt").map(index_of).or_else(|| rule(draft, "opener"));
-        if let Some(index) = index.and_then(|index| index.parse().ok()) {
-            alive.entry(index).or_insert(at);
-        }
-        let Some(target) = rule(draft, "rewind").and_then(|target| target.parse::<u64>().ok()) else {
-            continue;
+        let target = match draft.hint.rule() {
+            Some(Rule::Prompt(Prompt { index: Some(index), .. }) | Rule::Opener(Some(index))) => {
+                alive.entry(*index).or_insert(at);
+                continue;
+            }
+            Some(Rule::Rewind(target)) => target,
+            _ => continue,
         };
-        let first = alive.split_off(&target).into_values().min();
+        let first = alive.split_off(target).into_values().min();
         for dead in first.and_then(|first| drafts.get_mut(first..at)).into_iter().flatten() {
             dead.event.live = false;
         }

@@ -1,5 +1,5 @@
-//! A JSON value that borrows its texts from the line it was read from, and lies in
-//! the [`Room`] of that line.
+//! A JSON value that borrows its texts from the line it was read from, and is in the
+//! [`Room`] of that line.
 //!
 //! It offers what the adapters use of `serde_json::Value`, under the same names,
 //! and means the same: of several fields with one name the last counts, and
@@ -10,7 +10,6 @@ use bumpalo::Bump;
 use retro_text::{Redacted, redact_json};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
-use std::hash::{Hash, Hasher};
 use std::ops::{Deref, Index};
 
 /// What a room keeps for the next line.
@@ -25,16 +24,16 @@ pub struct Room {
 impl Room {
     /// Makes room for the next line.
     pub(crate) fn clear(&mut self) {
-        match self.memory.chunk_capacity() > ROOM_BYTES_MAX {
-            true => self.memory = Bump::new(),
-            false => self.memory.reset(),
+        if self.memory.chunk_capacity() > ROOM_BYTES_MAX {
+            self.memory = Bump::new();
+        } else {
+            self.memory.reset();
         }
     }
 }
 
-/// A value. Variants in the order of `serde_json::Value`, since hashes of values
-/// are kept between runs.
-#[derive(Debug, Clone, Default, PartialEq, Hash)]
+/// A value.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub enum Json<'a> {
     /// `null`.
     #[default]
@@ -191,19 +190,13 @@ impl<T: PartialEq> PartialEq for List<'_, T> {
     }
 }
 
-impl<T: Hash> Hash for List<'_, T> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (**self).hash(state);
-    }
-}
-
 /// A name and what it says.
 type Field<'a> = (Cow<'a, str>, Json<'a>);
 
 /// The fields of an object.
 #[derive(Debug, Clone)]
 pub struct Object<'a> {
-    /// As they stand in the log; a name may be there more than once.
+    /// As they are in the log; a name may be there more than once.
     fields: List<'a, Field<'a>>,
 }
 
@@ -245,15 +238,6 @@ impl<'t, 'a> IntoIterator for &'t Object<'a> {
 impl PartialEq for Object<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())
-    }
-}
-
-/// As `serde_json` hashes its map.
-impl Hash for Object<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let fields = self.iter();
-        fields.len().hash(state);
-        fields.for_each(|field| field.hash(state));
     }
 }
 

@@ -126,7 +126,7 @@ fn every_answer_counts_once() {
         let answer = report(&both, &Prices::embedded().unwrap(), &query);
         let calls: u64 = both.rows.iter().map(|row| row.row.calls).sum();
         assert_eq!(answer.totals.responses, calls, "{what}");
-        let output: u64 = both.rows.iter().map(|row| row.row.output).sum();
+        let output: u64 = both.rows.iter().map(|row| row.row.tokens.output).sum();
         assert_eq!(answer.totals.output_tokens, output, "{what}");
     }
 }

@@ -26,7 +26,7 @@ fn gist(machine: &Machine) -> Vec<String> {
     }
     gist.extend(counted(machine).rows.iter().map(|row| {
         let row = &row.row;
-        format!("{} {} {} {}", row.key, row.input, row.cache_read, row.output)
+        format!("{} {} {} {}", row.key, row.tokens.input, row.tokens.cache_read, row.tokens.output)
     }));
     gist
 }

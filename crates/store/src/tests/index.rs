@@ -1,6 +1,8 @@
 //! The index keeps what it is given, and is no loss.
 
-use retro_model::{Address, LedgerRow, LimitReading, Link, LinkKind, Thread, Timestamp, TitleRank, Usage};
+use retro_model::{
+    Address, LedgerRow, LimitReading, Link, LinkKind, Thread, Timestamp, TitleRank, Tokens, Usage,
+};
 use std::fs;
 use std::path::Path;
 
@@ -66,7 +68,7 @@ fn limit() -> LimitReading {
 }
 
 fn answer(key: &str, event: &str, ms: i64) -> LedgerRow {
-    let usage = Usage { own: 1, output: 5, ..Usage::default() };
+    let usage = Usage { own: 1, tokens: Tokens { output: 5, ..Tokens::default() }, ..Usage::default() };
     let row = LedgerRow::of(key.to_owned(), event.parse().unwrap(), Thread::main(), &usage);
     LedgerRow { ts: Timestamp::from_millis(ms), ..row }
 }

@@ -50,7 +50,9 @@ impl Asked {
                 explained.push((key.id.clone(), told.key, told.model, figures));
             }
         }
-        let counts = |row: &LedgerRow| [row.input, row.cache_write(), row.cache_read, row.output];
+        let counts = |row: &LedgerRow| {
+            [row.tokens.input, row.tokens.cache_write(), row.tokens.cache_read, row.tokens.output]
+        };
         let mut expected: Vec<_> = rows
             .iter()
             .map(|(session, row)| (session.clone(), row.key.clone(), row.model.clone(), counts(row)))
@@ -72,7 +74,7 @@ impl Asked {
         ];
         let sums = rows.iter().fold([0; 6], |mut sums, (_, row)| {
             let [input, written, read, output] = counts(row);
-            let now = [input, written, read, output, row.reasoning, row.calls];
+            let now = [input, written, read, output, row.tokens.reasoning, row.calls];
             sums.iter_mut().zip(now).for_each(|(sum, now)| *sum += now);
             sums
         });

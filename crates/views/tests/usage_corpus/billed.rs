@@ -43,13 +43,13 @@ impl Figures {
             session: session.to_owned(),
             model: row.model.clone().unwrap_or_default(),
             calls: row.calls,
-            input: row.input,
-            cache_write_5m: row.cache_write_5m,
-            cache_write_1h: row.cache_write_1h,
-            cache_write_unsplit: row.cache_write_unsplit,
-            cache_read: row.cache_read,
-            output: row.output,
-            reasoning: row.reasoning,
+            input: row.tokens.input,
+            cache_write_5m: row.tokens.cache_write_5m,
+            cache_write_1h: row.tokens.cache_write_1h,
+            cache_write_unsplit: row.tokens.cache_write_unsplit,
+            cache_read: row.tokens.cache_read,
+            output: row.tokens.output,
+            reasoning: row.tokens.reasoning,
         }
     }
 

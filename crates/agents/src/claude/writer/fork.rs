@@ -2,7 +2,7 @@
 //!
 //! All of them copy the records of the conversation, with their ids, into a file
 //! of the new session; what is changed on the way differs, and with it how a
-//! reader can tell the copies.
+//! reader recognises the copies.
 
 use retro_model::Timestamp;
 use serde_json::{Value, json};

@@ -17,7 +17,7 @@ pub(super) struct Log {
     pub(super) ordinal: u64,
     /// The turn, while one runs.
     pub(super) turn: Option<String>,
-    /// The model that the turn was told last.
+    /// The model that the log named last.
     pub(super) model: String,
     pub(super) last_answer: Value,
     /// Tokens of the thread so far: input, cached, output.

@@ -1,7 +1,7 @@
 //! What the writer wrote, in the form that 0.130 had, and as 0.166 migrates that.
 //!
 //! The older form has no ordinals, no ids on items, no record of a response's
-//! tokens but the count, and tells as events of many kinds what is one kind now.
+//! tokens but the count, and writes as events of many kinds what is one kind now.
 //! Migrating keeps times and items and turns those events into the one kind.
 
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ fn records(log: &Log) -> impl Iterator<Item = Value> {
     })
 }
 
-/// A record with its `item_completed` as the event that older versions told.
+/// A record with its `item_completed` as the event that older versions wrote.
 fn told_apart(mut record: Value) -> Option<Value> {
     let payload = &record["payload"];
     let Some(item) = payload.get("item") else { return Some(record) };

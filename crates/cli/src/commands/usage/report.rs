@@ -1,7 +1,7 @@
 //! A report of use and cost as a table with what to know of it, or as CSV.
 
 use retro::text::terminal::one_line;
-use retro::usage::{Billing, Figures, Incomplete, Report};
+use retro::usage::{Billing, Figures, Incomplete, Report, UnpricedModel};
 use retro::views::UsageView;
 use std::collections::BTreeMap;
 
@@ -85,13 +85,19 @@ fn notes(view: &UsageView) -> Vec<String> {
         ),
         Billing::Api => format!("Calculated with list prices of {}, before any discount.", view.prices_of),
     }];
-    if !report.unpriced_models.is_empty() {
-        let named: Vec<String> = report
-            .unpriced_models
-            .iter()
-            .map(|model| format!("{} ({})", one_line(&model.model, 60), count(model.responses, "response")))
-            .collect();
-        notes.push(format!("No price is known for {}.", named.join(", ")));
+    let named = |responses: fn(&UnpricedModel) -> u64| {
+        let models = report.unpriced_models.iter().filter(|model| responses(model) > 0);
+        let models = models
+            .map(|model| format!("{} ({})", one_line(&model.model, 60), count(responses(model), "response")));
+        models.collect::<Vec<_>>().join(", ")
+    };
+    let (unpriced, beyond) =
+        (named(|model| model.responses.saturating_sub(model.beyond)), named(|model| model.beyond));
+    if !unpriced.is_empty() {
+        notes.push(format!("No price is known for {unpriced}."));
+    }
+    if !beyond.is_empty() {
+        notes.push(format!("No cost can be given for {beyond}: the logged token counts are too large."));
     }
     if report.lower_bound_responses > 0 {
         let estimate = match report.totals.estimated_cost_usd {

@@ -7,7 +7,7 @@
 //! not told.
 
 use hashbrown::HashMap;
-use retro_model::{EventId, Exactness, LedgerRow, RowKind, Thread, Timestamp};
+use retro_model::{EventId, Exactness, LedgerRow, RowKind, Thread, Timestamp, Tokens};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use xxhash_rust::xxh3::xxh3_64;
@@ -75,8 +75,7 @@ struct Row<'a> {
     provider: Option<Name>,
     model: Option<Name>,
     tier: Option<Name>,
-    /// Input, cache writes (5 m, 1 h, unsplit), cache read, output, reasoning, searches.
-    tokens: [u64; 8],
+    tokens: Tokens,
     calls: u64,
     #[serde(borrow)]
     includes: Vec<&'a str>,
@@ -121,16 +120,7 @@ pub(super) fn pack<R: Borrow<LedgerRow>>(rows: &[R]) -> Result<Vec<u8>, postcard
             provider: names.maybe(&row.provider),
             model: names.maybe(&row.model),
             tier: names.maybe(&row.tier),
-            tokens: [
-                row.input,
-                row.cache_write_5m,
-                row.cache_write_1h,
-                row.cache_write_unsplit,
-                row.cache_read,
-                row.output,
-                row.reasoning,
-                row.web_searches,
-            ],
+            tokens: row.tokens,
             calls: row.calls,
             includes: row.includes.iter().map(String::as_str).collect(),
             kind: row.kind,
@@ -154,16 +144,6 @@ pub(super) fn unpack(bytes: &[u8]) -> Option<Vec<LedgerRow>> {
     };
     rows.into_iter()
         .map(|row| {
-            let [
-                input,
-                cache_write_5m,
-                cache_write_1h,
-                cache_write_unsplit,
-                cache_read,
-                output,
-                reasoning,
-                web_searches,
-            ] = row.tokens;
             Some(LedgerRow {
                 key: row.key.to_owned(),
                 own: row.own,
@@ -174,14 +154,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Option<Vec<LedgerRow>> {
                 provider: name(row.provider)?,
                 model: name(row.model)?,
                 tier: name(row.tier)?,
-                input,
-                cache_write_5m,
-                cache_write_1h,
-                cache_write_unsplit,
-                cache_read,
-                output,
-                reasoning,
-                web_searches,
+                tokens: row.tokens,
                 calls: row.calls,
                 includes: row.includes.into_iter().map(str::to_owned).collect(),
                 kind: row.kind,
@@ -208,9 +181,12 @@ mod tests {
             tier,
             includes,
             ts: Timestamp::from_millis((numbers[1] % 4_000_000_000_000).cast_signed()),
-            input: numbers[0],
-            output: numbers[2],
-            web_searches: numbers[7],
+            tokens: Tokens {
+                input: numbers[0],
+                output: numbers[2],
+                web_searches: numbers[7],
+                ..Tokens::default()
+            },
             kind: RowKind::Compaction,
             reported_cost_nano: Some(numbers[3].cast_signed()),
             ..LedgerRow::of(key.to_owned(), event, Thread::sub("child"), &Usage::default())

@@ -1,23 +1,38 @@
-//! Laws that hold for every Codex thread: the pieces and the order in which it
-//! arrives do not show, settling needs no words, and no damage to the bytes stops
-//! the reading.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+//! Codex: an odd thread, and what damage to it may change.
 
-mod codex_home;
-mod home;
-
-use codex_home::{THREAD, codex, log, written};
-use home::{Source, adds_up, parse_cut, settled, settled_drafts};
 use proptest::prelude::*;
-use retro_agents::script::{Script, Step};
-use retro_agents::{Draft, Settled, settle};
-use retro_model::{Event, SessionKey};
+use retro_agents::Settled;
+use retro_model::Event;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+use crate::Sample;
+use crate::codex_home::{THREAD, codex, log};
+use crate::home::{Source, adds_up, settled};
+
+pub(crate) fn sample() -> Sample {
+    Sample {
+        agent: codex(),
+        session: THREAD,
+        odd: odd_thread(),
+        source: log,
+        fixtures: include_str!("../fixtures/codex_rows.txt"),
+        response: |input| {
+            let usage = json!({ "input_tokens": input, "output_tokens": 5 });
+            log(
+                "m",
+                vec![
+                    json!({ "type": "token_usage_record", "payload": { "response_id": "resp1", "usage": usage } }),
+                ],
+            )
+        },
+        input: "input_tokens",
+    }
+}
+
 const BACK: &str = "00000000-0000-7000-8000-00000000000c";
 
-/// What no script can tell: several versions in one file, going back, streams,
+/// What no script can express: several versions in one file, going back, streams,
 /// rewritten files, nested calls, commands that go on.
 fn odd_thread() -> Vec<Source> {
     let user = |text: &str| json!({ "item": { "type": "message", "role": "user", "content": [{ "type": "input_text", "text": text }] } });
@@ -76,55 +91,6 @@ fn odd_thread() -> Vec<Source> {
     ]
 }
 
-fn step() -> impl Strategy<Value = Step> {
-    let words = "[a-zäß😀 ]{0,12}";
-    let leaf = prop_oneof![
-        words.prop_map(Step::User),
-        words.prop_map(Step::Assistant),
-        words.prop_map(Step::Thinking),
-        words.prop_map(Step::Compaction),
-        words.prop_map(Step::Title),
-        "[a-z]{1,5}".prop_map(Step::Model),
-        Just(Step::Interrupt),
-        ("[a-z ]{1,9}", words, 0..3i64).prop_map(|(command, output, exit_code)| Step::Shell {
-            command,
-            output,
-            exit_code
-        }),
-        ("[a-z/]{1,9}", words).prop_map(|(path, content)| Step::Read { path, content }),
-        ("[a-z]{1,9}", prop::collection::vec(words, 0..3), prop::collection::vec(words, 0..3))
-            .prop_map(|(path, removed, added)| Step::Edit { path, removed, added }),
-    ];
-    leaf.prop_recursive(2, 12, 4, move |inner| {
-        (words, prop::collection::vec(inner, 0..4)).prop_map(|(task, steps)| Step::Subagent { task, steps })
-    })
-}
-
-fn script() -> impl Strategy<Value = Script> {
-    prop::collection::vec(step(), 0..12).prop_map(|steps| Script {
-        steps,
-        session: THREAD.to_owned(),
-        ..Script::parse("").unwrap()
-    })
-}
-
-/// Reads every source cut at these places (taken modulo its length), and settles
-/// the sources in an order that starts at `turn`.
-fn pieced(id: &str, sources: &[Source], cuts: &[usize], turn: usize) -> Settled {
-    let session = SessionKey::new("codex", id);
-    let mut parsed: Vec<_> = sources
-        .iter()
-        .map(|source| {
-            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (source.bytes.len() + 1)).collect();
-            cuts.sort_unstable();
-            parse_cut(codex(), &session, source, &cuts)
-        })
-        .collect();
-    let turn = turn % parsed.len();
-    parsed.rotate_left(turn);
-    settle(codex(), &session, parsed)
-}
-
 /// What of each record of the main log does not hang on another record.
 fn told(settled: &Settled) -> BTreeMap<u64, Vec<String>> {
     let mut told: BTreeMap<u64, Vec<String>> = BTreeMap::new();
@@ -136,8 +102,8 @@ fn told(settled: &Settled) -> BTreeMap<u64, Vec<String>> {
     told
 }
 
-/// The lines of the odd thread that have something to do with a line: the other
-/// telling of an utterance, the turn or the sum that later lines rest on.
+/// The lines of the odd thread that depend on a line: the other record of an
+/// utterance, the turn or the sum that later lines rest on.
 fn is_bound(line: u64, other: u64) -> bool {
     let pairs: &[(u64, &[u64])] = &[
         (1, &[1]),
@@ -161,35 +127,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_split_and_order_of_a_script_give_the_same_stream(
-        script in script(), cuts in prop::collection::vec(any::<usize>(), 0..5), turn in any::<usize>(),
-    ) {
-        for (id, sources) in written(&script) {
-            prop_assert_eq!(pieced(&id, &sources, &cuts, turn), settled(codex(), &id, &sources));
-        }
-    }
-
-    #[test]
-    fn what_is_written_is_understood_whole(script in script()) {
-        for (id, sources) in written(&script) {
-            let settled = settled(codex(), &id, &sources);
-            prop_assert!(adds_up(&settled.coverage));
-            prop_assert_eq!((settled.coverage.unknown, settled.coverage.malformed, settled.gaps.len()), (0, 0, 0));
-        }
-        prop_assert_eq!(codex().write(&script), codex().write(&script));
-    }
-
-    #[test]
-    fn any_split_and_order_of_an_odd_thread_give_the_same_stream(
-        cuts in prop::collection::vec(any::<usize>(), 0..6), turn in any::<usize>(),
-    ) {
-        let sources = odd_thread();
-        prop_assert_eq!(pieced(THREAD, &sources, &cuts, turn), settled(codex(), THREAD, &sources));
-    }
-
-    #[test]
     fn no_damage_stops_the_reading_or_reaches_far(at in any::<usize>(), byte in any::<u8>(), cut in any::<usize>()) {
-        // Without the rewritten file, which would tell again what is damaged here.
+        // Without the rewritten file, which has what is damaged here once more.
         let mut sources: Vec<Source> = odd_thread().into_iter().filter(|source| source.revision == 1).collect();
         let whole = told(&settled(codex(), THREAD, &sources));
         let bytes = &mut sources[0].bytes;
@@ -207,40 +146,5 @@ proptest! {
         let length = sources[0].bytes.len();
         sources[0].bytes.truncate(cut % length);
         prop_assert!(adds_up(&settled(codex(), THREAD, &sources).coverage));
-    }
-}
-
-#[test]
-fn a_cut_at_any_byte_is_made_good_by_the_rest() {
-    let sources = odd_thread();
-    let whole = settled(codex(), THREAD, &sources);
-    for cut in (0..sources[0].bytes.len()).step_by(7) {
-        assert_eq!(pieced(THREAD, &sources, &[cut], 0), whole, "cut at {cut}");
-    }
-}
-
-#[test]
-fn settling_reads_no_words() {
-    let bare = |draft: &mut Draft| {
-        draft.event.text = None;
-        draft.event.data = None;
-        if let Some(call) = &mut draft.event.tool {
-            call.args = None;
-            call.command = None;
-        }
-    };
-    let session = SessionKey::new("codex", THREAD);
-    let sources = odd_thread();
-    let mut drafts: Vec<Draft> =
-        sources.iter().flat_map(|source| parse_cut(codex(), &session, source, &[]).out.drafts).collect();
-    drafts.sort_by(|a, b| (&a.id().source, a.id().revision).cmp(&(&b.id().source, b.id().revision)));
-    drafts.iter_mut().for_each(bare);
-    codex().settle(&session, &mut drafts);
-    let (mut with_words, _) = settled_drafts(codex(), THREAD, &sources);
-    with_words.iter_mut().for_each(bare);
-    assert_eq!(drafts.len(), with_words.len());
-    for (without, with) in drafts.iter().zip(&with_words) {
-        assert_eq!(without.event, with.event);
-        assert_eq!(without.hint.fold_only, with.hint.fold_only, "{}", with.id());
     }
 }
