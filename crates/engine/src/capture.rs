@@ -11,7 +11,7 @@ mod live;
 mod shared;
 mod source;
 
-use retro_agents::{Agent, Draft, Found, Out, Parsed, Part, Stat};
+use retro_agents::{Agent, Draft, Found, Held, Out, Parsed, Part};
 use retro_model::{Facts, SessionKey, SourceKey};
 use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Stamps, Store, TurnRow};
 use retro_text::redact;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
-use crate::discover::{SessionFiles, SharedFile};
+use crate::discover::{self, SessionFiles, SharedFile};
 use crate::platform::project_name;
 use crate::read::{LARGE_BYTES, format_name, format_named};
 use crate::{Error, stages};
@@ -166,11 +166,20 @@ pub fn session(store: &Store, session: &SessionFiles, before: Before<'_>) -> Res
         let revisions = named.max(on_disk.get(&found.source).copied().unwrap_or(0));
         // What is not written cannot be compared with another file of the same name.
         let is_alone = session.files.iter().filter(|file| file.source == found.source).count() == 1;
+        let rows_read = matches!(found.held, Held::Rows { .. }).then(|| discover::rows(found)).transpose();
+        let rows_of_database = match rows_read {
+            Ok(rows) => rows,
+            Err(error) => {
+                captured.failed.push((found.path.clone(), error.to_string()));
+                continue;
+            }
+        };
         let target = source::Target {
             store,
             agent: session.agent,
             key,
             found,
+            rows: rows_of_database,
             revisions,
             place: before.stamps.get(&found.path),
             hurries: before.hurries && is_new && is_alone && on_disk.is_empty(),
@@ -364,7 +373,7 @@ pub(crate) fn told_by_raw(
 /// Captures a file that serves many sessions.
 pub fn shared(store: &Store, file: &SharedFile) -> Result<(PlaceRow, u64), Error> {
     let (revision, new_bytes) = shared::take(store, file)?;
-    let taken = source::Taken { revision, new_bytes, stat: file.file.stat, read: None, later: None };
+    let taken = source::Taken { revision, new_bytes, stamp: file.file.stamp(), read: None, later: None };
     let source = SourceKey::new(&file.name);
     Ok((place_row(file.agent.name(), None, &file.file, &source, &taken), new_bytes))
 }
@@ -415,7 +424,7 @@ pub(crate) fn session_row<'a>(
 /// first, so that the others are found to be its beginnings.
 fn longest_first(files: &[Found]) -> Vec<&Found> {
     let mut files: Vec<&Found> = files.iter().collect();
-    files.sort_by(|a, b| (&a.source, b.stat.size, &a.path).cmp(&(&b.source, a.stat.size, &b.path)));
+    files.sort_by(|a, b| (&a.source, b.size(), &a.path).cmp(&(&b.source, a.size(), &b.path)));
     files
 }
 
@@ -426,17 +435,13 @@ fn place_row(
     source: &SourceKey,
     taken: &source::Taken,
 ) -> PlaceRow {
-    let Stat { size, mtime_ns, device, inode } = taken.stat;
     PlaceRow {
         path: found.path.clone(),
         agent: agent.to_owned(),
         session: session.map(str::to_owned),
         source: source.clone(),
         revision: taken.revision,
-        size,
-        mtime_ns,
-        device,
-        inode,
+        stamp: taken.stamp,
     }
 }
 

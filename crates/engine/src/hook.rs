@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 use crate::discover::{SessionFiles, roots};
-use crate::exclude::Excluder;
+use crate::exclude::{Excluder, Verdict};
 use crate::sync::{Batcher, SyncReport};
 use crate::{Config, Error, World, from};
 use retro_agents::Owner;
@@ -89,7 +89,7 @@ pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error>
     let (Some(session), Some(lock)) = (session, free) else {
         return Ok(store.enqueue(&job(call))?);
     };
-    if Excluder::new(config).excludes(&session) {
+    if Excluder::new(config).verdict(&session) != Verdict::Wanted {
         return Ok(());
     }
     let index = store.index()?;

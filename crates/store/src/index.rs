@@ -20,8 +20,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use place::PlaceRef;
 pub use rows::{FailureRow, PlaceRow, SessionRow, SourceRow, TurnRow};
-pub use stamps::{Stamp, Stamps};
+pub use stamps::Stamps;
 pub use writer::Writer;
 
 use crate::error::is_broken;

@@ -65,6 +65,9 @@ pub(crate) const LOCK: &str = "lock";
 /// Locked, in the folder of the index, while one is made.
 pub(crate) const MAKING: &str = "making";
 
+/// In the folder of the index: copies of other programs' databases, while they are read.
+const COPIES: &str = "copies";
+
 /// Ending of a file that is being written beside its place.
 pub(crate) const PART: &str = ".part";
 
@@ -73,6 +76,14 @@ const SESSION_ENDING: &str = ".json";
 const NORMALIZED_ENDING: &str = ".events.jsonl.zst";
 const RENDERED_ENDING: &str = ".md";
 const LEDGER_ENDING: &str = ".jsonl";
+
+/// Where a database that cannot be read in place may be copied to; none while there is no
+/// store. The folder is made by whoever copies, and what is in it may be removed at any time.
+pub fn copies_folder(root: &Path) -> Option<PathBuf> {
+    let is_real = |path: &Path| path.symlink_metadata().is_ok_and(|meta| !meta.is_symlink());
+    let index = root.join(INDEX);
+    (is_real(&root.join(HEAD)) && is_real(&index)).then(|| index.join(COPIES))
+}
 
 pub(crate) fn raw_file(root: &Path, slot: &Slot) -> PathBuf {
     let (folder, name, revision) = match slot {

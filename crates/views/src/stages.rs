@@ -1,14 +1,13 @@
 //! The stages, their versions and what still has to be done.
 
 use retro_agents::by_name;
+use retro_engine::discover::{Keep, Scope, look};
 use retro_engine::stages::{STAGES, ledger_input, stamp};
-use retro_engine::{Config, World, discover::discover};
+use retro_engine::{Config, World};
 use serde::Serialize;
 
-use crate::{
-    Error,
-    list::{seen, stored},
-};
+use crate::Error;
+use crate::list::stored;
 use retro_store::{RealDisk, Store};
 use std::sync::Arc;
 
@@ -40,10 +39,8 @@ pub struct StageView {
 
 /// Says how far each stage is. Discovers, writes nothing.
 pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
-    let (rows, stamps) = stored(config)?;
-    let found = discover(world, config, None, &stamps);
-    let fresh = |file: &retro_agents::Found| seen(&stamps, file);
-    let unread = found.sessions.iter().filter(|session| !session.files.iter().all(fresh)).count() as u64;
+    let (rows, _, found) = look(world, config, &Scope::new(None, None), Keep::All, || stored(config))?;
+    let unread = found.sessions.iter().filter(|session| session.news).count() as u64;
     let index = match Store::open(&config.root.value, Arc::new(RealDisk)) {
         Ok(store) => store.index_if_there()?,
         Err(error) if error.is_absent() => None,

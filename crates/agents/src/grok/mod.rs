@@ -45,7 +45,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::quoted;
 use crate::script::Script;
-use crate::{Agent, Draft, Format, Kindred, Parse, Part, Places, Row, Sight};
+use crate::{Agent, Draft, Format, Kindred, Parse, Part, Places, Row, Sightings};
 
 /// Grok Build: the terminal program, its headless runs and its ACP clients.
 pub(crate) struct Grok;
@@ -71,8 +71,16 @@ impl Agent for Grok {
         discover::roots(places)
     }
 
-    fn discover(&self, root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
-        discover::walk(root, found);
+    fn discover(&self, root: &Path, seen: &mut Sightings) {
+        discover::walk(root, seen);
+    }
+
+    fn is_root(&self, folder: &Path) -> bool {
+        discover::is_root(folder)
+    }
+
+    fn log_folders(&self) -> &'static [&'static str] {
+        &["sessions"]
     }
 
     fn identify(&self, path: &Path, head: &[u8]) -> Option<Kindred> {

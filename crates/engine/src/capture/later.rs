@@ -4,9 +4,9 @@
 //! for what the bytes say, that comes first; then the same bytes are read again, which
 //! are still in the system's cache, and written.
 
+use retro_agents::open_regular;
 use retro_model::SourceKey;
 use retro_store::{Slot, SourceRow, Store};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_64;
@@ -54,7 +54,7 @@ impl Later {
     /// begins with the bytes that were read.
     pub(super) fn write(&self, store: &Store) -> Result<blake3::Hash, Failure> {
         let archive = store.archive(&self.slot);
-        let mut live = File::open(&self.path).map_err(source_error)?;
+        let mut live = open_regular(&self.path).map_err(source_error)?;
         let mut last = LastBytes::default();
         let mut bytes = lend();
         for piece in &self.pieces {

@@ -3,7 +3,7 @@
 //! A log may be rewritten while it is read. So the last bytes that went by are
 //! remembered, and looked for in the file again before the next piece is believed.
 
-use retro_agents::{Encoding, Found};
+use retro_agents::{Encoding, Found, Held, open_regular};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -66,8 +66,8 @@ impl Live {
 
 /// Opens a source at an offset. Who does not look back asks by another way whether it was
 /// rewritten.
-pub(super) fn open_at(found: &Found, offset: u64, looks_back: bool) -> io::Result<Live> {
-    if let Some(rows) = &found.content {
+pub(super) fn open_at(found: &Found, rows: Option<&[u8]>, offset: u64, looks_back: bool) -> io::Result<Live> {
+    if let Some(rows) = rows {
         let (before, rest) = rows.split_at_checked(offset as usize).unwrap_or((rows, &[]));
         let mut last = LastBytes::default();
         last.push(before);
@@ -75,19 +75,19 @@ pub(super) fn open_at(found: &Found, offset: u64, looks_back: bool) -> io::Resul
         let rest = Box::new(io::Cursor::new(rest.to_vec()));
         return Ok(Live { rest, before: last.0, length, look_back: None });
     }
-    match found.encoding {
-        Encoding::Plain => {
-            let mut look_back = looks_back.then(|| File::open(&found.path)).transpose()?;
+    match &found.held {
+        Held::File { encoding: Encoding::Plain, .. } => {
+            let mut look_back = looks_back.then(|| open_regular(&found.path)).transpose()?;
             let before = match &mut look_back {
                 Some(file) if offset > 0 => bytes_before(file, offset)?,
                 _ => Vec::new(),
             };
-            let mut rest = File::open(&found.path)?;
+            let mut rest = open_regular(&found.path)?;
             rest.seek(SeekFrom::Start(offset))?;
             let length = rest.metadata()?.len().saturating_sub(offset);
             Ok(Live { rest: Box::new(rest), before, length, look_back })
         }
-        Encoding::Zstd => {
+        Held::File { encoding: Encoding::Zstd, .. } | Held::Rows { .. } => {
             let mut rest = open(found)?;
             let mut last = LastBytes::default();
             let mut buffer = vec![0; 256 * 1024];

@@ -1,19 +1,17 @@
 //! Keeping the bytes of one source.
 
-use retro_agents::{Agent, Cursor, Encoding, Format, Found, Parsed, Part, Reader, Stat};
-use retro_model::{SessionKey, SourceKey, SourceKind};
+use retro_agents::{Agent, Cursor, Format, Found, Held, Parsed, Part, Reader, open_regular};
+use retro_model::{SessionKey, SourceKey, SourceKind, Stamp, Stat};
 use retro_store::{Archive, Commit, Comparison, PlaceRow, SourceRow, Store};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 
 use super::later::Later;
 use super::live::{CHUNK_BYTES, LastBytes, TAIL_BYTES, count_lines, give_back, hash_before, lend, open_at};
 use super::{SourceFacts, facts_of, slot};
-use crate::Error;
-use crate::discover::open;
 use crate::read::{LARGE_BYTES, feed_raw, format_name};
+use crate::{Error, discover};
 
 /// A source to capture, and what is known of it.
 pub(super) struct Target<'a> {
@@ -21,6 +19,8 @@ pub(super) struct Target<'a> {
     pub agent: &'static dyn Agent,
     pub key: &'a SessionKey,
     pub found: &'a Found,
+    /// Its bytes, if they are rows of a database.
+    pub rows: Option<Vec<u8>>,
     /// Revisions the store has.
     pub revisions: u32,
     /// The stamp of this very file, if it was seen before.
@@ -33,8 +33,8 @@ pub(super) struct Target<'a> {
 pub(super) struct Taken {
     pub revision: u32,
     pub new_bytes: u64,
-    /// How the file looked when it was opened.
-    pub stat: Stat,
+    /// How it looked before it was read.
+    pub stamp: Stamp,
     /// What its new part says; nothing if nothing is new and all of it was read before.
     pub read: Option<ReadPart>,
     /// Its bytes, if they are written later.
@@ -133,11 +133,12 @@ type Rows = BTreeMap<(SourceKey, u32), SourceRow>;
 
 pub(super) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<Taken, Failure> {
     let found = target.found;
-    let stat = regular(found).map_err(source_error)?;
+    let stamp = current_stamp(found).map_err(source_error)?;
     let belongs = match found.kind {
-        SourceKind::State => return take_state(target, rows, stat),
-        SourceKind::Log => place_log(target, rows, stat)?,
-        SourceKind::Document | SourceKind::Rows => place_document(target)?,
+        SourceKind::State => return take_state(target, rows, stamp),
+        // Rows are read in the order in which they were added: they grow like a log.
+        SourceKind::Log | SourceKind::Rows => place_log(target, rows, stamp)?,
+        SourceKind::Document => place_document(target)?,
     };
     match belongs {
         Belongs::Has(revision) => {
@@ -145,10 +146,10 @@ pub(super) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<Taken, Failur
                 true => None,
                 false => Some(read_again(target, rows, revision)?),
             };
-            Ok(Taken { revision, new_bytes: 0, stat, read, later: None })
+            Ok(Taken { revision, new_bytes: 0, stamp, read, later: None })
         }
-        Belongs::Continues(revision, commit) => append(target, rows, stat, revision, Some(commit)),
-        Belongs::Next => append(target, rows, stat, next_revision(target)?, None),
+        Belongs::Continues(revision, commit) => append(target, rows, stamp, revision, Some(commit)),
+        Belongs::Next => append(target, rows, stamp, next_revision(target)?, None),
     }
 }
 
@@ -161,34 +162,44 @@ fn next_revision(target: &Target<'_>) -> Result<u32, Failure> {
     Ok(revision + 1)
 }
 
-fn regular(found: &Found) -> io::Result<Stat> {
-    if found.content.is_some() {
-        return Ok(found.stat);
+/// How a source looks before it is read. Rows that were added since they were listed make
+/// the next sync look again.
+fn current_stamp(found: &Found) -> io::Result<Stamp> {
+    if let Held::Rows { stamp, .. } = &found.held {
+        return Ok(Stamp::Rows(*stamp));
     }
     let meta = std::fs::metadata(&found.path)?;
     if !meta.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    Ok(Stat::of(&meta))
+    Ok(Stamp::File(Stat::of(&meta)))
+}
+
+/// The source from its start: its rows, if they were read, else its file.
+fn open<'a>(target: &'a Target<'_>) -> io::Result<Box<dyn Read + 'a>> {
+    match &target.rows {
+        Some(rows) => Ok(Box::new(rows.as_slice())),
+        None => discover::open(target.found),
+    }
 }
 
 fn archive(target: &Target<'_>, revision: u32) -> Archive {
     target.store.archive(&slot(target.key, &target.found.source, revision))
 }
 
-fn place_log(target: &Target<'_>, rows: &Rows, stat: Stat) -> Result<Belongs, Failure> {
+fn place_log(target: &Target<'_>, rows: &Rows, stamp: Stamp) -> Result<Belongs, Failure> {
     if let Some(place) = &target.place
         && place.revision >= 1
         && place.revision <= target.revisions
         && let Some(commit) = archive(target, place.revision).tail()?
         && let Some(row) = rows.get(&(target.found.source.clone(), place.revision))
         && row.end == commit.end
-        && grown(target.found, place, stat, row).map_err(source_error)?
+        && grown(target.found, place, stamp, row).map_err(source_error)?
     {
         return Ok(Belongs::Continues(place.revision, commit));
     }
     for revision in (1..=target.revisions).rev() {
-        let mut live = open(target.found).map_err(source_error)?;
+        let mut live = open(target).map_err(source_error)?;
         let archive = archive(target, revision);
         let Some(commit) = archive.tail()? else { continue };
         match archive.compare(&mut live)? {
@@ -202,23 +213,20 @@ fn place_log(target: &Target<'_>, rows: &Rows, stat: Stat) -> Result<Belongs, Fa
 
 /// Whether a log may be trusted to have grown: the same file, longer, not set
 /// back in time, with its last captured bytes in their place.
-fn grown(found: &Found, place: &PlaceRow, stat: Stat, row: &SourceRow) -> io::Result<bool> {
-    let same_file = (place.device, place.inode) == (stat.device, stat.inode);
-    if found.encoding != Encoding::Plain
-        || !same_file
-        || stat.mtime_ns < place.mtime_ns
-        || stat.size <= row.end
-    {
+fn grown(found: &Found, place: &PlaceRow, stamp: Stamp, row: &SourceRow) -> io::Result<bool> {
+    let (Stamp::File(then), Stamp::File(now)) = (place.stamp, stamp) else { return Ok(false) };
+    let same_file = (then.device, then.inode) == (now.device, now.inode);
+    if !found.is_plain_file() || !same_file || now.mtime_ns < then.mtime_ns || now.size <= row.end {
         return Ok(false);
     }
-    let mut file = File::open(&found.path)?;
+    let mut file = open_regular(&found.path)?;
     Ok(hash_before(&mut file, row.end)?.as_bytes().as_slice() == row.tail_hash.as_slice())
 }
 
 /// A document belongs to a revision only if it is equal to it.
 fn place_document(target: &Target<'_>) -> Result<Belongs, Failure> {
     for revision in (1..=target.revisions).rev() {
-        let mut live = open(target.found).map_err(source_error)?;
+        let mut live = open(target).map_err(source_error)?;
         if archive(target, revision).compare(&mut live)? == Comparison::Equal {
             return Ok(Belongs::Has(revision));
         }
@@ -227,13 +235,13 @@ fn place_document(target: &Target<'_>) -> Result<Belongs, Failure> {
 }
 
 /// State is replaced when it changed.
-fn take_state(target: &Target<'_>, rows: &mut Rows, stat: Stat) -> Result<Taken, Failure> {
+fn take_state(target: &Target<'_>, rows: &mut Rows, stamp: Stamp) -> Result<Taken, Failure> {
     let mut bytes = Vec::new();
-    open(target.found).and_then(|mut live| live.read_to_end(&mut bytes)).map_err(source_error)?;
+    open(target).and_then(|mut live| live.read_to_end(&mut bytes)).map_err(source_error)?;
     let archive = archive(target, 1);
     let same = target.revisions >= 1 && archive.compare(&mut bytes.as_slice())? == Comparison::Equal;
     if same && current(target, rows, 1)? {
-        return Ok(Taken { revision: 1, new_bytes: 0, stat, read: None, later: None });
+        return Ok(Taken { revision: 1, new_bytes: 0, stamp, read: None, later: None });
     }
     let mut new_bytes = 0;
     if !same {
@@ -241,7 +249,7 @@ fn take_state(target: &Target<'_>, rows: &mut Rows, stat: Stat) -> Result<Taken,
         new_bytes = bytes.len() as u64;
     }
     let read = read_again(target, rows, 1)?;
-    Ok(Taken { revision: 1, new_bytes, stat, read: Some(read), later: None })
+    Ok(Taken { revision: 1, new_bytes, stamp, read: Some(read), later: None })
 }
 
 /// Whether the index row of a revision is as far as its raw file, by this parser.
@@ -289,7 +297,7 @@ fn part(target: &Target<'_>, revision: u32) -> Part {
 fn append(
     target: &Target<'_>,
     rows: &mut Rows,
-    stat: Stat,
+    stamp: Stamp,
     revision: u32,
     commit: Option<Commit>,
 ) -> Result<Taken, Failure> {
@@ -297,13 +305,13 @@ fn append(
     let start = commit.as_ref().map_or(0, |commit| commit.end);
     let mut records = commit.as_ref().map_or(0, |commit| commit.records);
     // What is not a plain file may not say the same twice.
-    let is_plain = target.found.content.is_none() && target.found.encoding == Encoding::Plain;
-    let mut later = (target.hurries && is_plain && commit.is_none()).then(|| {
+    let mut later = (target.hurries && target.found.is_plain_file() && commit.is_none()).then(|| {
         let slot = slot(target.key, &target.found.source, revision);
         Later::new(target.found.path.clone(), slot)
     });
     // What is written later is held against what was read then, all of it.
-    let mut live = open_at(target.found, start, later.is_none()).map_err(source_error)?;
+    let mut live =
+        open_at(target.found, target.rows.as_deref(), start, later.is_none()).map_err(source_error)?;
     let mut last = LastBytes(live.before.clone());
     let row = rows.get(&(target.found.source.clone(), revision));
     // It was compared before it was opened here: what was captured must still stand before the rest.
@@ -370,7 +378,7 @@ fn append(
     give_back(chunk);
     let tail_hash = later.is_none().then(|| last.hash());
     let read = reader.remember(rows, target.found.kind, end, tail_hash, from_start);
-    Ok(Taken { revision, new_bytes: end - start, stat, read: Some(read), later })
+    Ok(Taken { revision, new_bytes: end - start, stamp, read: Some(read), later })
 }
 
 /// Hands over the bytes of a last line that was not finished when it was captured.
