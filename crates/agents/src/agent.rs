@@ -1,11 +1,12 @@
-//! What an agent has to tell retro about itself.
+//! What an agent says of itself, and the types of discovery.
 
-use retro_model::{Format, SessionKey, SourceKey, SourceKind};
+use retro_model::{Format, RowsStamp, SessionKey, SourceKey, SourceKind, Stamp, Stat};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::script::Script;
-use crate::{Draft, Parse, Part, Row, Sight};
+use crate::{Database, DatabaseError, Draft, Parse, Part, Row, Sightings};
 
 /// Everything retro knows of one coding agent. Implemented once per folder of
 /// this crate and listed in the registry.
@@ -25,11 +26,34 @@ pub trait Agent: Send + Sync {
     /// The folders in which it may keep its logs, whether they exist or not.
     fn roots(&self, places: &Places) -> Vec<PathBuf>;
 
-    /// Reports every file below `root` that belongs to a session or serves many.
-    /// Reads names and file metadata; contents only of a database that lists
-    /// sessions, and heads of files whose names say nothing. Unreadable folders are
-    /// reported through [`Sight::unreadable`].
-    fn discover(&self, root: &Path, found: &mut dyn FnMut(Sight<'_>));
+    /// Reports every file below `root` that belongs to a session or serves many, every
+    /// database with rows of sessions, and every place that cannot be read. Reads names and
+    /// file metadata; contents only of files whose names say nothing, and only their heads.
+    fn discover(&self, root: &Path, seen: &mut Sightings);
+
+    /// Whether a folder is laid out like one of its roots. Asked for any folder a user
+    /// points at, so names that other programs use too are no proof.
+    fn is_root(&self, folder: &Path) -> bool;
+
+    /// The folders of a root in which it keeps its logs.
+    fn log_folders(&self) -> &'static [&'static str];
+
+    /// Reports the sessions that have rows in a database which [`Agent::discover`] reported,
+    /// and files that only the database knows of. Asked only if the database changed.
+    fn list(&self, _database: &Database, _seen: &mut Sightings) -> Result<(), DatabaseError> {
+        Ok(())
+    }
+
+    /// The rows of one part of a session, as canonical lines: the same rows always give the
+    /// same bytes. Asked only for sessions whose rows changed.
+    fn rows(
+        &self,
+        _database: &Database,
+        _session: &str,
+        _source: &SourceKey,
+    ) -> Result<Vec<u8>, DatabaseError> {
+        Ok(Vec::new())
+    }
 
     /// Whose file this is, when its name alone does not tell: `head` is its
     /// first bytes. Also asked for any file a user points at.
@@ -77,9 +101,10 @@ pub trait Agent: Send + Sync {
     /// How a source of this name changes and is read, for a store that has only
     /// the raw file left.
     fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {
-        match source.is_main() {
-            true => (SourceKind::Log, Format::JsonLines),
-            false => (SourceKind::Document, Format::Opaque),
+        if source.is_main() {
+            (SourceKind::Log, Format::JsonLines)
+        } else {
+            (SourceKind::Document, Format::Opaque)
         }
     }
 
@@ -146,8 +171,6 @@ pub enum Owner {
     Session(String),
     /// No session alone: kept once, under this name.
     Shared(String),
-    /// Its contents tell; ask [`Agent::identify`].
-    Inside,
 }
 
 /// What [`Agent::identify`] read from a file's head.
@@ -163,7 +186,7 @@ pub struct Kindred {
     pub format: Format,
 }
 
-/// How the bytes lie on disk.
+/// How the bytes of a file are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// As they are.
@@ -172,67 +195,61 @@ pub enum Encoding {
     Zstd,
 }
 
-/// What the file system says of a file: enough to see that it changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Stat {
-    /// Bytes on disk.
-    pub size: u64,
-    /// Last change, nanoseconds since 1970.
-    pub mtime_ns: i64,
-    /// Device, where there is such a thing.
-    pub device: u64,
-    /// Inode, where there is such a thing.
-    pub inode: u64,
-}
-
-impl Stat {
-    /// From metadata that was just read.
-    pub fn of(meta: &std::fs::Metadata) -> Stat {
-        #[cfg(unix)]
-        let (mtime_ns, device, inode) = {
-            use std::os::unix::fs::MetadataExt;
-            let whole = meta.mtime().saturating_mul(1_000_000_000);
-            (whole.saturating_add(meta.mtime_nsec()), meta.dev(), meta.ino())
-        };
-        #[cfg(not(unix))]
-        let (mtime_ns, device, inode) = (modified_ns(meta), 0, 0);
-        Stat { size: meta.len(), mtime_ns, device, inode }
-    }
-}
-
-/// The last change of a file, nanoseconds since 1970.
-#[cfg(not(unix))]
-fn modified_ns(meta: &std::fs::Metadata) -> i64 {
-    match meta.modified().map(|time| time.duration_since(std::time::UNIX_EPOCH)) {
-        Ok(Ok(after)) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
-        Ok(Err(before)) => -i64::try_from(before.duration().as_nanos()).unwrap_or(i64::MAX),
-        Err(_) => 0,
-    }
-}
-
-/// A file that was found and kept.
+/// A part of a session, or a file that serves many, that was found.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// Whom it belongs to.
     pub owner: Owner,
-    /// Which part of that session it is. For [`Owner::Inside`] only a guess.
+    /// Which part of that session it is.
     pub source: SourceKey,
     /// How it changes.
     pub kind: SourceKind,
     /// How to read it.
     pub format: Format,
-    /// How it lies on disk.
-    pub encoding: Encoding,
-    /// Where it lies.
+    /// Where it is. Rows have the path of their database with `#` and the session's id
+    /// behind it.
     pub path: PathBuf,
-    /// What the file system says of it.
-    pub stat: Stat,
+    /// What holds its bytes.
+    pub held: Held,
     /// Large and seldom wanted: captured only if the user asks for extras.
     pub extra: bool,
-    /// Why it cannot be captured, if it cannot: unreadable, not a regular file.
-    pub unreadable: Option<String>,
-    /// The bytes themselves, for rows that were read out of a database: `path` is
-    /// then that database's path with `#` and the session's id behind it, and
-    /// `stat` tells the rows' size, change time and (as inode) their hash.
-    pub content: Option<std::sync::Arc<[u8]>>,
+}
+
+/// What holds the bytes of a source.
+#[derive(Debug, Clone)]
+pub enum Held {
+    /// A file.
+    File {
+        /// What the file system says of it.
+        stat: Stat,
+        /// How the bytes are stored.
+        encoding: Encoding,
+    },
+    /// Rows of a database, which are read when they are wanted.
+    Rows {
+        /// What the database says of them.
+        stamp: RowsStamp,
+        /// The database, which may be closed.
+        database: Arc<Database>,
+    },
+}
+
+impl Found {
+    /// How it looks.
+    pub fn stamp(&self) -> Stamp {
+        match &self.held {
+            Held::File { stat, .. } => Stamp::File(*stat),
+            Held::Rows { stamp, .. } => Stamp::Rows(*stamp),
+        }
+    }
+
+    /// Bytes on disk, or of its rows.
+    pub fn size(&self) -> u64 {
+        self.stamp().size()
+    }
+
+    /// Whether it is a file whose bytes are the source itself.
+    pub fn is_plain_file(&self) -> bool {
+        matches!(self.held, Held::File { encoding: Encoding::Plain, .. })
+    }
 }

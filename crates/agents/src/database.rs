@@ -1,187 +1,196 @@
-//! A look into another program's SQLite database, leaving no trace.
+//! Another program's SQLite database, read without leaving a trace beside it.
 //!
-//! A program in WAL mode may have its newest rows only in the `-wal` file, and
-//! whoever opens a database with one writes to the `-shm` file beside it. A
-//! program with a rollback journal may have written half of a transaction into
-//! the database, and only the `-journal` file tells how to take it back. So a
-//! database that has either is copied, with what belongs to it, to a folder of
-//! our own, and opened there; one with neither is opened in place as immutable,
-//! which takes no lock and makes no file. Nobody is waited for, and a database
-//! that changed under our eyes is left for the next sync.
+//! A [`Database`] is only a path until its rows are wanted. Then it is opened, and opened
+//! again if it changed in between; how is decided in `snapshot.rs`. Reading has a limit of
+//! steps, since a database of unknown origin may hold a view without end.
 
-use rusqlite::{Connection, OpenFlags};
-use std::ffi::OsString;
-use std::fs;
+mod copy;
+mod snapshot;
+
+use retro_model::{RowsStamp, SourceKey};
+use rusqlite::Connection;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::Stat;
+use crate::Agent;
+pub use copy::remove_left_copies;
+use snapshot::{Looks, Snapshot};
 
-/// How often a copy is tried while the program writes.
+/// How often a database is opened again because its program is writing.
 const TRIES: usize = 3;
 
-/// An open snapshot.
-pub(crate) struct Snapshot {
-    connection: Connection,
-    /// The database itself and how it looked, where it is read in place.
-    in_place: Option<(PathBuf, Stamps)>,
-    /// Removed, with the copy in it, when the snapshot is dropped.
-    _folder: Option<tempfile::TempDir>,
+/// A database of an agent, which may be closed.
+pub struct Database {
+    agent: &'static dyn Agent,
+    path: PathBuf,
+    copies: Option<PathBuf>,
+    open: Mutex<Option<Snapshot>>,
 }
 
 /// Why a database cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unreadable {
+pub enum DatabaseError {
     /// The file system says no.
     #[error("{0}")]
     Io(#[from] std::io::Error),
     /// SQLite says no.
     #[error("the database cannot be read: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    /// It is being written faster than it can be copied.
-    #[error("the database changed while it was copied; the next sync tries again")]
+    Sqlite(rusqlite::Error),
+    /// Its program writes faster than it can be read.
+    #[error("the database changed while it was read; the next sync tries again")]
     Busy,
+    /// A question was not answered within the limit of steps.
+    #[error("the database cannot be read: a question took more than {STEPS_MAX} steps")]
+    Endless,
+    /// It lists more sessions than any machine has.
+    #[error("the database cannot be read: it lists more than {0} sessions")]
+    TooMany(usize),
 }
 
-impl Snapshot {
-    /// The database as it is now.
-    pub(crate) fn open(path: &Path) -> Result<Snapshot, Unreadable> {
-        let meta = fs::metadata(path)?;
-        if !meta.is_file() {
-            return Err(std::io::Error::other("not a regular file").into());
+/// Steps of SQLite's virtual machine for one question. A million rows of ten columns take
+/// about a tenth of it.
+const STEPS_MAX: u64 = 200_000_000;
+
+impl From<rusqlite::Error> for DatabaseError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OperationInterrupted) => DatabaseError::Endless,
+            _ => DatabaseError::Sqlite(error),
         }
-        let flags =
-            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-        let before = stamps(path);
-        let is_there = |stat: &Option<Stat>| stat.is_some_and(|stat| stat.size > 0);
-        if !before.beside.iter().any(is_there) {
-            let connection = Connection::open_with_flags(uri(path), flags)?;
-            return Ok(Snapshot { connection, in_place: Some((path.to_owned(), before)), _folder: None });
+    }
+}
+
+impl Database {
+    /// A database that is not opened yet. What cannot be read in place is copied to a
+    /// private folder below `copies`, or to one of the system's if there is none.
+    pub fn new(agent: &'static dyn Agent, path: &Path, copies: Option<PathBuf>) -> Database {
+        Database { agent, path: path.to_owned(), copies, open: Mutex::new(None) }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The name under which the rows of a session are known: the database's path, `#`, the id.
+    pub fn place_of(&self, session: &str) -> PathBuf {
+        let mut place = self.path.as_os_str().to_owned();
+        place.push("#");
+        place.push(session);
+        place.into()
+    }
+
+    /// How the database as a whole looks: its file, and what its program keeps beside it.
+    pub fn stamp(path: &Path, beside: u64) -> std::io::Result<RowsStamp> {
+        let looks = Looks::of(path)?;
+        let mut hash = Xxh3Default::new();
+        for stat in std::iter::once(Some(looks.own)).chain(looks.beside) {
+            let stat = stat.unwrap_or_default();
+            for number in [stat.size, stat.mtime_ns.cast_unsigned(), stat.device, stat.inode] {
+                hash.update(&number.to_le_bytes());
+            }
         }
+        hash.update(&beside.to_le_bytes());
+        Ok(RowsStamp { size: looks.own.size, hash: hash.digest(), changed_ns: looks.own.mtime_ns })
+    }
+
+    /// The rows of one part of a session, as its agent writes them.
+    pub fn rows(&self, session: &str, source: &SourceKey) -> Result<Vec<u8>, DatabaseError> {
+        self.agent.rows(self, session, source)
+    }
+
+    /// Does `work` on one state of the database: again from the start if its program
+    /// changed it in between.
+    pub fn read<T>(
+        &self,
+        mut work: impl FnMut(&Connection) -> Result<T, DatabaseError>,
+    ) -> Result<T, DatabaseError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..TRIES {
-            let before = stamps(path);
-            let folder = tempfile::tempdir()?;
-            let copy = folder.path().join("copy.sqlite");
-            fs::copy(path, &copy)?;
-            for suffix in BESIDE {
-                match fs::copy(beside(path, suffix), beside(&copy, suffix)) {
-                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-                    _ => {}
-                }
-            }
-            if stamps(path) == before {
-                let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-                return Ok(Snapshot {
-                    connection: Connection::open_with_flags(&copy, flags)?,
-                    in_place: None,
-                    _folder: Some(folder),
-                });
+            let snapshot = match open.take().filter(|snapshot| snapshot.holds(&self.path)) {
+                Some(snapshot) => snapshot,
+                None => Snapshot::open(&self.path, self.copies.as_deref())?,
+            };
+            let result = snapshot.read(&mut work);
+            if snapshot.holds(&self.path) {
+                *open = Some(snapshot);
+                return result;
             }
         }
-        Err(Unreadable::Busy)
-    }
-
-    /// Whether what was read until now is all of one state of the database.
-    pub(crate) fn holds(&self) -> Result<(), Unreadable> {
-        match &self.in_place {
-            Some((path, before)) if stamps(path) != *before => Err(Unreadable::Busy),
-            _ => Ok(()),
-        }
-    }
-
-    /// Its rows, through SQL.
-    pub(crate) fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
-    /// The columns of a table; none if there is no such table.
-    pub(crate) fn columns(&self, table: &str) -> Result<Vec<String>, Unreadable> {
-        let mut statement = self.connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
-        let names = statement.query_map([table], |row| row.get::<_, String>(0))?;
-        Ok(names.collect::<Result<_, _>>()?)
+        Err(DatabaseError::Busy)
     }
 }
 
-/// What may hold a part of a database: its WAL, and the journal of a transaction
-/// that is not done. Not the `-shm`: it is an index of the WAL, which SQLite makes
-/// anew.
-const BESIDE: [&str; 2] = ["-wal", "-journal"];
-
-/// How a database and the files beside it look.
-#[derive(Debug, PartialEq, Eq)]
-struct Stamps {
-    own: Option<Stat>,
-    beside: [Option<Stat>; 2],
+/// The columns of a table, found by name, since schemas grow; none if there is no such table.
+pub(crate) fn columns(connection: &Connection, table: &str) -> Result<Vec<String>, DatabaseError> {
+    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    let names = statement.query_map([table], |row| row.get::<_, String>(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
 }
 
-/// The file of this suffix that belongs to a database.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
-fn stat(path: &Path) -> Option<Stat> {
-    fs::metadata(path).ok().map(|meta| Stat::of(&meta))
-}
-
-fn stamps(path: &Path) -> Stamps {
-    Stamps { own: stat(path), beside: BESIDE.map(|suffix| stat(&beside(path, suffix))) }
-}
-
-/// A path as a URI that SQLite opens without locks and without making files.
-fn uri(path: &Path) -> String {
-    let mut uri = String::from("file:");
-    for c in path.to_string_lossy().chars() {
-        match c {
-            '%' => uri.push_str("%25"),
-            '?' => uri.push_str("%3f"),
-            '#' => uri.push_str("%23"),
-            '\\' => uri.push('/'),
-            c => uri.push(c),
-        }
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Database").field(&self.path).finish()
     }
-    uri.push_str("?immutable=1");
-    uri
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::by_name;
+    use std::fs;
 
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(folder)
             .unwrap()
-            .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
             .collect();
         names.sort();
         names
     }
 
-    fn count(path: &Path) -> i64 {
-        let snapshot = Snapshot::open(path).unwrap();
-        snapshot.connection().query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap()
+    fn database(path: &Path, copies: Option<&Path>) -> Database {
+        Database::new(by_name("codex").unwrap(), path, copies.map(Path::to_owned))
     }
 
+    fn count(database: &Database) -> Result<i64, DatabaseError> {
+        database.read(|connection| Ok(connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0))?))
+    }
+
+    /// As a killed program leaves them, and as a backup may hold them.
     #[test]
-    fn rows_that_are_only_in_the_wal_are_seen_and_nothing_is_touched() {
+    fn a_wal_without_its_program_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a #1?.sqlite");
+        let path = folder.path().join("a.sqlite");
         let live = Connection::open(&path).unwrap();
         live.pragma_update(None, "journal_mode", "wal").unwrap();
         live.execute_batch("CREATE TABLE t(x); INSERT INTO t VALUES (1), (2);").unwrap();
-        let before: Vec<(String, Vec<u8>)> = names(folder.path())
-            .into_iter()
-            .map(|name| (name.clone(), fs::read(folder.path().join(name)).unwrap()))
-            .collect();
-        assert_eq!(before.len(), 3);
-        assert_eq!(count(&path), 2);
-        for (name, bytes) in before {
-            assert_eq!(fs::read(folder.path().join(&name)).unwrap(), bytes, "{name}");
+        for (with_index, copied) in [(true, false), (false, true)] {
+            let left = tempfile::tempdir().unwrap();
+            for ending in ["", "-wal", "-shm"] {
+                if ending != "-shm" || with_index {
+                    let name = format!("a.sqlite{ending}");
+                    fs::copy(folder.path().join(&name), left.path().join(&name)).unwrap();
+                }
+            }
+            let bytes = || -> Vec<Vec<u8>> {
+                ["", "-wal", "-shm"]
+                    .map(|ending| fs::read(left.path().join(format!("a.sqlite{ending}"))).unwrap_or_default())
+                    .into()
+            };
+            let (before, bytes_before) = (names(left.path()), bytes());
+            let copies = left.path().join("copies");
+            let read = database(&left.path().join("a.sqlite"), Some(&copies));
+            assert_eq!(count(&read).unwrap(), 2, "with its index: {with_index}");
+            assert_eq!(copies.exists(), copied, "with its index: {with_index}");
+            drop(read);
+            let after: Vec<String> = names(left.path()).into_iter().filter(|name| name != "copies").collect();
+            assert_eq!(after, before);
+            assert!(bytes() == bytes_before, "with its index: {with_index}");
+            assert!(!copied || names(&copies).is_empty(), "{:?}", names(&copies));
         }
-        assert_eq!(names(folder.path()).len(), 3);
-        drop(live);
-        assert_eq!(count(&path), 2);
-        assert_eq!(names(folder.path()).len(), 1);
     }
 
     #[test]
@@ -196,22 +205,43 @@ mod tests {
             live.execute("INSERT INTO big VALUES (randomblob(4000))", []).unwrap();
         }
         assert_eq!(names(folder.path()), ["a.sqlite", "a.sqlite-journal"]);
-        assert_eq!(count(&path), 2);
+        assert_eq!(count(&database(&path, None)).unwrap(), 2);
         live.execute_batch("COMMIT").unwrap();
-        assert_eq!(count(&path), 0);
+        assert_eq!(count(&database(&path, None)).unwrap(), 0);
         assert_eq!(names(folder.path()), ["a.sqlite"]);
     }
 
     #[test]
-    fn a_database_that_changes_while_it_is_read_is_left_for_later() {
+    fn a_database_that_changes_while_it_is_read_is_read_again_or_left_for_later() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.sqlite");
         let live = Connection::open(&path).unwrap();
         live.execute_batch("CREATE TABLE t(x); INSERT INTO t VALUES (1);").unwrap();
-        let snapshot = Snapshot::open(&path).unwrap();
-        snapshot.holds().unwrap();
-        live.execute_batch("CREATE TABLE u(x);").unwrap();
-        assert!(matches!(snapshot.holds(), Err(Unreadable::Busy)));
+        let read = database(&path, None);
+        let mut asked = 0;
+        let seen = read.read(|connection| {
+            asked += 1;
+            if asked == 1 {
+                live.execute_batch("INSERT INTO t VALUES (2)").unwrap();
+            }
+            Ok(connection.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0))?)
+        });
+        assert_eq!((seen.unwrap(), asked), (2, 2));
+        let never: Result<(), _> = read.read(|_| {
+            live.execute_batch("INSERT INTO t VALUES (3)").unwrap();
+            Ok(())
+        });
+        assert!(matches!(never, Err(DatabaseError::Busy)));
+    }
+
+    #[test]
+    fn a_question_without_end_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.sqlite");
+        let endless = "CREATE VIEW t AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n";
+        Connection::open(&path).unwrap().execute_batch(endless).unwrap();
+        let error = count(&database(&path, None)).unwrap_err();
+        assert!(matches!(error, DatabaseError::Endless), "{error}");
     }
 
     #[test]
@@ -219,9 +249,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.sqlite");
         fs::write(&path, "not a database, but long enough to be taken for a page of one").unwrap();
-        let read = Snapshot::open(&path).and_then(|snapshot| snapshot.columns("t"));
-        assert!(read.unwrap_err().to_string().contains("cannot be read"));
-        assert!(Snapshot::open(folder.path()).is_err());
-        assert!(Snapshot::open(&folder.path().join("absent")).is_err());
+        assert!(count(&database(&path, None)).unwrap_err().to_string().contains("cannot be read"));
+        assert!(count(&database(folder.path(), None)).is_err());
+        assert!(count(&database(&folder.path().join("absent"), None)).is_err());
+    }
+
+    #[test]
+    fn its_stamp_shows_every_change_of_the_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.sqlite");
+        let live = Connection::open(&path).unwrap();
+        live.pragma_update(None, "journal_mode", "wal").unwrap();
+        let stamp = || Database::stamp(&path, 0).unwrap();
+        let empty = stamp();
+        assert_eq!(stamp(), empty);
+        live.execute_batch("CREATE TABLE t(x)").unwrap();
+        assert_ne!(stamp().hash, empty.hash, "only the WAL changed");
+        assert_ne!(Database::stamp(&path, 1).unwrap().hash, stamp().hash);
+        assert!(Database::stamp(&folder.path().join("absent"), 0).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! One folder per coding agent: where its logs are, how its records become
 //! events, how those events settle, how to resume it.
 //!
-//! The way of a log line: an [`Agent`] finds files ([`Sight`], [`Found`]); a [`Reader`]
+//! The way of a log line: an [`Agent`] sees files ([`Sightings`], [`Found`]); a [`Reader`]
 //! cuts their bytes into records and hands each to the agent's [`Parse`], which
 //! turns it into [`Draft`]s; when all sources of a session are read, [`settle`]
 //! folds the drafts into the one settled stream.
@@ -30,9 +30,10 @@ mod parse;
 mod patch;
 mod reader;
 mod registry;
+mod regular;
 pub mod script;
 mod shelf;
-mod sight;
+mod sightings;
 mod state;
 mod stream;
 #[cfg(feature = "testing")]
@@ -40,14 +41,16 @@ pub mod testing;
 mod walk;
 mod words;
 
-pub use agent::{Agent, Deletion, Encoding, Found, Kindred, Migrated, Owner, Places, Stat};
+pub use agent::{Agent, Deletion, Encoding, Found, Held, Kindred, Migrated, Owner, Places};
+pub use database::{Database, DatabaseError, remove_left_copies};
 pub use draft::{Draft, Hint, Out, Record};
 pub use json::{Json, Object, field};
 pub use mapping::Row;
 pub use parse::{Parse, Part};
 pub use reader::{Cursor, Parsed, Reader};
 pub use registry::{AGENTS, UNSUPPORTED, Unsupported, by_name};
-pub use retro_model::Format;
+pub use regular::open_regular;
+pub use retro_model::{Format, RowsStamp, Stamp, Stat};
 pub use shelf::{Shelf, Shelved};
-pub use sight::{Sight, Whose};
+pub use sightings::{DatabaseSeen, RowsSeen, Sight, Sightings, Whose};
 pub use stream::{Folding, Limits, Settled, Told, settle, settle_each};

@@ -1,7 +1,5 @@
-//! Walking an agent's folders, and what all agents report of files and folders
-//! that cannot be read.
+//! Walking an agent's folders.
 
-use retro_model::SourceKind;
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, Metadata};
@@ -9,9 +7,7 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use crate::{Encoding, Format, Sight, Stat, Whose};
-
-/// Something that lies below a folder.
+/// Something below a folder.
 pub(crate) struct Entry<'a> {
     pub path: &'a Path,
     /// Its name in its folder.
@@ -29,30 +25,41 @@ impl Entry<'_> {
     /// in the folder that is open, not by its whole path: that is done for every file of a
     /// machine in each sync.
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        match self.is_link {
-            true => fs::metadata(self.path),
-            false => self.listed.metadata(),
-        }
+        if self.is_link { fs::metadata(self.path) } else { self.listed.metadata() }
     }
 
-    /// Whether its name ends so.
+    /// Whether its name ends like this.
     pub(crate) fn is_named(&self, end: &str) -> bool {
         self.name.as_encoded_bytes().ends_with(end.as_bytes())
     }
 }
 
-/// Walks through links over everything below `top`, at most `depth_max` folders deep. Tells
-/// each entry, and each place that cannot be read, in the order in which the file system
-/// does: whoever collects what is found puts it in order. `seen` says whether a folder is
-/// gone into.
+/// How deep a walk goes, and where links are followed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reach {
+    /// Folders deep.
+    pub depth_max: usize,
+    /// Links to folders are followed this deep, and links to files one deeper. What a link
+    /// inside a session's own folder leads to is not the session's.
+    pub links_depth_max: usize,
+}
+
+impl Reach {
+    /// All the way down, through every link.
+    pub(crate) const WHOLE: Reach = Reach { depth_max: usize::MAX, links_depth_max: usize::MAX };
+}
+
+/// Walks over everything below `top`. Reports each entry, and each place that cannot be
+/// read, in the order of the file system: the caller sorts. `seen` says whether the walk
+/// enters a folder.
 pub(crate) fn through(
     top: &Path,
-    depth_max: usize,
+    reach: Reach,
     seen: &mut dyn FnMut(Result<Entry<'_>, Unreadable<'_>>) -> bool,
 ) {
-    // One folder is open at a time, however deep they lie in each other.
+    // One folder is open at a time, however deep they are nested.
     let mut folders: Vec<(PathBuf, usize)> = Vec::new();
-    // The paths of all entries, one after the other in the same piece of memory.
+    // The path of each entry, in one buffer.
     let mut whole = OsString::new();
     if top.is_dir() {
         folders.push((top.to_owned(), 1));
@@ -80,11 +87,11 @@ pub(crate) fn through(
             whole.push(&above);
             whole.push(&name);
             let path = Path::new(&whole);
-            match look(top, path, &listed) {
+            match look(top, path, &listed, depth, reach) {
                 Err(reason) => drop(seen(Err(Unreadable { path, reason }))),
                 Ok(Look { is_dir, is_link }) => {
                     let entry = Entry { path, name: &name, depth, is_dir, listed: &listed, is_link };
-                    if seen(Ok(entry)) && is_dir && depth < depth_max {
+                    if seen(Ok(entry)) && is_dir && depth < reach.depth_max {
                         folders.push((path.to_owned(), depth + 1));
                     }
                 }
@@ -104,15 +111,20 @@ struct Look {
     is_link: bool,
 }
 
-fn look(top: &Path, path: &Path, listed: &DirEntry) -> Result<Look, String> {
+fn look(top: &Path, path: &Path, listed: &DirEntry, depth: usize, reach: Reach) -> Result<Look, String> {
     let kind = listed.file_type().map_err(|error| error.to_string())?;
     if !kind.is_symlink() {
         return Ok(Look { is_dir: kind.is_dir(), is_link: false });
     }
     let is_dir = fs::metadata(path).map_err(|error| error.to_string())?.is_dir();
-    match is_dir.then(|| leads_back(top, path)).flatten() {
-        Some(above) => Err(format!("a link that leads back to {}", above.display())),
-        None => Ok(Look { is_dir, is_link: true }),
+    if let Some(above) = is_dir.then(|| leads_back(top, path)).flatten() {
+        return Err(format!("a link that leads back to {}", above.display()));
+    }
+    let is_followed = depth.saturating_sub(usize::from(!is_dir)) <= reach.links_depth_max;
+    if is_followed {
+        Ok(Look { is_dir, is_link: true })
+    } else {
+        Err("a link, which is not followed".to_owned())
     }
 }
 
@@ -123,7 +135,7 @@ fn leads_back<'p>(top: &Path, link: &'p Path) -> Option<&'p Path> {
     above.find(|folder| fs::canonicalize(folder).is_ok_and(|folder| folder == target))
 }
 
-/// The path of a file below `root` as text, if it lies there. Asked for every file
+/// The path of a file below `root` as text, if it is there. Asked for every file
 /// of a machine, so it compares bytes and not components.
 pub(crate) fn below<'p>(root: &Path, path: &'p Path) -> Option<Cow<'p, str>> {
     let rest = path.as_os_str().as_encoded_bytes().strip_prefix(root.as_os_str().as_encoded_bytes())?;
@@ -185,23 +197,6 @@ impl<'p> Deref for Names<'p> {
     fn deref(&self) -> &Self::Target {
         self.few.get(..self.count).unwrap_or(&self.many)
     }
-}
-
-/// Reports a file below `root` that is there and cannot be captured.
-pub(crate) fn unreadable(root: &Path, path: &Path, reason: &str, found: &mut dyn FnMut(Sight<'_>)) {
-    let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
-    found(Sight {
-        owner: Whose::Shared(&name),
-        source: &name,
-        kind: SourceKind::Document,
-        format: Format::Opaque,
-        encoding: Encoding::Plain,
-        path,
-        stat: Stat::default(),
-        extra: false,
-        unreadable: Some(reason),
-        content: None,
-    });
 }
 
 #[cfg(test)]

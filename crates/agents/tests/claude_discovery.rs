@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use retro_agents::script::Script;
-use retro_agents::{Agent, Format, Found, Owner, Places, by_name};
-use retro_model::SourceKind;
+use retro_agents::{Agent, Format, Owner, Places, Sight, Sightings, Whose, by_name};
+use retro_model::{SourceKey, SourceKind};
 use std::path::Path;
 
 fn claude() -> &'static dyn Agent {
@@ -17,28 +17,28 @@ fn put(home: &Path, path: &str, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-fn found(home: &Path) -> Vec<Found> {
+fn seen(home: &Path) -> Sightings {
     let places = Places { home: home.to_owned(), env: &|_| None, extra_roots: Vec::new() };
-    let mut all = Vec::new();
+    let mut seen = Sightings::default();
     for root in claude().roots(&places) {
-        claude().discover(&root, &mut |sight| all.push(sight.keep()));
-        all.sort_by(|a, b| a.path.cmp(&b.path));
+        claude().discover(&root, &mut seen);
     }
-    all
+    seen
 }
 
-fn owners(found: &[Found]) -> Vec<(Owner, String)> {
-    let mut owners: Vec<_> = found.iter().map(|file| (file.owner.clone(), file.source.to_string())).collect();
+fn owners(seen: &Sightings) -> Vec<(Whose<'_>, String)> {
+    let mut owners: Vec<_> =
+        seen.files().map(|file| (file.owner, SourceKey::new(file.source).to_string())).collect();
     owners.sort_by_key(|(owner, source)| (format!("{owner:?}"), source.clone()));
     owners
 }
 
-fn of(session: &str, source: &str) -> (Owner, String) {
-    (Owner::Session(session.into()), source.into())
+fn of<'a>(session: &'a str, source: &str) -> (Whose<'a>, String) {
+    (Whose::Session(session), source.into())
 }
 
-fn shared(name: &str) -> Owner {
-    Owner::Shared(name.into())
+fn shared(name: &str) -> Whose<'_> {
+    Whose::Shared(name)
 }
 
 #[test]
@@ -69,7 +69,8 @@ fn every_file_of_a_home_finds_its_owner() {
     ] {
         put(home.path(), path, "{}");
     }
-    let found = found(home.path());
+    let seen = seen(home.path());
+    let found: Vec<Sight<'_>> = seen.files().collect();
     let mut expected = vec![
         of("s1", "00ff@v1"),
         of("s1", "agent-a1"),
@@ -81,7 +82,7 @@ fn every_file_of_a_home_finds_its_owner() {
         of("s1", "task-1"),
         of("s1", "todos"),
         of("s2", "m"),
-        (Owner::Inside, "agent-1f2e3d4c".into()),
+        (Whose::Inside, "agent-1f2e3d4c".into()),
         // What a session leaves behind names it all the same; whether it is one is not decided here.
         of("gone", "todos"),
         (shared("history.jsonl"), "history.jsonl".into()),
@@ -91,21 +92,22 @@ fn every_file_of_a_home_finds_its_owner() {
         (shared("projects/-w/sessions-index.json"), "projects%2F-w%2Fsessions-index.json".into()),
     ];
     expected.sort_by_key(|(owner, source)| (format!("{owner:?}"), source.clone()));
-    assert_eq!(owners(&found), expected);
-    assert!(found.iter().all(|file| file.unreadable.is_none()));
-    let history = found.iter().find(|file| file.source.as_str() == "00ff@v1").unwrap();
+    assert_eq!(owners(&seen), expected);
+    assert!(seen.all_unreadable().is_empty());
+    let history = found.iter().find(|file| file.source == "00ff@v1").unwrap();
     assert!(history.extra && found.iter().filter(|file| file.extra).count() == 1);
-    for file in found.iter().filter(|file| matches!(file.owner, Owner::Session(_))) {
-        assert_eq!((file.kind, file.format), claude().source_form(&file.source), "{}", file.source);
+    for file in found.iter().filter(|file| matches!(file.owner, Whose::Session(_))) {
+        let key = SourceKey::new(file.source);
+        assert_eq!((file.kind, file.format), claude().source_form(&key), "{key}");
     }
-    let meta = found.iter().find(|file| file.source.as_str() == "agent-a1.meta").unwrap();
+    let meta = found.iter().find(|file| file.source == "agent-a1.meta").unwrap();
     assert_eq!((meta.kind, meta.format), (SourceKind::State, Format::Json));
 }
 
 #[test]
 fn no_home_is_no_error() {
     let home = tempfile::tempdir().unwrap();
-    assert!(found(home.path()).is_empty());
+    assert!(seen(home.path()).has_no_files());
 }
 
 #[cfg(unix)]
@@ -118,16 +120,50 @@ fn loops_pipes_and_folders_named_like_logs_are_reported_and_passed() {
     std::os::unix::fs::symlink(&project, project.join("loop")).unwrap();
     std::os::unix::fs::symlink(project.join("nowhere"), project.join("dangling.jsonl")).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(project.join("pipe.jsonl")).unwrap();
-    let found = found(home.path());
+    let seen = seen(home.path());
+    let found: Vec<Sight<'_>> = seen.files().collect();
     let reason = |name: &str| {
-        let file = found.iter().find(|file| file.path.ends_with(name)).unwrap_or_else(|| panic!("{name}"));
-        file.unreadable.clone().unwrap_or_else(|| panic!("{name} is readable"))
+        let place = seen.all_unreadable().iter().find(|(path, _)| path.ends_with(name));
+        place.unwrap_or_else(|| panic!("{name} is readable")).1.clone()
     };
     assert!(reason("folder.jsonl").contains("folder"));
     assert!(reason("loop").contains("leads back"));
     assert!(reason("pipe.jsonl").contains("regular"));
     assert!(!reason("dangling.jsonl").is_empty());
-    assert_eq!(found.iter().filter(|file| file.unreadable.is_none()).count(), 1);
+    assert_eq!(found.len(), 1);
+}
+
+/// A link is followed where people put one to move their logs, and nowhere inside a session.
+#[cfg(unix)]
+#[test]
+fn links_below_a_sessions_own_folder_are_not_followed() {
+    use std::os::unix::fs::symlink;
+    let home = tempfile::tempdir().unwrap();
+    put(home.path(), ".claude/projects/-w/s1.jsonl", "{}");
+    put(home.path(), ".claude/projects/-w/s1/subagents/agent-a1.jsonl", "{}");
+    put(home.path(), "disk/-v/s2.jsonl", "{}");
+    put(home.path(), "disk/log.jsonl", "{}");
+    put(home.path(), "repository/src/agent-a2.jsonl", "{}");
+    let projects = home.path().join(".claude/projects");
+    symlink(home.path().join("disk/-v"), projects.join("-v")).unwrap();
+    symlink(home.path().join("disk/log.jsonl"), projects.join("-w/s3.jsonl")).unwrap();
+    for (target, link) in [
+        ("repository", "-w/s1/code"),
+        ("repository", "-w/s4"),
+        ("repository/src/agent-a2.jsonl", "-w/s1/subagents/agent-a2.jsonl"),
+    ] {
+        symlink(home.path().join(target), projects.join(link)).unwrap();
+    }
+    std::fs::create_dir_all(home.path().join(".claude/tasks")).unwrap();
+    symlink(home.path().join("repository"), home.path().join(".claude/tasks/s1")).unwrap();
+    let seen = seen(home.path());
+    let found = owners(&seen);
+    assert_eq!(found, [of("s1", "agent-a1"), of("s1", "m"), of("s2", "m"), of("s3", "m")]);
+    let mut left: Vec<_> =
+        seen.all_unreadable().iter().map(|(path, reason)| (path, reason.as_str())).collect();
+    left.sort();
+    assert_eq!(left.len(), 4, "{left:?}");
+    assert!(left.iter().all(|(_, reason)| reason.contains("not followed")), "{left:?}");
 }
 
 #[test]
@@ -137,11 +173,12 @@ fn what_the_writer_writes_is_found_again() {
     for (path, bytes) in claude().write(&script) {
         put(home.path(), path.to_str().unwrap(), std::str::from_utf8(&bytes).unwrap());
     }
-    let found = found(home.path());
+    let seen = seen(home.path());
+    let found: Vec<Sight<'_>> = seen.files().collect();
     assert_eq!(found.len(), 3);
-    assert!(found.iter().all(|file| file.owner == Owner::Session(script.session.clone())));
-    let main = found.iter().find(|file| file.source.is_main()).unwrap();
-    let head = std::fs::read(&main.path).unwrap();
-    let kindred = claude().identify(&main.path, &head).unwrap();
+    assert!(found.iter().all(|file| file.owner == Whose::Session(&script.session)));
+    let main = found.iter().find(|file| file.source == SourceKey::MAIN).unwrap();
+    let head = std::fs::read(main.path).unwrap();
+    let kindred = claude().identify(main.path, &head).unwrap();
     assert_eq!(kindred.owner, Owner::Session(script.session));
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use crate::discover::{SessionFiles, discover};
-use crate::exclude::Excluder;
+use crate::exclude::{Excluder, Verdict};
 use crate::report::{Progress, SyncReport};
 use crate::sync::{SyncOptions, sync_store};
 use crate::{Config, Error, World, agent_of, cells, prices, stages};
@@ -101,8 +101,10 @@ impl Asked {
         self.report.skipped_files = found.skipped.iter().map(Into::into).collect();
         let excluder = Excluder::new(config);
         let mut jobs: Vec<look::Job> = Vec::new();
-        let news = found.sessions.into_iter().filter(|session| session.news && !excluder.excludes(session));
-        for session in news {
+        for session in found.sessions.into_iter().filter(|session| session.news) {
+            if excluder.verdict(&session) != Verdict::Wanted {
+                continue;
+            }
             jobs.push(self.job(session, &stamps)?);
         }
         let live: HashSet<SessionKey> = jobs.iter().map(|job| job.session.key.clone()).collect();

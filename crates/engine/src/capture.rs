@@ -9,7 +9,7 @@ mod live;
 mod shared;
 pub(crate) mod source;
 
-use retro_agents::{Agent, Found, Parsed, Part, Stat};
+use retro_agents::{Agent, Found, Held as Kept, Parsed, Part};
 use retro_model::{Facts, SessionKey, SourceKey};
 use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Stamps, Store};
 use retro_text::redact;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
-use crate::discover::{SessionFiles, SharedFile};
+use crate::discover::{self, SessionFiles, SharedFile};
 use crate::platform::project_name;
 use crate::read::{LARGE_BYTES, format_name, format_named};
 use crate::{Error, stamp};
@@ -153,11 +153,20 @@ impl<'a> Capture<'a> {
     /// Captures one file.
     fn take(&mut self, found: &Found, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), Error> {
         let named = self.file.sources.get(&found.source).map_or(0, |entry| entry.revisions);
+        let is_in_database = matches!(found.held, Kept::Rows { .. });
+        let rows = match is_in_database.then(|| discover::rows(found)).transpose() {
+            Ok(rows) => rows,
+            Err(error) => {
+                self.failed.push((found.path.clone(), error.to_string()));
+                return Ok(());
+            }
+        };
         let target = source::Target {
             store: self.store,
             agent: self.session.agent,
             key: &self.session.key,
             found,
+            rows,
             revisions: named.max(self.on_disk.get(&found.source).copied().unwrap_or(0)),
             place: self.stamps.get(&found.path),
             is_old: self.is_old,
@@ -388,7 +397,7 @@ pub(crate) fn read_back(
 /// Captures a file that serves many sessions.
 pub fn shared(store: &Store, file: &SharedFile) -> Result<(PlaceRow, u64), Error> {
     let (revision, new_bytes) = shared::take(store, file)?;
-    let taken = source::Taken { revision, new_bytes, stat: file.file.stat, read: None, is_cut_short: false };
+    let taken = source::Taken { revision, new_bytes, stamp: file.file.stamp(), read: None, is_cut_short: false };
     let source = SourceKey::new(&file.name);
     Ok((place_row(file.agent.name(), None, &file.file, &source, &taken), new_bytes))
 }
@@ -441,7 +450,7 @@ pub(crate) fn session_row<'a>(
 /// first, so that the others are found to be its beginnings.
 pub(crate) fn longest_first(files: &[Found]) -> Vec<&Found> {
     let mut files: Vec<&Found> = files.iter().collect();
-    files.sort_by(|a, b| (&a.source, b.stat.size, &a.path).cmp(&(&b.source, a.stat.size, &b.path)));
+    files.sort_by(|a, b| (&a.source, b.size(), &a.path).cmp(&(&b.source, a.size(), &b.path)));
     files
 }
 
@@ -452,17 +461,13 @@ fn place_row(
     source: &SourceKey,
     taken: &source::Taken,
 ) -> PlaceRow {
-    let Stat { size, mtime_ns, device, inode } = taken.stat;
     PlaceRow {
         path: found.path.clone(),
         agent: agent.to_owned(),
         session: session.map(str::to_owned),
         source: source.clone(),
         revision: taken.revision,
-        size,
-        mtime_ns,
-        device,
-        inode,
+        stamp: taken.stamp,
     }
 }
 

@@ -1,25 +1,52 @@
 //! Which files belong to which session, on this machine, right now.
 //!
-//! Names and file metadata come from the agents; contents are opened only for
-//! files whose name does not tell whose they are, and only if the store has not
-//! seen them unchanged before.
+//! There is one path: [`walk`] asks the agents what they see, or a folder that the user
+//! named, and [`Walked::compared`] holds that against what the store knows. The walk reads
+//! names and file metadata. Contents are opened in the second step, only where a name does not
+//! say whose a file is and the store has not seen it unchanged, and of databases that changed.
 
 mod collector;
-mod sightings;
 
-use retro_agents::{AGENTS, Agent, Encoding, Found, Places, Sight, UNSUPPORTED};
+use retro_agents::{
+    AGENTS, Agent, Encoding, Found, Held, Places, Sightings, UNSUPPORTED, open_regular, remove_left_copies,
+};
 use retro_model::SessionKey;
-use retro_store::Stamps;
+use retro_store::{PlaceRow, Stamps, copies_folder};
 use std::collections::HashSet;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::{Config, World};
-pub(crate) use collector::Collector;
-use sightings::Sightings;
+use crate::{Config, Error, World, from};
+use collector::Collector;
 
-/// Bytes of a file that are read to tell whose it is.
+/// Bytes of a file that are read to learn whose it is.
 pub(crate) const HEAD_BYTES: usize = 64 * 1024;
+
+/// Where discovery looks.
+#[derive(Clone)]
+pub struct Scope<'a> {
+    /// For sessions of these agents.
+    pub agents: Vec<&'static dyn Agent>,
+    /// In this file or folder instead of in the agents' own folders.
+    pub from: Option<&'a Path>,
+}
+
+impl<'a> Scope<'a> {
+    /// Every agent, or the one with this name; at `from`, or in the agents' own folders.
+    pub fn new(agent: Option<&str>, from: Option<&'a Path>) -> Scope<'a> {
+        let is_wanted = |known: &&dyn Agent| agent.is_none_or(|name| name == known.name());
+        Scope { agents: AGENTS.iter().copied().filter(is_wanted).collect(), from }
+    }
+}
+
+/// Which sessions a caller wants to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// All of them.
+    All,
+    /// Those with news. Others are only counted.
+    News,
+}
 
 /// The files of one session.
 #[derive(Clone)]
@@ -37,12 +64,12 @@ pub struct SessionFiles {
 impl SessionFiles {
     /// Bytes on disk.
     pub fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.stat.size).sum()
+        self.files.iter().map(Found::size).sum()
     }
 
     /// When any of them last changed, in nanoseconds since 1970.
     pub fn mtime_ns(&self) -> i64 {
-        self.files.iter().map(|file| file.stat.mtime_ns).max().unwrap_or(0)
+        self.files.iter().map(|file| file.stamp().changed_ns()).max().unwrap_or(0)
     }
 }
 
@@ -88,8 +115,11 @@ pub struct Discovery {
     pub(crate) quiet: Quiet,
     /// Files that serve many.
     pub shared: Vec<SharedFile>,
-    /// What cannot be read.
+    /// What cannot be read: databases, logs, folders.
     pub skipped: Vec<Skipped>,
+    /// Databases that changed, as they looked before their rows were listed. Keep these once
+    /// every session with news is in the store: then an unchanged database is not opened.
+    pub databases: Vec<PlaceRow>,
     /// Roots that exist, with their agent's name.
     pub roots: Vec<(&'static str, PathBuf)>,
     /// Agents that are used here and not supported yet.
@@ -98,67 +128,94 @@ pub struct Discovery {
     pub notes: Vec<String>,
 }
 
-/// Looks at every root of every agent, or of one.
+/// Looks into every root of every agent, or of one.
 pub fn discover(world: &World, config: &Config, only: Option<&str>, known: &Stamps) -> Discovery {
-    discover_with(world, config, only, known, Collector::finish)
+    walk_roots(world, config, &Scope::new(only, None)).compared(config, known, Keep::All)
 }
 
-/// The same, but sessions without news are only counted.
-pub(crate) fn discover_news(world: &World, config: &Config, only: Option<&str>, known: &Stamps) -> Discovery {
-    discover_with(world, config, only, known, Collector::finish_news)
-}
-
-fn discover_with<'a>(
+/// Walks while `read` reads what the store knows of files, and compares both. A walk waits
+/// for the file system: on two cores a sync without news over 2,000 files took 5.2 ms this
+/// way, and 6.2 ms one after the other.
+pub fn look<K: Send>(
     world: &World,
     config: &Config,
-    only: Option<&str>,
-    known: &'a Stamps,
-    finish: impl FnOnce(Collector<'a>) -> Discovery,
-) -> Discovery {
-    let mut collector = Collector::new(config, known);
-    let roots = each_file(world, config, only, &mut |agent, sight| collector.see(agent, sight));
-    Discovery { roots, unsupported: unsupported(&world.home), ..finish(collector) }
+    scope: &Scope<'_>,
+    keep: Keep,
+    read: impl FnOnce() -> Result<(K, Stamps), Error> + Send,
+) -> Result<(K, Stamps, Discovery), Error> {
+    std::thread::scope(|threads| {
+        let reading = threads.spawn(read);
+        let walked = walk(world, config, scope);
+        let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let (kept, known) = read?;
+        let found = walked?.compared(config, &known, keep);
+        Ok((kept, known, found))
+    })
 }
 
-/// A walk whose files wait for their stamps.
-pub(crate) struct Walked {
-    files: Sightings,
-    roots: Vec<(&'static str, PathBuf)>,
-    unsupported: Vec<&'static str>,
+/// What a walk saw, before it is compared with what the store knows.
+#[derive(Default)]
+pub struct Walked {
+    /// What the agents saw.
+    pub(crate) seen: Vec<(&'static dyn Agent, Sightings)>,
+    /// Files that a user pointed at, and whose contents say what they are.
+    pub(crate) chosen: Vec<(&'static dyn Agent, Found)>,
+    /// Only sessions with a file below this folder count.
+    pub(crate) below: Option<PathBuf>,
+    pub(crate) roots: Vec<(&'static str, PathBuf)>,
+    pub(crate) unsupported: Vec<&'static str>,
+    pub(crate) notes: Vec<String>,
 }
 
-/// Looks at every root of every agent, or of one, before the stamps are known.
-pub(crate) fn walk(world: &World, config: &Config, only: Option<&str>) -> Walked {
-    let mut files = Sightings::roomy();
-    let roots = each_file(world, config, only, &mut |agent, sight| files.keep(agent, sight));
-    Walked { files, roots, unsupported: unsupported(&world.home) }
+/// Looks where the scope says. Fails only if that is a place of the user's choice that
+/// cannot be read or holds no session.
+pub fn walk(world: &World, config: &Config, scope: &Scope<'_>) -> Result<Walked, Error> {
+    match scope.from {
+        Some(path) => from::walk(path, &scope.agents),
+        None => Ok(walk_roots(world, config, scope)),
+    }
+}
+
+fn walk_roots(world: &World, config: &Config, scope: &Scope<'_>) -> Walked {
+    let mut walked = Walked { unsupported: unsupported(&world.home), ..Walked::default() };
+    for agent in scope.agents.iter().copied() {
+        let roots = roots(world, config, agent);
+        if roots.is_empty() {
+            continue;
+        }
+        let mut seen = Sightings::roomy();
+        for root in roots {
+            agent.discover(&root, &mut seen);
+            walked.roots.push((agent.name(), root));
+        }
+        walked.seen.push((agent, seen));
+    }
+    walked
 }
 
 impl Walked {
-    /// What [`discover`] would have found, or [`discover_news`].
-    pub(crate) fn compared(self, config: &Config, known: &Stamps, only_news: bool) -> Discovery {
-        let mut collector = Collector::new(config, known);
-        self.files.tell(&mut collector);
-        let found = if only_news { collector.finish_news() } else { collector.finish() };
-        Discovery { roots: self.roots, unsupported: self.unsupported, ..found }
-    }
-}
-
-/// Tells every file of every root, and says which roots there are.
-fn each_file(
-    world: &World,
-    config: &Config,
-    only: Option<&str>,
-    told: &mut dyn FnMut(&'static dyn Agent, Sight<'_>),
-) -> Vec<(&'static str, PathBuf)> {
-    let mut walked = Vec::new();
-    for agent in AGENTS.iter().copied().filter(|agent| only.is_none_or(|name| name == agent.name())) {
-        for root in roots(world, config, agent) {
-            agent.discover(&root, &mut |sight| told(agent, sight));
-            walked.push((agent.name(), root));
+    /// Sorts what was seen by session, and says what of it is news.
+    pub fn compared(self, config: &Config, known: &Stamps, keep: Keep) -> Discovery {
+        let copies = copies_folder(&config.root.value);
+        copies.iter().for_each(|copies| remove_left_copies(copies));
+        let mut collector = Collector::new(config, known, copies);
+        for (agent, seen) in &self.seen {
+            collector.see_all(*agent, seen);
         }
+        for (agent, file) in self.chosen {
+            collector.take(agent, file);
+        }
+        // Which files are below a folder is known only of sessions that are not just counted.
+        let mut found = collector.finish(if self.below.is_some() { Keep::All } else { keep });
+        if let Some(folder) = self.below {
+            found.sessions.retain(|session| session.files.iter().any(|file| file.path.starts_with(&folder)));
+            found.shared.retain(|shared| shared.file.path.starts_with(&folder));
+            found.skipped.retain(|skipped| skipped.path.starts_with(&folder));
+            // Some of their sessions are left out.
+            found.databases.clear();
+        }
+        Discovery { roots: self.roots, unsupported: self.unsupported, notes: self.notes, ..found }
     }
-    walked
 }
 
 /// The roots of an agent that exist, each once, however many names lead there.
@@ -179,24 +236,39 @@ fn unsupported(home: &Path) -> Vec<&'static str> {
 }
 
 /// The first bytes of a source, decompressed where it is compressed.
-pub(crate) fn read_head(file: &Found) -> std::io::Result<Vec<u8>> {
+pub(crate) fn read_head(file: &Found) -> io::Result<Vec<u8>> {
+    head_of(open(file)?)
+}
+
+pub(crate) fn head_of(source: impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    let mut source = open(file)?.take(HEAD_BYTES as u64);
-    source.read_to_end(&mut head)?;
+    source.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
 /// A source from its start, decompressed where it is compressed.
-pub(crate) fn open(file: &Found) -> std::io::Result<Box<dyn Read>> {
-    if let Some(rows) = &file.content {
-        return Ok(Box::new(std::io::Cursor::new(rows.to_vec())));
+pub(crate) fn open(file: &Found) -> io::Result<Box<dyn Read>> {
+    match &file.held {
+        Held::File { encoding, .. } => open_file(&file.path, *encoding),
+        Held::Rows { .. } => Ok(Box::new(io::Cursor::new(rows(file)?))),
     }
-    let plain = std::fs::File::open(&file.path)?;
-    if !plain.metadata()?.is_file() {
-        return Err(std::io::Error::other("not a regular file"));
-    }
-    Ok(match file.encoding {
+}
+
+pub(crate) fn open_file(path: &Path, encoding: Encoding) -> io::Result<Box<dyn Read>> {
+    let plain = open_regular(path)?;
+    Ok(match encoding {
         Encoding::Plain => Box::new(plain),
         Encoding::Zstd => Box::new(zstd::stream::read::Decoder::new(plain)?),
     })
+}
+
+/// The rows of a source that is in a database; none of one that is not.
+pub(crate) fn rows(file: &Found) -> io::Result<Vec<u8>> {
+    use retro_agents::Owner;
+    match (&file.held, &file.owner) {
+        (Held::Rows { database, .. }, Owner::Session(session)) => {
+            database.rows(session, &file.source).map_err(io::Error::other)
+        }
+        _ => Ok(Vec::new()),
+    }
 }

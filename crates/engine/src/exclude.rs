@@ -1,11 +1,13 @@
 //! Which sessions the user does not want captured.
 
 use regex::RegexSet;
+use retro_agents::{Agent, Format, Found, Part, Reader};
+use retro_model::SessionKey;
+use std::io::Read;
 
 use crate::Config;
-use crate::discover::SessionFiles;
+use crate::discover::{SessionFiles, open};
 use crate::platform::{is_below, project_name};
-use crate::read::peek;
 
 /// The rules of `[capture]`.
 pub struct Excluder {
@@ -13,6 +15,18 @@ pub struct Excluder {
     paths: Vec<String>,
     /// None if there are none: even an empty set takes time to make.
     patterns: Option<RegexSet>,
+}
+
+/// What the rules say of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may be captured.
+    Wanted,
+    /// A rule fits.
+    Excluded,
+    /// There are rules, and its logs do not say which project it belongs to. It is left out:
+    /// it may be one that must not be captured.
+    Unknown,
 }
 
 impl Excluder {
@@ -34,20 +48,55 @@ impl Excluder {
         self.projects.is_empty() && self.paths.is_empty() && self.patterns.is_none()
     }
 
-    /// Whether this session stays out. Looks into its head only if there are rules.
-    pub fn excludes(&self, session: &SessionFiles) -> bool {
+    /// Whether this session stays out. If there are rules, each of its logs is read until
+    /// it names a working directory.
+    pub fn verdict(&self, session: &SessionFiles) -> Verdict {
         if self.is_empty() {
-            return false;
+            return Verdict::Wanted;
         }
-        let places = session.files.iter().map(|file| file.path.display().to_string());
-        let cwd = peek(session).cwd.map(|(_, cwd)| cwd.into_inner());
-        let mut named: Vec<String> = places.collect();
-        let project = cwd.as_deref().and_then(project_name);
-        named.extend(cwd);
-        project.is_some_and(|project| self.projects.contains(&project))
-            || named.iter().any(|path| {
-                self.paths.iter().any(|folder| is_below(path, folder))
-                    || self.patterns.as_ref().is_some_and(|patterns| patterns.is_match(path))
-            })
+        if session.files.iter().any(|file| self.fits_path(&file.path.display().to_string())) {
+            return Verdict::Excluded;
+        }
+        let mut is_known = false;
+        for file in &session.files {
+            let Some(cwd) = working_directory(session.agent, &session.key, file) else { continue };
+            is_known = true;
+            let is_listed = project_name(&cwd).is_some_and(|project| self.projects.contains(&project));
+            if is_listed || self.fits_path(&cwd) {
+                return Verdict::Excluded;
+            }
+        }
+        if is_known { Verdict::Wanted } else { Verdict::Unknown }
     }
+
+    fn fits_path(&self, path: &str) -> bool {
+        self.paths.iter().any(|folder| is_below(path, folder))
+            || self.patterns.as_ref().is_some_and(|patterns| patterns.is_match(path))
+    }
+}
+
+/// The first working directory that a source names; none if it names none, or cannot be
+/// read.
+fn working_directory(agent: &dyn Agent, session: &SessionKey, file: &Found) -> Option<String> {
+    if file.format == Format::Opaque {
+        return None;
+    }
+    let part =
+        Part { session: session.clone(), source: file.source.clone(), revision: 1, format: file.format };
+    let mut reader = Reader::new(agent, part, None);
+    let mut live = open(file).ok()?;
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let count = live.read(&mut buffer).ok()?;
+        if count == 0 {
+            break;
+        }
+        reader.feed(buffer.get(..count)?);
+        // What the records say beside that is not needed.
+        reader.drain();
+        if let Some((_, cwd)) = &reader.facts().cwd {
+            return Some(cwd.to_string());
+        }
+    }
+    reader.finish().out.facts.cwd.map(|(_, cwd)| cwd.into_inner())
 }

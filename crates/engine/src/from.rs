@@ -1,120 +1,207 @@
-//! Sessions from anywhere: a file, a folder, another home, a store of the
-//! Python seed.
+//! Sessions from anywhere: a file, a folder, another home, a store of retro-ai.
+//!
+//! A folder is searched for agents' roots at any depth, and each root is walked as if it
+//! were this machine's own. If the folder is itself inside a root, that root is walked and
+//! the sessions below the folder are taken, with all their parts. So the level that the
+//! user names does not change what a session is made of. Logs outside of any root are taken
+//! only where there is no root: among whole homes they are tests, examples and copies.
 
-use retro_agents::{AGENTS, Agent, Encoding, Format, Found, Owner, Stat, by_name};
-use retro_model::{SourceKey, SourceKind};
-use retro_store::Stamps;
-use std::path::Path;
+use retro_agents::{Agent, Encoding, Found, Held, Owner, Sightings, by_name, open_regular};
+use retro_model::{SourceKey, SourceKind, Stat};
+use std::path::{Path, PathBuf};
 
-use crate::discover::{Collector, Discovery, HEAD_BYTES, discover as discover_home};
-use crate::platform::Platform;
-use crate::{Config, Error, World};
+use crate::Error;
+use crate::discover::{Walked, head_of, open_file};
 
-/// Finds the sessions at or below `path`.
-pub fn discover(
-    world: &World,
-    config: &Config,
-    path: &Path,
-    only: Option<&str>,
-    known: &Stamps,
-) -> Result<Discovery, Error> {
-    let meta = std::fs::metadata(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let wanted = |agent: &&dyn Agent| only.is_none_or(|name| name == agent.name());
-    let mut collector = Collector::new(config, known);
+/// Looks at or below a path that the user named.
+pub(crate) fn walk(path: &Path, agents: &[&'static dyn Agent]) -> Result<Walked, Error> {
+    let read_error = |source| Error::Read { path: path.to_owned(), source };
+    let meta = std::fs::metadata(path).map_err(read_error)?;
+    let path = std::fs::canonicalize(path).map_err(read_error)?;
     if meta.is_file() {
-        match AGENTS.iter().copied().filter(wanted).find_map(|agent| Some((agent, one_file(agent, &path)?))) {
-            Some((agent, file)) => collector.take(agent, file),
-            None => return Err(Error::NothingThere(path)),
+        return match one_of(agents, &path) {
+            Some(chosen) => Ok(Walked { chosen: vec![chosen], ..Walked::default() }),
+            None => Err(Error::NothingThere(path)),
+        };
+    }
+    if let Some(walked) = inside_a_root(&path, agents) {
+        return Ok(walked);
+    }
+    let mut search = Search { agents, seen: Vec::new(), loose: Vec::new(), walked: Walked::default() };
+    search.below(&path);
+    search.finish(path)
+}
+
+/// A folder inside a root, up to so many levels below it: a session's own folder has few.
+const LEVELS_MAX: usize = 6;
+
+/// What a root holds of sessions below a folder in it, if the folder is in one.
+fn inside_a_root(path: &Path, agents: &[&'static dyn Agent]) -> Option<Walked> {
+    for root in path.ancestors().skip(1).take(LEVELS_MAX) {
+        let folder = path.strip_prefix(root).ok()?.components().next()?.as_os_str();
+        let is_of_logs = |agent: &&&dyn Agent| {
+            agent.log_folders().iter().any(|name| folder == *name) && agent.is_root(root)
+        };
+        let mut walked = Walked { below: Some(path.to_owned()), ..Walked::default() };
+        for agent in agents.iter().filter(is_of_logs) {
+            let mut seen = Sightings::default();
+            agent.discover(root, &mut seen);
+            walked.roots.push((agent.name(), root.to_owned()));
+            walked.seen.push((*agent, seen));
         }
-        return Ok(collector.finish());
-    }
-    if is_seed_store(&path) {
-        seed_store(&path, &mut collector);
-        let mut found = collector.finish();
-        found.notes = seed_notes(&path);
-        return Ok(found);
-    }
-    // Another home, then an agent's own root, then any folder with logs in it.
-    let elsewhere = World {
-        home: path.clone(),
-        env: std::sync::Arc::new(|_| None),
-        platform: Platform::current(),
-        ..world.clone()
-    };
-    let bare = Config::for_root(&config.root.value);
-    let home = discover_home(&elsewhere, &bare, only, known);
-    if !home.sessions.is_empty() {
-        return Ok(home);
-    }
-    for agent in AGENTS.iter().copied().filter(wanted) {
-        agent.discover(&path, &mut |sight| collector.see(agent, sight));
-    }
-    let as_root = collector.finish();
-    if !as_root.sessions.is_empty() {
-        return Ok(as_root);
-    }
-    let mut collector = Collector::new(config, known);
-    for entry in walkdir::WalkDir::new(&path).sort_by_file_name().into_iter().flatten() {
-        if !entry.file_type().is_file() {
-            continue;
-        }
-        let claimed = AGENTS.iter().copied().filter(wanted);
-        if let Some((agent, file)) = claimed.into_iter().find_map(|a| Some((a, one_file(a, entry.path())?))) {
-            collector.take(agent, file);
+        if !walked.seen.is_empty() {
+            return Some(walked);
         }
     }
-    let found = collector.finish();
-    if found.sessions.is_empty() && found.shared.is_empty() {
-        return Err(Error::NothingThere(path));
+    None
+}
+
+/// Folders that hold no agent's root, and very many files.
+const PASSED: &[&str] = &[".git", "node_modules"];
+
+/// Folders in which agents keep what tools printed: it may look like any log.
+const OUTPUTS: &[&str] = &["tool-results", "terminal"];
+
+/// A search for roots, and for logs outside of any.
+struct Search<'a> {
+    agents: &'a [&'static dyn Agent],
+    seen: Vec<(&'static dyn Agent, Sightings)>,
+    loose: Vec<(&'static dyn Agent, Found)>,
+    walked: Walked,
+}
+
+impl Search<'_> {
+    /// Everything below a folder. Links are not followed.
+    fn below(&mut self, top: &Path) {
+        // Folders, and whether they are below a root: what is loose there is the agent's own matter.
+        let mut folders = vec![(top.to_owned(), false)];
+        while let Some((folder, is_in_root)) = folders.pop() {
+            if is_seed_store(&folder) {
+                seed_store(&folder, &mut self.walked);
+                continue;
+            }
+            // A store of ours holds no logs of agents.
+            if folder.join("store.json").is_file() && folder.join("raw").is_dir() {
+                continue;
+            }
+            let claimed = self.claim(&folder);
+            let is_in_root = is_in_root || !claimed.is_empty();
+            let mut entries = match std::fs::read_dir(&folder) {
+                Ok(entries) => entries.flatten().collect::<Vec<_>>(),
+                Err(error) => {
+                    self.unreadable(&folder, &error.to_string());
+                    continue;
+                }
+            };
+            entries.sort_by_key(|entry| std::cmp::Reverse(entry.file_name()));
+            for entry in entries {
+                let (Ok(kind), name, path) = (entry.file_type(), entry.file_name(), entry.path()) else {
+                    continue;
+                };
+                let is_any_of = |names: &[&str]| names.iter().any(|other| name == *other);
+                if kind.is_dir() {
+                    if !is_any_of(PASSED) && !is_any_of(OUTPUTS) && !is_any_of(&claimed) {
+                        folders.push((path, is_in_root));
+                    }
+                } else if kind.is_file() && !is_in_root && is_log(&path) {
+                    self.loose.extend(one_of(self.agents, &path));
+                }
+            }
+        }
     }
-    Ok(found)
+
+    /// Walks a folder for each agent whose root it is. Returns the names of its folders that
+    /// are then done with.
+    fn claim(&mut self, folder: &Path) -> Vec<&'static str> {
+        let mut done = Vec::new();
+        for agent in self.agents.iter().copied().filter(|agent| agent.is_root(folder)) {
+            agent.discover(folder, self.seen_by(agent));
+            self.walked.roots.push((agent.name(), folder.to_owned()));
+            done.extend(agent.log_folders());
+        }
+        done
+    }
+
+    fn seen_by(&mut self, agent: &'static dyn Agent) -> &mut Sightings {
+        let at = self.seen.iter().position(|(other, _)| other.name() == agent.name());
+        let at = at.unwrap_or_else(|| {
+            self.seen.push((agent, Sightings::default()));
+            self.seen.len() - 1
+        });
+        &mut self.seen[at].1
+    }
+
+    fn unreadable(&mut self, path: &Path, reason: &str) {
+        if let Some(agent) = self.agents.first().copied() {
+            self.seen_by(agent).unreadable(path, reason);
+        }
+    }
+
+    fn finish(self, path: PathBuf) -> Result<Walked, Error> {
+        let Search { seen, loose, mut walked, .. } = self;
+        let is_only_loose = walked.roots.is_empty() && walked.chosen.is_empty();
+        walked.seen = seen;
+        if is_only_loose && loose.is_empty() {
+            return Err(Error::NothingThere(path));
+        }
+        if is_only_loose {
+            walked.chosen = loose;
+        } else if let [(_, first), ..] = loose.as_slice() {
+            let count = loose.len();
+            walked.notes.push(format!(
+                "{count} logs outside of any agent's folder are left out, {} first; name their folder to capture them",
+                first.path.display()
+            ));
+        }
+        Ok(walked)
+    }
+}
+
+/// Whether a file is named like a log.
+fn is_log(path: &Path) -> bool {
+    path.file_name()
+        .map(|name| name.to_string_lossy())
+        .is_some_and(|name| name.ends_with(".jsonl") || name.ends_with(".jsonl.zst"))
+}
+
+/// A file as the first of these agents that knows it by its contents would have found it.
+fn one_of(agents: &[&'static dyn Agent], path: &Path) -> Option<(&'static dyn Agent, Found)> {
+    agents.iter().find_map(|agent| Some((*agent, one_file(*agent, path)?)))
 }
 
 /// A single file as its agent would have found it, if the agent knows it by its
 /// contents.
 pub(crate) fn one_file(agent: &dyn Agent, path: &Path) -> Option<Found> {
     let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    let encoding = match path.extension().is_some_and(|ext| ext == "zst") {
-        true => Encoding::Zstd,
-        false => Encoding::Plain,
-    };
-    let mut file = Found {
-        owner: Owner::Inside,
-        source: SourceKey::main(),
-        kind: SourceKind::Log,
-        format: Format::JsonLines,
-        encoding,
-        path: path.to_owned(),
-        stat: Stat::of(&meta),
-        extra: false,
-        unreadable: None,
-        content: None,
-    };
-    let head = crate::discover::read_head(&file).ok()?;
-    debug_assert!(head.len() <= HEAD_BYTES);
+    let is_packed = path.extension().is_some_and(|extension| extension == "zst");
+    let encoding = if is_packed { Encoding::Zstd } else { Encoding::Plain };
+    let head = head_of(open_file(path, encoding).ok()?).ok()?;
     let kindred = agent.identify(path, &head)?;
-    file.owner = kindred.owner;
-    file.source = kindred.source;
-    file.kind = kindred.kind;
-    file.format = kindred.format;
-    Some(file)
+    Some(Found {
+        owner: kindred.owner,
+        source: kindred.source,
+        kind: kindred.kind,
+        format: kindred.format,
+        path: path.to_owned(),
+        held: Held::File { stat: Stat::of(&meta), encoding },
+        extra: false,
+    })
 }
 
-/// The seed's names of agents, ours, and the file that holds the transcript.
+/// retro-ai's names of agents, ours, and the file that holds the transcript.
 const SEED_HOSTS: &[(&str, &str, &str)] =
     &[("claude-code", "claude", "transcript.jsonl"), ("codex", "codex", "rollout.jsonl")];
 
-/// Whether a folder is a store of the Python seed.
+/// Whether a folder is a store of retro-ai.
 pub fn is_seed_store(path: &Path) -> bool {
     let has = |name: &str| path.join(name).is_dir();
     let raw = SEED_HOSTS.iter().any(|(host, _, _)| path.join("raw").join(host).is_dir());
     !path.join("store.json").exists() && (raw || (has("memories") && has("normalized")))
 }
 
-/// Transcripts of a seed's store: `raw/<host>/<id>/` and the older copies in
+/// Transcripts of such a store: `raw/<host>/<id>/` and the older copies in
 /// `raw-revisions/<host>/<id>/<hash>/`.
-fn seed_store(path: &Path, collector: &mut Collector<'_>) {
+fn seed_store(path: &Path, walked: &mut Walked) {
     for (host, name, transcript) in SEED_HOSTS {
         let Some(agent) = by_name(name) else { continue };
         for (folder, depth) in [("raw", 2), ("raw-revisions", 3)] {
@@ -124,35 +211,31 @@ fn seed_store(path: &Path, collector: &mut Collector<'_>) {
                     continue;
                 }
                 let Some(id) = seed_session_id(entry.path(), depth) else { continue };
-                if let Some(mut file) = one_file(agent, entry.path()) {
-                    // The seed's folder names the session, whatever the transcript is called.
-                    if matches!(file.owner, Owner::Session(_) | Owner::Inside) {
-                        file.owner = Owner::Session(id);
-                        file.source = SourceKey::main();
-                        collector.take_as_is(agent, file);
-                    }
+                if let Some(mut file) = one_file(agent, entry.path())
+                    && matches!(file.owner, Owner::Session(_))
+                {
+                    // The folder names the session, whatever the transcript is called.
+                    file.owner = Owner::Session(id);
+                    file.source = SourceKey::main();
+                    walked.chosen.push((agent, file));
                 }
             }
         }
     }
     let items = path.join("memories").join("items.jsonl");
-    if let (Ok(meta), Some(agent)) = (std::fs::metadata(&items), AGENTS.first()) {
-        collector.take_as_is(
-            *agent,
-            Found {
-                owner: Owner::Shared("seed-memories-items.jsonl".to_owned()),
-                source: SourceKey::new("seed-memories-items.jsonl"),
-                kind: SourceKind::Document,
-                format: Format::Opaque,
-                encoding: Encoding::Plain,
-                path: items,
-                stat: Stat::of(&meta),
-                extra: false,
-                unreadable: None,
-                content: None,
-            },
-        );
+    if let (Ok(meta), Some(agent)) = (std::fs::metadata(&items), by_name("claude")) {
+        let file = Found {
+            owner: Owner::Shared("seed-memories-items.jsonl".to_owned()),
+            source: SourceKey::new("seed-memories-items.jsonl"),
+            kind: SourceKind::Document,
+            format: retro_agents::Format::Opaque,
+            path: items,
+            held: Held::File { stat: Stat::of(&meta), encoding: Encoding::Plain },
+            extra: false,
+        };
+        walked.chosen.push((agent, file));
     }
+    walked.notes.extend(seed_notes(path));
 }
 
 fn seed_session_id(path: &Path, depth: usize) -> Option<String> {
@@ -163,7 +246,7 @@ fn seed_session_id(path: &Path, depth: usize) -> Option<String> {
 fn seed_notes(path: &Path) -> Vec<String> {
     let mut notes = Vec::new();
     let items = path.join("memories").join("items.jsonl");
-    if let Ok(text) = std::fs::read_to_string(&items) {
+    if let Ok(text) = open_regular(&items).and_then(std::io::read_to_string) {
         let count = text.lines().filter(|line| !line.trim().is_empty()).count();
         notes.push(format!(
             "{count} memories of {} are kept as they are and wait for the memory feature",

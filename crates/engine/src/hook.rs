@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 use crate::discover::{SessionFiles, roots};
-use crate::exclude::Excluder;
+use crate::exclude::{Excluder, Verdict};
 use crate::report::SyncReport;
 use crate::sync::{Batcher, Job as Work, Wait};
 use crate::{Config, Error, World, from};
@@ -90,7 +90,7 @@ pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error>
     let (Some(session), Some(lock)) = (session, free) else {
         return Ok(store.enqueue(&job(call))?);
     };
-    if Excluder::new(config).excludes(&session) {
+    if Excluder::new(config).verdict(&session) != Verdict::Wanted {
         return Ok(());
     }
     let index = store.index()?;

@@ -5,10 +5,11 @@ use retro_store::Store;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use crate::discover::{SessionFiles, discover};
+use crate::discover::{Keep, Scope, SessionFiles, look};
+use crate::exclude::{Excluder, Verdict};
 use crate::report::{Progress, SyncReport};
 use crate::sync::{SyncOptions, sync_store};
-use crate::{Config, Error, World, from};
+use crate::{Config, Error, World};
 
 /// Which sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct Imported {
     pub sessions: Vec<SessionKey>,
     /// Sessions that were captured before and have not changed.
     pub unchanged: Vec<SessionKey>,
+    /// Sessions that the configuration leaves out.
+    pub excluded: Vec<SessionKey>,
     /// What the sync did.
     pub report: SyncReport,
 }
@@ -54,19 +57,23 @@ pub fn import(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Imported, Error> {
     let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
-    let (_, known) = store.index_and_stamps()?;
-    let found = match &options.from {
-        Some(path) => from::discover(world, config, path, Some(&options.agent), &known)?,
-        None => discover(world, config, Some(&options.agent), &known),
-    };
+    let scope = Scope::new(Some(&options.agent), options.from.as_deref());
+    let read = || Ok(store.index_and_stamps()?);
+    let (_, _, found) = look(world, config, &scope, Keep::All, read)?;
     let chosen = choose(&found.sessions, &options.choice);
     let mut read = Vec::new();
     let mut same = Vec::new();
+    let mut excluded = Vec::new();
+    let excluder = Excluder::new(config);
     for session in chosen {
-        match session.news || options.force {
-            true => read.push(session.key.clone()),
-            false => same.push(session.key.clone()),
-        }
+        let list = if excluder.verdict(session) != Verdict::Wanted {
+            &mut excluded
+        } else if session.news || options.force {
+            &mut read
+        } else {
+            &mut same
+        };
+        list.push(session.key.clone());
     }
     let sync = SyncOptions {
         agent: Some(options.agent.clone()),
@@ -75,11 +82,12 @@ pub fn import(
         force: options.force,
         ..SyncOptions::default()
     };
-    let report = match read.is_empty() {
-        true => SyncReport::default(),
-        false => sync_store(world, config, &sync, &store, progress)?,
+    let report = if read.is_empty() {
+        SyncReport::default()
+    } else {
+        sync_store(world, config, &sync, &store, progress)?
     };
-    Ok(Imported { sessions: read, unchanged: same, report })
+    Ok(Imported { sessions: read, unchanged: same, excluded, report })
 }
 
 /// Discovery gives the newest first.

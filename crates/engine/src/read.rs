@@ -1,7 +1,7 @@
 //! Reading sessions: whole ones back from raw, and the head and tail of live ones.
 
 use retro_agents::{
-    Agent, Cursor, Folding, Format, Limits, Out, Part, Reader, Settled, Shelf, Shelved, Told,
+    Agent, Cursor, Folding, Format, Limits, Out, Part, Reader, Settled, Shelf, Shelved, Told, open_regular,
 };
 use retro_model::{Event, Facts, Gap, GapReason, Kind, SessionKey, SourceKey};
 use retro_store::{Scratch, SessionFile, Slot, Store};
@@ -304,7 +304,7 @@ pub(crate) fn format_named(name: &str) -> Format {
 pub fn peek(session: &SessionFiles) -> Facts {
     let mut facts = Facts::default();
     for file in &session.files {
-        if file.format == Format::Opaque || file.stat.size == 0 {
+        if file.format == Format::Opaque || file.size() == 0 {
             continue;
         }
         let part = Part {
@@ -314,15 +314,15 @@ pub fn peek(session: &SessionFiles) -> Facts {
             format: file.format,
         };
         let Ok(head) = read_head(file) else { continue };
-        let whole = (head.len() as u64) >= file.stat.size;
+        let whole = (head.len() as u64) >= file.size();
         if file.format == Format::Json && !whole {
             continue;
         }
         let mut reader = Reader::new(session.agent, part.clone(), None);
         reader.feed(&head);
         facts.merge(&reader.finish().out.facts);
-        if !whole && file.encoding == retro_agents::Encoding::Plain {
-            facts.merge(&peek_tail(session.agent, part, &file.path, file.stat.size).unwrap_or_default());
+        if !whole && file.is_plain_file() {
+            facts.merge(&peek_tail(session.agent, part, &file.path, file.size()).unwrap_or_default());
         }
     }
     facts
@@ -330,7 +330,7 @@ pub fn peek(session: &SessionFiles) -> Facts {
 
 fn peek_tail(agent: &dyn Agent, part: Part, path: &std::path::Path, size: u64) -> Option<Facts> {
     let start = size.saturating_sub(HEAD_BYTES as u64);
-    let mut file = std::fs::File::open(path).ok()?;
+    let mut file = open_regular(path).ok()?;
     file.seek(SeekFrom::Start(start)).ok()?;
     let mut tail = Vec::new();
     file.take(HEAD_BYTES as u64).read_to_end(&mut tail).ok()?;

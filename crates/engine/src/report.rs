@@ -65,6 +65,8 @@ pub struct SyncReport {
     pub elapsed_ms: u64,
     /// Left out by the configuration.
     pub excluded: u64,
+    /// Of these, the ones whose logs do not say which project they belong to.
+    pub excluded_unknown: u64,
     /// Not reached: out of time, or interrupted.
     pub unread: u64,
     /// Files that serve many sessions and were kept.

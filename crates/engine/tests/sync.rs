@@ -3,6 +3,7 @@
 
 mod support;
 
+use retro_engine::import::{Choice, ImportOptions, import};
 use retro_engine::rebuild::{mend, rebuild};
 use retro_engine::{SyncOptions, SyncReport, stages};
 use retro_model::{Kind, Origin, SessionKey, SourceKey};
@@ -315,6 +316,51 @@ fn excluded_projects_stay_out() {
     machine.config.exclude_regex.value = vec!["/sh[o]p".into()];
     let report = machine.sync();
     assert_eq!((report.ingested, report.excluded), (1, 1));
+}
+
+/// A session says where it runs in each line, and a line may be longer than any head.
+#[test]
+fn an_excluded_project_stays_out_however_late_a_log_names_it() {
+    let mut machine = Machine::new();
+    machine.config.exclude_projects.value = vec!["diary".into()];
+    let line = |cwd: &str, text: &str| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"s\",\"message\":{{\"content\":\"{text}\"}}{cwd}}}\n"
+        )
+    };
+    let (long, diary) = ("word ".repeat(20_000), ",\"cwd\":\"/home/dev/diary\"");
+    for (name, log) in [
+        ("long", line(diary, &long) + &line("", "short")),
+        ("late", line("", &long).repeat(3) + &line(diary, "now") + &line("", &long)),
+        ("elsewhere-at-last", line(diary, &long) + &line(",\"cwd\":\"/home/dev/shop\"", "moved")),
+        ("nowhere", line("", &long)),
+    ] {
+        machine.write(format!(".claude/projects/-p/{name}.jsonl").as_ref(), log.as_bytes());
+    }
+    machine.write(
+        ".claude/history.jsonl".as_ref(),
+        b"{\"display\":\"a secret\",\"project\":\"/home/dev/diary\"}\n",
+    );
+    machine.tell("claude", STORY);
+    let report = machine.sync();
+    assert_eq!((report.ingested, report.excluded, report.excluded_unknown), (1, 4, 1));
+    assert_eq!((report.shared_files, machine.store().raw_keys().unwrap().len()), (0, 1));
+    assert!(machine.store().shared_slots("claude").unwrap().is_empty());
+    machine.config.exclude_projects.value.clear();
+    let report = machine.sync();
+    assert_eq!((report.ingested, report.excluded, report.shared_files), (4, 0, 1));
+}
+
+#[test]
+fn an_excluded_session_is_not_imported() {
+    let mut machine = Machine::new();
+    machine.tell("claude", STORY);
+    machine.config.exclude_projects.value = vec!["shop".into()];
+    let options = ImportOptions { agent: "claude".into(), choice: Choice::Latest, force: false, from: None };
+    let done = import(&machine.world, &machine.config, &options, &|_| {}).unwrap();
+    assert!(done.sessions.is_empty() && done.unchanged.is_empty());
+    assert_eq!(done.excluded.len(), 1);
+    assert!(machine.store().raw_keys().unwrap().is_empty());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use arbitrary::Unstructured;
 use retro_agents::script::Script;
-use retro_agents::{AGENTS, Agent};
+use retro_agents::{AGENTS, Agent, Held};
 use retro_engine::discover::discover;
 use retro_engine::{Config, World};
 use retro_model::SessionKey;
@@ -75,9 +75,9 @@ fn tell(agent: &dyn Agent) -> Result<Told, Box<dyn std::error::Error>> {
     for session in found.sessions {
         let mut sources = Vec::new();
         for file in session.files {
-            let bytes = match &file.content {
-                Some(rows) => rows.to_vec(),
-                None => std::fs::read(&file.path)?,
+            let bytes = match &file.held {
+                Held::Rows { database, .. } => database.rows(&session.key.id, &file.source)?,
+                Held::File { .. } => std::fs::read(&file.path)?,
             };
             let path = file.path.strip_prefix(home.path()).unwrap_or(&file.path).to_owned();
             sources.push(Source { key: file.source, revision: 1, format: file.format, path, bytes });

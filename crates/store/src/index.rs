@@ -25,10 +25,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use changes::{Changes, Mark, Snapshot, TurnKey};
+pub use place::PlaceRef;
 pub use progress::Made;
 pub use responses::Responses;
 pub use rows::{FailureRow, PlaceRow, SessionRow, SourceRow, TurnRow};
-pub use stamps::{Stamp, Stamps};
+pub use stamps::Stamps;
 pub use writer::Writer;
 
 use crate::error::is_broken;

@@ -64,10 +64,21 @@ pub(crate) const MARK: &str = "mark";
 /// Locked, in the folder of the index, while one is made.
 pub(crate) const MAKING: &str = "making";
 
+/// In the folder of the index: copies of other programs' databases, while they are read.
+const COPIES: &str = "copies";
+
 /// Ending of a file that is being written beside its place.
 pub(crate) const PART: &str = ".part";
 
 const RAW_ENDING: &str = ".zst";
+
+/// Where a database that cannot be read in place may be copied to; none while there is no
+/// store. The folder is made by whoever copies, and what is in it may be removed at any time.
+pub fn copies_folder(root: &Path) -> Option<PathBuf> {
+    let is_real = |path: &Path| path.symlink_metadata().is_ok_and(|meta| !meta.is_symlink());
+    let index = root.join(INDEX);
+    (is_real(&root.join(HEAD)) && is_real(&index)).then(|| index.join(COPIES))
+}
 
 pub(crate) fn raw_file(root: &Path, slot: &Slot) -> PathBuf {
     let (folder, name, revision) = match slot {

@@ -46,10 +46,10 @@ pub use disk::{Disk, RealDisk};
 pub use documents::{KINDS, Kind};
 pub use error::Error;
 pub use index::{
-    Changes, FailureRow, Index, Made, Mark, PlaceRow, Responses, SessionRow, Snapshot, SourceRow, Stamp,
+    Changes, FailureRow, Index, Made, Mark, PlaceRef, PlaceRow, Responses, SessionRow, Snapshot, SourceRow,
     Stamps, TurnKey, TurnRow, Writer,
 };
-pub use layout::Slot;
+pub use layout::{Slot, copies_folder};
 pub use ledger::LedgerWriter;
 pub use lock::Lock;
 pub use marks::Marks;

@@ -128,7 +128,7 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
     for title in &found.unsupported {
         say("agents", Health::Notice, format!("{title} is used here and not supported yet"), None);
     }
-    for warning in crate::list::deletion_warnings(world, &found, &stamps) {
+    for warning in crate::list::deletion_warnings(world, &found) {
         say("agents", Health::Notice, warning, Some("retro schedule print"));
     }
     say("sessions", Health::Good, format!("{} in the store", rows.len()), None);

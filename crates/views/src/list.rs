@@ -1,7 +1,7 @@
 //! What is on this machine and what is in the store, together.
 
 use retro_agents::{AGENTS, Agent, by_name};
-use retro_engine::discover::{Discovery, SessionFiles, discover};
+use retro_engine::discover::{Discovery, Keep, Scope, SessionFiles, look};
 use retro_engine::platform::{is_below, project_name};
 use retro_engine::{Config, World, read::peek};
 use retro_model::{Facts, LinkKind, SessionKey, Timestamp};
@@ -85,9 +85,9 @@ const CLOCK_SKEW_MS_MAX: i64 = 86_400_000;
 
 /// Lists sessions. Never captures and never creates a store.
 pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<ListView, Error> {
-    let (rows, stamps) = stored(config)?;
-    let found = discover(world, config, options.agent.as_deref(), &stamps);
-    let warnings = deletion_warnings(world, &found, &stamps);
+    let scope = Scope::new(options.agent.as_deref(), None);
+    let (rows, _, found) = look(world, config, &scope, Keep::All, || stored(config))?;
+    let warnings = deletion_warnings(world, &found);
     let mut live: BTreeMap<&SessionKey, &SessionFiles> =
         found.sessions.iter().map(|session| (&session.key, session)).collect();
 
@@ -97,7 +97,7 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
         if options.agent.as_deref().is_some_and(|agent| agent != key.agent) {
             continue;
         }
-        sessions.push(from_row(config, row, live.remove(&key), &stamps));
+        sessions.push(from_row(config, row, live.remove(&key)));
     }
     for session in live.into_values() {
         sessions.push(from_files(config, session));
@@ -155,7 +155,7 @@ fn adopt(sessions: &mut [SessionView], rows: &[SessionRow]) {
 }
 
 /// Rows and stamps of the store, if there is one.
-pub(crate) fn stored(config: &Config) -> Result<(Vec<SessionRow>, Stamps), Error> {
+pub(crate) fn stored(config: &Config) -> Result<(Vec<SessionRow>, Stamps), retro_engine::Error> {
     let store = match Store::open(&config.root.value, Arc::new(RealDisk)) {
         Ok(store) => store,
         Err(error) if error.is_absent() => return Ok(Default::default()),
@@ -167,8 +167,8 @@ pub(crate) fn stored(config: &Config) -> Result<(Vec<SessionRow>, Stamps), Error
     }
 }
 
-fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>, stamps: &Stamps) -> SessionView {
-    let up_to_date = live.is_none_or(|session| session.files.iter().all(|file| seen(stamps, file)));
+fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>) -> SessionView {
+    let up_to_date = live.is_none_or(|session| !session.news);
     SessionView {
         agent: row.agent.clone(),
         session_id: row.id.clone(),
@@ -186,12 +186,6 @@ fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>, stam
         parent_session_id: row.parent.clone(),
         resume: by_name(&row.agent).and_then(|agent| agent.resume(&row.id, row.cwd.as_deref())),
     }
-}
-
-pub(crate) fn seen(stamps: &Stamps, file: &retro_agents::Found) -> bool {
-    stamps
-        .stamp(&file.path)
-        .is_some_and(|seen| seen.size == file.stat.size && seen.mtime_ns == file.stat.mtime_ns)
 }
 
 fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
@@ -226,12 +220,12 @@ fn in_project(session: &SessionView, wanted: &str) -> bool {
 const WARN_DAYS_BEFORE: u32 = 5;
 
 /// Warnings about transcripts that their agent will soon delete.
-pub(crate) fn deletion_warnings(world: &World, found: &Discovery, stamps: &Stamps) -> Vec<String> {
+pub(crate) fn deletion_warnings(world: &World, found: &Discovery) -> Vec<String> {
     let now_ms = world.now().as_millis();
-    AGENTS.iter().filter_map(|agent| deletion_warning(*agent, found, stamps, now_ms)).collect()
+    AGENTS.iter().filter_map(|agent| deletion_warning(*agent, found, now_ms)).collect()
 }
 
-fn deletion_warning(agent: &dyn Agent, found: &Discovery, stamps: &Stamps, now_ms: i64) -> Option<String> {
+fn deletion_warning(agent: &dyn Agent, found: &Discovery, now_ms: i64) -> Option<String> {
     let deletion = agent.deletion()?;
     let age_days = |session: &SessionFiles| (now_ms - session.mtime_ns() / 1_000_000) / 86_400_000;
     let near = |session: &&SessionFiles| {
@@ -240,7 +234,7 @@ fn deletion_warning(agent: &dyn Agent, found: &Discovery, stamps: &Stamps, now_m
     let old: Vec<&SessionFiles> =
         found.sessions.iter().filter(|session| session.key.agent == agent.name()).filter(near).collect();
     let oldest = old.iter().map(|session| age_days(session)).max()?;
-    let lost = old.iter().filter(|session| !session.files.iter().all(|file| seen(stamps, file))).count();
+    let lost = old.iter().filter(|session| session.news).count();
     let safety = match lost {
         0 => "all of them are in the store".to_owned(),
         _ => format!("{lost} of them are not in the store: run `retro sync` now"),

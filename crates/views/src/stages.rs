@@ -1,14 +1,15 @@
 //! The stages, their versions and what still has to be done.
 
+use retro_engine::discover::{Keep, Scope, look};
 use retro_engine::stages::Work;
-use retro_engine::{Config, World, discover::discover, reconcile::outdated};
+use retro_engine::{Config, World, reconcile::outdated};
 use retro_store::{RealDisk, Store};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::Error;
-use crate::list::{seen, stored};
+use crate::list::stored;
 
 /// All stages.
 #[derive(Debug, Clone, Serialize)]
@@ -38,10 +39,8 @@ pub struct StageView {
 
 /// Says how far each stage is. Discovers, writes nothing.
 pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
-    let (rows, stamps) = stored(config)?;
-    let found = discover(world, config, None, &stamps);
-    let fresh = |file: &retro_agents::Found| seen(&stamps, file);
-    let unread = found.sessions.iter().filter(|session| !session.files.iter().all(fresh)).count() as u64;
+    let (rows, _, found) = look(world, config, &Scope::new(None, None), Keep::All, || stored(config))?;
+    let unread = found.sessions.iter().filter(|session| session.news).count() as u64;
     let index = match Store::open(&config.root.value, Arc::new(RealDisk)) {
         Ok(store) => store.index_if_there()?,
         Err(error) if error.is_absent() => None,

@@ -1,6 +1,6 @@
 //! Where things stand, and what to do next.
 
-use retro_engine::discover::discover;
+use retro_engine::discover::{Keep, Scope, look};
 use retro_engine::{Config, World};
 use retro_store::{RealDisk, Store};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::Error;
-use crate::list::{deletion_warnings, seen, stored};
+use crate::list::{deletion_warnings, stored};
 
 /// The answer.
 #[derive(Debug, Clone, Serialize)]
@@ -52,10 +52,8 @@ pub struct Next {
 
 /// Says where things stand. Never captures and never creates a store.
 pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
-    let (rows, stamps) = stored(config)?;
-    let discovery = discover(world, config, None, &stamps);
-    let fresh = |file: &retro_agents::Found| seen(&stamps, file);
-    let unread = discovery.sessions.iter().filter(|session| !session.files.iter().all(fresh)).count() as u64;
+    let (rows, _, discovery) = look(world, config, &Scope::new(None, None), Keep::All, || stored(config))?;
+    let unread = discovery.sessions.iter().filter(|session| session.news).count() as u64;
     let on_disk: HashSet<_> = discovery.sessions.iter().map(|session| &session.key).collect();
     let only_here = rows.iter().filter(|row| !on_disk.contains(&row.key())).count() as u64;
     let mut found = BTreeMap::new();
@@ -80,7 +78,7 @@ pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
         source_bytes: discovery.sessions.iter().map(|session| session.bytes()).sum(),
         store_bytes: store_bytes(config)?,
         free_bytes: retro_engine::platform::free_bytes(root),
-        warnings: deletion_warnings(world, &discovery, &stamps),
+        warnings: deletion_warnings(world, &discovery),
         unsupported: discovery.unsupported,
     })
 }

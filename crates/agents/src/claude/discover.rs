@@ -1,20 +1,22 @@
 //! Where Claude Code keeps its files, and which part of which session each is.
 //!
 //! Names and metadata are all that is read. Below a project folder there is no
-//! limit of depth: sub-agents of workflows lie in folders of their own. Links
-//! are followed, since people move their logs to other disks; loops are found
-//! and reported.
+//! limit of depth: sub-agents of workflows have folders of their own. Links to
+//! project folders and to main logs are followed, since people move their logs to
+//! other disks. Links below a session's own folder are reported and not followed.
 //!
 //! Never looked at: `~/.claude.json` and everything else that holds an account.
 
 use retro_model::{SourceKey, SourceKind};
 use std::borrow::Cow;
 use std::fs::{self, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::walk::{Names, Unreadable, below, through, unreadable};
-use crate::{Encoding, Format, Places, Sight, Stat, Whose};
+use super::identify::identify;
+use crate::walk::{Names, Reach, Unreadable, below, through};
+use crate::{Encoding, Format, Places, Sight, Sightings, Stat, Whose, open_regular};
+use crate::{Kindred, Owner};
 
 /// The folders in which it may keep its logs. `CLAUDE_CONFIG_DIR`, a list as
 /// other tools read it, replaces the usual two.
@@ -29,11 +31,19 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
     roots
 }
 
+/// The folder of a root that holds the main logs.
+const PROJECTS: &str = "projects";
+
+/// The folders of a root that hold parts of sessions.
+pub(super) const FOLDERS: &[&str] =
+    &[PROJECTS, "todos", "tasks", "file-history", "image-cache", "paste-cache", "plans"];
+
 /// Reports every file below `root` that belongs to a session or serves many.
-pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
-    let mut walk = Walk { root, found };
-    for folder in ["projects", "todos", "tasks", "file-history", "image-cache", "paste-cache", "plans"] {
-        walk.folder(folder);
+pub(super) fn walk(root: &Path, seen: &mut Sightings) {
+    let mut walk = Walk { root, seen };
+    for folder in FOLDERS {
+        // Of the others the first folder may be a session's own.
+        walk.folder(folder, usize::from(*folder == PROJECTS));
     }
     let history = root.join("history.jsonl");
     walk.file(&history, &["history.jsonl"], &|| fs::metadata(&history));
@@ -41,16 +51,17 @@ pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
 
 struct Walk<'a> {
     root: &'a Path,
-    found: &'a mut dyn FnMut(Sight<'_>),
+    seen: &'a mut Sightings,
 }
 
 impl Walk<'_> {
-    fn folder(&mut self, name: &str) {
-        through(&self.root.join(name), usize::MAX, &mut |entry| {
+    fn folder(&mut self, name: &str, links_depth_max: usize) {
+        let reach = Reach { depth_max: usize::MAX, links_depth_max };
+        through(&self.root.join(name), reach, &mut |entry| {
             match entry {
-                Err(Unreadable { path, reason }) => self.unreadable(path, &reason),
+                Err(Unreadable { path, reason }) => self.seen.unreadable(path, reason),
                 Ok(entry) if entry.is_dir && entry.is_named(".jsonl") => {
-                    self.unreadable(entry.path, "a folder, not a file");
+                    self.seen.unreadable(entry.path, "a folder, not a file");
                 }
                 Ok(entry) if entry.is_dir => return true,
                 Ok(entry) => {
@@ -68,9 +79,9 @@ impl Walk<'_> {
         let Some(place) = place(names) else { return };
         let meta = match metadata() {
             Ok(meta) if meta.is_file() => meta,
-            Ok(_) => return self.unreadable(path, "not a regular file"),
+            Ok(_) => return self.seen.unreadable(path, "not a regular file"),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-            Err(error) => return self.unreadable(path, &error.to_string()),
+            Err(error) => return self.seen.unreadable(path, error.to_string()),
         };
         let name;
         let (owner, source) = match &place {
@@ -88,7 +99,7 @@ impl Walk<'_> {
             _ => form(source),
         };
         let extra = matches!(names.first(), Some(&("file-history" | "image-cache" | "paste-cache")));
-        (self.found)(Sight {
+        self.seen.file(Sight {
             owner,
             source,
             kind,
@@ -97,14 +108,31 @@ impl Walk<'_> {
             path,
             stat: Stat::of(&meta),
             extra,
-            unreadable: None,
-            content: None,
         });
     }
+}
 
-    fn unreadable(&mut self, path: &Path, reason: &str) {
-        unreadable(self.root, path, reason, self.found);
-    }
+/// Bytes of a log that show whose it is.
+const PEEK_BYTES: u64 = 64 * 1024;
+
+/// Logs that are looked into before a folder is taken for another program's.
+const PEEKS_MAX: usize = 16;
+
+/// Whether a folder has projects with logs that only Claude Code writes.
+pub(super) fn is_root(folder: &Path) -> bool {
+    let mut logs = Vec::new();
+    through(&folder.join(PROJECTS), Reach { depth_max: 2, links_depth_max: 1 }, &mut |entry| {
+        let Ok(entry) = entry else { return false };
+        if !entry.is_dir && entry.depth == 2 && entry.is_named(".jsonl") && logs.len() < PEEKS_MAX {
+            logs.push(entry.path.to_owned());
+        }
+        entry.is_dir && logs.len() < PEEKS_MAX
+    });
+    logs.iter().any(|log| {
+        let mut head = Vec::new();
+        let read = open_regular(log).and_then(|file| file.take(PEEK_BYTES).read_to_end(&mut head));
+        read.is_ok() && matches!(identify(log, &head), Some(Kindred { owner: Owner::Session(_), .. }))
+    })
 }
 
 /// What a file is, by its place alone.

@@ -41,7 +41,7 @@ use retro_model::{SessionKey, SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
 
 use crate::script::Script;
-use crate::{Agent, Deletion, Draft, Format, Kindred, Parse, Part, Places, Row, Sight, command};
+use crate::{Agent, Deletion, Draft, Format, Kindred, Parse, Part, Places, Row, Sightings, command};
 
 /// Claude Code, the command line program, its desktop app and its editor extensions.
 pub(crate) struct Claude;
@@ -71,8 +71,16 @@ impl Agent for Claude {
         discover::roots(places)
     }
 
-    fn discover(&self, root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
-        discover::walk(root, found);
+    fn discover(&self, root: &Path, seen: &mut Sightings) {
+        discover::walk(root, seen);
+    }
+
+    fn is_root(&self, folder: &Path) -> bool {
+        discover::is_root(folder)
+    }
+
+    fn log_folders(&self) -> &'static [&'static str] {
+        discover::FOLDERS
     }
 
     fn identify(&self, path: &Path, head: &[u8]) -> Option<Kindred> {

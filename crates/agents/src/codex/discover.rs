@@ -6,12 +6,12 @@
 //! where its database says. Links are followed; loops are found and reported.
 //!
 //! Names and metadata are enough for rollouts. Contents are looked at in two
-//! cases: the database, and logs with a name of their own, of which only the
-//! first bytes are read. Never looked at: `auth.json` and everything else that
-//! holds an account.
+//! cases: the database, once it is known to have changed ([`list`]), and logs with a
+//! name of their own, of which only the first bytes are read. Never looked at:
+//! `auth.json` and everything else that holds an account.
 
-use retro_model::{SourceKey, SourceKind};
-use std::collections::{BTreeSet, HashSet};
+use retro_model::{RowsStamp, SourceKey, SourceKind};
+use std::collections::HashSet;
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -19,8 +19,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::identify::{Signs, signs};
 use super::{names, threads};
-use crate::walk::{Unreadable, lossy, through, unreadable};
-use crate::{Encoding, Format, Places, Sight, Stat, Whose};
+use crate::walk::{Reach, Unreadable, lossy, through};
+use crate::{
+    Database, DatabaseError, Encoding, Format, Places, RowsSeen, Sight, Sightings, Stat, Whose, open_regular,
+};
 
 /// Bytes of a log without a rollout's name that are read to tell what it is.
 const PEEK_BYTES: u64 = 16 * 1024;
@@ -62,49 +64,85 @@ fn classify(root: &Path) -> RootKind {
     }
 }
 
-/// Reports every file below `root` that belongs to a thread or serves many.
-pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
+/// Reports every file below `root` that belongs to a thread or serves many, and the
+/// database.
+pub(super) fn walk(root: &Path, seen: &mut Sightings) {
     let kind = classify(root);
-    let has_rows = matches!(kind, RootKind::SqliteHome(_));
-    let threads = has_rows.then(BTreeSet::new);
-    let mut walk = Walk { root, threads, elsewhere: HashSet::new(), found };
+    let mut walk = Walk { root, threads: 0, seen };
     match &kind {
-        RootKind::JsonlDir => walk.folder(root, usize::MAX),
+        RootKind::JsonlDir => walk.folder(root, Reach::WHOLE),
         RootKind::SqliteHome(_) | RootKind::SessionsDir => {
-            walk.folder(&root.join("sessions"), usize::MAX);
-            walk.folder(&root.join("archived_sessions"), usize::MAX);
+            walk.folder(&root.join("sessions"), Reach::WHOLE);
+            walk.folder(&root.join("archived_sessions"), Reach::WHOLE);
             // What `codex exec --json` printed may have been left in the home.
-            walk.folder(root, 1);
+            walk.folder(root, Reach { depth_max: 1, ..Reach::WHOLE });
         }
     }
     if let RootKind::SqliteHome(database) = &kind {
-        walk.database(database);
+        // A row counts only if its thread has a rollout.
+        let threads = walk.threads;
+        seen.database(database, threads);
     }
+}
+
+/// Whether a folder holds rollouts where Codex keeps them.
+pub(super) fn is_root(folder: &Path) -> bool {
+    let mut is_it = false;
+    for name in ["sessions", "archived_sessions"] {
+        through(&folder.join(name), Reach { depth_max: 4, ..Reach::WHOLE }, &mut |entry| {
+            let Ok(entry) = entry else { return false };
+            is_it |= !entry.is_dir && names::rollout(&lossy(entry.name.as_encoded_bytes())).is_some();
+            entry.is_dir && !is_it
+        });
+    }
+    is_it
+}
+
+/// Reports what the database says of each thread as the thread's state, and rollouts outside
+/// of its root. Rows of threads whose log is gone are reported too: without a log they make
+/// no session.
+pub(super) fn list(database: &Database, seen: &mut Sightings) -> Result<(), DatabaseError> {
+    let root = database.path().parent().unwrap_or(database.path());
+    let (kind, format) = names::form(names::STATE);
+    let mut known = HashSet::new();
+    for (thread, mut row) in threads::read(database)? {
+        let rollout = row.remove(threads::ROLLOUT).and_then(|path| path.as_str().map(PathBuf::from));
+        if let Some(rollout) = rollout.filter(|path| known.insert(path.clone())) {
+            Walk { root, threads: 0, seen }.elsewhere(&rollout);
+        }
+        let content = threads::content(row);
+        if content.is_empty() {
+            continue;
+        }
+        let stamp = RowsStamp { size: content.len() as u64, hash: xxh3_64(&content), changed_ns: 0 };
+        seen.rows(RowsSeen { session: thread, source: SourceKey::new(names::STATE), kind, format, stamp });
+    }
+    Ok(())
 }
 
 struct Walk<'a> {
     root: &'a Path,
-    /// Threads that have a rollout here, if there are rows that want to know.
-    threads: Option<BTreeSet<String>>,
-    /// Rollouts outside of this root that were reported.
-    elsewhere: HashSet<PathBuf>,
-    found: &'a mut dyn FnMut(Sight<'_>),
+    /// A number that differs when other threads have a rollout here.
+    threads: u64,
+    seen: &'a mut Sightings,
 }
 
 impl Walk<'_> {
-    fn folder(&mut self, top: &Path, depth: usize) {
-        through(top, depth, &mut |entry| {
+    fn folder(&mut self, top: &Path, reach: Reach) {
+        through(top, reach, &mut |entry| {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(Unreadable { path, reason }) => {
-                    self.unreadable(path, &reason);
+                    self.seen.unreadable(path, reason);
                     return false;
                 }
             };
             let name = lossy(entry.name.as_encoded_bytes());
             let is_log = names::log_stem(&name).is_some();
             match (entry.is_dir, is_log) {
-                (true, true) if depth > 1 => self.unreadable(entry.path, "a folder, not a file"),
+                (true, true) if reach.depth_max > 1 => {
+                    self.seen.unreadable(entry.path, "a folder, not a file");
+                }
                 (false, true) => self.log(entry.path, &name, &|| entry.metadata()),
                 _ => {}
             }
@@ -115,9 +153,9 @@ impl Walk<'_> {
     fn log(&mut self, path: &Path, name: &str, metadata: &dyn Fn() -> io::Result<Metadata>) {
         let meta = match metadata() {
             Ok(meta) if meta.is_file() => meta,
-            Ok(_) => return self.unreadable(path, "not a regular file"),
+            Ok(_) => return self.seen.unreadable(path, "not a regular file"),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-            Err(error) => return self.unreadable(path, &error.to_string()),
+            Err(error) => return self.seen.unreadable(path, error.to_string()),
         };
         let stat = Stat::of(&meta);
         if let Some(rollout) = names::rollout(name) {
@@ -132,7 +170,7 @@ impl Walk<'_> {
             return self.report(path, Whose::Inside, SourceKey::MAIN, encoding, stat);
         }
         match peek(path) {
-            Err(error) => self.unreadable(path, &error.to_string()),
+            Err(error) => self.seen.unreadable(path, error.to_string()),
             Ok(Signs::Rollout(thread, source)) => {
                 self.has_rollout(&thread);
                 self.report(path, Whose::Session(&thread), &source, encoding, stat);
@@ -140,52 +178,9 @@ impl Walk<'_> {
             Ok(Signs::Stream(thread)) => {
                 self.report(path, Whose::Session(&thread), names::EXEC, encoding, stat);
             }
-            Ok(Signs::Nameless) => self.unreadable(path, "unsupported: no thread id"),
+            Ok(Signs::Nameless) => self.seen.unreadable(path, "unsupported: no thread id"),
             // Somebody else's log.
             Ok(Signs::Nothing | Signs::Foreign) => {}
-        }
-    }
-
-    /// The rows of the database, each as the state of its thread.
-    fn database(&mut self, path: &Path) {
-        let threads = match threads::read(path) {
-            Ok(threads) => threads,
-            Err(error) => return self.unreadable(path, &error.to_string()),
-        };
-        let change = std::fs::metadata(path).map(|meta| Stat::of(&meta)).unwrap_or_default();
-        for (thread, mut row) in threads {
-            if let Some(rollout) =
-                row.remove("rollout_path").as_ref().and_then(|path| path.as_str()).map(PathBuf::from)
-            {
-                self.elsewhere(&rollout);
-            }
-            // The program keeps rows of threads whose log is gone: without one there is no session.
-            if row.is_empty() || !self.threads.as_ref().is_some_and(|threads| threads.contains(&thread)) {
-                continue;
-            }
-            let (kind, format) = names::form(names::STATE);
-            let content = serde_json::Value::Object(row).to_string().into_bytes();
-            let stat = Stat {
-                size: content.len() as u64,
-                mtime_ns: change.mtime_ns,
-                device: change.device,
-                inode: xxh3_64(&content),
-            };
-            let mut place = path.as_os_str().to_owned();
-            place.push("#");
-            place.push(&thread);
-            (self.found)(Sight {
-                owner: Whose::Session(&thread),
-                source: names::STATE,
-                kind,
-                format,
-                encoding: Encoding::Plain,
-                path: Path::new(&place),
-                stat,
-                extra: false,
-                unreadable: None,
-                content: Some(&content),
-            });
         }
     }
 
@@ -194,39 +189,24 @@ impl Walk<'_> {
         if !path.is_absolute() || path.starts_with(self.root) || !path.is_file() {
             return;
         }
-        if let Some(name) =
-            path.file_name().and_then(|name| name.to_str()).filter(|name| names::rollout(name).is_some())
-            && self.elsewhere.insert(path.to_owned())
-        {
+        let name = path.file_name().and_then(|name| name.to_str());
+        if let Some(name) = name.filter(|name| names::rollout(name).is_some()) {
             self.log(path, name, &|| fs::metadata(path));
         }
     }
 
     fn has_rollout(&mut self, thread: &str) {
-        if let Some(threads) = &mut self.threads {
-            threads.insert(thread.to_owned());
-        }
+        self.threads ^= xxh3_64(thread.as_bytes());
     }
 
     fn report(&mut self, path: &Path, owner: Whose<'_>, source: &str, encoding: Encoding, stat: Stat) {
         let (kind, format) = names::form(source);
-        (self.found)(Sight {
-            owner,
-            source,
-            kind,
-            format,
-            encoding,
-            path,
-            stat,
-            extra: false,
-            unreadable: None,
-            content: None,
-        });
+        self.seen.file(Sight { owner, source, kind, format, encoding, path, stat, extra: false });
     }
 
     fn shared(&mut self, path: &Path, name: &str, stat: Stat) {
         let name = shared_name(self.root, name);
-        (self.found)(Sight {
+        self.seen.file(Sight {
             source: &name,
             owner: Whose::Shared(&name),
             kind: SourceKind::Log,
@@ -235,19 +215,13 @@ impl Walk<'_> {
             path,
             stat,
             extra: false,
-            unreadable: None,
-            content: None,
         });
-    }
-
-    fn unreadable(&mut self, path: &Path, reason: &str) {
-        unreadable(self.root, path, reason, self.found);
     }
 }
 
-fn peek(path: &Path) -> std::io::Result<Signs> {
+fn peek(path: &Path) -> io::Result<Signs> {
     let mut head = Vec::new();
-    std::fs::File::open(path)?.take(PEEK_BYTES).read_to_end(&mut head)?;
+    open_regular(path)?.take(PEEK_BYTES).read_to_end(&mut head)?;
     Ok(signs(&head))
 }
 

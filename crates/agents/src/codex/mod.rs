@@ -47,7 +47,10 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 use crate::script::Script;
-use crate::{Agent, Draft, Format, Kindred, Migrated, Parse, Part, Places, Row, Sight, command};
+use crate::{
+    Agent, Database, DatabaseError, Draft, Format, Kindred, Migrated, Parse, Part, Places, Row, Sightings,
+    command,
+};
 
 /// Codex, the command line program, its desktop app and its editor extensions.
 pub(crate) struct Codex;
@@ -77,8 +80,29 @@ impl Agent for Codex {
         discover::roots(places)
     }
 
-    fn discover(&self, root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
-        discover::walk(root, found);
+    fn discover(&self, root: &Path, seen: &mut Sightings) {
+        discover::walk(root, seen);
+    }
+
+    fn is_root(&self, folder: &Path) -> bool {
+        discover::is_root(folder)
+    }
+
+    fn log_folders(&self) -> &'static [&'static str] {
+        &["sessions", "archived_sessions"]
+    }
+
+    fn list(&self, database: &Database, seen: &mut Sightings) -> Result<(), DatabaseError> {
+        discover::list(database, seen)
+    }
+
+    fn rows(
+        &self,
+        database: &Database,
+        session: &str,
+        _source: &SourceKey,
+    ) -> Result<Vec<u8>, DatabaseError> {
+        threads::rows(database, session)
     }
 
     fn identify(&self, path: &Path, head: &[u8]) -> Option<Kindred> {

@@ -4,23 +4,30 @@
 //! The rollouts are the truth and the database a hint, so each thread's few
 //! columns are kept as state: the newest holds. Columns are found by name, since
 //! the schema grows with every version; the number in the file's name is its
-//! generation, and older ones may lie beside the newest.
+//! generation, and older ones may be beside the newest.
 
 use retro_model::{Facts, Kind, Link, LinkKind, Origin, Part as Piece, TitleRank};
 use retro_text::redact;
 use rusqlite::types::ValueRef;
+use rusqlite::{Connection, params_from_iter};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::database::{Snapshot, Unreadable};
+use crate::database::columns;
 use crate::json::pick;
 use crate::words::id;
-use crate::{Json, Out, Parse, Record, field};
+use crate::{Database, DatabaseError, Json, Out, Parse, Record, field};
 
-/// Columns that are kept, apart from the tree.
+/// Where a thread's rollout was when the row was written. Not kept.
+pub(super) const ROLLOUT: &str = "rollout_path";
+
+/// Columns that are read, apart from the tree.
 const COLUMNS: &[&str] =
-    &["archived", "archived_at", "first_user_message", "git_branch", "name", "rollout_path", "title"];
+    &["archived", "archived_at", "first_user_message", "git_branch", "name", ROLLOUT, "title"];
+
+/// Threads that a database may list.
+const THREADS_MAX: usize = 1_000_000;
 
 /// The newest `state_N.sqlite` of a root.
 pub(super) fn newest(root: &Path) -> Option<PathBuf> {
@@ -37,50 +44,67 @@ pub(super) fn newest(root: &Path) -> Option<PathBuf> {
 pub(super) type Row = Map<String, Value>;
 
 /// Every thread of a database, by its id.
-pub(super) fn read(path: &Path) -> Result<BTreeMap<String, Row>, Unreadable> {
-    let snapshot = Snapshot::open(path)?;
-    let known: BTreeSet<String> = snapshot.columns("threads")?.into_iter().collect();
+pub(super) fn read(database: &Database) -> Result<BTreeMap<String, Row>, DatabaseError> {
+    database.read(|connection| read_threads(connection, None))
+}
+
+/// What the database says of one thread, as the bytes that are kept.
+pub(super) fn rows(database: &Database, thread: &str) -> Result<Vec<u8>, DatabaseError> {
+    let mut threads = database.read(|connection| read_threads(connection, Some(thread)))?;
+    let mut row = threads.remove(thread).unwrap_or_default();
+    row.remove(ROLLOUT);
+    Ok(content(row))
+}
+
+/// A row as the bytes that are kept; none if it says nothing.
+pub(super) fn content(row: Row) -> Vec<u8> {
+    if row.is_empty() { Vec::new() } else { Value::Object(row).to_string().into_bytes() }
+}
+
+/// Every thread, or one of them, with its place in the tree.
+fn read_threads(connection: &Connection, only: Option<&str>) -> Result<BTreeMap<String, Row>, DatabaseError> {
     let mut threads: BTreeMap<String, Row> = BTreeMap::new();
+    let known: BTreeSet<String> = columns(connection, "threads")?.into_iter().collect();
     if known.contains("id") {
         let columns: Vec<&str> = COLUMNS.iter().copied().filter(|name| known.contains(*name)).collect();
         let list: String = columns.iter().map(|name| format!(", \"{name}\"")).collect();
-        let mut statement = snapshot.connection().prepare(&format!("SELECT id{list} FROM threads"))?;
-        let mut rows = statement.query([])?;
+        let which = if only.is_some() { " WHERE id = ?1" } else { "" };
+        let mut statement = connection.prepare(&format!("SELECT id{list} FROM threads{which}"))?;
+        let mut rows = statement.query(params_from_iter(only))?;
         while let Some(row) = rows.next()? {
             let Ok(thread) = row.get::<_, String>(0) else { continue };
-            let mut told = Map::new();
+            let mut said = Map::new();
             for (at, name) in (1..).zip(&columns) {
                 if let Some(value) = value(row.get_ref(at)?) {
-                    told.insert((*name).to_owned(), value);
+                    said.insert((*name).to_owned(), value);
                 }
             }
-            threads.insert(thread, told);
+            threads.insert(thread, said);
+            if threads.len() > THREADS_MAX {
+                return Err(DatabaseError::TooMany(THREADS_MAX));
+            }
         }
     }
-    let edges: BTreeSet<String> = snapshot.columns("thread_spawn_edges")?.into_iter().collect();
+    let edges: BTreeSet<String> = columns(connection, "thread_spawn_edges")?.into_iter().collect();
     if edges.contains("parent_thread_id") && edges.contains("child_thread_id") {
-        let sql = "SELECT parent_thread_id, child_thread_id FROM thread_spawn_edges ORDER BY 1, 2";
-        let mut statement = snapshot.connection().prepare(sql)?;
-        let mut rows = statement.query([])?;
+        let which = if only.is_some() { "WHERE parent_thread_id = ?1 OR child_thread_id = ?1" } else { "" };
+        let sql =
+            format!("SELECT parent_thread_id, child_thread_id FROM thread_spawn_edges {which} ORDER BY 1, 2");
+        let mut statement = connection.prepare(&sql)?;
+        let mut rows = statement.query(params_from_iter(only))?;
         while let Some(row) = rows.next()? {
             let (Ok(parent), Ok(child)) = (row.get::<_, String>(0), row.get::<_, String>(1)) else {
                 continue;
             };
-            threads
-                .entry(child.clone())
-                .or_default()
-                .insert("parent".to_owned(), Value::from(parent.as_str()));
-            let children = threads
-                .entry(parent)
-                .or_default()
-                .entry("children")
-                .or_insert_with(|| Value::Array(Vec::new()));
+            let of_child = threads.entry(child.clone()).or_default();
+            of_child.insert("parent".to_owned(), Value::from(parent.as_str()));
+            let of_parent = threads.entry(parent).or_default();
+            let children = of_parent.entry("children").or_insert_with(|| Value::Array(Vec::new()));
             if let Value::Array(children) = children {
                 children.push(Value::from(child));
             }
         }
     }
-    snapshot.holds()?;
     Ok(threads)
 }
 
@@ -133,7 +157,10 @@ impl Parse for Parser {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rusqlite::Connection;
+
+    fn database(path: &Path) -> Database {
+        Database::new(crate::by_name("codex").unwrap(), path, None)
+    }
 
     #[test]
     fn columns_are_found_by_name_and_missing_ones_are_fine() {
@@ -155,13 +182,18 @@ mod tests {
         }
         let path = newest(folder.path()).unwrap();
         assert!(path.ends_with("state_11.sqlite"));
-        let threads = read(&path).unwrap();
+        let database = database(&path);
+        let threads = read(&database).unwrap();
         assert_eq!(
             Value::Object(threads["a"].clone()),
             serde_json::json!({ "title": "Sort", "archived": 1, "children": ["b"] })
         );
         assert_eq!(threads["b"]["parent"], "a");
         assert_eq!(threads.len(), 2);
+        for (thread, row) in threads {
+            assert_eq!(rows(&database, &thread).unwrap(), content(row), "{thread} alone");
+        }
+        assert!(rows(&database, "nobody").unwrap().is_empty());
     }
 
     #[test]
@@ -169,6 +201,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state_5.sqlite");
         Connection::open(&path).unwrap().execute_batch("CREATE TABLE other(id)").unwrap();
-        assert!(read(&path).unwrap().is_empty());
+        assert!(read(&database(&path)).unwrap().is_empty());
     }
 }

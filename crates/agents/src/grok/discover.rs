@@ -1,8 +1,9 @@
 //! Where Grok keeps its files, and which part of which session each is.
 //!
 //! Names and metadata are all that is read. A session is a folder below a group,
-//! and a group is a working directory. Links are followed, since people move
-//! their logs to other disks; loops are found and reported.
+//! and a group is a working directory. Links to groups are followed, since people
+//! move their logs to other disks. Links below a session's own folder are reported
+//! and not followed.
 //!
 //! Never looked at: `auth.json`, databases (all derived), locks and half-written
 //! files.
@@ -11,8 +12,8 @@ use retro_model::{SourceKey, SourceKind};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::walk::{Entry, Names, Unreadable, below, through, unreadable};
-use crate::{Encoding, Format, Places, Sight, Stat, Whose};
+use crate::walk::{Entry, Names, Reach, Unreadable, below, through};
+use crate::{Encoding, Format, Places, Sight, Sightings, Stat, Whose};
 
 /// The folders in which it may keep its logs. `GROK_HOME`, a list as other tools
 /// read it, replaces the usual one.
@@ -28,13 +29,14 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
 }
 
 /// Reports every file below `root` that belongs to a session or serves many.
-pub(super) fn walk(root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
-    let mut walk = Walk { root, last: None, found };
-    through(&root.join("sessions"), usize::MAX, &mut |entry| {
+pub(super) fn walk(root: &Path, seen: &mut Sightings) {
+    let mut walk = Walk { root, last: None, seen };
+    let reach = Reach { depth_max: usize::MAX, links_depth_max: 1 };
+    through(&root.join("sessions"), reach, &mut |entry| {
         match entry {
-            Err(Unreadable { path, reason }) => walk.unreadable(path, &reason),
+            Err(Unreadable { path, reason }) => walk.seen.unreadable(path, reason),
             Ok(entry) if entry.is_dir && entry.depth > 1 && entry.is_named(".jsonl") => {
-                walk.unreadable(entry.path, "a folder, not a file");
+                walk.seen.unreadable(entry.path, "a folder, not a file");
             }
             Ok(entry) if entry.is_dir => return true,
             Ok(entry) => {
@@ -51,7 +53,7 @@ struct Walk<'a> {
     root: &'a Path,
     /// The session folder looked at last, and whether a conversation is in it.
     last: Option<(PathBuf, bool)>,
-    found: &'a mut dyn FnMut(Sight<'_>),
+    seen: &'a mut Sightings,
 }
 
 impl Walk<'_> {
@@ -60,9 +62,9 @@ impl Walk<'_> {
         let Some(place) = place(names) else { return };
         let meta = match entry.metadata() {
             Ok(meta) if meta.is_file() => meta,
-            Ok(_) => return self.unreadable(path, "not a regular file"),
+            Ok(_) => return self.seen.unreadable(path, "not a regular file"),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
-            Err(error) => return self.unreadable(path, &error.to_string()),
+            Err(error) => return self.seen.unreadable(path, error.to_string()),
         };
         let place = match place {
             // A folder without a conversation: a session that was opened and left.
@@ -77,7 +79,7 @@ impl Walk<'_> {
                 (Whose::Shared(&name), &*name, (*kind, Format::Opaque), false)
             }
         };
-        (self.found)(Sight {
+        self.seen.file(Sight {
             owner,
             source,
             kind,
@@ -86,8 +88,6 @@ impl Walk<'_> {
             path,
             stat: Stat::of(&meta),
             extra,
-            unreadable: None,
-            content: None,
         });
     }
 
@@ -99,14 +99,24 @@ impl Walk<'_> {
         {
             return *has_log;
         }
-        let has_log = ["updates.jsonl", "chat_history.jsonl"].iter().any(|name| path.join(name).exists());
+        let has_log = LOGS.iter().any(|name| path.join(name).exists());
         self.last = Some((path, has_log));
         has_log
     }
+}
 
-    fn unreadable(&mut self, path: &Path, reason: &str) {
-        unreadable(self.root, path, reason, self.found);
-    }
+/// The logs of which a session's folder has at least one.
+const LOGS: [&str; 2] = ["updates.jsonl", "chat_history.jsonl"];
+
+/// Whether a folder has groups of sessions with the logs that Grok writes.
+pub(super) fn is_root(folder: &Path) -> bool {
+    let mut is_it = false;
+    through(&folder.join("sessions"), Reach { depth_max: 3, links_depth_max: 1 }, &mut |entry| {
+        let Ok(entry) = entry else { return false };
+        is_it |= !entry.is_dir && entry.depth == 3 && LOGS.iter().any(|name| entry.name == *name);
+        entry.is_dir && !is_it
+    });
+    is_it
 }
 
 /// What a file is, by its place alone.
@@ -202,7 +212,6 @@ fn shared_name(root: &Path, names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Owner;
 
     fn part<'n>(inner: &[&'n str]) -> Option<(Cow<'n, str>, bool)> {
         part_of_session(inner)
@@ -279,22 +288,21 @@ mod tests {
             put(path);
         }
         std::fs::create_dir_all(root.join("sessions/g/s3/updates.jsonl")).unwrap();
-        let mut seen = Vec::new();
-        walk(&root, &mut |sight| {
-            let found = sight.keep();
-            seen.push((found.owner, found.source.to_string(), found.unreadable.is_some()))
-        });
-        seen.sort_by_key(|(owner, source, _)| (format!("{owner:?}"), source.clone()));
-        let shared = |name: &str| Owner::Shared(name.to_owned());
+        let mut seen = Sightings::default();
+        walk(&root, &mut seen);
+        let mut files: Vec<(Whose<'_>, &str)> = seen.files().map(|file| (file.owner, file.source)).collect();
+        files.sort_by_key(|(owner, source)| (format!("{owner:?}"), source.to_string()));
         assert_eq!(
-            seen,
+            files,
             [
-                (Owner::Session("s1".into()), "m".to_owned(), false),
-                (Owner::Session("s1".into()), "summary".to_owned(), false),
-                (shared("sessions/g/.cwd"), "sessions%2Fg%2F.cwd".to_owned(), false),
-                (shared("sessions/g/s2/summary.json"), "sessions%2Fg%2Fs2%2Fsummary.json".to_owned(), false),
-                (shared("sessions/g/s3/updates.jsonl"), "sessions%2Fg%2Fs3%2Fupdates.jsonl".to_owned(), true),
+                (Whose::Session("s1"), "m"),
+                (Whose::Session("s1"), "summary"),
+                (Whose::Shared("sessions/g/.cwd"), "sessions/g/.cwd"),
+                (Whose::Shared("sessions/g/s2/summary.json"), "sessions/g/s2/summary.json"),
             ]
         );
+        let unreadable: Vec<&Path> = seen.all_unreadable().iter().map(|(path, _)| path.as_path()).collect();
+        assert_eq!(unreadable, [root.join("sessions/g/s3/updates.jsonl")]);
+        assert!(is_root(&root) && !is_root(home.path()));
     }
 }

@@ -46,7 +46,7 @@ use retro_model::{SessionKey, SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
 
 use crate::script::Script;
-use crate::{Agent, Draft, Format, Kindred, Parse, Part, Places, Row, Sight, command};
+use crate::{Agent, Draft, Format, Kindred, Parse, Part, Places, Row, Sightings, command};
 
 /// Grok Build: the terminal program, its headless runs and its ACP clients.
 pub(crate) struct Grok;
@@ -72,8 +72,16 @@ impl Agent for Grok {
         discover::roots(places)
     }
 
-    fn discover(&self, root: &Path, found: &mut dyn FnMut(Sight<'_>)) {
-        discover::walk(root, found);
+    fn discover(&self, root: &Path, seen: &mut Sightings) {
+        discover::walk(root, seen);
+    }
+
+    fn is_root(&self, folder: &Path) -> bool {
+        discover::is_root(folder)
+    }
+
+    fn log_folders(&self) -> &'static [&'static str] {
+        &["sessions"]
     }
 
     fn identify(&self, path: &Path, head: &[u8]) -> Option<Kindred> {

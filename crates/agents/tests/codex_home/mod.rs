@@ -7,16 +7,15 @@ pub(crate) mod corpus;
 pub(crate) mod story;
 
 use retro_agents::script::Script;
-use retro_agents::{Agent, Encoding, Found, Owner, Places, by_name};
+use retro_agents::{
+    Agent, Database, DatabaseSeen, Encoding, Found, Owner, Places, RowsSeen, Sight, Sightings, by_name,
+};
 use retro_model::SourceKey;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::home::Source;
-
-/// Head that is looked at where a name does not tell.
-const HEAD_BYTES: usize = 64 * 1024;
+use super::home::{Source, owned};
 
 pub(crate) fn codex() -> &'static dyn Agent {
     by_name("codex").unwrap()
@@ -28,6 +27,7 @@ pub(crate) struct Home {
     pub(crate) sessions: BTreeMap<String, Vec<Source>>,
     pub(crate) shared: Vec<String>,
     pub(crate) unreadable: Vec<(PathBuf, String)>,
+    rows: Vec<(String, Source)>,
 }
 
 /// The home below a folder.
@@ -41,28 +41,41 @@ pub(crate) fn read_at(home: &Path, codex_home: Option<String>) -> Home {
     let places = Places { home: home.to_owned(), env: &env, extra_roots: Vec::new() };
     let mut all = Home::default();
     for root in codex().roots(&places) {
-        let mut files = Vec::new();
-        codex().discover(&root, &mut |sight| files.push(sight.keep()));
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        files.into_iter().for_each(|found| all.take(found));
+        let mut seen = Sightings::default();
+        codex().discover(&root, &mut seen);
+        let mut listed = Sightings::default();
+        for DatabaseSeen { path, .. } in seen.databases() {
+            let database = Database::new(codex(), path, None);
+            if let Err(error) = codex().list(&database, &mut listed) {
+                all.unreadable.push((path.clone(), error.to_string()));
+            }
+            for RowsSeen { session, source: key, format, .. } in listed.all_rows() {
+                let bytes = database.rows(session, key).unwrap();
+                let source =
+                    Source { key: key.clone(), revision: 1, format: *format, path: path.clone(), bytes };
+                all.rows.push((session.clone(), source));
+            }
+        }
+        let mut files: Vec<Sight<'_>> = seen.files().chain(listed.files()).collect();
+        files.sort_by_key(|file| file.path);
+        files.into_iter().for_each(|file| all.take(file));
+        all.unreadable.extend_from_slice(seen.all_unreadable());
+    }
+    // Rows of a thread without a log make no session.
+    for (session, source) in std::mem::take(&mut all.rows) {
+        if let Some(sources) = all.sessions.get_mut(&session) {
+            sources.push(source);
+        }
     }
     all
 }
 
 impl Home {
-    fn take(&mut self, mut found: Found) {
-        if let Some(reason) = found.unreadable {
-            return self.unreadable.push((found.path, reason));
-        }
-        let bytes = bytes(&found);
-        let head = &bytes[..bytes.len().min(HEAD_BYTES)];
-        let inside = found.owner == Owner::Inside;
-        if (found.source.is_main() && bytes.len() <= HEAD_BYTES || inside)
-            && let Some(kindred) = codex().identify(&found.path, head)
-            && (inside || matches!(kindred.owner, Owner::Shared(_)))
-        {
-            (found.owner, found.source, found.format) = (kindred.owner, kindred.source, kindred.format);
-        }
+    fn take(&mut self, file: Sight<'_>) {
+        let bytes = bytes(&file);
+        let Some(found) = owned(codex(), file, &bytes) else {
+            return self.unreadable.push((file.path.to_owned(), "nobody's".to_owned()));
+        };
         match found.owner {
             Owner::Session(id) => {
                 let sources = self.sessions.entry(id).or_default();
@@ -75,16 +88,14 @@ impl Home {
                 }
             }
             Owner::Shared(name) => self.shared.push(name),
-            Owner::Inside => self.unreadable.push((found.path, "nobody's".to_owned())),
         }
     }
 }
 
-fn bytes(found: &Found) -> Vec<u8> {
-    match (&found.content, found.encoding) {
-        (Some(content), _) => content.to_vec(),
-        (None, Encoding::Plain) => std::fs::read(&found.path).unwrap(),
-        (None, Encoding::Zstd) => zstd::decode_all(std::fs::File::open(&found.path).unwrap()).unwrap(),
+fn bytes(file: &Sight<'_>) -> Vec<u8> {
+    match file.encoding {
+        Encoding::Plain => std::fs::read(file.path).unwrap(),
+        Encoding::Zstd => zstd::decode_all(std::fs::File::open(file.path).unwrap()).unwrap(),
     }
 }
 

@@ -4,7 +4,8 @@
 
 use retro_agents::script::Script;
 use retro_agents::{
-    Agent, Cursor, Draft, Encoding, Format, Found, Out, Owner, Parsed, Part, Places, Reader, Settled, settle,
+    Agent, Cursor, Draft, Encoding, Format, Found, Out, Owner, Parsed, Part, Places, Reader, Settled, Sight,
+    Sightings, settle,
 };
 use retro_model::{Coverage, SessionKey, SourceKey};
 use serde_json::{Value, json};
@@ -38,34 +39,26 @@ impl Home {
         let places = Places { home: home.to_owned(), env: &|_| None, extra_roots: Vec::new() };
         let mut all = Home::default();
         for root in agent.roots(&places) {
-            let mut files = Vec::new();
-            agent.discover(&root, &mut |sight| files.push(sight.keep()));
-            files.sort_by(|a, b| a.path.cmp(&b.path));
-            files.into_iter().for_each(|found| all.take(agent, found));
+            let mut seen = Sightings::default();
+            agent.discover(&root, &mut seen);
+            let mut files: Vec<Sight<'_>> = seen.files().collect();
+            files.sort_by_key(|file| file.path);
+            files.into_iter().for_each(|file| all.take(agent, file));
+            all.unreadable.extend_from_slice(seen.all_unreadable());
         }
         all
     }
 
-    fn take(&mut self, agent: &dyn Agent, mut found: Found) {
-        if let Some(reason) = found.unreadable {
-            return self.unreadable.push((found.path, reason));
-        }
-        if found.extra {
+    fn take(&mut self, agent: &dyn Agent, file: Sight<'_>) {
+        if file.extra {
             return;
         }
-        let bytes = match (&found.content, found.encoding) {
-            (Some(rows), _) => rows.to_vec(),
-            (None, Encoding::Zstd) => zstd::decode_all(std::fs::File::open(&found.path).unwrap()).unwrap(),
-            (None, Encoding::Plain) => std::fs::read(&found.path).unwrap(),
+        let bytes = match file.encoding {
+            Encoding::Zstd => zstd::decode_all(std::fs::File::open(file.path).unwrap()).unwrap(),
+            Encoding::Plain => std::fs::read(file.path).unwrap(),
         };
-        let small_main = found.source.is_main() && bytes.len() <= HEAD_BYTES;
-        let inside = found.owner == Owner::Inside;
-        if (small_main || inside)
-            && let Some(kindred) = agent.identify(&found.path, &bytes[..bytes.len().min(HEAD_BYTES)])
-            && (inside || matches!(kindred.owner, Owner::Shared(_)))
-        {
-            (found.owner, found.source, found.format) = (kindred.owner, kindred.source, kindred.format);
-        }
+        let found =
+            owned(agent, file, &bytes).unwrap_or_else(|| panic!("{} has no owner", file.path.display()));
         let mut source =
             Source { key: found.source, revision: 1, format: found.format, path: found.path, bytes };
         match found.owner {
@@ -75,9 +68,21 @@ impl Home {
                 sources.push(source);
             }
             Owner::Shared(name) => self.shared.push((name, source.path)),
-            Owner::Inside => panic!("{} has no owner", source.path.display()),
         }
     }
+}
+
+/// A file with the owner that its name or its bytes give it.
+pub(crate) fn owned(agent: &dyn Agent, file: Sight<'_>, bytes: &[u8]) -> Option<Found> {
+    let named = file.owner.owner();
+    let small_main = file.source == SourceKey::MAIN && bytes.len() <= HEAD_BYTES;
+    if (small_main || named.is_none())
+        && let Some(kindred) = agent.identify(file.path, &bytes[..bytes.len().min(HEAD_BYTES)])
+        && (named.is_none() || matches!(kindred.owner, Owner::Shared(_)))
+    {
+        return Some(Found { source: kindred.source, format: kindred.format, ..file.keep(kindred.owner) });
+    }
+    named.map(|owner| file.keep(owner))
 }
 
 /// The parts of a source as a reader needs them.

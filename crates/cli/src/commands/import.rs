@@ -77,6 +77,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let bar = Bar::new(context);
     let mut sessions = Vec::new();
     let mut unchanged = Vec::new();
+    let mut excluded = Vec::new();
     let mut reports: Vec<SyncReport> = Vec::new();
     for agent in agents {
         let options = ImportOptions {
@@ -88,6 +89,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         let done: Imported = import(&context.world, &config, &options, &|step| bar.step(step))?;
         sessions.extend(done.sessions);
         unchanged.extend(done.unchanged);
+        excluded.extend(done.excluded);
         reports.push(done.report);
     }
     bar.done();
@@ -103,6 +105,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             "schema": "retro.import/1",
             "imported": names(&sessions),
             "unchanged": names(&unchanged),
+            "excluded": names(&excluded),
             "failed": failed,
             "failures": reports.iter().flat_map(|report| &report.failures).collect::<Vec<_>>(),
             "rendered": rendered.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
@@ -113,11 +116,21 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         context.say(&format!("failed: {}: {}", failure.path, failure.reason));
     }
     match (&choice, sessions.as_slice(), unchanged.as_slice()) {
-        (Choice::All(_), read, same) => context.say(&format!(
-            "Imported {}, {} unchanged.",
-            count(read.len() as u64, "session"),
-            same.len()
-        )),
+        (Choice::All(_), read, same) => {
+            let left_out = match excluded.len() {
+                0 => String::new(),
+                number => format!(", {number} excluded by the configuration"),
+            };
+            let read = count(read.len() as u64, "session");
+            context.say(&format!("Imported {read}, {} unchanged{left_out}.", same.len()));
+        }
+        (_, [], []) if !excluded.is_empty() => {
+            for key in &excluded {
+                context.say(&format!(
+                    "{key} is excluded by the configuration; `retro config show` lists the rules."
+                ));
+            }
+        }
         (_, [], []) => context.say("No such session; `retro list` shows what there is."),
         (_, [], [same, ..]) => {
             context.say(&format!("{same} is captured and unchanged; --force reads it again."))

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use crate::Error;
-use crate::capture::source::{Belongs, Failure, Target, place, regular};
+use crate::capture::source::{Belongs, Failure, Target, current_stamp, place};
 use crate::capture::{Rows, longest_first, session_row, slot};
 use crate::discover::{SessionFiles, open};
 use crate::read::{LARGE_BYTES, Open, fold, format_name, format_named};
@@ -115,13 +115,14 @@ fn parts(store: Option<&Store>, job: &Job) -> Result<Vec<(Part, SourceKind, Open
                 agent: session.agent,
                 key,
                 found,
+                rows: None,
                 revisions: entry.revisions,
                 place: job.places.iter().find(|place| place.path == found.path).cloned(),
                 is_old: false,
                 stop: &|| false,
             };
-            let stat = regular(found).map_err(|source| Error::Read { path: found.path.clone(), source })?;
-            revision = match place(&target, &rows, stat) {
+            let stamp = current_stamp(found).map_err(|source| Error::Read { path: found.path.clone(), source })?;
+            revision = match place(&target, &rows, stamp) {
                 Ok(Belongs::Has(_)) => continue,
                 Ok(Belongs::Continues(revision, _) | Belongs::Next(revision)) => revision,
                 Err(Failure::Store(error)) => return Err(error),

@@ -3,7 +3,7 @@
 //! A log may be rewritten while it is read. So the last bytes that went by are
 //! remembered, and looked for in the file again before the next piece is believed.
 
-use retro_agents::{Encoding, Found};
+use retro_agents::{Encoding, Found, Held, open_regular};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -77,9 +77,9 @@ impl Live {
     }
 }
 
-/// Opens a source at an offset.
-pub(super) fn open_at(found: &Found, offset: u64) -> io::Result<Live> {
-    if let Some(rows) = &found.content {
+/// Opens a source at an offset. `rows` are its bytes, if they are rows of a database.
+pub(super) fn open_at(found: &Found, rows: Option<&[u8]>, offset: u64) -> io::Result<Live> {
+    if let Some(rows) = rows {
         let (before, rest) = rows.split_at_checked(offset as usize).unwrap_or((rows, &[]));
         let mut last = LastBytes::default();
         last.push(before);
@@ -87,14 +87,14 @@ pub(super) fn open_at(found: &Found, offset: u64) -> io::Result<Live> {
         let rest = Rest::Stream(Box::new(io::Cursor::new(rest.to_vec())));
         return Ok(Live { rest, before: last.0, length });
     }
-    match found.encoding {
-        Encoding::Plain => {
-            let mut file = File::open(&found.path)?;
+    match &found.held {
+        Held::File { encoding: Encoding::Plain, .. } => {
+            let mut file = open_regular(&found.path)?;
             let before = if offset > 0 { bytes_before(&mut file, offset)? } else { Vec::new() };
             let length = file.metadata()?.len().saturating_sub(offset);
             Ok(Live { rest: Rest::File { file, at: offset }, before, length })
         }
-        Encoding::Zstd => {
+        Held::File { encoding: Encoding::Zstd, .. } | Held::Rows { .. } => {
             let mut rest = open(found)?;
             let mut last = LastBytes::default();
             let mut buffer = vec![0; 256 * 1024];

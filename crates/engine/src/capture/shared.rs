@@ -37,7 +37,7 @@ pub(super) fn take(store: &Store, shared: &SharedFile) -> Result<(u32, u64), Err
         revision = 1;
     }
     let archive = store.archive(&slot(revision));
-    let mut live = open_at(&shared.file, start).map_err(read_error)?;
+    let mut live = open_at(&shared.file, None, start).map_err(read_error)?;
     let mut new_bytes = 0;
     let mut chunk = Vec::new();
     loop {

@@ -1,17 +1,15 @@
 //! Keeping the bytes of one source.
 
-use retro_agents::{Agent, Cursor, Encoding, Format, Found, Parsed, Part, Reader, Stat};
-use retro_model::{SessionKey, SourceKind};
+use retro_agents::{Agent, Cursor, Format, Found, Held, Parsed, Part, Reader, open_regular};
+use retro_model::{SessionKey, SourceKind, Stamp, Stat};
 use retro_store::{Archive, Commit, Comparison, PlaceRow, SourceRow, Store};
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 
 use super::live::{CHUNK_BYTES, LastBytes, TAIL_BYTES, count_lines, give_back, hash_before, lend, open_at};
 use super::{Rows, SourceFacts, facts_of, slot};
-use crate::Error;
-use crate::discover::open;
 use crate::read::{LARGE_BYTES, feed_raw, format_name};
+use crate::{Error, discover};
 
 /// A source to capture, and what is known of it.
 pub(crate) struct Target<'a> {
@@ -19,6 +17,8 @@ pub(crate) struct Target<'a> {
     pub agent: &'static dyn Agent,
     pub key: &'a SessionKey,
     pub found: &'a Found,
+    /// Its bytes, if they are rows of a database.
+    pub rows: Option<Vec<u8>>,
     /// Revisions the store has.
     pub revisions: u32,
     /// The stamp of this very file, if it was seen before.
@@ -33,8 +33,8 @@ pub(crate) struct Target<'a> {
 pub(crate) struct Taken {
     pub revision: u32,
     pub new_bytes: u64,
-    /// How the file looked when it was opened.
-    pub stat: Stat,
+    /// How it looked before it was read.
+    pub stamp: Stamp,
     /// What its new part says; nothing if nothing is new and all of it was read before.
     pub read: Option<ReadPart>,
     /// Somebody wanted to stop before all of it was kept.
@@ -131,26 +131,27 @@ pub(crate) enum Belongs {
 
 pub(crate) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<Taken, Failure> {
     let found = target.found;
-    let stat = regular(found).map_err(source_error)?;
+    let stamp = current_stamp(found).map_err(source_error)?;
     if found.kind == SourceKind::State {
-        return take_state(target, rows, stat);
+        return take_state(target, rows, stamp);
     }
-    match place(target, rows, stat)? {
+    match place(target, rows, stamp)? {
         Belongs::Has(revision) => {
             let is_current = current(target, rows, revision)?;
             let read = if is_current { None } else { Some(read_again(target, rows, revision)?) };
-            Ok(Taken { revision, new_bytes: 0, stat, read, is_cut_short: false })
+            Ok(Taken { revision, new_bytes: 0, stamp, read, is_cut_short: false })
         }
-        Belongs::Continues(revision, commit) => append(target, rows, stat, revision, Some(commit)),
-        Belongs::Next(revision) => append(target, rows, stat, revision, None),
+        Belongs::Continues(revision, commit) => append(target, rows, stamp, revision, Some(commit)),
+        Belongs::Next(revision) => append(target, rows, stamp, revision, None),
     }
 }
 
 /// Which revision the bytes of a source belong to. Only reads.
-pub(crate) fn place(target: &Target<'_>, rows: &Rows, stat: Stat) -> Result<Belongs, Failure> {
+pub(crate) fn place(target: &Target<'_>, rows: &Rows, stamp: Stamp) -> Result<Belongs, Failure> {
     match target.found.kind {
-        SourceKind::Log => place_log(target, rows, stat),
-        SourceKind::Document | SourceKind::Rows | SourceKind::State => place_document(target, rows),
+        // Rows are read in the order in which they were added: they grow like a log.
+        SourceKind::Log | SourceKind::Rows => place_log(target, rows, stamp),
+        SourceKind::Document | SourceKind::State => place_document(target, rows),
     }
 }
 
@@ -177,36 +178,46 @@ fn tail(target: &Target<'_>, revision: u32) -> Result<Option<Commit>, Failure> {
 
 /// How a live source compares to a revision; nothing if that is damaged.
 fn compared(target: &Target<'_>, revision: u32) -> Result<Option<Comparison>, Failure> {
-    let mut live = open(target.found).map_err(source_error)?;
+    let mut live = open(target).map_err(source_error)?;
     match archive(target, revision).compare(&mut live) {
         Err(retro_store::Error::Damaged { .. }) => Ok(None),
         comparison => Ok(Some(comparison?)),
     }
 }
 
-pub(crate) fn regular(found: &Found) -> io::Result<Stat> {
-    if found.content.is_some() {
-        return Ok(found.stat);
+/// How a source looks before it is read. Rows that were added since they were listed make
+/// the next sync look again.
+pub(crate) fn current_stamp(found: &Found) -> io::Result<Stamp> {
+    if let Held::Rows { stamp, .. } = &found.held {
+        return Ok(Stamp::Rows(*stamp));
     }
     let meta = std::fs::metadata(&found.path)?;
     if !meta.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
-    Ok(Stat::of(&meta))
+    Ok(Stamp::File(Stat::of(&meta)))
+}
+
+/// The source from its start: its rows, if they were read, else its file.
+fn open<'a>(target: &'a Target<'_>) -> io::Result<Box<dyn Read + 'a>> {
+    match &target.rows {
+        Some(rows) => Ok(Box::new(rows.as_slice())),
+        None => discover::open(target.found),
+    }
 }
 
 fn archive(target: &Target<'_>, revision: u32) -> Archive {
     target.store.archive(&slot(target.key, &target.found.source, revision))
 }
 
-fn place_log(target: &Target<'_>, rows: &Rows, stat: Stat) -> Result<Belongs, Failure> {
+fn place_log(target: &Target<'_>, rows: &Rows, stamp: Stamp) -> Result<Belongs, Failure> {
     if let Some(place) = &target.place
         && place.revision >= 1
         && place.revision <= target.revisions
         && let Some(commit) = tail(target, place.revision)?
         && let Some(row) = rows.get(&(target.found.source.clone(), place.revision))
         && row.end == commit.end
-        && grown(target.found, place, stat, row).map_err(source_error)?
+        && grown(target.found, place, stamp, row).map_err(source_error)?
     {
         return Ok(Belongs::Continues(place.revision, commit));
     }
@@ -243,16 +254,13 @@ fn is_good(target: &Target<'_>, rows: &Rows, revision: u32) -> Result<bool, Fail
 
 /// Whether a log may be trusted to have grown: the same file, longer, not set
 /// back in time, with its last captured bytes in their place.
-fn grown(found: &Found, place: &PlaceRow, stat: Stat, row: &SourceRow) -> io::Result<bool> {
-    let same_file = (place.device, place.inode) == (stat.device, stat.inode);
-    if found.encoding != Encoding::Plain
-        || !same_file
-        || stat.mtime_ns < place.mtime_ns
-        || stat.size <= row.end
-    {
+fn grown(found: &Found, place: &PlaceRow, stamp: Stamp, row: &SourceRow) -> io::Result<bool> {
+    let (Stamp::File(then), Stamp::File(now)) = (place.stamp, stamp) else { return Ok(false) };
+    let same_file = (then.device, then.inode) == (now.device, now.inode);
+    if !found.is_plain_file() || !same_file || now.mtime_ns < then.mtime_ns || now.size <= row.end {
         return Ok(false);
     }
-    let mut file = File::open(&found.path)?;
+    let mut file = open_regular(&found.path)?;
     Ok(hash_before(&mut file, row.end)?.as_bytes().as_slice() == row.tail_hash.as_slice())
 }
 
@@ -267,15 +275,15 @@ fn place_document(target: &Target<'_>, rows: &Rows) -> Result<Belongs, Failure> 
 }
 
 /// State is replaced when it changed.
-fn take_state(target: &Target<'_>, rows: &mut Rows, stat: Stat) -> Result<Taken, Failure> {
+fn take_state(target: &Target<'_>, rows: &mut Rows, stamp: Stamp) -> Result<Taken, Failure> {
     let mut bytes = Vec::new();
-    open(target.found).and_then(|mut live| live.read_to_end(&mut bytes)).map_err(source_error)?;
+    open(target).and_then(|mut live| live.read_to_end(&mut bytes)).map_err(source_error)?;
     let archive = archive(target, 1);
     let same = target.revisions >= 1
         && matches!(archive.compare(&mut bytes.as_slice()), Ok(Comparison::Equal))
         && is_good(target, rows, 1)?;
     if same && current(target, rows, 1)? {
-        return Ok(Taken { revision: 1, new_bytes: 0, stat, read: None, is_cut_short: false });
+        return Ok(Taken { revision: 1, new_bytes: 0, stamp, read: None, is_cut_short: false });
     }
     let mut new_bytes = 0;
     if !same {
@@ -283,7 +291,7 @@ fn take_state(target: &Target<'_>, rows: &mut Rows, stat: Stat) -> Result<Taken,
         new_bytes = bytes.len() as u64;
     }
     let read = read_again(target, rows, 1)?;
-    Ok(Taken { revision: 1, new_bytes, stat, read: Some(read), is_cut_short: false })
+    Ok(Taken { revision: 1, new_bytes, stamp, read: Some(read), is_cut_short: false })
 }
 
 /// Whether the index row of a revision is as far as its raw file, by this parser.
@@ -331,7 +339,7 @@ fn part(target: &Target<'_>, revision: u32) -> Part {
 fn append(
     target: &Target<'_>,
     rows: &mut Rows,
-    stat: Stat,
+    stamp: Stamp,
     revision: u32,
     commit: Option<Commit>,
 ) -> Result<Taken, Failure> {
@@ -341,7 +349,7 @@ fn append(
     if commit.is_none() && revision > target.revisions {
         archive.note_absent();
     }
-    let mut live = open_at(target.found, start).map_err(source_error)?;
+    let mut live = open_at(target.found, target.rows.as_deref(), start).map_err(source_error)?;
     let mut last = LastBytes(live.before.clone());
     let row = rows.get(&(target.found.source.clone(), revision));
     // It was compared before it was opened here: what was captured must still be before the rest.
@@ -407,7 +415,7 @@ fn append(
     }
     give_back(chunk);
     let read = reader.remember(rows, target.found.kind, end, last.hash(), from_start);
-    Ok(Taken { revision, new_bytes: end - start, stat, read: Some(read), is_cut_short })
+    Ok(Taken { revision, new_bytes: end - start, stamp, read: Some(read), is_cut_short })
 }
 
 /// Hands over the bytes of a last line that was not finished when it was captured.

@@ -30,17 +30,17 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "capture.exclude_paths",
-        help: "Sessions whose working directory or log lies at or below these folders are not captured.",
+        help: "Sessions whose working directory or log is at or below these folders are not captured. While any exclude rule exists, neither are sessions that name no working directory, nor files that serve all projects, such as prompt histories.",
         example: "[\"~/private\"]",
     },
     Key {
         name: "capture.exclude_projects",
-        help: "Sessions of these projects (the last part of the working directory) are not captured.",
+        help: "Sessions of these projects (the last part of the working directory) are not captured. See capture.exclude_paths for what else stays out.",
         example: "[\"diary\"]",
     },
     Key {
         name: "capture.exclude_regex",
-        help: "Sessions whose working directory or log path matches are not captured.",
+        help: "Sessions whose working directory or log path matches are not captured. See capture.exclude_paths for what else stays out.",
         example: "[\"/customer-[0-9]+/\"]",
     },
     Key {

@@ -1,29 +1,37 @@
 //! Which found files belong together, and which of them are news.
 //!
 //! A sync without news hands some thousand files through here. They are compared with
-//! their stamps as they come; of one that looks as its stamp says, only the number of that
-//! stamp is kept, and it becomes a file again if somebody wants to read its session.
+//! their stamps as they come. Of one that looks as its stamp says, only the number of that
+//! stamp is kept, and it becomes a file again if its session is to be read.
 
 use hashbrown::HashTable;
-use retro_agents::{Agent, Encoding, Format, Found, Owner, Sight, Stat, Whose};
-use retro_model::{SessionKey, SourceKey, SourceKind};
-use retro_store::{PlaceRow, Stamp, Stamps};
+use retro_agents::{
+    Agent, Database, DatabaseSeen, Encoding, Format, Found, Held, Kindred, Owner, RowsSeen, Sight, Sightings,
+    Whose,
+};
+use retro_model::{SessionKey, SourceKey, SourceKind, Stamp};
+use retro_store::{PlaceRef, PlaceRow, Stamps};
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Discovery, HEAD_BYTES, SessionFiles, SharedFile, Skipped, read_head};
+use super::{Discovery, HEAD_BYTES, Keep, SessionFiles, SharedFile, Skipped, head_of, open_file};
 use crate::Config;
 
-/// Sorts found files by session, and tells which of them are news.
-pub(crate) struct Collector<'a> {
+/// Sorts found files by session, and says which of them are news.
+pub(super) struct Collector<'a> {
     extras: bool,
     known: &'a Stamps,
+    /// Where databases may be copied to.
+    copies: Option<PathBuf>,
     sessions: Vec<Session<'a>>,
     /// The number of each session, by the hash of its id.
     by_id: HashTable<u32>,
     /// The files of sessions, each with the number of its own.
     files: Vec<(u32, Taken)>,
+    databases: Vec<Arc<Database>>,
     found: Discovery,
 }
 
@@ -32,8 +40,8 @@ struct Session<'a> {
     agent: &'static dyn Agent,
     id: Cow<'a, str>,
     bytes: u64,
-    /// Whether one of its files makes it a session. What a session leaves beside its log is
-    /// none: agents forget to delete it.
+    /// Whether one of its files makes it a session. What a session leaves beside its log
+    /// does not: agents forget to delete it.
     carried: bool,
     news: bool,
 }
@@ -51,95 +59,212 @@ enum Taken {
 struct Form {
     kind: SourceKind,
     format: Format,
-    encoding: Encoding,
+    bytes: Bytes,
     extra: bool,
 }
 
+/// Where the bytes are.
+#[derive(Clone, Copy)]
+enum Bytes {
+    File(Encoding),
+    /// In the database with this number.
+    Rows(usize),
+}
+
 impl<'a> Collector<'a> {
-    pub(crate) fn new(config: &Config, known: &'a Stamps) -> Self {
+    pub(super) fn new(config: &Config, known: &'a Stamps, copies: Option<PathBuf>) -> Self {
         Collector {
             extras: config.extras.value,
             known,
+            copies,
             sessions: Vec::with_capacity(known.len()),
             by_id: HashTable::with_capacity(known.len()),
             files: Vec::with_capacity(known.len()),
+            databases: Vec::new(),
             found: Discovery::default(),
         }
     }
 
-    /// Takes a file as its agent sees it.
-    pub(crate) fn see(&mut self, agent: &'static dyn Agent, sight: Sight<'_>) {
+    /// Takes everything that an agent saw.
+    pub(super) fn see_all(&mut self, agent: &'static dyn Agent, seen: &Sightings) {
+        for file in seen.files() {
+            self.see(agent, &file);
+        }
+        for (path, reason) in seen.all_unreadable() {
+            self.skip(agent, path, reason.clone());
+        }
+        for database in seen.databases() {
+            self.see_database(agent, database);
+        }
+    }
+
+    fn see(&mut self, agent: &'static dyn Agent, sight: &Sight<'_>) {
         if sight.extra && !self.extras {
             return;
         }
-        match unchanged(self.known, &sight) {
-            Some(same) => self.take_same(agent, &sight, same),
-            None => self.take(agent, sight.keep()),
+        if let Some((number, place)) = self.unchanged(sight) {
+            let Sight { kind, format, encoding, extra, .. } = *sight;
+            let form = Form { kind, format, bytes: Bytes::File(encoding), extra };
+            return self.take_same(agent, number, place, form);
+        }
+        match self.settled(agent, sight) {
+            Ok(file) => self.take(agent, file),
+            Err(reason) => self.skip(agent, sight.path, reason),
         }
     }
 
-    /// Takes a file that is not seen by its agent, or not as its stamp says.
-    pub(crate) fn take(&mut self, agent: &'static dyn Agent, mut file: Found) {
-        if file.extra && !self.extras {
-            return;
+    /// The stamp of a file that looks as it says and is the same part of the same session.
+    fn unchanged(&self, sight: &Sight<'_>) -> Option<(u32, PlaceRef<'a>)> {
+        let number = self.known.number(sight.path)?;
+        let place = self.known.place_at(number)?;
+        let session = place.session.filter(|_| place.stamp.is_same(&Stamp::File(sight.stat)))?;
+        let is_same = match sight.owner {
+            Whose::Session(id) => id == session && sight.is_part(place.source),
+            Whose::Shared(_) => false,
+            Whose::Inside => true,
+        };
+        is_same.then_some((number, place))
+    }
+
+    /// The file with its owner, for which it may have to be opened.
+    fn settled(&self, agent: &dyn Agent, sight: &Sight<'_>) -> Result<Found, String> {
+        let owner = sight.owner.owner();
+        if let Some(owner) = owner.clone().filter(|_| !is_small_main(sight)) {
+            return Ok(sight.keep(owner));
         }
-        if let Some(reason) = file.unreadable.take() {
-            self.found.skipped.push(Skipped { agent: agent.name(), path: file.path, reason });
-            return;
+        if let Some(place) = self.known.place(sight.path)
+            && place.stamp.is_same(&Stamp::File(sight.stat))
+        {
+            // It was captured for this owner, and looks as it did then.
+            let owner = owner.filter(|owner| belongs(place, owner)).unwrap_or_else(|| owner_of(place));
+            let source = self.known.get(sight.path).map(|row| row.source);
+            let file = sight.keep(owner);
+            return Ok(Found { source: source.unwrap_or_else(|| file.source.clone()), ..file });
         }
-        if needs_a_look(&file) {
-            match seen(self.known, &file) {
-                Some(stamp) => self.settle(stamp, &mut file),
-                None => {
-                    if let Err(reason) = look_inside(agent, &mut file) {
-                        self.found.skipped.push(Skipped { agent: agent.name(), path: file.path, reason });
-                        return;
-                    }
-                }
+        let source = open_file(sight.path, sight.encoding).map_err(|error| error.to_string())?;
+        let head = head_of(source).map_err(|error| error.to_string())?;
+        match (agent.identify(sight.path, &head), owner) {
+            // The name is right unless the contents are no conversation at all.
+            (Some(Kindred { owner: owner @ Owner::Shared(_), format, .. }), Some(_)) => {
+                Ok(Found { format, ..sight.keep(owner) })
+            }
+            (_, Some(owner)) => Ok(sight.keep(owner)),
+            (Some(Kindred { owner, source, kind, format }), None) => {
+                Ok(Found { source, kind, format, ..sight.keep(owner) })
+            }
+            (None, None) => Err("its contents do not say whose session it is".to_owned()),
+        }
+    }
+
+    fn see_database(&mut self, agent: &'static dyn Agent, seen: &DatabaseSeen) {
+        let path = seen.path.as_path();
+        let stamp = match Database::stamp(path, seen.beside) {
+            Ok(stamp) => Stamp::Rows(stamp),
+            Err(error) => return self.skip(agent, path, error.to_string()),
+        };
+        let number = self.databases.len();
+        let database = Arc::new(Database::new(agent, path, self.copies.clone()));
+        self.databases.push(database.clone());
+        let is_whole = |place: &PlaceRef<'_>| place.session.is_none() && place.stamp.is_same(&stamp);
+        if self.known.place(path).as_ref().is_some_and(is_whole) {
+            return self.see_known_rows(agent, &database, number);
+        }
+        let mut listed = Sightings::default();
+        if let Err(error) = agent.list(&database, &mut listed) {
+            return self.skip(agent, path, error.to_string());
+        }
+        for rows in listed.all_rows() {
+            self.see_rows(agent, &database, number, rows);
+        }
+        self.see_all(agent, &listed);
+        // Files that only the database knows of are looked at every time, so it is opened
+        // every time.
+        if listed.has_no_files() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            self.found.databases.push(PlaceRow {
+                path: path.to_owned(),
+                agent: agent.name().to_owned(),
+                session: None,
+                source: SourceKey::new(&name),
+                revision: 0,
+                stamp,
+            });
+        }
+    }
+
+    /// The rows of a database that has not changed: all of them are in the store.
+    fn see_known_rows(&mut self, agent: &'static dyn Agent, database: &Database, number: usize) {
+        let known = self.known;
+        for row in known.numbers_below(&database.place_of("")) {
+            if let Some(place) = known.place_at(row).filter(|place| matches!(place.stamp, Stamp::Rows(_)))
+                && let Some(source) = known.get_at(row).map(|row| row.source)
+            {
+                let (kind, format) = agent.source_form(&source);
+                let form = Form { kind, format, bytes: Bytes::Rows(number), extra: false };
+                self.take_same(agent, row, place, form);
             }
         }
-        self.take_as_is(agent, file);
+    }
+
+    fn see_rows(
+        &mut self,
+        agent: &'static dyn Agent,
+        database: &Arc<Database>,
+        number: usize,
+        rows: &RowsSeen,
+    ) {
+        let RowsSeen { session, source, kind, format, stamp } = rows;
+        let path = database.place_of(session);
+        let known = self.known;
+        if let Some(row) = known.number(&path)
+            && let Some(place) = known.place_at(row)
+            && place.stamp.is_same(&Stamp::Rows(*stamp))
+            && (place.session, place.source) == (Some(session), source.as_str())
+        {
+            let form = Form { kind: *kind, format: *format, bytes: Bytes::Rows(number), extra: false };
+            return self.take_same(agent, row, place, form);
+        }
+        let file = Found {
+            owner: Owner::Session(session.clone()),
+            source: source.clone(),
+            kind: *kind,
+            format: *format,
+            path,
+            held: Held::Rows { stamp: *stamp, database: database.clone() },
+            extra: false,
+        };
+        self.take(agent, file);
+    }
+
+    fn take_same(&mut self, agent: &'static dyn Agent, number: u32, place: PlaceRef<'a>, form: Form) {
+        let Some(id) = place.session else { return };
+        let session = self.session(agent, Cow::Borrowed(id));
+        self.note(session, place.stamp.size(), carries(place.source, form.kind), false);
+        self.files.push((session, Taken::Same(number, form)));
     }
 
     /// Takes a file whose owner is settled.
-    pub(crate) fn take_as_is(&mut self, agent: &'static dyn Agent, file: Found) {
-        let news = !seen(self.known, &file).is_some_and(|stamp| belongs(stamp, &file.owner));
+    pub(super) fn take(&mut self, agent: &'static dyn Agent, file: Found) {
+        if file.extra && !self.extras {
+            return;
+        }
+        let is_seen = |place: PlaceRef<'_>| place.stamp.is_same(&file.stamp()) && belongs(place, &file.owner);
+        let news = !self.known.place(&file.path).is_some_and(is_seen);
         match &file.owner {
             Owner::Session(id) => {
-                let number = self.session(agent, Cow::Owned(id.clone()));
-                self.note(number, &file.stat, carries(file.source.as_str(), file.kind), news);
-                self.files.push((number, Taken::Whole(Box::new(file))));
+                let session = self.session(agent, Cow::Owned(id.clone()));
+                self.note(session, file.size(), carries(file.source.as_str(), file.kind), news);
+                self.files.push((session, Taken::Whole(Box::new(file))));
             }
             Owner::Shared(name) => {
                 let name = name.clone();
                 self.found.shared.push(SharedFile { agent, name, file, news });
             }
-            Owner::Inside => self.found.skipped.push(Skipped {
-                agent: agent.name(),
-                path: file.path,
-                reason: "its session cannot be told from its contents".to_owned(),
-            }),
         }
     }
 
-    fn take_same(&mut self, agent: &'static dyn Agent, sight: &Sight<'_>, same: Same<'a>) {
-        let number = self.session(agent, Cow::Borrowed(same.session));
-        self.note(number, &sight.stat, carries(same.source, sight.kind), false);
-        let Sight { kind, format, encoding, extra, .. } = *sight;
-        self.files.push((number, Taken::Same(same.stamp, Form { kind, format, encoding, extra })));
-    }
-
-    /// Gives a file that must be looked into the owner it had when it was last captured.
-    fn settle(&self, stamp: Stamp<'_>, file: &mut Found) {
-        if !belongs(stamp, &file.owner) {
-            file.owner = match stamp.session {
-                Some(id) => Owner::Session(id.to_owned()),
-                None => Owner::Shared(stamp.source.to_owned()),
-            };
-        }
-        if let Some(row) = self.known.get(&file.path) {
-            file.source = row.source;
-        }
+    fn skip(&mut self, agent: &dyn Agent, path: &Path, reason: String) {
+        self.found.skipped.push(Skipped { agent: agent.name(), path: path.to_owned(), reason });
     }
 
     /// The number of a session, of which this may be the first file.
@@ -162,32 +287,25 @@ impl<'a> Collector<'a> {
     }
 
     /// Notes what a file means for its session.
-    fn note(&mut self, session: u32, stat: &Stat, carries: bool, news: bool) {
+    fn note(&mut self, session: u32, size: u64, carries: bool, news: bool) {
         if let Some(session) = self.sessions.get_mut(session as usize) {
-            session.bytes += stat.size;
+            session.bytes += size;
             session.carried |= carries;
             session.news |= news;
         }
     }
 
-    /// Every session.
-    pub(crate) fn finish(self) -> Discovery {
-        self.gather(|_| true)
-    }
-
-    /// Those with news, and how many others there are.
-    pub(crate) fn finish_news(self) -> Discovery {
-        self.gather(|session| session.news)
-    }
-
-    fn gather(self, wanted: impl Fn(&Session<'_>) -> bool) -> Discovery {
-        let Collector { known, sessions, mut files, mut found, .. } = self;
-        for session in sessions.iter().filter(|session| session.carried && !wanted(session)) {
+    /// The sessions that are wanted, and how many others there are.
+    pub(super) fn finish(self, keep: Keep) -> Discovery {
+        let Collector { known, sessions, mut files, databases, mut found, .. } = self;
+        let is_wanted = |session: &Session<'_>| keep == Keep::All || session.news;
+        for session in sessions.iter().filter(|session| session.carried && !is_wanted(session)) {
             found.quiet.sessions += 1;
             found.quiet.bytes += session.bytes;
         }
-        let of =
-            |number: u32| sessions.get(number as usize).filter(|session| session.carried && wanted(session));
+        let of = |number: u32| {
+            sessions.get(number as usize).filter(|session| session.carried && is_wanted(session))
+        };
         files.retain(|(number, _)| of(*number).is_some());
         files.sort_by_key(|(number, _)| *number);
         let mut last = None;
@@ -197,7 +315,7 @@ impl<'a> Collector<'a> {
                 found.sessions.push(session.without_files());
             }
             if let Some(session) = found.sessions.last_mut() {
-                session.files.extend(file.whole(known));
+                session.files.extend(file.whole(known, &databases));
             }
         }
         for session in &mut found.sessions {
@@ -220,108 +338,49 @@ impl Session<'_> {
 
 impl Taken {
     /// The file as discovery would report it.
-    fn whole(self, known: &Stamps) -> Option<Found> {
-        let (stamp, Form { kind, format, encoding, extra }) = match self {
+    fn whole(self, known: &Stamps, databases: &[Arc<Database>]) -> Option<Found> {
+        let (number, Form { kind, format, bytes, extra }) = match self {
             Taken::Whole(file) => return Some(*file),
-            Taken::Same(stamp, form) => (stamp, form),
+            Taken::Same(number, form) => (number, form),
         };
-        let PlaceRow { path, session, source, size, mtime_ns, device, inode, .. } = known.get_at(stamp)?;
-        let (owner, stat) = (Owner::Session(session?), Stat { size, mtime_ns, device, inode });
-        Some(Found {
-            owner,
-            source,
-            kind,
-            format,
-            encoding,
-            path,
-            stat,
-            extra,
-            unreadable: None,
-            content: None,
-        })
+        let PlaceRow { path, session, source, stamp, .. } = known.get_at(number)?;
+        let held = match (stamp, bytes) {
+            (Stamp::File(stat), Bytes::File(encoding)) => Held::File { stat, encoding },
+            (Stamp::Rows(stamp), Bytes::Rows(database)) => {
+                Held::Rows { stamp, database: databases.get(database)?.clone() }
+            }
+            _ => return None,
+        };
+        Some(Found { owner: Owner::Session(session?), source, kind, format, path, held, extra })
     }
-}
-
-/// A stamp that says all of a file that its place does not.
-struct Same<'a> {
-    /// Its number.
-    stamp: u32,
-    session: &'a str,
-    source: &'a str,
-}
-
-/// The stamp of a file that still looks so and belongs to the same part of the same session.
-fn unchanged<'a>(known: &'a Stamps, sight: &Sight<'_>) -> Option<Same<'a>> {
-    if sight.unreadable.is_some() || sight.content.is_some() {
-        return None;
-    }
-    let number = known.number(sight.path)?;
-    let stamp = known.stamp_at(number).filter(|stamp| stat(*stamp) == sight.stat)?;
-    let Stamp { session: Some(session), source, .. } = stamp else { return None };
-    let same = match sight.owner {
-        Whose::Session(id) => id == session && sight.is_part(source),
-        Whose::Shared(_) => false,
-        Whose::Inside => true,
-    };
-    same.then_some(Same { stamp: number, session, source })
-}
-
-/// A file as the store has seen it, if it still looks so.
-fn seen<'a>(known: &'a Stamps, file: &Found) -> Option<Stamp<'a>> {
-    known.stamp(&file.path).filter(|stamp| stat(*stamp) == file.stat)
-}
-
-fn stat(stamp: Stamp<'_>) -> Stat {
-    let Stamp { size, mtime_ns, device, inode, .. } = stamp;
-    Stat { size, mtime_ns, device, inode }
 }
 
 /// Whether a file makes a session of the files it is with.
 fn carries(source: &str, kind: SourceKind) -> bool {
-    source == SourceKey::MAIN || kind == SourceKind::Log
+    source == SourceKey::MAIN || matches!(kind, SourceKind::Log | SourceKind::Rows)
 }
 
 /// Whether a file was captured for this owner.
-fn belongs(stamp: Stamp<'_>, owner: &Owner) -> bool {
-    match (owner, stamp.session) {
+fn belongs(place: PlaceRef<'_>, owner: &Owner) -> bool {
+    match (owner, place.session) {
         (Owner::Session(id), Some(session)) => id == session,
         (Owner::Shared(_), None) => true,
         _ => false,
     }
 }
 
-/// Whether a name does not settle whose file it is: files that say so, and main
-/// logs so small that they may hold no conversation.
-fn needs_a_look(file: &Found) -> bool {
-    file.owner == Owner::Inside || is_small_main(file)
-}
-
-fn is_small_main(file: &Found) -> bool {
-    file.source.is_main()
-        && file.encoding == Encoding::Plain
-        && file.stat.size <= HEAD_BYTES as u64
-        && matches!(file.owner, Owner::Session(_))
-}
-
-/// Asks the agent whose file this is.
-fn look_inside(agent: &dyn Agent, file: &mut Found) -> Result<(), String> {
-    let small_main = is_small_main(file);
-    let head = read_head(file).map_err(|error| error.to_string())?;
-    match agent.identify(&file.path, &head) {
-        Some(kindred) if small_main => {
-            // The name is right unless the contents are no conversation at all.
-            if matches!(kindred.owner, Owner::Shared(_)) {
-                file.owner = kindred.owner;
-                file.format = kindred.format;
-            }
-        }
-        Some(kindred) => {
-            file.owner = kindred.owner;
-            file.source = kindred.source;
-            file.kind = kindred.kind;
-            file.format = kindred.format;
-        }
-        None => {}
+/// The owner that a file was captured for.
+fn owner_of(place: PlaceRef<'_>) -> Owner {
+    match place.session {
+        Some(id) => Owner::Session(id.to_owned()),
+        None => Owner::Shared(place.source.to_owned()),
     }
-    Ok(())
+}
+
+/// Whether it is a main log so small that it may hold no conversation.
+fn is_small_main(sight: &Sight<'_>) -> bool {
+    sight.source == SourceKey::MAIN
+        && sight.encoding == Encoding::Plain
+        && sight.stat.size <= HEAD_BYTES as u64
+        && matches!(sight.owner, Whose::Session(_))
 }

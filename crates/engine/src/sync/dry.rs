@@ -7,8 +7,8 @@ use std::io::Read;
 use std::time::Instant;
 
 use super::sieve::Sieve;
-use super::{SyncOptions, look};
-use crate::discover::{SessionFiles, open};
+use super::SyncOptions;
+use crate::discover::{SessionFiles, look, open};
 use crate::report::{Failure, Progress, SyncReport};
 use crate::{Config, Error, World};
 
@@ -19,16 +19,10 @@ pub(super) fn run(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
-    // A store that does not exist yet is not made for a question.
-    let (stamps, in_store) = match Store::open(&config.root.value, world.disk.clone()) {
-        Ok(store) => {
-            (store.index_if_there()?.map_or(Ok(Stamps::default()), |index| index.stamps())?, Some(store))
-        }
-        Err(error) if error.is_absent() => (Stamps::default(), None),
-        Err(error) => return Err(error.into()),
-    };
     let mut sieve = Sieve::new(config, options);
-    let found = look(world, config, options, &stamps, &mut sieve)?;
+    let read = || stamps_if_there(world, config);
+    let (in_store, _, mut found) = look(world, config, &options.scope(), sieve.keep(), read)?;
+    found.sessions.retain(|session| sieve.keeps(session));
     let mut report = sieve.report(&found);
     let changed = found.sessions;
     for session in &changed {
@@ -68,6 +62,19 @@ pub(super) fn run(
     }
     report.elapsed_ms = started.elapsed().as_millis() as u64;
     Ok(report)
+}
+
+/// The store and what it knows of files. One that does not exist yet is not made for a
+/// question.
+fn stamps_if_there(world: &World, config: &Config) -> Result<(Option<Store>, Stamps), Error> {
+    match Store::open(&config.root.value, world.disk.clone()) {
+        Ok(store) => {
+            let stamps = store.index_if_there()?.map_or(Ok(Stamps::default()), |index| index.stamps())?;
+            Ok((Some(store), stamps))
+        }
+        Err(error) if error.is_absent() => Ok((None, Stamps::default())),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Reads a session from its live files.

@@ -2,8 +2,8 @@
 
 use super::SyncOptions;
 use crate::Config;
-use crate::discover::{Discovery, SessionFiles};
-use crate::exclude::Excluder;
+use crate::discover::{Discovery, Keep, SessionFiles};
+use crate::exclude::{Excluder, Verdict};
 use crate::report::{Failure, SyncReport};
 
 /// Keeps sessions that are wanted and have news, and counts the others.
@@ -18,17 +18,25 @@ impl<'a> Sieve<'a> {
         Sieve { options, excluder: Excluder::new(config), report: SyncReport::default() }
     }
 
-    /// Whether sessions without news need only be counted: no rule looks at them.
-    pub(super) fn counts_quiet(&self) -> bool {
-        self.excluder.is_empty() && self.options.sessions.is_none() && !self.options.force
+    /// Sessions without news need only be counted, unless a rule looks at them.
+    pub(super) fn keep(&self) -> Keep {
+        let counts = self.excluder.is_empty() && self.options.sessions.is_none() && !self.options.force;
+        if counts { Keep::News } else { Keep::All }
+    }
+
+    /// Whether files that serve many sessions are captured: they tell of every project.
+    pub(super) fn keeps_shared(&self) -> bool {
+        self.excluder.is_empty()
     }
 
     /// Whether a session is to be read. Asked of every one that was found and not only counted.
     pub(super) fn keeps(&mut self, session: &SessionFiles) -> bool {
         self.report.discovered += 1;
         self.report.source_bytes += session.bytes();
-        if self.excluder.excludes(session) {
+        let verdict = self.excluder.verdict(session);
+        if verdict != Verdict::Wanted {
             self.report.excluded += 1;
+            self.report.excluded_unknown += u64::from(verdict == Verdict::Unknown);
             return false;
         }
         if self.options.sessions.as_ref().is_some_and(|keys| !keys.contains(&session.key)) {

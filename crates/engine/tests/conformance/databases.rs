@@ -3,17 +3,16 @@
 
 use retro_agents::Agent;
 use retro_agents::script::Script;
-use retro_engine::capture::{self, Before};
 use retro_engine::discover::discover;
-use retro_model::{SessionKey, SourceKey, SourceKind};
+use retro_model::{SessionKey, SourceKey};
 use retro_store::{Slot, Stamps};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::content;
 use crate::support::{self, Machine, STORY, raw};
-use crate::{content, machine};
 
 /// What a program writes into its database while it runs.
 const NEWS: &str = "written by the program";
@@ -112,6 +111,11 @@ fn texts(connection: &Connection) -> Vec<(String, String)> {
 fn photograph(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     let entries = folder.read_dir().unwrap().flatten().filter(|entry| entry.path().is_file());
     let picture = |path: PathBuf| {
+        // The index of a write-ahead log is shared inside a process: the program, which is
+        // this test, lets its readers write it.
+        if path.to_string_lossy().ends_with("-shm") {
+            return (path, (Vec::new(), SystemTime::UNIX_EPOCH));
+        }
         let modified = path.metadata().unwrap().modified().unwrap();
         (path.clone(), (std::fs::read(&path).unwrap(), modified))
     };
@@ -225,37 +229,76 @@ fn older_and_newer_schemas_are_read() {
     }
 }
 
-/// Rows that are the session itself, and no hint beside a log, are kept like a
-/// document: each state of them is a revision.
+/// A checkpoint, or a row of another session, changes the file and no session.
 #[test]
-fn rows_that_are_no_hint_are_kept_as_revisions() {
-    for agent in support::agents() {
-        let (machine, _) = machine(*agent);
-        machine.sync();
-        let found = discover(&machine.world, &machine.config, None, &Default::default());
-        let mut session = found.sessions[0].clone();
-        let mut rows = session.files[0].clone();
-        rows.source = SourceKey::new("rows");
-        rows.kind = SourceKind::Rows;
-        rows.path = machine.home().join("database.sqlite#1");
-        let store = machine.store();
-        for content in ["{\"row\":1}\n", "{\"row\":1}\n{\"row\":2}\n", "{\"row\":1}\n"] {
-            rows.content = Some(content.as_bytes().into());
-            session.files.retain(|file| file.source != rows.source);
-            session.files.push(rows.clone());
-            let _lock = store.lock(&|| false).unwrap().unwrap();
-            let before =
-                Before { sources: Vec::new(), stamps: &Stamps::default(), is_bare: false, is_old: false };
-            let captured = capture::session(&store, &session, before, &|| false).unwrap();
-            assert!(captured.failed.is_empty(), "{}: {:?}", agent.name(), captured.failed);
-        }
-        let kept = |revision| {
-            let slot = Slot::Session { key: session.key.clone(), source: rows.source.clone(), revision };
-            String::from_utf8(raw(&store, &slot)).unwrap()
+fn a_database_that_changed_is_no_news_of_a_session_whose_rows_did_not() {
+    for scene in scenes() {
+        let program = scene.connection("wal");
+        scene.sync("running");
+        let name = scene.agent.name();
+        assert_eq!(scene.machine.sync().appended, 0, "{name}");
+        let stamps = || scene.machine.store().index().unwrap().stamps().unwrap();
+        let news = || {
+            let found = discover(&scene.machine.world, &scene.machine.config, None, &stamps());
+            found.sessions.iter().filter(|session| session.news).count()
         };
-        assert_eq!([kept(1), kept(2)], ["{\"row\":1}\n", "{\"row\":1}\n{\"row\":2}\n"], "{}", agent.name());
-        assert_eq!(store.session(&session.key).unwrap().unwrap().sources[&rows.source].revisions, 2);
-        machine.verify();
+        assert!(stamps().place(&scene.path).is_some(), "{name}: how the database looked is not kept");
+        program.execute_batch("CREATE TABLE others(x); INSERT INTO others VALUES (1)").unwrap();
+        assert_eq!(news(), 0, "{name}: another table");
+        program.pragma_update(None, "wal_checkpoint", "TRUNCATE").unwrap();
+        assert_eq!(news(), 0, "{name}: a checkpoint");
+        let times = |stamps: &Stamps| {
+            let places = stamps.iter().filter(|place| place.session.is_some());
+            places.map(|place| place.stamp.changed_ns()).max()
+        };
+        let before = times(&stamps());
+        scene.sync("checkpointed");
+        assert_eq!(times(&stamps()), before, "{name}: the time of a session is not its database's");
+        scene.update(&program, NEWS);
+        assert!(news() > 0, "{name}");
+    }
+}
+
+/// An unchanged database is not opened: not even one that could not be read.
+#[test]
+fn a_database_that_looks_as_it_did_is_not_opened() {
+    for scene in scenes() {
+        scene.sync("closed");
+        let meta = std::fs::metadata(&scene.path).unwrap();
+        let garbled = vec![0x5A; meta.len() as usize];
+        std::fs::write(&scene.path, garbled).unwrap();
+        let file = std::fs::File::options().write(true).open(&scene.path).unwrap();
+        file.set_modified(meta.modified().unwrap()).unwrap();
+        let report = scene.machine.sync();
+        assert!(report.skipped_files.is_empty(), "{:?}", report.skipped_files);
+        assert_eq!((report.appended, report.failed), (0, 0));
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(scene.machine.sync().skipped_files.len(), 1);
+    }
+}
+
+/// A view without end is given up with a reason, and takes nothing else with it.
+#[test]
+fn a_database_without_end_is_skipped_with_a_reason() {
+    for scene in scenes() {
+        let program = scene.connection("delete");
+        let (table, _) = texts(&program).remove(0);
+        let columns: Vec<String> = {
+            let mut statement = program.prepare("SELECT name FROM pragma_table_info(?1)").unwrap();
+            statement.query_map([&table], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        let list: Vec<String> = columns.iter().map(|name| format!("x AS \"{name}\"")).collect();
+        program
+            .execute_batch(&format!(
+                "DROP TABLE \"{table}\"; CREATE VIEW \"{table}\" AS WITH RECURSIVE n(x) AS
+                 (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT {} FROM n",
+                list.join(", ")
+            ))
+            .unwrap();
+        drop(program);
+        let (rows, skipped) = scene.sync("endless");
+        assert!(rows.is_empty() && skipped.len() == 1, "{skipped:?}");
+        assert!(skipped[0].contains("steps") || skipped[0].contains("more than"), "{skipped:?}");
     }
 }
 

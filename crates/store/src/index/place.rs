@@ -1,60 +1,49 @@
-//! How a file's stamp stands in its row: three columns instead of nine, since every sync
-//! reads all rows.
+//! How a place is written in its row: three columns, since every sync reads all rows.
 
-use retro_model::SessionKey;
+use retro_model::{SessionKey, Stamp};
+use serde::{Deserialize, Serialize};
 
 use super::PlaceRow;
 
 /// Columns of `places`.
 pub(super) const PLACE: &str = "path, owner, stamp";
 
-/// Bytes of a stamp before the name of its source.
-const NUMBERS: usize = 4 + 4 * 8;
-
-/// What a stamp says.
+/// What the index knows of a source at some path, lent by [`super::Stamps`] or by a
+/// [`PlaceRow`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlaceRef<'a> {
+    /// The session; none if it serves many.
+    pub session: Option<&'a str>,
+    /// The key of the part that it is, or the name of a file that serves many.
+    pub source: &'a str,
+    /// The revision its bytes went to.
+    pub revision: u32,
+    /// How it looked then.
+    pub stamp: Stamp,
+}
+
+/// The third column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Packed<'a> {
     pub revision: u32,
-    pub size: u64,
-    pub mtime_ns: i64,
-    pub device: u64,
-    pub inode: u64,
+    pub stamp: Stamp,
     pub source: &'a str,
 }
 
 impl<'a> Packed<'a> {
-    /// A row's stamp.
+    /// A row's third column.
     pub(super) fn of(row: &'a PlaceRow) -> Self {
-        let PlaceRow { revision, size, mtime_ns, device, inode, .. } = *row;
-        Packed { revision, size, mtime_ns, device, inode, source: row.source.as_str() }
+        Packed { revision: row.revision, stamp: row.stamp, source: row.source.as_str() }
     }
 
-    /// As bytes: the numbers, lowest byte first, then the source.
+    /// As bytes.
     pub(super) fn pack(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(NUMBERS + self.source.len());
-        bytes.extend_from_slice(&self.revision.to_le_bytes());
-        for number in [self.size, self.mtime_ns.cast_unsigned(), self.device, self.inode] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        bytes.extend_from_slice(self.source.as_bytes());
-        bytes
+        postcard::to_stdvec(self).unwrap_or_default()
     }
 
-    /// From bytes that [`Packed::pack`] made; nothing if they are no such bytes.
+    /// From bytes that [`Packed::pack`] made, to the last of them; none if they are other bytes.
     pub(super) fn unpack(bytes: &'a [u8]) -> Option<Self> {
-        let (revision, bytes) = bytes.split_first_chunk()?;
-        let (size, bytes) = bytes.split_first_chunk()?;
-        let (mtime_ns, bytes) = bytes.split_first_chunk()?;
-        let (device, bytes) = bytes.split_first_chunk()?;
-        let (inode, source) = bytes.split_first_chunk()?;
-        Some(Packed {
-            revision: u32::from_le_bytes(*revision),
-            size: u64::from_le_bytes(*size),
-            mtime_ns: i64::from_le_bytes(*mtime_ns),
-            device: u64::from_le_bytes(*device),
-            inode: u64::from_le_bytes(*inode),
-            source: std::str::from_utf8(source).ok()?,
-        })
+        postcard::take_from_bytes(bytes).ok().filter(|(_, rest)| rest.is_empty()).map(|(packed, _)| packed)
     }
 }
 
@@ -84,23 +73,21 @@ pub(super) fn agent_and_session(owner: &str) -> (&str, Option<&str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use retro_model::{RowsStamp, Stat};
 
     #[test]
-    fn a_stamp_comes_back_and_a_garbled_one_does_not() {
-        let stamp = Packed {
-            revision: 3,
-            size: u64::MAX,
-            mtime_ns: -5,
-            device: 7,
-            inode: u64::MAX - 1,
-            source: "agent-ä",
-        };
-        let bytes = stamp.pack();
-        assert_eq!(Packed::unpack(&bytes), Some(stamp));
-        for end in 0..NUMBERS {
-            assert_eq!(Packed::unpack(&bytes[..end]), None, "cut after {end} bytes");
+    fn a_place_comes_back_and_a_garbled_one_does_not() {
+        let file = Stat { size: u64::MAX, mtime_ns: -5, device: 7, inode: u64::MAX - 1 };
+        let rows = RowsStamp { size: 3, hash: u64::MAX, changed_ns: i64::MIN };
+        for stamp in [Stamp::File(file), Stamp::Rows(rows)] {
+            let packed = Packed { revision: 3, stamp, source: "agent-ä" };
+            let bytes = packed.pack();
+            assert_eq!(Packed::unpack(&bytes), Some(packed));
+            for end in 0..bytes.len() {
+                assert_eq!(Packed::unpack(&bytes[..end]), None, "cut after {end} bytes");
+            }
+            assert_eq!(Packed::unpack(&[bytes.as_slice(), b"x"].concat()), None);
         }
-        assert_eq!(Packed::unpack(&bytes[..bytes.len() - 1]), None, "half a letter");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What stands in the tables, as plain values, and how it is read.
 
-use retro_model::{LimitReading, Link, SessionKey, SourceKey, SourceKind, Timestamp, TitleRank};
+use retro_model::{LimitReading, Link, SessionKey, SourceKey, SourceKind, Stamp, Timestamp, TitleRank};
 use rusqlite::Row;
 use rusqlite::types::Type;
 use serde::de::value::{Error as Unreadable, StrDeserializer};
@@ -25,14 +25,8 @@ pub struct PlaceRow {
     pub source: SourceKey,
     /// The revision its bytes went to.
     pub revision: u32,
-    /// Its size then.
-    pub size: u64,
-    /// Its last change then, nanoseconds since 1970.
-    pub mtime_ns: i64,
-    /// Its device, where there is such a thing.
-    pub device: u64,
-    /// Its inode, where there is such a thing.
-    pub inode: u64,
+    /// How it looked then.
+    pub stamp: Stamp,
 }
 
 /// How far a revision of a source was read, and what it takes to go on.

@@ -1,44 +1,28 @@
-//! The stamps of all files that were ever captured, by path.
+//! What the index knows of all sources that were ever captured, by path.
 //!
-//! A sync without news asks for each file of the machine once and for nothing but its
-//! stamp. So paths and names of all rows lie in two pieces of memory, a path is found by
-//! the hash of its bytes, and a whole row is made only for who asks for it.
+//! A sync without news asks once for each file of the machine, and only for its stamp.
+//! Paths and names of all rows are kept in two buffers, a path is found by the hash of its
+//! bytes, and a whole row is made only for a caller who asks for it.
 
 use hashbrown::HashTable;
+use retro_model::Stamp;
 use rusqlite::Row;
 use rusqlite::types::Type;
 use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::PlaceRow;
-use super::place::{Packed, agent_and_session};
+use super::place::{Packed, PlaceRef, agent_and_session};
 use super::rows::{path_bytes, path_from, text, unreadable};
 use crate::layout::source_key;
 
-/// What a file was like when it was last captured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp<'a> {
-    /// The session; nothing if it serves many.
-    pub session: Option<&'a str>,
-    /// The key of the part that it is, or of a file that serves many.
-    pub source: &'a str,
-    /// Its size.
-    pub size: u64,
-    /// Its last change, nanoseconds since 1970.
-    pub mtime_ns: i64,
-    /// Its device, where there is such a thing.
-    pub device: u64,
-    /// Its inode, where there is such a thing.
-    pub inode: u64,
-}
-
-/// Stamps of files, one for each path.
+/// Stamps of sources, one for each path.
 #[derive(Debug, Clone, Default)]
 pub struct Stamps {
     rows: Vec<Kept>,
     /// The number of each row, by the hash of its path.
     by_path: HashTable<u32>,
-    /// The paths of all rows, as they stand in the index.
+    /// The paths of all rows, as the index has them.
     paths: Vec<u8>,
     /// Owners and sources of all rows.
     texts: String,
@@ -51,14 +35,11 @@ struct Kept {
     owner_end: u32,
     source_end: u32,
     revision: u32,
-    size: u64,
-    mtime_ns: i64,
-    device: u64,
-    inode: u64,
+    stamp: Stamp,
 }
 
 /// Files for which there is room from the start: memory that is never touched costs
-/// less than to move what outgrew its place.
+/// less than moving what outgrew its place.
 const ROWS: usize = 4096;
 
 impl Stamps {
@@ -72,33 +53,33 @@ impl Stamps {
         }
     }
 
-    /// The stamp of a file, if it was ever captured.
-    pub fn stamp(&self, path: &Path) -> Option<Stamp<'_>> {
-        self.stamp_at(self.number(path)?)
+    /// What is known of a source, if it was ever captured.
+    pub fn place(&self, path: &Path) -> Option<PlaceRef<'_>> {
+        self.place_at(self.number(path)?)
     }
 
-    /// The number of a file's row, if it was ever captured.
+    /// The number of a source's row, if it was ever captured.
     pub fn number(&self, path: &Path) -> Option<u32> {
         let path = path_bytes(path);
         self.by_path.find(xxh3_64(&path), |number| self.path(*number) == Some(&*path)).copied()
     }
 
-    /// The stamp in the row with this number.
-    pub fn stamp_at(&self, number: u32) -> Option<Stamp<'_>> {
-        let Kept { size, mtime_ns, device, inode, .. } = *self.row(number)?;
+    /// What is known of the source in the row with this number.
+    pub fn place_at(&self, number: u32) -> Option<PlaceRef<'_>> {
+        let Kept { revision, stamp, .. } = *self.row(number)?;
         let (owner, source) = self.names(number)?;
         let (_, session) = agent_and_session(owner);
-        Some(Stamp { session, source, size, mtime_ns, device, inode })
+        Some(PlaceRef { session, source, revision, stamp })
     }
 
-    /// All that is known of a file, if it was ever captured.
+    /// A source's whole row, if it was ever captured.
     pub fn get(&self, path: &Path) -> Option<PlaceRow> {
         self.get_at(self.number(path)?)
     }
 
-    /// All that stands in the row with this number.
+    /// The whole row with this number.
     pub fn get_at(&self, number: u32) -> Option<PlaceRow> {
-        let Kept { revision, size, mtime_ns, device, inode, .. } = *self.row(number)?;
+        let Kept { revision, stamp, .. } = *self.row(number)?;
         let (owner, source) = self.names(number)?;
         let (agent, session) = agent_and_session(owner);
         Some(PlaceRow {
@@ -107,11 +88,15 @@ impl Stamps {
             session: session.map(str::to_owned),
             source: source_key(source)?,
             revision,
-            size,
-            mtime_ns,
-            device,
-            inode,
+            stamp,
         })
+    }
+
+    /// The numbers of all rows whose path begins with these bytes and is longer.
+    pub fn numbers_below(&self, path: &Path) -> impl Iterator<Item = u32> {
+        let start = path_bytes(path).into_owned();
+        let is_below = move |path: &[u8]| path.len() > start.len() && path.starts_with(&start);
+        (0..).take(self.rows.len()).filter(move |number| self.path(*number).is_some_and(&is_below))
     }
 
     /// Whether there are none.
@@ -129,21 +114,20 @@ impl Stamps {
         (0..).take(self.rows.len()).filter_map(|number| self.get_at(number))
     }
 
-    /// Takes up a row of [`super::place::PLACE`].
+    /// Adds a row of [`super::place::PLACE`].
     pub(super) fn read(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
         let path = row.get_ref(0)?.as_blob().map_err(|error| unreadable(0, error))?;
         let owner = text(row, 1)?;
         let stamp = row.get_ref(2)?.as_blob().map_err(|error| unreadable(2, error))?;
         let garbled = || rusqlite::Error::InvalidColumnType(2, "stamp".to_owned(), Type::Blob);
-        let packed = Packed::unpack(stamp).ok_or_else(garbled)?;
+        let Packed { revision, stamp, source } = Packed::unpack(stamp).ok_or_else(garbled)?;
         let end = |end: usize| u32::try_from(end).map_err(|_| garbled());
         self.paths.extend_from_slice(path);
         self.texts.push_str(owner);
         let owner_end = end(self.texts.len())?;
-        self.texts.push_str(packed.source);
-        let Packed { revision, size, mtime_ns, device, inode, .. } = packed;
+        self.texts.push_str(source);
         let (path_end, source_end) = (end(self.paths.len())?, end(self.texts.len())?);
-        self.rows.push(Kept { path_end, owner_end, source_end, revision, size, mtime_ns, device, inode });
+        self.rows.push(Kept { path_end, owner_end, source_end, revision, stamp });
         Ok(())
     }
 

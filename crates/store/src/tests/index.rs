@@ -1,7 +1,7 @@
 //! The index keeps what it is given, and is no loss.
 
 use retro_model::{
-    Address, LedgerRow, LimitReading, Link, LinkKind, Thread, Timestamp, TitleRank, Tokens, Usage,
+    Address, LedgerRow, LimitReading, Link, LinkKind, Stamp, Stat, Thread, Timestamp, TitleRank, Tokens, Usage,
 };
 use std::fs;
 use std::path::Path;
@@ -16,10 +16,7 @@ fn place(path: &str) -> PlaceRow {
         session: Some("s-1".to_owned()),
         source: SourceKey::new("a:b"),
         revision: 2,
-        size: u64::MAX,
-        mtime_ns: -5,
-        device: 7,
-        inode: u64::MAX - 1,
+        stamp: Stamp::File(Stat { size: u64::MAX, mtime_ns: -5, device: 7, inode: u64::MAX - 1 }),
     }
 }
 
@@ -358,28 +355,30 @@ fn each_path_has_its_own_stamp() {
         } else {
             SourceKey::new(&format!("part {number}"))
         },
-        size: number,
+        stamp: Stamp::File(Stat { size: number, ..Stat::default() }),
         ..place(&format!("/logs/{number}.jsonl"))
     };
     index.write(|writer| (0..100).try_for_each(|number| writer.put_place(&row(number)))).unwrap();
     let stamps = index.stamps().unwrap();
     for number in 0..100 {
         let row = row(number);
-        let stamp = stamps.stamp(&row.path).unwrap();
+        let place = stamps.place(&row.path).unwrap();
         assert_eq!(
-            (stamp.session, stamp.source, stamp.size),
+            (place.session, place.source, place.stamp.size()),
             (row.session.as_deref(), row.source.as_str(), number)
         );
         assert_eq!(stamps.get(&row.path), Some(row));
     }
-    assert_eq!((stamps.len(), stamps.stamp(Path::new("/logs/100.jsonl"))), (100, None));
+    assert_eq!((stamps.len(), stamps.place(Path::new("/logs/100.jsonl"))), (100, None));
+    let below: Vec<u32> = stamps.numbers_below(Path::new("/logs/1")).collect();
+    assert_eq!(below.len(), 11);
 }
 
 #[test]
 fn stamps_that_cannot_be_read_make_the_index_anew() {
     for garbled in [
         "UPDATE places SET stamp = x'0102'",
-        "UPDATE places SET stamp = substr(stamp, 1, 36) || x'ff'",
+        "UPDATE places SET stamp = stamp || x'ff'",
         "UPDATE places SET stamp = 'a text that is long enough for the numbers of a stamp'",
         "UPDATE places SET owner = x'ff'",
         "UPDATE places SET owner = CAST(x'636c61756465ff' AS TEXT)",

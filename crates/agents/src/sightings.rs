@@ -1,0 +1,276 @@
+//! What a walk over an agent's folders saw.
+//!
+//! A sync without news walks past some thousand files and keeps none of them. An agent
+//! therefore lends each file it sees, and a collection puts the texts of all of them into
+//! one buffer with a small row for each, until they are compared with what the store knows.
+
+use retro_model::{RowsStamp, SourceKey, SourceKind, Stat};
+use std::path::{Path, PathBuf};
+
+use crate::{Encoding, Format, Found, Held, Owner};
+
+/// Everything a walk saw, in the order in which it came.
+#[derive(Debug, Default)]
+pub struct Sightings {
+    files: Vec<Row>,
+    /// Owner, source and path of each file.
+    texts: String,
+    /// Paths that are not text, with the number of their row. Nearly always empty.
+    odd_paths: Vec<(usize, PathBuf)>,
+    rows: Vec<RowsSeen>,
+    databases: Vec<DatabaseSeen>,
+    unreadable: Vec<(PathBuf, String)>,
+}
+
+/// A file of a session, or one that serves many, as a walk sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Sight<'a> {
+    /// Whom it belongs to.
+    pub owner: Whose<'a>,
+    /// The agent's own name of the part that it is: [`SourceKey::new`] makes the key of it.
+    /// A guess if [`Whose::Inside`].
+    pub source: &'a str,
+    /// How it changes.
+    pub kind: SourceKind,
+    /// How to read it.
+    pub format: Format,
+    /// How its bytes are stored.
+    pub encoding: Encoding,
+    /// Where it is.
+    pub path: &'a Path,
+    /// What the file system says of it.
+    pub stat: Stat,
+    /// Large and seldom wanted: captured only if the user asks for extras.
+    pub extra: bool,
+}
+
+/// Whom a file belongs to, as far as its place says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose<'a> {
+    /// The session with this id.
+    Session(&'a str),
+    /// No session alone: kept once, under this name.
+    Shared(&'a str),
+    /// Its contents say; ask [`crate::Agent::identify`].
+    Inside,
+}
+
+/// The rows of one session in a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowsSeen {
+    /// The session.
+    pub session: String,
+    /// Which part of the session they are.
+    pub source: SourceKey,
+    /// How they change.
+    pub kind: SourceKind,
+    /// How to read them.
+    pub format: Format,
+    /// How they look.
+    pub stamp: RowsStamp,
+}
+
+/// A database with rows of sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatabaseSeen {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whatever else its list of sessions depends on, as a number: see [`Sightings::database`].
+    pub beside: u64,
+}
+
+/// A file. Its texts end here, and begin where those of the row before it end.
+#[derive(Debug)]
+struct Row {
+    whose: Named,
+    kind: SourceKind,
+    format: Format,
+    encoding: Encoding,
+    extra: bool,
+    owner_end: usize,
+    source_end: usize,
+    path_end: usize,
+    stat: Stat,
+}
+
+/// [`Whose`], without the name.
+#[derive(Debug, Clone, Copy)]
+enum Named {
+    Session,
+    Shared,
+    Inside,
+}
+
+/// Files for which there is room from the start: memory that is never touched costs
+/// less than moving what outgrew its place.
+const ROWS: usize = 4096;
+
+impl Sightings {
+    /// None yet, and room for the files of a machine.
+    pub fn roomy() -> Self {
+        let texts = String::with_capacity(ROWS * 192);
+        Sightings { files: Vec::with_capacity(ROWS), texts, ..Sightings::default() }
+    }
+
+    /// Keeps a file.
+    pub fn file(&mut self, sight: Sight<'_>) {
+        let Sight { kind, format, encoding, extra, stat, .. } = sight;
+        let (whose, owner) = match sight.owner {
+            Whose::Session(id) => (Named::Session, id),
+            Whose::Shared(name) => (Named::Shared, name),
+            Whose::Inside => (Named::Inside, ""),
+        };
+        let path = sight.path.to_str().unwrap_or_else(|| {
+            self.odd_paths.push((self.files.len(), sight.path.to_owned()));
+            ""
+        });
+        let [owner_end, source_end, path_end] = [owner, sight.source, path].map(|text| {
+            self.texts.push_str(text);
+            self.texts.len()
+        });
+        self.files.push(Row { whose, kind, format, encoding, extra, owner_end, source_end, path_end, stat });
+    }
+
+    /// Keeps the rows of a session. Only [`crate::Agent::list`] sees any.
+    pub fn rows(&mut self, rows: RowsSeen) {
+        self.rows.push(rows);
+    }
+
+    /// Keeps a database. Nothing is read from it until it is known to have changed.
+    /// `beside` is a number that differs whenever something else that
+    /// [`crate::Agent::list`] depends on differs, such as the logs that its rows belong to.
+    pub fn database(&mut self, path: &Path, beside: u64) {
+        self.databases.push(DatabaseSeen { path: path.to_owned(), beside });
+    }
+
+    /// Keeps a place that cannot be captured, and why.
+    pub fn unreadable(&mut self, path: &Path, reason: impl Into<String>) {
+        self.unreadable.push((path.to_owned(), reason.into()));
+    }
+
+    /// The files.
+    pub fn files(&self) -> impl Iterator<Item = Sight<'_>> {
+        let text = |start: usize, end: usize| self.texts.get(start..end).unwrap_or_default();
+        let mut start = 0;
+        let mut odd = self.odd_paths.iter().peekable();
+        self.files.iter().enumerate().map(move |(number, row)| {
+            let owner = text(start, row.owner_end);
+            start = row.path_end;
+            let Row { kind, format, encoding, extra, stat, .. } = *row;
+            Sight {
+                owner: match row.whose {
+                    Named::Session => Whose::Session(owner),
+                    Named::Shared => Whose::Shared(owner),
+                    Named::Inside => Whose::Inside,
+                },
+                source: text(row.owner_end, row.source_end),
+                kind,
+                format,
+                encoding,
+                path: match odd.next_if(|(at, _)| *at == number) {
+                    Some((_, path)) => path,
+                    None => Path::new(text(row.source_end, row.path_end)),
+                },
+                stat,
+                extra,
+            }
+        })
+    }
+
+    /// Whether no file was seen.
+    pub fn has_no_files(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// The rows of sessions.
+    pub fn all_rows(&self) -> &[RowsSeen] {
+        &self.rows
+    }
+
+    /// The databases.
+    pub fn databases(&self) -> &[DatabaseSeen] {
+        &self.databases
+    }
+
+    /// The places that cannot be captured, with the reasons.
+    pub fn all_unreadable(&self) -> &[(PathBuf, String)] {
+        &self.unreadable
+    }
+}
+
+impl Sight<'_> {
+    /// Whether it is the part with this key.
+    pub fn is_part(&self, key: &str) -> bool {
+        // Nearly every name is its own key: then nothing need be encoded.
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        if self.source.as_bytes().iter().all(plain) {
+            self.source == key
+        } else {
+            SourceKey::new(self.source).as_str() == key
+        }
+    }
+
+    /// The same as a value of its own, for this owner.
+    pub fn keep(self, owner: Owner) -> Found {
+        Found {
+            owner,
+            source: match self.source {
+                SourceKey::MAIN => SourceKey::main(),
+                name => SourceKey::new(name),
+            },
+            kind: self.kind,
+            format: self.format,
+            path: self.path.to_owned(),
+            held: Held::File { stat: self.stat, encoding: self.encoding },
+            extra: self.extra,
+        }
+    }
+}
+
+impl Whose<'_> {
+    /// The owner, unless only the contents say.
+    pub fn owner(self) -> Option<Owner> {
+        match self {
+            Whose::Session(id) => Some(Owner::Session(id.to_owned())),
+            Whose::Shared(name) => Some(Owner::Shared(name.to_owned())),
+            Whose::Inside => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_come_back_in_order_with_their_names() {
+        let sight = |owner, source, path| Sight {
+            owner,
+            source,
+            kind: SourceKind::Log,
+            format: Format::JsonLines,
+            encoding: Encoding::Plain,
+            path,
+            stat: Stat { size: 7, ..Stat::default() },
+            extra: false,
+        };
+        #[cfg(unix)]
+        let odd = Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"/h/\xff"));
+        #[cfg(not(unix))]
+        let odd = Path::new("/h/odd");
+        let mut seen = Sightings::default();
+        assert!(seen.has_no_files());
+        seen.file(sight(Whose::Session("s1"), "m", Path::new("/h/a")));
+        seen.file(sight(Whose::Inside, "agent-1", odd));
+        seen.file(sight(Whose::Shared("history"), "history", Path::new("/h/c")));
+        let files: Vec<_> = seen.files().map(|file| (file.owner, file.source, file.path)).collect();
+        assert_eq!(
+            files,
+            [
+                (Whose::Session("s1"), "m", Path::new("/h/a")),
+                (Whose::Inside, "agent-1", odd),
+                (Whose::Shared("history"), "history", Path::new("/h/c")),
+            ]
+        );
+    }
+}
