@@ -65,7 +65,7 @@ fn read(entries: &[Entry]) -> Vec<String> {
     let mut prompts = Vec::new();
     for entry in entries {
         match entry {
-            Entry::Prompt { text, turn, .. } if *turn > 0 => prompts.push(text.clone()),
+            Entry::Prompt(prompt) if prompt.turn > 0 => prompts.push(prompt.text.clone()),
             Entry::History { entries, .. } => prompts.extend(read(entries)),
             _ => {}
         }

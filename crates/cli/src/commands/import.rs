@@ -71,7 +71,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         (None, true, _) => Choice::Latest,
         (None, false, true) => Choice::All(args.limit_per_agent.or(args.limit)),
         (None, false, false) => {
-            return Err(Failure::Message("say which session: --session-id ID, --latest or --all".to_owned()));
+            return Err(Failure::hinted(
+                "it is not clear which session to import",
+                "say --session-id ID, --latest or --all",
+            ));
         }
     };
     let bar = Bar::new(context);
@@ -118,9 +121,9 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             count(read.len() as u64, "session"),
             same.len()
         )),
-        (_, [], []) => context.say("No such session; `retro list` shows what there is."),
+        (_, [], []) => context.say("No such session. `retro list` shows what there is."),
         (_, [], [same, ..]) => {
-            context.say(&format!("{same} is captured and unchanged; --force reads it again."))
+            context.say(&format!("{same} is captured and unchanged. --force reads it again."))
         }
         (_, [read, ..], _) => context.say(&format!("Imported {read}.")),
     }

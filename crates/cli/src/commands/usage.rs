@@ -1,33 +1,36 @@
+mod blocks;
 mod explain;
 mod limits;
 mod report;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-use jiff::civil::{Date, Weekday};
+use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
 use retro::engine::quick::{self, Answered, Ledgers};
 use retro::engine::{Config, prices};
-use retro::usage::{Billing, By, Mode, Order, Query, TokenLimit};
+use retro::usage::{By, Mode, Order, Query, TokenLimit};
 
 use super::{WhichSession, agent_name};
 use crate::context::{Context, Exit, Failure, Outcome};
+use crate::when::Between;
 pub use report::tell;
 
 /// Say what your agents used, and what it costs at list price
 ///
 /// Every answer of a model counts once, however many files it was copied into by
-/// resuming, forking or sub-agents. What has no price is said, never counted as
-/// zero: a figure with ≥ is a lower bound.
+/// resuming, forking or sub-agents. An amount with ≥ is a lower bound: something that
+/// belongs to it has no price, was logged before its end, or is not read yet. A model
+/// that was used in a faster or slower tier is a row of its own.
 #[derive(Debug, ClapArgs)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Examples:
   retro usage                        by day
-  retro usage model --since 2026-03-01
-  retro usage session --project shop
+  retro usage model --since 'last month'
+  retro usage session --project shop --order desc
   retro usage blocks --active        the running five-hour window
   retro usage limits                 what is used and left of subscriptions
-  retro usage explain claude 3f2a    each response: line, tokens, price row, cost"
+  retro usage explain 3f2a           each response: line, tokens, prices, cost"
 )]
 pub struct Args {
     /// What makes a row
@@ -43,7 +46,14 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Special {
-    /// Each response of a session: where it stands, tokens, price row, cost; and copies that count elsewhere
+    /// Each response of a session: file and line, tokens, prices, cost, and the sum
+    ///
+    /// Copies that resuming or forking made are named with the response that counts
+    /// in their place. `--verbose` shows the price row of each response.
+    #[command(after_help = "Examples:
+  retro usage explain latest
+  retro usage explain claude 3f2a --verbose
+  retro usage explain 3f2a --json | jq '.responses[] | [.file, .line, .cost_usd]'")]
     Explain {
         #[command(flatten)]
         session: WhichSession,
@@ -52,10 +62,10 @@ enum Special {
         #[arg(long, value_enum, env = "RETRO_COST_MODE", default_value = "auto")]
         mode: CostMode,
     },
-    /// What is used and left of subscriptions, and when it starts anew, from the newest figures in the logs
+    /// What is used and left of subscriptions, and when it resets, from the newest figures in the logs
     #[command(
-        after_help = "Codex logs carry these figures; what other agents' logs carry is said below the table.
-A reading is as old as the newest answer in the logs; a window that has ended since is shown as such.
+        after_help = "Codex logs carry these figures. What other agents' logs carry is said below the table.
+A reading is as old as the newest answer in the logs. A window that has ended since is shown as such.
 
 Examples:
   retro usage limits
@@ -98,19 +108,14 @@ enum RowOrder {
 
 #[derive(Debug, ClapArgs)]
 struct Question {
-    /// From this day on, as 2026-03-01
-    #[arg(long, value_name = "DAY")]
-    since: Option<Date>,
-
-    /// Up to and including this day
-    #[arg(long, value_name = "DAY")]
-    until: Option<Date>,
+    #[command(flatten)]
+    between: Between,
 
     /// Only this agent
     #[arg(long, alias = "host", value_name = "AGENT")]
     agent: Option<String>,
 
-    /// Only this project
+    /// Only this project: its name or a part of it
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
 
@@ -127,7 +132,7 @@ struct Question {
     mode: CostMode,
 
     /// Break each row down by model
-    #[arg(long)]
+    #[arg(long, short)]
     breakdown: bool,
 
     /// Order of the rows
@@ -161,13 +166,12 @@ struct Question {
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
-    let billing = config.billing.value;
     if context.global.no_sync {
         return from_store(args, context, &config);
     }
     let answered = quick::costs(&context.world, &config, |ledgers| {
-        let outcome = answer(args, context, billing, ledgers);
-        // What follows is our own matter: whoever reads the answer has all of it.
+        let outcome = answer(args, context, &config, ledgers);
+        // The reader of the answer has all of it. What follows is our own matter.
         context.hang_up();
         outcome
     });
@@ -194,15 +198,16 @@ fn from_store(args: &Args, context: &Context, config: &Config) -> Outcome {
         None => store.index()?,
     };
     let prices = prices::load(&context.world, config)?;
-    answer(args, context, config.billing.value, &Ledgers::of(&index, &prices))
+    answer(args, context, config, &Ledgers::of(&index, &prices))
 }
 
-fn answer(args: &Args, context: &Context, billing: Billing, ledgers: &Ledgers<'_>) -> Outcome {
+fn answer(args: &Args, context: &Context, config: &Config, ledgers: &Ledgers<'_>) -> Outcome {
     match &args.special {
         None => {}
         Some(Special::Explain { session, mode }) => {
-            let key = session.find_in(ledgers)?;
-            let view = retro::views::explain(ledgers, mode_of(*mode), &key)?;
+            let key = session.find_in(ledgers, context)?;
+            let places = retro::views::source_places(&context.world, config, &key)?;
+            let view = retro::views::explain(ledgers, mode_of(*mode), &key, &places)?;
             return explain::tell(context, &view);
         }
         Some(Special::Limits { agent }) => {
@@ -211,12 +216,17 @@ fn answer(args: &Args, context: &Context, billing: Billing, ledgers: &Ledgers<'_
             return limits::tell(context, &view);
         }
     }
-    let view = retro::views::usage(ledgers, billing, query(args, context)?)?;
+    let query = query(args, context)?;
+    let tz = query.tz.clone();
+    let view = retro::views::usage(ledgers, config.billing.value, query)?;
     let exit = if view.report.totals.responses == 0 { Exit::Findings } else { Exit::Done };
     if context.global.json {
         context.print_json(&view)?;
     } else if args.question.csv {
+        report::say_unread(context, &view);
         report::csv(context, &view.report)?;
+    } else if matches!(args.by, Rows::Blocks) {
+        blocks::tell(context, &view, &tz, args.question.active)?;
     } else {
         report::tell(context, &view, args.question.compact)?;
     }
@@ -236,7 +246,10 @@ fn query(args: &Args, context: &Context) -> Result<Query, Failure> {
     let tz = match &asked.tz {
         None => TimeZone::system(),
         Some(name) => TimeZone::get(name).map_err(|_| {
-            Failure::Message(format!("there is no time zone {name:?}; one looks like Europe/Berlin or UTC"))
+            Failure::hinted(
+                format_args!("there is no time zone {name:?}"),
+                "one looks like Europe/Berlin or UTC",
+            )
         })?,
     };
     let token_limit = match asked.token_limit.as_deref() {
@@ -246,6 +259,7 @@ fn query(args: &Args, context: &Context) -> Result<Query, Failure> {
             Failure::Message(format!("--token-limit takes a number or `max`, not {number:?}"))
         })?)),
     };
+    let (since, until) = asked.between.days(context, &tz)?;
     Ok(Query {
         by: match args.by {
             Rows::Daily => By::Daily,
@@ -257,8 +271,8 @@ fn query(args: &Args, context: &Context) -> Result<Query, Failure> {
             Rows::Agent => By::Agent,
             Rows::Blocks => By::Blocks,
         },
-        since: asked.since,
-        until: asked.until,
+        since,
+        until,
         agent: agent_name(&asked.agent)?,
         project: asked.project.clone(),
         model: asked.model.clone(),
