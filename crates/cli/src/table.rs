@@ -154,14 +154,25 @@ impl Table {
         let taken = |widths: &mut dyn Iterator<Item = usize>| {
             widths.fold(0, |sum, width| sum + width + GAP).saturating_sub(GAP)
         };
+        let mut left_out: Vec<Vec<(usize, usize)>> = Vec::new();
         while taken(&mut wanted.iter().map(least)) > room {
             let Some(gone) =
                 wanted.iter().map(|(at, _)| self.columns[*at].spare).max().filter(|spare| *spare > 0)
             else {
                 break;
             };
-            wanted.retain(|(at, _)| self.columns[*at].spare != gone);
+            let (left, out) = wanted.into_iter().partition(|(at, _)| self.columns[*at].spare != gone);
+            wanted = left;
+            left_out.push(out);
         }
+        // A narrow column may fit where wide ones went: the most important first.
+        for group in left_out.into_iter().rev() {
+            let more: Vec<(usize, usize)> = wanted.iter().chain(&group).copied().collect();
+            if taken(&mut more.iter().map(least)) <= room {
+                wanted = more;
+            }
+        }
+        wanted.sort_by_key(|(at, _)| *at);
         let mut widths: Vec<usize> = wanted.iter().map(least).collect();
         // Nothing more can go: the widest columns are cut, whatever they are.
         while taken(&mut widths.iter().copied()) > room {

@@ -68,7 +68,7 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
 
     match &config.file {
         Some(path) => say("configuration", Health::Good, path.display().to_string(), None),
-        None => say("configuration", Health::Good, "defaults; no file".into(), None),
+        None => say("configuration", Health::Good, "defaults, no file".into(), None),
     }
     for note in &config.notes {
         say("configuration", Health::Notice, note.clone(), Some("remove the key"));

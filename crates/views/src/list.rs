@@ -68,8 +68,8 @@ pub struct ListView {
     pub total: usize,
     /// How many of these are in the store.
     pub captured: usize,
-    /// Characters of an id that tell all of them apart, at least 8. Most are told apart
-    /// by fewer: see `short_id`.
+    /// Characters of an id that make all of them differ, at least 8. Most need fewer: see
+    /// `short_id`.
     pub id_length: usize,
     /// The project most like one that no session has.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -273,7 +273,7 @@ fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>, stam
         cost_complete: false,
         agent: row.agent.clone(),
         session_id: row.id.clone(),
-        title: row.title.clone(),
+        title: row.title.as_deref().map(on_one_line),
         domain: row.project.as_deref().and_then(|project| config.domain(project)).map(str::to_owned),
         project: row.project.clone(),
         cwd: row.cwd.clone(),
@@ -292,6 +292,11 @@ fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>, stam
 /// Whether the agent itself still has the session: its main log is where it wrote it.
 fn can_resume(session: &SessionFiles) -> bool {
     session.files.iter().any(|file| file.source.is_main())
+}
+
+/// A title without line ends.
+pub(crate) fn on_one_line(title: &str) -> String {
+    title.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 pub(crate) fn duration_ms(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<u64> {
@@ -316,7 +321,7 @@ fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
         duration_ms: duration_ms(facts.started_at, facts.ended_at),
         cost_usd: None,
         cost_complete: false,
-        title: facts.own_title().map(|title| title.text.to_string()),
+        title: facts.own_title().map(|title| on_one_line(&title.text)),
         domain: project.as_deref().and_then(|project| config.domain(project)).map(str::to_owned),
         project,
         branch: facts.branch.as_ref().map(|(_, branch)| branch.to_string()),

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::family::children;
 use crate::history::{History, history};
 use crate::ids::short_ids;
-use crate::list::duration_ms;
+use crate::list::{duration_ms, on_one_line};
 use crate::transcript::{Entry, Turns, transcript, turn_figures};
 use crate::{Error, SessionView};
 
@@ -59,7 +59,7 @@ pub struct Shown {
     pub settled: Settled,
     /// How many lie between those.
     pub left_out: u64,
-    /// What came before, where that lies in another session.
+    /// What came before, where that is in another session.
     pub history: Option<History>,
     /// Events of sub-agents that are sessions of their own, on threads of their own.
     pub children: Vec<Event>,
@@ -145,7 +145,7 @@ pub fn show_priced(
             duration_ms: duration_ms(facts.started_at, facts.ended_at),
             cost_usd: None,
             cost_complete: false,
-            title: facts.own_title().map(|title| title.text.to_string()),
+            title: facts.own_title().map(|title| on_one_line(&title.text)),
             domain: project.as_deref().and_then(|name| config.domain(name)).map(str::to_owned),
             project,
             branch: facts.branch.as_ref().map(|(_, branch)| branch.to_string()),

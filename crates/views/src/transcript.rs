@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
             Kind::Interruption | Kind::Rewind => {
                 entries.push(Entry::Mark { kind: event.kind, text: String::new() });
             }
-            // A refusal is told on the line of its call.
+            // A refusal is on the line of its call.
             Kind::Denial if self.is_of_call(event) => {}
             Kind::Compaction | Kind::Denial | Kind::Error => {
                 entries.push(Entry::Mark { kind: event.kind, text: text.unwrap_or_default() });

@@ -1,6 +1,7 @@
 mod stories;
 
-use retro::agents::{by_name, script::Script};
+use retro::agents::by_name;
+use retro::agents::script::{Script, Step};
 use retro::engine::quick::Ledgers;
 use retro::engine::{Config, SyncOptions, sync};
 use retro::model::Timestamp;
@@ -122,7 +123,11 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 fn write_sessions(home: &Path, stories: &[Story]) -> Result<usize, Failure> {
     let mut files = 0;
     for story in stories {
-        let script = Script::parse(&story.script).map_err(|error| Failure::Message(error.to_string()))?;
+        let mut script = Script::parse(&story.script).map_err(|error| Failure::Message(error.to_string()))?;
+        // What an agent writes down of a session as a whole carries the time it began.
+        if let Some(Step::Time(start_ms)) = script.steps.first() {
+            script.start_ms = *start_ms;
+        }
         let Some(agent) = by_name(story.agent) else { continue };
         for (path, bytes) in agent.write(&script) {
             let path = home.join(path);

@@ -154,7 +154,7 @@ fn table(view: &ListView) -> Table {
         Column::right("lasted").spare(6).style(dim),
         Column::right("cost").spare(3),
         Column::right("size").spare(4).style(dim),
-        Column::left("title").shrinks(24),
+        Column::left("title").shrinks(20),
     ];
     // Where nothing is in the store, columns of what only the store knows would be empty.
     let is_known = view.sessions.iter().any(|session| session.captured);

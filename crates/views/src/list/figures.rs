@@ -2,8 +2,8 @@
 
 use retro_engine::quick::Ledgers;
 use retro_engine::{Config, World, prices};
-use retro_model::SessionKey;
-use retro_store::{Index, RealDisk, Store};
+use retro_model::{SessionKey, SourceKey};
+use retro_store::{Index, RealDisk, Store, TurnRow};
 use retro_usage::{By, Figures, Query, report_cells};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use super::SessionView;
 use crate::Error;
 use crate::usage::session_facts;
 
-/// Adds turns and costs to the sessions that are in the store. Prices that cannot be
-/// read are the matter of whoever asks for costs: the list is shown without.
+/// Adds turns and costs to the sessions that are in the store. Where
+/// prices cannot be read, the list is shown without costs: `usage` says why.
 pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView]) -> Result<(), Error> {
     let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
     let Some(index) = store.index_if_there()? else { return Ok(()) };
@@ -42,7 +42,12 @@ fn costs(index: &Index, prices: &retro_usage::Prices) -> Result<HashMap<SessionK
     Ok(rows.collect())
 }
 
-/// Messages that open a turn of the session itself, not of a sub-agent inside it.
+/// Messages that open a turn of the session itself, not of a sub-agent inside it. Some
+/// agents write a message into several files: those of the main one count.
 fn turns(index: &Index, key: &SessionKey) -> Result<u64, Error> {
-    Ok(index.turns_of(key)?.iter().filter(|turn| turn.thread == "main").count() as u64)
+    let is_own = |turn: &&TurnRow| {
+        let source = turn.event.split([':', '~']).next();
+        turn.thread == "main" && source == Some(SourceKey::MAIN)
+    };
+    Ok(index.turns_of(key)?.iter().filter(is_own).count() as u64)
 }

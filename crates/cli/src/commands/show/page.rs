@@ -148,8 +148,8 @@ impl Page {
         }
     }
 
-    /// Whether an entry is one of those that were asked for. Whoever asks for prompts or
-    /// calls is shown those inside a history or a sub-agent too.
+    /// Whether an entry is one of those that were asked for. Prompts and calls
+    /// inside a history are among them.
     fn is_wanted(&self, entry: &Entry) -> bool {
         let is_wrapper = matches!(entry, Entry::History { .. });
         match entry {
