@@ -103,7 +103,7 @@ fn dated(text: &str) -> Option<Days> {
     if !is_plain {
         return None;
     }
-    let part = |at: usize| Some(i8::try_from(number(at..at + 2)?).ok()?);
+    let part = |at: usize| i8::try_from(number(at..at + 2)?).ok();
     match digits.len() {
         8 => Date::new(number(0..4)?, part(4)?, part(6)?).ok().map(|day| Days { first: day, last: day }),
         6 => Date::new(number(0..4)?, part(4)?, 1).ok().map(month),

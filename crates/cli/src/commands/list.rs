@@ -204,9 +204,10 @@ fn summary(view: &ListView) -> String {
         parts.push(format!("{grown} {has} grown since"));
     }
     let help = if parts.is_empty() { "" } else { ": `retro sync` captures what is new" };
-    if parts.is_empty() {
+    if only > 0 {
+        parts.insert(0, format!("{only} only in the store (■)"));
+    } else if parts.is_empty() {
         parts.push("all in the store".to_owned());
     }
-    let only = if only > 0 { format!(", {only} only in the store (■)") } else { String::new() };
-    format!("{shown}{only}, {}{help}.", parts.join(", "))
+    format!("{shown}, {}{help}.", parts.join(", "))
 }

@@ -102,7 +102,7 @@ impl Machine {
     }
 
     pub fn answer(&self, output: Output) -> Answer {
-        let clean = |bytes: &[u8]| self.clean(&String::from_utf8(bytes.to_vec()).unwrap());
+        let clean = |bytes: &[u8]| self.clean(std::str::from_utf8(bytes).unwrap());
         Answer {
             code: output.status.code().unwrap(),
             stdout: clean(&output.stdout),

@@ -10,7 +10,7 @@ pub(super) fn what(tool: &ToolCall, cwd: Option<&str>) -> String {
     if let Some(command) = &tool.command {
         return command.to_string();
     }
-    let args = tool.args.as_ref().map(|args| &**args);
+    let args = tool.args.as_deref();
     let text = |name: &str| args.and_then(|args| args.get(name)?.as_str()).filter(|text| !text.is_empty());
     if tool.class == ToolClass::Search
         && let Some(pattern) = text("pattern").or_else(|| text("query"))

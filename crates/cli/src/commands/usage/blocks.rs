@@ -59,12 +59,12 @@ fn table(view: &UsageView, tz: &TimeZone) -> Table {
     for row in &view.report.rows {
         let start = row.block.as_ref().map(|block| block.start);
         if let (Some(before), Some(start)) = (before, start)
-            && start > before
+            && start.as_millis() - before.as_millis() >= IDLE_MS_MIN
         {
             let idle = format!("· {} without use", span(before, start));
             table.styled(vec![idle], dim);
         }
-        before = row.block.as_ref().and_then(|_| row.last_at);
+        before = row.last_at.filter(|_| row.block.is_some());
         table.row(cells(row, tz));
     }
     let totals = &view.report.totals;
@@ -83,6 +83,9 @@ fn table(view: &UsageView, tz: &TimeZone) -> Table {
     table.styled(total, Style::new().bold());
     table
 }
+
+/// A pause that is worth a line.
+const IDLE_MS_MIN: i64 = 60 * 60_000;
 
 fn cells(row: &ReportRow, tz: &TimeZone) -> Vec<String> {
     let figures = &row.figures;

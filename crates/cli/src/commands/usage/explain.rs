@@ -111,7 +111,7 @@ fn files(context: &Context, view: &ExplainView) -> Result<(), Failure> {
         files.insert(one.event.address().source.to_string(), one.file.as_deref());
     }
     for (source, file) in files {
-        let file = file.map_or_else(|| "not known".to_owned(), |file| one_path(file));
+        let file = file.map_or_else(|| "not known".to_owned(), one_path);
         context.print(&format!("{source} is {file}"))?;
     }
     let id = view.session.split_once('/').map_or(view.session.as_str(), |(_, id)| id);
