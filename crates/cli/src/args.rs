@@ -9,19 +9,19 @@ use crate::commands::Command;
 ///
 /// retro captures the logs of coding agents byte for byte into one local store,
 /// turns them into one event stream and answers questions about them. Nothing
-/// leaves this machine. Without a command it says where things stand.
+/// leaves this machine. Without a command it says what is here and what to do next.
 #[derive(Debug, Parser)]
 #[command(
     name = "retro",
     version,
     propagate_version = false,
-    disable_help_subcommand = true,
     after_help = "Examples:
-  retro                    where things stand and what to do next
-  retro demo               everything, on sessions of our own making
+  retro                    what is here and what to do next
+  retro demo               everything, on bundled sample sessions
   retro sync               capture what is new on this machine
   retro list               what is here and what is in the store
-  retro show '*' latest    read the last session"
+  retro show latest        read the last session
+  retro help usage         what a command does and takes"
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -31,7 +31,7 @@ pub struct Cli {
     pub command: Option<Command>,
 }
 
-/// Arguments that may stand before or after the command.
+/// Arguments that may be given before or after the command.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
@@ -62,6 +62,10 @@ pub struct Global {
     /// Answer from the store as it is, without reading what is new
     #[arg(long, global = true)]
     pub no_sync: bool,
+
+    /// Do not send long answers through a pager (PAGER, or less)
+    #[arg(long, global = true)]
+    pub no_pager: bool,
 
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]

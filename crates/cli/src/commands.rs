@@ -86,20 +86,23 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
 /// Which session a command is about.
 #[derive(Debug, Clone, clap::Args)]
 pub struct WhichSession {
-    /// The agent: a name or alias (`retro agents` lists them), `*` or `all` for any
-    agent: String,
-
-    /// The session: any unique beginning of its id, or `latest`
-    id: String,
+    /// The session: any unique beginning of its id, or `latest`. An agent's name may come
+    /// before it, or alone for the agent's newest session
+    #[arg(value_name = "SESSION", required = true, num_args = 1..=2)]
+    session: Vec<String>,
 }
 
 impl WhichSession {
-    fn find(&self, store: &Store) -> Result<SessionKey, Failure> {
-        Ok(retro::views::session(store, &self.agent, &self.id)?)
+    fn find(&self, store: &Store, context: &Context) -> Result<SessionKey, Failure> {
+        Ok(retro::views::session(store, &self.words(), context.world.now())?)
     }
 
-    fn find_in(&self, ledgers: &Ledgers<'_>) -> Result<SessionKey, Failure> {
-        Ok(retro::views::session_in(ledgers, &self.agent, &self.id)?)
+    fn find_in(&self, ledgers: &Ledgers<'_>, context: &Context) -> Result<SessionKey, Failure> {
+        Ok(retro::views::session_in(ledgers, &self.words(), context.world.now())?)
+    }
+
+    fn words(&self) -> Vec<&str> {
+        self.session.iter().map(String::as_str).collect()
     }
 }
 

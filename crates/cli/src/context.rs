@@ -1,4 +1,4 @@
-//! What every command gets: the world, the configuration, and two mouths.
+//! What every command gets: the world, the configuration, stdout and stderr.
 
 use anstream::{AutoStream, ColorChoice};
 use retro::engine::config::Overrides;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::args::Global;
+use crate::prose::wrap;
+use crate::table::Table;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,12 +40,27 @@ impl Exit {
 /// Why a command could not go on.
 #[derive(Debug)]
 pub enum Failure {
-    /// Whoever read our output went away: not our trouble.
+    /// The reader of our output closed it: no trouble of ours.
     Pipe,
-    /// Something to tell.
+    /// What failed and where. A second line that begins with `hint: ` says what helps.
     Message(String),
-    /// What was asked for is not there.
+    /// What was asked for does not exist. Otherwise as `Message`.
     NotFound(String),
+}
+
+/// Separates what failed from what helps.
+const HINT: &str = "\nhint: ";
+
+impl Failure {
+    /// A failure with the command or the step that helps.
+    pub fn hinted(what: impl std::fmt::Display, hint: impl std::fmt::Display) -> Failure {
+        Failure::Message(format!("{what}{HINT}{hint}"))
+    }
+
+    /// Something that does not exist, with what helps.
+    pub fn missing(what: impl std::fmt::Display, hint: impl std::fmt::Display) -> Failure {
+        Failure::NotFound(format!("{what}{HINT}{hint}"))
+    }
 }
 
 impl From<io::Error> for Failure {
@@ -84,6 +101,9 @@ impl From<retro::engine::config::ConfigError> for Failure {
     }
 }
 
+/// A terminal that says it is narrower is not asked again.
+const COLUMNS_MIN: usize = 20;
+
 /// What a command returns.
 pub type Outcome = Result<Exit, Failure>;
 
@@ -120,6 +140,12 @@ impl Context {
 
     /// The configuration in force; its notes are said.
     pub fn config(&self) -> Result<Config, Failure> {
+        if let Some(home) = self.global.home.as_ref().filter(|home| !home.is_dir()) {
+            return Err(Failure::hinted(
+                format_args!("there is no folder {}", home.display()),
+                "--home takes a home directory in which agents left their logs",
+            ));
+        }
         let overrides = Overrides { root: self.global.root.clone(), config: self.global.config.clone() };
         let config = Config::load(&self.world, &overrides)?;
         for note in &config.notes {
@@ -132,10 +158,10 @@ impl Context {
     pub fn store(&self, config: &Config) -> Result<Store, Failure> {
         match Store::open(&config.root.value, Arc::new(RealDisk)) {
             Ok(store) => Ok(store),
-            Err(error) if error.is_absent() => Err(Failure::Message(format!(
-                "there is no store at {} yet; `retro sync` makes one, `retro demo` shows what it is good for",
-                config.root.value.display()
-            ))),
+            Err(error) if error.is_absent() => Err(Failure::hinted(
+                format_args!("there is no store at {} yet", config.root.value.display()),
+                "`retro sync` makes one, `retro demo` shows what it is good for",
+            )),
             Err(error) => Err(error.into()),
         }
     }
@@ -143,24 +169,41 @@ impl Context {
     /// Talk, for people, on stderr.
     pub fn say(&self, text: &str) {
         if !self.global.quiet {
-            let mut stderr = AutoStream::new(io::stderr(), self.choice(io::stderr()));
-            let _ = writeln!(stderr, "{}", shown(text));
+            self.talk(text);
         }
+    }
+
+    /// A text on stderr, wrapped at words if a person reads it there.
+    fn talk(&self, text: &str) {
+        let mut stderr = AutoStream::new(io::stderr(), self.choice(io::stderr()));
+        let columns = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+        let _ = match columns {
+            Some(columns) => {
+                wrap(&shown(text), columns).iter().try_for_each(|line| writeln!(stderr, "{line}"))
+            }
+            None => writeln!(stderr, "{}", shown(text)),
+        };
     }
 
     /// An error, on stderr, even when quiet.
     pub fn complain(&self, failure: &Failure) {
         if let Failure::Message(text) | Failure::NotFound(text) = failure {
-            let mut stderr = AutoStream::new(io::stderr(), self.choice(io::stderr()));
-            let red = anstyle::AnsiColor::Red.on_default().bold();
             let text = safe(text);
-            let _ = match self.global.json {
-                true => {
-                    let error = serde_json::json!({"schema": "retro.error/1", "message": text});
-                    writeln!(stderr, "{error}")
-                }
-                false => writeln!(stderr, "{red}error:{red:#} {text}"),
+            let (what, hint) = match text.split_once(HINT) {
+                Some((what, hint)) => (what, Some(hint)),
+                None => (&*text, None),
             };
+            if self.global.json {
+                let error = serde_json::json!({"schema": "retro.error/1", "message": what, "hint": hint});
+                let _ = writeln!(io::stderr(), "{error}");
+                return;
+            }
+            let red = anstyle::AnsiColor::Red.on_default().bold();
+            self.talk(&format!("{red}error:{red:#} {what}"));
+            if let Some(hint) = hint {
+                let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
+                self.talk(&format!("{cyan}hint:{cyan:#} {hint}"));
+            }
         }
     }
 
@@ -178,8 +221,28 @@ impl Context {
     /// An answer as one JSON object.
     pub fn print_json(&self, answer: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(answer).map_err(|e| Failure::Message(e.to_string()))?;
-        self.print_bytes(text.as_bytes())?;
+        self.print_bytes(self.json_shown(&text).as_bytes())?;
         self.print_bytes(b"\n")
+    }
+
+    /// JSON as a terminal may have it: characters that it would obey or hide are written as
+    /// escapes, which changes no value. Programs get the text as it is.
+    pub fn json_shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if !self.is_read_by_a_person() || text.is_ascii() {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::with_capacity(text.len());
+        for character in text.chars() {
+            match character {
+                '\u{80}'..='\u{9f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}' => out.push_str(&format!("\\u{:04x}", u32::from(character))),
+                other => out.push(other),
+            }
+        }
+        Cow::Owned(out)
     }
 
     /// Ends what goes to stdout: a program that reads it need not wait until this one
@@ -197,12 +260,47 @@ impl Context {
         !self.global.quiet && !self.global.json && io::stderr().is_terminal()
     }
 
-    /// Columns of the terminal, or a fair guess when there is none.
-    pub fn columns(&self) -> usize {
-        match terminal_size::terminal_size() {
-            Some((terminal_size::Width(columns), _)) => usize::from(columns),
-            None => 120,
+    /// A table, on stdout, as wide as there is room.
+    pub fn table(&self, table: &Table) -> Result<(), Failure> {
+        table.lines(self.room()).iter().try_for_each(|line| self.print(line))
+    }
+
+    /// Prose of ours, on stdout, wrapped at words where there is a width.
+    pub fn print_prose(&self, text: &str) -> Result<(), Failure> {
+        match self.room() {
+            Some(columns) => wrap(text, columns).iter().try_for_each(|line| self.print(line)),
+            None => self.print(text),
         }
+    }
+
+    /// Columns that an answer on stdout may take: those of the terminal, else those that
+    /// `COLUMNS` asks for (as `watch` sets it). None for a file or a pipe: nothing is cut.
+    pub fn room(&self) -> Option<usize> {
+        if let Some((width, _)) = terminal_size::terminal_size_of(io::stdout()) {
+            return Some(usize::from(width.0).max(COLUMNS_MIN));
+        }
+        let asked = (self.world.own_env)("COLUMNS")?.parse::<usize>().ok()?;
+        Some(asked.max(COLUMNS_MIN))
+    }
+
+    /// The user's own home, wherever logs are looked for.
+    pub fn own_home(&self) -> PathBuf {
+        self.world.own_home.clone()
+    }
+
+    /// Whether a person reads stdout.
+    pub fn is_read_by_a_person(&self) -> bool {
+        io::stdout().is_terminal()
+    }
+
+    /// How stdout may be coloured.
+    pub fn color(&self) -> ColorChoice {
+        self.choice(io::stdout())
+    }
+
+    /// A line as a terminal may have it.
+    pub fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        shown(text)
     }
 
     fn choice(&self, stream: impl anstream::stream::RawStream) -> ColorChoice {

@@ -27,6 +27,11 @@ pub fn time(ts: Option<Timestamp>) -> String {
     }
 }
 
+/// The time of day in the user's zone: `10:00`.
+pub fn clock(ts: Timestamp) -> String {
+    ts.to_jiff().to_zoned(TimeZone::system()).strftime("%H:%M").to_string()
+}
+
 /// How long it is from one instant to another, in two units at most: `2h 14m`.
 /// Nothing is negative: what is not later is now.
 pub fn span(from: Timestamp, to: Timestamp) -> String {
@@ -38,12 +43,58 @@ pub fn span(from: Timestamp, to: Timestamp) -> String {
     }
 }
 
+/// How long something took: `320 ms`, `2.4 s`, `64 s`, `5m 20s`, then as [`span`].
+pub fn took(ms: u64) -> String {
+    let seconds = (ms + 500) / 1000;
+    match ms {
+        0..1000 => format!("{ms} ms"),
+        1000..9_950 => format!("{:.1} s", ms as f64 / 1000.0),
+        _ if seconds < 120 => format!("{seconds} s"),
+        _ if seconds < 3600 => format!("{}m {}s", seconds / 60, seconds % 60),
+        _ => match (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60) {
+            (0, hours, minutes) => format!("{hours}h {minutes}m"),
+            (days, hours, _) => format!("{days}d {hours}h"),
+        },
+    }
+}
+
+/// Dollars: `$0.07`, `$1,204.55`; with `≥` where it is a lower bound, `unknown` where
+/// nothing of it is known.
+pub fn money(usd: Option<f64>, is_complete: bool) -> String {
+    let Some(usd) = usd else { return "unknown".to_owned() };
+    let cents = (usd * 100.0).round().max(0.0) as u64;
+    let amount = format!("${}.{:02}", thousands(cents / 100), cents % 100);
+    if is_complete { amount } else { format!("≥ {amount}") }
+}
+
+/// Tokens in three digits and a unit, for prose: `950`, `12.3k`, `4.1M`.
+pub fn tokens(count: u64) -> String {
+    let mut value = count as f64;
+    let mut unit = 0;
+    const UNITS: [&str; 4] = ["", "k", "M", "G"];
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    match unit {
+        0 => count.to_string(),
+        _ if value < 99.95 => format!("{value:.1}{}", UNITS[unit]),
+        _ => format!("{value:.0}{}", UNITS[unit]),
+    }
+}
+
 /// A count with its noun: `1 session`, `2 sessions`.
 pub fn count(number: u64, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) if !noun.ends_with("ay") => format!("{} {stem}ies", thousands(number)),
         _ => format!("{} {noun}s", thousands(number)),
     }
+}
+
+/// The verb that fits a count: `1 session is`, `2 sessions are`.
+pub fn are(number: u64) -> &'static str {
+    if number == 1 { "is" } else { "are" }
 }
 
 /// A number with separators: `12,345`.
@@ -82,5 +133,20 @@ mod tests {
     fn counts_agree_with_their_noun() {
         assert_eq!(count(1, "session"), "1 session");
         assert_eq!(count(12_345, "session"), "12,345 sessions");
+        assert_eq!([count(2, "copy"), count(2, "day")], ["2 copies", "2 days"]);
+    }
+
+    #[test]
+    fn money_and_tokens_read_the_same_everywhere() {
+        let read =
+            [(Some(0.066), true), (Some(1204.5), false), (None, false)].map(|(usd, all)| money(usd, all));
+        assert_eq!(read, ["$0.07", "≥ $1,204.50", "unknown"]);
+        assert_eq!([999, 12_345, 4_100_000, 553_761_458].map(tokens), ["999", "12.3k", "4.1M", "554M"]);
+    }
+
+    #[test]
+    fn durations_have_one_style() {
+        let read = [320, 2_400, 63_938, 320_000, 8_040_000, 90_000_000].map(took);
+        assert_eq!(read, ["320 ms", "2.4 s", "64 s", "5m 20s", "2h 14m", "1d 1h"]);
     }
 }

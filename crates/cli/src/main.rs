@@ -9,8 +9,11 @@ mod args;
 mod commands;
 mod context;
 mod format;
+mod pager;
 mod progress;
+mod prose;
 mod table;
+mod when;
 
 use clap::{CommandFactory, FromArgMatches};
 use retro::text::terminal::{safe, safe_line};
@@ -42,6 +45,14 @@ fn main() -> ExitCode {
         Ok(matches) => matches,
         Err(error) => {
             // clap knows its own exit codes: 0 for help and version, 2 for wrong usage.
+            if error.exit_code() != 0 && std::env::args_os().any(|word| word == "--json") {
+                let text = error.to_string();
+                let what = text.trim().trim_start_matches("error: ");
+                let error =
+                    serde_json::json!({"schema": "retro.error/1", "message": safe(what), "hint": null});
+                let _ = writeln!(std::io::stderr(), "{error}");
+                return ExitCode::from(2);
+            }
             say(&error);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }

@@ -23,16 +23,19 @@ impl Bar {
     }
 
     pub fn step(&self, progress: Progress) {
-        if !self.wanted || self.started.elapsed() < PATIENCE {
+        if !self.wanted || progress.total == 0 || self.started.elapsed() < PATIENCE {
             return;
         }
         let Ok(mut slot) = self.bar.lock() else { return };
         let bar = slot.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len} sessions");
+            let style = ProgressStyle::with_template(
+                "{msg:12} {wide_bar} {pos}/{len} sessions, {prefix}, {eta} left",
+            );
             bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
         bar.set_message(progress.stage);
+        bar.set_prefix(crate::format::bytes(progress.bytes));
         bar.set_length(progress.total);
         bar.set_position(progress.done);
     }

@@ -1,95 +1,349 @@
-//! Tables for people: aligned columns, one flexible, every cell made safe.
+//! Tables for people: every table of the program is laid out here.
 //!
-//! Written here and not taken from a library because a cell must first pass our
-//! own escaping of control and hidden characters, and its width is only known then.
+//! A table that fits is printed as it is. One that does not gives way by the rules of
+//! its columns: those marked [`Column::shrinks`] or [`Column::wraps`] become narrower,
+//! down to their least width; then columns marked [`Column::spare`] are left out, the
+//! largest number first. Without a width (output into a file or a pipe) nothing is cut.
+//!
+//! Written here and not taken from a library, because a cell must first pass our own
+//! escaping of control and hidden characters, and its width is known only then.
 
+use anstyle::Style;
 use retro::text::terminal::{one_line, width};
 
-/// A column.
+use crate::prose::{cut_middle, wrap_cell};
+
+/// How a cell that is too wide is made to fit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    /// It stays as wide as it is.
+    Whole,
+    /// Its end is cut.
+    End,
+    /// Its middle is cut: both ends tell it from others.
+    Middle,
+    /// Its words go on on the next line.
+    Wrap,
+}
+
+/// A column: its title, its side, and how it gives way.
 pub struct Column {
     title: &'static str,
     right: bool,
-    flexible: bool,
+    fit: Fit,
+    least: usize,
+    spare: u8,
+    style: Style,
 }
 
 impl Column {
     pub fn left(title: &'static str) -> Column {
-        Column { title, right: false, flexible: false }
+        Column { title, right: false, fit: Fit::Whole, least: 0, spare: 0, style: Style::new() }
     }
 
     pub fn right(title: &'static str) -> Column {
-        Column { title, right: true, flexible: false }
+        Column { right: true, ..Column::left(title) }
     }
 
-    /// Takes what the others leave.
-    pub fn flexible(title: &'static str) -> Column {
-        Column { title, right: false, flexible: true }
+    /// May be cut at its end, down to `least` columns.
+    pub fn shrinks(self, least: usize) -> Column {
+        Column { fit: Fit::End, least, ..self }
+    }
+
+    /// May be cut in its middle, down to `least` columns.
+    pub fn shrinks_inside(self, least: usize) -> Column {
+        Column { fit: Fit::Middle, least, ..self }
+    }
+
+    /// May go on over several lines of at least `least` columns.
+    pub fn wraps(self, least: usize) -> Column {
+        Column { fit: Fit::Wrap, least, ..self }
+    }
+
+    /// May be left out: the largest number first, columns of one number together.
+    pub fn spare(self, order: u8) -> Column {
+        Column { spare: order, ..self }
+    }
+
+    /// How its cells look.
+    pub fn style(self, style: Style) -> Column {
+        Column { style, ..self }
     }
 }
 
-/// Widest a column that is not flexible gets.
-const FIXED_COLUMNS_MAX: usize = 40;
-
-/// Narrowest the flexible column gets.
-const FLEXIBLE_COLUMNS_MIN: usize = 16;
-
-/// The lines of a table that fits into `columns`.
-pub fn table(header: &[Column], rows: &[Vec<String>], columns: usize) -> Vec<String> {
-    let cell = |row: &Vec<String>, at: usize| row.get(at).map(String::as_str).unwrap_or_default().to_owned();
-    let mut widths: Vec<usize> = Vec::new();
-    for (at, column) in header.iter().enumerate() {
-        let widest = rows.iter().map(|row| width(&one_line(&cell(row, at), usize::MAX))).max().unwrap_or(0);
-        let limit = if column.flexible { usize::MAX } else { FIXED_COLUMNS_MAX };
-        widths.push(widest.min(limit).max(width(column.title)));
-    }
-    if let Some(at) = header.iter().position(|column| column.flexible) {
-        let others: usize = widths.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, w)| w + 2).sum();
-        widths[at] = widths[at].min(columns.saturating_sub(others).max(FLEXIBLE_COLUMNS_MIN));
-    }
-    let bold = anstyle::Style::new().bold();
-    let titles: Vec<String> = header.iter().map(|column| column.title.to_owned()).collect();
-    let mut lines = vec![format!("{bold}{}{bold:#}", line(header, &titles, &widths))];
-    lines.extend(rows.iter().map(|row| line(header, row, &widths)));
-    lines
+/// A row: its cells in the order of the columns, and its look.
+struct Row {
+    cells: Vec<String>,
+    style: Style,
 }
 
-fn line(header: &[Column], row: &[String], widths: &[usize]) -> String {
-    let mut out = String::new();
-    for (at, (column, columns)) in header.iter().zip(widths).enumerate() {
-        let text = one_line(row.get(at).map(String::as_str).unwrap_or_default(), *columns);
-        let blank = " ".repeat(columns.saturating_sub(width(&text)));
-        if at > 0 {
-            out.push_str("  ");
+/// A table on its way to the terminal.
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+}
+
+impl Table {
+    pub fn new(columns: impl IntoIterator<Item = Column>) -> Table {
+        Table { columns: columns.into_iter().collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row. A cell is made safe and drawn together to one line; blanks at its
+    /// beginning stay, as an indent.
+    pub fn row(&mut self, cells: Vec<String>) {
+        self.styled(cells, Style::new());
+    }
+
+    /// Adds a row with a look of its own, such as a total.
+    pub fn styled(&mut self, cells: Vec<String>, style: Style) {
+        let clean = |cell: String| {
+            let indent = cell.len() - cell.trim_start_matches(' ').len();
+            format!("{}{}", " ".repeat(indent), one_line(&cell, usize::MAX))
+        };
+        self.rows.push(Row { cells: cells.into_iter().map(clean).collect(), style });
+    }
+
+    /// Adds a row for each of these.
+    pub fn rows(mut self, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+        rows.into_iter().for_each(|cells| self.row(cells));
+        self
+    }
+
+    /// The lines of the table within `room` columns, or as wide as it is without one.
+    pub fn lines(&self, room: Option<usize>) -> Vec<String> {
+        let layout = self.layout(room);
+        let bold = Style::new().bold();
+        let mut titles: Vec<String> = Vec::new();
+        for (at, width) in &layout {
+            titles.push(one_line(self.columns[*at].title, *width));
         }
-        match column.right {
-            true => out.push_str(&format!("{blank}{text}")),
-            false => out.push_str(&format!("{text}{blank}")),
+        let mut lines = Vec::new();
+        if titles.iter().any(|title| !title.is_empty()) {
+            lines.push(self.line(&layout, &titles, |_| bold));
+        }
+        for row in &self.rows {
+            let style =
+                |at: usize| if row.style == Style::new() { self.columns[at].style } else { row.style };
+            let parts: Vec<Vec<String>> =
+                layout.iter().map(|(at, width)| self.fitted(row.cell(*at), *at, *width)).collect();
+            let height = parts.iter().map(Vec::len).max().unwrap_or(1).max(1);
+            for line in 0..height {
+                let cells: Vec<String> =
+                    parts.iter().map(|part| part.get(line).cloned().unwrap_or_default()).collect();
+                lines.push(self.line(&layout, &cells, style));
+            }
+        }
+        lines
+    }
+
+    /// Which columns are shown, and how wide.
+    fn layout(&self, room: Option<usize>) -> Vec<(usize, usize)> {
+        let natural = |at: usize| {
+            let cells = self.rows.iter().map(|row| width(row.cell(at))).max().unwrap_or(0);
+            cells.max(width(self.columns[at].title))
+        };
+        // A column in which nothing is written tells nothing.
+        let is_used = |at: &usize| self.rows.iter().any(|row| !row.cell(*at).is_empty());
+        let mut wanted: Vec<(usize, usize)> =
+            (0..self.columns.len()).filter(is_used).map(|at| (at, natural(at))).collect();
+        let Some(room) = room else { return wanted };
+        let least = |(at, natural): &(usize, usize)| match self.columns[*at].fit {
+            Fit::Whole => *natural,
+            _ => self.columns[*at].least.max(width(self.columns[*at].title)).min(*natural),
+        };
+        let taken = |widths: &mut dyn Iterator<Item = usize>| {
+            widths.fold(0, |sum, width| sum + width + GAP).saturating_sub(GAP)
+        };
+        let mut left_out: Vec<Vec<(usize, usize)>> = Vec::new();
+        while taken(&mut wanted.iter().map(least)) > room {
+            let Some(gone) =
+                wanted.iter().map(|(at, _)| self.columns[*at].spare).max().filter(|spare| *spare > 0)
+            else {
+                break;
+            };
+            let (left, out) = wanted.into_iter().partition(|(at, _)| self.columns[*at].spare != gone);
+            wanted = left;
+            left_out.push(out);
+        }
+        // A narrow column may fit where wide ones went: the most important first.
+        for group in left_out.into_iter().rev() {
+            let more: Vec<(usize, usize)> = wanted.iter().chain(&group).copied().collect();
+            if taken(&mut more.iter().map(least)) <= room {
+                wanted = more;
+            }
+        }
+        wanted.sort_by_key(|(at, _)| *at);
+        let mut widths: Vec<usize> = wanted.iter().map(least).collect();
+        // Nothing more can go: the widest columns are cut, whatever they are.
+        while taken(&mut widths.iter().copied()) > room {
+            let Some(widest) = widths.iter_mut().max().filter(|width| **width > 1) else { break };
+            *widest -= 1;
+        }
+        // What is left goes to all that are narrower than they want to be, in turn.
+        let mut left = room.saturating_sub(taken(&mut widths.iter().copied()));
+        while left > 0 {
+            let before = left;
+            for ((_, natural), width) in wanted.iter().zip(&mut widths) {
+                if *width < *natural && left > 0 {
+                    *width += 1;
+                    left -= 1;
+                }
+            }
+            if left == before {
+                break;
+            }
+        }
+        wanted.into_iter().zip(widths).map(|((at, _), width)| (at, width)).collect()
+    }
+
+    fn fitted(&self, cell: &str, at: usize, columns: usize) -> Vec<String> {
+        if width(cell) <= columns {
+            return vec![cell.to_owned()];
+        }
+        match self.columns[at].fit {
+            Fit::Wrap => wrap_cell(cell, columns),
+            Fit::Middle => vec![cut_middle(cell, columns)],
+            Fit::Whole | Fit::End => {
+                let indent = cell.len() - cell.trim_start_matches(' ').len();
+                let indent = indent.min(columns.saturating_sub(1));
+                vec![format!("{}{}", " ".repeat(indent), one_line(cell, columns - indent))]
+            }
         }
     }
-    out.trim_end().to_owned()
+
+    fn line(&self, layout: &[(usize, usize)], cells: &[String], style: impl Fn(usize) -> Style) -> String {
+        let mut out = String::new();
+        let mut blanks = 0;
+        for ((at, columns), text) in layout.iter().zip(cells) {
+            let free = columns.saturating_sub(width(text));
+            let (before, after) = if self.columns[*at].right { (free, 0) } else { (0, free) };
+            if !text.is_empty() {
+                let style = style(*at);
+                out.push_str(&" ".repeat(blanks + before));
+                out.push_str(&format!("{style}{text}{style:#}"));
+                blanks = after + GAP;
+            } else {
+                blanks += columns + GAP;
+            }
+        }
+        out
+    }
 }
+
+impl Row {
+    fn cell(&self, at: usize) -> &str {
+        self.cells.get(at).map_or("", String::as_str)
+    }
+}
+
+/// Blanks between columns.
+const GAP: usize = 2;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn columns_stay_aligned_whatever_stands_in_them() {
-        let header = [Column::left("a"), Column::flexible("title"), Column::right("size")];
-        let rows = [
-            vec!["x".into(), "plain".into(), "1 B".into()],
-            vec!["y".into(), "two\nlines \u{1b}[31mred \u{202e}rtl 漢字".into(), "10 B".into()],
+    /// Long names, wide characters, right-to-left, escapes, and nothing at all.
+    fn hard() -> Table {
+        let columns = [
+            Column::left(" "),
+            Column::left("agent"),
+            Column::left("session").shrinks_inside(8),
+            Column::left("project").shrinks(10).spare(1),
+            Column::right("size").spare(3),
+            Column::right("cost").spare(2),
+            Column::left("title").shrinks(20),
         ];
-        let lines = table(&header, &rows, 60);
-        let ends: Vec<usize> = lines[1..].iter().map(|line| width(line)).collect();
-        assert_eq!(ends[0], ends[1], "{lines:?}");
-        assert!(lines.iter().skip(1).all(|line| !line.contains('\u{1b}') && !line.contains('\n')));
+        let row = |cells: [&str; 7]| cells.map(str::to_owned).to_vec();
+        let mut table = Table::new(columns).rows([
+            row(["●", "claude", "6a1f0c52", "shop", "1.2 kB", "$0.10", "Round VAT half up"]),
+            row([
+                "◐",
+                "codex",
+                "6a1f0c52-3b7d-4c1e-9a55-0d2b8e7f1a01-backup2",
+                "a-project-with-a-very-long-name",
+                "10 MB",
+                "≥ $1,204.55",
+                "漢字の見出しはとても長いので切られます、漢字の見出しはとても長いので切られます",
+            ]),
+            row([
+                "○",
+                "grok",
+                "01a1dd1c0f",
+                "",
+                "",
+                "",
+                "\u{1b}[31mred\u{1b}[0m \u{202e}rtl שלום עולם two\nlines",
+            ]),
+        ]);
+        table.styled(row(["", "total", "", "", "11 MB", "≥ $1,204.65", ""]), Style::new().bold());
+        table
+    }
+
+    fn plain(lines: &[String]) -> String {
+        let text: String = lines.iter().map(|line| format!("{line}|\n")).collect();
+        anstream::adapter::strip_str(&text).to_string()
     }
 
     #[test]
-    fn the_flexible_column_gives_way() {
-        let header = [Column::flexible("title"), Column::right("size")];
-        let rows = [vec!["long ".repeat(50), "1 B".into()]];
-        assert!(table(&header, &rows, 40).iter().skip(1).all(|line| width(line) <= 40));
+    fn a_table_of_hard_cases_fits_every_terminal() {
+        let table = hard();
+        let mut seen = String::new();
+        for columns in [40, 60, 80, 100, 120, 160] {
+            let lines = table.lines(Some(columns));
+            for line in &lines {
+                let shown = anstream::adapter::strip_str(line).to_string();
+                assert!(width(&shown) <= columns, "{columns}: {shown}");
+                assert!(!shown.contains(['\u{1b}', '\n', '\u{202e}']), "{shown:?}");
+            }
+            seen.push_str(&format!("--- {columns}\n{}", plain(&lines)));
+        }
+        seen.push_str(&format!("--- piped\n{}", plain(&table.lines(None))));
+        insta::assert_snapshot!("hard_cases", seen);
+        insta::assert_snapshot!(
+            "hard_cases_in_colour",
+            table.lines(Some(80)).join("\n").replace('\u{1b}', "␛")
+        );
+    }
+
+    #[test]
+    fn nothing_is_cut_without_a_terminal() {
+        let lines = plain(&hard().lines(None));
+        assert!(!lines.contains('…'), "{lines}");
+        for text in ["a-project-with-a-very-long-name", "-backup2", "切られます", "lines"] {
+            assert!(lines.contains(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn columns_stay_aligned_whatever_is_written_in_them() {
+        let lines = hard().lines(Some(160));
+        let starts: Vec<usize> = ["Round VAT", "漢字", "\\u{1b}"]
+            .iter()
+            .map(|text| {
+                let line = lines.iter().find(|line| line.contains(text)).unwrap();
+                width(&line[..line.find(text).unwrap()])
+            })
+            .collect();
+        assert!(starts.iter().all(|start| *start == starts[0]), "{starts:?}");
+    }
+
+    #[test]
+    fn no_rows_and_one_row() {
+        let columns = || [Column::left("a"), Column::right("b")];
+        assert!(Table::new(columns()).lines(Some(80)).is_empty());
+        let one = Table::new(columns()).rows([vec!["x".to_owned(), "1".to_owned()]]);
+        assert_eq!(plain(&one.lines(Some(80))), "a  b|\nx  1|\n");
+    }
+
+    #[test]
+    fn words_go_on_on_the_next_line_of_their_column() {
+        let columns = [Column::left("key"), Column::left("what it does").wraps(10)];
+        let table = Table::new(columns)
+            .rows([vec!["sync".to_owned(), "captures what is new on this machine".to_owned()]]);
+        assert_eq!(
+            plain(&table.lines(Some(24))),
+            "key   what it does|\nsync  captures what is|\n      new on this|\n      machine|\n"
+        );
     }
 }

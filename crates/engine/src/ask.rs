@@ -251,6 +251,11 @@ impl<'a> Ledgers<'a> {
         Ledgers { index: Some(index), prices, read: &NOTHING, unread: &NONE }
     }
 
+    /// The same, while these sessions have something new that is not in the figures.
+    pub fn lacking(self, unread: &'a HashSet<SessionKey>) -> Self {
+        Ledgers { unread, ..self }
+    }
+
     /// How many sessions have something new that is not in these figures.
     pub fn unread(&self) -> u64 {
         self.unread.len() as u64

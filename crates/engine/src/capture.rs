@@ -397,7 +397,8 @@ pub(crate) fn read_back(
 /// Captures a file that serves many sessions.
 pub fn shared(store: &Store, file: &SharedFile) -> Result<(PlaceRow, u64), Error> {
     let (revision, new_bytes) = shared::take(store, file)?;
-    let taken = source::Taken { revision, new_bytes, stamp: file.file.stamp(), read: None, is_cut_short: false };
+    let taken =
+        source::Taken { revision, new_bytes, stamp: file.file.stamp(), read: None, is_cut_short: false };
     let source = SourceKey::new(&file.name);
     Ok((place_row(file.agent.name(), None, &file.file, &source, &taken), new_bytes))
 }

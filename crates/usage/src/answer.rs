@@ -43,6 +43,8 @@ pub struct SessionPart {
     pub agent: String,
     /// Its id: the one at the top of the tree.
     pub session_id: String,
+    /// Its title.
+    pub title: Option<String>,
     /// Its project.
     pub project: Option<String>,
     /// Sub-agents with responses of their own, counted in.
@@ -121,6 +123,17 @@ pub struct Undated {
     pub at_session_start: u64,
     /// Under `unknown`; between two days they are left out.
     pub unknown: u64,
+}
+
+impl Report {
+    /// Marks every cost as a lower bound: something was left out that may belong to any row.
+    pub fn mark_incomplete(&mut self) {
+        self.totals.cost_complete = false;
+        for row in &mut self.rows {
+            row.figures.cost_complete = false;
+            row.breakdown.iter_mut().for_each(|part| part.figures.cost_complete = false);
+        }
+    }
 }
 
 /// An answer.

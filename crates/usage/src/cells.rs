@@ -12,7 +12,7 @@ use retro_model::{RowKind, SessionKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::NanoUsd;
-use crate::cost::{Mode, Pricer};
+use crate::cost::{Mode, Pricer, tier_of};
 use crate::count::{Counted, CountedRow, Incomplete};
 use crate::estimate;
 use crate::figures::Sum;
@@ -47,7 +47,7 @@ impl Grain {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cell {
     pub(crate) session: u32,
-    /// The model as logged.
+    /// The model as logged; with its service tier behind it, where that is not the standard.
     pub(crate) model: Option<u32>,
     /// The model as the price table names it.
     pub(crate) priced_as: Option<u32>,
@@ -185,7 +185,10 @@ impl<'c> Making<'c> {
         for counted in rows {
             let row = counted.own_row();
             let session = self.session(&counted.session);
-            let model = row.model.as_deref().map(|model| self.name(model));
+            let model = row.model.as_deref().map(|model| match tier_of(row) {
+                Some(tier) => self.name(&format!("{model}-{tier}")),
+                None => self.name(model),
+            });
             let found = pricer.resolve(row);
             let priced_as = found.map(|found| self.name(&found.row.model));
             let cost = pricer.cost_at(row, row.tokens.output, found);

@@ -78,6 +78,10 @@ pub struct Cost<'p> {
     pub why_bound: Option<&'static str>,
     /// Part by part, where it was calculated.
     pub parts: Parts,
+    /// The prices of its tier and prompt length that it was calculated with.
+    pub rates: Option<&'p Rates>,
+    /// What those were multiplied with, in thousandths: tier, place and hour together.
+    pub factor: u32,
 }
 
 /// Lines that Claude Code writes in the model's place: not an answer, never priced.
@@ -161,6 +165,8 @@ impl Cost<'_> {
             bound: false,
             why_bound: None,
             parts: Parts::default(),
+            rates: None,
+            factor: 1000,
         }
     }
 }
@@ -242,11 +248,14 @@ fn calculate<'p>(row: &LedgerRow, output: u64, resolved: Resolved<'p>) -> Cost<'
     let Some((parts, nano)) = parts().and_then(|parts| Some((parts, parts.sum()?))) else {
         return Cost { beyond: true, ..unknown };
     };
-    Cost { nano: Some(nano), bound: why.is_some(), why_bound: why, parts, ..unknown }
+    let factor = factors.iter().fold(1000, |product: u64, factor| product * u64::from(*factor) / 1000);
+    let factor = u32::try_from(factor).unwrap_or(u32::MAX);
+    let bound = why.is_some();
+    Cost { nano: Some(nano), bound, why_bound: why, parts, rates: Some(rates), factor, ..unknown }
 }
 
 /// The service tier, as the table names it.
-fn tier_of(row: &LedgerRow) -> Option<&str> {
+pub(crate) fn tier_of(row: &LedgerRow) -> Option<&str> {
     match row.tier.as_deref() {
         None | Some("" | "standard" | "default" | "auto") => None,
         Some("batches") => Some("batch"),

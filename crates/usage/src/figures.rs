@@ -45,7 +45,8 @@ pub struct Figures {
     pub cost_usd: Option<f64>,
     /// Whose figures the cost is made of.
     pub cost_source: Option<SumSource>,
-    /// Whether the cost is all of it; if not, it is at least `cost_usd`.
+    /// Whether the cost is all of it. If not, it is at least `cost_usd`: something has no
+    /// price, was logged before its end, left no figures in the log, or is not read yet.
     pub cost_complete: bool,
     /// What the cost would be with the output of `lower_bound_responses` estimated.
     pub estimated_cost_usd: Option<f64>,
@@ -66,6 +67,9 @@ pub(crate) struct Sum {
     embedded: bool,
     calculated: bool,
     unknown: bool,
+    /// Whether answers belong to it of which no figures are known.
+    #[serde(skip)]
+    pub(crate) is_open: bool,
     pub(crate) unpriced_responses: u64,
     pub(crate) unpriced_tokens: u64,
     /// Those of `unpriced_responses` that have a price, and more tokens than money can be
@@ -124,6 +128,7 @@ impl Sum {
         self.embedded |= other.embedded;
         self.calculated |= other.calculated;
         self.unknown |= other.unknown;
+        self.is_open |= other.is_open;
         self.unpriced_responses = self.unpriced_responses.saturating_add(other.unpriced_responses);
         self.unpriced_tokens = self.unpriced_tokens.saturating_add(other.unpriced_tokens);
         self.beyond_responses = self.beyond_responses.saturating_add(other.beyond_responses);
@@ -165,7 +170,7 @@ impl Sum {
                 (false, true) => Some(SumSource::Calculated),
                 (false, false) => None,
             },
-            cost_complete: !self.unknown,
+            cost_complete: !self.unknown && !self.is_open && self.lower_bound == 0,
             estimated_cost_usd: self.estimated_cost().map(NanoUsd::to_usd),
             lower_bound_responses: self.lower_bound,
         }

@@ -56,6 +56,8 @@ pub enum TokenLimit {
 pub struct SessionFacts {
     /// Id of the session it is a sub-agent of.
     pub parent: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
     /// Name of its project.
     pub project: Option<String>,
     /// When it began; rows without a time are put there.
@@ -77,6 +79,8 @@ pub struct Query {
     pub agent: Option<String>,
     /// Only this project.
     pub project: Option<String>,
+    /// Whether `project` may be only a part of a project's name.
+    pub project_part: bool,
     /// Only this model, as logged or as the price table names it.
     pub model: Option<String>,
     /// Zone in which days are cut.
@@ -109,6 +113,7 @@ impl Default for Query {
             until: None,
             agent: None,
             project: None,
+            project_part: false,
             model: None,
             tz: TimeZone::UTC,
             mode: Mode::default(),
@@ -164,7 +169,12 @@ impl Query {
     /// Whether a session is asked for.
     pub(crate) fn admits_session(&self, session: &SessionKey) -> bool {
         self.agent.as_ref().is_none_or(|agent| *agent == session.agent)
-            && self.project.as_ref().is_none_or(|project| Some(project.as_str()) == self.project_of(session))
+            && self.project.as_ref().is_none_or(|wanted| {
+                self.project_of(session).is_some_and(|project| {
+                    project.eq_ignore_ascii_case(wanted)
+                        || (self.project_part && project.to_lowercase().contains(&wanted.to_lowercase()))
+                })
+            })
     }
 
     /// Whether a model as logged is asked for, where no row is at hand.

@@ -56,6 +56,7 @@ pub fn report_cells(cells: &Cells, query: &Query) -> Report {
         _ => into_groups(chosen, query),
     };
     groups.iter_mut().for_each(add_up);
+    mark_open(cells, &mut groups, query);
     let limit = token_limit(&groups, query);
     keep_asked_blocks(&mut groups, query);
     sort(&mut groups, query);
@@ -208,6 +209,37 @@ fn add_up(group: &mut Group<'_>) {
     }
 }
 
+/// Marks rows to which answers belong that left no figures in the log. A log that stops in
+/// the middle of a turn proves no further answer, so it marks nothing.
+fn mark_open(cells: &Cells, groups: &mut [Group<'_>], query: &Query) {
+    let is_growing = |session| query.sessions.get(session).is_some_and(|facts| facts.growing);
+    let open: Vec<(&SessionKey, Option<Timestamp>)> = cells
+        .open
+        .iter()
+        .filter(|end| !end.cut_off)
+        .map(|end| (cells.session(end.session), end.ts))
+        .filter(|(session, _)| !is_growing(session))
+        .collect();
+    let mut days = Days::new(&query.tz);
+    for group in groups {
+        // The row of a time is touched by what happened in it, any other by its sessions.
+        let (first, last) = (group.chosen.iter().filter_map(|chosen| chosen.when).min(), group.last_at());
+        let touches = |session: &SessionKey, ts: Option<Timestamp>, days: &mut Days| match query.by {
+            By::Daily | By::Weekly | By::Monthly | By::Blocks => match (ts, first, last) {
+                (Some(ts), Some(first), Some(last)) => {
+                    let day = days.day(ts);
+                    (days.day(first)..=days.day(last)).contains(&day)
+                }
+                _ => group.chosen.iter().any(|chosen| chosen.session == session),
+            },
+            _ => group.chosen.iter().any(|chosen| chosen.session == session),
+        };
+        group.sum.is_open = open
+            .iter()
+            .any(|(session, ts)| query.admits_session(session) && touches(session, *ts, &mut days));
+    }
+}
+
 fn unpriced(groups: &[Group<'_>]) -> Vec<UnpricedModel> {
     let mut models: BTreeMap<&str, Sum> = BTreeMap::new();
     for (model, sum) in groups.iter().flat_map(|group| &group.models) {
@@ -269,6 +301,7 @@ fn finish(group: Group<'_>, query: &Query, limit: Option<u64>) -> ReportRow {
         SessionPart {
             agent: root.agent.clone(),
             session_id: root.id.clone(),
+            title: query.sessions.get(root).and_then(|facts| facts.title.clone()),
             project: query.project_of(root).map(str::to_owned),
             children: sessions.iter().filter(|session| **session != root).count() as u64,
         }

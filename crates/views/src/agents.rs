@@ -1,6 +1,6 @@
 //! The agents retro reads, where it looks for them, and what their records become.
 
-use retro_agents::{AGENTS, UNSUPPORTED};
+use retro_agents::{AGENTS, Agent, Places, UNSUPPORTED};
 use retro_engine::discover::roots;
 use retro_engine::{Config, World};
 use retro_model::Kind;
@@ -30,7 +30,9 @@ pub struct AgentView {
     pub parser_version: u32,
     /// Its folders on this machine.
     pub roots: Vec<String>,
-    /// What its records become.
+    /// Every folder where its logs are looked for.
+    pub looked_in: Vec<String>,
+    /// What each kind of its records becomes.
     pub mapping: Vec<MappingRow>,
 }
 
@@ -54,6 +56,13 @@ pub struct UnsupportedView {
     pub found: bool,
 }
 
+/// Every folder where logs of an agent are looked for, whether it exists or not.
+pub(crate) fn looked_in(world: &World, config: &Config, agent: &dyn Agent) -> Vec<String> {
+    let extra_roots = config.sources.value.get(agent.name()).cloned().unwrap_or_default();
+    let places = Places { home: world.home.clone(), env: &*world.env, extra_roots };
+    agent.roots(&places).iter().map(|root| root.display().to_string()).collect()
+}
+
 /// Describes every agent.
 pub fn agents(world: &World, config: &Config) -> AgentsView {
     let agents = AGENTS.iter().map(|agent| AgentView {
@@ -62,6 +71,7 @@ pub fn agents(world: &World, config: &Config) -> AgentsView {
         aliases: agent.aliases(),
         parser_version: agent.parser_version(),
         roots: roots(world, config, *agent).iter().map(|root| root.display().to_string()).collect(),
+        looked_in: looked_in(world, config, *agent),
         mapping: agent
             .mapping()
             .iter()

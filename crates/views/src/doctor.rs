@@ -1,5 +1,6 @@
 //! Is everything in order, and what helps where it is not.
 
+use retro_agents::AGENTS;
 use retro_engine::discover::discover;
 use retro_engine::{Config, World};
 use retro_store::{RealDisk, Store};
@@ -7,6 +8,7 @@ use serde::Serialize;
 use std::sync::Arc;
 
 use crate::Error;
+use crate::agents::looked_in;
 use crate::list::stored;
 
 /// How a check came out.
@@ -48,6 +50,15 @@ pub struct DoctorView {
 /// Free bytes below which a user should think of the disk.
 const FREE_BYTES_LOW: u64 = 2 * 1024 * 1024 * 1024;
 
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+fn gigabytes(bytes: u64) -> String {
+    let value = bytes as f64 / 1e9;
+    if value < 10.0 { format!("{value:.1} GB") } else { format!("{value:.0} GB") }
+}
+
 /// Looks at everything. Writes nothing.
 pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
     let mut checks = Vec::new();
@@ -57,7 +68,7 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
 
     match &config.file {
         Some(path) => say("configuration", Health::Good, path.display().to_string(), None),
-        None => say("configuration", Health::Good, "defaults; no file".into(), None),
+        None => say("configuration", Health::Good, "defaults, no file".into(), None),
     }
     for note in &config.notes {
         say("configuration", Health::Notice, note.clone(), Some("remove the key"));
@@ -80,16 +91,16 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
         let report = store.verify(false, &mut |_| {})?;
         match report.problems.len() {
             0 => say("files", Health::Good, format!("{} checked", report.checked), None),
-            count => say(
+            problems => say(
                 "files",
                 Health::Bad,
-                format!("{count} problems, first: {}", report.problems[0]),
+                format!("{}, first: {}", count(problems, "problem"), report.problems[0]),
                 Some("retro doctor --fix, or retro verify for the list"),
             ),
         }
         let jobs = store.jobs()?.len();
         if jobs > 0 {
-            say("queue", Health::Notice, format!("{jobs} jobs left by hooks"), Some("retro sync"));
+            say("queue", Health::Notice, format!("{} left by hooks", count(jobs, "job")), Some("retro sync"));
         }
         match store.index_if_there() {
             Ok(Some(index)) => {
@@ -99,28 +110,30 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
                     say("sources", Health::Bad, what, Some("make it readable, then retro sync"));
                 }
             }
-            Ok(None) => say("index", Health::Notice, "missing".into(), Some("retro sync makes it anew")),
+            Ok(None) => say("index", Health::Notice, "missing".into(), Some("retro sync makes it again")),
             Err(error) => say("index", Health::Bad, error.to_string(), Some("retro rebuild all")),
         }
     }
 
     match retro_engine::platform::free_bytes(root) {
         Some(free) if free < FREE_BYTES_LOW => {
-            say("disk", Health::Bad, format!("{} MB free", free / 1_000_000), Some("make room"))
+            say("disk", Health::Bad, format!("{} free", gigabytes(free)), Some("make room"))
         }
-        Some(free) => say("disk", Health::Good, format!("{} MB free", free / 1_000_000), None),
+        Some(free) => say("disk", Health::Good, format!("{} free", gigabytes(free)), None),
         None => {}
     }
 
     let (rows, stamps) = stored(config).unwrap_or_default();
     let found = discover(world, config, None, &stamps);
     for (agent, root) in &found.roots {
-        let count = found.sessions.iter().filter(|session| session.key.agent == *agent).count();
-        say("agents", Health::Good, format!("{agent}: {} ({count} sessions)", root.display()), None);
+        let sessions = found.sessions.iter().filter(|session| session.key.agent == *agent).count();
+        let what = format!("{agent}: {} ({})", root.display(), count(sessions, "session"));
+        say("agents", Health::Good, what, None);
     }
     if found.roots.is_empty() {
-        let help = "retro demo shows what retro does; [sources] in the configuration names other folders";
-        say("agents", Health::Notice, "no agent's folder was found".into(), Some(help));
+        let places: Vec<String> = AGENTS.iter().flat_map(|agent| looked_in(world, config, *agent)).collect();
+        let help = "[sources] in the configuration names other folders, and retro demo shows what retro does";
+        say("agents", Health::Notice, format!("no logs found in {}", places.join(", ")), Some(help));
     }
     for skipped in found.skipped.iter().take(5) {
         say("agents", Health::Notice, format!("{}: {}", skipped.path.display(), skipped.reason), None);
@@ -129,9 +142,9 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
         say("agents", Health::Notice, format!("{title} is used here and not supported yet"), None);
     }
     for warning in crate::list::deletion_warnings(world, &found) {
-        say("agents", Health::Notice, warning, Some("retro schedule print"));
+        say("agents", Health::Notice, warning, Some("retro schedule install"));
     }
-    say("sessions", Health::Good, format!("{} in the store", rows.len()), None);
+    say("sessions", Health::Good, format!("{} in the store", count(rows.len(), "session")), None);
 
     let ok = checks.iter().all(|check| check.health != Health::Bad);
     Ok(DoctorView { schema: "retro.doctor/1", ok, checks })

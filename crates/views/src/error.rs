@@ -7,17 +7,18 @@ pub enum Error {
     #[error(transparent)]
     Engine(#[from] retro_engine::Error),
     /// No such agent.
-    #[error("there is no agent {name:?}{hint}; `retro agents` lists them")]
+    #[error("there is no agent {name:?}{hint}\nhint: `retro agents` lists them")]
     NoAgent {
         /// What was asked for.
         name: String,
         /// The nearest right one, as a sentence part.
         hint: String,
     },
+    /// The store has no session at all, or none of the agent that was asked for.
+    #[error("the store has no such session yet\nhint: `retro sync` captures what is on this machine")]
+    NoneYet,
     /// No such session.
-    #[error(
-        "no {agent} session in the store begins with {id:?}; `retro list --agent {agent}` shows what there is"
-    )]
+    #[error("no session{} in the store begins with {id:?}\nhint: {}", of_agent(agent), list_command(agent))]
     NoSession {
         /// The agent.
         agent: String,
@@ -25,10 +26,8 @@ pub enum Error {
         id: String,
     },
     /// Several sessions.
-    #[error("{id:?} could be {count} {agent} sessions, such as {examples}; type more of it")]
+    #[error("{id:?} could be {count} sessions, such as {examples}\nhint: type more of the id")]
     Ambiguous {
-        /// The agent.
-        agent: String,
         /// What was asked for.
         id: String,
         /// How many fit.
@@ -37,7 +36,7 @@ pub enum Error {
         examples: String,
     },
     /// No such source of a session.
-    #[error("session {session} has no source {name:?}; it has {there}")]
+    #[error("session {session} has no source {name:?}\nhint: it has {there}, and --file chooses one")]
     NoSource {
         /// The session.
         session: String,
@@ -46,6 +45,17 @@ pub enum Error {
         /// What there is.
         there: String,
     },
+}
+
+fn of_agent(agent: &str) -> String {
+    if matches!(agent, "*" | "all") { String::new() } else { format!(" of {agent}") }
+}
+
+fn list_command(agent: &str) -> String {
+    match agent {
+        "*" | "all" => "`retro list` shows what there is".to_owned(),
+        _ => format!("`retro list --agent {agent}` shows what there is"),
+    }
 }
 
 impl From<retro_store::Error> for Error {

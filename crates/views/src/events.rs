@@ -51,7 +51,11 @@ pub fn source_slots(
         if let Some(revision) = revision {
             name.push_str(&format!("~{revision}"));
         }
-        let there = all.iter().map(Slot::to_string).collect::<Vec<_>>().join(", ");
+        let named = |slot: &Slot| match slot {
+            Slot::Session { source, .. } => source.to_string(),
+            other => other.to_string(),
+        };
+        let there = all.iter().map(named).collect::<Vec<_>>().join(", ");
         return Err(Error::NoSource { session: key.to_string(), name, there });
     }
     Ok(chosen)

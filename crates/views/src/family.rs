@@ -1,7 +1,7 @@
 //! The sub-agents of a session that are sessions of their own.
 //!
 //! Some agents keep a sub-agent's work inside the session, others as a session
-//! beside it. Whoever reads the parent is shown both the same way: the child's
+//! beside it. A reader of the parent is shown both the same way: the child's
 //! events stand on a thread named by its id.
 
 use retro_agents::by_name;

@@ -1,8 +1,8 @@
-//! The history of a fork that lies in another session.
+//! The history of a fork that is in another session.
 //!
 //! Some agents do not copy what came before a fork: the fork's first event names
 //! the session that holds it and where it ends. Events stay where they were
-//! logged; only whoever reads the fork is shown both.
+//! logged; only a reader of the fork is shown both.
 
 use retro_agents::{Settled, by_name};
 use retro_engine::read;
@@ -46,7 +46,7 @@ fn follow(
     };
     let agent = by_name(&parent.agent).filter(|_| depth > 0 && parent != *key);
     let (Some(agent), Some(_)) = (agent, store.session(&parent)?) else {
-        let detail = format!("its history lies in {parent}, which was never captured");
+        let detail = format!("its history is in {parent}, which was never captured");
         let gap = Gap {
             source: SourceKey::main(),
             revision: 1,

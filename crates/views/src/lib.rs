@@ -1,15 +1,18 @@
 //! Questions about a store and this machine, and their answers.
 //!
-//! Every answer is a plain struct: the very one that `--json` prints and that a
-//! table is made of. **Invariant:** views only read. They capture nothing and
+//! Every answer is a plain struct that can be serialized: `--json` prints it, and
+//! tables and pages are made of it. **Invariant:** views only read. They capture nothing and
 //! create nothing.
 
 mod agents;
+mod clock;
 mod doctor;
 mod error;
 mod events;
+mod explain;
 mod family;
 mod history;
+mod ids;
 mod limits;
 mod list;
 mod resolve;
@@ -25,16 +28,22 @@ pub use agents::{AgentView, AgentsView, agents};
 pub use doctor::{Check, DoctorView, Health, doctor};
 pub use error::Error;
 pub use events::{each_event, events, source_slots};
+pub use explain::{
+    Dropped, ExplainTotals, ExplainView, Explained, PartsUsd, RatesUsd, explain, source_places,
+};
 pub use history::History;
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
-pub use list::{ListOptions, ListView, SessionView, list};
-pub use resolve::{agent, session, session_in};
+pub use list::{ListOptions, ListView, SessionView, Sort, list};
+pub use resolve::{agent, nearest, session, session_in};
 pub use secrets::{SecretView, SecretsView, secrets};
-pub use show::{Artifacts, ShowView, Shown, show};
+pub use show::{Artifacts, ReadView, ShowView, Shown, show, show_priced};
 pub use stages::{StageView, StagesView, stages};
 pub use status::{StatusView, status};
 pub use statusline::{
     Amount, Asked, RunningBlock, StatusInput, StatusLimit, StatuslineView, statusline, statusline_alone,
 };
-pub use transcript::{Entry, gap_line, markdown, transcript};
-pub use usage::{Dropped, ExplainView, Explained, UsageView, explain, usage};
+pub use transcript::{
+    Attached, Call, Entry, Prompt, Question, Said, Step, TurnFigures, Turns, gap_line, markdown, transcript,
+    turn_figures,
+};
+pub use usage::{UsageView, usage};

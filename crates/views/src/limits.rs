@@ -84,7 +84,7 @@ pub fn limits(ledgers: &Ledgers<'_>, agent: Option<&str>, now: Timestamp) -> Res
     let without = AGENTS.iter().map(|agent| agent.name()).filter(|name| agents.contains(*name));
     let without = without.filter(|name| !windows.iter().any(|window| window.agent == *name)).map(|name| {
         let why = by_name(name).and_then(|agent| agent.tells_no_limits());
-        let why = why.unwrap_or("no session here tells of any; a key that is billed by use has none");
+        let why = why.unwrap_or("no session here names a limit, and a key that is billed by use has none");
         NoLimits { agent: name.to_owned(), reason: why.to_owned() }
     });
     let without = without.collect();
@@ -121,7 +121,7 @@ fn window(
     }
 }
 
-/// When the window that was read ends: as told, at the latest a whole window later.
+/// When the window that was read ends: as the log says, at the latest a whole window later.
 fn end_of(reading: &LimitReading) -> Option<Timestamp> {
     let length_ms = || i64::try_from(reading.window_minutes?).ok()?.checked_mul(60_000);
     reading.resets_at.or_else(|| Timestamp::from_millis(reading.ts.as_millis().checked_add(length_ms()?)?))

@@ -1,5 +1,7 @@
 //! What is on this machine and what is in the store, together.
 
+mod figures;
+
 use retro_agents::{AGENTS, Agent, by_name};
 use retro_engine::discover::{Discovery, Keep, Scope, SessionFiles, look};
 use retro_engine::platform::{is_below, project_name};
@@ -10,19 +12,49 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::Error;
+use crate::clock::plausible;
+use crate::ids::short_ids;
+use crate::{Error, nearest};
 
-/// Which sessions to list.
+/// Which sessions to list, and in which order.
 #[derive(Debug, Clone, Default)]
 pub struct ListOptions {
     /// Only this agent.
     pub agent: Option<String>,
-    /// Only sessions of this project: its name, or a folder.
+    /// Only sessions of this project: its name, a part of it, or a folder.
     pub project: Option<String>,
-    /// At most so many, newest first.
+    /// Only sessions whose title, project, folder, branch or id has all of these words.
+    pub words: Vec<String>,
+    /// Only sessions that were active at this time or later.
+    pub since: Option<Timestamp>,
+    /// Only sessions that began before this time.
+    pub before: Option<Timestamp>,
+    /// What comes first.
+    pub sort: Sort,
+    /// At most so many.
     pub limit: Option<usize>,
     /// Also sessions that are sub-agents of others.
     pub children: bool,
+}
+
+/// What comes first in a list. Sessions of which it is not known come last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// The session that was active last.
+    #[default]
+    Last,
+    /// The session that began last.
+    Started,
+    /// The dearest.
+    Cost,
+    /// The one with most turns.
+    Turns,
+    /// The one that lasted longest.
+    Duration,
+    /// The largest.
+    Size,
+    /// By project, then by time.
+    Project,
 }
 
 /// The answer.
@@ -36,8 +68,12 @@ pub struct ListView {
     pub total: usize,
     /// How many of these are in the store.
     pub captured: usize,
-    /// Characters of an id that tell all of them apart, at least 8.
+    /// Characters of an id that make all of them differ, at least 8. Most need fewer: see
+    /// `short_id`.
     pub id_length: usize,
+    /// The project most like one that no session has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest_project: Option<String>,
     /// What the user should hear.
     pub warnings: Vec<String>,
     /// Agents that are used here and not supported yet.
@@ -51,6 +87,8 @@ pub struct SessionView {
     pub agent: String,
     /// The agent's id.
     pub session_id: String,
+    /// The shortest beginning of the id that names the session.
+    pub short_id: String,
     /// The agent's title, else the first real prompt.
     pub title: Option<String>,
     /// The project's name.
@@ -75,13 +113,17 @@ pub struct SessionView {
     pub on_disk: bool,
     /// The session it is a part of.
     pub parent_session_id: Option<String>,
-    /// The command that takes it up again.
+    /// The command that resumes it; null where the agent's own log of it is gone.
     pub resume: Option<String>,
+    /// Messages that open a turn; null where the store does not know.
+    pub turns: Option<u64>,
+    /// From the first to the last time in the log.
+    pub duration_ms: Option<u64>,
+    /// List price of it and its sub-agents; null where the store does not know.
+    pub cost_usd: Option<f64>,
+    /// Whether that is all of it.
+    pub cost_complete: bool,
 }
-
-/// How far ahead of ours another clock may be. A session that claims to be later is
-/// not the newest, or it would stand on top for ever.
-const CLOCK_SKEW_MS_MAX: i64 = 86_400_000;
 
 /// Lists sessions. Never captures and never creates a store.
 pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<ListView, Error> {
@@ -103,16 +145,15 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
         sessions.push(from_files(config, session));
     }
     adopt(&mut sessions, &rows);
-    let id_length = id_length(&sessions);
+    let id_length = shorten_ids(&mut sessions);
     sessions.retain(|session| options.children || session.parent_session_id.is_none());
-    if let Some(project) = &options.project {
-        sessions.retain(|session| in_project(session, project));
+    let nearest_project = choose_project(&mut sessions, options.project.as_deref());
+    let words: Vec<String> = options.words.iter().map(|word| word.to_lowercase()).collect();
+    sessions.retain(|session| words.iter().all(|word| mentions(session, word)) && in_time(session, options));
+    if !rows.is_empty() {
+        figures::fill(world, config, &mut sessions)?;
     }
-    let latest = Timestamp::from_millis(world.now().as_millis().saturating_add(CLOCK_SKEW_MS_MAX));
-    let when = |session: &SessionView| {
-        [session.ended_at, session.started_at].into_iter().flatten().find(|ts| Some(*ts) <= latest)
-    };
-    sessions.sort_by(|a, b| (when(b), &a.session_id).cmp(&(when(a), &b.session_id)));
+    sort(&mut sessions, options.sort, world.now());
     let total = sessions.len();
     let captured = sessions.iter().filter(|session| session.captured).count();
     sessions.truncate(options.limit.unwrap_or(usize::MAX));
@@ -122,22 +163,76 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
         total,
         captured,
         id_length,
+        nearest_project,
         warnings,
         unsupported: found.unsupported,
     })
 }
 
-/// Ids that are times (UUIDv7) begin alike: how much of them must be shown.
-fn id_length(sessions: &[SessionView]) -> usize {
-    let longest = sessions.iter().map(|session| session.session_id.chars().count()).max().unwrap_or(0);
-    let told_apart = |length: &usize| {
-        let mut seen = std::collections::HashSet::new();
-        sessions.iter().all(|session| {
-            let id: String = session.session_id.chars().take(*length).collect();
-            seen.insert((session.agent.as_str(), id))
-        })
+/// Gives each session its short id; returns the length of the longest.
+fn shorten_ids(sessions: &mut [SessionView]) -> usize {
+    let ids: Vec<String> = sessions.iter().map(|session| session.session_id.clone()).collect();
+    let short = short_ids(ids.iter().map(String::as_str));
+    for session in sessions.iter_mut() {
+        if let Some(id) = short.get(session.session_id.as_str()) {
+            session.short_id.clone_from(id);
+        }
+    }
+    short.values().map(|id| id.chars().count()).max().unwrap_or(8)
+}
+
+/// Keeps the sessions of a project: those of exactly this name or folder, else those
+/// whose project has it as a part. Returns the nearest name where there are none.
+fn choose_project(sessions: &mut Vec<SessionView>, wanted: Option<&str>) -> Option<String> {
+    let wanted = wanted?;
+    let part = wanted.to_lowercase();
+    let has_part = |session: &SessionView| {
+        session.project.as_deref().is_some_and(|name| name.to_lowercase().contains(&part))
     };
-    (8..longest).find(told_apart).unwrap_or(longest.max(8))
+    if sessions.iter().any(|session| in_project(session, wanted)) {
+        sessions.retain(|session| in_project(session, wanted));
+    } else if sessions.iter().any(has_part) {
+        sessions.retain(has_part);
+    } else {
+        let names = sessions.iter().filter_map(|session| session.project.as_deref());
+        let near = nearest(wanted, names).map(str::to_owned);
+        sessions.clear();
+        return near;
+    }
+    None
+}
+
+fn mentions(session: &SessionView, word: &str) -> bool {
+    let texts = [&session.title, &session.project, &session.cwd, &session.branch];
+    let said = texts.into_iter().flatten().any(|text| text.to_lowercase().contains(word));
+    said || session.session_id.to_lowercase().starts_with(word) || session.agent == word
+}
+
+fn in_time(session: &SessionView, options: &ListOptions) -> bool {
+    let last = session.ended_at.or(session.started_at);
+    let first = session.started_at.or(session.ended_at);
+    options.since.is_none_or(|since| last.is_some_and(|last| last >= since))
+        && options.before.is_none_or(|before| first.is_some_and(|first| first < before))
+}
+
+fn sort(sessions: &mut [SessionView], by: Sort, now: Timestamp) {
+    let when = |session: &SessionView| plausible([session.ended_at, session.started_at], now);
+    let number = |session: &SessionView| match by {
+        Sort::Last => when(session).map(|ts| ts.as_millis() as f64),
+        Sort::Started => plausible([session.started_at], now).map(|ts| ts.as_millis() as f64),
+        Sort::Cost => session.cost_usd,
+        Sort::Turns => session.turns.map(|turns| turns as f64),
+        Sort::Duration => session.duration_ms.map(|ms| ms as f64),
+        Sort::Size => Some(session.bytes as f64),
+        Sort::Project => None,
+    };
+    sessions.sort_by(|a, b| {
+        let first = match by {
+            Sort::Project => (a.project.is_none(), &a.project).cmp(&(b.project.is_none(), &b.project)),
+            _ => number(b).unwrap_or(f64::MIN).total_cmp(&number(a).unwrap_or(f64::MIN)),
+        };
+        first.then_with(|| (when(b), &a.session_id).cmp(&(when(a), &b.session_id)))
+    });
 }
 
 /// Some agents name a child only in its parent's log: tells such children.
@@ -169,10 +264,16 @@ pub(crate) fn stored(config: &Config) -> Result<(Vec<SessionRow>, Stamps), retro
 
 fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>) -> SessionView {
     let up_to_date = live.is_none_or(|session| !session.news);
+    let resume = || by_name(&row.agent).and_then(|agent| agent.resume(&row.id, row.cwd.as_deref()));
     SessionView {
+        short_id: row.id.clone(),
+        turns: None,
+        duration_ms: duration_ms(row.started_at, row.ended_at),
+        cost_usd: None,
+        cost_complete: false,
         agent: row.agent.clone(),
         session_id: row.id.clone(),
-        title: row.title.clone(),
+        title: row.title.as_deref().map(on_one_line),
         domain: row.project.as_deref().and_then(|project| config.domain(project)).map(str::to_owned),
         project: row.project.clone(),
         cwd: row.cwd.clone(),
@@ -184,8 +285,22 @@ fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>) -> S
         up_to_date,
         on_disk: live.is_some(),
         parent_session_id: row.parent.clone(),
-        resume: by_name(&row.agent).and_then(|agent| agent.resume(&row.id, row.cwd.as_deref())),
+        resume: live.filter(|session| can_resume(session)).and_then(|_| resume()),
     }
+}
+
+/// Whether the agent itself still has the session: its main log is where it wrote it.
+fn can_resume(session: &SessionFiles) -> bool {
+    session.files.iter().any(|file| file.source.is_main())
+}
+
+/// A title without line ends.
+pub(crate) fn on_one_line(title: &str) -> String {
+    title.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+pub(crate) fn duration_ms(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<u64> {
+    u64::try_from(to?.as_millis().checked_sub(from?.as_millis())?).ok()
 }
 
 fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
@@ -195,7 +310,12 @@ fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
     SessionView {
         agent: session.key.agent.clone(),
         session_id: session.key.id.clone(),
-        title: facts.own_title().map(|title| title.text.to_string()),
+        short_id: session.key.id.clone(),
+        turns: None,
+        duration_ms: duration_ms(facts.started_at, facts.ended_at),
+        cost_usd: None,
+        cost_complete: false,
+        title: facts.own_title().map(|title| on_one_line(&title.text)),
         domain: project.as_deref().and_then(|project| config.domain(project)).map(str::to_owned),
         project,
         branch: facts.branch.as_ref().map(|(_, branch)| branch.to_string()),
@@ -206,7 +326,9 @@ fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
         up_to_date: false,
         on_disk: true,
         parent_session_id: facts.parent().map(str::to_owned),
-        resume: session.agent.resume(&session.key.id, cwd.as_deref()),
+        resume: Some(session)
+            .filter(|session| can_resume(session))
+            .and_then(|session| session.agent.resume(&session.key.id, cwd.as_deref())),
         cwd,
     }
 }
@@ -233,17 +355,16 @@ fn deletion_warning(agent: &dyn Agent, found: &Discovery, now_ms: i64) -> Option
     };
     let old: Vec<&SessionFiles> =
         found.sessions.iter().filter(|session| session.key.agent == agent.name()).filter(near).collect();
-    let oldest = old.iter().map(|session| age_days(session)).max()?;
-    let lost = old.iter().filter(|session| session.news).count();
-    let safety = match lost {
-        0 => "all of them are in the store".to_owned(),
-        _ => format!("{lost} of them are not in the store: run `retro sync` now"),
-    };
+    // What the store has is safe: nobody needs to hear of it.
+    let lost: Vec<&SessionFiles> = old.into_iter().filter(|session| session.news).collect();
+    let oldest = lost.iter().map(|session| age_days(session)).max()?;
+    let (sessions, are) = if lost.len() == 1 { ("session", "is") } else { ("sessions", "are") };
     Some(format!(
-        "{} deletes transcripts after {} days ({}); {} here are close to it (oldest {oldest} days); {safety}",
+        "{} deletes transcripts after {} days ({}). {} {sessions} of that age {are} not in the store, the oldest \
+         {oldest} days old: run `retro sync` now",
         agent.title(),
         deletion.after_days,
         deletion.setting,
-        old.len(),
+        lost.len(),
     ))
 }

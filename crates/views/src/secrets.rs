@@ -1,4 +1,4 @@
-//! Where secrets lie in what was captured.
+//! Which captured records hold secrets.
 
 use retro_engine::secrets::scan;
 use retro_model::SessionKey;
@@ -6,6 +6,7 @@ use retro_store::Store;
 use serde::Serialize;
 
 use crate::Error;
+use crate::ids::short_ids;
 
 /// The answer.
 #[derive(Debug, Clone, Serialize)]
@@ -27,6 +28,8 @@ pub struct SecretView {
     pub agent: String,
     /// The agent's id.
     pub session_id: String,
+    /// The shortest beginning of the id that names the session.
+    pub short_id: String,
     /// The record, as in an event id: `m:1042`.
     pub address: String,
     /// The rule that knew them.
@@ -38,11 +41,14 @@ pub struct SecretView {
 /// Looks through the raw files of these sessions.
 pub fn secrets(store: &Store, keys: &[SessionKey]) -> Result<SecretsView, Error> {
     let mut found = Vec::new();
+    let all = store.session_keys()?;
+    let short = short_ids(all.iter().map(|key| key.id.as_str()));
     for key in keys {
         for secret in scan(store, key)? {
             found.push(SecretView {
                 agent: key.agent.clone(),
                 session_id: key.id.clone(),
+                short_id: short.get(key.id.as_str()).cloned().unwrap_or_else(|| key.id.clone()),
                 address: secret.at.event(retro_model::Part::Whole).to_string(),
                 rule: secret.rule,
                 count: secret.count,

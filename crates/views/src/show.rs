@@ -5,12 +5,15 @@ use retro_engine::platform::project_name;
 use retro_engine::{Config, read};
 use retro_model::{Coverage, Event, Gap, Kind, SessionKey};
 use retro_store::{Slot, Store};
+use retro_usage::Prices;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::family::children;
 use crate::history::{History, history};
-use crate::transcript::{Entry, transcript};
+use crate::ids::short_ids;
+use crate::list::{duration_ms, on_one_line};
+use crate::transcript::{Entry, Turns, transcript, turn_figures};
 use crate::{Error, SessionView};
 
 /// The answer.
@@ -36,6 +39,18 @@ pub struct ShowView {
     pub history_of: Option<String>,
 }
 
+/// The answer with the session for reading: what `--json` prints.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReadView<'a> {
+    /// What it is.
+    #[serde(flatten)]
+    pub view: &'a ShowView,
+    /// The session for reading.
+    pub entries: Vec<Entry>,
+    /// Events in the middle of a very large session that `entries` leaves out.
+    pub left_out: u64,
+}
+
 /// A session opened: what is known of it, its events, and what came before it.
 pub struct Shown {
     /// What is known of it.
@@ -44,10 +59,12 @@ pub struct Shown {
     pub settled: Settled,
     /// How many lie between those.
     pub left_out: u64,
-    /// What came before, where that lies in another session.
+    /// What came before, where that is in another session.
     pub history: Option<History>,
     /// Events of sub-agents that are sessions of their own, on threads of their own.
     pub children: Vec<Event>,
+    /// What each turn came to.
+    pub turns: Turns,
 }
 
 impl Shown {
@@ -57,11 +74,17 @@ impl Shown {
         let mut entries = Vec::new();
         if let Some(history) = &self.history {
             let session = history.session.to_string();
-            entries.push(Entry::History { session, entries: transcript(&history.events, cwd) });
+            let entries_before = transcript(&history.events, cwd, &Turns::new());
+            entries.push(Entry::History { session, entries: entries_before });
         }
         let events: Vec<Event> = self.settled.events.iter().chain(&self.children).cloned().collect();
-        entries.extend(transcript(&events, cwd));
+        entries.extend(transcript(&events, cwd, &self.turns));
         entries
+    }
+
+    /// Everything, for programs.
+    pub fn read(&self) -> ReadView<'_> {
+        ReadView { view: &self.view, entries: self.transcript(), left_out: self.left_out }
     }
 }
 
@@ -82,6 +105,16 @@ pub struct Artifacts {
 
 /// Describes a session, with its settled events.
 pub fn show(config: &Config, store: &Store, key: &SessionKey) -> Result<Shown, Error> {
+    show_priced(config, store, key, None)
+}
+
+/// The same, with the cost of each turn at these prices.
+pub fn show_priced(
+    config: &Config,
+    store: &Store,
+    key: &SessionKey,
+    prices: Option<&Prices>,
+) -> Result<Shown, Error> {
     let agent =
         by_name(&key.agent).ok_or_else(|| Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
     let file = store
@@ -94,13 +127,25 @@ pub fn show(config: &Config, store: &Store, key: &SessionKey) -> Result<Shown, E
     let cwd = facts.cwd.as_ref().map(|(_, cwd)| cwd.to_string());
     let project = cwd.as_deref().and_then(project_name);
     let slots = store.raw_slots(key)?;
+    let all = store.session_keys()?;
+    let short = short_ids(all.iter().map(|key| key.id.as_str())).remove(key.id.as_str());
+    let short = short.unwrap_or_else(|| key.id.clone());
+    let can_resume = file
+        .sources
+        .iter()
+        .any(|(source, entry)| source.is_main() && entry.places.iter().any(|path| exists(path)));
     let place = |path: std::path::PathBuf| path.display().to_string();
     let view = ShowView {
         schema: "retro.show/1",
         session: SessionView {
             agent: key.agent.clone(),
             session_id: key.id.clone(),
-            title: facts.own_title().map(|title| title.text.to_string()),
+            short_id: short,
+            turns: None,
+            duration_ms: duration_ms(facts.started_at, facts.ended_at),
+            cost_usd: None,
+            cost_complete: false,
+            title: facts.own_title().map(|title| on_one_line(&title.text)),
             domain: project.as_deref().and_then(|name| config.domain(name)).map(str::to_owned),
             project,
             branch: facts.branch.as_ref().map(|(_, branch)| branch.to_string()),
@@ -111,7 +156,7 @@ pub fn show(config: &Config, store: &Store, key: &SessionKey) -> Result<Shown, E
             up_to_date: true,
             on_disk: file.sources.values().flat_map(|entry| &entry.places).any(|path| exists(path)),
             parent_session_id: facts.parent().map(str::to_owned),
-            resume: agent.resume(&key.id, cwd.as_deref()),
+            resume: if can_resume { agent.resume(&key.id, cwd.as_deref()) } else { None },
             cwd,
         },
         versions: facts.versions.clone(),
@@ -129,7 +174,22 @@ pub fn show(config: &Config, store: &Store, key: &SessionKey) -> Result<Shown, E
         history_of: history.as_ref().map(|history| history.session.to_string()),
     };
     let children = children(store, key, &settled.events)?;
-    Ok(Shown { view, settled, left_out, history, children })
+    let turns = turn_figures(key, &settled.events, prices);
+    let mut view = view;
+    sum_up(&mut view.session, &turns, prices.is_some() && left_out == 0);
+    Ok(Shown { view, settled, left_out, history, children, turns })
+}
+
+/// The figures of a session are those of its turns, where all of them are held.
+fn sum_up(session: &mut SessionView, turns: &Turns, is_priced: bool) {
+    let numbers = turns.keys().filter(|(thread, turn)| thread.is_main() && *turn > 0).count();
+    session.turns = Some(numbers as u64);
+    if is_priced {
+        let known: Vec<f64> = turns.values().filter_map(|turn| turn.cost_usd).collect();
+        session.cost_usd = (!known.is_empty()).then(|| known.iter().sum());
+        let has_answers = |turn: &&crate::TurnFigures| !turn.models.is_empty();
+        session.cost_complete = turns.values().filter(has_answers).all(|turn| turn.cost_complete);
+    }
 }
 
 fn exists(path: &str) -> bool {

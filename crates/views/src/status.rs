@@ -1,4 +1,4 @@
-//! Where things stand, and what to do next.
+//! What is here, what is in the store, and what to do next.
 
 use retro_engine::discover::{Keep, Scope, look};
 use retro_engine::{Config, World};
@@ -50,7 +50,7 @@ pub struct Next {
     pub why: String,
 }
 
-/// Says where things stand. Never captures and never creates a store.
+/// Says what is here and what is in the store. Never captures and never creates a store.
 pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
     let (rows, _, discovery) = look(world, config, &Scope::new(None, None), Keep::All, || stored(config))?;
     let unread = discovery.sessions.iter().filter(|session| session.news).count() as u64;
@@ -103,21 +103,22 @@ fn next(found: usize, captured: usize, unread: u64) -> Vec<Next> {
     if found == 0 && captured == 0 {
         next.push(Next {
             command: "retro demo",
-            why: "no sessions were found here; see what retro does on some of our own making".to_owned(),
+            why: "no sessions were found here: see what retro does on bundled ones".to_owned(),
         });
         next.push(Next {
             command: "retro sync --from DIR",
-            why: "if your logs lie somewhere else".to_owned(),
+            why: "if your logs are somewhere else".to_owned(),
         });
         return next;
     }
     if unread > 0 {
-        next.push(Next { command: "retro sync", why: format!("{unread} sessions have something new") });
+        let (sessions, have) = if unread == 1 { ("session", "has") } else { ("sessions", "have") };
+        next.push(Next { command: "retro sync", why: format!("{unread} {sessions} {have} something new") });
     }
     if captured > 0 {
         next.push(Next { command: "retro usage", why: "what it cost, at list price".to_owned() });
         next.push(Next { command: "retro list", why: "what you and your agents did".to_owned() });
-        next.push(Next { command: "retro show '*' latest", why: "read the last session".to_owned() });
+        next.push(Next { command: "retro show latest", why: "read the last session".to_owned() });
     }
     next
 }

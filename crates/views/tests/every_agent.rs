@@ -3,10 +3,13 @@
 
 use retro_agents::script::Script;
 use retro_agents::{AGENTS, Agent};
+use retro_engine::ask::Ledgers;
 use retro_engine::{Config, SyncOptions, World, sync};
 use retro_model::{Event, GapReason, Kind, SessionKey, Timestamp};
 use retro_store::{RealDisk, Store};
-use retro_views::{Entry, ListOptions, events, list, show};
+use retro_usage::{Billing, Mode, Prices, Query};
+use retro_views::{Entry, ListOptions, events, explain, list, show, usage};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -65,7 +68,7 @@ fn read(entries: &[Entry]) -> Vec<String> {
     let mut prompts = Vec::new();
     for entry in entries {
         match entry {
-            Entry::Prompt { text, turn, .. } if *turn > 0 => prompts.push(text.clone()),
+            Entry::Prompt(prompt) if prompt.turn > 0 => prompts.push(prompt.text.clone()),
             Entry::History { entries, .. } => prompts.extend(read(entries)),
             _ => {}
         }
@@ -129,5 +132,30 @@ fn a_session_from_the_future_is_not_the_newest() {
             let ids: Vec<&str> = found.sessions.iter().map(|session| session.session_id.as_str()).collect();
             assert_eq!(ids, [FORK, PARENT], "{}, captured: {captured}", agent.name());
         }
+    }
+}
+
+/// What is not read may belong to any row, so no amount is complete until it is.
+#[test]
+fn while_a_session_is_unread_every_amount_is_a_lower_bound() {
+    let machine = Machine::new();
+    let story = format!("@ session {PARENT}\n@ model claude-opus-5\n> Hi\n< Hello.\n");
+    machine.write(&AGENTS[0].write(&Script::parse(&story).unwrap()));
+    let store = machine.sync();
+    let (index, prices) = (store.index().unwrap(), Prices::embedded().unwrap());
+    for unread in [HashSet::new(), HashSet::from([SessionKey::new(AGENTS[0].name(), FORK)])] {
+        let ledgers = Ledgers::of(&index, &prices).lacking(&unread);
+        let query = Query { breakdown: true, ..Query::default() };
+        let view = usage(&ledgers, Billing::default(), query).unwrap();
+        let is_whole = unread.is_empty();
+        assert_eq!(view.report.totals.cost_complete, is_whole);
+        assert!(!view.report.rows.is_empty());
+        for row in &view.report.rows {
+            assert_eq!(row.figures.cost_complete, is_whole, "{}", row.key);
+            assert!(row.breakdown.iter().all(|part| part.figures.cost_complete == is_whole), "{}", row.key);
+        }
+        let key = SessionKey::new(AGENTS[0].name(), PARENT);
+        let explained = explain(&ledgers, Mode::Auto, &key, &Default::default()).unwrap();
+        assert_eq!(explained.totals.cost_complete, is_whole);
     }
 }

@@ -1,5 +1,5 @@
 use crate::context::{Context, Exit, Outcome};
-use crate::table::{Column, table};
+use crate::table::{Column, Table};
 
 /// List the agents retro reads, and where it looks for their logs
 #[derive(Debug, clap::Args)]
@@ -18,18 +18,21 @@ pub fn run(_args: &Args, context: &Context) -> Outcome {
         .agents
         .iter()
         .map(|agent| {
-            let roots = match agent.roots.is_empty() {
-                true => "not found here".to_owned(),
-                false => agent.roots.join(", "),
+            let roots = if agent.roots.is_empty() {
+                format!("not found here (looked in {})", agent.looked_in.join(", "))
+            } else {
+                agent.roots.join(", ")
             };
             vec![agent.name.to_owned(), agent.title.to_owned(), agent.aliases.join(", "), roots]
         })
         .collect();
-    let header =
-        [Column::left("agent"), Column::left("program"), Column::left("also"), Column::flexible("folders")];
-    for line in table(&header, &rows, context.columns()) {
-        context.print(&line)?;
-    }
+    let columns = [
+        Column::left("agent"),
+        Column::left("program").spare(2),
+        Column::left("also").spare(1),
+        Column::left("folders").wraps(24),
+    ];
+    context.table(&Table::new(columns).rows(rows))?;
     let found: Vec<&str> = view.unsupported.iter().filter(|a| a.found).map(|a| a.title).collect();
     if !found.is_empty() {
         context.say(&format!("Used here and not supported yet: {}.", found.join(", ")));

@@ -5,9 +5,9 @@ use retro::usage::Billing;
 use serde_json::json;
 
 use crate::context::{Context, Exit, Failure, Outcome};
-use crate::table::{Column, table};
+use crate::table::{Column, Table};
 
-/// Show the configuration, say where it lies, or write a first one
+/// Show the configuration, say where it is, or write a first one
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro config show        every value and where it comes from
@@ -21,10 +21,13 @@ pub struct Args {
 #[derive(Debug, Clone, Copy, Subcommand)]
 enum What {
     /// Every value and where it comes from
+    #[command(after_help = "Examples:\n  retro config show\n  retro config show --json")]
     Show,
     /// The file that is read, or would be
+    #[command(after_help = "Examples:\n  retro config path\n  $EDITOR \"$(retro config path)\"")]
     Path,
     /// Write a commented file to start from; an existing one is left alone
+    #[command(after_help = "Examples:\n  retro config init\n  retro --config ./retro.toml config init")]
     Init,
 }
 
@@ -97,19 +100,25 @@ fn show(context: &Context) -> Outcome {
     }
     let rows: Vec<Vec<String>> =
         rows.into_iter().map(|(key, value, from)| vec![key.to_owned(), value, from]).collect();
-    let header = [Column::left("key"), Column::flexible("value"), Column::left("from")];
-    for line in table(&header, &rows, context.columns()) {
-        context.print(&line)?;
-    }
+    let columns =
+        [Column::left("key"), Column::left("value").wraps(20), Column::left("from").wraps(14).spare(1)];
+    context.table(&Table::new(columns).rows(rows))?;
     Ok(Exit::Done)
 }
 
 fn path(context: &Context) -> Outcome {
     let config = context.config()?;
     let path = config.file.unwrap_or_else(|| platform_file(&context.world));
+    if context.global.json {
+        let exists = path.exists();
+        context.print_json(
+            &json!({"schema": "retro.config_path/1", "path": path.display().to_string(), "exists": exists}),
+        )?;
+        return Ok(Exit::Done);
+    }
     context.print(&safe_line(&path.display().to_string()))?;
     if !path.exists() {
-        context.say("It does not exist yet; `retro config init` writes one.");
+        context.say("It does not exist yet. `retro config init` writes one.");
     }
     Ok(Exit::Done)
 }
@@ -117,15 +126,22 @@ fn path(context: &Context) -> Outcome {
 fn init(context: &Context) -> Outcome {
     let path = context.global.config.clone().unwrap_or_else(|| platform_file(&context.world));
     if path.exists() {
-        return Err(Failure::Message(format!("{} exists already; it is left as it is", path.display())));
+        return Err(Failure::hinted(
+            format_args!("{} exists already", path.display()),
+            "it is left as it is, and `retro config show` says what is set",
+        ));
     }
     let trouble = |error| Failure::Message(format!("cannot write {}: {error}", path.display()));
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(trouble)?;
     }
     std::fs::write(&path, template()).map_err(trouble)?;
+    if context.global.json {
+        context.print_json(&json!({"schema": "retro.config_init/1", "path": path.display().to_string()}))?;
+        return Ok(Exit::Done);
+    }
     context.say(&format!(
-        "Wrote {}. Every line in it is a comment: take away the # of what you want.",
+        "Wrote {}. Every line in it is a comment: remove the # before what you want.",
         path.display()
     ));
     Ok(Exit::Done)

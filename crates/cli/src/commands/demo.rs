@@ -1,4 +1,7 @@
-use retro::agents::{AGENTS, script::Script};
+mod stories;
+
+use retro::agents::by_name;
+use retro::agents::script::{Script, Step};
 use retro::engine::ask::Ledgers;
 use retro::engine::{Config, SyncOptions, sync};
 use retro::model::Timestamp;
@@ -10,11 +13,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::context::{Context, Exit, Failure, Outcome};
+use crate::format::count;
+use stories::Story;
 
-/// See everything retro does, on sessions of our own making
+/// See everything retro does, on bundled sample sessions
 ///
-/// Writes a few small sessions into a temporary home, as the agents would have
-/// logged them, and runs the commands on them. Touches nothing of yours.
+/// Writes sixty small sessions of three agents into a temporary home, as the agents would
+/// have logged them, and runs the commands on them. Reads and writes nothing of yours.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro demo
@@ -25,9 +30,8 @@ pub struct Args {
     keep: bool,
 }
 
-/// The sessions, told in our own notation.
-const SCRIPTS: &[&str] =
-    &[include_str!("../demo/tax.txt"), include_str!("../demo/cart.txt"), include_str!("../demo/search.txt")];
+/// Rows of the list.
+const ROWS: usize = 12;
 
 /// An hour later, so that the sessions count as quiet.
 const LATER_MS: i64 = 3_600_000;
@@ -36,7 +40,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let trouble = |error: std::io::Error| Failure::Message(format!("cannot write the demo: {error}"));
     let dir = tempfile::Builder::new().prefix("retro-demo-").tempdir().map_err(trouble)?;
     let home = dir.path().join("home");
-    let files = write_sessions(&home)?;
+    let stories = stories::stories();
+    let files = write_sessions(&home, &stories)?;
 
     let mut world = context.world.clone();
     world.home = home.clone();
@@ -48,13 +53,17 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let report = sync(&world, &config, &SyncOptions::default(), &|_| {})?;
     let again = sync(&world, &config, &SyncOptions::default(), &|_| {})?;
     let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
-    let view = list(&world, &config, &ListOptions::default())?;
+    let limit = if context.global.json { None } else { Some(ROWS) };
+    let view = list(&world, &config, &ListOptions { limit, ..ListOptions::default() })?;
     let newest = view.sessions.first().ok_or_else(|| Failure::Message("the demo is empty".to_owned()))?;
-    let key = retro::views::session(&store, &newest.agent, &newest.session_id)?;
+    let key = retro::views::session(&store, &[&newest.agent, &newest.session_id], world.now())?;
     let index = store.index()?;
     let prices = Prices::embedded().map_err(|error| Failure::Message(error.to_string()))?;
-    let query = Query { by: By::Model, ..Query::default() };
-    let usage = retro::views::usage(&Ledgers::of(&index, &prices), Billing::default(), query)?;
+    let ask = |by: By| {
+        let query = Query { by, now: Some(world.now()), ..Query::default() };
+        retro::views::usage(&Ledgers::of(&index, &prices), Billing::default(), query)
+    };
+    let (usage, weekly) = (ask(By::Model)?, ask(By::Weekly)?);
     let verified = store.verify(true, &mut |_| {})?;
 
     if context.global.json {
@@ -68,40 +77,40 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             context.print(&format!("\n{bold}$ {command}{bold:#}   # {what}\n"))
         };
         context.print(&format!(
-            "{files} log files of {} made-up sessions, in a temporary home.",
-            SCRIPTS.len()
+            "{} in {}, in a temporary home. Some have sub-agents that are sessions of their own.",
+            count(stories.len() as u64, "made-up session"),
+            count(files as u64, "log file")
         ))?;
         step("retro sync", "capture everything, byte for byte")?;
         super::sync::tell(context, &report, false)?;
         step("retro sync", "again: nothing is new")?;
         super::sync::tell(context, &again, false)?;
         step("retro list", "what is here, what is in the store")?;
-        super::list::tell(context, &view)?;
-        step(&format!("retro show {} {}", newest.agent, short(&newest.session_id)), "read one")?;
-        let shown = retro::views::show(&config, &store, &key)?;
-        super::show::tell(context, &shown, false)?;
-        step(
-            &format!("retro events {} {} | head -3", newest.agent, short(&newest.session_id)),
-            "the same, for programs",
-        )?;
+        super::list::tell(context, &view, false)?;
+        step(&format!("retro show {}", newest.short_id), "read one")?;
+        let shown = retro::views::show_priced(&config, &store, &key, Some(&prices))?;
+        super::show::tell(context, &shown)?;
+        step(&format!("retro events {} | head -3", newest.short_id), "the same, for programs")?;
         for event in retro::views::events(&store, &key)?.iter().take(3) {
             let line = serde_json::to_string(event).unwrap_or_default();
-            context.print(&retro::text::terminal::one_line(&line, context.columns()))?;
+            context.print(&retro::text::terminal::one_line(&line, context.room().unwrap_or(120)))?;
         }
         step("retro usage model", "what it cost, each answer counted once")?;
         super::usage::tell(context, &usage, true)?;
+        step("retro usage weekly", "the same by week")?;
+        super::usage::tell(context, &weekly, false)?;
         step("retro verify --deep", "every byte is still what it was")?;
         context.print(&format!(
-            "{} files checked, {} problems.",
-            verified.checked,
-            verified.problems.len()
+            "{} checked, {}.",
+            count(verified.checked, "file"),
+            count(verified.problems.len() as u64, "problem")
         ))?;
         context.print("\nNow yours: `retro sync`, then `retro list`.")?;
     }
     if args.keep {
         let kept = dir.keep();
         context.say(&format!(
-            "Kept in {}; try: retro --home {} --root {} list",
+            "Kept in {}. Try: retro --home {} --root {} list",
             kept.display(),
             kept.join("home").display(),
             kept.join("store").display()
@@ -110,17 +119,16 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn short(id: &str) -> String {
-    id.chars().take(8).collect()
-}
-
-/// Writes every script as every agent that can would have logged it.
-fn write_sessions(home: &Path) -> Result<usize, Failure> {
+/// Writes every story as its agent would have logged it.
+fn write_sessions(home: &Path, stories: &[Story]) -> Result<usize, Failure> {
     let mut files = 0;
-    for (at, text) in SCRIPTS.iter().enumerate() {
-        let script = Script::parse(text).map_err(|error| Failure::Message(error.to_string()))?;
-        // Each session belongs to one agent, in turn.
-        let agent = AGENTS[at % AGENTS.len()];
+    for story in stories {
+        let mut script = Script::parse(&story.script).map_err(|error| Failure::Message(error.to_string()))?;
+        // What an agent writes down of a session as a whole carries the time it began.
+        if let Some(Step::Time(start_ms)) = script.steps.first() {
+            script.start_ms = *start_ms;
+        }
+        let Some(agent) = by_name(story.agent) else { continue };
         for (path, bytes) in agent.write(&script) {
             let path = home.join(path);
             let write = || -> std::io::Result<()> {

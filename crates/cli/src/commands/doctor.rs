@@ -7,7 +7,7 @@ use crate::progress::Bar;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro doctor
-  retro doctor --fix       make derived data anew and mend what raw can mend")]
+  retro doctor --fix       rebuild derived data and mend what raw files can mend")]
 pub struct Args {
     /// Mend what can be mended from the raw files
     #[arg(long)]
@@ -36,10 +36,15 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             Health::Notice => ("!", anstyle::AnsiColor::Yellow.on_default()),
             Health::Bad => ("✗", anstyle::AnsiColor::Red.on_default()),
         };
+        let dim = anstyle::Style::new().dimmed();
         let what = retro::text::terminal::one_line(&check.what, usize::MAX);
-        context.print(&format!("{style}{mark}{style:#} {:14} {what}", check.name))?;
-        if let Some(help) = &check.help {
-            context.print(&format!("  {:14} → {help}", ""))?;
+        let room = context.room().map_or(usize::MAX, |columns| columns.saturating_sub(17).max(20));
+        for (at, line) in crate::prose::wrap(&what, room).iter().enumerate() {
+            let (mark, name) = if at == 0 { (mark, check.name) } else { (" ", "") };
+            context.print(&format!("{style}{mark}{style:#} {name:14} {line}"))?;
+        }
+        for line in check.help.iter().flat_map(|help| crate::prose::wrap(help, room)) {
+            context.print(&format!("  {:14} {dim}→ {line}{dim:#}", ""))?;
         }
     }
     Ok(exit)

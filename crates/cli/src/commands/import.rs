@@ -71,7 +71,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         (None, true, _) => Choice::Latest,
         (None, false, true) => Choice::All(args.limit_per_agent.or(args.limit)),
         (None, false, false) => {
-            return Err(Failure::Message("say which session: --session-id ID, --latest or --all".to_owned()));
+            return Err(Failure::hinted(
+                "it is not clear which session to import",
+                "say --session-id ID, --latest or --all",
+            ));
         }
     };
     let bar = Bar::new(context);
@@ -127,13 +130,13 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         (_, [], []) if !excluded.is_empty() => {
             for key in &excluded {
                 context.say(&format!(
-                    "{key} is excluded by the configuration; `retro config show` lists the rules."
+                    "{key} is excluded by the configuration. `retro config show` lists the rules."
                 ));
             }
         }
-        (_, [], []) => context.say("No such session; `retro list` shows what there is."),
+        (_, [], []) => context.say("No such session. `retro list` shows what there is."),
         (_, [], [same, ..]) => {
-            context.say(&format!("{same} is captured and unchanged; --force reads it again."))
+            context.say(&format!("{same} is captured and unchanged. --force reads it again."))
         }
         (_, [read, ..], _) => context.say(&format!("Imported {read}.")),
     }

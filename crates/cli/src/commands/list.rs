@@ -1,29 +1,46 @@
-use retro::views::{ListOptions, ListView, SessionView};
+use anstyle::{AnsiColor, Style};
+use jiff::tz::TimeZone;
+use retro::views::{ListOptions, ListView, SessionView, Sort};
 
 use super::agent_name;
 use crate::context::{Context, Exit, Failure, Outcome};
-use crate::format;
-use crate::table::{Column, table};
+use crate::format::{self, are, count};
+use crate::table::{Column, Table};
+use crate::when::{Between, end, start};
 
 /// List the sessions on this machine and in the store
 ///
-/// The first column says whether a session is in the store: ● all of it, ◐ it has
-/// grown since, ○ not yet. Nothing is captured by listing.
+/// The first column says where a session is: ● here and in the store, ◐ in the store,
+/// but it has grown since, ○ here and not in the store yet, ■ only in the store. Words
+/// choose sessions by title, project, folder, branch or id. Nothing is captured by
+/// listing, and turns and costs are those of the last sync.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro list
-  retro list --project shop --limit 5
+  retro list vat rounding --since 'last week'
+  retro list --project shop --sort cost --limit 5
   retro list --agent claude --json | jq '.sessions[].resume'")]
 pub struct Args {
+    /// Only sessions with all of these words
+    #[arg(value_name = "WORDS")]
+    words: Vec<String>,
+
     /// Only this agent
     #[arg(long, alias = "host", value_name = "AGENT")]
     agent: Option<String>,
 
-    /// Only this project: its name, or a folder
+    /// Only this project: its name, a part of it, or a folder
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
 
-    /// At most so many, newest first; 0 for all [default: 20; all with --json]
+    #[command(flatten)]
+    between: Between,
+
+    /// What comes first
+    #[arg(long, value_enum, default_value = "last")]
+    sort: SortBy,
+
+    /// At most so many; 0 for all [default: 20; all with --json]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
@@ -32,7 +49,25 @@ pub struct Args {
     children: bool,
 }
 
-/// Sessions in a table that nobody limited.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum SortBy {
+    /// The session that was active last
+    Last,
+    /// The session that began last
+    Started,
+    /// The dearest
+    Cost,
+    /// The one with most turns
+    Turns,
+    /// The one that lasted longest
+    Duration,
+    /// The largest
+    Size,
+    /// By project, then by time
+    Project,
+}
+
+/// Sessions in a table whose length nobody set.
 const ROWS: usize = 20;
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
@@ -42,9 +77,23 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         None if context.global.json => None,
         None => Some(ROWS),
     };
+    let tz = TimeZone::system();
+    let (since, until) = args.between.days(context, &tz)?;
     let options = ListOptions {
         agent: agent_name(&args.agent)?,
         project: args.project.clone(),
+        words: args.words.clone(),
+        since: since.and_then(|day| start(day, &tz)),
+        before: until.and_then(|day| end(day, &tz)),
+        sort: match args.sort {
+            SortBy::Last => Sort::Last,
+            SortBy::Started => Sort::Started,
+            SortBy::Cost => Sort::Cost,
+            SortBy::Turns => Sort::Turns,
+            SortBy::Duration => Sort::Duration,
+            SortBy::Size => Sort::Size,
+            SortBy::Project => Sort::Project,
+        },
         limit,
         children: args.children,
     };
@@ -52,37 +101,35 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     if context.global.json {
         context.print_json(&view)?;
     } else {
-        tell(context, &view)?;
+        let is_filtered = !args.words.is_empty()
+            || args.project.is_some()
+            || args.agent.is_some()
+            || since.is_some()
+            || until.is_some();
+        tell(context, &view, is_filtered)?;
     }
     Ok(if view.total == 0 { Exit::Findings } else { Exit::Done })
 }
 
 /// The list as a table, and what to know of it.
-pub fn tell(context: &Context, view: &ListView) -> Result<(), Failure> {
-    if view.total == 0 {
-        context.say(
-            "No sessions found. `retro demo` shows what retro does; `retro doctor` says where it looked.",
-        );
-    } else {
-        let rows: Vec<Vec<String>> =
-            view.sessions.iter().map(|session| row(session, view.id_length)).collect();
-        let header = [
-            Column::left(" "),
-            Column::left("agent"),
-            Column::left("session"),
-            Column::left("last"),
-            Column::left("project"),
-            Column::right("size"),
-            Column::flexible("title"),
-        ];
-        for line in table(&header, &rows, context.columns()) {
-            context.print(&line)?;
+pub fn tell(context: &Context, view: &ListView, is_filtered: bool) -> Result<(), Failure> {
+    match (view.total, is_filtered) {
+        (0, true) => {
+            let near = view.nearest_project.as_ref();
+            let near = near.map_or(String::new(), |near| format!(" Did you mean the project {near:?}?"));
+            context.say(&format!("No session fits.{near} `retro list` shows all."));
         }
-        context.say(&summary(view));
+        (0, false) => context.say(
+            "No sessions found. `retro demo` shows what retro does, `retro agents` says where it looked.",
+        ),
+        _ => {
+            context.table(&table(view))?;
+            context.say(&summary(view));
+        }
     }
     for warning in &view.warnings {
-        let yellow = anstyle::AnsiColor::Yellow.on_default();
-        context.say(&format!("{yellow}warning:{yellow:#} {warning}"));
+        let yellow = AnsiColor::Yellow.on_default();
+        context.say(&format!("{yellow}warning:{yellow:#} {warning}."));
     }
     if !view.unsupported.is_empty() {
         context.say(&format!("Found and not supported yet: {}.", view.unsupported.join(", ")));
@@ -95,32 +142,72 @@ pub fn tell(context: &Context, view: &ListView) -> Result<(), Failure> {
     Ok(())
 }
 
-fn row(session: &SessionView, id_length: usize) -> Vec<String> {
-    let mark = match (session.captured, session.up_to_date) {
-        (true, true) => "●",
-        (true, false) => "◐",
-        (false, _) => "○",
+fn table(view: &ListView) -> Table {
+    let dim = Style::new().dimmed();
+    let columns = [
+        Column::left(" "),
+        Column::left("agent").spare(1),
+        Column::left("session").shrinks_inside(13).style(AnsiColor::Yellow.on_default()),
+        Column::left("last").style(dim),
+        Column::left("project").shrinks(12).spare(2),
+        Column::right("turns").spare(5),
+        Column::right("lasted").spare(6).style(dim),
+        Column::right("cost").spare(3),
+        Column::right("size").spare(4).style(dim),
+        Column::left("title").shrinks(20),
+    ];
+    // Where nothing is in the store, columns of what only the store knows would be empty.
+    let is_known = view.sessions.iter().any(|session| session.captured);
+    Table::new(columns).rows(view.sessions.iter().map(|session| row(session, is_known)))
+}
+
+fn row(session: &SessionView, is_known: bool) -> Vec<String> {
+    let mark = match (session.captured, session.up_to_date, session.on_disk) {
+        (true, _, false) => "■",
+        (true, true, true) => "●",
+        (true, false, true) => "◐",
+        (false, _, _) => "○",
     };
+    let dash = || "-".to_owned();
+    let unknown = || if is_known { dash() } else { String::new() };
+    let title = session.title.clone().unwrap_or_else(|| "(no prompt)".to_owned());
     vec![
         mark.to_owned(),
         session.agent.clone(),
-        session.session_id.chars().take(id_length).collect(),
+        session.short_id.clone(),
         format::time(session.ended_at),
-        session.project.clone().unwrap_or_else(|| "-".to_owned()),
+        session.project.clone().unwrap_or_else(dash),
+        session.turns.map_or_else(unknown, |turns| turns.to_string()),
+        session.duration_ms.filter(|_| session.captured).map_or_else(unknown, format::took),
+        session.cost_usd.map_or_else(unknown, |usd| format::money(Some(usd), session.cost_complete)),
         format::bytes(session.bytes),
-        session.title.clone().unwrap_or_else(|| "(no prompt)".to_owned()),
+        if session.parent_session_id.is_some() { format!("  └ {title}") } else { title },
     ]
 }
 
 fn summary(view: &ListView) -> String {
+    let total = view.total as u64;
     let shown = match view.sessions.len() {
-        all if all == view.total => format::count(view.total as u64, "session"),
-        some => format!("{some} of {}", format::count(view.total as u64, "session")),
+        all if all == view.total => count(total, "session"),
+        some => format!("{some} of {} (--limit 0 shows all)", count(total, "session")),
     };
-    let rest = match view.total - view.captured {
-        0 => "all in the store".to_owned(),
-        missing => format!("{missing} not in the store: `retro sync` captures them"),
-    };
-    let more = if view.sessions.len() < view.total { " (--limit 0 shows all)" } else { "" };
-    format!("{shown}{more}, {rest}.")
+    let missing = (view.total - view.captured) as u64;
+    let grown = view.sessions.iter().filter(|session| session.captured && !session.up_to_date).count() as u64;
+    let only = view.sessions.iter().filter(|session| !session.on_disk).count();
+    let mut parts = Vec::new();
+    if missing > 0 {
+        let has = if missing == 1 { "has" } else { "have" };
+        parts.push(format!("{missing} {} not in the store and {has} only a title here", are(missing)));
+    }
+    if grown > 0 {
+        let has = if grown == 1 { "has" } else { "have" };
+        parts.push(format!("{grown} {has} grown since"));
+    }
+    let help = if parts.is_empty() { "" } else { ": `retro sync` captures what is new" };
+    if only > 0 {
+        parts.insert(0, format!("{only} only in the store (■)"));
+    } else if parts.is_empty() {
+        parts.push("all in the store".to_owned());
+    }
+    format!("{shown}, {}{help}.", parts.join(", "))
 }

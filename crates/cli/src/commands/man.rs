@@ -19,6 +19,11 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     };
     std::fs::create_dir_all(&args.dir).map_err(trouble)?;
     clap_mangen::generate_to(Cli::command(), &args.dir).map_err(trouble)?;
+    if context.global.json {
+        let folder = args.dir.display().to_string();
+        context.print_json(&serde_json::json!({"schema": "retro.man/1", "folder": folder}))?;
+        return Ok(Exit::Done);
+    }
     context.say(&format!("Wrote the manual pages into {}.", args.dir.display()));
     Ok(Exit::Done)
 }

@@ -3,6 +3,7 @@ mod list;
 mod set;
 
 use clap::Subcommand;
+pub use list::dollars;
 
 use crate::context::{Context, Outcome};
 
@@ -27,8 +28,12 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum What {
     /// Every row
+    #[command(after_help = "Examples:\n  retro pricing list\n  retro pricing list | grep opus")]
     List,
     /// The row that a model's name in a log leads to, and why that one
+    #[command(
+        after_help = "Examples:\n  retro pricing show gpt-5.5\n  retro pricing show us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+    )]
     Show {
         /// The name as a log writes it
         model: String,

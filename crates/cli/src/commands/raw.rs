@@ -6,7 +6,7 @@ use serde_json::json;
 use super::WhichSession;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
-use crate::table::{Column, table};
+use crate::table::{Column, Table};
 
 /// Print the captured bytes of a session, exactly as the agent wrote them
 ///
@@ -14,10 +14,10 @@ use crate::table::{Column, table};
 /// This is the one command that prints unredacted text.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  retro raw claude 3f2a > session.jsonl
-  retro raw claude 3f2a --line 42 | jq
-  retro raw claude 3f2a --list
-  retro raw claude 3f2a --file agent-1b2c")]
+  retro raw 3f2a > session.jsonl
+  retro raw 3f2a --line 42 | jq
+  retro raw claude latest --list
+  retro raw 3f2a --file agent-1b2c")]
 pub struct Args {
     #[command(flatten)]
     session: WhichSession,
@@ -45,7 +45,7 @@ pub struct Args {
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let store = context.store(&context.config()?)?;
-    let key = args.session.find(&store)?;
+    let key = args.session.find(&store, context)?;
     if args.list {
         return list(context, &store, &key);
     }
@@ -126,14 +126,12 @@ fn list(context: &Context, store: &Store, key: &SessionKey) -> Outcome {
             vec![source, revision.to_string(), format::bytes(bytes), places.join(", ")]
         })
         .collect();
-    let header = [
-        Column::left("source"),
-        Column::right("revision"),
+    let columns = [
+        Column::left("source").shrinks_inside(16),
+        Column::right("revision").spare(1),
         Column::right("size"),
-        Column::flexible("found at"),
+        Column::left("found at").wraps(24),
     ];
-    for line in table(&header, &rows, context.columns()) {
-        context.print(&line)?;
-    }
+    context.table(&Table::new(columns).rows(rows))?;
     Ok(Exit::Done)
 }

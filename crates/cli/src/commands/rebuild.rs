@@ -5,9 +5,9 @@ use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::count;
 use crate::progress::Bar;
 
-/// Make derived data anew, from the raw files
+/// Make derived data again, from the raw files
 ///
-/// Nothing that is truth is touched. Afterwards every answer is the same.
+/// What was captured is not touched, and every answer is the same afterwards.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro rebuild            everything that is derived
@@ -48,6 +48,9 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 pub fn stage(name: &str) -> Result<&'static Stage, Failure> {
     by_name(name).ok_or_else(|| {
         let names: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
-        Failure::Message(format!("there is no stage {name:?}; the stages are {}", names.join(", ")))
+        Failure::hinted(
+            format_args!("there is no stage {name:?}"),
+            format_args!("the stages are {}", names.join(", ")),
+        )
     })
 }

@@ -11,8 +11,8 @@ use crate::context::{Context, Exit, Failure, Outcome};
 /// Write a session as markdown into the store, and print the file's path
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  retro render claude latest
-  less \"$(retro render claude 3f2a)\"")]
+  retro render latest
+  less \"$(retro render 3f2a)\"")]
 pub struct Args {
     #[command(flatten)]
     session: WhichSession,
@@ -21,13 +21,14 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
     let store = context.store(&config)?;
-    let key = args.session.find(&store)?;
+    let key = args.session.find(&store, context)?;
     let path = render(&config, &store, &key)?;
-    match context.global.json {
-        true => context.print_json(&json!({
+    if context.global.json {
+        context.print_json(&json!({
             "schema": "retro.render/1", "session": key.to_string(), "path": path.display().to_string(),
-        }))?,
-        false => context.print(&path.display().to_string())?,
+        }))?;
+    } else {
+        context.print(&path.display().to_string())?;
     }
     Ok(Exit::Done)
 }

@@ -1,16 +1,22 @@
+mod install;
+mod lines;
+
 use clap::{Subcommand, ValueEnum};
 use serde_json::json;
 
-use crate::context::{Context, Exit, Outcome};
+use crate::context::{Context, Exit, Failure, Outcome};
+use lines::Job;
 
-/// Print lines that make a scheduler or an agent run `retro sync`
+/// Make a scheduler or an agent run `retro sync`, so that capture needs no thought
 ///
-/// Nothing is installed: the lines go where their comments say. How often comes
-/// from `cadence` in the configuration.
+/// `print` shows the lines and changes nothing. `install` shows the change, asks, and makes
+/// it; `uninstall` takes it back. The lines keep --root, --home, --config and the
+/// variables that say where logs are. How often comes from `cadence` in the configuration.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
+  retro schedule install           with systemd, launchd or cron, whichever is here
+  retro schedule status
   retro schedule print cron
-  retro schedule print systemd
   retro schedule print claude-hook")]
 pub struct Args {
     #[command(subcommand)]
@@ -19,19 +25,40 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Print the lines
+    /// Print the lines, and change nothing
+    #[command(after_help = "Examples:\n  retro schedule print cron\n  retro schedule print claude-hook")]
     Print {
-        /// For whom
+        /// For which scheduler [default: the one of this system]
         #[arg(value_enum)]
-        target: Target,
+        target: Option<Target>,
     },
+    /// Show the change, ask, and make it
+    #[command(after_help = "Examples:\n  retro schedule install\n  retro schedule install cron --yes")]
+    Install(Change),
+    /// Say whether a scheduler runs `retro sync`
+    #[command(after_help = "Examples:\n  retro schedule status\n  retro schedule status --json")]
+    Status,
+    /// Take back what `install` did
+    #[command(after_help = "Examples:\n  retro schedule uninstall\n  retro schedule uninstall cron --yes")]
+    Uninstall(Change),
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, clap::Args)]
+struct Change {
+    /// Which scheduler [default: the one of this system]
+    #[arg(value_enum)]
+    target: Option<Target>,
+
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Target {
-    /// A line for `crontab -e`
+    /// A line of the user's crontab
     Cron,
-    /// A user service and its timer
+    /// A systemd user service and its timer
     Systemd,
     /// A launch agent for macOS
     Launchd,
@@ -40,108 +67,69 @@ enum Target {
 }
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
-    let What::Print { target } = args.what;
-    let minutes = context.config()?.cadence_minutes.value;
-    let program = std::env::current_exe().map_or("retro".to_owned(), |path| path.display().to_string());
-    let lines = match target {
-        Target::Cron => cron(&program, minutes),
-        Target::Systemd => systemd(&program, minutes),
-        Target::Launchd => launchd(&program, minutes),
-        Target::ClaudeHook => claude_hook(&program),
-    };
-    match context.global.json {
-        true => context.print_json(&json!({"schema": "retro.schedule/1", "lines": lines}))?,
-        false => context.print(lines.trim_end())?,
+    match &args.what {
+        What::Print { target } => print(context, target.unwrap_or_else(|| here(context))),
+        What::Install(change) => {
+            let target = change.target.unwrap_or_else(|| here(context));
+            install::install(context, target, &Job::of(context)?, change.yes)
+        }
+        What::Status => install::status(context),
+        What::Uninstall(change) => {
+            install::uninstall(context, change.target.unwrap_or_else(|| here(context)), change.yes)
+        }
     }
+}
+
+fn print(context: &Context, target: Target) -> Outcome {
+    let job = Job::of(context)?;
+    let text = match target {
+        Target::Cron => format!("# add with: crontab -e\n{}\n", job.cron()),
+        Target::Systemd => format!(
+            "# ~/.config/systemd/user/{}\n{}\n# ~/.config/systemd/user/{}\n{}",
+            lines::SERVICE,
+            job.service(),
+            lines::TIMER,
+            job.timer()
+        ),
+        Target::Launchd => job.plist(),
+        Target::ClaudeHook => job.claude_hook(),
+    };
+    if context.global.json {
+        context.print_json(&json!({"schema": "retro.schedule/1", "lines": text}))?;
+        return Ok(Exit::Done);
+    }
+    context.print(text.trim_end())?;
+    context.say(match target {
+        Target::Cron => "`retro schedule install cron` adds this line to your crontab.",
+        Target::Systemd => {
+            "These are two files. `retro schedule install systemd` writes both and starts the timer."
+        }
+        Target::Launchd => {
+            "This is ~/Library/LaunchAgents/retro.sync.plist. `retro schedule install launchd` writes and loads it."
+        }
+        Target::ClaudeHook => {
+            "Put this into ~/.claude/settings.json, beside what is there. Claude Code then captures each session \
+             when an answer ends."
+        }
+    });
     Ok(Exit::Done)
 }
 
-fn cron(program: &str, minutes: u32) -> String {
-    // cron knows steps inside an hour and inside a day, nothing between.
-    let when = match minutes {
-        0..60 => format!("*/{minutes} * * * *"),
-        60..1440 => format!("0 */{} * * *", minutes / 60),
-        _ => "0 12 * * *".to_owned(),
-    };
-    format!("# add with: crontab -e\n{when} {} sync --quiet\n", shell_word(program))
+/// The scheduler of this system.
+fn here(context: &Context) -> Target {
+    if cfg!(target_os = "macos") {
+        Target::Launchd
+    } else if install::is_on_path(context, "systemctl") {
+        Target::Systemd
+    } else {
+        Target::Cron
+    }
 }
 
-fn systemd(program: &str, minutes: u32) -> String {
-    format!(
-        "# ~/.config/systemd/user/retro.service
-[Unit]
-Description=Capture coding agents' sessions
-
-[Service]
-Type=oneshot
-ExecStart=\"{program}\" sync --quiet
-
-# ~/.config/systemd/user/retro.timer
-[Unit]
-Description=Capture coding agents' sessions every {minutes} minutes
-
-[Timer]
-OnBootSec=2min
-OnUnitActiveSec={minutes}min
-
-[Install]
-WantedBy=timers.target
-
-# then: systemctl --user enable --now retro.timer
-"
+/// A hook is a part of a file that other programs write too.
+fn no_hook() -> Failure {
+    Failure::hinted(
+        "hooks are not installed by retro: settings.json is Claude Code's own file",
+        "`retro schedule print claude-hook` prints what to put there",
     )
-}
-
-fn launchd(program: &str, minutes: u32) -> String {
-    let program = program.replace('&', "&amp;").replace('<', "&lt;");
-    format!(
-        "<!-- ~/Library/LaunchAgents/retro.sync.plist, then: launchctl load -w on that file -->
-<?xml version=\"1.0\" encoding=\"UTF-8\"?>
-<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">
-<plist version=\"1.0\">
-<dict>
-  <key>Label</key><string>retro.sync</string>
-  <key>ProgramArguments</key>
-  <array><string>{program}</string><string>sync</string><string>--quiet</string></array>
-  <key>RunAtLoad</key><true/>
-  <key>StartInterval</key><integer>{}</integer>
-</dict>
-</plist>
-",
-        u64::from(minutes) * 60
-    )
-}
-
-fn claude_hook(program: &str) -> String {
-    let command = format!("{} sync --hook", shell_word(program));
-    let hook = json!([{"hooks": [{"type": "command", "command": command, "timeout": 5}]}]);
-    let hooks = json!({"hooks": {"Stop": hook, "SessionEnd": hook}});
-    format!("{}\n", serde_json::to_string_pretty(&hooks).unwrap_or_default())
-}
-
-/// One word for a POSIX shell.
-fn shell_word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    match text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cron_lines_keep_to_what_cron_can_say() {
-        assert!(cron("/bin/retro", 15).contains("\n*/15 * * * * /bin/retro sync"));
-        assert!(cron("/bin/retro", 360).contains("\n0 */6 * * * /bin/retro"));
-        assert!(cron("/my bin/retro", 15).contains("'/my bin/retro'"));
-    }
-
-    #[test]
-    fn the_hook_is_settings_json() {
-        let hooks: serde_json::Value = serde_json::from_str(&claude_hook("/bin/retro")).unwrap();
-        assert_eq!(hooks["hooks"]["Stop"][0]["hooks"][0]["command"], "/bin/retro sync --hook");
-    }
 }

@@ -1,8 +1,10 @@
+use std::collections::BTreeSet;
+
 use crate::context::{Context, Exit, Outcome};
 use crate::format::count;
-use crate::table::{Column, table};
+use crate::table::{Column, Table};
 
-/// List where secrets lie in what was captured: record and rule, never the value
+/// List where captured logs hold secrets: record and rule, never the value
 ///
 /// Everything retro derives is redacted; the raw files are kept as the agents wrote
 /// them. Exits 1 when something was found.
@@ -20,7 +22,7 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let store = context.store(&context.config()?)?;
     let keys = match &args.session {
-        Some(id) => vec![retro::views::session(&store, "*", id)?],
+        Some(id) => vec![retro::views::session(&store, &[id], context.world.now())?],
         None => store.session_keys()?,
     };
     let view = retro::views::secrets(&store, &keys)?;
@@ -36,25 +38,30 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             .map(|secret| {
                 vec![
                     secret.agent.clone(),
-                    secret.session_id.chars().take(8).collect(),
+                    secret.short_id.clone(),
                     secret.address.clone(),
                     secret.count.to_string(),
                     secret.rule.to_owned(),
                 ]
             })
             .collect();
-        let header = [
+        let columns = [
             Column::left("agent"),
-            Column::left("session"),
-            Column::left("record"),
-            Column::right("count"),
-            Column::flexible("rule"),
+            Column::left("session").shrinks_inside(13),
+            Column::left("record").shrinks_inside(10),
+            Column::right("count").spare(1),
+            Column::left("rule").wraps(12),
         ];
-        for line in table(&header, &rows, context.columns()) {
-            context.print(&line)?;
-        }
+        context.table(&Table::new(columns).rows(rows))?;
     }
     let total: u64 = view.found.iter().map(|secret| secret.count).sum();
-    context.say(&format!("{} in {}.", count(total, "secret"), count(view.sessions, "session")));
+    let with: BTreeSet<(&str, &str)> =
+        view.found.iter().map(|secret| (secret.agent.as_str(), secret.session_id.as_str())).collect();
+    context.say(&format!(
+        "{} in {}, of {} looked through.",
+        count(total, "secret"),
+        count(with.len() as u64, "session"),
+        count(view.sessions, "session")
+    ));
     Ok(exit)
 }

@@ -1,5 +1,5 @@
 use crate::context::{Context, Exit, Outcome};
-use crate::table::{Column, table};
+use crate::table::{Column, Table};
 
 /// Show the stages of a sync, their versions and what is still to be done
 #[derive(Debug, clap::Args)]
@@ -28,16 +28,14 @@ pub fn run(_args: &Args, context: &Context) -> Outcome {
             ]
         })
         .collect();
-    let header = [
+    let columns = [
         Column::left("stage"),
-        Column::right("version"),
-        Column::left("runs"),
+        Column::right("version").spare(2),
+        Column::left("runs").spare(1),
         Column::right("current"),
         Column::right("backlog"),
-        Column::flexible("what it does"),
+        Column::left("what it does").wraps(22),
     ];
-    for line in table(&header, &rows, context.columns()) {
-        context.print(&line)?;
-    }
+    context.table(&Table::new(columns).rows(rows))?;
     Ok(Exit::Done)
 }

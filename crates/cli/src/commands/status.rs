@@ -21,7 +21,13 @@ pub fn run(context: &Context) -> Outcome {
     };
     context.print(&format!("{bold}On this machine{bold:#}  {here}"))?;
     let store = match view.store_exists {
-        false => format!("none yet; it will be at {}", view.root),
+        false if found > 0 => format!(
+            "none yet. `retro sync` makes one at {}: about {} for these logs",
+            view.root,
+            // Raw bytes, ledgers and index together were a third of the logs, whichever agent.
+            bytes(view.source_bytes / 3)
+        ),
+        false => format!("none yet. It will be at {}", view.root),
         true => {
             let free = view.free_bytes.map_or(String::new(), |free| format!(", {} free", bytes(free)));
             let gone = match view.only_here {
@@ -31,10 +37,10 @@ pub fn run(context: &Context) -> Outcome {
             format!("{}{gone}, {}{free}, {}", count(captured, "session"), bytes(view.store_bytes), view.root)
         }
     };
-    context.print(&format!("{bold}In the store{bold:#}     {store}"))?;
+    context.print_prose(&format!("{bold}In the store{bold:#}     {store}"))?;
     for warning in &view.warnings {
         let yellow = anstyle::AnsiColor::Yellow.on_default();
-        context.print(&format!("{yellow}warning{yellow:#}          {warning}"))?;
+        context.print_prose(&format!("{yellow}warning{yellow:#}          {warning}."))?;
     }
     if !view.unsupported.is_empty() {
         context.print(&format!("Not supported yet  {}", view.unsupported.join(", ")))?;

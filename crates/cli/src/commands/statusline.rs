@@ -31,8 +31,8 @@ const INSTALL: &str = "To install it in Claude Code, put this into ~/.claude/set
     \"statusLine\": { \"type\": \"command\", \"command\": \"retro statusline\" }
   }
 
-Today and the running five hours come from the store: `retro schedule print` shows how to keep it fresh.
-Amounts are list prices; say `billing = \"api\"` in the configuration if you pay by use.
+Today and the running five hours come from the store: `retro schedule install` keeps it fresh.
+Amounts are list prices. Say `billing = \"api\"` in the configuration if you pay by use.
 
 Examples:
   echo '{\"model\":{\"display_name\":\"Opus\"}}' | retro statusline";
@@ -43,7 +43,7 @@ const INPUT_BYTES_MAX: u64 = 1024 * 1024;
 pub fn run(args: &Args, context: &Context) -> Outcome {
     if std::io::stdin().is_terminal() {
         context.say(
-            "An agent runs this command and hands it a JSON object on stdin; here is nobody to do so.\n",
+            "An agent runs this command and hands it a JSON object on stdin. Nothing was handed over here.\n",
         );
         context.say(INSTALL);
         return Ok(Exit::Done);
@@ -98,7 +98,7 @@ fn line(view: &StatuslineView, now: retro::model::Timestamp) -> String {
         parts.push(limits.join(", "));
     }
     match parts.is_empty() {
-        true => "retro: nothing known yet; `retro sync` reads what is there".to_owned(),
+        true => "retro: nothing known yet. `retro sync` reads what is there".to_owned(),
         false => parts.join(" · "),
     }
 }
@@ -115,6 +115,6 @@ fn running(block: &RunningBlock, now: retro::model::Timestamp) -> String {
 
 fn of_limit(limit: &StatusLimit, now: retro::model::Timestamp) -> String {
     let resets = limit.resets_at.filter(|at| *at > now);
-    let resets = resets.map_or(String::new(), |at| format!(" (anew in {})", span(now, at)));
+    let resets = resets.map_or(String::new(), |at| format!(" (resets in {})", span(now, at)));
     format!("{} {:.0}% used{resets}", limit.window, limit.used_percent)
 }

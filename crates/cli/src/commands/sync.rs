@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{agent_name, rebuild};
 use crate::context::{Context, Exit, Failure, Outcome};
-use crate::format::{bytes, count};
+use crate::format::{bytes, count, took};
 use crate::progress::Bar;
 
 /// Capture what is new on this machine
@@ -62,7 +62,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         return called_by_hook(args, context);
     }
     if args.notification.is_some() {
-        return Err(Failure::Message("sync takes no argument; did you mean --from PATH?".to_owned()));
+        return Err(Failure::hinted("sync takes no argument", "did you mean --from PATH?"));
     }
     let config = context.config()?;
     let options = SyncOptions {
@@ -136,10 +136,10 @@ pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Fai
             format!("{} of logs in a store of {}", bytes(report.source_bytes), bytes(report.store_bytes))
         }
     };
-    context.say(&format!("{}; {sizes}; {} ms.", parts.join(", "), report.elapsed_ms));
+    context.say(&format!("{}. {sizes}, in {}.", parts.join(", "), took(report.elapsed_ms)));
     if report.discovered == 0 {
         context
-            .say("Nothing found. `retro doctor` says where retro looked; `retro demo` shows what it does.");
+            .say("Nothing found. `retro agents` says where retro looked, `retro demo` shows what it does.");
     }
     Ok(())
 }

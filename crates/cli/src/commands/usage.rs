@@ -1,36 +1,39 @@
+mod blocks;
 mod explain;
 mod limits;
 mod report;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-use jiff::civil::{Date, Weekday};
+use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
 use retro::engine::ask::{self, Asked, Ledgers, Patience};
 use retro::engine::{Config, Progress};
-use retro::usage::{Billing, By, Mode, Order, Query, TokenLimit};
+use retro::usage::{By, Mode, Order, Query, TokenLimit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{WhichSession, agent_name};
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::progress::Bar;
+use crate::when::Between;
 pub use report::tell;
 
 /// Say what your agents used, and what it costs at list price
 ///
 /// Every answer of a model counts once, however many files it was copied into by
-/// resuming, forking or sub-agents. What has no price is said, never counted as
-/// zero: a figure with ≥ is a lower bound.
+/// resuming, forking or sub-agents. An amount with ≥ is a lower bound: something that
+/// belongs to it has no price, was logged before its end, or is not read yet. A model
+/// that was used in a faster or slower tier is a row of its own.
 #[derive(Debug, ClapArgs)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Examples:
   retro usage                        by day
-  retro usage model --since 2026-03-01
-  retro usage session --project shop
+  retro usage model --since 'last month'
+  retro usage session --project shop --order desc
   retro usage blocks --active        the running five-hour window
   retro usage limits                 what is used and left of subscriptions
-  retro usage explain claude 3f2a    each response: line, tokens, price row, cost"
+  retro usage explain 3f2a           each response: line, tokens, prices, cost"
 )]
 pub struct Args {
     /// What makes a row
@@ -46,7 +49,14 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Special {
-    /// Each response of a session: where it stands, tokens, price row, cost; and copies that count elsewhere
+    /// Each response of a session: file and line, tokens, prices, cost, and the sum
+    ///
+    /// Copies that resuming or forking made are named with the response that counts
+    /// in their place. `--verbose` shows the price row of each response.
+    #[command(after_help = "Examples:
+  retro usage explain latest
+  retro usage explain claude 3f2a --verbose
+  retro usage explain 3f2a --json | jq '.responses[] | [.file, .line, .cost_usd]'")]
     Explain {
         #[command(flatten)]
         session: WhichSession,
@@ -55,10 +65,10 @@ enum Special {
         #[arg(long, value_enum, env = "RETRO_COST_MODE", default_value = "auto")]
         mode: CostMode,
     },
-    /// What is used and left of subscriptions, and when it starts anew, from the newest figures in the logs
+    /// What is used and left of subscriptions, and when it resets, from the newest figures in the logs
     #[command(
-        after_help = "Codex logs carry these figures; what other agents' logs carry is said below the table.
-A reading is as old as the newest answer in the logs; a window that has ended since is shown as such.
+        after_help = "Codex logs carry these figures. What other agents' logs carry is said below the table.
+A reading is as old as the newest answer in the logs. A window that has ended since is shown as such.
 
 Examples:
   retro usage limits
@@ -101,19 +111,14 @@ enum RowOrder {
 
 #[derive(Debug, ClapArgs)]
 struct Question {
-    /// From this day on, as 2026-03-01
-    #[arg(long, value_name = "DAY")]
-    since: Option<Date>,
-
-    /// Up to and including this day
-    #[arg(long, value_name = "DAY")]
-    until: Option<Date>,
+    #[command(flatten)]
+    between: Between,
 
     /// Only this agent
     #[arg(long, alias = "host", value_name = "AGENT")]
     agent: Option<String>,
 
-    /// Only this project
+    /// Only this project: its name or a part of it
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
 
@@ -130,7 +135,7 @@ struct Question {
     mode: CostMode,
 
     /// Break each row down by model
-    #[arg(long)]
+    #[arg(long, short)]
     breakdown: bool,
 
     /// Order of the rows
@@ -171,7 +176,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let bar = Bar::new(context);
     let asked = ask::read(&context.world, &config, patience(args, context)?, &|step| bar.step(step))?;
     bar.done();
-    let outcome = answer(args, context, config.billing.value, &asked.ledgers());
+    let outcome = answer(args, context, &config, &asked.ledgers());
     // Whoever reads the answer has all of it: what follows concerns only the store.
     context.hang_up();
     keep(asked, context, &config);
@@ -222,12 +227,13 @@ fn keep(asked: Asked, context: &Context, config: &Config) {
     }
 }
 
-fn answer(args: &Args, context: &Context, billing: Billing, ledgers: &Ledgers<'_>) -> Outcome {
+fn answer(args: &Args, context: &Context, config: &Config, ledgers: &Ledgers<'_>) -> Outcome {
     match &args.special {
         None => {}
         Some(Special::Explain { session, mode }) => {
-            let key = session.find_in(ledgers)?;
-            let view = retro::views::explain(ledgers, mode_of(*mode), &key)?;
+            let key = session.find_in(ledgers, context)?;
+            let places = retro::views::source_places(&context.world, config, &key)?;
+            let view = retro::views::explain(ledgers, mode_of(*mode), &key, &places)?;
             return explain::tell(context, &view);
         }
         Some(Special::Limits { agent }) => {
@@ -236,12 +242,17 @@ fn answer(args: &Args, context: &Context, billing: Billing, ledgers: &Ledgers<'_
             return limits::tell(context, &view);
         }
     }
-    let view = retro::views::usage(ledgers, billing, query(args, context)?)?;
+    let query = query(args, context)?;
+    let tz = query.tz.clone();
+    let view = retro::views::usage(ledgers, config.billing.value, query)?;
     let exit = if view.report.totals.responses == 0 { Exit::Findings } else { Exit::Done };
     if context.global.json {
         context.print_json(&view)?;
     } else if args.question.csv {
+        report::say_unread(context, &view);
         report::csv(context, &view.report)?;
+    } else if matches!(args.by, Rows::Blocks) {
+        blocks::tell(context, &view, &tz, args.question.active)?;
     } else {
         report::tell(context, &view, args.question.compact)?;
     }
@@ -261,7 +272,10 @@ fn query(args: &Args, context: &Context) -> Result<Query, Failure> {
     let tz = match &asked.tz {
         None => TimeZone::system(),
         Some(name) => TimeZone::get(name).map_err(|_| {
-            Failure::Message(format!("there is no time zone {name:?}; one looks like Europe/Berlin or UTC"))
+            Failure::hinted(
+                format_args!("there is no time zone {name:?}"),
+                "one looks like Europe/Berlin or UTC",
+            )
         })?,
     };
     let token_limit = match asked.token_limit.as_deref() {
@@ -271,6 +285,7 @@ fn query(args: &Args, context: &Context) -> Result<Query, Failure> {
             Failure::Message(format!("--token-limit takes a number or `max`, not {number:?}"))
         })?)),
     };
+    let (since, until) = asked.between.days(context, &tz)?;
     Ok(Query {
         by: match args.by {
             Rows::Daily => By::Daily,
@@ -282,8 +297,8 @@ fn query(args: &Args, context: &Context) -> Result<Query, Failure> {
             Rows::Agent => By::Agent,
             Rows::Blocks => By::Blocks,
         },
-        since: asked.since,
-        until: asked.until,
+        since,
+        until,
         agent: agent_name(&asked.agent)?,
         project: asked.project.clone(),
         model: asked.model.clone(),

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use crate::context::{Context, Exit, Outcome};
-use crate::format::thousands;
+use crate::format::count;
 
 /// Check the store's files against their checksums
 #[derive(Debug, clap::Args)]
@@ -40,13 +40,14 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     for problem in &report.problems {
         context.print(&problem.to_string())?;
     }
-    match ok {
-        true => context.say(&format!("{} files checked, all good.", thousands(report.checked))),
-        false => context.say(&format!(
-            "{} files checked, {} with problems. `retro doctor --fix` mends what raw files can mend.",
-            thousands(report.checked),
-            report.problems.len()
-        )),
+    let checked = count(report.checked, "file");
+    if ok {
+        context.say(&format!("{checked} checked, all good."));
+    } else {
+        let problems = count(report.problems.len() as u64, "problem");
+        context.say(&format!(
+            "{checked} checked, {problems}. `retro doctor --fix` mends what raw files can mend."
+        ));
     }
     Ok(exit)
 }

@@ -121,7 +121,8 @@ fn parts(store: Option<&Store>, job: &Job) -> Result<Vec<(Part, SourceKind, Open
                 is_old: false,
                 stop: &|| false,
             };
-            let stamp = current_stamp(found).map_err(|source| Error::Read { path: found.path.clone(), source })?;
+            let stamp =
+                current_stamp(found).map_err(|source| Error::Read { path: found.path.clone(), source })?;
             revision = match place(&target, &rows, stamp) {
                 Ok(Belongs::Has(_)) => continue,
                 Ok(Belongs::Continues(revision, _) | Belongs::Next(revision)) => revision,

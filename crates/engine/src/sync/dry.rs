@@ -6,8 +6,8 @@ use retro_store::{Stamps, Store};
 use std::io::Read;
 use std::time::Instant;
 
-use super::sieve::Sieve;
 use super::SyncOptions;
+use super::sieve::Sieve;
 use crate::discover::{SessionFiles, look, open};
 use crate::report::{Failure, Progress, SyncReport};
 use crate::{Config, Error, World};

@@ -1,7 +1,8 @@
 //! The index keeps what it is given, and is no loss.
 
 use retro_model::{
-    Address, LedgerRow, LimitReading, Link, LinkKind, Stamp, Stat, Thread, Timestamp, TitleRank, Tokens, Usage,
+    Address, LedgerRow, LimitReading, Link, LinkKind, Stamp, Stat, Thread, Timestamp, TitleRank, Tokens,
+    Usage,
 };
 use std::fs;
 use std::path::Path;

@@ -29,7 +29,7 @@ pub struct StatusLimit {
     pub window: &'static str,
     /// Used, in percent.
     pub used_percent: f64,
-    /// When it starts anew.
+    /// When it resets.
     pub resets_at: Option<Timestamp>,
 }
 

@@ -1,10 +1,10 @@
 //! A session as markdown. Transcript text is quoted or fenced, so that nothing
 //! in it can pass for a heading, a link or HTML of ours.
 
-use retro_model::{Edit, Gap, Kind, Origin, Outcome};
+use retro_model::{Edit, Gap, Kind, Origin, Outcome, Timestamp};
 use std::fmt::Write;
 
-use super::Entry;
+use super::{Attached, Call, Entry, Prompt, Said, TurnFigures};
 use crate::ShowView;
 
 /// The whole document.
@@ -12,7 +12,7 @@ pub fn markdown(view: &ShowView, entries: &[Entry]) -> String {
     let mut out = String::new();
     let session = &view.session;
     let title = session.title.as_deref().unwrap_or("Untitled session");
-    let _ = writeln!(out, "# {}\n", inline(title));
+    let _ = writeln!(out, "# {}\n", inline(&one_line(title)));
     let mut fact = |name: &str, value: Option<String>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
             let _ = writeln!(out, "- {name}: {}", inline(&value));
@@ -22,11 +22,13 @@ pub fn markdown(view: &ShowView, entries: &[Entry]) -> String {
     fact("Project", session.project.clone());
     fact("Folder", session.cwd.clone());
     fact("Branch", session.branch.clone());
-    fact("Started", session.started_at.map(|t| t.to_string()));
-    fact("Ended", session.ended_at.map(|t| t.to_string()));
+    fact("Started", session.started_at.map(instant));
+    fact("Ended", session.ended_at.map(instant));
     fact("Models", Some(view.models.iter().cloned().collect::<Vec<_>>().join(", ")));
     fact("Versions", Some(view.versions.iter().cloned().collect::<Vec<_>>().join(", ")));
-    fact("Resume", session.resume.clone());
+    if let Some(resume) = &session.resume {
+        let _ = writeln!(out, "- Resume: `{}`", code(resume));
+    }
     let coverage = &view.coverage;
     let _ = writeln!(
         out,
@@ -57,25 +59,8 @@ fn write_entries(out: &mut String, entries: &[Entry], depth: usize) {
 fn write_entry(out: &mut String, entry: &Entry, depth: usize) {
     let indent = "  ".repeat(depth);
     match entry {
-        Entry::Prompt { turn, ts, origin, text, live } => {
-            let time = ts.map_or(String::new(), |ts| format!(" · {ts}"));
-            let who = match origin {
-                Origin::User => "You",
-                Origin::Agent => "Task",
-                _ => "Message",
-            };
-            let dead = if *live { "" } else { " · rewound" };
-            match depth {
-                0 => {
-                    let _ = writeln!(out, "\n## {turn}. {who}{time}{dead}\n");
-                }
-                _ => {
-                    let _ = writeln!(out, "{indent}- **{who}**{time}{dead}");
-                }
-            }
-            quote(out, text, depth);
-        }
-        Entry::Answer(text) => {
+        Entry::Prompt(prompt) => write_prompt(out, prompt, depth),
+        Entry::Answer { text, .. } => {
             if depth > 0 {
                 let _ = writeln!(out, "{indent}- **Agent**");
             } else {
@@ -83,31 +68,38 @@ fn write_entry(out: &mut String, entry: &Entry, depth: usize) {
             }
             quote(out, text, depth);
         }
-        Entry::Thought(text) => {
-            let first = text.lines().next().unwrap_or_default();
-            let _ = writeln!(out, "{indent}- *thinking* {}", inline(&cut(first, 160)));
-        }
-        Entry::Call { name, what, outcome, exit_code, edits, trouble } => {
-            let _ = write!(out, "{indent}- {} `{}`", mark(*outcome), code(name));
-            if !what.is_empty() {
-                let _ = write!(out, " `{}`", code(&cut(&one_line(what), 160)));
-            }
-            if let Some(exit_code) = exit_code {
-                let _ = write!(out, " (exit {exit_code})");
-            }
-            for edit in edits {
-                let _ = write!(out, " {}", counts(edit));
-            }
-            out.push('\n');
-            if let Some(trouble) = trouble {
-                for line in trouble.lines() {
-                    let _ = writeln!(out, "{indent}  > `{}`", code(&cut(line, 160)));
+        // A reader of `show` does not see it either, unless they ask.
+        Entry::Thought { .. } => {}
+        Entry::Call(call) => write_call(out, call, &indent),
+        Entry::Question { questions, reply, .. } => {
+            for asked in questions {
+                let _ = writeln!(out, "{indent}- **asked** {}", inline(&one_line(&asked.question)));
+                if let Some(answer) = &asked.answer {
+                    let _ = writeln!(out, "{indent}  **you** {}", inline(&one_line(answer)));
                 }
             }
+            if let Some(reply) = reply {
+                quote(out, reply, depth);
+            }
+        }
+        Entry::Plan { text, steps } => {
+            let _ = writeln!(out, "{indent}- *plan*");
+            quote(out, text, depth);
+            for step in steps {
+                let mark = if step.done { "x" } else { " " };
+                let _ = writeln!(out, "{indent}  - [{mark}] {}", inline(&one_line(&step.text)));
+            }
+        }
+        Entry::Attached(attached) => {
+            let _ = writeln!(out, "{indent}- *attached* {}", attached_name(attached));
         }
         Entry::Subagent { thread, entries } => {
             let _ = writeln!(out, "{indent}- sub-agent `{}`", code(thread));
             write_entries(out, entries, depth + 1);
+        }
+        Entry::Report { text, .. } => {
+            let _ = writeln!(out, "{indent}- *sub-agent reports*");
+            quote(out, text, depth + 1);
         }
         Entry::History { session, entries } => {
             let _ = writeln!(out, "*Before the fork, in {}:*\n", inline(session));
@@ -121,13 +113,87 @@ fn write_entry(out: &mut String, entry: &Entry, depth: usize) {
                 Kind::Denial => "refused",
                 Kind::Error => "error",
                 Kind::Rewind => "went back",
-                Kind::Plan => "plan",
                 _ => "unknown record",
             };
-            let first = cut(text.lines().next().unwrap_or_default(), 160);
+            let mut lines = text.lines();
+            let first = cut(lines.next().unwrap_or_default(), 160);
             let _ = writeln!(out, "{}", format!("{indent}- *{name}* {}", inline(&first)).trim_end());
+            if lines.next().is_some() {
+                quote(out, text, depth + 1);
+            }
         }
     }
+}
+
+fn write_prompt(out: &mut String, prompt: &Prompt, depth: usize) {
+    let indent = "  ".repeat(depth);
+    let time = prompt.ts.map_or(String::new(), |ts| format!(" · {}", instant(ts)));
+    let who = match prompt.origin {
+        Origin::User => "You",
+        Origin::Agent => "Task",
+        _ if prompt.said == Said::Plan => "Accepted plan",
+        _ => "Message",
+    };
+    let how = match &prompt.said {
+        Said::Command(name) => format!(" · `{}`", code(name)),
+        Said::Shell => " · `!`".to_owned(),
+        Said::Queued => " · while it worked".to_owned(),
+        Said::Typed | Said::Plan => String::new(),
+    };
+    let dead = if prompt.live { "" } else { " · rewound" };
+    if depth == 0 && prompt.turn > 0 {
+        let _ = writeln!(out, "\n## {}. {who}{how}{time}{dead}\n", prompt.turn);
+    } else {
+        let _ = writeln!(out, "{indent}- **{who}**{how}{time}{dead}");
+    }
+    quote(out, &prompt.text, depth);
+    for attached in &prompt.attached {
+        let _ = writeln!(out, "{indent}- *attached* {}", attached_name(attached));
+    }
+    if let Some(output) = &prompt.output {
+        let _ = writeln!(out, "{indent}- *it printed*");
+        quote(out, output, depth + 1);
+    }
+    if let Some(line) = prompt.figures.as_ref().and_then(figures_line) {
+        let _ = writeln!(out, "{indent}*{}*\n", inline(&line));
+    }
+}
+
+/// What a turn came to, on one line.
+fn figures_line(figures: &TurnFigures) -> Option<String> {
+    let mut parts = figures.models.clone();
+    if let Some(usd) = figures.cost_usd {
+        parts.push(format!("{}${usd:.2}", if figures.cost_complete { "" } else { "≥ " }));
+    }
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+fn write_call(out: &mut String, call: &Call, indent: &str) {
+    let _ = write!(out, "{indent}- {} `{}`", mark(call.outcome), code(&call.name));
+    if !call.what.is_empty() {
+        let _ = write!(out, " `{}`", code(&cut(&one_line(&call.what), 160)));
+    }
+    if let Some(exit_code) = call.exit_code {
+        let _ = write!(out, " (exit {exit_code})");
+    }
+    for edit in &call.edits {
+        let _ = write!(out, " {}", counts(edit));
+    }
+    out.push('\n');
+    for line in call.trouble.iter().flat_map(|trouble| trouble.lines()) {
+        let _ = writeln!(out, "{indent}  > `{}`", code(&cut(line, 160)));
+    }
+}
+
+fn attached_name(attached: &Attached) -> String {
+    format!("`{}`", code(&one_line(&attached.name)))
+}
+
+/// To the second, in UTC: the file is read on any machine.
+fn instant(ts: Timestamp) -> String {
+    let text = ts.to_string();
+    let whole = text.split_once('.').map_or(text.as_str(), |(whole, _)| whole);
+    format!("{} UTC", whole.trim_end_matches('Z').replace('T', " "))
 }
 
 fn mark(outcome: Option<Outcome>) -> &'static str {

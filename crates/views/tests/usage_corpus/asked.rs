@@ -39,7 +39,9 @@ impl Asked {
         let mut explained = Vec::new();
         for key in store.session_keys().unwrap() {
             for told in
-                retro_views::explain(&Ledgers::of(&index, &prices), Mode::Auto, &key).unwrap().responses
+                retro_views::explain(&Ledgers::of(&index, &prices), Mode::Auto, &key, &Default::default())
+                    .unwrap()
+                    .responses
             {
                 let figures = [
                     told.input_tokens,

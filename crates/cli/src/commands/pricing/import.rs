@@ -1,7 +1,5 @@
 //! Taking newer prices from a table that somebody publishes.
 
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use retro::engine::prices;
 use retro::usage::{Change, Import, Rates};
 use serde_json::json;
@@ -10,7 +8,8 @@ use std::path::PathBuf;
 use super::list::per_million;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::thousands;
-use crate::table::{Column, table};
+use crate::table::{Column, Table};
+use crate::when;
 
 /// Take newer prices from a LiteLLM table
 ///
@@ -37,7 +36,7 @@ pub struct Args {
 
     /// The day of the table's figures [default: today]
     #[arg(long, value_name = "DAY")]
-    date: Option<Date>,
+    date: Option<String>,
 
     /// Say what would change, and change nothing
     #[arg(long)]
@@ -51,7 +50,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
     let text = std::fs::read_to_string(&args.file)
         .map_err(|error| Failure::Message(format!("cannot read {}: {error}", args.file.display())))?;
-    let day = args.date.unwrap_or_else(|| context.world.now().to_jiff().to_zoned(TimeZone::system()).date());
+    let day = when::day(args.date.as_deref().unwrap_or("today"), context)?;
     let known = prices::without_own(&context.world, &config)?;
     let import = known
         .import_litellm(&text, day, args.only_known)
@@ -84,17 +83,16 @@ fn tell(context: &Context, import: &Import) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> =
         changed.iter().chain(added.iter().take(shown)).map(|change| row(change)).collect();
     if !rows.is_empty() {
-        let header = [
-            Column::flexible("model ($ a million tokens)"),
-            Column::left("provider"),
-            Column::left(""),
+        let columns = [
+            Column::left("model").shrinks(16),
+            Column::left("provider").spare(2),
+            Column::left("").spare(1),
             Column::right("input"),
-            Column::right("read"),
+            Column::right("read").spare(3),
             Column::right("output"),
         ];
-        for line in table(&header, &rows, context.columns()) {
-            context.print(&line)?;
-        }
+        context.table(&Table::new(columns).rows(rows))?;
+        context.say("Prices are dollars a million tokens.");
     }
     if added.len() > shown {
         context.say(&format!(

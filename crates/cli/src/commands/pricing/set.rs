@@ -1,10 +1,11 @@
 //! Setting one's own price for a model.
 
-use jiff::civil::Date;
 use retro::engine::config::{PriceChange, platform_file, remove_price, set_price};
+use retro::usage::Prices;
 use serde_json::json;
 
 use crate::context::{Context, Exit, Failure, Outcome};
+use crate::when::day;
 
 /// Set your own price for a model, in dollars a million tokens
 ///
@@ -15,7 +16,7 @@ use crate::context::{Context, Exit, Failure, Outcome};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro pricing set my-model --input 0.25 --output 2
-  retro pricing set claude-opus-5 --input 4 --output 20 --cache-read 0.4 --cache-write-5m 5 --cache-write-1h 8
+  retro pricing set claude-opus-5 --input 4 --output 20 --cache-read 0.4
   retro pricing set gpt-5.5 --input 4 --output 24 --from 2026-12-01
   retro pricing set my-model --remove")]
 pub struct Args {
@@ -44,7 +45,7 @@ pub struct Args {
 
     /// First day of the price; before it the other prices hold
     #[arg(long, value_name = "DAY")]
-    from: Option<Date>,
+    from: Option<String>,
 
     /// Remove your price, the one --from names or all of the model
     #[arg(long, conflicts_with_all = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"])]
@@ -55,8 +56,15 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
     let file = config.file.clone().unwrap_or_else(|| platform_file(&context.world));
     let model = args.model.trim();
+    if model == "unknown" {
+        return Err(Failure::hinted(
+            "\"unknown\" is no model: reports call so what a log does not name",
+            "`retro usage model` lists the models that logs name",
+        ));
+    }
+    let from = args.from.as_deref().map(|text| day(text, context)).transpose()?;
     let (done, exit) = if args.remove {
-        match remove_price(&file, model, args.from)? {
+        match remove_price(&file, model, from)? {
             0 => {
                 let text = format!("{} sets no price for {model:?}", file.display());
                 return Err(Failure::NotFound(text));
@@ -66,7 +74,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     } else {
         let change = PriceChange {
             model: model.to_owned(),
-            from: args.from,
+            from,
             input: args.input,
             output: args.output,
             cache_read: args.cache_read,
@@ -84,6 +92,23 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         }))?;
     } else {
         context.say(&format!("The price of {model} is {done} in {}.", file.display()));
+        for missing in without_price(args, model) {
+            context.say(&format!(
+                "note: it has no price for {missing}, so costs with such tokens are lower bounds. --cache-read sets one."
+            ));
+        }
     }
     Ok(exit)
+}
+
+/// Kinds of tokens that the program has a price for and this price has not.
+fn without_price(args: &Args, model: &str) -> Vec<&'static str> {
+    let Ok(program) = Prices::embedded() else { return Vec::new() };
+    let Some(known) = program.resolve(model, None, None).filter(|_| !args.remove) else { return Vec::new() };
+    let rates = &known.row.rates;
+    let mut missing = Vec::new();
+    if rates.cache_read.is_some() && args.cache_read.is_none() {
+        missing.push("cache reads");
+    }
+    missing
 }

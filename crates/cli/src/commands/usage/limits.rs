@@ -4,8 +4,8 @@ use retro::model::Timestamp;
 use retro::views::{LimitWindow, LimitsView};
 
 use crate::context::{Context, Exit, Failure, Outcome};
-use crate::format::{count, span, time};
-use crate::table::{Column, table};
+use crate::format::{are, count, span, time};
+use crate::table::{Column, Table};
 
 /// Columns of a bar.
 const BAR_COLUMNS: usize = 20;
@@ -23,12 +23,13 @@ pub fn tell(context: &Context, view: &LimitsView) -> Outcome {
         context.say(&format!("{}: {}.", none.agent, none.reason));
     }
     if view.windows.is_empty() && view.without.is_empty() {
-        context.say("No session tells of limits yet. `retro sync` reads what is new.");
+        context.say("No session names a limit yet. `retro sync` reads what is new.");
     }
     if view.unread_sessions > 0 {
         context.say(&format!(
-            "{} not read yet; `retro sync` reads them.",
-            count(view.unread_sessions, "session")
+            "{} {} not read yet. `retro sync` reads them.",
+            count(view.unread_sessions, "session"),
+            are(view.unread_sessions)
         ));
     }
     Ok(exit)
@@ -36,26 +37,23 @@ pub fn tell(context: &Context, view: &LimitsView) -> Outcome {
 
 fn show(context: &Context, view: &LimitsView) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = view.windows.iter().map(|window| row(window, view.at)).collect();
-    let header = [
-        Column::flexible(""),
+    let columns = [
+        Column::left("allowance").shrinks(12),
         Column::left("window"),
-        Column::left(""),
+        Column::left("").spare(2),
         Column::right("used"),
-        Column::right("left"),
-        Column::left("starts anew"),
-        Column::left("as of"),
+        Column::right("left").spare(1),
+        Column::left("resets").wraps(16),
+        Column::left("as of").spare(3),
     ];
-    for line in table(&header, &rows, context.columns()) {
-        context.print(&line)?;
-    }
-    Ok(())
+    context.table(&Table::new(columns).rows(rows))
 }
 
 fn row(window: &LimitWindow, now: Timestamp) -> Vec<String> {
     let percent = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}%"));
     let plan = window.plan.as_ref().map_or(String::new(), |plan| format!(" ({plan})"));
-    let anew = match (window.ended, window.resets_at) {
-        (true, _) => "has since; no newer figure".to_owned(),
+    let resets = match (window.ended, window.resets_at) {
+        (true, _) => "has reset since, no newer figure".to_owned(),
         (false, Some(at)) => format!("{}, in {}", time(Some(at)), span(now, at)),
         (false, None) => "-".to_owned(),
     };
@@ -67,7 +65,7 @@ fn row(window: &LimitWindow, now: Timestamp) -> Vec<String> {
         window.used_percent.map_or(String::new(), bar),
         percent(window.used_percent),
         percent(window.left_percent),
-        anew,
+        resets,
         format!("{} ago", span(window.read_at, now)),
     ]
 }

@@ -1,73 +1,131 @@
 //! A report of use and cost as a table with what to know of it, or as CSV.
 
+use anstyle::Style;
 use retro::text::terminal::one_line;
-use retro::usage::{Billing, Figures, Incomplete, Report, UnpricedModel};
+use retro::usage::{Billing, By, Figures, Incomplete, Report, ReportRow};
 use retro::views::UsageView;
 use std::collections::BTreeMap;
 
 use crate::context::{Context, Failure};
-use crate::format::{count, thousands};
-use crate::table::{Column, table};
+use crate::format::{are, count, money, thousands, time};
+use crate::table::{Column, Table};
 
 /// Columns of the bar.
 const BAR_COLUMNS: f64 = 12.0;
 
 /// The report as a table, and what to know of it.
 pub fn tell(context: &Context, view: &UsageView, compact: bool) -> Result<(), Failure> {
-    let report = &view.report;
-    if report.totals.responses == 0 {
-        context.say("Nothing was used, as far as the logs here tell. `retro sync` reads what is new.");
-        notes(view).iter().skip(1).for_each(|note| context.say(note));
+    say_unread(context, view);
+    if view.report.totals.responses == 0 {
+        say_empty(context, view);
         return Ok(());
     }
-    let most = report.rows.iter().filter_map(|row| row.figures.cost_usd).fold(0.0, f64::max);
-    let mut rows = Vec::new();
-    for row in &report.rows {
-        let name = match (&row.session, &row.block) {
-            (Some(session), _) => {
-                let id: String = session.session_id.chars().take(8).collect();
-                format!("{} {id} {}", session.agent, session.project.as_deref().unwrap_or("-"))
-            }
-            _ => row.key.clone(),
-        };
-        rows.push(line(&name, &row.figures, compact, bar(row.figures.cost_usd, most)));
-        for part in &row.breakdown {
-            rows.push(line(&format!("  {}", part.model), &part.figures, compact, String::new()));
-        }
-    }
-    rows.push(line("total", &report.totals, compact, String::new()));
-    let mut header = vec![Column::flexible(""), Column::left("")];
-    if !compact {
-        header.extend(["input", "cache write", "cache read"].map(Column::right));
-    }
-    header.extend(["output", "tokens", "responses", view.billing.word()].map(Column::right));
-    for line in table(&header, &rows, context.columns()) {
-        context.print(&line)?;
-    }
-    for note in notes(view) {
+    context.table(&table(view, compact))?;
+    for note in notes(view, context.global.verbose) {
         context.say(&note);
     }
     Ok(())
 }
 
-fn line(name: &str, figures: &Figures, compact: bool, bar: String) -> Vec<String> {
-    let mut cells = vec![name.to_owned(), bar];
+/// Says that amounts are not final, before they are read.
+pub fn say_unread(context: &Context, view: &UsageView) {
+    if view.unread_sessions > 0 {
+        let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
+        context.say(&format!(
+            "{yellow}Not complete:{yellow:#} {} {} not read yet, so every amount is at least what is shown. \
+             `retro sync` reads all.",
+            count(view.unread_sessions, "session"),
+            are(view.unread_sessions)
+        ));
+    }
+}
+
+/// Says why there is nothing to show.
+pub fn say_empty(context: &Context, view: &UsageView) {
+    match &view.nearest_project {
+        Some(near) => context.say(&format!("Nothing fits. Did you mean the project {near:?}?")),
+        None => context.say("Nothing that was used fits the question. `retro sync` reads what is new."),
+    }
+}
+
+fn table(view: &UsageView, compact: bool) -> Table {
+    let report = &view.report;
+    let is_session = report.by == By::Session;
+    let name = match report.by {
+        By::Daily => "day",
+        By::Weekly => "week of",
+        By::Monthly => "month",
+        By::Session => "session",
+        By::Project => "project",
+        By::Model => "model",
+        By::Agent => "agent",
+        By::Blocks => "block",
+    };
+    let dim = Style::new().dimmed();
+    let optional = |column: Column, order: u8| column.spare(order);
+    let mut columns = vec![
+        Column::left(name).shrinks_inside(if is_session { 22 } else { 14 }),
+        Column::left(if is_session { "last" } else { "" }).spare(3).style(dim),
+        Column::left(if is_session { "title" } else { "" }).shrinks(20),
+        Column::left("").spare(6).style(anstyle::AnsiColor::Green.on_default()),
+    ];
+    if !compact {
+        columns.extend([
+            optional(Column::right("input"), 5),
+            optional(Column::right("cache write"), 5),
+            optional(Column::right("cache read"), 5),
+        ]);
+    }
+    columns.extend([
+        optional(Column::right("output"), if is_session { 5 } else { 3 }),
+        optional(Column::right("tokens"), if is_session { 2 } else { 0 }),
+        optional(Column::right("responses"), 4),
+        Column::right(view.billing.word()),
+        optional(Column::left(if report.by == By::Model { "" } else { "models" }).wraps(22), 7).style(dim),
+    ]);
+    let mut table = Table::new(columns);
+    let most = report.rows.iter().filter_map(|row| row.figures.cost_usd).fold(0.0, f64::max);
+    for row in &report.rows {
+        let models = if report.by == By::Model { String::new() } else { row.models.join(", ") };
+        let (name, last, title) = names(view, row);
+        let bar = bar(row.figures.cost_usd, most);
+        table.row(line([name, last, title, bar], &row.figures, compact, models));
+        for part in &row.breakdown {
+            let name = if is_session { String::new() } else { format!("  └ {}", part.model) };
+            let title = if is_session { format!("  └ {}", part.model) } else { String::new() };
+            let heads = [name, String::new(), title, String::new()];
+            table.styled(line(heads, &part.figures, compact, String::new()), dim);
+        }
+    }
+    let heads = ["total".to_owned(), String::new(), String::new(), String::new()];
+    table.styled(line(heads, &report.totals, compact, String::new()), Style::new().bold());
+    table
+}
+
+/// What a row is called: its key, or a session's id, last time and title.
+fn names(view: &UsageView, row: &ReportRow) -> (String, String, String) {
+    let Some(session) = &row.session else {
+        let is_named = row.key != "unknown";
+        let key = if is_named { row.key.clone() } else { "(not in the log)".to_owned() };
+        return (key, String::new(), String::new());
+    };
+    let id = view.short_ids.get(&session.session_id).unwrap_or(&session.session_id);
+    let project = session.project.as_deref().map_or(String::new(), |project| format!("[{project}] "));
+    let title = session.title.as_deref().unwrap_or("(no prompt)");
+    (format!("{} {id}", session.agent), time(row.last_at), format!("{project}{title}"))
+}
+
+fn line(heads: [String; 4], figures: &Figures, compact: bool, models: String) -> Vec<String> {
+    let mut cells = heads.to_vec();
     if !compact {
         cells.extend(
             [figures.input_tokens, figures.cache_creation_tokens, figures.cache_read_tokens].map(thousands),
         );
     }
     cells.extend([figures.output_tokens, figures.total_tokens, figures.responses].map(thousands));
-    cells.push(money(figures));
+    cells.push(money(figures.cost_usd, figures.cost_complete));
+    cells.push(models);
     cells
-}
-
-fn money(figures: &Figures) -> String {
-    match (figures.cost_usd, figures.cost_complete) {
-        (None, _) => "unknown".to_owned(),
-        (Some(usd), true) => format!("${usd:.2}"),
-        (Some(usd), false) => format!("≥ ${usd:.2}"),
-    }
 }
 
 fn bar(usd: Option<f64>, most: f64) -> String {
@@ -76,81 +134,87 @@ fn bar(usd: Option<f64>, most: f64) -> String {
 }
 
 /// What a reader must know so as not to be misled.
-fn notes(view: &UsageView) -> Vec<String> {
+pub fn notes(view: &UsageView, verbose: bool) -> Vec<String> {
     let report = &view.report;
-    let mut notes = vec![match view.billing {
+    let mut notes = Vec::new();
+    let why = why_bounds(report);
+    if !why.is_empty() {
+        notes.push(format!("≥ marks a lower bound: {}.", why.join(", ")));
+    }
+    let mut about = vec![match view.billing {
         Billing::Plan => format!(
             "List prices of {}: what the same tokens cost when billed by use, not what a plan charges.",
             view.prices_of
         ),
         Billing::Api => format!("Calculated with list prices of {}, before any discount.", view.prices_of),
     }];
-    let named = |responses: fn(&UnpricedModel) -> u64| {
-        let models = report.unpriced_models.iter().filter(|model| responses(model) > 0);
-        let models = models
-            .map(|model| format!("{} ({})", one_line(&model.model, 60), count(responses(model), "response")));
-        models.collect::<Vec<_>>().join(", ")
-    };
-    let (unpriced, beyond) =
-        (named(|model| model.responses.saturating_sub(model.beyond)), named(|model| model.beyond));
-    if !unpriced.is_empty() {
-        notes.push(format!("No price is known for {unpriced}."));
-    }
-    if !beyond.is_empty() {
-        notes.push(format!("No cost can be given for {beyond}: the logged token counts are too large."));
-    }
-    if report.lower_bound_responses > 0 {
-        let estimate = match report.totals.estimated_cost_usd {
-            Some(usd) => format!("; with their output estimated from the logged text it is about ${usd:.2}"),
-            None => String::new(),
-        };
-        notes.push(format!(
-            "{} logged before their end: at least this much{estimate}.",
-            count(report.lower_bound_responses, "response")
-        ));
-    }
     if report.duplicates_dropped > 0 {
-        notes.push(format!(
-            "{} of resumed or forked sessions counted once.",
-            count(report.duplicates_dropped, "copy").replace("copys", "copies")
-        ));
+        let copies = count(report.duplicates_dropped, "copy");
+        about.push(format!("{copies} in resumed or forked sessions counted once."));
     }
     if !report.unlogged.is_empty() {
         let tokens: u64 = report.unlogged.iter().map(|part| part.total_tokens).sum();
-        notes.push(format!(
-            "{} tokens more stand only in the agents' own totals (titles, compactions); not counted here.",
+        about.push(format!(
+            "{} more tokens are only in the agents' own totals (titles, compactions) and not counted.",
             thousands(tokens)
         ));
     }
-    notes.extend(incomplete(&report.incomplete));
-    if view.unread_sessions > 0 {
-        notes.push(format!(
-            "{} not read yet, so costs are at least this; `retro sync` reads them.",
-            count(view.unread_sessions, "session")
-        ));
+    notes.push(about.join(" "));
+    if verbose {
+        notes.extend(incomplete(view, &report.incomplete));
+    } else if !report.incomplete.is_empty() {
+        let sessions = count(named(&report.incomplete), "session");
+        notes.push(format!("The logs of {sessions} leave something open. --verbose names them."));
     }
     notes
 }
 
-/// Sessions named for one reason before the rest is only counted.
-const NAMED_MAX: usize = 3;
+/// Why amounts are lower bounds, apart from what is not read yet.
+fn why_bounds(report: &Report) -> Vec<String> {
+    let mut why = Vec::new();
+    if !report.unpriced_models.is_empty() {
+        let named: Vec<String> = report
+            .unpriced_models
+            .iter()
+            .map(|model| {
+                let name = if model.model == "unknown" {
+                    "a model that the log does not name"
+                } else {
+                    &model.model
+                };
+                format!("{} ({})", one_line(name, 60), count(model.responses, "response"))
+            })
+            .collect();
+        why.push(format!("no price is known for {}", named.join(", ")));
+    }
+    if report.lower_bound_responses > 0 {
+        let estimate = match report.totals.estimated_cost_usd {
+            Some(usd) => format!(" (about {} with their output estimated)", money(Some(usd), true)),
+            None => String::new(),
+        };
+        let responses = count(report.lower_bound_responses, "response");
+        why.push(format!("{responses} logged before their end{estimate}"));
+    }
+    why
+}
+
+fn named(open: &[Incomplete]) -> u64 {
+    let sessions: std::collections::BTreeSet<_> =
+        open.iter().map(|one| (&one.agent, &one.session_id)).collect();
+    sessions.len() as u64
+}
 
 /// What the logs leave open: one line a reason, with the sessions.
-fn incomplete(open: &[Incomplete]) -> Vec<String> {
+fn incomplete(view: &UsageView, open: &[Incomplete]) -> Vec<String> {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for one in open {
-        let id: String = one.session_id.chars().take(8).collect();
+        let id = view.short_ids.get(&one.session_id).unwrap_or(&one.session_id);
         reasons.entry(&one.reason).or_default().push(format!("{} {id}", one.agent));
     }
-    let line = |(reason, sessions): (&str, Vec<String>)| {
-        let named = sessions.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
-        let more = match sessions.len().saturating_sub(NAMED_MAX) {
-            0 => String::new(),
-            more => format!(" and {more} more (--json names them)"),
-        };
-        format!("Incomplete: {reason}: {named}{more}.")
-    };
-    reasons.into_iter().map(line).collect()
+    reasons
+        .into_iter()
+        .map(|(reason, sessions)| format!("Open: {reason}: {}.", sessions.join(", ")))
+        .collect()
 }
 
 pub fn csv(context: &Context, report: &Report) -> Result<(), Failure> {

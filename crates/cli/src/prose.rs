@@ -1,0 +1,125 @@
+//! Words for people: wrapped at words, cut where they must be, by display width.
+
+use retro::text::terminal::width;
+
+/// `text` in lines of at most `columns`, broken between words. The blanks at the start
+/// of a line are kept for the lines that follow it. A word that is wider than a line
+/// stays whole: it is a path or a link, which a person copies.
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        let indent: String = line.chars().take_while(|c| *c == ' ').collect();
+        if shown_width(line) <= columns || columns <= indent.len() {
+            lines.push(line.to_owned());
+            continue;
+        }
+        lines.extend(fill(&line[indent.len()..], &indent, columns));
+    }
+    lines
+}
+
+/// The same for a cell of a table: a word that is too wide is broken.
+pub fn wrap_cell(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(1);
+    let mut lines = Vec::new();
+    for line in fill(text, "", columns) {
+        let mut rest = line.as_str();
+        while width(rest) > columns {
+            let mut end = 0;
+            for (at, character) in rest.char_indices() {
+                let next = at + character.len_utf8();
+                if width(&rest[..next]) > columns && at > 0 {
+                    break;
+                }
+                end = next;
+            }
+            lines.push(rest[..end].to_owned());
+            rest = &rest[end..];
+        }
+        lines.push(rest.to_owned());
+    }
+    lines
+}
+
+fn fill(text: &str, indent: &str, columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = indent.to_owned();
+    let mut is_empty = true;
+    for word in text.split(' ') {
+        let gap = usize::from(!is_empty);
+        if !is_empty && shown_width(&line) + gap + shown_width(word) > columns {
+            lines.push(std::mem::replace(&mut line, indent.to_owned()));
+        } else if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    lines.push(line);
+    lines
+}
+
+/// Columns that a text with our own colours takes.
+pub fn shown_width(text: &str) -> usize {
+    match text.contains('\u{1b}') {
+        true => width(&anstream::adapter::strip_str(text).to_string()),
+        false => width(text),
+    }
+}
+
+/// Both ends of a text with an ellipsis between them, within `columns`.
+pub fn cut_middle(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let Some(room) = columns.checked_sub(1).filter(|room| *room > 0) else {
+        return "…".repeat(columns);
+    };
+    let tail_room = room / 3;
+    let take = |characters: &mut dyn Iterator<Item = char>, room: usize| {
+        let mut taken = String::new();
+        for character in characters {
+            taken.push(character);
+            if width(&taken) > room {
+                taken.pop();
+                break;
+            }
+        }
+        taken
+    };
+    let tail: String = take(&mut text.chars().rev(), tail_room).chars().rev().collect();
+    format!("{}…{tail}", take(&mut text.chars(), room - width(&tail)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words_and_keep_their_indent() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("  one two three", 9), ["  one two", "  three"]);
+        assert_eq!(wrap("see /a/very/long/path now", 8), ["see", "/a/very/long/path", "now"]);
+        assert_eq!(wrap("漢字 漢字", 5), ["漢字", "漢字"]);
+        assert_eq!(wrap("a\n\nb", 5), ["a", "", "b"]);
+    }
+
+    #[test]
+    fn our_own_colours_take_no_room() {
+        assert_eq!(wrap("\u{1b}[1mone\u{1b}[0m two", 7), ["\u{1b}[1mone\u{1b}[0m two"]);
+    }
+
+    #[test]
+    fn a_cell_breaks_words_that_are_too_wide() {
+        assert_eq!(wrap_cell("ab abcdef", 4), ["ab", "abcd", "ef"]);
+        assert_eq!(wrap_cell("漢字漢字", 3), ["漢", "字", "漢", "字"]);
+    }
+
+    #[test]
+    fn the_middle_is_cut_and_both_ends_stay() {
+        assert_eq!(cut_middle("6a1f0c52-backup2", 10), "6a1f0c…up2");
+        assert_eq!(cut_middle("short", 10), "short");
+        assert_eq!(cut_middle("ab", 1), "…");
+        assert_eq!(cut_middle("ab", 0), "");
+    }
+}

@@ -1,0 +1,264 @@
+//! Every answer of a session, with all that its cost is made of: tokens, prices, the
+//! line of the log, and the sum. Enough to follow the arithmetic by hand.
+
+use retro_engine::ask::Ledgers;
+use retro_engine::discover::discover;
+use retro_engine::{Config, World};
+use retro_model::{EventId, Exactness, SessionKey, SourceKey, Timestamp};
+use retro_store::{RealDisk, Stamps, Store};
+use retro_usage::{Cost, CostSource, Counted, CountedRow, Mode, NanoUsd, cost, decide};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::Error;
+
+/// The answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct ExplainView {
+    /// `retro.usage_explain/1`.
+    pub schema: &'static str,
+    /// The session.
+    pub session: String,
+    /// Answers that count here.
+    pub responses: Vec<Explained>,
+    /// Their sum.
+    pub totals: ExplainTotals,
+    /// Copies that count elsewhere.
+    pub dropped: Vec<Dropped>,
+    /// Sessions that have something new which is not in these figures yet.
+    pub unread_sessions: u64,
+}
+
+/// What the answers of a session come to.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ExplainTotals {
+    /// How many answers.
+    pub responses: u64,
+    /// Uncached input.
+    pub input_tokens: u64,
+    /// Written to a cache.
+    pub cache_creation_tokens: u64,
+    /// Read from a cache.
+    pub cache_read_tokens: u64,
+    /// Output.
+    pub output_tokens: u64,
+    /// Searches billed apart.
+    pub web_searches: u64,
+    /// The sum of the known costs; null where none is known.
+    pub cost_usd: Option<f64>,
+    /// Whether that is all of it.
+    pub cost_complete: bool,
+}
+
+/// One answer that counts.
+#[derive(Debug, Clone, Serialize)]
+pub struct Explained {
+    /// Source and record: where the log says so.
+    pub event: EventId,
+    /// The file of that record, where it is known.
+    pub file: Option<String>,
+    /// Its line in that file, from 1.
+    pub line: u64,
+    /// Global identity.
+    pub key: String,
+    /// When.
+    pub ts: Option<Timestamp>,
+    /// The model, as logged.
+    pub model: Option<String>,
+    /// The service tier, where it is not the standard one.
+    pub tier: Option<String>,
+    /// Uncached input.
+    pub input_tokens: u64,
+    /// Written to a cache, of whichever life.
+    pub cache_creation_tokens: u64,
+    /// The part that was written for five minutes, or for a time the log does not tell.
+    pub cache_creation_5m_tokens: u64,
+    /// The part that was written for one hour.
+    pub cache_creation_1h_tokens: u64,
+    /// Read from a cache.
+    pub cache_read_tokens: u64,
+    /// Output.
+    pub output_tokens: u64,
+    /// Searches billed apart.
+    pub web_searches: u64,
+    /// Whether the output is all of it; if not, it is a lower bound.
+    pub exact: bool,
+    /// What it costs; null: no price is known.
+    pub cost_usd: Option<f64>,
+    /// What each kind of token costs; null where the log reports only a sum.
+    pub parts_usd: Option<PartsUsd>,
+    /// Whose figure that is.
+    pub cost_source: CostSource,
+    /// The price row it was calculated with: provider, model, first day, source.
+    pub price: Option<String>,
+    /// The prices of that row for its tier and prompt length.
+    pub rates: Option<RatesUsd>,
+    /// Why the cost is only a lower bound, if it is.
+    pub bound: Option<&'static str>,
+}
+
+/// Prices in dollars a million tokens, as they were applied.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RatesUsd {
+    /// Uncached input.
+    pub input_usd_per_million: f64,
+    /// Written to a cache of five minutes.
+    pub cache_write_5m_usd_per_million: f64,
+    /// Written to a cache of one hour.
+    pub cache_write_1h_usd_per_million: f64,
+    /// Read from a cache; null where no price is known.
+    pub cache_read_usd_per_million: Option<f64>,
+    /// Output.
+    pub output_usd_per_million: f64,
+    /// Reasoning, where its price is not that of output.
+    pub reasoning_usd_per_million: Option<f64>,
+    /// One web search; null where no price is known.
+    pub web_search_usd: Option<f64>,
+    /// What all of these but the search were multiplied with: tier, place and hour.
+    pub multiplier: f64,
+}
+
+/// What the kinds of tokens of an answer cost, in dollars.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[allow(missing_docs)]
+pub struct PartsUsd {
+    pub input: f64,
+    pub cache_write_5m: f64,
+    pub cache_write_1h: f64,
+    pub cache_read: f64,
+    pub output: f64,
+    pub web_search: f64,
+}
+
+/// A copy that is not counted here.
+#[derive(Debug, Clone, Serialize)]
+pub struct Dropped {
+    /// Where the copy is.
+    pub event: EventId,
+    /// Identity that both have.
+    pub key: String,
+    /// The answer that counts in its place.
+    pub twin: String,
+}
+
+/// Explains the figures of a session. `places` are the files of its sources.
+pub fn explain(
+    ledgers: &Ledgers<'_>,
+    mode: Mode,
+    key: &SessionKey,
+    places: &BTreeMap<SourceKey, String>,
+) -> Result<ExplainView, Error> {
+    let counted: Counted = decide(ledgers.rows()?);
+    let mut totals = ExplainTotals { cost_complete: ledgers.unread() == 0, ..ExplainTotals::default() };
+    let mut sum = NanoUsd::ZERO;
+    let mut responses = Vec::new();
+    for row in counted.rows.iter().filter(|row| *row.session == *key) {
+        let cost = cost(row.own_row(), ledgers.prices, mode);
+        let one = explained(row, &cost, places);
+        totals.responses += row.own_row().calls;
+        totals.input_tokens += one.input_tokens;
+        totals.cache_creation_tokens += one.cache_creation_tokens;
+        totals.cache_read_tokens += one.cache_read_tokens;
+        totals.output_tokens += one.output_tokens;
+        totals.web_searches += one.web_searches;
+        match cost.nano.and_then(|nano| sum.checked_add(nano)) {
+            Some(nano) => {
+                sum = nano;
+                totals.cost_usd = Some(sum.to_usd());
+                totals.cost_complete &= one.exact && !cost.bound;
+            }
+            None => totals.cost_complete &= row.own_row().tokens.total() == 0,
+        }
+        responses.push(one);
+    }
+    let dropped = counted.duplicates.iter().filter(|copy| copy.place.session == *key).map(|copy| Dropped {
+        event: copy.place.event.clone(),
+        key: copy.key.clone(),
+        twin: format!("{}#{}", copy.twin.session, copy.twin.event),
+    });
+    Ok(ExplainView {
+        schema: "retro.usage_explain/1",
+        session: key.to_string(),
+        responses,
+        totals,
+        dropped: dropped.collect(),
+        unread_sessions: ledgers.unread(),
+    })
+}
+
+fn explained(counted: &CountedRow, cost: &Cost<'_>, places: &BTreeMap<SourceKey, String>) -> Explained {
+    let row = counted.own_row();
+    let address = row.event.address();
+    let dollars = |rate: u64| rate as f64 / 1e6;
+    Explained {
+        event: row.event.clone(),
+        file: places.get(&address.source).cloned(),
+        line: address.record,
+        key: row.key.clone(),
+        ts: row.ts,
+        model: row.model.clone(),
+        tier: row.tier.clone(),
+        input_tokens: row.tokens.input,
+        cache_creation_tokens: row.tokens.cache_write(),
+        cache_creation_5m_tokens: row.tokens.cache_write_5m.saturating_add(row.tokens.cache_write_unsplit),
+        cache_creation_1h_tokens: row.tokens.cache_write_1h,
+        cache_read_tokens: row.tokens.cache_read,
+        output_tokens: row.tokens.output,
+        web_searches: row.tokens.web_searches,
+        exact: row.exactness == Exactness::Exact,
+        cost_usd: cost.nano.map(NanoUsd::to_usd),
+        parts_usd: cost.rates.map(|_| PartsUsd {
+            input: cost.parts.input.to_usd(),
+            cache_write_5m: cost.parts.cache_write_5m.to_usd(),
+            cache_write_1h: cost.parts.cache_write_1h.to_usd(),
+            cache_read: cost.parts.cache_read.to_usd(),
+            output: cost.parts.output.to_usd(),
+            web_search: cost.parts.web_search.to_usd(),
+        }),
+        cost_source: cost.source,
+        price: cost.price_row.map(|found| {
+            let from = found.row.from.map_or(String::new(), |from| format!(" from {from}"));
+            format!("{} {}{from} ({})", found.row.provider, found.row.model, found.row.source)
+        }),
+        rates: cost.rates.map(|rates| {
+            let write_5m = rates.cache_write_5m.unwrap_or(rates.input);
+            RatesUsd {
+                input_usd_per_million: dollars(rates.input),
+                cache_write_5m_usd_per_million: dollars(write_5m),
+                cache_write_1h_usd_per_million: dollars(rates.cache_write_1h.unwrap_or(write_5m)),
+                cache_read_usd_per_million: rates.cache_read.map(dollars),
+                output_usd_per_million: dollars(rates.output),
+                reasoning_usd_per_million: rates.reasoning.map(dollars),
+                web_search_usd: cost
+                    .price_row
+                    .and_then(|found| found.row.web_search)
+                    .map(|nano| nano as f64 / 1e9),
+                multiplier: f64::from(cost.factor) / 1000.0,
+            }
+        }),
+        bound: cost.why_bound,
+    }
+}
+
+/// The file of each source of a session: as the store knows it, else as it is found now.
+pub fn source_places(
+    world: &World,
+    config: &Config,
+    key: &SessionKey,
+) -> Result<BTreeMap<SourceKey, String>, Error> {
+    let file = match Store::open(&config.root.value, Arc::new(RealDisk)) {
+        Ok(store) => store.session(key)?,
+        Err(error) if error.is_absent() => None,
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(file) = file {
+        let place = |(source, entry): (SourceKey, retro_store::SourceEntry)| {
+            Some((source, entry.places.into_iter().next()?))
+        };
+        return Ok(file.sources.into_iter().filter_map(place).collect());
+    }
+    let found = discover(world, config, Some(&key.agent), &Stamps::default());
+    let files = found.sessions.into_iter().filter(|session| session.key == *key).flat_map(|s| s.files);
+    Ok(files.map(|file| (file.source, file.path.display().to_string())).collect())
+}

@@ -1,0 +1,44 @@
+//! What the store knows of listed sessions beside their names: turns and cost.
+
+use retro_engine::ask::Ledgers;
+use retro_engine::{Config, World, prices};
+use retro_model::SessionKey;
+use retro_store::{Index, RealDisk, Store};
+use retro_usage::{By, Figures, Query, report_cells};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::SessionView;
+use crate::Error;
+use crate::usage::session_facts;
+
+/// Adds turns and costs to the sessions that are in the store. Where
+/// prices cannot be read, the list is shown without costs: `usage` says why.
+pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView]) -> Result<(), Error> {
+    let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
+    let Some(index) = store.index_if_there()? else { return Ok(()) };
+    let costs = prices::load(world, config).ok().map(|prices| costs(&index, &prices)).transpose()?;
+    let turns = index.turn_counts()?;
+    for session in sessions.iter_mut().filter(|session| session.captured) {
+        let key = SessionKey::new(session.agent.clone(), session.session_id.clone());
+        session.turns = Some(turns.get(&key).copied().unwrap_or(0));
+        if let Some(figures) = costs.as_ref().and_then(|costs| costs.get(&key)) {
+            session.cost_usd = figures.cost_usd;
+            session.cost_complete = figures.cost_complete && session.up_to_date;
+        }
+    }
+    Ok(())
+}
+
+/// What each session and its sub-agents cost together.
+fn costs(index: &Index, prices: &retro_usage::Prices) -> Result<HashMap<SessionKey, Figures>, Error> {
+    let ledgers = Ledgers::of(index, prices);
+    let query =
+        Query { by: By::Session, sessions: session_facts(ledgers.sessions()?, None), ..Query::default() };
+    let report = report_cells(&ledgers.cells(query.mode)?, &query);
+    let rows = report.rows.into_iter().filter_map(|row| {
+        let session = row.session?;
+        Some((SessionKey::new(session.agent, session.session_id), row.figures))
+    });
+    Ok(rows.collect())
+}
