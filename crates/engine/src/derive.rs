@@ -113,9 +113,11 @@ impl Session<'_> {
         let wait_ms = stage.when.wait_ms()?;
         let is_quiet = self.is_quiet(rules);
         let wanted = self.stamp(stage, is_quiet);
-        let at_ms = self.changed_ms().saturating_add(wait_ms);
+        let at_ms = self.may_run_ms(wait_ms);
         let may_run = rules.all || at_ms <= rules.now_ms;
-        let is_current = self.made.get(stage.name).is_some_and(|made| made.stamp == wanted);
+        // What was made of a quiet session is good for one that only looks younger now.
+        let is_made = |stamp: &str| self.made.get(stage.name).is_some_and(|made| made.stamp == stamp);
+        let is_current = is_made(&wanted) || (!is_quiet && is_made(&self.stamp(stage, true)));
         if !is_current && may_run {
             return Some(wanted);
         }
@@ -125,6 +127,11 @@ impl Session<'_> {
             later.due.push((stage.name, self.quiet_ms(), false));
         }
         None
+    }
+
+    /// From when on a stage may run. One that does not wait runs whatever the clocks say.
+    fn may_run_ms(&self, wait_ms: i64) -> i64 {
+        if wait_ms == 0 { 0 } else { self.changed_ms().saturating_add(wait_ms) }
     }
 
     fn quiet_ms(&self) -> i64 {
@@ -149,7 +156,7 @@ impl Session<'_> {
         self.each(after, rules, &mut derived)?;
         for stage in rules.later {
             if self.due(stage, rules, &mut derived).is_some() {
-                let at_ms = self.changed_ms().saturating_add(stage.when.wait_ms().unwrap_or(0));
+                let at_ms = self.may_run_ms(stage.when.wait_ms().unwrap_or(0));
                 derived.due.push((stage.name, at_ms, stage.when.is_hot()));
             }
         }
@@ -252,7 +259,7 @@ impl Session<'_> {
             let Some(wait_ms) = stage.when.wait_ms() else { continue };
             let at_ms = match stage.when {
                 When::Append | When::AppendAndQuiet => self.quiet_ms(),
-                _ => self.changed_ms().saturating_add(wait_ms),
+                _ => self.may_run_ms(wait_ms),
             };
             derived.due.push((stage.name, at_ms, stage.when.is_hot()));
         }

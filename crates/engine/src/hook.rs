@@ -4,7 +4,7 @@
 //! the queue, and whatever goes wrong is the next sync's matter.
 
 use retro_agents::{AGENTS, Agent};
-use retro_store::{Job, Store};
+use retro_store::{Index, Job, Lock, Store};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -75,32 +75,49 @@ fn job(call: &Call) -> Job {
     }
 }
 
-/// Captures the transcript's new bytes if the lock is free, else leaves a job.
+/// Captures the session's new bytes if the lock is free, else leaves a job. With the lock
+/// it also does what earlier calls left: a user may have installed nothing but hooks.
 pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error> {
     let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
-    let file = call.transcript.as_deref().and_then(|path| from::one_file(call.agent, path));
-    let session = file.and_then(|file| match &file.owner {
-        Owner::Session(id) => {
-            let key = SessionKey::new(call.agent.name(), id.clone());
-            Some(SessionFiles { key, agent: call.agent, files: vec![file], news: true })
-        }
-        _ => None,
-    });
-    let free = store.try_lock()?;
-    let (Some(session), Some(lock)) = (session, free) else {
+    let session = call.transcript.as_deref().and_then(|path| session_of(call.agent, path));
+    let (Some(session), Some(lock)) = (session, store.try_lock()?) else {
         return Ok(store.enqueue(&job(call))?);
     };
-    if Excluder::new(config).verdict(&session) != Verdict::Wanted {
+    let index = store.index()?;
+    take(world, config, &store, &index, &session, &lock)?;
+    for (id, job) in store.jobs()? {
+        let agent = job.agent.as_deref().and_then(retro_agents::by_name);
+        let left = agent.zip(job.path.as_deref()).and_then(|(agent, path)| session_of(agent, path));
+        // What names no transcript asks for a whole sync.
+        if let Some(left) = left {
+            if left.key != session.key {
+                take(world, config, &store, &index, &left, &lock)?;
+            }
+            store.done(&id)?;
+        }
+    }
+    Ok(())
+}
+
+/// Captures one session under a lock that is held already.
+fn take(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    index: &Index,
+    session: &SessionFiles,
+    lock: &Lock,
+) -> Result<(), Error> {
+    if Excluder::new(config).verdict(session) != Verdict::Wanted {
         return Ok(());
     }
-    let index = store.index()?;
     let stamps = index.stamps_of(&session.key)?;
     let mut report = SyncReport::default();
     let mut batcher = Batcher {
         world,
         config,
-        store: &store,
-        index: &index,
+        store,
+        index,
         stamps: &stamps,
         until: Some("turns"),
         all: false,
@@ -108,9 +125,27 @@ pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error>
         progress: &|_| {},
         report: &mut report,
     };
-    batcher.batch(&[Work::Files(&session)], &lock, &|_| {})?;
+    batcher.batch(&[Work::Files(session)], lock, &|_| {})?;
     Ok(())
 }
+
+/// The session of a transcript: that file, and the logs of sub-agents in the folder of the
+/// same name beside it.
+fn session_of(agent: &'static dyn Agent, transcript: &Path) -> Option<SessionFiles> {
+    let main = from::one_file(agent, transcript)?;
+    let Owner::Session(id) = main.owner.clone() else { return None };
+    let beside = walkdir::WalkDir::new(transcript.with_extension("")).max_depth(PARTS_DEPTH_MAX);
+    let parts = beside.into_iter().flatten().filter(|entry| entry.file_type().is_file());
+    let own = parts.take(PARTS_MAX).filter_map(|entry| from::one_file(agent, entry.path()));
+    let own = own.filter(|file| matches!(&file.owner, Owner::Session(owner) if *owner == id));
+    let files: Vec<_> = std::iter::once(main).chain(own).collect();
+    Some(SessionFiles { key: SessionKey::new(agent.name(), id), agent, files, news: true })
+}
+
+/// How deep the parts of a session may be below its folder, and how many are looked at: a
+/// hook has a moment, and the next sync sees all of them.
+const PARTS_DEPTH_MAX: usize = 3;
+const PARTS_MAX: usize = 500;
 
 #[cfg(test)]
 mod tests {

@@ -4,11 +4,12 @@ use retro_agents::{
     Agent, Cursor, Folding, Format, Limits, Out, Part, Reader, Settled, Shelf, Shelved, Told, open_regular,
 };
 use retro_model::{Event, Facts, Gap, GapReason, Kind, SessionKey, SourceKey};
-use retro_store::{Scratch, SessionFile, Slot, Store};
+use retro_store::{Scratch, SessionFile, SessionRow, Slot, Store};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Seek, SeekFrom};
 
+use crate::capture::session_row;
 use crate::discover::{HEAD_BYTES, SessionFiles, read_head};
 use crate::{Error, stamp};
 
@@ -24,6 +25,21 @@ pub fn session(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Set
     };
     let Told { coverage, gaps, facts } = stream(store, agent, key, &never, &mut keep)?;
     Ok(Settled { events, coverage, gaps, facts })
+}
+
+/// What lists show of every session, from the session files alone: for a store without an
+/// index. Sessions that cannot be read are left out.
+pub fn rows_of_files(store: &Store) -> Result<Vec<SessionRow>, Error> {
+    let mut rows = Vec::new();
+    for key in store.session_keys()? {
+        let Ok(Some(file)) = store.session(&key) else { continue };
+        let mut row = session_row(&file, std::iter::empty(), 0, String::new());
+        for slot in store.raw_slots(&key)? {
+            row.bytes += store.archive(&slot).tail().ok().flatten().map_or(0, |commit| commit.end);
+        }
+        rows.push(row);
+    }
+    Ok(rows)
 }
 
 /// Events of a session that are held for reading: these at its start, and those at

@@ -134,7 +134,6 @@ pub fn outdated(
     for stage in &stages {
         made.push((*stage, index.made_by(stage.name)?));
     }
-    let now = world.now();
     let mut outdated = Vec::new();
     for row in index.session_rows()? {
         let key = row.key();
@@ -157,11 +156,10 @@ pub fn outdated(
             };
             let made = of_session.get(stage.name).map(|made| &made.stamp);
             // What was made while it grew is run again when it is quiet, and is not outdated.
-            let is_quiet = crate::is_quiet(row.mtime_ns, now);
-            let is_current =
-                made.is_some_and(|made| *made == stamp(is_quiet) || (is_quiet && *made == stamp(false)));
+            let is_current = made.is_some_and(|made| *made == stamp(true) || *made == stamp(false));
             if !is_current {
-                outdated.push((key.clone(), stage.name, row.mtime_ns / 1_000_000 + wait_ms));
+                let at_ms = if wait_ms == 0 { 0 } else { row.mtime_ns / 1_000_000 + wait_ms };
+                outdated.push((key.clone(), stage.name, at_ms));
             }
         }
     }

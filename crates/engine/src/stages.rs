@@ -19,6 +19,7 @@ use retro_store::{Changes, Index, Mark, PlaceRow, SessionFile, Store, Writer};
 use crate::{Config, Error, World};
 
 /// One stage.
+#[derive(Clone)]
 pub struct Stage {
     /// Its name on the command line.
     pub name: &'static str,
@@ -84,6 +85,7 @@ pub enum Input {
 }
 
 /// How a stage makes what it makes.
+#[derive(Clone, Copy)]
 pub enum Work {
     /// Sync does it itself, before any other stage.
     Sync,

@@ -258,7 +258,8 @@ pub(crate) fn stored(config: &Config) -> Result<(Vec<SessionRow>, Stamps), retro
     };
     match store.index_if_there()? {
         Some(index) => Ok((index.session_rows()?, index.stamps()?)),
-        None => Ok(Default::default()),
+        // The index is a cache: without it the session files say what is there.
+        None => Ok((retro_engine::read::rows_of_files(&store)?, Stamps::default())),
     }
 }
 

@@ -9,7 +9,6 @@ mod fork;
 use retro_model::Timestamp;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 pub(super) use fork::WAYS;
 
@@ -52,9 +51,18 @@ pub(super) fn write(script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
 fn project(cwd: &str) -> String {
     let name: String = cwd.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     match name.get(..PROJECT_BYTES_MAX) {
-        Some(head) if name.len() > PROJECT_BYTES_MAX => format!("{head}-{:x}", xxh3_64(cwd.as_bytes())),
+        Some(head) if name.len() > PROJECT_BYTES_MAX => format!("{head}-{:x}", scattered(cwd, &[])),
         _ => name,
     }
+}
+
+/// A number that looks random (FNV-1a), the same in every build: the ids of sample
+/// sessions are part of the documentation.
+fn scattered(text: &str, more: &[u8]) -> u64 {
+    let bytes = text.bytes().chain([0xff]).chain(more.iter().copied());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 struct Writer<'s> {
@@ -375,7 +383,7 @@ impl Writer<'_> {
     /// The next word that no other id has.
     fn word(&mut self) -> String {
         self.count += 1;
-        format!("{:016x}", xxh3_64_with_seed(self.script.session.as_bytes(), self.count))
+        format!("{:016x}", scattered(&self.script.session, &self.count.to_le_bytes()))
     }
 
     fn uuid(&mut self) -> String {

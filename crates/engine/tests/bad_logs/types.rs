@@ -1,7 +1,7 @@
 //! Wrong types in known fields: every value of every record replaced by others in
 //! turn, each in a session of its own.
 
-use retro_model::{Kind, SessionKey, ToolClass};
+use retro_model::{GapReason, Kind, SessionKey, ToolClass};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -74,8 +74,8 @@ fn values_of_other_types_spoil_no_other_record() {
         let mutants = mutants(&files);
         println!("{}: {} mutants", agent.name(), mutants.len());
         assert!(mutants.len() > 500);
-        // Every one of them is JSON: whatever is wrong in it, there is no gap.
-        survive(*agent, &files, &mutants, |gaps| gaps.is_empty());
+        // Every one of them is JSON: there is no gap but for a figure that is none.
+        survive(*agent, &files, &mutants, |gaps| gaps.iter().all(|gap| gap.reason == GapReason::Figure));
     }
 }
 
