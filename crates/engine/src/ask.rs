@@ -210,11 +210,11 @@ impl Asked {
         config: &Config,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<(), Error> {
-        if self.read.is_empty() {
-            return Ok(());
-        }
-        let (sessions, prices) = (self.read.into_keys().collect(), self.prices);
+        let (sessions, prices): (HashSet<SessionKey>, _) = (self.read.into_keys().collect(), self.prices);
         drop(self.index);
+        if sessions.is_empty() {
+            return self.store.map_or(Ok(()), |store| keep_sums(&store, &prices));
+        }
         let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
         let options = SyncOptions {
             until: stages::by_name("turns"),
@@ -223,10 +223,20 @@ impl Asked {
             ..SyncOptions::default()
         };
         sync_store(world, config, &options, &store, progress)?;
-        match store.try_lock()? {
-            Some(_lock) => cells::keep(&store.index()?, &prices, Mode::default()),
-            None => Ok(()),
-        }
+        keep_sums(&store, &prices)
+    }
+}
+
+/// Keeps the sums of all ledgers, so that the next answer reads them. Whoever cannot write
+/// does without.
+fn keep_sums(store: &Store, prices: &Prices) -> Result<(), Error> {
+    let lock = match store.try_lock() {
+        Err(error) if error.is_unwritable() => None,
+        lock => lock?,
+    };
+    match (lock, store.index_if_there()?) {
+        (Some(_lock), Some(index)) => cells::keep(&index, prices, Mode::default()),
+        _ => Ok(()),
     }
 }
 

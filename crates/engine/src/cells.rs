@@ -6,8 +6,9 @@ use retro_usage::{CELLS_VERSION, Cells, Grain, Mode, Prices, decide};
 
 use crate::Error;
 
-/// Rows of all ledgers that a sync decides between without being asked.
-const ROWS_MAX: u64 = 100_000;
+/// Rows of all ledgers that a sync decides between without being asked: more would make an
+/// append cost what the store holds. A question keeps the sums after it was answered.
+const ROWS_MAX: u64 = 4_000;
 
 /// Everything the sums depend on: the rows, the prices, whose figures count, and
 /// how they are summed.
@@ -41,7 +42,6 @@ pub fn keep_changed(
     if index.cells_stamp()?.is_some_and(|stamp| stamp.starts_with(&of_these_rows)) {
         return Ok(());
     }
-    // To decide between rows, all are held at once. Very many are left to the next question.
     if index.responses_count()? > ROWS_MAX {
         return Ok(());
     }

@@ -12,6 +12,7 @@ mod put;
 use retro_agents::by_name;
 use retro_usage::{Billing, PriceRow};
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -20,6 +21,9 @@ use crate::platform::expand_home;
 pub use keys::{KEYS, Key};
 pub use prices::{PriceChange, remove_price, set_price};
 pub use put::put;
+
+/// Bytes of a configuration file that are read.
+const CONFIG_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,7 +185,7 @@ impl Config {
         };
         let chosen = match named {
             Some(_) => outside,
-            None => read_if_there(&root.value.join("config.toml"))?.or(outside),
+            None => read_in_store(&root.value.join("config.toml"))?.or(outside),
         };
         let mut config = Config::bare(root);
         if let Some((path, table)) = chosen {
@@ -294,10 +298,16 @@ pub fn platform_file(world: &World) -> PathBuf {
 }
 
 fn read(path: &Path) -> Result<Table, ConfigError> {
-    let text = std::fs::read_to_string(path)
+    let mut text = String::new();
+    // A pipe would make us wait, a device would never end.
+    retro_agents::open_regular(path)
+        .and_then(|file| file.take(CONFIG_BYTES_MAX).read_to_string(&mut text))
         .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-    text.parse::<Table>()
-        .map_err(|error| ConfigError::Syntax { path: path.to_owned(), what: error.to_string() })
+    // The parser quotes the line, which may be of any file that a link leads to.
+    text.parse::<Table>().map_err(|error| ConfigError::Syntax {
+        path: path.to_owned(),
+        what: retro_text::redact(&error.to_string()).to_string(),
+    })
 }
 
 fn read_if_there(path: &Path) -> Result<Option<(PathBuf, Table)>, ConfigError> {
@@ -305,6 +315,15 @@ fn read_if_there(path: &Path) -> Result<Option<(PathBuf, Table)>, ConfigError> {
         Ok(true) => Ok(Some((path.to_owned(), read(path)?))),
         _ => Ok(None),
     }
+}
+
+/// A configuration inside a store, which may come from somebody else: no link is followed.
+fn read_in_store(path: &Path) -> Result<Option<(PathBuf, Table)>, ConfigError> {
+    if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+        let source = std::io::Error::other("it is a link, and retro follows none inside a store");
+        return Err(ConfigError::Read { path: path.to_owned(), source });
+    }
+    read_if_there(path)
 }
 
 fn wrong(path: &Path, key: &str, expected: &str) -> ConfigError {

@@ -26,19 +26,22 @@ pub(crate) fn reconcile(world: &World, store: &Store, index: &Index) -> Result<S
     let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(report) };
     store.sync_all()?;
     let marks = store.marks();
+    // What is left of these in the end is not what the files say.
     let mut known: BTreeSet<SessionKey> = index.session_rows()?.iter().map(|row| row.key()).collect();
     let mut stale = Vec::new();
     let in_store: BTreeSet<SessionKey> = store.session_keys()?.into_iter().chain(store.raw_keys()?).collect();
     for key in in_store {
-        let was_known = known.remove(&key);
-        if !was_known || !fits(store, index, &key, &mut report)? {
+        if !known.remove(&key) {
+            stale.push(key);
+        } else if !fits(store, index, &key, &mut report)? {
+            known.insert(key.clone());
             stale.push(key);
         }
     }
     let now_ms = world.now().as_millis();
     index.write(|index| {
-        // In the index and nowhere else: its live file is captured as if never seen.
-        known.iter().chain(&stale).try_for_each(|key| index.forget_session(key))?;
+        // Their live files are captured as if never seen.
+        known.iter().try_for_each(|key| index.forget_session(key))?;
         for key in &stale {
             for stage in world.stages.iter().filter(|stage| is_of_session(stage)) {
                 index.put_due(key, stage.name, now_ms, true)?;

@@ -2,7 +2,7 @@
 //!
 //! A stage says when it runs, what it reads and how it makes something of that. Its
 //! *stamp* covers its version and exactly what it reads; [`crate::stamp`] makes and
-//! compares stamps, [`crate::derive`] runs what is due. A new parser, a changed stage, a
+//! compares stamps, `derive` runs what is due. A new parser, a changed stage, a
 //! changed setting and a grown log are therefore the same case: the stamp differs.
 //!
 //! To add a stage, write its file and add its line to [`STAGES`].

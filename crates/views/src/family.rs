@@ -8,12 +8,42 @@ use retro_agents::by_name;
 use retro_engine::read;
 use retro_model::{Event, LinkKind, SessionKey, Thread};
 use retro_store::Store;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::Error;
 
 /// Sessions of one tree that are shown together.
 const FAMILY_MAX: usize = 200;
+
+/// Finds which sessions stand on their own: those without a parent, those whose parent is
+/// not there, and those that lead back to themselves. Every session is one of these or
+/// below one, so nothing is in no list.
+pub(crate) struct Roots<'a>(HashMap<(&'a str, &'a str), Option<&'a str>>);
+
+impl<'a> Roots<'a> {
+    /// Of these sessions: agent, id, and the parent's id.
+    pub(crate) fn of(sessions: impl Iterator<Item = (&'a str, &'a str, Option<&'a str>)>) -> Roots<'a> {
+        Roots(sessions.map(|(agent, id, parent)| ((agent, id), parent)).collect())
+    }
+
+    /// Whether a session is one.
+    pub(crate) fn contains(&self, agent: &str, id: &str) -> bool {
+        let parent_of = |id: &str| self.0.get(&(agent, id)).copied().flatten();
+        let Some(parent) = parent_of(id) else { return true };
+        if !self.0.contains_key(&(agent, parent)) {
+            return true;
+        }
+        let mut above = Some(parent);
+        let mut seen = HashSet::new();
+        while let Some(next) = above.filter(|next| seen.insert(*next)) {
+            if next == id {
+                return true;
+            }
+            above = parent_of(next);
+        }
+        false
+    }
+}
 
 /// The events of every child session, and of theirs, each on its own thread.
 pub(crate) fn children(store: &Store, key: &SessionKey, events: &[Event]) -> Result<Vec<Event>, Error> {
@@ -52,4 +82,30 @@ fn linked(store: &Store, key: &SessionKey) -> Result<Vec<SessionKey>, Error> {
             && row.links.iter().any(|link| link.kind == LinkKind::Parent && link.session_id == key.id)
     };
     Ok(index.session_rows()?.iter().filter(|row| is_child(row)).map(|row| row.key()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_session_is_a_root_or_below_one() {
+        let sessions = [
+            ("x", "root", None),
+            ("x", "child", Some("root")),
+            ("x", "orphan", Some("gone")),
+            ("x", "below", Some("orphan")),
+            ("x", "a", Some("b")),
+            ("x", "b", Some("a")),
+            ("x", "own", Some("own")),
+            ("y", "child", Some("root")),
+        ];
+        let roots = Roots::of(sessions.into_iter());
+        let are: Vec<String> = sessions
+            .iter()
+            .filter(|(agent, id, _)| roots.contains(agent, id))
+            .map(|(agent, id, _)| format!("{agent} {id}"))
+            .collect();
+        assert_eq!(are, ["x root", "x orphan", "x a", "x b", "x own", "y child"]);
+    }
 }

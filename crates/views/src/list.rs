@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::clock::plausible;
+use crate::family::Roots;
 use crate::ids::short_ids;
 use crate::{Error, nearest};
 
@@ -146,7 +147,16 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     }
     adopt(&mut sessions, &rows);
     let id_length = shorten_ids(&mut sessions);
-    sessions.retain(|session| options.children || session.parent_session_id.is_none());
+    if !options.children {
+        let roots = Roots::of(sessions.iter().map(|session| {
+            let parent = session.parent_session_id.as_deref();
+            (session.agent.as_str(), session.session_id.as_str(), parent)
+        }));
+        let is_root: Vec<bool> =
+            sessions.iter().map(|session| roots.contains(&session.agent, &session.session_id)).collect();
+        let mut is_root = is_root.into_iter();
+        sessions.retain(|_| is_root.next().unwrap_or(true));
+    }
     let nearest_project = choose_project(&mut sessions, options.project.as_deref());
     let words: Vec<String> = options.words.iter().map(|word| word.to_lowercase()).collect();
     sessions.retain(|session| words.iter().all(|word| mentions(session, word)) && in_time(session, options));

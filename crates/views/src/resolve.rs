@@ -7,6 +7,7 @@ use retro_store::{SessionRow, Store};
 
 use crate::Error;
 use crate::clock::plausible;
+use crate::family::Roots;
 
 /// The newest session.
 const LATEST: &str = "latest";
@@ -71,9 +72,13 @@ fn among(
     keys.retain(|key| agents.iter().any(|agent| agent.name() == key.agent));
     if id == LATEST {
         let when = |row: &SessionRow| plausible([row.ended_at, row.started_at], now);
-        let newest = rows()?
-            .into_iter()
-            .filter(|row| row.parent.is_none() && agents.iter().any(|agent| agent.name() == row.agent))
+        let rows = rows()?;
+        let roots =
+            Roots::of(rows.iter().map(|row| (row.agent.as_str(), row.id.as_str(), row.parent.as_deref())));
+        let is_wanted = |row: &&SessionRow| agents.iter().any(|agent| agent.name() == row.agent);
+        let newest = rows
+            .iter()
+            .filter(|row| roots.contains(&row.agent, &row.id) && is_wanted(row))
             .max_by_key(|row| (when(row), row.mtime_ns, row.id.clone()));
         return newest.map(|row| row.key()).ok_or(Error::NoneYet);
     }
