@@ -36,24 +36,28 @@ pub fn rebuild(
             index
         }
     };
-    let mut batcher = Batcher {
-        world,
-        config,
-        store: &store,
-        index: &index,
-        stamps: &Stamps::default(),
-        until: None,
-        all: true,
-        wait: Wait::ForLock,
-        progress,
-        report: &mut report,
-    };
-    run_due(&mut batcher, None)?;
+    derive_due(world, config, &store, &index, true, progress, &mut report)?;
     reconcile::enqueue_outdated(world, config, &store, &index)?;
     report.discovered = index.session_rows()?.len() as u64;
     report.store_bytes = store_bytes(&store, &index)?;
     report.elapsed_ms = started.elapsed().as_millis() as u64;
     Ok(report)
+}
+
+/// Runs what is due on sessions in the store; `all`: however lately they changed.
+fn derive_due(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    index: &Index,
+    all: bool,
+    progress: &(dyn Fn(Progress) + Sync),
+    report: &mut SyncReport,
+) -> Result<(), Error> {
+    let (stamps, wait) = (Stamps::default(), Wait::ForLock);
+    let mut batcher =
+        Batcher { world, config, store, index, stamps: &stamps, until: None, all, wait, progress, report };
+    run_due(&mut batcher, None)
 }
 
 /// Removes everything derived and starts a new index, which takes over the stamps of live
@@ -121,19 +125,7 @@ pub fn mend(
     }
     let index = store.index()?;
     let mut report = reconcile::reconcile(world, &store, &index)?;
-    let mut batcher = Batcher {
-        world,
-        config,
-        store: &store,
-        index: &index,
-        stamps: &Stamps::default(),
-        until: None,
-        all: false,
-        wait: Wait::ForLock,
-        progress,
-        report: &mut report,
-    };
-    run_due(&mut batcher, None)?;
+    derive_due(world, config, &store, &index, false, progress, &mut report)?;
     said.extend(report.failures.iter().map(|failure| format!("{}: {}", failure.path, failure.reason)));
     if said.is_empty() {
         said.push("nothing to mend".to_owned());
