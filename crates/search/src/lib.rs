@@ -1,0 +1,1 @@
+//! Finds past turns by words and by meaning.
