@@ -87,7 +87,12 @@ impl Passages {
         }
     }
 
-    /// All passages, by thread and place.
+    /// Takes passages that no later event changes.
+    pub fn take_closed(&mut self) -> Vec<Passage> {
+        std::mem::take(&mut self.done)
+    }
+
+    /// All passages that were not taken, by thread and place.
     pub fn finish(mut self) -> Vec<Passage> {
         self.done.extend(self.open.into_values().filter_map(|open| open.passage));
         self.done.sort_by(|a, b| (&a.thread, a.first).cmp(&(&b.thread, b.first)));

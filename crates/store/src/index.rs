@@ -8,6 +8,7 @@
 //! a file each. No other module of the program has SQL for it.
 
 mod changes;
+mod passages;
 mod place;
 mod progress;
 mod responses;
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use changes::{Changes, Mark, Snapshot, TurnKey};
+pub use passages::{PackedPassage, PassageRow};
 pub use place::PlaceRef;
 pub use progress::Made;
 pub use responses::Responses;

@@ -46,7 +46,7 @@ pub use disk::{Disk, RealDisk};
 pub use documents::{KINDS, Kind};
 pub use error::Error;
 pub use index::{
-    Changes, FailureRow, Index, Made, Mark, PlaceRef, PlaceRow, Responses, SessionRow, Snapshot, SourceRow,
+    Changes, FailureRow, Index, Made, Mark, PackedPassage, PassageRow, PlaceRef, PlaceRow, Responses, SessionRow, Snapshot, SourceRow,
     Stamps, TurnKey, TurnRow, Writer,
 };
 pub use layout::{Slot, copies_folder};
