@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use crate::discover::{SessionFiles, discover};
 use crate::exclude::{Excluder, Verdict};
-use crate::report::{Progress, SyncReport};
+use crate::report::{Failure, Progress};
 use crate::sync::{SyncOptions, sync_store};
 use crate::{Config, Error, World, agent_of, cells, prices, stages};
 
@@ -48,8 +48,8 @@ pub struct Asked {
     read: BTreeMap<SessionKey, Read>,
     /// Sessions with something new that was not read.
     unread: HashSet<SessionKey>,
-    /// What could not be read, as a sync would report it.
-    pub report: SyncReport,
+    /// What may hold more and cannot be read.
+    unreadable: Vec<Failure>,
 }
 
 /// Reads what is new. Waits for no lock and writes nothing.
@@ -69,18 +69,13 @@ pub fn read(
         Some(store) => store.index_if_there()?,
         None => None,
     };
-    let mut asked = Asked {
-        store,
-        index,
-        prices,
-        read: BTreeMap::new(),
-        unread: HashSet::new(),
-        report: SyncReport::default(),
-    };
+    let mut asked =
+        Asked { store, index, prices, read: BTreeMap::new(), unread: HashSet::new(), unreadable: Vec::new() };
     if patience != Patience::None {
         asked.read_news(world, config, patience, progress)?;
     } else if let Some(index) = &asked.index {
         asked.unread = index.behind("ledger")?.into_iter().collect();
+        asked.unreadable = index.failures()?.into_iter().map(Into::into).collect();
     }
     Ok(asked)
 }
@@ -98,7 +93,12 @@ impl Asked {
             None => Stamps::default(),
         };
         let found = discover(world, config, None, &stamps);
-        self.report.skipped_files = found.skipped.iter().map(Into::into).collect();
+        self.unreadable = found.unreadable().map(Into::into).collect();
+        if let Some(index) = &self.index {
+            // Of these the store has a part, and they are not read again until they change.
+            let cut = index.failures()?.into_iter().filter(|failure| stamps.place(&failure.path).is_some());
+            self.unreadable.extend(cut.map(Failure::from));
+        }
         let excluder = Excluder::new(config);
         let mut jobs: Vec<look::Job> = Vec::new();
         for session in found.sessions.into_iter().filter(|session| session.news) {
@@ -113,6 +113,8 @@ impl Asked {
             jobs.push(self.job(SessionFiles { key, agent, files: Vec::new(), news: true }, &stamps)?);
         }
         self.read_jobs(world, jobs, patience, progress);
+        self.unreadable.sort_by(|a, b| a.path.cmp(&b.path));
+        self.unreadable.dedup_by(|a, b| a.path == b.path);
         Ok(())
     }
 
@@ -178,15 +180,16 @@ impl Asked {
             .collect();
         for (key, result) in results {
             match result {
-                Ok((session, rows)) => {
-                    self.read.insert(key, Read { session, rows });
+                Ok(look::Looked { row, rows, cut }) => {
+                    self.unreadable.extend(cut);
+                    self.read.insert(key, Read { session: row, rows });
                 }
                 Err(Error::Stopped) => {
                     self.unread.insert(key);
                 }
                 Err(error) => {
                     self.unread.insert(key.clone());
-                    self.report.fail(&key, &error);
+                    self.unreadable.push(Failure::of(&key, &error));
                 }
             }
         }
@@ -194,7 +197,13 @@ impl Asked {
 
     /// What costs are answered from.
     pub fn ledgers(&self) -> Ledgers<'_> {
-        Ledgers { index: self.index.as_ref(), prices: &self.prices, read: &self.read, unread: &self.unread }
+        Ledgers {
+            index: self.index.as_ref(),
+            prices: &self.prices,
+            read: &self.read,
+            unread: &self.unread,
+            unreadable: &self.unreadable,
+        }
     }
 
     /// How many sessions were read that the store does not have as they are now.
@@ -249,6 +258,8 @@ pub struct Ledgers<'a> {
     pub prices: &'a Prices,
     read: &'a BTreeMap<SessionKey, Read>,
     unread: &'a HashSet<SessionKey>,
+    /// What may hold more and cannot be read.
+    pub unreadable: &'a [Failure],
 }
 
 /// Nothing was read, and nothing is missing.
@@ -258,12 +269,17 @@ static NONE: LazyLock<HashSet<SessionKey>> = LazyLock::new(HashSet::new);
 impl<'a> Ledgers<'a> {
     /// All that an index has.
     pub fn of(index: &'a Index, prices: &'a Prices) -> Self {
-        Ledgers { index: Some(index), prices, read: &NOTHING, unread: &NONE }
+        Ledgers { index: Some(index), prices, read: &NOTHING, unread: &NONE, unreadable: &[] }
     }
 
     /// The same, while these sessions have something new that is not in the figures.
     pub fn lacking(self, unread: &'a HashSet<SessionKey>) -> Self {
         Ledgers { unread, ..self }
+    }
+
+    /// Whether these figures hold everything that is on this machine.
+    pub fn are_complete(&self) -> bool {
+        self.unread.is_empty() && self.unreadable.is_empty()
     }
 
     /// How many sessions have something new that is not in these figures.

@@ -40,7 +40,7 @@ use retro_model::{SessionKey, Timestamp};
 
 pub use config::Config;
 pub use error::Error;
-pub use report::{Progress, SyncReport};
+pub use report::{Failure, Progress, SyncReport};
 pub use sync::{SyncOptions, sync};
 pub use world::{Clock, Env, World};
 

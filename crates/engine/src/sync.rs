@@ -8,6 +8,7 @@ mod batch;
 mod budget;
 mod dry;
 mod sieve;
+mod unreadable;
 mod work;
 
 use retro_model::SessionKey;
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::discover::{Discovery, Scope, look};
+use crate::discover::{Discovery, Few, Scope, look};
 use crate::report::{Progress, SyncReport};
 use crate::stages::{Everything, Stage, Work, up_to};
 use crate::{Config, Error, World, cells, prices, reconcile, stamp};
@@ -109,6 +110,7 @@ pub fn sync_store(
         batcher.run("capture", &news)?;
         if is_whole_run && !world.stopping() {
             keep_databases(&index, &found, batcher.report)?;
+            unreadable::keep(world, &index, &found, batcher.report, &stamps)?;
         }
         run_due(&mut batcher, options.sessions.as_ref())?;
     } else {
@@ -195,7 +197,7 @@ fn look_and_read(
     sieve: &mut Sieve<'_>,
     is_whole_run: bool,
 ) -> Result<Looked, Error> {
-    let read = || -> Result<((Index, SyncReport), Stamps), Error> {
+    let read = |few: &Few| -> Result<((Index, SyncReport), Stamps), Error> {
         let index = store.index()?;
         let mut failed = SyncReport::default();
         if is_whole_run {
@@ -205,7 +207,7 @@ fn look_and_read(
                 reconciled => reconciled?,
             };
         }
-        let (index, stamps) = store.stamps_of_index(index)?;
+        let (index, stamps) = store.stamps_of_index(index, |index| few.stamps(index))?;
         Ok(((index, failed), stamps))
     };
     let ((index, failed), stamps, mut found) = look(world, config, &options.scope(), sieve.keep(), read)?;

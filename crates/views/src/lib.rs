@@ -22,6 +22,7 @@ mod stages;
 mod status;
 mod statusline;
 mod transcript;
+mod unreadable;
 mod usage;
 
 pub use agents::{AgentView, AgentsView, agents};

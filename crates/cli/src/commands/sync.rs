@@ -84,7 +84,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let report = sync(&context.world, &config, &options, &|step| bar.step(step))?;
     bar.done();
     tell(context, &report, args.dry_run)?;
-    Ok(if report.failed > 0 { Exit::Findings } else { Exit::Done })
+    let is_all = report.failed == 0 && report.unreadable_files.is_empty();
+    Ok(if !is_all { Exit::Findings } else { Exit::Done })
 }
 
 /// Says what a sync did.
@@ -105,11 +106,7 @@ pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Fai
         let what = retro::text::terminal::one_line(&failure.path, usize::MAX);
         context.say(&format!("{red}failed:{red:#} {what}: {}", failure.reason));
     }
-    for skipped in &report.skipped_files {
-        if context.global.verbose {
-            context.say(&format!("skipped: {}: {}", skipped.path, skipped.reason));
-        }
-    }
+    say_unreadable(context, report);
     let verb = if dry { "would be captured" } else { "new" };
     let mut parts = vec![
         count(report.discovered, "session"),
@@ -122,6 +119,7 @@ pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Fai
         (report.excluded, "excluded"),
         (report.unread, "not reached"),
         (report.failed, "failed"),
+        (report.unreadable_files.len() as u64, "unreadable"),
     ] {
         if number > 0 {
             parts.push(format!("{number} {what}"));
@@ -142,6 +140,29 @@ pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Fai
             .say("Nothing found. `retro agents` says where retro looked, `retro demo` shows what it does.");
     }
     Ok(())
+}
+
+/// Unreadable files that are named without `--verbose`.
+const NAMED_MAX: usize = 5;
+
+/// Names what may hold sessions and cannot be read; with `--verbose` also what is no log.
+fn say_unreadable(context: &Context, report: &SyncReport) {
+    let yellow = anstyle::AnsiColor::Yellow.on_default();
+    let verbose = context.global.verbose;
+    let named_max = if verbose { usize::MAX } else { NAMED_MAX };
+    for file in report.unreadable_files.iter().take(named_max) {
+        let what = retro::text::terminal::one_line(&file.path, usize::MAX);
+        context.say(&format!("{yellow}unreadable:{yellow:#} {what}: {}", file.reason));
+    }
+    let more = report.unreadable_files.len().saturating_sub(named_max);
+    if more > 0 {
+        context.say(&format!("{more} more cannot be read. --verbose names them."));
+    }
+    for skipped in
+        report.skipped_files.iter().filter(|file| verbose && !report.unreadable_files.contains(file))
+    {
+        context.say(&format!("skipped: {}: {}", skipped.path, skipped.reason));
+    }
 }
 
 /// What a hook may cost the agent that called it.

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use crate::Error;
 use crate::capture::source::{Belongs, Failure, Target, current_stamp, place};
 use crate::capture::{Rows, longest_first, session_row, slot};
-use crate::discover::{SessionFiles, open};
+use crate::discover::{Cut, SessionFiles, open_noting};
 use crate::read::{LARGE_BYTES, Open, fold, format_name, format_named};
+use crate::report;
 use crate::stages::ledger::Ledger;
 
 /// A session with something new.
@@ -25,13 +26,22 @@ pub(super) struct Job {
     pub mtime_ns: i64,
 }
 
+/// What was read of a session.
+pub(super) struct Looked {
+    pub row: SessionRow,
+    pub rows: Vec<Arc<LedgerRow>>,
+    /// Compressed files that ended early.
+    pub cut: Vec<report::Failure>,
+}
+
 /// Its row and its ledger, as a sync would make them.
 pub(super) fn look(
     store: Option<&Store>,
     job: Job,
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<(SessionRow, Vec<Arc<LedgerRow>>), Error> {
-    let parts = parts(store, &job)?;
+) -> Result<Looked, Error> {
+    let cuts: Vec<Cut> = job.session.files.iter().map(|_| Cut::default()).collect();
+    let parts = parts(store, &job, &cuts)?;
     let Job { session, mtime_ns, .. } = job;
     let key = &session.key;
     let bytes = session.bytes();
@@ -63,7 +73,11 @@ pub(super) fn look(
     let rows = ledger.finish_rows().into_iter().map(Arc::new).collect();
     let mut row = session_row(&file, std::iter::empty(), mtime_ns, String::new());
     row.bytes = bytes;
-    Ok((row, rows))
+    let cut = session.files.iter().zip(&cuts).filter_map(|(file, cut)| {
+        let (path, reason) = (file.path.display().to_string(), cut.reason()?.to_owned());
+        Some(report::Failure { agent: key.agent.clone(), path, reason })
+    });
+    Ok(Looked { row, rows, cut: cut.collect() })
 }
 
 fn read_part(
@@ -88,7 +102,7 @@ fn read_part(
 }
 
 /// Every part of the session, in the revisions that a sync would give them.
-fn parts(store: Option<&Store>, job: &Job) -> Result<Vec<(Part, SourceKind, Open)>, Error> {
+fn parts(store: Option<&Store>, job: &Job, cuts: &[Cut]) -> Result<Vec<(Part, SourceKind, Open)>, Error> {
     let session = &job.session;
     let key = &session.key;
     let rows: Rows = job.rows.iter().map(|row| ((row.source.clone(), row.revision), row.clone())).collect();
@@ -119,6 +133,7 @@ fn parts(store: Option<&Store>, job: &Job) -> Result<Vec<(Part, SourceKind, Open
                 revisions: entry.revisions,
                 place: job.places.iter().find(|place| place.path == found.path).cloned(),
                 is_old: false,
+                cut: Cut::default(),
                 stop: &|| false,
             };
             let stamp =
@@ -138,8 +153,11 @@ fn parts(store: Option<&Store>, job: &Job) -> Result<Vec<(Part, SourceKind, Open
         }
         seen.insert((found.source.clone(), revision));
         let live = found.clone();
-        let open_live: Open =
-            Box::new(move || open(&live).map_err(|source| Error::Read { path: live.path.clone(), source }));
+        let number = session.files.iter().position(|file| file.path == live.path);
+        let cut = number.and_then(|number| cuts.get(number)).cloned().unwrap_or_default();
+        let open_live: Open = Box::new(move || {
+            open_noting(&live, &cut).map_err(|source| Error::Read { path: live.path.clone(), source })
+        });
         parts.push((part(&found.source, revision, found.format), found.kind, open_live));
     }
     for (source, entry) in known.iter().flat_map(|file| &file.sources) {

@@ -250,6 +250,11 @@ impl Batcher<'_> {
             let agent = outcome.key.agent.clone();
             self.report.failures.push(Failure { agent, path, reason: reason.clone() });
         }
+        for (path, reason) in &one.cut {
+            let path = path.display().to_string();
+            let agent = outcome.key.agent.clone();
+            self.report.unreadable_files.push(Failure { agent, path, reason: reason.clone() });
+        }
         one.new_bytes
     }
 
@@ -302,7 +307,8 @@ fn put_captured(
     }
     captured.sources.iter().try_for_each(|source| index.put_source(source))?;
     let agent = &captured.file.key.agent;
-    captured.failed.iter().try_for_each(|(path, reason)| index.put_failure(path, agent, reason, now))
+    let unread = captured.failed.iter().chain(&captured.cut);
+    unread.into_iter().try_for_each(|(path, reason)| index.put_failure(path, agent, reason, now))
 }
 
 fn reads_children(stage: &Stage) -> bool {
