@@ -9,7 +9,9 @@
 use rayon::prelude::*;
 use retro_agents::settle_each;
 use retro_model::{Event, EventId, LedgerRow, SessionKey};
-use retro_store::{Index, Made, PackedPassage, Problem, Report, SessionRow, SourceEntry, SourceRow, Store, TurnRow};
+use retro_store::{
+    Index, Made, PackedPassage, Problem, Report, SessionRow, SourceEntry, SourceRow, Store, TurnRow,
+};
 use std::collections::BTreeMap;
 
 use crate::capture::{Captured, Reading, facts_of, merged_facts, read_back};

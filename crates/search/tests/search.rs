@@ -195,7 +195,8 @@ fn neither_merges_nor_replacements_change_the_order() {
     let whole = World::new(story(), 5);
     let world = World::new(story(), 5);
     for round in 0..10 {
-        let (mut writer, mark) = TextWriter::resume(world.folder.path(), 5).unwrap();
+        let mut writer = TextWriter::resume(world.folder.path(), 5).unwrap();
+        let mark = TextWriter::mark(world.folder.path()).unwrap();
         assert_eq!(mark, if round == 0 { "here".to_owned() } else { (round - 1).to_string() });
         for _ in 0..40 {
             for numbered in story().iter().filter(|numbered| (numbered.number + round) % 2 == 0) {
@@ -216,7 +217,7 @@ fn a_passage_that_was_removed_or_changed_is_not_found_as_it_was() {
     world.tail.hidden = vec![3];
     world.shelf.passages.remove(&3);
     assert_eq!(world.sessions("migration"), Vec::<u32>::new());
-    let (mut writer, _) = TextWriter::resume(world.folder.path(), 1).unwrap();
+    let mut writer = TextWriter::resume(world.folder.path(), 1).unwrap();
     writer.remove(1);
     writer.commit("later").unwrap();
     world.shelf.passages.remove(&1);

@@ -29,22 +29,27 @@ pub struct TextWriter {
 }
 
 impl TextWriter {
-    /// Goes on with the index in a folder, from its mark; nothing if there is none that can
-    /// be trusted. `passages` says how many will be written.
-    pub fn resume(folder: &Path, passages: usize) -> Option<(TextWriter, String)> {
-        let number = seal::current_number(folder)?;
-        let current = numbered(folder, number);
+    /// The mark of the index in a folder; nothing if there is none that can be trusted.
+    pub fn mark(folder: &Path) -> Option<String> {
+        let current = seal::current(folder)?;
+        if let Some(mark) = seal::check(&current) {
+            return Some(mark);
+        }
+        // Killed between a commit and its seal, or touched by somebody: the checksums know.
         let index = open_index(&current).ok()?;
-        let mark = match seal::check(&current) {
-            Some(mark) => mark,
-            // Killed between a commit and its seal, or touched by somebody: the checksums know.
-            None if index.validate_checksum().is_ok_and(|bad| bad.is_empty()) => {
-                index.load_metas().ok()?.payload?
-            }
-            None => return None,
-        };
-        let writer = TextWriter::of(folder, number, index, passages, false).ok()?;
-        Some((writer, mark))
+        let is_whole = index.validate_checksum().is_ok_and(|bad| bad.is_empty());
+        let mark = index.load_metas().ok()?.payload.filter(|_| is_whole)?;
+        seal::seal(&current, &mark).ok()?;
+        Some(mark)
+    }
+
+    /// Goes on with the index in a folder, from its [mark](TextWriter::mark); nothing if there
+    /// is none that can be trusted. `passages` says how many will be written.
+    pub fn resume(folder: &Path, passages: usize) -> Option<TextWriter> {
+        TextWriter::mark(folder)?;
+        let number = seal::current_number(folder)?;
+        let index = open_index(&numbered(folder, number)).ok()?;
+        TextWriter::of(folder, number, index, passages, false).ok()
     }
 
     /// Starts an empty index beside the one that is there, which stays in use until the

@@ -120,7 +120,9 @@ impl Index {
                 "SELECT agent, session, event FROM removed WHERE changed > ?1 AND event <> '' ORDER BY changed",
             )?,
             passages: numbers("SELECT number FROM passages WHERE changed > ?1 ORDER BY changed, number")?,
-            removed_passages: numbers("SELECT number FROM removed_passages WHERE changed > ?1 ORDER BY changed")?,
+            removed_passages: numbers(
+                "SELECT number FROM removed_passages WHERE changed > ?1 ORDER BY changed",
+            )?,
             mark,
         })
     }

@@ -327,7 +327,8 @@ impl Writer<'_> {
         let all = || -> rusqlite::Result<BTreeMap<String, Before>> {
             match event {
                 Some(event) => {
-                    let mut statement = self.connection.prepare_cached(&format!("{columns} AND event = ?2"))?;
+                    let mut statement =
+                        self.connection.prepare_cached(&format!("{columns} AND event = ?2"))?;
                     statement.query_map((session, event), read)?.collect()
                 }
                 None => self.connection.prepare_cached(columns)?.query_map([session], read)?.collect(),
