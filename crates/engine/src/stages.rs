@@ -12,6 +12,7 @@ mod normalized;
 mod repack;
 pub mod text;
 pub(crate) mod turns;
+pub mod vectors;
 
 use retro_agents::Agent;
 use retro_model::{Event, SessionKey};
@@ -206,8 +207,16 @@ const CAPTURE: Stage = Stage {
 };
 
 /// Every stage, in the order in which they run. Those that see events are neighbours.
-pub static STAGES: &[Stage] =
-    &[DISCOVER, CAPTURE, ledger::STAGE, turns::STAGE, normalized::STAGE, text::STAGE, repack::STAGE];
+pub static STAGES: &[Stage] = &[
+    DISCOVER,
+    CAPTURE,
+    ledger::STAGE,
+    turns::STAGE,
+    normalized::STAGE,
+    text::STAGE,
+    vectors::STAGE,
+    repack::STAGE,
+];
 
 /// Minutes without a change after which a session is quiet.
 pub const QUIET_MINUTES: i64 = 10;

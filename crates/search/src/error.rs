@@ -22,6 +22,12 @@ pub enum Error {
         /// Why.
         source: Box<tantivy::TantivyError>,
     },
+    /// A text could not be turned into a vector.
+    #[error(transparent)]
+    Embed(#[from] crate::embed::Error),
+    /// The vectors could not be read or written.
+    #[error(transparent)]
+    Vectors(#[from] crate::vectors::Error),
     /// Something else about the index.
     #[error("the index in {}: {what}\nhint: retro rebuild text", path.display())]
     Other {

@@ -5,7 +5,9 @@
 //! `rank.rs` puts what was found in order. The text of passages is kept elsewhere and handed
 //! in through [`Library`].
 
+pub mod embed;
 mod error;
+mod meaning;
 mod passages;
 mod place;
 mod query;
@@ -13,9 +15,11 @@ mod rank;
 mod search;
 mod tail;
 mod text;
+pub mod vectors;
 mod words;
 
 pub use error::Error;
+pub use meaning::{MEANING_VERSION, Measured, embed_passage};
 pub use passages::{PIECES_MAX, Passages};
 pub use place::Place;
 pub use query::{Named, Phrase, Query, Wanted};

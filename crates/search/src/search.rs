@@ -60,7 +60,7 @@ pub trait Library {
 pub trait Meaning {
     /// The passages nearest in meaning with their cosines, best first, and the mean and the
     /// deviation of the cosine over all that `keep` lets pass.
-    fn nearest(&self, count: usize, keep: &dyn Fn(u64) -> bool) -> Nearest;
+    fn nearest(&self, count: usize, keep: &(dyn Fn(u64) -> bool + Sync)) -> Nearest;
 
     /// The cosine of several passages taken as one; nothing if they say nothing.
     fn cosine(&self, passages: &[u64]) -> Option<f64>;
