@@ -14,6 +14,7 @@ mod raw;
 mod rebuild;
 mod render;
 mod schedule;
+mod search;
 mod secrets;
 mod show;
 mod stages;
@@ -46,6 +47,7 @@ pub enum Command {
     Rebuild(rebuild::Args),
     Render(render::Args),
     Schedule(schedule::Args),
+    Search(search::Args),
     Secrets(secrets::Args),
     Show(show::Args),
     Stages(stages::Args),
@@ -73,6 +75,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Rebuild(args)) => rebuild::run(&args, context),
         Some(Command::Render(args)) => render::run(&args, context),
         Some(Command::Schedule(args)) => schedule::run(&args, context),
+        Some(Command::Search(args)) => search::run(&args, context),
         Some(Command::Secrets(args)) => secrets::run(&args, context),
         Some(Command::Show(args)) => show::run(&args, context),
         Some(Command::Stages(args)) => stages::run(&args, context),

@@ -7,7 +7,8 @@
 mod look;
 
 use rayon::prelude::*;
-use retro_model::{Event, SessionKey};
+use retro_model::{Event, Passage, SessionKey};
+use retro_search::Passages;
 use retro_store::{Index, RealDisk, SessionRow, Stamps, Store};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -47,6 +48,24 @@ pub trait Reading: Sized {
 
     /// At its end.
     fn finish(self) -> Self::Made;
+}
+
+/// The words of a session, for a search.
+impl Reading for Passages {
+    type Made = Vec<Passage>;
+    const STAGE: &'static str = "turns";
+
+    fn of(_: &SessionKey) -> Passages {
+        Passages::default()
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.push(event);
+    }
+
+    fn finish(self) -> Vec<Passage> {
+        Passages::finish(self)
+    }
 }
 
 /// A session that was read for a question.

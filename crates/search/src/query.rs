@@ -205,6 +205,13 @@ fn is_name(word: &str) -> bool {
     (has_letter || has_digit) && (has_joint || has_hump || (has_letter && has_digit))
 }
 
+impl Phrase {
+    /// The words of a text as they follow each other; nothing if it has none.
+    pub fn of(text: &str) -> Option<Phrase> {
+        phrase(text)
+    }
+}
+
 /// Terms of a phrase with their places; nothing if the text has none.
 fn phrase(text: &str) -> Option<Phrase> {
     let mut terms: Vec<(u32, String)> = Vec::new();

@@ -52,8 +52,12 @@ pub trait Library {
     fn passage_at(&self, place: Place) -> Option<u64>;
 
     /// Numbers of the passages of these sessions, in this time; nothing if all of them may
-    /// be found.
+    /// be found. What changed lately is not asked for: search has its words.
     fn within(&self, scope: &Scope) -> Option<HashSet<u64>>;
+
+    /// Numbers of the passages whose text has this part. Reads all of them: for what has no
+    /// words.
+    fn containing(&self, text: &str) -> HashSet<u64>;
 }
 
 /// What passages mean, measured against one query.
@@ -123,8 +127,8 @@ pub struct Ask<'a> {
     pub exact: Option<&'a str>,
     /// The present, for what is recent.
     pub now_ms: i64,
-    /// Numbers of sessions of the repository that the question is asked in.
-    pub here: &'a HashSet<u32>,
+    /// Whether a session is of the repository that the question is asked in.
+    pub is_here: &'a dyn Fn(u32) -> bool,
 }
 
 /// A piece that was found.
@@ -183,7 +187,10 @@ pub fn search(
 ) -> Result<Found, Error> {
     let finder = text.map(|text| Finder::new(text, &tail.hidden)).transpose()?;
     let sources = Sources { finder, tail, library };
-    let allowed = sources.allowed(ask.query)?;
+    let mut allowed = sources.allowed(ask.query)?;
+    if let Some(text) = ask.exact {
+        allowed.narrow(sources.containing(text)?);
+    }
     let meaning = meaning.filter(|_| ask.mode != Mode::Words && !ask.query.text.is_empty());
     let terms = sources.terms(ask.query, library.extent())?;
     let mut groups = if terms.is_empty() && meaning.is_none() {
@@ -193,6 +200,9 @@ pub fn search(
             if ask.mode == Mode::Meaning { Vec::new() } else { sources.hits(&terms, ask, &allowed)? };
         candidates::find(&sources, ask, &terms, &hits, meaning, &allowed)
     };
+    if let Some(text) = ask.exact {
+        groups.iter_mut().for_each(|group| group.pieces.retain(|piece| piece.text().contains(text)));
+    }
     literal::prefer(&mut groups, ask);
     let has_words = ask.mode != Mode::Meaning;
     let mut found = finish(groups, ask);
@@ -301,6 +311,19 @@ impl Sources<'_> {
         }
         self.tail.with_phrase(phrase, &mut with);
         Ok(with)
+    }
+
+    /// Passages that may have this part of a text.
+    fn containing(&self, text: &str) -> Result<HashSet<u64>, Error> {
+        if let Some(phrase) = crate::Phrase::of(text) {
+            return self.with_phrase(&phrase);
+        }
+        let mut found = self.library.containing(text);
+        let holds =
+            |numbered: &&Numbered| numbered.passage.pieces.iter().any(|piece| piece.text.contains(text));
+        found.retain(|number| !self.tail.hidden.contains(number));
+        found.extend(self.tail.passages.iter().filter(holds).map(|numbered| numbered.number));
+        Ok(found)
     }
 
     /// A passage by its number, wherever it is.

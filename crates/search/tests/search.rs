@@ -45,6 +45,11 @@ impl Library for Shelf {
         let sessions = scope.sessions.as_ref()?;
         Some(self.passages.values().filter(|n| sessions.contains(&n.session)).map(|n| n.number).collect())
     }
+
+    fn containing(&self, text: &str) -> HashSet<u64> {
+        let holds = |n: &&Numbered| n.passage.pieces.iter().any(|piece| piece.text.contains(text));
+        self.passages.values().filter(holds).map(|n| n.number).collect()
+    }
 }
 
 fn passage(number: u64, session: u32, first: u32, texts: &[(PieceKind, &str)]) -> Numbered {
@@ -129,7 +134,7 @@ impl World {
             per_session: 3,
             exact: None,
             now_ms: 1_790_000_000_000,
-            here: &HashSet::new(),
+            is_here: &|_| false,
         };
         search(index.as_ref(), &self.tail, &self.shelf, None, &ask).unwrap()
     }

@@ -44,7 +44,15 @@ pub fn session(store: &Store, words: &[&str], now: Timestamp) -> Result<SessionK
 /// The same among sessions that a question is answered from: they need not be in the
 /// store yet.
 pub fn session_in(ledgers: &Ledgers<'_>, words: &[&str], now: Timestamp) -> Result<SessionKey, Error> {
-    let rows = ledgers.sessions()?;
+    session_among(ledgers.sessions()?, words, now)
+}
+
+/// The same among these.
+pub(crate) fn session_among(
+    rows: Vec<SessionRow>,
+    words: &[&str],
+    now: Timestamp,
+) -> Result<SessionKey, Error> {
     among(rows.iter().map(SessionRow::key).collect(), || Ok(rows), words, now)
 }
 

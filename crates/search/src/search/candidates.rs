@@ -297,9 +297,8 @@ fn score(
         let by_meaning = if meaning > 0.0 { meaning * scales.meaning(cosine) } else { 0.0 };
         group.score += WHOLE * (words * whole.of(group.whole) + by_meaning);
         if group.score > 0.0 {
-            group.score *= 1.0
-                + RECENT * recency(group, ask.now_ms)
-                + if ask.here.contains(session) { HERE } else { 0.0 };
+            group.score *=
+                1.0 + RECENT * recency(group, ask.now_ms) + if (ask.is_here)(*session) { HERE } else { 0.0 };
         }
     }
 }

@@ -194,10 +194,26 @@ impl Index {
         self.one("SELECT agent, id FROM sessions WHERE number = ?1", [number], read)
     }
 
-    /// Bytes of the texts of a session.
-    pub fn session_text_bytes(&self, number: u32) -> Result<u64, Error> {
-        let text = "SELECT text_bytes FROM sessions WHERE number = ?1";
-        Ok(self.one(text, [number], |row| unsigned(row, 0))?.unwrap_or(0))
+    /// The number of a session.
+    pub fn session_number(&self, key: &SessionKey) -> Result<Option<u32>, Error> {
+        let text = "SELECT number FROM sessions WHERE agent = ?1 AND id = ?2";
+        self.one(text, (&key.agent, &key.id), |row| row.get(0))
+    }
+
+    /// How many pieces a session has, and the bytes of their texts.
+    pub fn session_extent(&self, number: u32) -> Result<(u64, u64), Error> {
+        let text = "SELECT pieces, text_bytes FROM sessions WHERE number = ?1";
+        Ok(self.one(text, [number], |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?)))?.unwrap_or_default())
+    }
+
+    /// How many sessions there are.
+    pub fn session_count(&self) -> Result<u64, Error> {
+        Ok(self.one("SELECT count(*) FROM sessions", [], |row| unsigned(row, 0))?.unwrap_or(0))
+    }
+
+    /// How many turns there are.
+    pub fn turn_count(&self) -> Result<u64, Error> {
+        Ok(self.one("SELECT count(*) FROM turns", [], |row| unsigned(row, 0))?.unwrap_or(0))
     }
 }
 
