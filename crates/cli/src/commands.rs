@@ -6,6 +6,8 @@ mod config;
 mod demo;
 mod doctor;
 mod events;
+mod files;
+mod fix;
 mod import;
 mod list;
 mod man;
@@ -17,6 +19,7 @@ mod schedule;
 mod search;
 mod secrets;
 mod show;
+mod similar;
 mod stages;
 mod status;
 mod statusline;
@@ -39,6 +42,8 @@ pub enum Command {
     Demo(demo::Args),
     Doctor(doctor::Args),
     Events(events::Args),
+    Files(files::Args),
+    Fix(fix::Args),
     Import(import::Args),
     List(list::Args),
     Man(man::Args),
@@ -50,6 +55,7 @@ pub enum Command {
     Search(search::Args),
     Secrets(secrets::Args),
     Show(show::Args),
+    Similar(similar::Args),
     Stages(stages::Args),
     Statusline(statusline::Args),
     Sync(sync::Args),
@@ -67,6 +73,8 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Demo(args)) => demo::run(&args, context),
         Some(Command::Doctor(args)) => doctor::run(&args, context),
         Some(Command::Events(args)) => events::run(&args, context),
+        Some(Command::Files(args)) => files::run(&args, context),
+        Some(Command::Fix(args)) => fix::run(&args, context),
         Some(Command::Import(args)) => import::run(&args, context),
         Some(Command::List(args)) => list::run(&args, context),
         Some(Command::Man(args)) => man::run(&args, context),
@@ -78,6 +86,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Search(args)) => search::run(&args, context),
         Some(Command::Secrets(args)) => secrets::run(&args, context),
         Some(Command::Show(args)) => show::run(&args, context),
+        Some(Command::Similar(args)) => similar::run(&args, context),
         Some(Command::Stages(args)) => stages::run(&args, context),
         Some(Command::Statusline(args)) => statusline::run(&args, context),
         Some(Command::Sync(args)) => sync::run(&args, context),

@@ -7,6 +7,7 @@
 //!
 //! To add a stage, write its file and add its line to [`STAGES`].
 
+mod calls;
 pub mod ledger;
 mod normalized;
 mod repack;
@@ -212,6 +213,7 @@ pub static STAGES: &[Stage] = &[
     CAPTURE,
     ledger::STAGE,
     turns::STAGE,
+    calls::STAGE,
     normalized::STAGE,
     text::STAGE,
     vectors::STAGE,

@@ -11,6 +11,8 @@ mod error;
 mod events;
 mod explain;
 mod family;
+mod files;
+mod fix;
 mod history;
 mod ids;
 mod limits;
@@ -33,6 +35,8 @@ pub use events::{each_event, events, source_slots};
 pub use explain::{
     Dropped, ExplainTotals, ExplainView, Explained, PartsUsd, RatesUsd, explain, source_places,
 };
+pub use files::{FilesView, TouchView, files};
+pub use fix::{FixRow, FixView};
 pub use history::History;
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, Sort, list};

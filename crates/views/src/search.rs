@@ -10,7 +10,7 @@ use retro_engine::news::{News, Patience};
 use retro_engine::platform::is_below;
 use retro_engine::stages::vectors;
 use retro_engine::{Config, Progress, World};
-use retro_model::{PieceKind, SessionKey, Timestamp};
+use retro_model::{Passage, PieceKind, SessionKey, Timestamp};
 use retro_search::embed::Embedder;
 use retro_search::vectors::Vectors;
 use retro_search::{
@@ -21,12 +21,15 @@ use serde::Serialize;
 use std::time::Instant;
 
 use crate::Error;
-use crate::resolve::session_among;
+use crate::resolve::{session_among, without_place};
 use library::Shelf;
 pub use snippet::Snippet;
 
 /// Passages that are embedded for one question at most. With more, meaning waits for a sync.
 const EMBEDDED_MAX: usize = 5_000;
+
+/// Of a session, so many bytes say what it is like.
+const WORDS_BYTES: usize = 8_000;
 
 /// Characters that make a token, roughly.
 const TOKEN_CHARS: usize = 4;
@@ -144,6 +147,15 @@ pub struct SearchView {
     pub elapsed_ms: f64,
 }
 
+/// A session, or one of its turns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Which session.
+    pub key: SessionKey,
+    /// Which turn of its main thread; all of them if nothing is said.
+    pub turn: Option<u32>,
+}
+
 /// What a search is answered from.
 pub struct Searching {
     /// The store, and what is new beside it.
@@ -195,22 +207,61 @@ impl Searching {
         self.view(question, query, wider)
     }
 
-    /// The most alike to a turn, or to a whole session.
+    /// The session or turn that the words of a user mean.
+    pub fn turn(&self, words: &[&str], now: Timestamp) -> Result<Target, Error> {
+        let key = self.session(words, now)?;
+        let (_, place) = without_place(words);
+        Ok(Target { key, turn: place.and_then(|place| place.parse().ok()) })
+    }
+
+    /// What is most like a turn, or like a whole session. The session itself is left out.
     pub fn similar(
         &self,
         world: &World,
         config: &Config,
         question: &SearchQuestion,
-        text: &str,
-        except: &SessionKey,
+        target: &Target,
     ) -> Result<SearchView, Error> {
-        let mut query = Query::literal(text);
+        let mut query = Query::literal(&self.words_of(target)?);
         query.literals.clear();
-        let (mut found, shelf) = self.answer(world, config, question, &query)?;
-        found
-            .sessions
-            .retain(|session| shelf.session(session.session).is_none_or(|row| row.key() != *except));
+        // One more, for the session itself.
+        let wider = SearchQuestion { limit: question.limit + 1, ..question.clone() };
+        let (mut found, shelf) = self.answer(world, config, &wider, &query)?;
+        found.sessions.retain(|session| {
+            shelf
+                .session(session.session)
+                .is_none_or(|row| row.key() != target.key && !is_child(&row, &target.key))
+        });
+        found.is_cut |= found.sessions.len() > question.limit;
+        found.sessions.truncate(question.limit);
+        found.suggestions.clear();
         self.view(question, &query, (found, shelf))
+    }
+
+    /// What people and models said in a turn, or in a session.
+    fn words_of(&self, target: &Target) -> Result<String, Error> {
+        let stored;
+        let passages: Vec<&Passage> = match self.news.read.get(&target.key) {
+            Some(read) => read.made.iter().collect(),
+            None => {
+                stored = match &self.news.index {
+                    Some(index) => index.passages_of_session(&target.key)?,
+                    None => Vec::new(),
+                };
+                stored.iter().map(|row| &row.passage).collect()
+            }
+        };
+        let is_wanted = |passage: &&&Passage| {
+            passage.live && target.turn.is_none_or(|turn| passage.turn == turn && passage.thread == "main")
+        };
+        let mut text = String::new();
+        for piece in passages.iter().filter(is_wanted).flat_map(|passage| &passage.pieces) {
+            if matches!(piece.kind, PieceKind::User | PieceKind::Assistant) && text.len() < WORDS_BYTES {
+                text.push_str(&piece.text);
+                text.push('\n');
+            }
+        }
+        Ok(text)
     }
 
     fn answer(

@@ -137,6 +137,15 @@ impl Index {
         self.all(text, (&key.agent, &key.id), read)
     }
 
+    /// The passages of a session, by thread and place.
+    pub fn passages_of_session(&self, key: &SessionKey) -> Result<Vec<PassageRow>, Error> {
+        let text = format!(
+            "SELECT {COLUMNS} FROM passages \
+             WHERE session = (SELECT number FROM sessions WHERE agent = ?1 AND id = ?2) ORDER BY line, first"
+        );
+        self.all(&text, (&key.agent, &key.id), PassageRow::read)
+    }
+
     /// Numbers of the passages of a session.
     pub fn passages_of(&self, session: u32) -> Result<Vec<u64>, Error> {
         self.all("SELECT number FROM passages WHERE session = ?1", [session], |row| unsigned(row, 0))

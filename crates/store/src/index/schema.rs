@@ -50,6 +50,21 @@ CREATE TABLE IF NOT EXISTS passages (
 CREATE INDEX IF NOT EXISTS passages_by_change ON passages (changed);
 CREATE INDEX IF NOT EXISTS passages_by_place ON passages (session, line, first);
 
+CREATE TABLE IF NOT EXISTS touches (
+    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,
+    path TEXT NOT NULL, name TEXT NOT NULL, writes INTEGER NOT NULL, added INTEGER, removed INTEGER, at INTEGER,
+    failed INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS touches_by_session ON touches (agent, session);
+CREATE INDEX IF NOT EXISTS touches_by_name ON touches (name);
+
+CREATE TABLE IF NOT EXISTS repairs (
+    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, fingerprint TEXT NOT NULL, at INTEGER,
+    fixed INTEGER NOT NULL, body TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS repairs_by_session ON repairs (agent, session);
+CREATE INDEX IF NOT EXISTS repairs_by_fingerprint ON repairs (fingerprint);
+
 CREATE TABLE IF NOT EXISTS removed_passages (number INTEGER PRIMARY KEY, changed INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS removed_passages_by_change ON removed_passages (changed);
 

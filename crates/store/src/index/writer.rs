@@ -143,6 +143,7 @@ impl Writer<'_> {
         self.put_disk_bytes(key, 0)?;
         self.run("DELETE FROM places WHERE owner = ?1", [place::owner_of(key)])?;
         self.clear_passages(key)?;
+        self.put_calls(key, &[], &[])?;
         for text in [
             "DELETE FROM sources WHERE agent = ?1 AND session = ?2",
             "DELETE FROM sessions WHERE agent = ?1 AND id = ?2",
