@@ -12,8 +12,11 @@ use crate::words::Words;
 
 pub use dates::Named;
 
-/// More different terms than this are not looked for: those named first are.
+/// More different terms than this are not looked for: the rarest are.
 pub(crate) const TERMS_MAX: usize = 24;
+
+/// More different terms than this are not even counted.
+const WANTED_MAX: usize = 256;
 
 /// What names, paths and codes weigh against ordinary words.
 const NAME_WEIGHT: f32 = 2.0;
@@ -178,7 +181,7 @@ impl Query {
             }
             words.each(word, |term| {
                 let is_known = self.wanted.iter().any(|wanted| wanted.term == term.text);
-                if !is_known && self.wanted.len() < TERMS_MAX {
+                if !is_known && self.wanted.len() < WANTED_MAX {
                     let weight = if is_name { NAME_WEIGHT } else { 1.0 };
                     let word = word.get(term.start..term.end).unwrap_or(term.text).to_owned();
                     self.wanted.push(Wanted { term: term.text.to_owned(), word, weight });
@@ -351,7 +354,7 @@ mod tests {
         #[test]
         fn no_query_is_an_error(text in "\\PC*") {
             let query = parse(&text);
-            assert!(query.wanted.len() <= TERMS_MAX);
+            assert!(query.wanted.len() <= WANTED_MAX);
         }
     }
 }

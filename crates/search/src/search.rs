@@ -7,6 +7,7 @@ mod suggest;
 use hashbrown::{HashMap, HashSet};
 use retro_model::PieceKind;
 
+use crate::query::TERMS_MAX;
 use crate::rank::{self, Extent, Hit};
 use crate::text::{Finder, Info, Numbered};
 use crate::{Error, Place, Query, Tail, TextIndex};
@@ -191,8 +192,11 @@ pub fn search(
     if let Some(text) = ask.exact {
         allowed.narrow(sources.containing(text)?);
     }
-    let meaning = meaning.filter(|_| ask.mode != Mode::Words && !ask.query.text.is_empty());
     let terms = sources.terms(ask.query, library.extent())?;
+    // The meaning of a name that is nowhere is no meaning.
+    let is_unknown = ask.query.is_all_names() && terms.iter().all(|known| known.holding == 0);
+    let is_asked = ask.mode != Mode::Words && !ask.query.text.is_empty();
+    let meaning = meaning.filter(|_| is_asked && (ask.mode == Mode::Meaning || !is_unknown));
     let mut groups = if terms.is_empty() && meaning.is_none() {
         sources.by_labels(ask, &allowed)
     } else {
@@ -254,6 +258,12 @@ impl Sources<'_> {
             let holding = indexed + in_tail;
             let weight = rank::rarity(extent.pieces, holding) * f64::from(wanted.weight);
             terms.push(Known { term: wanted.term.clone(), word: wanted.word.clone(), weight, holding });
+        }
+        if terms.len() > TERMS_MAX {
+            // Of a long text, the words that others have too and not many.
+            terms.retain(|known| known.holding > 1);
+            terms.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.term.cmp(&b.term)));
+            terms.truncate(TERMS_MAX);
         }
         terms.sort_by(|a, b| a.holding.cmp(&b.holding).then(a.term.cmp(&b.term)));
         Ok(terms)

@@ -11,6 +11,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::{Error, SearchQuestion, Searching};
 
+/// Failures that are looked at for each that is shown, where none was asked for by name.
+const NEWEST: usize = 4;
+
 /// The answer.
 #[derive(Debug, Clone, Serialize)]
 pub struct FixView {
@@ -52,7 +55,7 @@ pub struct FixRow {
 }
 
 impl Searching {
-    /// Failures like an error text; without a text, like the newest failure in the store.
+    /// Failures like an error text; without a text, the newest in the store.
     pub fn fix(
         &self,
         world: &World,
@@ -68,27 +71,22 @@ impl Searching {
             truncated: false,
         };
         let Some(index) = &self.news.index else { return Ok(view) };
-        let (print, line) = match text {
-            Some(text) => (fingerprint(text).map(|found| found.id), error_line(text)),
-            None => match index.last_repair()? {
-                Some(row) => {
-                    let line = repair(&row).and_then(|repair| repair.failing.snippet);
-                    (Some(row.fingerprint), line)
-                }
-                None => (None, None),
-            },
+        let Some(text) = text else {
+            let rows = index.last_repairs(question.limit.saturating_mul(NEWEST))?;
+            self.fill(index, &mut view, rows, question)?;
+            return Ok(view);
         };
-        let mut rows = match &print {
-            Some(print) => index.repairs_of(print)?,
+        let found = fingerprint(text);
+        let mut rows = match &found {
+            Some(found) => index.repairs_of(&found.id)?,
             None => Vec::new(),
         };
-        view.fingerprint = print.filter(|_| !rows.is_empty());
-        view.error = line.or_else(|| text.map(str::to_owned));
-        if rows.is_empty()
-            && let Some(words) = &view.error
-        {
-            rows = self.alike(world, config, index, words, question)?;
+        view.fingerprint = found.map(|found| found.id).filter(|_| !rows.is_empty());
+        let words = error_line(text).unwrap_or_else(|| text.to_owned());
+        if rows.is_empty() {
+            rows = self.alike(world, config, index, &words, question)?;
         }
+        view.error = Some(words);
         self.fill(index, &mut view, rows, question)?;
         Ok(view)
     }

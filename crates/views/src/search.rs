@@ -28,6 +28,9 @@ pub use snippet::Snippet;
 /// Passages that are embedded for one question at most. With more, meaning waits for a sync.
 const EMBEDDED_MAX: usize = 5_000;
 
+/// From this cosine on, meaning is a reason.
+const NEAR: f64 = 0.3;
+
 /// Of a session, so many bytes say what it is like.
 const WORDS_BYTES: usize = 8_000;
 
@@ -334,15 +337,12 @@ impl Searching {
     ) -> Result<SearchView, Error> {
         let terms: Vec<String> = query.wanted.iter().map(|wanted| wanted.term.clone()).collect();
         let mut hits = Vec::new();
-        let mut is_weak = found.is_weak;
         for session in &found.sessions {
             let Some(row) = shelf.session(session.session) else { continue };
             let resume = self.resume(&row);
             for piece in &session.pieces {
-                hits.push(hit(&row, piece, &terms, is_weak, resume.clone()));
+                hits.push(hit(&row, piece, &terms, found.is_weak, resume.clone()));
             }
-            // Only the best one decides whether anything fits.
-            is_weak = found.is_weak;
         }
         let is_cut = question.budget_tokens.is_some_and(|budget| cut_to(&mut hits, budget));
         let narrowed = query.date_words.as_ref().map(|words| Narrowed {
@@ -394,7 +394,7 @@ fn hit(
     let piece = passage.pieces.get(found.piece);
     let snippet = Snippet::of(piece.map_or("", |piece| piece.text.as_str()), terms);
     let mut why = found.words.clone();
-    if let Some(cosine) = found.cosine.filter(|cosine| *cosine >= 0.3) {
+    if let Some(cosine) = found.cosine.filter(|cosine| *cosine >= NEAR || why.is_empty()) {
         why.push(format!("meaning {cosine:.2}"));
     }
     HitView {
@@ -410,11 +410,16 @@ fn hit(
         marks: snippet.marks,
         timestamp: piece.and_then(|piece| piece.at).or_else(|| passage.at()),
         project: row.project.clone(),
-        title: row.title.clone(),
+        title: row.title.as_deref().map(one_line),
         weak,
         live: passage.live,
         resume,
     }
+}
+
+/// A title on one line.
+fn one_line(title: &str) -> String {
+    title.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Keeps as many hits as fit into a budget; true if some did not.

@@ -13,7 +13,7 @@ use crate::progress::Bar;
 ///
 /// Errors are told apart by the line that says what went wrong, without paths, numbers and
 /// times. A failure counts as fixed only if the same command passed later. Without a text,
-/// the newest failure in the store is looked up.
+/// the newest failures are shown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro fix 'error[E0308]: mismatched types'
@@ -79,8 +79,10 @@ fn tell(context: &Context, view: &FixView) -> Result<(), Failure> {
         let fixed =
             if first.fixed == 0 { "never fixed".to_owned() } else { format!("fixed {}", times(first.fixed)) };
         context.print(&format!("Seen {}, {fixed}.", times(first.seen)))?;
-    } else {
+    } else if view.error.is_some() {
         context.print("Not seen before. Failures with the same words:")?;
+    } else {
+        context.print("The newest failures, those that were fixed first:")?;
     }
     for row in &view.fixes {
         context.print("")?;

@@ -11,7 +11,7 @@ use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::{self, count};
 use crate::patience::{self, Waiting};
 use crate::progress::Bar;
-use crate::prose::wrap;
+use crate::prose::{cut_end, wrap};
 use crate::when::Between;
 
 /// Find past turns by words and by meaning
@@ -218,6 +218,7 @@ fn tell_session(context: &Context, hits: &[HitView]) -> Result<(), Failure> {
     let Some(first) = hits.first() else { return Ok(()) };
     let (bold, dim, yellow) = (Style::new().bold(), Style::new().dimmed(), AnsiColor::Yellow.on_default());
     let title = first.title.clone().unwrap_or_else(|| "(no prompt)".to_owned());
+    let title = cut_end(&title, context.room().unwrap_or(TITLE_COLUMNS).min(TITLE_COLUMNS));
     let newest = hits.iter().filter_map(|hit| hit.timestamp).max();
     let mut about = vec![format::time(newest)];
     about.extend(first.project.clone());
@@ -242,19 +243,31 @@ fn tell_session(context: &Context, hits: &[HitView]) -> Result<(), Failure> {
             context.print(&format!("    {line}"))?;
         }
     }
-    let why: Vec<String> =
-        hits.iter().flat_map(|hit| hit.why.iter().cloned()).fold(Vec::new(), |mut all, why| {
-            if !all.contains(&why) {
-                all.push(why);
-            }
-            all
-        });
-    context.print(&format!("  {dim}matched: {}{dim:#}", safe_line(&why.join(", "))))?;
+    context.print(&format!("  {dim}matched: {}{dim:#}", safe_line(&reasons(hits))))?;
     if let Some(resume) = &first.resume {
         context.print(&format!("  {dim}resume: {}{dim:#}", safe_line(resume)))?;
     }
     Ok(())
 }
+
+/// Why these were found: each word once, and the nearest meaning.
+fn reasons(hits: &[HitView]) -> String {
+    let mut reasons: Vec<&str> = Vec::new();
+    for reason in hits.iter().flat_map(|hit| &hit.why) {
+        let is_known =
+            |known: &&str| *known == reason || (reason.starts_with(MEANING) && known.starts_with(MEANING));
+        if !reasons.iter().any(is_known) {
+            reasons.push(reason);
+        }
+    }
+    reasons.join(", ")
+}
+
+/// How a reason begins that is no word.
+const MEANING: &str = "meaning ";
+
+/// Columns of a title at most.
+const TITLE_COLUMNS: usize = 100;
 
 /// The snippet with the words that were looked for in colour.
 fn marked(hit: &HitView) -> String {

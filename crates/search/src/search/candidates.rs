@@ -24,6 +24,9 @@ const RECENT: f64 = 0.05;
 const RECENT_DAYS: f64 = 30.0;
 const HERE: f64 = 0.05;
 
+/// What a piece gains that carries a label which was asked for.
+const LABELLED: f64 = 1.3;
+
 /// Sessions for which the meaning of windows is formed.
 const WINDOWS_MAX: usize = 60;
 
@@ -82,8 +85,7 @@ impl Candidate {
 
     /// A passage that was asked for by label alone: the newest is the best.
     pub(super) fn by_label(passage: Numbered, ask: &Ask<'_>) -> Option<Candidate> {
-        let labels: Vec<&String> = ask.query.labels.iter().flatten().collect();
-        let has_label = |piece: &retro_model::Piece| piece.labels.iter().any(|label| labels.contains(&label));
+        let has_label = |piece: &retro_model::Piece| has_label(piece, &ask.query.labels);
         let at = passage.passage.pieces.iter().position(has_label);
         let mut candidate = Candidate::of(passage, ask)?;
         if let Some(at) = at {
@@ -97,10 +99,18 @@ impl Candidate {
         self.passage.passage.pieces.get(self.piece).map_or(retro_model::PieceKind::Output, |piece| piece.kind)
     }
 
+    fn has_label(&self, wanted: &[Vec<String>]) -> bool {
+        self.passage.passage.pieces.get(self.piece).is_some_and(|piece| has_label(piece, wanted))
+    }
+
     /// The text of the piece.
     pub(super) fn text(&self) -> &str {
         self.passage.passage.pieces.get(self.piece).map_or("", |piece| piece.text.as_str())
     }
+}
+
+fn has_label(piece: &retro_model::Piece, wanted: &[Vec<String>]) -> bool {
+    wanted.iter().flatten().any(|label| piece.labels.contains(label))
 }
 
 impl Group {
@@ -282,6 +292,11 @@ fn score(
     }
     if let Some(meaning) = meaning {
         score_windows(groups, scales, meaning, sources);
+    }
+    for piece in groups.values_mut().flat_map(|group| &mut group.pieces) {
+        if piece.score > 0.0 && piece.has_label(&ask.query.labels) {
+            piece.score *= LABELLED;
+        }
     }
     let mut sums = Sums::default();
     groups.values().for_each(|group| sums.add(group.whole));

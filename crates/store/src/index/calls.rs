@@ -121,10 +121,10 @@ impl Index {
         self.all(&text, (&key.agent, &key.id), RepairRow::read)
     }
 
-    /// The newest failure of all.
-    pub fn last_repair(&self) -> Result<Option<RepairRow>, Error> {
-        let text = format!("SELECT {REPAIR} FROM repairs WHERE fingerprint <> '' ORDER BY at DESC LIMIT 1");
-        self.one(&text, [], RepairRow::read)
+    /// The newest failures of all.
+    pub fn last_repairs(&self, count: usize) -> Result<Vec<RepairRow>, Error> {
+        let text = format!("SELECT {REPAIR} FROM repairs ORDER BY at DESC, rowid DESC LIMIT ?1");
+        self.all(&text, [count as i64], RepairRow::read)
     }
 }
 

@@ -64,6 +64,7 @@ CREATE TABLE IF NOT EXISTS repairs (
 );
 CREATE INDEX IF NOT EXISTS repairs_by_session ON repairs (agent, session);
 CREATE INDEX IF NOT EXISTS repairs_by_fingerprint ON repairs (fingerprint);
+CREATE INDEX IF NOT EXISTS repairs_by_time ON repairs (at);
 
 CREATE TABLE IF NOT EXISTS removed_passages (number INTEGER PRIMARY KEY, changed INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS removed_passages_by_change ON removed_passages (changed);
