@@ -99,7 +99,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
 #[derive(Debug, Clone, clap::Args)]
 pub struct WhichSession {
     /// The session: any unique beginning of its id, or `latest`. An agent's name may come
-    /// before it, or alone for the agent's newest session
+    /// before it, or alone for the agent's newest session. ID#7 is its turn 7
     #[arg(value_name = "SESSION", required = true, num_args = 1..=2)]
     session: Vec<String>,
 }
@@ -111,6 +111,16 @@ impl WhichSession {
 
     fn find_in(&self, ledgers: &Ledgers<'_>, context: &Context) -> Result<SessionKey, Failure> {
         Ok(retro::views::session_in(ledgers, &self.words(), context.world.now())?)
+    }
+
+    /// The number of the turn that comes after a `#`, or of the turn of the event that does.
+    fn turn(&self, store: &Store, key: &SessionKey) -> Result<Option<u32>, Failure> {
+        let words = self.words();
+        let (_, Some(place)) = retro::views::without_place(&words) else { return Ok(None) };
+        match place.parse() {
+            Ok(turn) => Ok(Some(turn)),
+            Err(_) => Ok(Some(retro::views::turn_of(store, key, place)?)),
+        }
     }
 
     fn words(&self) -> Vec<&str> {
