@@ -8,6 +8,9 @@
 //! where bytes went through. Best and median, because whatever else the machine does only
 //! ever adds.
 
+// A program for a terminal.
+#![allow(clippy::print_stdout)]
+
 use retro_search::embed::{BuiltIn, Embedder, Embedding};
 use retro_search::vectors::Vectors;
 use serde_json::json;
