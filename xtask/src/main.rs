@@ -8,6 +8,7 @@
 
 mod bench;
 mod docs;
+mod embedding;
 mod failure;
 mod page;
 mod repository;
@@ -48,6 +49,12 @@ static COMMANDS: &[Command] = &[
         options: "[--check]",
         about: "Generate docs/reference from the program; --check only compares",
         run: docs::run,
+    },
+    Command {
+        words: &["embedding"],
+        options: "[--check]",
+        about: "Make the lookup files of the built-in embedding model; --check only compares",
+        run: embedding::run,
     },
     Command { words: &["help"], options: "", about: "Print this list", run: help },
     Command {

@@ -7,7 +7,9 @@
 //! changes sessions and sources. Turns, ledgers, stages and the series of changes have
 //! a file each. No other module of the program has SQL for it.
 
+mod calls;
 mod changes;
+mod passages;
 mod place;
 mod progress;
 mod responses;
@@ -24,7 +26,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use calls::{RepairRow, TouchRow};
 pub use changes::{Changes, Mark, Snapshot, TurnKey};
+pub use passages::{PackedPassage, PassageRow};
 pub use place::PlaceRef;
 pub use progress::Made;
 pub use responses::Responses;

@@ -6,6 +6,9 @@ pub enum Error {
     /// The engine or the store refused.
     #[error(transparent)]
     Engine(#[from] retro_engine::Error),
+    /// The text index or the vectors failed.
+    #[error(transparent)]
+    Search(#[from] retro_search::Error),
     /// No such agent.
     #[error("there is no agent {name:?}{hint}\nhint: `retro agents` lists them")]
     NoAgent {

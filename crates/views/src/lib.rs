@@ -11,11 +11,14 @@ mod error;
 mod events;
 mod explain;
 mod family;
+mod files;
+mod fix;
 mod history;
 mod ids;
 mod limits;
 mod list;
 mod resolve;
+mod search;
 mod secrets;
 mod show;
 mod stages;
@@ -32,10 +35,13 @@ pub use events::{each_event, events, source_slots};
 pub use explain::{
     Dropped, ExplainTotals, ExplainView, Explained, PartsUsd, RatesUsd, explain, source_places,
 };
+pub use files::{FilesView, TouchView, files};
+pub use fix::{FixRow, FixView};
 pub use history::History;
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, Sort, list};
 pub use resolve::{agent, nearest, session, session_in};
+pub use search::{HitView, Narrowed, SearchQuestion, SearchView, Searched, Searching, Snippet, open_search};
 pub use secrets::{SecretView, SecretsView, secrets};
 pub use show::{Artifacts, ReadView, ShowView, Shown, show, show_priced};
 pub use stages::{StageView, StagesView, stages};

@@ -174,6 +174,7 @@ impl Batcher<'_> {
             made: BTreeMap::new(),
             children: String::new(),
             turns: Vec::new(),
+            passages: Vec::new(),
             places: Vec::new(),
         };
         if knows_any {
@@ -183,6 +184,7 @@ impl Batcher<'_> {
             work.places = self.index.stamps_of(key)?.iter().collect();
             if work.row.as_ref().is_some_and(|row| row.bytes > SETTLED_BYTES_MAX) {
                 work.turns = self.index.turns_of(key)?;
+                work.passages = self.index.last_passages(key)?;
             }
         }
         if self.world.stages.iter().any(reads_children) {

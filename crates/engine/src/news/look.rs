@@ -2,19 +2,18 @@
 //! Writes nothing.
 
 use retro_agents::{Format, Parsed, Part, Reader, settle_each};
-use retro_model::{LedgerRow, SourceKind};
+use retro_model::{Event, SourceKind};
 use retro_store::{PlaceRow, SessionFile, SessionRow, SourceEntry, SourceRow, Store};
 use std::collections::BTreeSet;
 use std::io::Read;
-use std::sync::Arc;
 
+use super::Reading;
 use crate::Error;
 use crate::capture::source::{Belongs, Failure, Target, current_stamp, place};
 use crate::capture::{Rows, longest_first, session_row, slot};
 use crate::discover::{Cut, SessionFiles, open_noting};
 use crate::read::{LARGE_BYTES, Open, fold, format_name, format_named};
 use crate::report;
-use crate::stages::ledger::Ledger;
 
 /// A session with something new.
 pub(super) struct Job {
@@ -27,25 +26,25 @@ pub(super) struct Job {
 }
 
 /// What was read of a session.
-pub(super) struct Looked {
+pub(super) struct Looked<M> {
     pub row: SessionRow,
-    pub rows: Vec<Arc<LedgerRow>>,
+    pub made: M,
     /// Compressed files that ended early.
     pub cut: Vec<report::Failure>,
 }
 
-/// Its row and its ledger, as a sync would make them.
-pub(super) fn look(
+/// Its row, as a sync would make it, and what the question makes of its events.
+pub(super) fn look<R: Reading>(
     store: Option<&Store>,
     job: Job,
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Looked, Error> {
+) -> Result<Looked<R::Made>, Error> {
     let cuts: Vec<Cut> = job.session.files.iter().map(|_| Cut::default()).collect();
     let parts = parts(store, &job, &cuts)?;
     let Job { session, mtime_ns, .. } = job;
     let key = &session.key;
     let bytes = session.bytes();
-    let mut ledger = Ledger::new(key.clone());
+    let mut reading = R::of(key);
     let mut file = SessionFile::new(key.clone());
     for (part, kind, _) in &parts {
         let entry = file.sources.entry(part.source.clone()).or_insert_with(|| SourceEntry {
@@ -58,8 +57,8 @@ pub(super) fn look(
     }
     let parts: Vec<(Part, Open)> = parts.into_iter().map(|(part, _, open)| (part, open)).collect();
     file.facts = if bytes > LARGE_BYTES {
-        let mut take = |event: Box<retro_model::Event>| {
-            ledger.push(&event);
+        let mut take = |event: Box<Event>| {
+            reading.event(&event);
             Ok(())
         };
         fold(session.agent, key, parts, store, stop, &mut take)?.facts
@@ -68,16 +67,15 @@ pub(super) fn look(
         for (part, open) in parts {
             sources.push(read_part(&session, part, open()?, stop)?);
         }
-        settle_each(session.agent, key, sources, &mut |event| ledger.push(&event)).facts
+        settle_each(session.agent, key, sources, &mut |event| reading.event(&event)).facts
     };
-    let rows = ledger.finish_rows().into_iter().map(Arc::new).collect();
     let mut row = session_row(&file, std::iter::empty(), mtime_ns, String::new());
     row.bytes = bytes;
     let cut = session.files.iter().zip(&cuts).filter_map(|(file, cut)| {
         let (path, reason) = (file.path.display().to_string(), cut.reason()?.to_owned());
         Some(report::Failure { agent: key.agent.clone(), path, reason })
     });
-    Ok(Looked { row, rows, cut: cut.collect() })
+    Ok(Looked { row, made: reading.finish(), cut: cut.collect() })
 }
 
 fn read_part(
