@@ -3,7 +3,7 @@
 //! The way through this folder: `discover` finds the files and `identify` looks
 //! into those whose name does not say enough; `record` hands each record, as `line`
 //! reads it, to the file of its family (`user`, `assistant`, `system`, `attachment`,
-//! `progress`, `side`, `documents`; `ground` for what they share); `settle` folds what
+//! `progress`, `side`, `queue`, `documents`; `ground` for what they share); `settle` folds what
 //! came of them, by the rules in `rule`. What the records mean is one table, `mapping`. `writer` goes the other way and writes a script as
 //! the program would.
 //!
@@ -23,6 +23,7 @@ mod mapping;
 mod notification;
 mod outcome;
 mod progress;
+mod queue;
 mod record;
 mod result;
 mod rule;
@@ -64,7 +65,7 @@ impl Agent for Claude {
     }
 
     fn parser_version(&self) -> u32 {
-        2
+        3
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {

@@ -6,7 +6,7 @@ use retro_text::redact;
 
 use super::line::unknown;
 use super::state::State;
-use super::{mapping, usage};
+use super::{mapping, queue, usage};
 use crate::identity::fingerprint;
 use crate::json::pick;
 use crate::words::{clean, id, words};
@@ -56,7 +56,12 @@ pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut S
         // A title, but of the conversation that ends at its leaf: mostly another
         // session's, so the index has to look for it.
         "summary" => draft.event.text = field::some(json, "summary").and_then(words),
-        "queue-operation" => state.first_queued = state.first_queued.or(draft.event.ts),
+        "queue-operation" => {
+            state.first_queued = state.first_queued.or(draft.event.ts);
+            draft.hint.look_for(queue::step(json));
+            out.push(draft);
+            return queue::prompt(row.record, record, home, out);
+        }
         "relocated" => moved(field::some(json, "relocatedCwd"), &mut draft.event.cwd, state),
         "worktree-state" => {
             let tree = json.get("worktreeSession").unwrap_or(&Json::Null);
