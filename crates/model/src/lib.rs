@@ -12,6 +12,7 @@ mod limit;
 mod session;
 mod stamp;
 mod time;
+mod title;
 mod tool;
 mod turn;
 mod usage;

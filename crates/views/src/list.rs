@@ -130,7 +130,8 @@ pub struct SessionView {
 pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<ListView, Error> {
     let scope = Scope::new(options.agent.as_deref(), None);
     let (rows, _, found) = look(world, config, &scope, Keep::All, || stored(config))?;
-    let warnings = deletion_warnings(world, &found);
+    let mut warnings = deletion_warnings(world, &found);
+    warnings.extend(unreadable(&found));
     let mut live: BTreeMap<&SessionKey, &SessionFiles> =
         found.sessions.iter().map(|session| (&session.key, session)).collect();
 
@@ -347,6 +348,19 @@ fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
 fn in_project(session: &SessionView, wanted: &str) -> bool {
     let named = session.project.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(wanted));
     named || session.cwd.as_deref().is_some_and(|cwd| wanted.contains(['/', '\\']) && is_below(cwd, wanted))
+}
+
+/// What cannot be read, in one sentence.
+pub(crate) fn unreadable(found: &Discovery) -> Option<String> {
+    let first = found.skipped.first()?;
+    let place = first.path.display();
+    Some(match found.skipped.len() {
+        1 => format!("{place} cannot be read ({}). `retro doctor` says what helps", first.reason),
+        all => format!(
+            "{all} places cannot be read, the first is {place} ({}). `retro doctor` lists them",
+            first.reason
+        ),
+    })
 }
 
 /// Days before its deletion at which a transcript is worth a warning.

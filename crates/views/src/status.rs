@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::Error;
-use crate::list::{deletion_warnings, stored};
+use crate::list::{deletion_warnings, stored, unreadable};
 
 /// The answer.
 #[derive(Debug, Clone, Serialize)]
@@ -78,7 +78,7 @@ pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
         source_bytes: discovery.sessions.iter().map(|session| session.bytes()).sum(),
         store_bytes: store_bytes(config)?,
         free_bytes: retro_engine::platform::free_bytes(root),
-        warnings: deletion_warnings(world, &discovery),
+        warnings: deletion_warnings(world, &discovery).into_iter().chain(unreadable(&discovery)).collect(),
         unsupported: discovery.unsupported,
     })
 }

@@ -22,6 +22,8 @@ pub struct UsageView {
     pub prices_of: String,
     /// Sessions that have something new which is not in these figures yet.
     pub unread_sessions: u64,
+    /// Files and folders of agents that cannot be read.
+    pub unreadable_places: u64,
     /// The project most like one that no session has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_project: Option<String>,
@@ -31,6 +33,16 @@ pub struct UsageView {
     /// Rows, totals, and what to know of them.
     #[serde(flatten)]
     pub report: Report,
+}
+
+impl UsageView {
+    /// Says that so many files or folders could not be read: every amount is a lower bound.
+    pub fn lacks(&mut self, unreadable_places: u64) {
+        self.unreadable_places = unreadable_places;
+        if unreadable_places > 0 {
+            self.report.mark_incomplete();
+        }
+    }
 }
 
 /// Adds up what the query asks for. Its `sessions` are filled in here.
@@ -52,6 +64,7 @@ pub fn usage(ledgers: &Ledgers<'_>, billing: Billing, mut query: Query) -> Resul
         billing,
         prices_of: ledgers.prices.snapshot.to_string(),
         unread_sessions: ledgers.unread(),
+        unreadable_places: 0,
         nearest_project,
         short_ids,
         report,

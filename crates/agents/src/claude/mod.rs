@@ -42,7 +42,7 @@ use retro_model::{SessionKey, SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
 
 use crate::script::Script;
-use crate::{Agent, Deletion, Draft, Format, Kindred, Parse, Part, Places, Row, Sightings, command};
+use crate::{Agent, Deletion, Draft, Format, Kindred, Parse, Part, Places, Row, Sightings, TitleOf, command};
 
 /// Claude Code, the command line program, its desktop app and its editor extensions.
 pub(crate) struct Claude;
@@ -103,6 +103,10 @@ impl Agent for Claude {
 
     fn deletion(&self) -> Option<Deletion> {
         Some(Deletion { after_days: 30, setting: "cleanupPeriodDays in ~/.claude/settings.json" })
+    }
+
+    fn titles(&self, name: &str, bytes: &dyn Fn() -> Vec<u8>) -> Vec<TitleOf> {
+        side::summaries(name, bytes)
     }
 
     fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {

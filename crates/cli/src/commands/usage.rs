@@ -7,6 +7,7 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
 use retro::engine::ask::{self, Asked, Ledgers, Patience};
+use retro::engine::report::Failure as Unread;
 use retro::engine::{Config, Progress};
 use retro::usage::{By, Mode, Order, Query, TokenLimit};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -176,11 +177,25 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let bar = Bar::new(context);
     let asked = ask::read(&context.world, &config, patience(args, context)?, &|step| bar.step(step))?;
     bar.done();
-    let outcome = answer(args, context, &config, &asked.ledgers());
+    say_unreadable(context, &asked.report.skipped_files);
+    let unreadable = asked.report.skipped_files.len() as u64;
+    let outcome = answer(args, context, &config, &asked.ledgers(), unreadable);
     // Whoever reads the answer has all of it: what follows concerns only the store.
     context.hang_up();
     keep(asked, context, &config);
     outcome
+}
+
+/// Names what could not be read, before amounts are read that lack it.
+fn say_unreadable(context: &Context, files: &[Unread]) {
+    let Some(first) = files.first() else { return };
+    let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
+    let place = retro::text::terminal::one_line(&first.path, usize::MAX);
+    let named = match files.len() {
+        1 => format!("{place} cannot be read ({})", first.reason),
+        all => format!("{all} places cannot be read, the first is {place} ({})", first.reason),
+    };
+    context.say(&format!("{yellow}Not complete:{yellow:#} {named}. `retro doctor` lists what helps."));
 }
 
 /// How long to read what is new: until it is all read for a person who sees the bar, for a
@@ -227,7 +242,13 @@ fn keep(asked: Asked, context: &Context, config: &Config) {
     }
 }
 
-fn answer(args: &Args, context: &Context, config: &Config, ledgers: &Ledgers<'_>) -> Outcome {
+fn answer(
+    args: &Args,
+    context: &Context,
+    config: &Config,
+    ledgers: &Ledgers<'_>,
+    unreadable_places: u64,
+) -> Outcome {
     match &args.special {
         None => {}
         Some(Special::Explain { session, mode }) => {
@@ -244,7 +265,8 @@ fn answer(args: &Args, context: &Context, config: &Config, ledgers: &Ledgers<'_>
     }
     let query = query(args, context)?;
     let tz = query.tz.clone();
-    let view = retro::views::usage(ledgers, config.billing.value, query)?;
+    let mut view = retro::views::usage(ledgers, config.billing.value, query)?;
+    view.lacks(unreadable_places);
     let exit = if view.report.totals.responses == 0 { Exit::Findings } else { Exit::Done };
     if context.global.json {
         context.print_json(&view)?;

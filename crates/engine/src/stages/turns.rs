@@ -1,15 +1,18 @@
 //! The turns of a session: one row for each message that opens one.
 
+pub(crate) mod twins;
+
 use hashbrown::HashMap;
 use retro_model::{Event, SessionKey, Thread};
 use retro_store::{TurnRow, Writer};
+use twins::Twins;
 
 use super::{Input, Making, Product, Stage, Subject, When, Work};
 use crate::Error;
 
 pub(super) const STAGE: Stage = Stage {
     name: "turns",
-    version: 2,
+    version: 3,
     when: When::AppendAndQuiet,
     help: "one row for each turn",
     inputs: &[Input::Events],
@@ -17,7 +20,13 @@ pub(super) const STAGE: Stage = Stage {
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
-    Ok(Box::new(Turns::new(subject.key.clone())))
+    Ok(Box::new(Both { turns: Turns::new(subject.key.clone()), twins: Twins::default() }))
+}
+
+/// The turns of a session, and what it has in common with others.
+struct Both {
+    turns: Turns,
+    twins: Twins,
 }
 
 /// Collects turns from events as they come. A session has few turns beside its events, so
@@ -99,16 +108,22 @@ impl Turns {
     }
 }
 
-impl Making for Turns {
+impl Making for Both {
     fn event(&mut self, event: &Event) -> Result<(), Error> {
-        self.push(event);
+        self.turns.push(event);
+        self.twins.push(event);
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<Product, Error> {
-        let key = self.key.clone();
-        let rows = self.rows();
-        let put = move |index: &Writer<'_>| index.put_turns(&key, &rows);
+        let key = self.turns.key.clone();
+        let rows = self.turns.rows();
+        let (openers, names) = self.twins.rows();
+        let put = move |index: &Writer<'_>| {
+            index.put_turns(&key, &rows)?;
+            index.put_openers(&key, &openers)?;
+            index.put_names(&key.agent, &key.id, &names)
+        };
         Ok(Product { output: String::new(), put: Some(Box::new(put)) })
     }
 }

@@ -2,7 +2,7 @@
 //! number is rebuilt.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 7;
+pub(super) const SCHEMA: u32 = 8;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -38,6 +38,19 @@ CREATE TABLE IF NOT EXISTS turns (
     PRIMARY KEY (agent, session, event)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS turns_by_change ON turns (changed);
+
+CREATE TABLE IF NOT EXISTS openers (
+    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, native TEXT NOT NULL, leaf TEXT,
+    own INTEGER NOT NULL, started_at INTEGER, copied_from TEXT
+);
+CREATE INDEX IF NOT EXISTS openers_by_session ON openers (agent, session);
+CREATE INDEX IF NOT EXISTS openers_by_native ON openers (agent, native);
+CREATE INDEX IF NOT EXISTS openers_by_leaf ON openers (agent, leaf) WHERE leaf IS NOT NULL;
+
+CREATE TABLE IF NOT EXISTS names (
+    agent TEXT NOT NULL, holder TEXT NOT NULL, of TEXT NOT NULL, is_leaf INTEGER NOT NULL, title TEXT NOT NULL,
+    PRIMARY KEY (agent, holder, of)
+) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS removed (
     agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, changed INTEGER NOT NULL,
