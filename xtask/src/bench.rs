@@ -6,6 +6,7 @@
 //! question to another program. All sides of a ratio are measured in one run.
 
 mod capture;
+mod days;
 mod diff;
 mod logs;
 mod measure;

@@ -50,8 +50,7 @@ fn place(path: &Path) -> Option<(String, Vec<String>)> {
 
 fn check_crate(name: &str, files: &[(Vec<String>, &Source)]) -> Vec<Problem> {
     let roots = || files.iter().filter(|(modules, _)| modules.is_empty()).map(|(_, source)| &source.code);
-    let names: BTreeSet<String> =
-        files.iter().filter_map(|(modules, _)| modules.first().cloned()).collect();
+    let names: BTreeSet<String> = files.iter().filter_map(|(modules, _)| modules.first().cloned()).collect();
     let exported: BTreeMap<String, String> = roots()
         .flat_map(|code| paths(code))
         .filter_map(|path| {
