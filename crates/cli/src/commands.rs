@@ -5,6 +5,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod embed;
 mod events;
 mod files;
 mod fix;
@@ -41,6 +42,7 @@ pub enum Command {
     Config(config::Args),
     Demo(demo::Args),
     Doctor(doctor::Args),
+    Embed(embed::Args),
     Events(events::Args),
     Files(files::Args),
     Fix(fix::Args),
@@ -72,6 +74,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Config(args)) => config::run(&args, context),
         Some(Command::Demo(args)) => demo::run(&args, context),
         Some(Command::Doctor(args)) => doctor::run(&args, context),
+        Some(Command::Embed(args)) => embed::run(&args, context),
         Some(Command::Events(args)) => events::run(&args, context),
         Some(Command::Files(args)) => files::run(&args, context),
         Some(Command::Fix(args)) => fix::run(&args, context),

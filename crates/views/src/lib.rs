@@ -7,6 +7,7 @@
 mod agents;
 mod clock;
 mod doctor;
+mod embed;
 mod error;
 mod events;
 mod explain;
@@ -30,6 +31,7 @@ mod usage;
 
 pub use agents::{AgentView, AgentsView, agents};
 pub use doctor::{Check, DoctorView, Health, doctor};
+pub use embed::{EmbedView, embed_status};
 pub use error::Error;
 pub use events::{each_event, events, source_slots, turn_of};
 pub use explain::{
