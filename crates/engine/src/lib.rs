@@ -14,7 +14,7 @@ pub mod ask;
 pub mod capture;
 pub mod cells;
 pub mod config;
-mod consumers;
+pub mod consumers;
 mod derive;
 pub mod discover;
 mod entitled;

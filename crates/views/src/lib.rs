@@ -43,7 +43,9 @@ pub use history::History;
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, Sort, list};
 pub use resolve::{agent, nearest, session, session_in, without_place};
-pub use search::{HitView, Narrowed, SearchQuestion, SearchView, Searched, Searching, Snippet, open_search};
+pub use search::{
+    HitView, Narrowed, Near, SearchQuestion, SearchView, Searched, Searching, Snippet, open_search,
+};
 pub use secrets::{SecretView, SecretsView, secrets};
 pub use show::{Artifacts, ReadView, ShowView, Shown, show, show_priced};
 pub use stages::{StageView, StagesView, stages};

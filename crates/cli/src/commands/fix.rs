@@ -56,7 +56,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         tell(context, &view)?;
     }
     context.hang_up();
-    patience::keeping(context, |step| searching.news.keep(&context.world, &config, step));
+    patience::keeping(context, |step| searching.keep(&context.world, &config, step));
     Ok(exit)
 }
 

@@ -160,7 +160,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let exit = tell(context, &view, &question.text)?;
     // Whoever reads the answer has all of it: what follows concerns only the store.
     context.hang_up();
-    patience::keeping(context, |step| searching.news.keep(&context.world, &config, step));
+    patience::keeping(context, |step| searching.keep(&context.world, &config, step));
     Ok(exit)
 }
 
