@@ -8,6 +8,7 @@
 
 mod bench;
 mod docs;
+mod embedding;
 mod failure;
 mod page;
 mod repository;
@@ -44,10 +45,22 @@ static COMMANDS: &[Command] = &[
         run: bench::usage,
     },
     Command {
+        words: &["bench", "vectors"],
+        options: "",
+        about: "Measure embedding and the exact search of vectors, beside their bars",
+        run: bench::vectors,
+    },
+    Command {
         words: &["docs"],
         options: "[--check]",
         about: "Generate docs/reference from the program; --check only compares",
         run: docs::run,
+    },
+    Command {
+        words: &["embedding"],
+        options: "[--check]",
+        about: "Make the lookup files of the built-in embedding model; --check only compares",
+        run: embedding::run,
     },
     Command { words: &["help"], options: "", about: "Print this list", run: help },
     Command {

@@ -32,6 +32,19 @@ pub trait Agent: Send + Sync {
     /// file metadata; contents only of files whose names say nothing, and only their heads.
     fn discover(&self, root: &Path, seen: &mut Sightings);
 
+    /// Reports what [`Agent::discover`] reports of one session, and of the sessions that it
+    /// may have started meanwhile. `transcript` is the file that the agent itself named, if
+    /// it did. Costs little however many sessions there are, since an agent's hook waits.
+    fn discover_session(
+        &self,
+        root: &Path,
+        _session: &str,
+        _transcript: Option<&Path>,
+        seen: &mut Sightings,
+    ) {
+        self.discover(root, seen);
+    }
+
     /// Whether a folder is laid out like one of its roots. Asked for any folder a user
     /// points at, so names that other programs use too are no proof.
     fn is_root(&self, folder: &Path) -> bool;

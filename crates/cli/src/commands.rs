@@ -6,6 +6,8 @@ mod config;
 mod demo;
 mod doctor;
 mod events;
+mod files;
+mod fix;
 mod import;
 mod list;
 mod man;
@@ -14,8 +16,10 @@ mod raw;
 mod rebuild;
 mod render;
 mod schedule;
+mod search;
 mod secrets;
 mod show;
+mod similar;
 mod stages;
 mod status;
 mod statusline;
@@ -38,6 +42,8 @@ pub enum Command {
     Demo(demo::Args),
     Doctor(doctor::Args),
     Events(events::Args),
+    Files(files::Args),
+    Fix(fix::Args),
     Import(import::Args),
     List(list::Args),
     Man(man::Args),
@@ -46,8 +52,10 @@ pub enum Command {
     Rebuild(rebuild::Args),
     Render(render::Args),
     Schedule(schedule::Args),
+    Search(search::Args),
     Secrets(secrets::Args),
     Show(show::Args),
+    Similar(similar::Args),
     Stages(stages::Args),
     Statusline(statusline::Args),
     Sync(sync::Args),
@@ -65,6 +73,8 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Demo(args)) => demo::run(&args, context),
         Some(Command::Doctor(args)) => doctor::run(&args, context),
         Some(Command::Events(args)) => events::run(&args, context),
+        Some(Command::Files(args)) => files::run(&args, context),
+        Some(Command::Fix(args)) => fix::run(&args, context),
         Some(Command::Import(args)) => import::run(&args, context),
         Some(Command::List(args)) => list::run(&args, context),
         Some(Command::Man(args)) => man::run(&args, context),
@@ -73,8 +83,10 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Rebuild(args)) => rebuild::run(&args, context),
         Some(Command::Render(args)) => render::run(&args, context),
         Some(Command::Schedule(args)) => schedule::run(&args, context),
+        Some(Command::Search(args)) => search::run(&args, context),
         Some(Command::Secrets(args)) => secrets::run(&args, context),
         Some(Command::Show(args)) => show::run(&args, context),
+        Some(Command::Similar(args)) => similar::run(&args, context),
         Some(Command::Stages(args)) => stages::run(&args, context),
         Some(Command::Statusline(args)) => statusline::run(&args, context),
         Some(Command::Sync(args)) => sync::run(&args, context),
@@ -87,7 +99,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
 #[derive(Debug, Clone, clap::Args)]
 pub struct WhichSession {
     /// The session: any unique beginning of its id, or `latest`. An agent's name may come
-    /// before it, or alone for the agent's newest session
+    /// before it, or alone for the agent's newest session. ID#7 is its turn 7
     #[arg(value_name = "SESSION", required = true, num_args = 1..=2)]
     session: Vec<String>,
 }
@@ -99,6 +111,16 @@ impl WhichSession {
 
     fn find_in(&self, ledgers: &Ledgers<'_>, context: &Context) -> Result<SessionKey, Failure> {
         Ok(retro::views::session_in(ledgers, &self.words(), context.world.now())?)
+    }
+
+    /// The number of the turn that comes after a `#`, or of the turn of the event that does.
+    fn turn(&self, store: &Store, key: &SessionKey) -> Result<Option<u32>, Failure> {
+        let words = self.words();
+        let (_, Some(place)) = retro::views::without_place(&words) else { return Ok(None) };
+        match place.parse() {
+            Ok(turn) => Ok(Some(turn)),
+            Err(_) => Ok(Some(retro::views::turn_of(store, key, place)?)),
+        }
     }
 
     fn words(&self) -> Vec<&str> {

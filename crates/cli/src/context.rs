@@ -75,7 +75,7 @@ impl From<io::Error> for Failure {
 impl From<retro::Error> for Failure {
     fn from(error: retro::Error) -> Self {
         match error {
-            retro::Error::NoSession { .. } | retro::Error::NoSource { .. } => {
+            retro::Error::NoSession { .. } | retro::Error::NoSource { .. } | retro::Error::NoEvent { .. } => {
                 Failure::NotFound(error.to_string())
             }
             error => Failure::Message(error.to_string()),

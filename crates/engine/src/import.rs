@@ -5,7 +5,7 @@ use retro_store::Store;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use crate::discover::{Keep, Scope, SessionFiles, look};
+use crate::discover::{Few, Keep, Scope, SessionFiles, look};
 use crate::exclude::{Excluder, Verdict};
 use crate::read::peek;
 use crate::report::{Progress, SyncReport};
@@ -59,7 +59,7 @@ pub fn import(
 ) -> Result<Imported, Error> {
     let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
     let scope = Scope::new(Some(&options.agent), options.from.as_deref());
-    let read = || Ok(store.index_and_stamps()?);
+    let read = |_: &Few| Ok(store.index_and_stamps()?);
     let (_, _, found) = look(world, config, &scope, Keep::All, read)?;
     let chosen = choose(&found.sessions, &options.choice, world.now());
     let mut read = Vec::new();

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use crate::capture::{from_raw, from_slots};
+use crate::consumers::{self, Following};
 use crate::import::{Choice, ImportOptions, import};
-use crate::stages::{Stage, Work};
+use crate::stages::{Everything, Stage, Work};
 use crate::sync::{Batcher, Wait, run_due, store_bytes};
 use crate::{Config, Error, Progress, SyncReport, World, agent_of, read, reconcile, stages, trouble};
 
@@ -38,6 +39,8 @@ pub fn rebuild(
         }
     };
     derive_due(world, config, &store, &index, true, progress, &mut report)?;
+    let following = Following { anew: stage.map(|stage| stage.name), ..Following::default() };
+    consumers::follow(&Everything { world, config, store: &store, index: &index }, following)?;
     reconcile::enqueue_outdated(world, config, &store, &index)?;
     report.discovered = index.session_rows()?.len() as u64;
     report.store_bytes = store_bytes(&store, &index)?;

@@ -7,10 +7,13 @@
 //!
 //! To add a stage, write its file and add its line to [`STAGES`].
 
+mod calls;
 pub mod ledger;
 mod normalized;
 mod repack;
+pub mod text;
 pub(crate) mod turns;
+pub mod vectors;
 
 use retro_agents::Agent;
 use retro_model::{Event, SessionKey};
@@ -149,6 +152,21 @@ pub struct Seen {
     pub stamp: String,
 }
 
+impl Seen {
+    /// As one line of text, for consumers that keep it in a file.
+    pub fn text(&self) -> String {
+        format!("{} {} {}", self.mark.series, self.mark.number, self.stamp)
+    }
+
+    /// Reads what [`Seen::text`] wrote.
+    pub fn parse(text: &str) -> Option<Seen> {
+        let mut parts = text.splitn(3, ' ');
+        let (series, number, stamp) = (parts.next()?, parts.next()?, parts.next()?);
+        let mark = Mark { series: series.to_owned(), number: number.parse().ok()? };
+        Some(Seen { mark, stamp: stamp.to_owned() })
+    }
+}
+
 /// Something that is kept over all sessions: an index, a page.
 pub trait Consumer: Sync {
     /// How far it has come. It keeps this itself, together with what it made, so that both
@@ -190,8 +208,17 @@ const CAPTURE: Stage = Stage {
 };
 
 /// Every stage, in the order in which they run. Those that see events are neighbours.
-pub static STAGES: &[Stage] =
-    &[DISCOVER, CAPTURE, ledger::STAGE, turns::STAGE, normalized::STAGE, repack::STAGE];
+pub static STAGES: &[Stage] = &[
+    DISCOVER,
+    CAPTURE,
+    ledger::STAGE,
+    turns::STAGE,
+    calls::STAGE,
+    normalized::STAGE,
+    text::STAGE,
+    vectors::STAGE,
+    repack::STAGE,
+];
 
 /// Minutes without a change after which a session is quiet.
 pub const QUIET_MINUTES: i64 = 10;

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use retro_agents::settle_each;
 use retro_model::{Event, EventId, LedgerRow, SessionKey};
 use retro_store::{
-    Index, Made, NameRow, OpenerRow, Problem, Report, SessionRow, SourceEntry, SourceRow, Store, TurnRow,
+    Index, Made, NameRow, OpenerRow, PackedPassage, Problem, Report, SessionRow, SourceEntry, SourceRow,
+    Store, TurnRow,
 };
 use std::collections::BTreeMap;
 
@@ -47,6 +48,7 @@ struct Known {
     sources: Vec<SourceRow>,
     made: BTreeMap<String, Made>,
     turns: Vec<TurnRow>,
+    passages: Vec<PackedPassage>,
     openers: Vec<OpenerRow>,
     names: Vec<NameRow>,
     ledger: Vec<LedgerRow>,
@@ -60,7 +62,9 @@ fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
         let (made, turns, ledger) = (index.made_of(&key)?, index.turns_of(&key)?, index.responses_of(&key)?);
         let session = index.session_row(&key)?;
         let (openers, names) = (index.openers_of(&key)?, index.names_in(&key.agent, &key.id)?);
-        known.push(Known { session, sources, made, turns, openers, names, ledger, key });
+        let mut passages = index.packed_passages(&key)?;
+        passages.sort();
+        known.push(Known { session, sources, made, turns, passages, openers, names, ledger, key });
     }
     let found: Vec<Result<Option<Problem>, Error>> =
         known.par_iter().map(|known| difference(store, known)).collect();
@@ -121,9 +125,8 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
     let mut twins = Twins::default();
     let mut take = |event: Box<Event>| {
         ledger.push(&event);
-        turns.push(&event);
         twins.push(&event);
-        Ok(())
+        turns.push(&event)
     };
     match std::mem::replace(&mut told.read, Reading::Nothing) {
         Reading::Whole(sources) => {
@@ -142,12 +145,16 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
         let made = known.made.get(name).map(|made| &made.stamp);
         made.is_some() && (made == stamp(true).as_ref() || made == stamp(false).as_ref())
     };
+    let (turns, mut passages) = turns.rows()?;
+    passages.sort();
     let what = if !known.sources.iter().zip(&told.sources).all(|(row, told)| same_source(row, told)) {
         "how far its sources were read"
     } else if known.session.as_ref().is_none_or(|row| !same_session(row, &told)) {
         "the session"
-    } else if is_current("turns") && known.turns != turns.rows() {
+    } else if is_current("turns") && known.turns != turns {
         "its turns"
+    } else if is_current("turns") && known.passages != passages {
+        "the words of its turns"
     } else if is_current("turns") && !same_twins(known, twins) {
         "what it has in common with others"
     } else if is_current("ledger") && known.ledger != in_order(ledger.finish_rows()) {

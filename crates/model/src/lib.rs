@@ -6,9 +6,11 @@
 
 mod address;
 mod coverage;
+mod days;
 mod event;
 mod ledger;
 mod limit;
+mod passage;
 mod session;
 mod stamp;
 mod time;
@@ -19,9 +21,11 @@ mod usage;
 
 pub use address::{Address, BadAddress, EventId, Part, SessionKey, SourceKey};
 pub use coverage::{Coverage, Gap, GapReason};
+pub use days::Days;
 pub use event::{Event, Kind, Native, Origin, RawRef, Thread};
 pub use ledger::{LedgerRow, RowKind};
 pub use limit::LimitReading;
+pub use passage::{Passage, Piece, PieceKind};
 pub use session::{Facts, Format, Link, LinkKind, SourceKind, Title, TitleRank};
 pub use stamp::{RowsStamp, Stamp, Stat};
 pub use time::Timestamp;

@@ -5,17 +5,17 @@ mod figures;
 use retro_agents::{AGENTS, Agent, by_name};
 use retro_engine::discover::{Discovery, Keep, Scope, SessionFiles, look};
 use retro_engine::platform::{is_below, project_name};
-use retro_engine::{Config, World, read::peek};
+use retro_engine::{Config, Failure, World, read::peek};
 use retro_model::{Facts, LinkKind, SessionKey, Timestamp};
 use retro_store::{RealDisk, SessionRow, Stamps, Store};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::clock::plausible;
 use crate::family::Roots;
 use crate::ids::short_ids;
-use crate::{Error, nearest};
+use crate::{Error, nearest, unreadable};
 
 /// Which sessions to list, and in which order.
 #[derive(Debug, Clone, Default)]
@@ -77,6 +77,8 @@ pub struct ListView {
     pub nearest_project: Option<String>,
     /// What the user should hear.
     pub warnings: Vec<String>,
+    /// Logs, folders and databases that may hold more sessions and cannot be read.
+    pub unreadable_files: Vec<Failure>,
     /// Agents that are used here and not supported yet.
     pub unsupported: Vec<&'static str>,
 }
@@ -129,9 +131,10 @@ pub struct SessionView {
 /// Lists sessions. Never captures and never creates a store.
 pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<ListView, Error> {
     let scope = Scope::new(options.agent.as_deref(), None);
-    let (rows, _, found) = look(world, config, &scope, Keep::All, || stored(config))?;
+    let (rows, _, found) = look(world, config, &scope, Keep::All, |_| stored(config))?;
+    let unreadable = unreadable::unreadable(&found);
     let mut warnings = deletion_warnings(world, &found);
-    warnings.extend(unreadable(&found));
+    warnings.extend(unreadable::warnings(&unreadable));
     let mut live: BTreeMap<&SessionKey, &SessionFiles> =
         found.sessions.iter().map(|session| (&session.key, session)).collect();
 
@@ -176,6 +179,7 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
         id_length,
         nearest_project,
         warnings,
+        unreadable_files: unreadable,
         unsupported: found.unsupported,
     })
 }
@@ -268,7 +272,16 @@ pub(crate) fn stored(config: &Config) -> Result<(Vec<SessionRow>, Stamps), retro
         Err(error) => return Err(error.into()),
     };
     match store.index_if_there()? {
-        Some(index) => Ok((index.session_rows()?, index.stamps()?)),
+        Some(index) if index.marks()? == store.marks() => Ok((index.session_rows()?, index.stamps()?)),
+        // It is of another time than the files, which may have more.
+        Some(index) => {
+            let mut rows = index.session_rows()?;
+            let known: HashSet<SessionKey> = rows.iter().map(SessionRow::key).collect();
+            let files = retro_engine::read::rows_of_files(&store)?;
+            rows.extend(files.into_iter().filter(|row| !known.contains(&row.key())));
+            rows.sort_by(|a, b| (&a.agent, &a.id).cmp(&(&b.agent, &b.id)));
+            Ok((rows, index.stamps()?))
+        }
         // The index is a cache: without it the session files say what is there.
         None => Ok((retro_engine::read::rows_of_files(&store)?, Stamps::default())),
     }
@@ -348,19 +361,6 @@ fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
 fn in_project(session: &SessionView, wanted: &str) -> bool {
     let named = session.project.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(wanted));
     named || session.cwd.as_deref().is_some_and(|cwd| wanted.contains(['/', '\\']) && is_below(cwd, wanted))
-}
-
-/// What cannot be read, in one sentence.
-pub(crate) fn unreadable(found: &Discovery) -> Option<String> {
-    let first = found.skipped.first()?;
-    let place = first.path.display();
-    Some(match found.skipped.len() {
-        1 => format!("{place} cannot be read ({}). `retro doctor` says what helps", first.reason),
-        all => format!(
-            "{all} places cannot be read, the first is {place} ({}). `retro doctor` lists them",
-            first.reason
-        ),
-    })
 }
 
 /// Days before its deletion at which a transcript is worth a warning.

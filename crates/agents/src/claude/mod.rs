@@ -76,6 +76,10 @@ impl Agent for Claude {
         discover::walk(root, seen);
     }
 
+    fn discover_session(&self, root: &Path, session: &str, transcript: Option<&Path>, seen: &mut Sightings) {
+        discover::walk_session(root, session, transcript, seen);
+    }
+
     fn is_root(&self, folder: &Path) -> bool {
         discover::is_root(folder)
     }

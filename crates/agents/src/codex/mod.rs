@@ -88,6 +88,10 @@ impl Agent for Codex {
         discover::walk(root, seen);
     }
 
+    fn discover_session(&self, root: &Path, session: &str, transcript: Option<&Path>, seen: &mut Sightings) {
+        discover::walk_session(root, session, transcript, seen);
+    }
+
     fn is_root(&self, folder: &Path) -> bool {
         discover::is_root(folder)
     }

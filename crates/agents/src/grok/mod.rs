@@ -76,6 +76,10 @@ impl Agent for Grok {
         discover::walk(root, seen);
     }
 
+    fn discover_session(&self, root: &Path, session: &str, _transcript: Option<&Path>, seen: &mut Sightings) {
+        discover::walk_session(root, session, seen);
+    }
+
     fn is_root(&self, folder: &Path) -> bool {
         discover::is_root(folder)
     }

@@ -206,8 +206,10 @@ fn summary(view: &ListView) -> String {
     let help = if parts.is_empty() { "" } else { ": `retro sync` captures what is new" };
     if only > 0 {
         parts.insert(0, format!("{only} only in the store (■)"));
-    } else if parts.is_empty() {
+    } else if parts.is_empty() && view.unreadable_files.is_empty() {
         parts.push("all in the store".to_owned());
+    } else if parts.is_empty() {
+        parts.push("in the store".to_owned());
     }
     format!("{shown}, {}{help}.", parts.join(", "))
 }

@@ -85,11 +85,9 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let report = sync(&context.world, &config, &options, &|step| bar.step(step))?;
     bar.done();
     tell(context, &report, args.dry_run)?;
-    Ok(if report.failed > 0 { Exit::Findings } else { Exit::Done })
+    let is_all = report.failed == 0 && report.unreadable_files.is_empty();
+    Ok(if !is_all { Exit::Findings } else { Exit::Done })
 }
-
-/// What could not be read, by name, before the rest is only counted.
-const SKIPPED_NAMED: usize = 3;
 
 /// Says what a sync did.
 pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Failure> {
@@ -114,14 +112,7 @@ fn tell_one(context: &Context, report: &SyncReport, dry: bool, is_stream: bool) 
         let what = retro::text::terminal::one_line(&failure.path, usize::MAX);
         context.say(&format!("{red}failed:{red:#} {what}: {}", failure.reason));
     }
-    let named = if context.global.verbose { usize::MAX } else { SKIPPED_NAMED };
-    for skipped in report.skipped_files.iter().take(named) {
-        let what = retro::text::terminal::one_line(&skipped.path, usize::MAX);
-        context.say(&format!("skipped: {what}: {}", skipped.reason));
-    }
-    if let Some(more @ 1..) = report.skipped_files.len().checked_sub(named) {
-        context.say(&format!("skipped: {more} more, which `retro doctor` lists"));
-    }
+    say_unreadable(context, report);
     let verb = if dry { "would be captured" } else { "new" };
     let mut parts = vec![
         count(report.discovered, "session"),
@@ -134,6 +125,7 @@ fn tell_one(context: &Context, report: &SyncReport, dry: bool, is_stream: bool) 
         (report.excluded, "excluded"),
         (report.unread, "not reached"),
         (report.failed, "failed"),
+        (report.unreadable_files.len() as u64, "unreadable"),
     ] {
         if number > 0 {
             parts.push(format!("{number} {what}"));
@@ -154,6 +146,29 @@ fn tell_one(context: &Context, report: &SyncReport, dry: bool, is_stream: bool) 
             .say("Nothing found. `retro agents` says where retro looked, `retro demo` shows what it does.");
     }
     Ok(())
+}
+
+/// Unreadable files that are named without `--verbose`.
+const NAMED_MAX: usize = 5;
+
+/// Names what may hold sessions and cannot be read; with `--verbose` also what is no log.
+fn say_unreadable(context: &Context, report: &SyncReport) {
+    let yellow = anstyle::AnsiColor::Yellow.on_default();
+    let verbose = context.global.verbose;
+    let named_max = if verbose { usize::MAX } else { NAMED_MAX };
+    for file in report.unreadable_files.iter().take(named_max) {
+        let what = retro::text::terminal::one_line(&file.path, usize::MAX);
+        context.say(&format!("{yellow}unreadable:{yellow:#} {what}: {}", file.reason));
+    }
+    let more = report.unreadable_files.len().saturating_sub(named_max);
+    if more > 0 {
+        context.say(&format!("{more} more cannot be read. --verbose names them."));
+    }
+    for skipped in
+        report.skipped_files.iter().filter(|file| verbose && !report.unreadable_files.contains(file))
+    {
+        context.say(&format!("skipped: {}: {}", skipped.path, skipped.reason));
+    }
 }
 
 /// What a hook may cost the agent that called it.

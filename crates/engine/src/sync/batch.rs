@@ -174,6 +174,7 @@ impl Batcher<'_> {
             made: BTreeMap::new(),
             children: String::new(),
             turns: Vec::new(),
+            passages: Vec::new(),
             places: Vec::new(),
         };
         if knows_any {
@@ -183,6 +184,7 @@ impl Batcher<'_> {
             work.places = self.index.stamps_of(key)?.iter().collect();
             if work.row.as_ref().is_some_and(|row| row.bytes > SETTLED_BYTES_MAX) {
                 work.turns = self.index.turns_of(key)?;
+                work.passages = self.index.last_passages(key)?;
             }
         }
         if self.world.stages.iter().any(reads_children) {
@@ -248,6 +250,11 @@ impl Batcher<'_> {
             let agent = outcome.key.agent.clone();
             self.report.failures.push(Failure { agent, path, reason: reason.clone() });
         }
+        for (path, reason) in &one.cut {
+            let path = path.display().to_string();
+            let agent = outcome.key.agent.clone();
+            self.report.unreadable_files.push(Failure { agent, path, reason: reason.clone() });
+        }
         one.new_bytes
     }
 
@@ -303,7 +310,8 @@ fn put_captured(
     }
     captured.sources.iter().try_for_each(|source| index.put_source(source))?;
     let agent = &captured.file.key.agent;
-    captured.failed.iter().try_for_each(|(path, reason)| index.put_failure(path, agent, reason, now))
+    let unread = captured.failed.iter().chain(&captured.cut);
+    unread.into_iter().try_for_each(|(path, reason)| index.put_failure(path, agent, reason, now))
 }
 
 fn reads_children(stage: &Stage) -> bool {

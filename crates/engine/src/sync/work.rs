@@ -2,7 +2,7 @@
 //! Threads share this, so nothing here asks the index.
 
 use retro_agents::Agent;
-use retro_model::SessionKey;
+use retro_model::{Passage, SessionKey};
 use retro_store::{Made, PlaceRow, SessionRow, SourceRow, Stamps, Store, TurnRow};
 use std::collections::BTreeMap;
 
@@ -49,6 +49,7 @@ pub(super) struct Looked<'j, 'f> {
     pub made: BTreeMap<String, Made>,
     pub children: String,
     pub turns: Vec<TurnRow>,
+    pub passages: Vec<Passage>,
     pub places: Vec<PlaceRow>,
 }
 
@@ -76,7 +77,7 @@ impl Worker<'_> {
         let rules = &self.rules;
         let key = work.job.key().clone();
         let stop = || self.world.stopping();
-        let Looked { job, agent, row, sources, made, children, turns, places } = work;
+        let Looked { job, agent, row, sources, made, children, turns, passages, places } = work;
         let parser = agent.parser_version();
         let is_known = row.is_some()
             && !sources.is_empty()
@@ -133,7 +134,7 @@ impl Worker<'_> {
             match reading {
                 Some(Reading::Whole(sources)) => session.derive(Source::Held(sources), rules, &stop)?,
                 Some(Reading::Tail(sources)) if grows && row.bytes > SETTLED_BYTES_MAX => {
-                    session.derive_tail(sources, &turns, rules)?
+                    session.derive_tail(sources, (&turns, passages), rules)?
                 }
                 _ => session.derive(Source::Raw, rules, &stop)?,
             }

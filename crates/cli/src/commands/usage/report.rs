@@ -38,6 +38,16 @@ pub fn say_unread(context: &Context, view: &UsageView) {
             are(view.unread_sessions)
         ));
     }
+    if let [first, more @ ..] = view.unreadable_files.as_slice() {
+        let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
+        let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        context.say(&format!(
+            "{yellow}Not complete:{yellow:#} {}{others} cannot be read ({}), so every amount is at least what is \
+             shown. `retro sync` names all.",
+            one_line(&first.path, usize::MAX),
+            first.reason
+        ));
+    }
 }
 
 /// Says why there is nothing to show.

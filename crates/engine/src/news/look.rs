@@ -2,18 +2,18 @@
 //! Writes nothing.
 
 use retro_agents::{Format, Parsed, Part, Reader, settle_each};
-use retro_model::{LedgerRow, SourceKind};
+use retro_model::{Event, SourceKind};
 use retro_store::{PlaceRow, SessionFile, SessionRow, SourceEntry, SourceRow, Store};
 use std::collections::BTreeSet;
 use std::io::Read;
-use std::sync::Arc;
 
+use super::Reading;
 use crate::Error;
 use crate::capture::source::{Belongs, Failure, Target, current_stamp, place};
 use crate::capture::{Rows, longest_first, session_row, slot};
-use crate::discover::{SessionFiles, open};
+use crate::discover::{Cut, SessionFiles, open_noting};
 use crate::read::{LARGE_BYTES, Open, fold, format_name, format_named};
-use crate::stages::ledger::Ledger;
+use crate::report;
 
 /// A session with something new.
 pub(super) struct Job {
@@ -25,17 +25,26 @@ pub(super) struct Job {
     pub mtime_ns: i64,
 }
 
-/// Its row and its ledger, as a sync would make them.
-pub(super) fn look(
+/// What was read of a session.
+pub(super) struct Looked<M> {
+    pub row: SessionRow,
+    pub made: M,
+    /// Compressed files that ended early.
+    pub cut: Vec<report::Failure>,
+}
+
+/// Its row, as a sync would make it, and what the question makes of its events.
+pub(super) fn look<R: Reading>(
     store: Option<&Store>,
     job: Job,
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<(SessionRow, Vec<Arc<LedgerRow>>), Error> {
-    let parts = parts(store, &job)?;
+) -> Result<Looked<R::Made>, Error> {
+    let cuts: Vec<Cut> = job.session.files.iter().map(|_| Cut::default()).collect();
+    let parts = parts(store, &job, &cuts)?;
     let Job { session, mtime_ns, .. } = job;
     let key = &session.key;
     let bytes = session.bytes();
-    let mut ledger = Ledger::new(key.clone());
+    let mut reading = R::of(key);
     let mut file = SessionFile::new(key.clone());
     for (part, kind, _) in &parts {
         let entry = file.sources.entry(part.source.clone()).or_insert_with(|| SourceEntry {
@@ -48,8 +57,8 @@ pub(super) fn look(
     }
     let parts: Vec<(Part, Open)> = parts.into_iter().map(|(part, _, open)| (part, open)).collect();
     file.facts = if bytes > LARGE_BYTES {
-        let mut take = |event: Box<retro_model::Event>| {
-            ledger.push(&event);
+        let mut take = |event: Box<Event>| {
+            reading.event(&event);
             Ok(())
         };
         fold(session.agent, key, parts, store, stop, &mut take)?.facts
@@ -58,12 +67,15 @@ pub(super) fn look(
         for (part, open) in parts {
             sources.push(read_part(&session, part, open()?, stop)?);
         }
-        settle_each(session.agent, key, sources, &mut |event| ledger.push(&event)).facts
+        settle_each(session.agent, key, sources, &mut |event| reading.event(&event)).facts
     };
-    let rows = ledger.finish_rows().into_iter().map(Arc::new).collect();
     let mut row = session_row(&file, std::iter::empty(), mtime_ns, String::new());
     row.bytes = bytes;
-    Ok((row, rows))
+    let cut = session.files.iter().zip(&cuts).filter_map(|(file, cut)| {
+        let (path, reason) = (file.path.display().to_string(), cut.reason()?.to_owned());
+        Some(report::Failure { agent: key.agent.clone(), path, reason })
+    });
+    Ok(Looked { row, made: reading.finish(), cut: cut.collect() })
 }
 
 fn read_part(
@@ -88,7 +100,7 @@ fn read_part(
 }
 
 /// Every part of the session, in the revisions that a sync would give them.
-fn parts(store: Option<&Store>, job: &Job) -> Result<Vec<(Part, SourceKind, Open)>, Error> {
+fn parts(store: Option<&Store>, job: &Job, cuts: &[Cut]) -> Result<Vec<(Part, SourceKind, Open)>, Error> {
     let session = &job.session;
     let key = &session.key;
     let rows: Rows = job.rows.iter().map(|row| ((row.source.clone(), row.revision), row.clone())).collect();
@@ -119,6 +131,7 @@ fn parts(store: Option<&Store>, job: &Job) -> Result<Vec<(Part, SourceKind, Open
                 revisions: entry.revisions,
                 place: job.places.iter().find(|place| place.path == found.path).cloned(),
                 is_old: false,
+                cut: Cut::default(),
                 stop: &|| false,
             };
             let stamp =
@@ -138,8 +151,11 @@ fn parts(store: Option<&Store>, job: &Job) -> Result<Vec<(Part, SourceKind, Open
         }
         seen.insert((found.source.clone(), revision));
         let live = found.clone();
-        let open_live: Open =
-            Box::new(move || open(&live).map_err(|source| Error::Read { path: live.path.clone(), source }));
+        let number = session.files.iter().position(|file| file.path == live.path);
+        let cut = number.and_then(|number| cuts.get(number)).cloned().unwrap_or_default();
+        let open_live: Open = Box::new(move || {
+            open_noting(&live, &cut).map_err(|source| Error::Read { path: live.path.clone(), source })
+        });
         parts.push((part(&found.source, revision, found.format), found.kind, open_live));
     }
     for (source, entry) in known.iter().flat_map(|file| &file.sources) {
