@@ -104,8 +104,9 @@ fn a_session_without_a_main_log_names_the_parts_it_has() {
 fn a_root_that_is_a_file_says_so() {
     let machine = Machine::empty();
     machine.write("notes.txt", "hello");
-    let path = machine.home().join("notes.txt").display().to_string();
-    let answer = machine.run(&["--root", &path, "list"]);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_retro"));
+    command.args(["--root", "notes.txt", "list"]).env_clear().env("HOME", machine.home());
+    let answer = machine.answer(command.current_dir(machine.home()).output().unwrap());
     assert_eq!(answer.code, 2, "{}", answer.all());
     assert!(answer.stderr.contains("a file is where a folder should be"), "{}", answer.all());
 }
