@@ -7,6 +7,7 @@
 //!
 //! To add a stage, write its file and add its line to [`STAGES`].
 
+pub mod digest;
 pub mod ledger;
 mod normalized;
 mod repack;
@@ -138,6 +139,10 @@ pub struct Subject<'a> {
     pub is_quiet: bool,
     /// Stamps of its live files.
     pub places: &'a [PlaceRow],
+    /// Names its captured bytes.
+    pub content: &'a str,
+    /// The sessions below it, to any depth.
+    pub family: &'a [SessionKey],
 }
 
 /// What a consumer has seen: how far, and made by which stage from which settings.
@@ -191,7 +196,7 @@ const CAPTURE: Stage = Stage {
 
 /// Every stage, in the order in which they run. Those that see events are neighbours.
 pub static STAGES: &[Stage] =
-    &[DISCOVER, CAPTURE, ledger::STAGE, turns::STAGE, normalized::STAGE, repack::STAGE];
+    &[DISCOVER, CAPTURE, ledger::STAGE, turns::STAGE, normalized::STAGE, digest::STAGE, repack::STAGE];
 
 /// Minutes without a change after which a session is quiet.
 pub const QUIET_MINUTES: i64 = 10;

@@ -21,7 +21,7 @@ use crate::discover::{Discovery, Scope, look};
 use crate::report::{Progress, SyncReport};
 use crate::stages::{Everything, Stage, Work, up_to};
 use crate::{Config, Error, World, cells, prices, reconcile, stamp};
-pub(crate) use batch::{Batcher, Wait, children_content};
+pub(crate) use batch::{Batcher, Wait, children_content, family};
 use sieve::Sieve;
 pub(crate) use work::Job;
 

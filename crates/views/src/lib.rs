@@ -13,8 +13,10 @@ mod explain;
 mod family;
 mod history;
 mod ids;
+mod insight;
 mod limits;
 mod list;
+mod report;
 mod resolve;
 mod secrets;
 mod show;
@@ -32,8 +34,13 @@ pub use explain::{
     Dropped, ExplainTotals, ExplainView, Explained, PartsUsd, RatesUsd, explain, source_places,
 };
 pub use history::History;
+pub use insight::{
+    Costs, DigestView, OutcomeView, OutcomesView, ReadingsView, SignalView, SignalsView, digest, outcomes,
+    readings, signals,
+};
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, Sort, list};
+pub use report::{Finding, ReportView, report};
 pub use resolve::{agent, nearest, session, session_in};
 pub use secrets::{SecretView, SecretsView, secrets};
 pub use show::{Artifacts, ReadView, ShowView, Shown, show, show_priced};

@@ -173,6 +173,7 @@ impl Batcher<'_> {
             sources: Vec::new(),
             made: BTreeMap::new(),
             children: String::new(),
+            family: Vec::new(),
             turns: Vec::new(),
             places: Vec::new(),
         };
@@ -187,6 +188,7 @@ impl Batcher<'_> {
         }
         if self.world.stages.iter().any(reads_children) {
             work.children = children_content(self.index, key, 0)?;
+            work.family = family(self.index, key)?;
         }
         Ok(Some(work))
     }
@@ -320,6 +322,22 @@ pub(crate) fn children_content(index: &Index, key: &SessionKey, depth: u32) -> R
         }
     }
     Ok(parts)
+}
+
+/// All sessions below one, parents before their children.
+pub(crate) fn family(index: &Index, key: &SessionKey) -> Result<Vec<SessionKey>, Error> {
+    let mut family: Vec<SessionKey> = Vec::new();
+    let mut next = vec![key.clone()];
+    while let Some(parent) = next.pop() {
+        for child in index.children_of(&parent)? {
+            let child = child.key();
+            if child != *key && !family.contains(&child) {
+                family.push(child.clone());
+                next.push(child);
+            }
+        }
+    }
+    Ok(family)
 }
 
 /// How many of the first are worked on together.
