@@ -48,9 +48,13 @@ fn sessions_give_the_readings_that_are_told() {
 
 #[test]
 fn every_signal_that_a_story_can_tell_is_told() {
-    // A story has no refusal, no text from outside, no unknown record and no repository.
+    // A story has no refusal, no text from outside, no unknown record and no repository, and
+    // the agents' writers differ by seconds.
     let cannot = [
+        "active_seconds",
         "capture_gap_signal",
+        "idle_seconds",
+        "session_duration_seconds",
         "events_without_timestamps",
         "external_content",
         "git_survival",
@@ -158,4 +162,83 @@ fn read(path: &Path) -> Vec<Case> {
         }
     }
     cases
+}
+
+/// What each recorded scenario must show, by its number; the first shows nothing.
+const SCENARIOS: &[(&str, &[&str])] = &[
+    ("01-", &[]),
+    ("02-", &["adaptive_recovery", "failed_command_count"]),
+    ("03-", &["user_correction_count"]),
+    ("04-", &["subagent_count"]),
+    ("06-", &["compactions"]),
+    ("09-", &["git_commits_made_during"]),
+    ("11-", &["external_content"]),
+    ("14-", &["interruption_count"]),
+    ("15-", &["secret_exposure_count"]),
+    ("18-", &["permission_denials"]),
+];
+
+/// Scenarios whose log holds no record of what happened.
+const UNLOGGED: &[&str] = &["codex-0.29.0/14-interrupt", "codex-0.42.0/14-interrupt"];
+
+#[test]
+fn recorded_scenarios_show_what_happened() {
+    let Some(corpus) = std::env::var_os("RETRO_CORPUS").map(PathBuf::from) else {
+        println!("skipped: RETRO_CORPUS is not set");
+        return;
+    };
+    let mut wrong = Vec::new();
+    for (name, home) in recorded(&corpus) {
+        let scenario = name.split('/').nth(1).unwrap();
+        let Some((_, wanted)) = SCENARIOS.iter().find(|(start, _)| scenario.starts_with(start)) else {
+            continue;
+        };
+        if UNLOGGED.contains(&name.as_str()) {
+            continue;
+        }
+        let mut machine = Machine::new();
+        machine.world.home = home;
+        machine.sync();
+        let store = machine.store();
+        let keys = store.session_keys().unwrap();
+        let digests: Vec<Digest> =
+            keys.iter().filter_map(|key| store.object(&DIGESTS, key).unwrap()).collect();
+        let count = |signal: &str| -> u64 {
+            digests.iter().map(|digest| digest.readings[signal].value.as_u64().unwrap_or(0)).sum()
+        };
+        let all = SCENARIOS.iter().flat_map(|(_, signals)| signals.iter());
+        let silent: Vec<&&str> = wanted.iter().filter(|signal| count(signal) == 0).collect();
+        let loud: Vec<&&str> = all.filter(|signal| wanted.is_empty() && count(signal) > 0).collect();
+        if !silent.is_empty() || !loud.is_empty() {
+            wrong.push(format!("{name}: silent {silent:?}, loud {loud:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `agent/scenario` and home of every recorded scenario of the agents that are supported.
+fn recorded(corpus: &Path) -> Vec<(String, PathBuf)> {
+    let folders = |path: &Path| -> Vec<PathBuf> {
+        let mut all: Vec<PathBuf> =
+            std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+        all.sort();
+        all.retain(|path| path.is_dir());
+        all
+    };
+    let mut found = Vec::new();
+    for set in folders(&corpus.join("genuine")) {
+        let agent = set.file_name().unwrap().to_string_lossy().into_owned();
+        if !AGENTS
+            .iter()
+            .any(|known| agent == known.name() || agent.starts_with(&format!("{}-", known.name())))
+        {
+            continue;
+        }
+        for scenario in folders(&set) {
+            let name = format!("{agent}/{}", scenario.file_name().unwrap().to_string_lossy());
+            found.push((name, scenario.join("home")));
+        }
+    }
+    found.retain(|(_, home)| home.is_dir());
+    found
 }

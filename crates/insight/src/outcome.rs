@@ -130,7 +130,7 @@ fn interrupted(end: &End<'_>) -> Option<Outcome> {
     if end.commit_after_edit.is_some() {
         return Some(told(Unknown, "interrupted_after_commit", "cut off after a commit", 0.0, &[id]));
     }
-    if end.finished_turns > 1 && end.last_edit.is_none() {
+    if (end.finished_turns > 1 || end.answered_before_cut) && end.last_edit.is_none() {
         return Some(told(
             Unknown,
             "interrupted_after_answers",
@@ -152,7 +152,8 @@ fn unanswered(end: &End<'_>) -> Option<Outcome> {
 
 fn cut_off(end: &End<'_>) -> Option<Outcome> {
     let (id, publishes) = end.open_call?;
-    if publishes {
+    // Its last act was to commit or publish the work, itself perhaps.
+    if publishes || end.commit_in_last_turn {
         return None;
     }
     if end.finished_turns == 0 {

@@ -77,7 +77,7 @@ pub(crate) fn judge(trace: &Trace, thresholds: &Thresholds) -> Quality {
     if thresholds.require_repo && trace.cwd.is_none() {
         return verdict(false, "no_repository");
     }
-    if substantive < thresholds.min_substantive_calls && !edits {
+    if substantive < thresholds.min_substantive_calls {
         return verdict(false, "too_few_calls");
     }
     if !clear && !worked {

@@ -173,3 +173,36 @@ fn a_signal_of_ones_own_counts_what_it_names() {
     assert_eq!(found.readings["deploys"].value, json!(1));
     assert_eq!(found.readings["deploys"].evidence, ["m:2"]);
 }
+
+#[test]
+fn pauses_are_not_work() {
+    let at = |time: &str, mut event: Value| {
+        event["ts"] = json!(time);
+        event
+    };
+    let found = digest(&[
+        at("2026-03-01T10:00:00Z", user("Go")),
+        at("2026-03-01T10:00:30Z", json!({ "kind": "assistant", "text": "Done." })),
+        at("2026-03-01T10:30:30Z", user("And the other one?")),
+        at("2026-03-01T10:30:40Z", json!({ "kind": "assistant", "text": "Done too." })),
+    ]);
+    assert_eq!(value(&found, "session_duration_seconds"), json!(1840));
+    assert_eq!(value(&found, "idle_seconds"), json!(1800));
+    assert_eq!(value(&found, "active_seconds"), json!(40));
+}
+
+#[test]
+fn unknown_records_are_counted_and_the_window_is_known_for_some_models() {
+    let used = json!({ "kind": "usage", "origin": "harness", "model": "claude-opus-5", "usage": { "input": 50_000, "cache_read": 50_000, "exactness": "exact", "own": 1 } });
+    let unknown = json!({ "kind": "unknown", "origin": "harness", "ts": null });
+    let found = digest(&[user("Go"), used, unknown]);
+    assert_eq!(value(&found, "context_pressure"), json!(0.5));
+    assert_eq!(value(&found, "unknown_event_count"), json!(1));
+    assert_eq!(value(&found, "events_without_timestamps"), json!(1));
+    assert_eq!(value(&found, "capture_gap_signal"), json!(true));
+    let other = json!({ "kind": "usage", "origin": "harness", "model": "a-model", "usage": { "input": 5, "exactness": "exact", "own": 1 } });
+    assert_eq!(
+        digest(&[user("Go"), other]).readings["context_pressure"].reason.as_deref(),
+        Some("window_unknown")
+    );
+}

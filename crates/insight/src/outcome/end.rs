@@ -15,7 +15,7 @@ const DICTATED_LINES_MAX: u64 = 6;
 /// Characters of a prompt that dictates.
 const DICTATION_CHARS_MAX: usize = 400;
 /// A prompt of fewer characters without work behind it asks for nothing.
-const TRIVIAL_CHARS: usize = 8;
+const TRIVIAL_CHARS: usize = 15;
 
 /// The facts that rules ask for. Ids are those of events.
 #[derive(Default)]
@@ -41,6 +41,10 @@ pub(super) struct End<'a> {
     pub checks_passed: Vec<&'a str>,
     pub checks_failed: Vec<&'a str>,
     pub commit_after_edit: Option<&'a str>,
+    /// That commit belongs to the last turn.
+    pub commit_in_last_turn: bool,
+    /// The interruption came after the answer to its message.
+    pub answered_before_cut: bool,
     pub run_after_edit: Option<&'a str>,
     pub push_failed: Option<&'a str>,
     pub pleased: Option<&'a str>,
@@ -68,7 +72,10 @@ impl<'a> End<'a> {
     /// Who spoke last.
     fn conversation(&mut self, trace: &'a Trace) {
         let main = || trace.beats.iter().filter(|beat| beat.thread == 0);
-        self.last_prompt = trace.prompts().last().map(|(beat, text)| (beat.id.as_str(), text));
+        // A command or a plan of another session can open a session instead of a person.
+        let opened = || trace.said(Speaker::Other).find(|(beat, _)| beat.thread == 0);
+        let prompt = trace.prompts().last().or_else(opened);
+        self.last_prompt = prompt.map(|(beat, text)| (beat.id.as_str(), text));
         let mut answered = false;
         let mut acted = false;
         for beat in main() {
@@ -84,10 +91,15 @@ impl<'a> End<'a> {
                     self.answer = Some((&beat.id, text));
                     self.unanswered = None;
                 }
-                What::Call(_) | What::Thought { .. } | What::Interruption => {
+                What::Call(_) => {
                     acted = true;
                     self.unanswered = None;
                 }
+                What::Interruption => {
+                    self.answered_before_cut = answered && !acted;
+                    self.unanswered = None;
+                }
+                What::Thought { .. } => self.unanswered = None,
                 _ => {}
             }
         }
@@ -154,9 +166,12 @@ impl<'a> End<'a> {
                 && !is_inline(call.1)
         };
         self.run_after_edit = after.iter().rfind(ran).map(|(beat, _)| beat.id.as_str());
+        let last_turn = trace.prompts().last().map(|(beat, _)| beat.turn);
+        self.commit_in_last_turn =
+            since_any_edit.iter().rfind(kept).is_some_and(|(beat, _)| Some(beat.turn) >= last_turn);
         let pushes: Vec<_> =
             calls.iter().filter(|(_, call)| call.runner.starts_with("git") && names_push(call)).collect();
-        let push_asked = trace.prompts().any(|(_, text)| text.to_lowercase().contains("push"));
+        let push_asked = self.last_prompt.is_some_and(|(_, text)| text.to_lowercase().contains("push"));
         self.push_failed = pushes
             .last()
             .filter(|(_, call)| call.is_failed() && push_asked)
@@ -189,7 +204,7 @@ impl<'a> End<'a> {
     /// The last verdict of each runner.
     fn checks(&mut self, calls: &[(&'a Beat, &'a Call)]) {
         let mut last: BTreeMap<&str, (Verdict, &'a str)> = BTreeMap::new();
-        for (beat, call) in calls.iter().filter(|(_, call)| call.is_validation()) {
+        for (beat, call) in calls.iter().filter(|(_, call)| call.is_validation() && !could_not_run(call)) {
             if matches!(call.verdict, Verdict::Passed | Verdict::Failed) {
                 last.insert(&call.runner, (call.verdict, &beat.id));
             }
@@ -230,6 +245,12 @@ fn publishes(call: &Call) -> bool {
 
 fn names_push(call: &Call) -> bool {
     call.class == ToolClass::Shell && call.command.as_deref().is_some_and(|line| line.contains("git push"))
+}
+
+/// A check that failed because it could not run says nothing of the work.
+fn could_not_run(call: &Call) -> bool {
+    let sample = call.sample.as_deref().unwrap_or_default();
+    call.is_failed() && words::is_about_environment(sample)
 }
 
 /// Code on the command line shows little.

@@ -15,11 +15,20 @@ static UNRELATED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:pre-?existing|unrelated|already (?:failing|failed|broken)|(?:existed|failing|failed) before|not (?:caused|related|introduced)|known (?:issue|failure|flake)|flaky)\b").ok()
 });
 static INABILITY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:i (?:can(?:no|')t|could(?: not|n't)|was(?: not|n't) able to|am unable to|don't have (?:access|permission))|unable to (?:run|access|complete|fetch|reach)|(?:is|was|are|were) (?:blocked|denied)|permission denied|need you to)\b").ok()
+    Regex::new(r"(?i)\b(?:i (?:can(?:no|')t|could(?: not|n't)|was(?: not|n't) able to|am unable to|don't have (?:access|permission))|unable to (?:run|access|complete|fetch|reach)|(?:is|are) not (?:allowed|permitted)|tell me when|waiting (?:on|for)|(?:is|was|are|were) (?:blocked|denied)|permission denied|need you to)\b").ok()
 });
 static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^\W*(?:(?:please|can you|could you|let'?s|now|ok(?:ay)?,?|i (?:want|need|would like) (?:you )?to|we need to) )*(?:fix|add|implement|change|refactor|create|write|remove|rename|delete|replace|migrate|upgrade|convert|move|improve|update)\b").ok()
 });
+
+static ENVIRONMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)command not found|not recognized as|permission denied|operation not permitted|read-only file system|could not resolve host|no module named '?pytest|sandbox|network is unreachable|connection refused|no space left|ENOTFOUND|EACCES").ok()
+});
+
+/// An error of the machine, not of the work.
+pub(super) fn is_about_environment(text: &str) -> bool {
+    is(&ENVIRONMENT, text)
+}
 
 /// A message that needs no answer.
 pub(super) fn is_farewell(text: &str) -> bool {
