@@ -31,6 +31,7 @@ pub mod rebuild;
 pub mod reconcile;
 pub mod report;
 pub mod secrets;
+pub mod signals;
 pub mod stages;
 pub mod stamp;
 pub mod sync;

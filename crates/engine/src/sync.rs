@@ -23,7 +23,7 @@ use crate::discover::{Discovery, Few, Scope, look};
 use crate::report::{Progress, SyncReport};
 use crate::stages::{Everything, Stage, up_to};
 use crate::{Config, Error, World, cells, prices, reconcile};
-pub(crate) use batch::{Batcher, Wait, children_content};
+pub(crate) use batch::{Batcher, Wait, children_content, family};
 use sieve::Sieve;
 pub(crate) use work::Job;
 

@@ -48,6 +48,7 @@ pub(super) struct Looked<'j, 'f> {
     pub sources: Vec<SourceRow>,
     pub made: BTreeMap<String, Made>,
     pub children: String,
+    pub family: Vec<SessionKey>,
     pub turns: Vec<TurnRow>,
     pub passages: Vec<Passage>,
     pub places: Vec<PlaceRow>,
@@ -77,7 +78,7 @@ impl Worker<'_> {
         let rules = &self.rules;
         let key = work.job.key().clone();
         let stop = || self.world.stopping();
-        let Looked { job, agent, row, sources, made, children, turns, passages, places } = work;
+        let Looked { job, agent, row, sources, made, children, family, turns, passages, places } = work;
         let parser = agent.parser_version();
         let is_known = row.is_some()
             && !sources.is_empty()
@@ -121,6 +122,7 @@ impl Worker<'_> {
             file,
             made,
             children: &children,
+            family: &family,
             places,
         };
         let is_evicted = file.evicted_at.is_some();
