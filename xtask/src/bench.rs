@@ -6,6 +6,7 @@
 //! question to another program. All sides of a ratio are measured in one run.
 
 mod capture;
+mod days;
 mod diff;
 mod logs;
 mod measure;
@@ -19,11 +20,13 @@ mod tally;
 mod told;
 mod units;
 mod usage;
+mod vectors;
 
 pub(crate) use capture::command as capture;
 pub(crate) use recall::command as recall;
 pub(crate) use search::command as search;
 pub(crate) use usage::command as usage;
+pub(crate) use vectors::command as vectors;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

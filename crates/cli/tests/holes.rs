@@ -499,3 +499,60 @@ fn a_database_is_copied_only_inside_the_store() {
     }
     drop(connection);
 }
+
+/// A token in the place of an id is redacted like one in a text, in every file but raw.
+#[test]
+fn ids_that_look_like_secrets_are_redacted() {
+    let machine = Machine::empty();
+    let body = |number: u32| format!("k7Tq0ZpX4mWvR2sLk7Tq0ZpX4mWvR2sL{number:04}");
+    let token = |number: u32| format!("gh{}_{}", "p", body(number));
+    let claude = format!(
+        r#"{{"type":"user","uuid":"{}","parentUuid":"{}","sessionId":"{ONE}","promptId":"{}","cwd":"/p","version":"2.1.0","timestamp":"2026-11-15T02:00:01.000Z","message":{{"role":"user","content":"go"}}}}
+{{"type":"assistant","uuid":"{}","parentUuid":"{}","sessionId":"{ONE}","requestId":"{}","timestamp":"2026-11-15T02:00:02.000Z","message":{{"id":"{}","role":"assistant","model":"claude-opus-4-5-20251101","content":[{{"type":"tool_use","id":"{}","name":"Bash","input":{{"command":"ls"}}}}],"usage":{{"input_tokens":10,"output_tokens":20}}}}}}
+"#,
+        token(1),
+        token(2),
+        token(3),
+        token(4),
+        token(1),
+        token(5),
+        token(6),
+        token(7),
+    );
+    let id = "01a1dd26-d987-7472-bb66-ca59f5a69a47";
+    let codex = format!(
+        r#"{{"timestamp":"2026-11-15T03:01:13.000Z","type":"session_meta","payload":{{"id":"{id}","timestamp":"2026-11-15T03:01:13.000Z","cwd":"/p","originator":"codex_cli_rs","cli_version":"0.60.0"}}}}
+{{"timestamp":"2026-11-15T03:01:14.000Z","type":"response_item","payload":{{"type":"function_call","name":"{}","arguments":"{{}}","call_id":"{}"}}}}
+{{"timestamp":"2026-11-15T03:01:15.000Z","type":"event_msg","payload":{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":5,"output_tokens":5,"total_tokens":10}},"last_token_usage":{{"input_tokens":5,"output_tokens":5,"total_tokens":10}}}},"rate_limits":{{"limit_id":"{}","plan_type":"{}","primary":{{"used_percent":1.0,"window_minutes":300,"resets_at":1}}}}}}}}
+"#,
+        token(8),
+        token(9),
+        token(10),
+        token(11),
+    );
+    let rollout = format!(".codex/sessions/2026/11/15/rollout-2026-11-15T03-01-13-{id}.jsonl");
+    for (path, text) in [(log(ONE), claude), (rollout, codex)] {
+        add(&machine, &path, &text);
+        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3_600);
+        std::fs::File::options()
+            .append(true)
+            .open(machine.home().join(path))
+            .unwrap()
+            .set_modified(long_ago)
+            .unwrap();
+    }
+    machine.run(&["sync"]);
+    let raw = machine.root().join("raw");
+    let mut looked_at = 0;
+    for path in below(machine.root()).into_iter().filter(|path| path.is_file() && !path.starts_with(&raw)) {
+        let bytes = std::fs::read(&path).unwrap();
+        let is_packed = path.extension().is_some_and(|extension| extension == "zst");
+        let bytes = if is_packed { zstd_decoded(&bytes) } else { bytes };
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        for number in 1..=11 {
+            assert!(!text.contains(&body(number)), "token {number} is in {}", path.display());
+        }
+        looked_at += 1;
+    }
+    assert!(looked_at >= 6, "{looked_at} files");
+}
