@@ -156,12 +156,20 @@ impl Library for Reader<'_> {
     }
 
     fn within(&self, scope: &Scope) -> Option<HashSet<u64>> {
-        if scope.is_everything() {
+        if let (Some(sessions), None, None) = (&scope.sessions, scope.since_ms, scope.until_ms) {
+            let of = |session: &u32| self.index.passages_of(*session).unwrap_or_default();
+            return Some(sessions.iter().flat_map(of).collect());
+        }
+        if (scope.since_ms, scope.until_ms) == (None, None) {
             return None;
         }
         let between = self.index.passages_between(scope.since_ms, scope.until_ms).ok()?.into_iter();
         let is_in = |session: &u32| scope.sessions.as_ref().is_none_or(|sessions| sessions.contains(session));
         Some(between.filter(|(_, session)| is_in(session)).map(|(number, _)| number).collect())
+    }
+
+    fn rewound(&self) -> HashSet<u64> {
+        self.index.dead_passages().into_iter().flatten().collect()
     }
 
     fn containing(&self, _: &str) -> HashSet<u64> {
