@@ -44,9 +44,10 @@ impl Shelves {
 
     /// Writes sessions in one transaction.
     pub(crate) fn put(&self, sessions: &[Told]) -> Result<(), Failure> {
-        let pack = |told: &Told| told.passages.iter().map(PackedPassage::pack).collect();
-        let packed: std::io::Result<Vec<Vec<PackedPassage>>> = sessions.par_iter().map(pack).collect();
-        let packed = packed.map_err(said)?;
+        let pack = |told: &Told| -> std::io::Result<Vec<PackedPassage>> {
+            told.passages.iter().map(PackedPassage::pack).collect()
+        };
+        let packed = sessions.par_iter().map(pack).collect::<std::io::Result<Vec<_>>>().map_err(said)?;
         let written = self.index.write(|writer| {
             for (Told { row, passages }, packed) in sessions.iter().zip(&packed) {
                 let key = row.key();
