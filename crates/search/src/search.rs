@@ -6,6 +6,9 @@ mod suggest;
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::PieceKind;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::query::TERMS_MAX;
 use crate::rank::{self, Extent, Hit};
@@ -55,6 +58,9 @@ pub trait Library {
     /// Numbers of the passages of these sessions, in this time; nothing if all of them may
     /// be found. What changed lately is not asked for: search has its words.
     fn within(&self, scope: &Scope) -> Option<HashSet<u64>>;
+
+    /// Numbers of the passages on branches that were rewound.
+    fn rewound(&self) -> HashSet<u64>;
 
     /// Numbers of the passages whose text has this part. Reads all of them: for what has no
     /// words.
@@ -187,7 +193,7 @@ pub fn search(
     ask: &Ask<'_>,
 ) -> Result<Found, Error> {
     let finder = text.map(|text| Finder::new(text, &tail.hidden)).transpose()?;
-    let sources = Sources { finder, tail, library };
+    let sources = Sources { finder, tail, library, read: RefCell::default(), at: RefCell::default() };
     let mut allowed = sources.allowed(ask.query)?;
     if let Some(text) = ask.exact {
         allowed.narrow(sources.containing(text)?);
@@ -244,6 +250,10 @@ struct Sources<'a> {
     finder: Option<Finder<'a>>,
     tail: &'a Tail,
     library: &'a dyn Library,
+    /// Passages that were read: the best pieces of a session are often of the same one.
+    read: RefCell<HashMap<u64, Option<Rc<Numbered>>>>,
+    /// Where these begin.
+    at: RefCell<BTreeMap<Place, u64>>,
 }
 
 impl Sources<'_> {
@@ -337,17 +347,26 @@ impl Sources<'_> {
     }
 
     /// A passage by its number, wherever it is.
-    fn passage(&self, number: u64) -> Option<Numbered> {
-        let in_tail = self.tail.passages.iter().find(|numbered| numbered.number == number);
-        in_tail.cloned().or_else(|| self.library.passage(number))
+    fn passage(&self, number: u64) -> Option<Rc<Numbered>> {
+        let read = || {
+            let in_tail = self.tail.passages.iter().find(|numbered| numbered.number == number);
+            let found = in_tail.cloned().or_else(|| self.library.passage(number))?;
+            self.at.borrow_mut().insert(found.place(0), number);
+            Some(Rc::new(found))
+        };
+        self.read.borrow_mut().entry(number).or_insert_with(read).clone()
     }
 
     fn passage_at(&self, place: Place) -> Option<u64> {
-        let is_at = |numbered: &&Numbered| {
-            (0..numbered.passage.pieces.len()).any(|piece| numbered.place(piece) == place)
-        };
-        let in_tail = self.tail.passages.iter().find(is_at).map(|numbered| numbered.number);
-        in_tail.or_else(|| self.library.passage_at(place))
+        let in_tail = || self.tail.passages.iter().find(|numbered| numbered.has(place));
+        let known = self.at.borrow().range(..=place).next_back().and_then(|(_, number)| {
+            let read = self.read.borrow();
+            read.get(number).cloned().flatten().filter(|numbered| numbered.has(place))
+        });
+        let number = known.map(|numbered| numbered.number);
+        number
+            .or_else(|| in_tail().map(|numbered| numbered.number))
+            .or_else(|| self.library.passage_at(place))
     }
 
     /// The newest passages with the labels that were asked for.

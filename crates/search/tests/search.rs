@@ -46,6 +46,10 @@ impl Library for Shelf {
         Some(self.passages.values().filter(|n| sessions.contains(&n.session)).map(|n| n.number).collect())
     }
 
+    fn rewound(&self) -> HashSet<u64> {
+        self.passages.values().filter(|n| !n.passage.live).map(|n| n.number).collect()
+    }
+
     fn containing(&self, text: &str) -> HashSet<u64> {
         let holds = |n: &&Numbered| n.passage.pieces.iter().any(|piece| piece.text.contains(text));
         self.passages.values().filter(holds).map(|n| n.number).collect()

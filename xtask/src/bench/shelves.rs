@@ -44,9 +44,10 @@ impl Shelves {
 
     /// Writes sessions in one transaction.
     pub(crate) fn put(&self, sessions: &[Told]) -> Result<(), Failure> {
-        let pack = |told: &Told| told.passages.iter().map(PackedPassage::pack).collect();
-        let packed: std::io::Result<Vec<Vec<PackedPassage>>> = sessions.par_iter().map(pack).collect();
-        let packed = packed.map_err(said)?;
+        let pack = |told: &Told| -> std::io::Result<Vec<PackedPassage>> {
+            told.passages.iter().map(PackedPassage::pack).collect()
+        };
+        let packed = sessions.par_iter().map(pack).collect::<std::io::Result<Vec<_>>>().map_err(said)?;
         let written = self.index.write(|writer| {
             for (Told { row, passages }, packed) in sessions.iter().zip(&packed) {
                 let key = row.key();
@@ -156,12 +157,20 @@ impl Library for Reader<'_> {
     }
 
     fn within(&self, scope: &Scope) -> Option<HashSet<u64>> {
-        if scope.is_everything() {
+        if let (Some(sessions), None, None) = (&scope.sessions, scope.since_ms, scope.until_ms) {
+            let of = |session: &u32| self.index.passages_of(*session).unwrap_or_default();
+            return Some(sessions.iter().flat_map(of).collect());
+        }
+        if (scope.since_ms, scope.until_ms) == (None, None) {
             return None;
         }
         let between = self.index.passages_between(scope.since_ms, scope.until_ms).ok()?.into_iter();
         let is_in = |session: &u32| scope.sessions.as_ref().is_none_or(|sessions| sessions.contains(session));
         Some(between.filter(|(_, session)| is_in(session)).map(|(number, _)| number).collect())
+    }
+
+    fn rewound(&self) -> HashSet<u64> {
+        self.index.dead_passages().into_iter().flatten().collect()
     }
 
     fn containing(&self, _: &str) -> HashSet<u64> {

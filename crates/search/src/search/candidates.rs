@@ -1,6 +1,7 @@
 //! The sessions and pieces that an answer is chosen from, with their scores.
 
 use hashbrown::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::{
     Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Mode, NEAR_MAX, Nearest, SESSIONS_MAX, Sources,
@@ -34,7 +35,7 @@ const WINDOWS_MAX: usize = 60;
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub place: Place,
-    pub passage: Numbered,
+    pub passage: Rc<Numbered>,
     pub piece: usize,
     pub score: f64,
     words: Vec<String>,
@@ -54,7 +55,7 @@ pub(super) struct Group {
 }
 
 impl Candidate {
-    fn new(passage: Numbered, piece: usize) -> Candidate {
+    fn new(passage: Rc<Numbered>, piece: usize) -> Candidate {
         Candidate {
             place: passage.place(piece),
             passage,
@@ -69,7 +70,7 @@ impl Candidate {
     }
 
     /// The piece of a passage that stands for it, if any may be found.
-    fn of(passage: Numbered, ask: &Ask<'_>) -> Option<Candidate> {
+    fn of(passage: Rc<Numbered>, ask: &Ask<'_>) -> Option<Candidate> {
         let is_kept = |at: &usize| {
             passage.passage.pieces.get(*at).is_some_and(|piece| {
                 let info = Info { kind: piece.kind, live: passage.passage.live, piece: 0, len: 0 };
@@ -84,7 +85,7 @@ impl Candidate {
     }
 
     /// A passage that was asked for by label alone: the newest is the best.
-    pub(super) fn by_label(passage: Numbered, ask: &Ask<'_>) -> Option<Candidate> {
+    pub(super) fn by_label(passage: Rc<Numbered>, ask: &Ask<'_>) -> Option<Candidate> {
         let has_label = |piece: &retro_model::Piece| has_label(piece, &ask.query.labels);
         let at = passage.passage.pieces.iter().position(has_label);
         let mut candidate = Candidate::of(passage, ask)?;
@@ -135,7 +136,7 @@ impl Group {
             cosine: piece.cosine,
             is_literal: piece.is_literal,
             piece: piece.piece,
-            passage: piece.passage,
+            passage: Rc::unwrap_or_clone(piece.passage),
         });
         Some(FoundSession { session, score: self.score, pieces: pieces.collect() })
     }
@@ -182,8 +183,12 @@ pub(super) fn find(
 
 fn near(sources: &Sources<'_>, ask: &Ask<'_>, meaning: &dyn Meaning, allowed: &Allowed) -> Nearest {
     let within = sources.library.within(ask.scope);
-    let keep =
-        |number: u64| allowed.has(number) && within.as_ref().is_none_or(|within| within.contains(&number));
+    let dead = if ask.scope.rewound { HashSet::new() } else { sources.library.rewound() };
+    let keep = |number: u64| {
+        allowed.has(number)
+            && !dead.contains(&number)
+            && within.as_ref().is_none_or(|within| within.contains(&number))
+    };
     meaning.nearest(NEAR_MAX, &keep)
 }
 

@@ -153,8 +153,9 @@ impl Index {
 
     /// Numbers of all passages in a time, with the number of the session of each.
     pub fn passages_between(&self, since: Option<i64>, until: Option<i64>) -> Result<Vec<(u64, u32)>, Error> {
-        let text = "SELECT number, session FROM passages \
-                    WHERE coalesce(at, 0) >= ?1 AND coalesce(at, 0) < ?2";
+        // What has no time is from before all times. Both halves are ranges of one index.
+        let text = "SELECT number, session FROM passages WHERE at >= ?1 AND at < ?2 \
+                    UNION ALL SELECT number, session FROM passages WHERE at IS NULL AND 0 >= ?1 AND 0 < ?2";
         let range = (since.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX));
         self.all(text, range, |row| Ok((unsigned(row, 0)?, row.get(1)?)))
     }

@@ -48,6 +48,8 @@ CREATE TABLE IF NOT EXISTS passages (
     UNIQUE (session, line, first)
 );
 CREATE INDEX IF NOT EXISTS passages_by_change ON passages (changed);
+CREATE INDEX IF NOT EXISTS passages_by_time ON passages (at, session);
+CREATE INDEX IF NOT EXISTS passages_dead ON passages (number) WHERE live = 0;
 
 CREATE TABLE IF NOT EXISTS touches (
     agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,

@@ -87,7 +87,7 @@ fn and(chance: &mut Chance, turns: usize) -> Question {
     Question { text, words, joined: Joined::All, place: Where::Everywhere }
 }
 
-fn or(chance: &mut Chance, turns: usize) -> Question {
+fn or(chance: &mut Chance, _: usize) -> Question {
     let words: Vec<String> = (0..5).map(|_| word(200 + chance.below(20_000) as usize)).collect();
     Question { text: words.join(" "), words, joined: Joined::Any, place: Where::Everywhere }
 }
