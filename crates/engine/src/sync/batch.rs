@@ -211,11 +211,11 @@ impl Batcher<'_> {
                 let is_kept = captured.as_ref().is_none_or(|captured| !captured.file.sources.is_empty());
                 if let Some(captured) = &captured {
                     put_captured(index, captured, is_kept, now)?;
-                    if let Some(parent) = captured.session.parent.as_ref().filter(|_| captured.new_bytes > 0)
-                    {
+                    if let Some(parent) = captured.session.parent.as_ref() {
                         let parent = SessionKey::new(&key.agent, parent);
+                        // One that was never captured, or comes later, has nothing to make yet.
                         for stage in &of_children {
-                            index.put_due(&parent, stage, now.as_millis(), true)?;
+                            index.put_due_if_there(&parent, stage, now.as_millis())?;
                         }
                     }
                 }
@@ -324,7 +324,7 @@ fn put_captured(
 
 /// Whether a session that has grown names sub-agents of its own.
 fn names_children(captured: &Captured) -> bool {
-    captured.new_bytes > 0 && captured.session.links.iter().any(|link| link.kind == LinkKind::Child)
+    captured.session.links.iter().any(|link| link.kind == LinkKind::Child)
 }
 
 fn reads_children(stage: &Stage) -> bool {

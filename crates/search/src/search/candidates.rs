@@ -184,10 +184,17 @@ pub(super) fn find(
 fn near(sources: &Sources<'_>, ask: &Ask<'_>, meaning: &dyn Meaning, allowed: &Allowed) -> Nearest {
     let within = sources.library.within(ask.scope);
     let dead = if ask.scope.rewound { HashSet::new() } else { sources.library.rewound() };
+    // What changed lately may not be among the passages that the library knows.
+    let of_tail = sources.tail.passages.iter().filter(|numbered| {
+        numbered.passage.pieces.iter().enumerate().any(|(at, piece)| {
+            let info = Info { kind: piece.kind, live: numbered.passage.live, piece: 0, len: 0 };
+            ask.scope.keeps(numbered.place(at), &info, time_ms(piece.at))
+        })
+    });
+    let of_tail: HashSet<u64> = of_tail.map(|numbered| numbered.number).collect();
     let keep = |number: u64| {
-        allowed.has(number)
-            && !dead.contains(&number)
-            && within.as_ref().is_none_or(|within| within.contains(&number))
+        let is_within = || within.as_ref().is_none_or(|within| within.contains(&number));
+        allowed.has(number) && !dead.contains(&number) && (of_tail.contains(&number) || is_within())
     };
     meaning.nearest(NEAR_MAX, &keep)
 }

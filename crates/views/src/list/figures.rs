@@ -1,12 +1,13 @@
 //! What the store knows of listed sessions beside their names: turns and cost.
 
 use retro_engine::ask::Ledgers;
+use retro_engine::stages::QUIET_MINUTES;
 use retro_engine::stages::digest::outcome_in;
 use retro_engine::{Config, World, prices};
 use retro_model::SessionKey;
 use retro_store::{Index, RealDisk, Store};
 use retro_usage::{By, Figures, Query, report_cells};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::SessionView;
@@ -21,10 +22,15 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
     let costs = prices::load(world, config).ok().map(|prices| costs(&index, &prices)).transpose()?;
     let turns = index.turn_counts()?;
     let digests = index.made_by("digest")?;
+    // How a session ended is only known once it has gone quiet.
+    let quiet_ns = (world.now().as_millis() - QUIET_MINUTES * 60_000).saturating_mul(1_000_000);
+    let rows = index.session_rows()?.into_iter();
+    let quiet: HashSet<SessionKey> =
+        rows.filter(|row| row.mtime_ns <= quiet_ns).map(|row| row.key()).collect();
     for session in sessions.iter_mut().filter(|session| session.captured) {
         let key = SessionKey::new(session.agent.clone(), session.session_id.clone());
-        let made = digests.get(&key).and_then(|made| outcome_in(&made.output));
-        session.outcome = made.map(str::to_owned);
+        let made = digests.get(&key).filter(|_| quiet.contains(&key));
+        session.outcome = made.and_then(|made| outcome_in(&made.output)).map(str::to_owned);
         session.turns = Some(turns.get(&key).copied().unwrap_or(0));
         if let Some(figures) = costs.as_ref().and_then(|costs| costs.get(&key)) {
             session.cost_usd = figures.cost_usd;
