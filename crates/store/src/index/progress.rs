@@ -85,14 +85,6 @@ impl Writer<'_> {
         self.touch(key)
     }
 
-    /// The same for a session that may not be in the index: then there is nothing to do.
-    pub fn put_due_if_there(&self, key: &SessionKey, stage: &str, at_ms: i64) -> Result<(), Error> {
-        let text = "INSERT INTO due (agent, session, stage, at, behind) \
-                    SELECT agent, id, ?3, ?4, 1 FROM sessions WHERE agent = ?1 AND id = ?2 \
-                    ON CONFLICT (agent, session, stage) DO UPDATE SET at = excluded.at, behind = 1";
-        self.run(text, (&key.agent, &key.id, stage, at_ms))
-    }
-
     /// Says that a stage has to run on a session, from a time on; `behind`: what it made
     /// before lacks captured bytes, and answers must say so.
     pub fn put_due(&self, key: &SessionKey, stage: &str, at_ms: i64, behind: bool) -> Result<(), Error> {

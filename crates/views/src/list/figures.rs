@@ -1,13 +1,13 @@
 //! What the store knows of listed sessions beside their names: turns and cost.
 
 use retro_engine::ask::Ledgers;
-use retro_engine::stages::QUIET_MINUTES;
 use retro_engine::stages::digest::outcome_in;
 use retro_engine::{Config, World, prices};
+use retro_insight::Digest;
 use retro_model::SessionKey;
-use retro_store::{Index, RealDisk, Store};
+use retro_store::{DIGESTS, Index, RealDisk, Store};
 use retro_usage::{By, Figures, Query, report_cells};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::SessionView;
@@ -22,15 +22,13 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
     let costs = prices::load(world, config).ok().map(|prices| costs(&index, &prices)).transpose()?;
     let turns = index.turn_counts()?;
     let digests = index.made_by("digest")?;
-    // How a session ended is only known once it has gone quiet.
-    let quiet_ns = (world.now().as_millis() - QUIET_MINUTES * 60_000).saturating_mul(1_000_000);
-    let rows = index.session_rows()?.into_iter();
-    let quiet: HashSet<SessionKey> =
-        rows.filter(|row| row.mtime_ns <= quiet_ns).map(|row| row.key()).collect();
     for session in sessions.iter_mut().filter(|session| session.captured) {
         let key = SessionKey::new(session.agent.clone(), session.session_id.clone());
-        let made = digests.get(&key).filter(|_| quiet.contains(&key));
-        session.outcome = made.and_then(|made| outcome_in(&made.output)).map(str::to_owned);
+        session.outcome = match digests.is_empty() {
+            // An index that was just made knows nothing of them yet.
+            true => kept_outcome(&store, &key),
+            false => digests.get(&key).and_then(|made| outcome_in(&made.output)).map(str::to_owned),
+        };
         session.turns = Some(turns.get(&key).copied().unwrap_or(0));
         if let Some(figures) = costs.as_ref().and_then(|costs| costs.get(&key)) {
             session.cost_usd = figures.cost_usd;
@@ -38,6 +36,12 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
         }
     }
     Ok(())
+}
+
+/// How a session ended, from its digest.
+fn kept_outcome(store: &Store, key: &SessionKey) -> Option<String> {
+    let digest: Digest = store.object(&DIGESTS, key).ok()??;
+    Some(digest.outcome.value.as_str().to_owned())
 }
 
 /// What each session and its sub-agents cost together.
