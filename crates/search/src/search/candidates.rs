@@ -3,9 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::{
-    Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Mode, NEAR_MAX, Nearest, SESSIONS_MAX, Sources,
-};
+use super::{Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Mode, Nearest, Sources};
 use crate::Place;
 use crate::passages::time_ms;
 use crate::rank::{self, Hit, Ranked, Scale, Scored, Sums};
@@ -196,7 +194,7 @@ fn near(sources: &Sources<'_>, ask: &Ask<'_>, meaning: &dyn Meaning, allowed: &A
         let is_within = || within.as_ref().is_none_or(|within| within.contains(&number));
         allowed.has(number) && !dead.contains(&number) && (of_tail.contains(&number) || is_within())
     };
-    meaning.nearest(NEAR_MAX, &keep)
+    meaning.nearest(ask.near_read(), &keep)
 }
 
 /// The best sessions by words.
@@ -209,7 +207,7 @@ fn by_words(
 ) -> HashMap<u32, Group> {
     let mut best: Vec<&rank::Group> = ranked.groups.iter().collect();
     best.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.session.cmp(&b.session)));
-    best.truncate(SESSIONS_MAX.max(ask.limit));
+    best.truncate(ask.sessions_read());
     let mean = sources.library.extent().bytes as f64 / sources.library.sessions().max(1) as f64;
     let mut groups = HashMap::new();
     for found in best {
