@@ -41,3 +41,20 @@ pub struct Settings {
     /// Whether the session may still grow.
     pub still_running: bool,
 }
+
+impl Trace {
+    /// Where the person corrected the agent, in order.
+    pub fn corrections(&self) -> Vec<Correction> {
+        corrections::find(self)
+    }
+
+    /// How the session ended.
+    pub fn outcome(&self, settings: &Settings) -> Outcome {
+        outcome::judge(self, settings)
+    }
+
+    /// Whether it was real work.
+    pub fn quality(&self, thresholds: &Thresholds) -> Quality {
+        quality::judge(self, thresholds)
+    }
+}

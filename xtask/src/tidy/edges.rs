@@ -15,6 +15,8 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
     match name {
         "text" => below(&[]),
         "model" => below(&[&["text"]]),
+        // What a session can teach is read from how it went and what it repaired.
+        "memory" => below(&[&["text", "model", "insight", "search"]]),
         name if FLOOR.contains(&name) => below(&[&["text", "model"]]),
         "engine" => below(&[&["text", "model"], FLOOR]),
         "views" | "laws" => below(&[&["text", "model", "engine"], FLOOR]),

@@ -1,0 +1,271 @@
+//! One session as methods see it: its trace, what it repaired, how it went, and what its
+//! events say word for word, so that every quotation can be checked.
+
+use hashbrown::HashMap;
+use retro_insight::{Beat, Call, Correction, Outcome, Quality, Settings, Trace, What};
+use retro_model::{Event, Kind, Origin, SessionKey, Timestamp};
+use retro_search::{Repair, Repairs};
+
+use crate::candidate::{Candidate, Kind as Sort, Repository, Risk, Scope, Span, Voice};
+
+
+/// Bytes of one event that can be quoted: its head and its tail.
+const QUOTE_BYTES: usize = 6 * 1024;
+/// Bytes of all events of a session that can be quoted.
+const QUOTES_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Takes the events of a session as they come.
+pub struct Listener {
+    trace: Trace,
+    repairs: Repairs,
+    quotes: Quotes,
+    skipped: hashbrown::HashSet<String>,
+}
+
+/// What the events of a session say.
+#[derive(Debug, Clone, Default)]
+pub struct Quotes {
+    texts: HashMap<String, (Voice, String)>,
+    bytes: usize,
+}
+
+/// One session.
+pub struct Episode {
+    /// Which session.
+    pub key: SessionKey,
+    /// What happened.
+    pub trace: Trace,
+    /// What failed, and what became of it.
+    pub repairs: Vec<Repair>,
+    /// What its events say.
+    pub quotes: Quotes,
+    /// Where the person corrected the agent.
+    pub corrections: Vec<Correction>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Whether it was real work.
+    pub quality: Quality,
+    /// Its working directory.
+    pub cwd: Option<String>,
+    /// Its repository, as far as its log or git say.
+    pub repository: Repository,
+    /// Names its captured bytes.
+    pub source_hash: String,
+}
+
+impl Listener {
+    /// Before the first event.
+    pub fn new(key: SessionKey) -> Listener {
+        Listener {
+            trace: Trace::new(key),
+            repairs: Repairs::default(),
+            quotes: Quotes::default(),
+            skipped: hashbrown::HashSet::new(),
+        }
+    }
+
+    /// Takes the next settled event. Our own output in a transcript teaches nothing new.
+    pub fn push(&mut self, event: &Event) {
+        if self.is_our_own(event) {
+            return;
+        }
+        self.trace.push(event);
+        self.repairs.push(event);
+        self.quotes.take(event);
+    }
+
+    fn is_our_own(&mut self, event: &Event) -> bool {
+        if let Some(tool) = &event.tool {
+            let ours = tool.command.as_ref().is_some_and(|command| {
+                retro_text::calls::understand(command).main_step().is_some_and(|step| step.program() == "retro")
+            });
+            if ours {
+                self.skipped.insert(tool.call_id.clone());
+            }
+            return ours;
+        }
+        if let Some(result) = &event.result {
+            return self.skipped.remove(&result.call_id);
+        }
+        event.origin != Origin::User && event.text.as_ref().is_some_and(|text| text.contains("<retro "))
+    }
+
+    /// The whole session.
+    pub fn finish(
+        self,
+        settings: &Settings,
+        cwd: Option<String>,
+        repository: Repository,
+        source_hash: String,
+    ) -> Episode {
+        let Listener { trace, repairs, quotes, .. } = self;
+        Episode {
+            key: trace.key.clone(),
+            corrections: trace.corrections(),
+            outcome: trace.outcome(settings),
+            quality: trace.quality(&settings.thresholds),
+            cwd: cwd.or_else(|| trace.cwd.clone()),
+            repairs: repairs.finish(),
+            quotes,
+            repository,
+            source_hash,
+            trace,
+        }
+    }
+}
+
+impl Quotes {
+    fn take(&mut self, event: &Event) {
+        if !event.live || event.copy_of.is_some() || self.bytes > QUOTES_BYTES_MAX {
+            return;
+        }
+        let voice = match event.origin {
+            Origin::User => Voice::User,
+            Origin::Model | Origin::Agent => Voice::Model,
+            Origin::External => Voice::External,
+            Origin::Tool | Origin::Harness => Voice::Tool,
+        };
+        let mut text = String::new();
+        match event.kind {
+            Kind::User | Kind::Assistant | Kind::ToolResult | Kind::Denial | Kind::Error => {
+                if let Some(said) = &event.text {
+                    push_ends(&mut text, said);
+                }
+            }
+            Kind::ToolCall => {}
+            _ => return,
+        }
+        if let Some(tool) = &event.tool {
+            if let Some(command) = &tool.command {
+                push_ends(&mut text, command);
+            }
+            for path in tool.paths.iter().map(|used| &used.path).chain(tool.edits.iter().map(|edit| &edit.path))
+            {
+                text.push('\n');
+                text.push_str(path);
+            }
+        }
+        for edit in event.result.iter().flat_map(|result| &result.edits) {
+            text.push('\n');
+            text.push_str(&edit.path);
+        }
+        self.bytes += text.len() + 48;
+        self.texts.insert(event.id.to_string(), (voice, text));
+    }
+
+    /// Whether an event says these words, white space aside.
+    pub fn hold(&self, event_id: &str, words: &str) -> bool {
+        let Some((_, text)) = self.texts.get(event_id) else { return false };
+        text.contains(words) || squeezed(text).contains(&squeezed(words))
+    }
+
+    /// Whose words an event holds.
+    pub fn voice(&self, event_id: &str) -> Option<Voice> {
+        self.texts.get(event_id).map(|(voice, _)| *voice)
+    }
+
+    /// What an event says.
+    pub fn text(&self, event_id: &str) -> Option<&str> {
+        self.texts.get(event_id).map(|(_, text)| text.as_str())
+    }
+}
+
+/// The head and the tail of a text.
+fn push_ends(to: &mut String, text: &str) {
+    if text.len() <= QUOTE_BYTES {
+        to.push_str(text);
+        return;
+    }
+    to.push_str(&text[..text.floor_char_boundary(QUOTE_BYTES / 2)]);
+    to.push('\n');
+    to.push_str(&text[text.ceil_char_boundary(text.len() - QUOTE_BYTES / 2)..]);
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Episode {
+    /// What the session was about: its first prompt, shortened.
+    pub fn task_summary(&self) -> String {
+        let first = self.trace.prompts().find(|(_, text)| !text.trim().is_empty());
+        first.map_or(String::new(), |(_, text)| shortened(text, 220))
+    }
+
+    /// The prompt that a beat follows on the main thread.
+    pub fn prompt_before(&self, event_id: &str) -> Option<(&Beat, &str)> {
+        let at = self.trace.beats.iter().position(|beat| {
+            beat.id == event_id
+                || matches!(&beat.what, What::Call(call) if call.result_id.as_deref() == Some(event_id))
+        })?;
+        self.trace.beats.get(..at)?.iter().rev().find_map(|beat| match &beat.what {
+            What::Said { by: retro_insight::Speaker::User, text } if !text.trim().is_empty() => {
+                Some((beat, text.as_str()))
+            }
+            _ => None,
+        })
+    }
+
+    /// The call with this event, its own or its result's.
+    pub fn call(&self, event_id: &str) -> Option<(&Beat, &Call)> {
+        self.trace.calls().find(|(beat, call)| {
+            beat.id == event_id || call.result_id.as_deref() == Some(event_id)
+        })
+    }
+
+    /// A quotation, if the event holds the words.
+    pub fn span(&self, event_id: &str, text: &str) -> Option<Span> {
+        let voice = self.quotes.voice(event_id)?;
+        let text = text.trim();
+        (!text.is_empty() && self.quotes.hold(event_id, text))
+            .then(|| Span { event_id: event_id.to_owned(), text: text.to_owned(), voice })
+    }
+
+    /// A candidate with everything that follows from the session alone.
+    pub fn candidate(&self, method: &str, kind: Sort, subject: String) -> Candidate {
+        Candidate {
+            id: String::new(),
+            method: method.to_owned(),
+            kind,
+            text: String::new(),
+            when_to_use: String::new(),
+            do_not_use_when: None,
+            evidence_refs: Vec::new(),
+            spans: Vec::new(),
+            confidence: 0.5,
+            priority: 3,
+            scope: if self.cwd.is_some() { Scope::Repo } else { Scope::Task },
+            scope_reason: String::new(),
+            risk: Risk::Low,
+            structured: None,
+            origin_repo: self.cwd.clone(),
+            repository: self.repository.clone(),
+            origin: Voice::Model,
+            subject,
+            stance: String::new(),
+            keywords: Vec::new(),
+            files: Vec::new(),
+            seen: 1,
+            worked: 0,
+            source_hash: self.source_hash.clone(),
+            created_at: self.trace.last.or(self.trace.first),
+            expires_at: None,
+        }
+    }
+
+    /// When a beat or a call's result was.
+    pub fn time_of(&self, event_id: &str) -> Option<Timestamp> {
+        self.trace.beats.iter().find(|beat| beat.id == event_id).and_then(|beat| beat.ts).or_else(|| {
+            self.call(event_id).and_then(|(beat, _)| beat.ts)
+        })
+    }
+}
+
+/// A text on one line, with at most so many characters.
+pub fn shortened(text: &str, chars_max: usize) -> String {
+    let line = squeezed(text);
+    match line.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
+        None => line,
+    }
+}

@@ -1,0 +1,21 @@
+//! What the next session can reuse: candidates mined from sessions (`methods/`), screened
+//! (`screen.rs`), kept as memories (`shelf.rs`), ranked for a prompt (`rank.rs`) and handed
+//! over as a block that calls itself data (`weave.rs`).
+//!
+//! Pure: episodes, records and the clock are handed in; nothing is read or run. The same
+//! sessions, decisions and configuration give the same memories, whatever the order in which
+//! they arrive. Showing nothing is the right answer most of the time.
+
+pub mod authored;
+mod candidate;
+mod episode;
+pub mod filters;
+mod memory;
+pub mod methods;
+pub mod prompt;
+pub mod screen;
+pub mod weave;
+
+pub use candidate::{Candidate, Kind, Mined, Repository, Risk, Scope, Span, Voice, by_worth};
+pub use episode::{Episode, Listener, Quotes, shortened};
+pub use memory::{Memory, Origin, Source, Status, Utility};

@@ -1,0 +1,327 @@
+//! A memory: something reusable with a status and a record of how useful it was.
+
+use retro_model::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::candidate::{Candidate, Kind, Repository, Risk, Scope, Span, Voice};
+
+/// Where a memory stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Mined, and nobody has looked at it.
+    Candidate,
+    /// A person wrote or accepted it.
+    Accepted,
+    /// A person has to decide: see its review reasons.
+    NeedsReview,
+    /// A person does not want it.
+    Rejected,
+    /// It was of use once, or never.
+    #[serde(alias = "deprecated")]
+    Retired,
+    /// Its session is not to be trusted.
+    Quarantined,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: &'static [Status] = &[
+        Status::Candidate,
+        Status::Accepted,
+        Status::NeedsReview,
+        Status::Rejected,
+        Status::Retired,
+        Status::Quarantined,
+    ];
+
+    /// Its name in files and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Candidate => "candidate",
+            Status::Accepted => "accepted",
+            Status::NeedsReview => "needs_review",
+            Status::Rejected => "rejected",
+            Status::Retired => "retired",
+            Status::Quarantined => "quarantined",
+        }
+    }
+
+    /// The status with this name; `deprecated` is an old name of `retired`.
+    pub fn parse(text: &str) -> Option<Status> {
+        if text == "deprecated" {
+            return Some(Status::Retired);
+        }
+        Status::ALL.iter().copied().find(|status| status.as_str() == text)
+    }
+}
+
+/// Where a memory comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// A method found it in sessions.
+    Mined,
+    /// A person wrote it as a file.
+    Authored,
+    /// A person added it by command.
+    Added,
+}
+
+/// One session that a memory was found in.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Origin {
+    /// Our name of the agent.
+    pub agent: String,
+    /// The agent's id.
+    pub session_id: String,
+    /// The candidate.
+    pub candidate: String,
+    /// Names the captured bytes it was made from.
+    #[serde(default)]
+    pub source_hash: String,
+}
+
+/// A memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Its name.
+    pub id: String,
+    /// Where it comes from.
+    pub source: Source,
+    /// The method that found it; empty for one that a person wrote.
+    #[serde(default)]
+    pub method: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Where it holds.
+    pub scope: Scope,
+    /// Where it stands.
+    pub status: Status,
+    /// What it says.
+    pub text: String,
+    /// When it is of use.
+    pub when_to_use: String,
+    /// When it is not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub do_not_use_when: Option<String>,
+    /// The folder it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub origin_repo: Option<String>,
+    /// Its repository.
+    #[serde(default)]
+    pub repository: Repository,
+    /// How sure it is.
+    pub confidence: f64,
+    /// From 1 to 5; 5 first.
+    pub priority: u8,
+    /// What it could do if it is wrong.
+    pub risk: Risk,
+    /// Whose words it would hand on.
+    pub origin: Voice,
+    /// What it is about.
+    #[serde(default)]
+    pub subject: String,
+    /// What is said about it.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub stance: String,
+    /// Identifiers, tools, error codes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub keywords: Vec<String>,
+    /// Files it speaks of.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub files: Vec<String>,
+    /// What it quotes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub spans: Vec<Span>,
+    /// The events it rests on: `agent/session#event`.
+    #[serde(default)]
+    pub evidence_refs: Vec<String>,
+    /// Every session that it was found in.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub origins: Vec<Origin>,
+    /// What the method knows besides.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub structured: Option<Value>,
+    /// Times it was seen, and times it worked, over all sessions.
+    #[serde(default)]
+    pub seen: u32,
+    /// See `seen`.
+    #[serde(default)]
+    pub worked: u32,
+    /// How useful it was.
+    #[serde(default)]
+    pub utility: Utility,
+    /// Names what it says and where it holds.
+    #[serde(default)]
+    pub content_hash: String,
+    /// When what it rests on happened, or when it was written.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub created_at: Option<Timestamp>,
+    /// When it last changed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub updated_at: Option<Timestamp>,
+    /// After this it is not shown.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expires_at: Option<Timestamp>,
+    /// The memory that takes its place.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub superseded_by: Option<String>,
+    /// Why a person has to look at it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub review_reasons: Vec<String>,
+}
+
+/// How useful a memory was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Utility {
+    /// The moving mean of rewards.
+    pub q_value: f64,
+    /// Rewards in all.
+    pub hits: u32,
+    /// Rewards of a half and more.
+    pub successes: u32,
+    /// Smaller rewards.
+    pub failures: u32,
+    /// Times it was shown.
+    pub shown: u32,
+    /// The last time it was shown or rewarded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
+}
+
+impl Default for Utility {
+    fn default() -> Self {
+        Utility { q_value: 0.5, hits: 0, successes: 0, failures: 0, shown: 0, last_used_at: None }
+    }
+}
+
+impl Utility {
+    /// Takes in a reward from 0 to 1.
+    pub fn reward(&mut self, reward: f64, at: Option<Timestamp>) {
+        let reward = reward.clamp(0.0, 1.0);
+        self.q_value += 0.2 * (reward - self.q_value);
+        self.hits += 1;
+        if reward >= 0.5 {
+            self.successes += 1;
+        } else {
+            self.failures += 1;
+        }
+        self.last_used_at = self.last_used_at.max(at);
+    }
+
+    /// The share of rewards that were good, counted as if there had been one more of each.
+    pub fn share(&self) -> f64 {
+        f64::from(self.successes + 1) / f64::from(self.successes + self.failures + 2)
+    }
+
+    /// The lower bound of that share that holds in nineteen of twenty cases (Wilson), mixed
+    /// with a half where nothing is known.
+    pub fn lower_bound(&self) -> f64 {
+        let count = f64::from(self.successes + self.failures) + 2.0;
+        let share = self.share();
+        let z2 = 1.645_f64 * 1.645;
+        let middle = share + z2 / (2.0 * count);
+        let spread = 1.645 * (share * (1.0 - share) / count + z2 / (4.0 * count * count)).sqrt();
+        ((middle - spread) / (1.0 + z2 / count)).clamp(0.0, 1.0)
+    }
+
+    /// Whether it should be retired: shown often, and of no use.
+    pub fn is_useless(&self) -> bool {
+        (self.shown >= 5 && self.share() < 0.35) || (self.shown >= 10 && self.successes == 0)
+    }
+}
+
+impl Memory {
+    /// A memory made from a candidate of a session.
+    pub fn mined(candidate: &Candidate, agent: &str, session_id: &str) -> Memory {
+        let global = |id: &String| {
+            if id.contains('#') { id.clone() } else { format!("{agent}/{session_id}#{id}") }
+        };
+        let mut memory = Memory {
+            id: candidate.id.clone(),
+            source: Source::Mined,
+            method: candidate.method.clone(),
+            kind: candidate.kind,
+            scope: candidate.scope,
+            status: Status::Candidate,
+            text: candidate.text.clone(),
+            when_to_use: candidate.when_to_use.clone(),
+            do_not_use_when: candidate.do_not_use_when.clone(),
+            origin_repo: candidate.origin_repo.clone(),
+            repository: candidate.repository.clone(),
+            confidence: candidate.confidence,
+            priority: candidate.priority,
+            risk: candidate.risk,
+            origin: candidate.origin,
+            subject: candidate.subject.clone(),
+            stance: candidate.stance.clone(),
+            keywords: candidate.keywords.clone(),
+            files: candidate.files.clone(),
+            spans: candidate
+                .spans
+                .iter()
+                .map(|span| Span { event_id: global(&span.event_id), ..span.clone() })
+                .collect(),
+            evidence_refs: candidate.evidence_refs.iter().map(global).collect(),
+            origins: vec![Origin {
+                agent: agent.to_owned(),
+                session_id: session_id.to_owned(),
+                candidate: candidate.id.clone(),
+                source_hash: candidate.source_hash.clone(),
+            }],
+            structured: candidate.structured.clone(),
+            seen: candidate.seen,
+            worked: candidate.worked,
+            utility: Utility::default(),
+            content_hash: String::new(),
+            created_at: candidate.created_at,
+            updated_at: candidate.created_at,
+            expires_at: candidate.expires_at,
+            superseded_by: None,
+            review_reasons: Vec::new(),
+        };
+        memory.content_hash = memory.hash();
+        memory
+    }
+
+    /// Names what it says and where it holds: scope, kind, repository, words.
+    pub fn hash(&self) -> String {
+        let repo = match self.scope {
+            Scope::Repo => self.repository_name(),
+            _ => String::new(),
+        };
+        let words = self.text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+        let all = [self.scope.as_str(), self.kind.as_str(), &repo, &words].join("\0");
+        blake3::hash(all.as_bytes()).to_hex().to_string()
+    }
+
+    /// What its repository is known by: remote, else root, else the folder.
+    pub fn repository_name(&self) -> String {
+        let known = [&self.repository.remote, &self.repository.root, &self.origin_repo];
+        known.into_iter().flatten().next().cloned().unwrap_or_default()
+    }
+
+    /// Every text of it that somebody reads.
+    pub fn texts(&self) -> Vec<String> {
+        let mut texts = vec![self.text.clone(), self.when_to_use.clone()];
+        texts.extend(self.do_not_use_when.clone());
+        texts.extend(self.keywords.iter().cloned());
+        if let Some(structured) = &self.structured {
+            strings(structured, &mut texts);
+        }
+        texts
+    }
+}
+
+/// Every string of a JSON value, keys left out.
+pub(crate) fn strings(value: &Value, to: &mut Vec<String>) {
+    match value {
+        Value::String(text) => to.push(text.clone()),
+        Value::Array(values) => values.iter().for_each(|value| strings(value, to)),
+        Value::Object(fields) => fields.values().for_each(|value| strings(value, to)),
+        _ => {}
+    }
+}
