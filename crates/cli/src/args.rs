@@ -67,6 +67,10 @@ pub struct Global {
     #[arg(long, global = true)]
     pub no_pager: bool,
 
+    /// Answer as if it were this time (RFC 3339), for scripts and tests; also RETRO_NOW
+    #[arg(long, global = true, value_name = "TIME", hide = true)]
+    pub now: Option<String>,
+
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,

@@ -13,6 +13,9 @@ mod fix;
 mod import;
 mod list;
 mod man;
+mod memory;
+mod methods;
+mod mine;
 mod outcome;
 mod pricing;
 mod raw;
@@ -54,6 +57,9 @@ pub enum Command {
     Import(import::Args),
     List(list::Args),
     Man(man::Args),
+    Memory(memory::Args),
+    Methods(methods::Args),
+    Mine(mine::Args),
     Outcome(outcome::Args),
     Pricing(pricing::Args),
     Raw(raw::Args),
@@ -90,6 +96,9 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Import(args)) => import::run(&args, context),
         Some(Command::List(args)) => list::run(&args, context),
         Some(Command::Man(args)) => man::run(&args, context),
+        Some(Command::Memory(args)) => memory::run(&args, context),
+        Some(Command::Methods(args)) => methods::run(&args, context),
+        Some(Command::Mine(args)) => mine::run(&args, context),
         Some(Command::Outcome(args)) => outcome::run(&args, context),
         Some(Command::Pricing(args)) => pricing::run(&args, context),
         Some(Command::Raw(args)) => raw::run(&args, context),

@@ -3,6 +3,7 @@
 use anstream::{AutoStream, ColorChoice};
 use retro::engine::config::Overrides;
 use retro::engine::{Config, World};
+use retro::model::Timestamp;
 use retro::store::{RealDisk, Store};
 use retro::text::terminal::safe;
 use serde::Serialize;
@@ -147,6 +148,13 @@ impl Context {
             return Err(Failure::hinted(
                 format_args!("there is no folder {}", home.display()),
                 "--home takes a home directory in which agents left their logs",
+            ));
+        }
+        let now = self.global.now.clone().or_else(|| (self.world.own_env)("RETRO_NOW"));
+        if let Some(now) = now.filter(|now| Timestamp::parse(now).is_none()) {
+            return Err(Failure::hinted(
+                format_args!("{now:?} is not a time"),
+                "--now and RETRO_NOW take a time such as 2026-03-01T12:00:00Z",
             ));
         }
         let overrides = Overrides { root: self.global.root.clone(), config: self.global.config.clone() };
@@ -343,6 +351,10 @@ fn world(global: &Global, stop: &Arc<AtomicBool>) -> World {
     let mut world = World::at(own_home);
     world.own_env = Arc::clone(&own_env);
     world.stop = Arc::clone(stop);
+    let now = global.now.clone().or_else(|| own_env("RETRO_NOW"));
+    if let Some(now) = now.as_deref().and_then(Timestamp::parse) {
+        world = world.with_clock(now);
+    }
     match &global.home {
         Some(home) => world.home = home.clone(),
         None => world.env = own_env,

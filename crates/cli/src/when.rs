@@ -42,6 +42,11 @@ pub fn day(text: &str, context: &Context) -> Result<Date, Failure> {
     Days::parse(text, today).map(|days| days.first).map_err(Failure::Message)
 }
 
+/// The instant at which a span that a user named begins, in this machine's zone.
+pub fn since(text: &str, context: &Context) -> Result<Option<Timestamp>, Failure> {
+    Ok(start(day(text, context)?, &TimeZone::system()))
+}
+
 /// The day it is in a zone.
 pub fn today(context: &Context, tz: &TimeZone) -> Date {
     context.world.now().to_jiff().to_zoned(tz.clone()).date()

@@ -8,6 +8,7 @@
 mod embedding;
 mod insight;
 mod keys;
+mod memory;
 mod prices;
 mod put;
 
@@ -23,6 +24,7 @@ use crate::World;
 use crate::platform::expand_home;
 pub use embedding::{Embedding, set_embedding};
 pub use keys::{KEYS, Key};
+pub use memory::Mining;
 pub use prices::{PriceChange, remove_price, set_price};
 pub use put::put;
 
@@ -97,6 +99,8 @@ pub struct Config {
     pub prices: Setting<Vec<PriceRow>>,
     /// What makes a session real work, and signals of the user's own.
     pub insight: Setting<Insight>,
+    /// What is mined by itself, and what becomes of it.
+    pub mining: Setting<Mining>,
     /// Keys that were accepted and do nothing here, with the reason.
     pub notes: Vec<String>,
 }
@@ -242,6 +246,7 @@ impl Config {
             embedding: Setting::default(Embedding::default()),
             prices: Setting::default(Vec::new()),
             insight: Setting::default(Insight::default()),
+            mining: Setting::default(Mining::default()),
             notes: Vec::new(),
         }
     }
@@ -263,6 +268,9 @@ impl Config {
         }
         if let Some(value) = table.get("embedding").and_then(Value::as_table) {
             self.embedding = Setting { value: embedding::read(path, value, world)?, origin: origin() };
+        }
+        if table.contains_key("mine") || table.contains_key("memory") {
+            self.mining = Setting { value: memory::read(path, table)?, origin: origin() };
         }
         if let Some(value) = table.get("prices") {
             self.prices = Setting { value: prices::read(path, value)?, origin: origin() };

@@ -42,6 +42,9 @@ pub enum Error {
     /// A path the user named holds nothing we know.
     #[error("no agent session found in {0}; retro reads these agents: {agents}", agents = agent_names())]
     NothingThere(PathBuf),
+    /// Somebody wanted us to stop while we waited for the store.
+    #[error("stopped while another retro was writing; nothing was changed")]
+    Interrupted,
     /// A session that is not in the store.
     #[error("session {0} is not in the store; `retro sync` captures what is on this machine")]
     NoSession(String),
@@ -69,7 +72,7 @@ pub enum Error {
 impl Error {
     /// Whether it is the matter of one session, so that others can go on: a file of
     /// its own is damaged, or of a later retro.
-    pub(crate) fn is_of_one_session(&self) -> bool {
+    pub fn is_of_one_session(&self) -> bool {
         use retro_store::Error::{Damaged, Newer, Range};
         matches!(self, Error::Raw { .. } | Error::Store(Damaged { .. } | Newer { .. } | Range { .. }))
     }

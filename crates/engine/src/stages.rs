@@ -10,6 +10,8 @@
 mod calls;
 pub mod digest;
 pub mod ledger;
+pub mod memory;
+pub mod mine;
 mod normalized;
 mod repack;
 pub mod text;
@@ -221,6 +223,8 @@ pub static STAGES: &[Stage] = &[
     calls::STAGE,
     normalized::STAGE,
     digest::STAGE,
+    mine::STAGE,
+    memory::STAGE,
     text::STAGE,
     vectors::STAGE,
     repack::STAGE,

@@ -129,7 +129,7 @@ impl Quotes {
         match event.kind {
             Kind::User | Kind::Assistant | Kind::ToolResult | Kind::Denial | Kind::Error => {
                 if let Some(said) = &event.text {
-                    push_ends(&mut text, said);
+                    push_ends(&mut text, &retro_text::plain::plain(said));
                 }
             }
             Kind::ToolCall => {}

@@ -3,9 +3,11 @@
 //! To add a method, write its file and add its line to [`METHODS`].
 
 mod error_fix;
+mod commands;
 mod memp_procedural;
 mod reme_refine_poc;
 mod repo_commands;
+mod shell;
 mod skill_pro;
 mod user_rules;
 

@@ -30,6 +30,7 @@
 pub use retro_agents as agents;
 pub use retro_engine as engine;
 pub use retro_insight as insight;
+pub use retro_memory as memory;
 pub use retro_model as model;
 pub use retro_search as search;
 pub use retro_store as store;

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use crate::error::RESTORE;
 use crate::files::{Worth, entries};
@@ -34,6 +35,8 @@ pub(crate) enum Form {
     Object,
     /// Truth: JSON lines, each with its checksum.
     Lines,
+    /// Truth that people may read and change: text as it is.
+    Text,
     /// A cache: written without waiting for the disk, believed only if it says what it
     /// was made from.
     Cache,
@@ -64,9 +67,36 @@ impl Kind {
         match self.form {
             Form::Object => sealed::unseal::<serde_json::Value>(bytes).err(),
             Form::Lines => ledger::decode(bytes).err(),
-            Form::Cache => None,
+            Form::Text | Form::Cache => None,
         }
     }
+}
+
+/// What one method found in a session.
+const fn mined(folder: &'static str) -> Kind {
+    Kind { folder, ending: ".json", form: Form::Text }
+}
+
+/// The same, as a block for a prompt.
+const fn prompt(folder: &'static str) -> Kind {
+    Kind { folder, ending: ".prompt.md", form: Form::Text }
+}
+
+/// What each method found, and the same as a block for a prompt.
+static MINED: &[(Kind, Kind)] = &[
+    (mined("mined/claude_headless"), prompt("mined/claude_headless")),
+    (mined("mined/codex_headless"), prompt("mined/codex_headless")),
+    (mined("mined/error_fix"), prompt("mined/error_fix")),
+    (mined("mined/memp_procedural"), prompt("mined/memp_procedural")),
+    (mined("mined/reme_refine_poc"), prompt("mined/reme_refine_poc")),
+    (mined("mined/repo_commands"), prompt("mined/repo_commands")),
+    (mined("mined/skill_pro"), prompt("mined/skill_pro")),
+    (mined("mined/user_rules"), prompt("mined/user_rules")),
+];
+
+/// The documents of a method.
+fn documents_of(method: &str) -> Option<&'static (Kind, Kind)> {
+    MINED.iter().find(|(mined, _)| mined.folder.strip_prefix("mined/") == Some(method))
 }
 
 /// How a session went.
@@ -82,21 +112,24 @@ pub(crate) const RENDERED: Kind = Kind { folder: "rendered", ending: ".md", form
 pub(crate) const SESSIONS: Kind = Kind { folder: "sessions", ending: ".json", form: Form::Object };
 
 /// Every kind, sorted by folder.
-pub static KINDS: &[&Kind] = &[&DIGESTS, &LEDGER, &NORMALIZED, &RENDERED, &SESSIONS];
+pub static KINDS: LazyLock<Vec<&'static Kind>> = LazyLock::new(|| {
+    let mined = MINED.iter().flat_map(|(mined, prompt)| [mined, prompt]);
+    [&DIGESTS, &LEDGER].into_iter().chain(mined).chain([&NORMALIZED, &RENDERED, &SESSIONS]).collect()
+});
 
 /// Truth that is not on the disk yet, by kind and session.
-pub(crate) type Waiting = BTreeMap<(&'static str, SessionKey), Vec<u8>>;
+pub(crate) type Waiting = BTreeMap<(&'static Kind, SessionKey), Vec<u8>>;
 
 impl Store {
     /// Keeps an object under a kind; false if it was so already.
-    pub fn put_object(&self, kind: &Kind, key: &SessionKey, object: &impl Serialize) -> Result<bool, Error> {
+    pub fn put_object(&self, kind: &'static Kind, key: &SessionKey, object: &impl Serialize) -> Result<bool, Error> {
         let path = kind.path(self.root(), key);
         let bytes = sealed::seal(object).map_err(|error| Error::io("write", &path)(error.into()))?;
         self.put_document(kind, key, bytes)
     }
 
     /// The object kept under a kind.
-    pub fn object<T: DeserializeOwned>(&self, kind: &Kind, key: &SessionKey) -> Result<Option<T>, Error> {
+    pub fn object<T: DeserializeOwned>(&self, kind: &'static Kind, key: &SessionKey) -> Result<Option<T>, Error> {
         let Some(bytes) = self.document(kind, key)? else { return Ok(None) };
         let path = kind.path(self.root(), key);
         let damaged = |what| Error::Damaged { path, what, help: RESTORE };
@@ -105,7 +138,7 @@ impl Store {
 
     /// Keeps the bytes of a document; false if it was so already. Truth comes to the disk
     /// with the next [`Store::sync_all`], a cache at once.
-    pub(crate) fn put_document(&self, kind: &Kind, key: &SessionKey, bytes: Vec<u8>) -> Result<bool, Error> {
+    pub(crate) fn put_document(&self, kind: &'static Kind, key: &SessionKey, bytes: Vec<u8>) -> Result<bool, Error> {
         if !kind.is_truth() {
             self.files.put(&kind.path(self.root(), key), &bytes, Worth::Cache)?;
             return Ok(true);
@@ -113,13 +146,13 @@ impl Store {
         if self.document(kind, key)?.as_ref() == Some(&bytes) {
             return Ok(false);
         }
-        self.waiting().insert((kind.folder, key.clone()), bytes);
+        self.waiting().insert((kind, key.clone()), bytes);
         Ok(true)
     }
 
     /// The bytes of a document.
-    pub(crate) fn document(&self, kind: &Kind, key: &SessionKey) -> Result<Option<Vec<u8>>, Error> {
-        if let Some(bytes) = self.waiting().get(&(kind.folder, key.clone())) {
+    pub(crate) fn document(&self, kind: &'static Kind, key: &SessionKey) -> Result<Option<Vec<u8>>, Error> {
+        if let Some(bytes) = self.waiting().get(&(kind, key.clone())) {
             return Ok(Some(bytes.clone()));
         }
         let path = kind.path(self.root(), key);
@@ -129,8 +162,8 @@ impl Store {
 
     /// Every session that has a document of a kind, sorted. The id of a name that was cut
     /// is in the document, where it is a session file.
-    pub(crate) fn document_keys(&self, kind: &Kind) -> Result<Vec<SessionKey>, Error> {
-        let of_kind = |(folder, _): &&(&str, SessionKey)| *folder == kind.folder;
+    pub(crate) fn document_keys(&self, kind: &'static Kind) -> Result<Vec<SessionKey>, Error> {
+        let of_kind = |(other, _): &&(&Kind, SessionKey)| *other == kind;
         let mut keys: BTreeSet<SessionKey> =
             self.waiting().keys().filter(of_kind).map(|(_, key)| key.clone()).collect();
         for (agent, folder) in self.agents(kind.folder)? {
@@ -149,8 +182,57 @@ impl Store {
 
     /// Removes a document; false if there was none.
     pub(crate) fn remove_document(&self, kind: &'static Kind, key: &SessionKey) -> Result<bool, Error> {
-        let waited = self.waiting().remove(&(kind.folder, key.clone())).is_some();
+        let waited = self.waiting().remove(&(kind, key.clone())).is_some();
         Ok(self.files.remove(&kind.path(self.root(), key), kind.worth())? || waited)
+    }
+
+    /// Keeps what a method found in a session, and its block for a prompt. Without
+    /// either, what was kept goes.
+    pub fn put_mined(
+        &self,
+        method: &str,
+        key: &SessionKey,
+        found: Option<(&[u8], &str)>,
+    ) -> Result<(), Error> {
+        let Some((mined, prompt)) = documents_of(method) else { return Ok(()) };
+        match found {
+            Some((json, block)) => {
+                self.put_document(mined, key, json.to_vec())?;
+                self.put_document(prompt, key, block.as_bytes().to_vec())?;
+            }
+            None => {
+                self.remove_document(mined, key)?;
+                self.remove_document(prompt, key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a method found in a session.
+    pub fn mined(&self, method: &str, key: &SessionKey) -> Result<Option<Vec<u8>>, Error> {
+        let Some((mined, _)) = documents_of(method) else { return Ok(None) };
+        self.document(mined, key)
+    }
+
+    /// Where that is.
+    pub fn mined_path(&self, method: &str, key: &SessionKey) -> Option<PathBuf> {
+        documents_of(method).map(|(mined, _)| mined.path(self.root(), key))
+    }
+
+    /// Every session in which a method found something, with the method, sorted.
+    pub fn mined_keys(&self) -> Result<Vec<(&'static str, SessionKey)>, Error> {
+        let mut found = Vec::new();
+        for (mined, _) in MINED {
+            let method = mined.folder.strip_prefix("mined/").unwrap_or_default();
+            for (agent, folder) in self.agents(mined.folder)? {
+                for entry in entries(&folder)?.into_iter().filter(|entry| entry.is_file) {
+                    if let Some(Decoded::Id(id)) = entry.name.as_deref().and_then(|name| mined.decode(name)) {
+                        found.push((method, SessionKey::new(agent.clone(), id)));
+                    }
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Room that all files of a session take.

@@ -9,6 +9,7 @@
 
 mod calls;
 mod changes;
+mod memories;
 mod passages;
 mod place;
 mod progress;
@@ -29,6 +30,7 @@ use std::time::Duration;
 
 pub use calls::{RepairRow, TouchRow};
 pub use changes::{Changes, Mark, Snapshot, TurnKey};
+pub use memories::{MemoryTables, MinedRow};
 pub use passages::{PackedPassage, PassageRow};
 pub use place::PlaceRef;
 pub use progress::Made;

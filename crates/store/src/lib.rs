@@ -27,6 +27,7 @@ mod layout;
 mod ledger;
 mod lock;
 mod marks;
+mod memories;
 pub mod names;
 mod part;
 mod queue;
@@ -47,7 +48,7 @@ pub use disk::{Disk, RealDisk};
 pub use documents::{DIGESTS, KINDS, Kind};
 pub use error::Error;
 pub use index::{
-    Changes, FailureRow, Index, Made, Mark, NameRow, OpenerRow, PackedPassage, PassageRow, PlaceRef,
+    Changes, FailureRow, Index, MemoryTables, MinedRow, Made, Mark, NameRow, OpenerRow, PackedPassage, PassageRow, PlaceRef,
     PlaceRow, RepairRow, Responses, SessionRow, Snapshot, SourceRow, Stamps, TouchRow, TurnKey, TurnRow,
     Writer,
 };
@@ -55,6 +56,7 @@ pub use layout::{Slot, copies_folder};
 pub use ledger::LedgerWriter;
 pub use lock::Lock;
 pub use marks::Marks;
+pub use memories::{BadLine, EVENTS, EXPOSURES, ITEMS};
 pub use queue::{Job, JobId};
 pub use scratch::Scratch;
 pub use session_file::{SessionFile, SourceEntry};

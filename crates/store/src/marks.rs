@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::documents::KINDS;
+use crate::documents::{KINDS, Kind};
 use crate::layout::{MARK, RAW};
 use crate::{Error, Index, Store, Writer, head};
 
@@ -19,7 +19,9 @@ pub struct Marks(BTreeMap<&'static str, String>);
 
 /// The folders that have one.
 fn marked() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().filter(|kind| kind.is_truth()).map(|kind| kind.folder).chain([RAW])
+    // What was mined is read from its files whenever the index is new.
+    let has_mark = |kind: &&&'static Kind| kind.is_truth() && !kind.folder.contains('/');
+    KINDS.iter().filter(has_mark).map(|kind| kind.folder).chain([RAW])
 }
 
 impl Store {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::archive::Standings;
-use crate::documents::{KINDS, SESSIONS, Waiting, read_regular};
+use crate::documents::{SESSIONS, Waiting, read_regular};
 use crate::error::RESTORE;
 use crate::files::{Entry, Files, Worth, entries};
 use crate::head::{self, Head};
@@ -226,10 +226,7 @@ impl Store {
         let waiting: Vec<(PathBuf, Vec<u8>, _)> = self
             .waiting()
             .iter()
-            .filter_map(|((folder, key), bytes)| {
-                let kind = KINDS.iter().find(|kind| kind.folder == *folder)?;
-                Some((kind.path(self.root(), key), bytes.clone(), (*folder, key.clone())))
-            })
+            .map(|((kind, key), bytes)| (kind.path(self.root(), key), bytes.clone(), (*kind, key.clone())))
             .collect();
         self.files.put_all(&waiting, |(path, bytes, _)| (path, bytes))?;
         self.renew_marks()?;

@@ -88,7 +88,13 @@ impl Walk<'_> {
                     self.note(&entry, "is a write that was not finished", UNFINISHED);
                     continue;
                 }
-                let decoded = entry.name.as_deref().and_then(|name| kind.decode(name));
+                let name = entry.name.as_deref().unwrap_or_default();
+                let of_another =
+                    |other: &&&Kind| other.folder == kind.folder && **other != kind && other.decode(name).is_some();
+                let decoded = kind.decode(name);
+                if decoded.is_none() && KINDS.iter().any(|other| of_another(&other)) {
+                    continue;
+                }
                 let (Some(decoded), true) = (decoded, entry.is_file) else {
                     self.note(&entry, &format!("does not belong in {}", kind.folder), STRANGE);
                     continue;

@@ -58,6 +58,12 @@ pub enum Error {
         /// What was asked for.
         event: String,
     },
+    /// No such memory.
+    #[error("there is no memory {0:?}\nhint: `retro memory list` shows what there is")]
+    NoMemory(String),
+    /// Several memories.
+    #[error("several memories begin with {0:?}\nhint: type more of the id")]
+    ManyMemories(String),
     /// No such source of a session.
     #[error("session {session} has no source {name:?}\nhint: it has {there}, and --file chooses one")]
     NoSource {

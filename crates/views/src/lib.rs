@@ -18,6 +18,7 @@ mod history;
 mod ids;
 mod insight;
 mod limits;
+pub mod memory;
 mod list;
 mod report;
 mod resolve;

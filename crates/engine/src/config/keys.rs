@@ -67,6 +67,21 @@ pub const KEYS: &[Key] = &[
     Key { name: "embedding.threads", help: "Threads that embed one text.", example: "4" },
     Key { name: "embedding.threads_batch", help: "Threads that embed many texts at once.", example: "4" },
     Key {
+        name: "memory.retire",
+        help: "Let `retro sync` retire memories that were shown often and never helped, instead of proposing it.",
+        example: "false",
+    },
+    Key {
+        name: "mine.budget_tokens",
+        help: "Tokens a day that methods may use that ask a model (codex_headless, claude_headless).",
+        example: "200000",
+    },
+    Key {
+        name: "mine.methods",
+        help: "Methods that `retro sync` mines with; `retro methods` lists them. An empty list switches mining off.",
+        example: "[\"error_fix\", \"user_rules\", \"repo_commands\"]",
+    },
+    Key {
         name: "prices",
         help: "Your own prices in dollars a million tokens; `retro pricing set` writes them as [[prices]] entries.",
         example: "[{ model = \"my-model\", input = 0.25, output = 2.0 }]",

@@ -2,7 +2,7 @@
 //! number is rebuilt.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 9;
+pub(super) const SCHEMA: u32 = 10;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -106,6 +106,15 @@ CREATE TABLE IF NOT EXISTS ledgers (
 CREATE INDEX IF NOT EXISTS ledgers_by_session ON ledgers (agent, session);
 
 CREATE TABLE IF NOT EXISTS cells (stamp TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS mined (
+    agent TEXT NOT NULL, session TEXT NOT NULL, method TEXT NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (agent, session, method)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS memories (number INTEGER PRIMARY KEY, id TEXT NOT NULL, body TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS memory_terms (term TEXT PRIMARY KEY, list BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS memory_values (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 
 CREATE TABLE IF NOT EXISTS failures (
     path BLOB PRIMARY KEY, agent TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL

@@ -1,0 +1,416 @@
+use retro::engine::memory as engine;
+use retro::memory::{Decision, Kind, Memory, Scope, Source, Status, Utility, Voice, authored};
+use retro::views::memory;
+use std::path::{Path, PathBuf};
+
+use super::look::{folder, status};
+use crate::context::{Context, Exit, Failure, Outcome};
+
+/// Make the folder for your own notes and say where it is
+#[derive(Debug, clap::Args)]
+pub struct Init {}
+
+/// Make the memory tables anew from the files
+#[derive(Debug, clap::Args)]
+pub struct Reindex {}
+
+/// Take notes in Markdown into the store
+///
+/// Every .md file below the folder is one memory. Lines between two `---` at the top may
+/// set id, kind, scope, status, when_to_use, risk, confidence, priority, origin_repo.
+#[derive(Debug, clap::Args)]
+pub struct ImportAuthored {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+/// Add a memory of your own
+#[derive(Debug, clap::Args)]
+pub struct Add {
+    /// What it says
+    #[arg(value_name = "TEXT")]
+    text: String,
+
+    /// When it is of use
+    #[arg(long, value_name = "WORDS", default_value = "")]
+    when: String,
+
+    /// When it is not
+    #[arg(long, value_name = "WORDS")]
+    not_when: Option<String>,
+
+    /// Its name; made from the text without one
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+
+    /// What it is: case, procedure, user_preference, repo_convention, tool_lesson, risk_rule
+    #[arg(long, value_name = "KIND", default_value = "case", value_parser = kind)]
+    kind: Kind,
+
+    /// Where it holds: user, repo, task, global
+    #[arg(long, value_name = "SCOPE", default_value = "user", value_parser = scope)]
+    scope: Scope,
+
+    /// The repository, for --scope repo
+    #[arg(long, value_name = "DIR")]
+    repo: Option<PathBuf>,
+
+    /// Where it stands
+    #[arg(long, value_name = "STATUS", default_value = "accepted", value_parser = status)]
+    status: Status,
+
+    /// Words that are enough to find it
+    #[arg(long, value_name = "WORD,WORD", value_delimiter = ',')]
+    keywords: Vec<String>,
+}
+
+/// Accept memories: they may be shown to agents
+#[derive(Debug, clap::Args)]
+pub struct Accept {
+    /// The memories: any unique beginning of their ids
+    #[arg(value_name = "ID", required = true)]
+    pub ids: Vec<String>,
+}
+
+/// Reject memories: they are never shown
+#[derive(Debug, clap::Args)]
+pub struct Reject {
+    /// The memories: any unique beginning of their ids
+    #[arg(value_name = "ID", required = true)]
+    pub ids: Vec<String>,
+}
+
+/// Retire memories: hidden, and kept
+#[derive(Debug, clap::Args)]
+pub struct Retire {
+    /// The memories: any unique beginning of their ids
+    #[arg(value_name = "ID", required = true)]
+    pub ids: Vec<String>,
+}
+
+/// Bring back memories that were rejected, retired or put into quarantine
+#[derive(Debug, clap::Args)]
+pub struct Restore {
+    /// The memories: any unique beginning of their ids
+    #[arg(value_name = "ID", required = true)]
+    pub ids: Vec<String>,
+}
+
+/// Hide everything that a session taught
+#[derive(Debug, clap::Args)]
+pub struct Quarantine {
+    /// The session: any unique beginning of its id
+    #[arg(long, value_name = "ID")]
+    session: String,
+}
+
+/// Remove a memory's words from every file of the store; it does not come back
+#[derive(Debug, clap::Args)]
+pub struct Forget {
+    /// The memory: any unique beginning of its id
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// Say how useful a memory was
+#[derive(Debug, clap::Args)]
+pub struct UpdateUtility {
+    /// The memory
+    #[arg(long, value_name = "ID")]
+    memory_id: String,
+
+    /// From 0, harmful, to 1, helpful
+    #[arg(long, value_name = "R")]
+    reward: f64,
+
+    /// The session in which it was used
+    #[arg(long, value_name = "ID")]
+    session_id: Option<String>,
+
+    /// Why
+    #[arg(long, value_name = "WORDS")]
+    reason: Option<String>,
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    let names = || Kind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ");
+    Kind::parse(text).ok_or_else(|| format!("it is one of {}", names()))
+}
+
+fn scope(text: &str) -> Result<Scope, String> {
+    Scope::parse(text).ok_or_else(|| "it is one of user, repo, task, global".to_owned())
+}
+
+pub fn init(context: &Context) -> Outcome {
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    let path = store.notes_folder()?;
+    if context.global.json {
+        let answer = serde_json::json!({ "schema": "retro.memory.init/1", "notes": path });
+        context.print_json(&answer)?;
+    } else {
+        context.say(&format!("Notes in {} become memories; `retro memory reindex` reads them.", path.display()));
+    }
+    Ok(Exit::Done)
+}
+
+pub fn reindex(context: &Context) -> Outcome {
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    let folded = engine::reindex(&context.world, &config, &store)?;
+    let items = folded.shelf.items();
+    let evidence: usize = items.iter().map(|memory| memory.evidence_refs.len()).sum();
+    let links: usize = items.iter().map(|memory| authored::links(&memory.text).len()).sum();
+    if context.global.json {
+        let answer = serde_json::json!({
+            "schema": "retro.memory.reindex/1", "indexed": items.len(), "source_records": folded.written,
+            "mined_records": folded.mined, "evidence_refs": evidence, "links": links, "unreadable": folded.bad.len(),
+        });
+        context.print_json(&answer)?;
+    } else {
+        context.say(&format!(
+            "{} memories from {} mined and {} written records.",
+            items.len(),
+            folded.mined,
+            folded.written
+        ));
+        for bad in &folded.bad {
+            context.say(&format!("cannot read {}, line {}: {}", bad.path.display(), bad.line, bad.what));
+        }
+    }
+    Ok(if folded.bad.is_empty() { Exit::Done } else { Exit::Findings })
+}
+
+pub fn import(args: &ImportAuthored, context: &Context) -> Outcome {
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    let mut notes = Vec::new();
+    collect(&args.folder, 0, &mut notes).map_err(|error| {
+        Failure::hinted(format_args!("cannot read {}: {error}", args.folder.display()), "name a folder with .md files")
+    })?;
+    notes.sort();
+    let (mut taken, mut empty, mut failed) = (Vec::new(), 0, Vec::new());
+    for path in notes {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let read = std::fs::metadata(&path)
+            .map_err(|error| error.to_string())
+            .and_then(|meta| if meta.len() > 1 << 20 { Err("it is too long for a note".to_owned()) } else { Ok(()) })
+            .and_then(|()| std::fs::read_to_string(&path).map_err(|error| error.to_string()))
+            .and_then(|text| authored::parse(&stem, &text));
+        match read {
+            Ok(Some(memory)) => taken.push(memory),
+            Ok(None) => empty += 1,
+            Err(what) => failed.push(format!("{}: {what}", path.display())),
+        }
+    }
+    let known: Vec<String> = memory::all(&context.world, &config, &store)?.into_iter().map(|memory| memory.content_hash).collect();
+    let count = taken.len();
+    let new: Vec<Memory> = taken
+        .into_iter()
+        .map(|mut memory| {
+            memory.created_at = memory.created_at.or(Some(context.world.now()));
+            memory.content_hash = memory.hash();
+            memory
+        })
+        .filter(|memory| !known.contains(&memory.content_hash))
+        .collect();
+    engine::add(&context.world, &config, &store, &new)?;
+    if context.global.json {
+        let answer = serde_json::json!({
+            "schema": "retro.memory.import/1", "imported": new.len(), "known": count - new.len(), "empty": empty, "failed": failed,
+        });
+        context.print_json(&answer)?;
+    } else {
+        context.say(&format!("{} notes taken in, {} known already, {empty} empty.", new.len(), count - new.len()));
+        failed.iter().for_each(|what| context.say(&format!("not taken: {what}")));
+    }
+    Ok(if failed.is_empty() { Exit::Done } else { Exit::Findings })
+}
+
+fn collect(folder: &Path, depth: usize, to: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() && depth < 8 {
+            collect(&entry.path(), depth + 1, to)?;
+        } else if kind.is_file() && entry.path().extension().is_some_and(|ending| ending == "md") {
+            to.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+pub fn add(args: &Add, context: &Context) -> Outcome {
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    if args.text.trim().is_empty() {
+        return Err(Failure::Message("a memory needs some words".to_owned()));
+    }
+    let repo = match (args.scope, &args.repo) {
+        (Scope::Repo, None) => Some(folder(Path::new("."))),
+        (_, repo) => repo.as_deref().map(folder),
+    };
+    let around = repo.as_deref().and_then(|repo| retro::engine::repository::around(Path::new(repo)));
+    let repository = around.map_or_else(Default::default, |(root, remote)| retro::memory::Repository {
+        root: Some(root.to_string_lossy().into_owned()),
+        remote,
+        branch: None,
+    });
+    let mut memory = Memory {
+        id: args.id.clone().unwrap_or_default(),
+        source: Source::Added,
+        method: String::new(),
+        kind: args.kind,
+        scope: args.scope,
+        status: args.status,
+        text: args.text.trim().to_owned(),
+        when_to_use: args.when.clone(),
+        do_not_use_when: args.not_when.clone(),
+        origin_repo: repo,
+        repository,
+        confidence: 0.8,
+        priority: 3,
+        risk: retro::memory::Risk::Medium,
+        origin: Voice::User,
+        subject: String::new(),
+        stance: String::new(),
+        keywords: args.keywords.clone(),
+        files: Vec::new(),
+        spans: Vec::new(),
+        evidence_refs: Vec::new(),
+        origins: Vec::new(),
+        structured: None,
+        seen: 1,
+        worked: 0,
+        utility: Utility::default(),
+        content_hash: String::new(),
+        created_at: Some(context.world.now()),
+        updated_at: Some(context.world.now()),
+        expires_at: None,
+        superseded_by: None,
+        review_reasons: Vec::new(),
+    };
+    memory.content_hash = memory.hash();
+    if memory.id.is_empty() {
+        memory.id = name_of(&memory);
+    }
+    if memory::find(&context.world, &config, &store, &memory.id).is_ok_and(|known| known.id == memory.id) {
+        return Err(Failure::hinted(format_args!("there is a memory {:?} already", memory.id), "choose another --id"));
+    }
+    let memory = engine::screened(memory);
+    engine::add(&context.world, &config, &store, std::slice::from_ref(&memory))?;
+    if context.global.json {
+        let answer = serde_json::json!({ "schema": "retro.memory.add/1", "id": memory.id, "status": memory.status, "review_reasons": memory.review_reasons });
+        context.print_json(&answer)?;
+        return Ok(Exit::Done);
+    }
+    context.say(&format!("Added {} ({}).", memory.id, memory.status.as_str()));
+    memory.review_reasons.iter().for_each(|reason| context.say(&format!("It needs a review: it {reason}.")));
+    Ok(Exit::Done)
+}
+
+/// A name from the first words, and a part of the hash.
+fn name_of(memory: &Memory) -> String {
+    let mut slug = String::new();
+    for c in memory.text.to_lowercase().chars() {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c);
+        } else if !slug.ends_with('-') && !slug.is_empty() {
+            slug.push('-');
+        }
+        if slug.len() >= 48 {
+            break;
+        }
+    }
+    format!("{}-{}", slug.trim_matches('-'), memory.content_hash.get(..10).unwrap_or_default())
+}
+
+/// Decides about memories.
+pub fn decide(event: &str, done: &str, ids: &[String], context: &Context) -> Outcome {
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    let mut decisions = Vec::new();
+    for id in ids {
+        let memory = memory::find(&context.world, &config, &store, id)?;
+        decisions.push(Decision {
+            memory_id: memory.id,
+            event: event.to_owned(),
+            created_at: Some(context.world.now()),
+            ..Decision::default()
+        });
+    }
+    engine::decide(&context.world, &config, &store, &decisions)?;
+    let ids: Vec<&String> = decisions.iter().map(|decision| &decision.memory_id).collect();
+    if context.global.json {
+        context.print_json(&serde_json::json!({ "schema": "retro.memory.decided/1", "event": event, "ids": ids }))?;
+    } else {
+        ids.iter().for_each(|id| context.say(&format!("{} {done}.", context.shown(id))));
+    }
+    Ok(Exit::Done)
+}
+
+pub fn quarantine(args: &Quarantine, context: &Context) -> Outcome {
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    let key = retro::views::session(&store, &[&args.session], context.world.now())?;
+    let decision = Decision {
+        event: "memory_quarantined".to_owned(),
+        session_id: Some(key.id.clone()),
+        created_at: Some(context.world.now()),
+        ..Decision::default()
+    };
+    engine::decide(&context.world, &config, &store, &[decision])?;
+    let hidden = memory::all(&context.world, &config, &store)?
+        .iter()
+        .filter(|memory| memory.status == Status::Quarantined && memory.origins.iter().any(|origin| origin.session_id == key.id))
+        .count();
+    if context.global.json {
+        let answer = serde_json::json!({ "schema": "retro.memory.quarantine/1", "session_id": key.id, "memories": hidden });
+        context.print_json(&answer)?;
+    } else {
+        context.say(&format!("{hidden} memories of {} are in quarantine.", context.shown(&key.to_string())));
+    }
+    Ok(Exit::Done)
+}
+
+pub fn forget(args: &Forget, context: &Context) -> Outcome {
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    let found = memory::find(&context.world, &config, &store, &args.id)?;
+    engine::forget(&context.world, &config, &store, &found)?;
+    if context.global.json {
+        context.print_json(&serde_json::json!({ "schema": "retro.memory.forget/1", "id": found.id }))?;
+    } else {
+        context.say(&format!("{} is forgotten. A note of yours in another folder stays as it is.", context.shown(&found.id)));
+    }
+    Ok(Exit::Done)
+}
+
+pub fn update_utility(args: &UpdateUtility, context: &Context) -> Outcome {
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    if !(0.0..=1.0).contains(&args.reward) {
+        return Err(Failure::Message(format!("--reward is from 0 to 1, not {}", args.reward)));
+    }
+    let found = memory::find(&context.world, &config, &store, &args.memory_id)?;
+    let decision = Decision {
+        memory_id: found.id.clone(),
+        event: "memory_rewarded".to_owned(),
+        session_id: args.session_id.clone(),
+        reward: Some(args.reward),
+        reason: args.reason.clone(),
+        created_at: Some(context.world.now()),
+        ..Decision::default()
+    };
+    engine::decide(&context.world, &config, &store, &[decision])?;
+    let now = memory::find(&context.world, &config, &store, &found.id)?;
+    if context.global.json {
+        let answer = serde_json::json!({ "schema": "retro.memory.utility/1", "id": now.id, "utility": now.utility });
+        context.print_json(&answer)?;
+    } else {
+        let used = &now.utility;
+        context.say(&format!("{}: q {:.2} after {} rewards.", context.shown(&now.id), used.q_value, used.hits));
+    }
+    Ok(Exit::Done)
+}

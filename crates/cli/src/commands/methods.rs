@@ -1,0 +1,40 @@
+use retro::memory::{filters::FILTERS, methods::METHODS};
+
+use crate::context::{Context, Exit, Outcome};
+use crate::table::{Column, Table};
+
+/// List the methods that find what the next session can reuse, and the filters
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro methods
+  retro mine latest --method all
+  retro methods --json")]
+pub struct Args {}
+
+pub fn run(_args: &Args, context: &Context) -> Outcome {
+    let configured = context.config()?.mining.value.methods;
+    if context.global.json {
+        let methods: Vec<_> = METHODS
+            .iter()
+            .map(|method| {
+                let by_sync = configured.iter().any(|name| name == method.name);
+                serde_json::json!({ "name": method.name, "title": method.title, "local": true, "by_sync": by_sync })
+            })
+            .chain(super::mine::MODELS.iter().map(|(name, title)| {
+                serde_json::json!({ "name": name, "title": title, "local": false, "by_sync": false })
+            }))
+            .collect();
+        let filters: Vec<_> =
+            FILTERS.iter().map(|filter| serde_json::json!({ "name": filter.name, "title": filter.title })).collect();
+        context.print_json(&serde_json::json!({ "schema": "retro.methods/1", "methods": methods, "filters": filters }))?;
+        return Ok(Exit::Done);
+    }
+    let columns = [Column::left("name"), Column::left("what it is"), Column::left("what it does").wraps(20)];
+    let local = METHODS.iter().map(|method| (method.name, "method", method.title));
+    let models = super::mine::MODELS.iter().map(|(name, title)| (*name, "method, asks a model", *title));
+    let filters = FILTERS.iter().map(|filter| (filter.name, "filter", filter.title));
+    let rows = local.chain(models).chain(filters);
+    let rows = rows.map(|(name, what, title)| vec![name.to_owned(), what.to_owned(), title.to_owned()]);
+    context.table(&Table::new(columns).rows(rows))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,153 @@
+use retro::engine::stages::mine::keep;
+use retro::engine::{Config, memory};
+use retro::memory::filters::{self, Filter};
+use retro::memory::methods::{self, METHODS, Method};
+use retro::memory::{Mined, mine as find};
+use retro::model::SessionKey;
+use retro::store::Store;
+
+use crate::context::{Context, Exit, Failure, Outcome};
+use crate::format;
+
+/// Methods that ask a model: name and what they do.
+pub const MODELS: &[(&str, &str)] = &[];
+
+/// Find what the next session can reuse: fixes, rules, commands, procedures
+///
+/// The result of each method is kept in the store, under mined/METHOD/AGENT/ID.json, with a
+/// block for a prompt beside it. With '*' for the agent and the id, all sessions that were
+/// real work are mined; a session that you name is mined in any case.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro mine latest --method all
+  retro mine claude 3f2a --method error_fix
+  retro mine '*' '*' --method user_rules
+  retro mine codex latest --filter risk_aware")]
+pub struct Args {
+    /// The agent and the session: any unique beginning of its id, or `latest`; '*' for all
+    #[arg(value_name = "SESSION", num_args = 0..=2)]
+    session: Vec<String>,
+
+    /// The method, or `all`: every one that runs on this machine alone
+    #[arg(long, value_name = "METHOD", default_value = methods::DEFAULT)]
+    method: String,
+
+    /// Filters to apply besides grounded and no_secrets
+    #[arg(long, value_name = "FILTER,FILTER", value_delimiter = ',')]
+    filter: Vec<String>,
+
+    /// All sessions of all agents, the same as '*' '*'
+    #[arg(long)]
+    all: bool,
+}
+
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    let methods = chosen(&args.method)?;
+    let filters = filters(&args.filter)?;
+    let (keys, gated) = sessions(args, &store, context)?;
+    let mut results: Vec<(SessionKey, Mined)> = Vec::new();
+    let (mut passed_over, mut unread) = (0u64, 0u64);
+    for key in &keys {
+        if context.interrupted() {
+            return Err(Failure::Message("stopped; what was mined so far is kept".to_owned()));
+        }
+        let Some(episode) = retro::views::memory::episode(&config, &store, key)? else {
+            unread += 1;
+            continue;
+        };
+        if gated && !episode.quality.real {
+            passed_over += 1;
+            continue;
+        }
+        for mined in find::mine(&episode, &methods, &filters) {
+            keep(&store, key, &mined)?;
+            results.push((key.clone(), mined));
+        }
+    }
+    store.sync_all()?;
+    memory::take_mined(&context.world, &config, &store, &keys)?;
+    report(&results, passed_over, unread, gated, &store, context, &config)
+}
+
+fn report(
+    results: &[(SessionKey, Mined)],
+    passed_over: u64,
+    unread: u64,
+    gated: bool,
+    store: &Store,
+    context: &Context,
+    _config: &Config,
+) -> Outcome {
+    let found: usize = results.iter().map(|(_, mined)| mined.candidates.len()).sum();
+    if context.global.json {
+        let answer = serde_json::json!({
+            "schema": "retro.mine/1", "results": results.iter().map(|(_, mined)| mined).collect::<Vec<_>>(),
+            "candidates": found, "passed_over": passed_over, "unread": unread,
+        });
+        context.print_json(&answer)?;
+        return Ok(Exit::Done);
+    }
+    for (key, mined) in results.iter().filter(|(_, mined)| !gated || !mined.candidates.is_empty()) {
+        let count = format::count(mined.candidates.len() as u64, "candidate");
+        context.print(&format!("{} {}: {count}", mined.method, context.shown(&key.to_string())))?;
+        for candidate in &mined.candidates {
+            context.print(&format!("  {}  {}", candidate.kind.as_str(), context.shown(&candidate.text)))?;
+            context.print(&format!("    when {}", context.shown(&candidate.when_to_use)))?;
+        }
+        for note in mined.notes.iter().filter(|_| !gated) {
+            context.say(&format!("  note: {note}"));
+        }
+        if let Some(path) = store.mined_path(&mined.method, key).filter(|_| !gated) {
+            context.say(&format!("  kept in {}", path.display()));
+        }
+    }
+    if gated {
+        context.say(&format!(
+            "{} in {}; {} passed over because they were no real work.",
+            format::count(found as u64, "candidate"),
+            format::count(results.iter().map(|(key, _)| key).collect::<std::collections::BTreeSet<_>>().len() as u64, "session"),
+            format::count(passed_over, "session"),
+        ));
+    }
+    if unread > 0 {
+        context.say(&format!("{} could not be read: `retro doctor` says why.", format::count(unread, "session")));
+    }
+    Ok(Exit::Done)
+}
+
+fn sessions(args: &Args, store: &Store, context: &Context) -> Result<(Vec<SessionKey>, bool), Failure> {
+    let words: Vec<&str> = args.session.iter().map(String::as_str).collect();
+    let is_star = |word: &&str| matches!(*word, "*" | "all");
+    if words.is_empty() && !args.all {
+        return Err(Failure::hinted("name a session, or --all", "`retro mine latest` mines the last one"));
+    }
+    if args.all || words.last().is_some_and(is_star) {
+        let agent = words.first().filter(|word| !is_star(word));
+        let agent = super::agent_name(&agent.map(|word| (*word).to_owned()))?;
+        let mut keys = store.session_keys()?;
+        keys.retain(|key| agent.as_ref().is_none_or(|agent| *agent == key.agent));
+        return Ok((keys, true));
+    }
+    Ok((vec![retro::views::session(store, &words, context.world.now())?], false))
+}
+
+fn chosen(name: &str) -> Result<Vec<&'static Method>, Failure> {
+    if name == "all" {
+        return Ok(METHODS.iter().collect());
+    }
+    methods::by_name(name).map(|method| vec![method]).ok_or_else(|| {
+        let near = retro::views::nearest(name, METHODS.iter().map(|method| method.name));
+        let hint = near.map_or("`retro methods` shows all".to_owned(), |near| format!("did you mean {near:?}?"));
+        Failure::missing(format_args!("there is no method {name:?}"), hint)
+    })
+}
+
+fn filters(names: &[String]) -> Result<Vec<&'static Filter>, Failure> {
+    let find = |name: &String| {
+        let missing = || Failure::missing(format_args!("there is no filter {name:?}"), "`retro methods` shows all");
+        filters::by_name(name).ok_or_else(missing)
+    };
+    names.iter().map(find).collect()
+}

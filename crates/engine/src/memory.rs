@@ -1,0 +1,340 @@
+//! Memories: folding them from files, keeping them ready in the index, and changing them.
+//!
+//! Truth is in files: what was mined (`mined/`), what people wrote (`memories/items.jsonl`,
+//! `memories/authored/`), what was decided (`memories/events.jsonl`) and shown
+//! (`exposures.jsonl`). The tables of the index are made from them, the same whatever the
+//! order of arrival.
+
+use retro_memory::{
+    Catalog, Decision, Exposure, Found, Head, Memory, Mined, Past, Shelf, Status, Worth, authored, before, screen,
+};
+use retro_model::{SessionKey, Timestamp};
+use retro_search::embed::Embedding;
+use retro_store::{BadLine, Changes, EVENTS, EXPOSURES, ITEMS, Index, MemoryTables, Store};
+
+use crate::stages::Everything;
+use crate::stages::mine::PAST;
+use crate::{Config, Error};
+
+/// Everything that is known of memories.
+pub struct Folded {
+    /// The memories.
+    pub shelf: Shelf,
+    /// Lines and files that cannot be read.
+    pub bad: Vec<BadLine>,
+    /// Decisions about memories that do not exist.
+    pub unknown: Vec<String>,
+    /// Files of what was mined that were read.
+    pub mined: usize,
+    /// What people wrote.
+    pub written: usize,
+}
+
+/// What was mined: from the index, or from the files without one.
+pub fn mined(store: &Store, index: Option<&Index>) -> Result<(Vec<Found>, Vec<BadLine>), Error> {
+    let (mut found, mut bad) = (Vec::new(), Vec::new());
+    let mut take = |text: &[u8], path: std::path::PathBuf| match serde_json::from_slice::<Mined>(text) {
+        Ok(mined) => {
+            let of = |candidate| (mined.agent.clone(), mined.session_id.clone(), candidate);
+            found.extend(mined.candidates.clone().into_iter().map(of));
+        }
+        Err(error) => bad.push(BadLine { path, line: error.line(), what: error.to_string() }),
+    };
+    match index {
+        Some(index) => {
+            for row in index.mined()?.into_iter().filter(|row| row.method != PAST) {
+                let path = store.mined_path(&row.method, &row.key).unwrap_or_default();
+                take(row.body.as_bytes(), path);
+            }
+        }
+        None => {
+            for (method, key) in store.mined_keys()? {
+                let path = store.mined_path(method, &key).unwrap_or_default();
+                take(&store.mined(method, &key)?.unwrap_or_default(), path);
+            }
+        }
+    }
+    found.sort_by(|a, b| before(&a.2, &b.2));
+    Ok((found, bad))
+}
+
+/// All memories.
+pub fn fold(store: &Store, index: Option<&Index>, config: &Config, now: Timestamp) -> Result<Folded, Error> {
+    let (decisions, mut bad) = store.lines::<Decision>(EVENTS)?;
+    let (exposures, torn) = store.lines::<Exposure>(EXPOSURES)?;
+    bad.extend(torn);
+    let (items, torn) = store.lines::<Memory>(ITEMS)?;
+    bad.extend(torn);
+    let (found, torn) = mined(store, index)?;
+    bad.extend(torn);
+    let mut shelf = Shelf::new();
+    shelf.forget(&decisions);
+    let mined = found.len();
+    for (agent, session, candidate) in &found {
+        shelf.add(agent, session, candidate);
+    }
+    let mut written = items.len();
+    for memory in items {
+        shelf.write(screened(memory));
+    }
+    for (path, text) in store.notes()? {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        match text.and_then(|text| authored::parse(&stem, &text)) {
+            Ok(Some(memory)) => {
+                written += 1;
+                shelf.write(memory);
+            }
+            Ok(None) => {}
+            Err(what) => bad.push(BadLine { path, line: 0, what }),
+        }
+    }
+    let unknown = shelf.apply(&decisions, &exposures);
+    shelf.trim(now, config.mining.value.retire);
+    Ok(Folded { shelf, bad, unknown, mined, written })
+}
+
+/// A memory that somebody wrote, screened: what looks wrong needs a person.
+pub fn screened(mut memory: Memory) -> Memory {
+    let reasons = screen::screen_memory(&memory);
+    if !reasons.is_empty() && matches!(memory.status, Status::Accepted | Status::Candidate) {
+        memory.status = Status::NeedsReview;
+        memory.review_reasons = reasons;
+    }
+    if memory.content_hash.is_empty() {
+        memory.content_hash = memory.hash();
+    }
+    memory
+}
+
+/// Memories as the index keeps them.
+pub fn tables(shelf: &Shelf) -> MemoryTables {
+    let catalog = Catalog::of(shelf);
+    let pack = |list: &Vec<(u32, u32)>| postcard::to_stdvec(list).unwrap_or_default();
+    let mut terms: Vec<(String, Vec<u8>)> =
+        catalog.terms().map(|(term, list)| (term.clone(), pack(list))).collect();
+    terms.sort();
+    MemoryTables {
+        heads: postcard::to_stdvec(catalog.heads()).unwrap_or_default(),
+        vectors: shelf.vectors().iter().flat_map(bytes_of).collect(),
+        items: shelf
+            .items()
+            .iter()
+            .map(|memory| (memory.id.clone(), serde_json::to_string(memory).unwrap_or_default()))
+            .collect(),
+        terms,
+    }
+}
+
+/// What ranking needs of every memory, as the index keeps it.
+pub fn heads_of(bytes: &[u8]) -> Option<Vec<Head>> {
+    postcard::from_bytes(bytes).ok()
+}
+
+/// The memories with a term, as the index keeps them.
+pub fn postings_of(bytes: &[u8]) -> Option<Vec<(u32, u32)>> {
+    postcard::from_bytes(bytes).ok()
+}
+
+/// A vector of length one in whole numbers from -127 to 127.
+fn bytes_of(vector: &Embedding) -> Vec<u8> {
+    vector.unit().iter().map(|value| ((value * 127.0).round() as i8).cast_unsigned()).collect()
+}
+
+/// Folds all memories and puts them into the index.
+pub fn refresh(store: &Store, index: &Index, config: &Config, now: Timestamp, mark: &str) -> Result<(), Error> {
+    let folded = fold(store, Some(index), config, now)?;
+    let tables = tables(&folded.shelf);
+    Ok(index.write(|index| index.put_memories(&tables, mark))?)
+}
+
+/// Takes what was mined from the files into a new index, for sessions whose raw bytes are
+/// gone or that were mined by asking a model.
+pub fn take_files(store: &Store, index: &Index) -> Result<(), Error> {
+    let known = index.mined()?;
+    let mut by_session: std::collections::BTreeMap<SessionKey, Vec<(String, String)>> = Default::default();
+    for (method, key) in store.mined_keys()? {
+        let Some(bytes) = store.mined(method, &key)? else { continue };
+        let body = String::from_utf8_lossy(&bytes).into_owned();
+        by_session.entry(key).or_default().push((method.to_owned(), body));
+    }
+    for row in known.into_iter().filter(|row| row.method == PAST) {
+        by_session.entry(row.key).or_default().push((row.method, row.body));
+    }
+    Ok(index.write(|index| by_session.iter().try_for_each(|(key, rows)| index.put_mined(key, rows)))?)
+}
+
+/// Whether sessions with something mined changed, or went.
+pub fn has_news(index: &Index, changes: &Changes) -> Result<bool, Error> {
+    if !changes.removed_sessions.is_empty() {
+        return Ok(true);
+    }
+    for key in &changes.sessions {
+        if index.mined_at(key)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Rewards memories that were shown to sessions which are over: helpful or harmful, with the
+/// event that says so. Each reward is given once.
+pub(crate) fn reward(all: &Everything<'_>) -> Result<(), Error> {
+    let pasts: Vec<Past> = all
+        .index
+        .mined()?
+        .into_iter()
+        .filter(|row| row.method == PAST)
+        .filter_map(|row| serde_json::from_str(&row.body).ok())
+        .collect();
+    if pasts.is_empty() {
+        return Ok(());
+    }
+    let (exposures, _) = all.store.lines::<Exposure>(EXPOSURES)?;
+    let (known, _) = all.store.lines::<Decision>(EVENTS)?;
+    let folded = fold(all.store, Some(all.index), all.config, all.world.now())?;
+    let mut rewards: Vec<Decision> = Vec::new();
+    for exposure in &exposures {
+        let Some(session) = exposure.session_id.as_deref() else { continue };
+        let Some(past) = pasts.iter().find(|past| past.key.id == session) else { continue };
+        for id in &exposure.memory_ids {
+            let Some(memory) = folded.shelf.get(id) else { continue };
+            let (worth, event, why) = past.judge(memory, past.place_at(exposure.shown_at));
+            let reward = match worth {
+                // That somebody had to say a rule again does not show that it helped.
+                Worth::Right if memory.method != "user_rules" => 1.0,
+                Worth::Wrong => 0.0,
+                _ => continue,
+            };
+            let decision = Decision {
+                memory_id: memory.id.clone(),
+                event: "memory_rewarded".to_owned(),
+                session_id: Some(session.to_owned()),
+                reward: Some(reward),
+                reason: Some(why.to_owned()),
+                event_id: event.map(|event| format!("{}/{}#{event}", past.key.agent, past.key.id)),
+                created_at: exposure.shown_at,
+                text: None,
+            };
+            let is_known = |other: &&Decision| {
+                other.memory_id == decision.memory_id
+                    && other.session_id == decision.session_id
+                    && other.event == decision.event
+                    && other.event_id.is_some()
+            };
+            if !known.iter().chain(&rewards).any(|other| is_known(&other)) {
+                rewards.push(decision);
+            }
+        }
+    }
+    if rewards.is_empty() {
+        return Ok(());
+    }
+    // The caller holds the lock; asking for it again gives the same.
+    all.store.append_held(EVENTS, &rewards)?;
+    Ok(())
+}
+
+/// Writes down what was decided, and makes the memories anew. Unknown ids are errors.
+pub fn decide(
+    world: &crate::World,
+    config: &Config,
+    store: &Store,
+    decisions: &[Decision],
+) -> Result<(), Error> {
+    let lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
+    store.append(&lock, EVENTS, decisions)?;
+    anew(world, config, store)
+}
+
+/// Adds what somebody wrote.
+pub fn add(world: &crate::World, config: &Config, store: &Store, memories: &[Memory]) -> Result<(), Error> {
+    let lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
+    store.append(&lock, ITEMS, memories)?;
+    anew(world, config, store)
+}
+
+/// Makes the memories anew from what the index has, keeping how far it has followed. The
+/// caller holds the lock.
+pub fn anew(world: &crate::World, config: &Config, store: &Store) -> Result<(), Error> {
+    let index = store.index()?;
+    let mark = index.memory_value("mark")?.unwrap_or_default();
+    if mark.is_empty() {
+        take_files(store, &index)?;
+    }
+    refresh(store, &index, config, world.now(), &String::from_utf8_lossy(&mark))
+}
+
+/// Makes them anew from the files alone.
+pub fn reindex(world: &crate::World, config: &Config, store: &Store) -> Result<Folded, Error> {
+    let _lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
+    let index = store.index()?;
+    take_files(store, &index)?;
+    let mark = index.memory_value("mark")?.unwrap_or_default();
+    refresh(store, &index, config, world.now(), &String::from_utf8_lossy(&mark))?;
+    fold(store, None, config, world.now())
+}
+
+/// Forgets a memory: its words go from every file of ours, and it does not come back.
+pub fn forget(world: &crate::World, config: &Config, store: &Store, memory: &Memory) -> Result<(), Error> {
+    let lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
+    let mut ids = vec![memory.id.clone()];
+    ids.extend(memory.origins.iter().map(|origin| origin.candidate.clone()));
+    ids.sort();
+    ids.dedup();
+    let decisions: Vec<Decision> = ids
+        .iter()
+        .map(|id| Decision {
+            memory_id: id.clone(),
+            event: "memory_forgotten".to_owned(),
+            created_at: Some(world.now()),
+            ..Decision::default()
+        })
+        .collect();
+    store.append(&lock, EVENTS, &decisions)?;
+    let (items, _) = store.lines::<serde_json::Value>(ITEMS)?;
+    let left: Vec<&serde_json::Value> =
+        items.iter().filter(|item| item["id"].as_str().is_none_or(|id| !ids.iter().any(|gone| gone == id))).collect();
+    if left.len() < items.len() {
+        store.put_lines(&lock, ITEMS, &left)?;
+    }
+    let index = store.index()?;
+    for origin in &memory.origins {
+        let key = SessionKey::new(&*origin.agent, &*origin.session_id);
+        let mut rows = Vec::new();
+        for row in index.mined()?.into_iter().filter(|row| row.key == key) {
+            let mut body = row.body;
+            if let Ok(mut mined) = serde_json::from_str::<Mined>(&body) {
+                mined.candidates.retain(|candidate| !ids.contains(&candidate.id));
+                body = crate::stages::mine::keep(store, &key, &mined)?;
+            }
+            rows.push((row.method, body));
+        }
+        index.write(|index| index.put_mined(&key, &rows))?;
+    }
+    store.sync_all()?;
+    anew(world, config, store)
+}
+
+/// Takes what was just mined of these sessions into the index, and makes the memories anew.
+pub fn take_mined(
+    world: &crate::World,
+    config: &Config,
+    store: &Store,
+    keys: &[SessionKey],
+) -> Result<(), Error> {
+    let _lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
+    let index = store.index()?;
+    let wanted: std::collections::BTreeSet<&SessionKey> = keys.iter().collect();
+    let mut by_session: std::collections::BTreeMap<SessionKey, Vec<(String, String)>> = Default::default();
+    for (method, key) in store.mined_keys()?.into_iter().filter(|(_, key)| wanted.contains(key)) {
+        let Some(bytes) = store.mined(method, &key)? else { continue };
+        by_session.entry(key).or_default().push((method.to_owned(), String::from_utf8_lossy(&bytes).into_owned()));
+    }
+    for row in index.mined()?.into_iter().filter(|row| row.method == PAST) {
+        if let Some(rows) = by_session.get_mut(&row.key) {
+            rows.push((row.method, row.body));
+        }
+    }
+    index.write(|index| by_session.iter().try_for_each(|(key, rows)| index.put_mined(key, rows)))?;
+    anew(world, config, store)
+}

@@ -1,0 +1,38 @@
+//! All memories: follows what was mined, rewards what helped, and keeps everything ready to
+//! be asked.
+
+use retro_store::{Changes, Store};
+
+use super::{Consumer, Everything, Seen, Stage, When, Work};
+use crate::{Error, memory};
+
+pub(super) const STAGE: Stage = Stage {
+    name: "memory",
+    version: 1,
+    when: When::Append,
+    help: "memories of all sessions, ready to be asked",
+    inputs: &[],
+    work: Work::Store(&Memories),
+};
+
+struct Memories;
+
+impl Consumer for Memories {
+    fn seen(&self, store: &Store) -> Result<Seen, Error> {
+        let Some(index) = store.index_if_there()? else { return Ok(Seen::default()) };
+        let mark = index.memory_value("mark")?.and_then(|mark| String::from_utf8(mark).ok());
+        Ok(mark.and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
+    }
+
+    fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {
+        let seen = Seen { mark: changes.mark.clone(), stamp: stamp.to_owned() };
+        if changes.starts_over {
+            memory::take_files(all.store, all.index)?;
+        } else if !memory::has_news(all.index, changes)? {
+            all.index.write(|index| index.put_memory_mark(&seen.text()))?;
+            return Ok(());
+        }
+        memory::reward(all)?;
+        memory::refresh(all.store, all.index, all.config, all.world.now(), &seen.text())
+    }
+}

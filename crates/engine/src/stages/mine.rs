@@ -1,0 +1,105 @@
+//! What a quiet session can teach: every configured method over its events, once.
+
+use retro_memory::methods::{self, Method};
+use retro_memory::{Episode, Listener, Mined, Past, Repository, mine, prompt};
+use retro_model::{Event, Facts, SessionKey};
+use retro_store::{EXPOSURES, Store, Writer};
+
+use super::{Input, Making, Product, Stage, Subject, When, Work, digest};
+use crate::{Config, Error};
+
+pub(super) const STAGE: Stage = Stage {
+    name: "mine",
+    version: 1,
+    when: When::Quiet,
+    help: "what a quiet session can teach: fixes, rules, commands, procedures",
+    inputs: &[Input::Events, Input::Config(settings_text)],
+    work: Work::Events(make),
+};
+
+/// The row that keeps what a session did after memories were shown to it.
+pub(crate) const PAST: &str = "past";
+
+/// The parts of the configuration that mining depends on.
+fn settings_text(config: &Config) -> String {
+    format!("{} {}", config.insight.value.text, config.mining.value.methods.join(","))
+}
+
+fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
+    Ok(Box::new(Mining {
+        listener: Listener::new(subject.key.clone()),
+        facts: subject.file.facts.clone(),
+        content: subject.content.to_owned(),
+        store: subject.store.clone(),
+        config: subject.config.clone(),
+    }))
+}
+
+struct Mining {
+    listener: Listener,
+    facts: Facts,
+    content: String,
+    store: Store,
+    config: Config,
+}
+
+impl Making for Mining {
+    fn event(&mut self, event: &Event) -> Result<(), Error> {
+        self.listener.push(event);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Product, Error> {
+        let Mining { listener, facts, content, store, config } = *self;
+        let episode = episode(listener, &config, &facts, &content);
+        let wanted: Vec<&'static Method> =
+            config.mining.value.methods.iter().filter_map(|name| methods::by_name(name)).collect();
+        let mined = if episode.quality.real { mine::mine(&episode, &wanted, &[]) } else { Vec::new() };
+        let mut rows = Vec::new();
+        for method in &wanted {
+            let found = mined.iter().find(|mined| mined.method == method.name && !mined.candidates.is_empty());
+            match found {
+                Some(found) => rows.push((method.name.to_owned(), keep(&store, &episode.key, found)?)),
+                None if store.mined(method.name, &episode.key)?.is_some() => {
+                    store.put_mined(method.name, &episode.key, None)?;
+                }
+                None => {}
+            }
+        }
+        if was_shown_something(&store, &episode.key)? {
+            rows.push((PAST.to_owned(), serde_json::to_string(&Past::of(&episode)).unwrap_or_default()));
+        }
+        let output = blake3::hash(format!("{rows:?}").as_bytes()).to_hex().chars().take(16).collect();
+        let key = episode.key;
+        let put = move |index: &Writer<'_>| index.put_mined(&key, &rows);
+        Ok(Product { output, put: Some(Box::new(put)) })
+    }
+}
+
+/// The episode of a session whose events were heard.
+pub fn episode(listener: Listener, config: &Config, facts: &Facts, content: &str) -> Episode {
+    let settings = digest::settings(config, facts, false);
+    let text = |value: &Option<(_, retro_text::Redacted<String>)>| {
+        value.as_ref().map(|(_, text)| text.to_string()).filter(|text| !text.is_empty())
+    };
+    let repository = Repository { branch: text(&facts.branch), ..Repository::default() };
+    listener.finish(&settings, text(&facts.cwd), repository, content.to_owned())
+}
+
+/// Writes what a method found, and its block for a prompt; gives the content.
+pub fn keep(store: &Store, key: &SessionKey, mined: &Mined) -> Result<String, Error> {
+    let mut json = serde_json::to_string_pretty(mined).unwrap_or_default();
+    json.push('\n');
+    store.put_mined(&mined.method, key, Some((json.as_bytes(), &prompt::prompt_block(mined))))?;
+    Ok(json)
+}
+
+/// Whether memories were shown to a session.
+fn was_shown_something(store: &Store, key: &SessionKey) -> Result<bool, Error> {
+    let path = store.root().join(EXPOSURES);
+    if !path.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+        return Ok(false);
+    }
+    let (shown, _) = store.lines::<retro_memory::Exposure>(EXPOSURES)?;
+    Ok(shown.iter().any(|exposure| exposure.session_id.as_deref() == Some(&key.id)))
+}

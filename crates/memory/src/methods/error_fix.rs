@@ -1,0 +1,173 @@
+//! Errors that were met and mended: what failed, what was done next, and the same command
+//! passing afterwards.
+//!
+//! Only what passed again counts. Failures of the agent's own tools (a text to replace that
+//! was not there) teach a person nothing and are left out, and so is a repair of which
+//! nothing is known but that the command passed the next time.
+
+use hashbrown::HashMap;
+use retro_model::ToolClass;
+use retro_search::Repair;
+use retro_text::calls::{Purpose, Verdict, understand};
+use serde_json::json;
+
+use super::{Method, shell};
+use crate::candidate::{Candidate, Kind, Span, Voice};
+use crate::episode::{Episode, shortened};
+
+pub(super) const METHOD: Method =
+    Method { name: "error_fix", title: "errors that came up, and what made the same command pass", mine };
+
+/// Steps of a repair that are told.
+const STEPS_MAX: usize = 3;
+/// Candidates of one session.
+const CANDIDATES_MAX: usize = 3;
+/// Characters of an error's line, in the text and in what it is found by.
+const ERROR_CHARS: usize = 160;
+const KEY_CHARS: usize = 100;
+
+fn mine(episode: &Episode) -> Vec<Candidate> {
+    let mut by_error: HashMap<&str, Vec<&Repair>> = HashMap::new();
+    for repair in episode.repairs.iter().filter(|repair| !repair.fingerprint.is_empty()) {
+        by_error.entry(&repair.fingerprint).or_default().push(repair);
+    }
+    let mut found: Vec<Candidate> = by_error.values().filter_map(|repairs| fix(episode, repairs)).collect();
+    found.sort_by(|a, b| {
+        (b.priority, b.seen, b.created_at).cmp(&(a.priority, a.seen, a.created_at)).then(a.subject.cmp(&b.subject))
+    });
+    // A test that failed while its code was written teaches less than anything else.
+    if found.iter().any(|candidate| candidate.priority > ASSERTION) {
+        found.retain(|candidate| candidate.priority > ASSERTION);
+    } else {
+        found.truncate(1);
+    }
+    found.truncate(CANDIDATES_MAX);
+    found
+}
+
+/// The priority of a test that failed and then passed.
+const ASSERTION: u8 = 3;
+
+/// The last repair of one error, told with its evidence.
+fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
+    let repair = repairs.iter().rev().find(|repair| repair.passing.is_some())?;
+    let passing = repair.passing.as_ref()?;
+    let (failed_beat, failed) = episode.call(&repair.failing.event_id)?;
+    let is_look = matches!(failed.purpose, Purpose::Read | Purpose::Search);
+    if failed.class != ToolClass::Shell || failed.verdict != Verdict::Failed || is_look {
+        return None;
+    }
+    let error = cause(repair.failing.snippet.as_deref()?)?;
+    let ran = episode.span(&failed_beat.id, &shell::core(failed.command.as_deref()?)?)?;
+    let said = episode.span(&repair.failing.event_id, error)?;
+    let (passed_beat, passed) = episode.call(&passing.event_id)?;
+    let again = episode.span(&passed_beat.id, &shell::core(passed.command.as_deref()?)?)?;
+    let steps = steps(episode, repair);
+    let is_other_command = again.text != ran.text;
+    if steps.is_empty() && !is_other_command {
+        return None;
+    }
+    let told: Vec<String> = steps.iter().map(|step| step.told.clone()).collect();
+    let done = match (told.is_empty(), is_other_command) {
+        (false, false) => format!("It passed after this: {}.", told.join("; ")),
+        (false, true) => format!("`{}` passed after this: {}.", again.text, told.join("; ")),
+        (true, _) => format!("This passed instead: `{}`.", again.text),
+    };
+    let mut candidate = episode.candidate("error_fix", Kind::FailureTrigger, repair.fingerprint.clone());
+    candidate.text = format!("`{}` failed, output said: \"{}\". {done}", ran.text, said.text);
+    let key = said.text.get(..said.text.floor_char_boundary(KEY_CHARS)).unwrap_or_default();
+    candidate.when_to_use = format!("`{}` fails, output said: \"{}\"", runner(&ran.text), key.trim());
+    candidate.seen = count(repairs.len());
+    candidate.worked = count(repairs.iter().filter(|repair| repair.passing.is_some()).count());
+    let is_assertion = failed.purpose == Purpose::Test && (failed.failed.is_some_and(|failed| failed > 0) || is_assertion(&said.text));
+    candidate.priority = if is_assertion { ASSERTION } else { 4 + u8::from(candidate.worked > 1) };
+    candidate.confidence = if is_assertion { 0.65 } else { 0.8 };
+    candidate.scope_reason = "the files and commands are of this repository".to_owned();
+    candidate.files = steps.iter().filter_map(|step| step.file.clone()).collect();
+    candidate.stance = told.join("; ");
+    candidate.created_at = passed_beat.ts.or(candidate.created_at);
+    candidate.origin = Voice::Model;
+    candidate.structured = Some(json!({
+        "error": said.text, "command": ran.text, "steps": told, "passing": again.text,
+        "task": episode.prompt_before(&failed_beat.id).map(|(_, text)| shortened(text, 160)),
+    }));
+    candidate.evidence_refs =
+        [&failed_beat.id, &repair.failing.event_id].into_iter().chain(steps.iter().map(|step| &step.span.event_id))
+            .chain([&passing.event_id]).cloned().collect();
+    candidate.evidence_refs.dedup();
+    candidate.spans = [ran, said].into_iter().chain(steps.into_iter().map(|step| step.span)).chain([again]).collect();
+    Some(candidate)
+}
+
+/// Something that was done between a failure and the pass.
+struct Done {
+    told: String,
+    span: Span,
+    file: Option<String>,
+}
+
+/// The last changes before the pass: edits, and commands that change something.
+fn steps(episode: &Episode, repair: &Repair) -> Vec<Done> {
+    let mut done: Vec<Done> = Vec::new();
+    for step in repair.steps.iter().rev() {
+        let Some((beat, call)) = episode.call(&step.event_id) else { continue };
+        let next = if call.changed_files() {
+            call.edits.first().and_then(|edit| {
+                let span = episode.span(&beat.id, &edit.path).or_else(|| episode.span(&step.event_id, &edit.path))?;
+                Some(Done { told: format!("edited `{}`", edit.path), span, file: Some(edit.path.clone()) })
+            })
+        } else if call.verdict == Verdict::Passed && call.command.as_deref().is_some_and(shell::changes_something) {
+            call.command.as_deref().and_then(|command| {
+                let span = episode.span(&beat.id, &shell::core(command)?)?;
+                Some(Done { told: format!("ran `{}`", span.text), span, file: None })
+            })
+        } else {
+            None
+        };
+        if let Some(next) = next.filter(|next| !done.iter().any(|known| known.told == next.told)) {
+            done.push(next);
+        }
+        if done.len() == STEPS_MAX {
+            break;
+        }
+    }
+    done.reverse();
+    done
+}
+
+/// The line of an error as far as it can be quoted, if it says what went wrong and not only
+/// that something did.
+fn cause(line: &str) -> Option<&str> {
+    let line = line.trim().trim_end_matches('…').lines().next()?.trim();
+    let end = line.char_indices().nth(ERROR_CHARS).map_or(line.len(), |(end, _)| end);
+    let line = line.get(..end)?.trim();
+    let says = |word: &&str| {
+        word.chars().filter(|c| c.is_alphabetic()).count() >= 3
+            && !EMPTY_WORDS.contains(&word.to_lowercase().as_str())
+    };
+    let words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    (words.filter(says).count() >= 2).then_some(line)
+}
+
+/// Words that say that something failed, not what.
+const EMPTY_WORDS: &[&str] = &[
+    "error", "errors", "fail", "failed", "failure", "failures", "failing", "build", "job", "test", "tests", "exit",
+    "code", "status", "with", "the", "and", "command", "process", "exited", "some", "suite", "suites", "files",
+    "file", "passed", "found", "problems", "warnings", "warning",
+];
+
+/// Whether a line reports what a test expected.
+fn is_assertion(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    ["assert", "expected", "want", "--- fail", "fail:", "to equal", "to be "].iter().any(|word| lower.contains(word))
+}
+
+fn runner(command: &str) -> String {
+    let call = understand(command);
+    let runner = call.runner();
+    if runner.is_empty() { shortened(command, 60) } else { runner.to_owned() }
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

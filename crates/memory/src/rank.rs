@@ -1,0 +1,464 @@
+//! Which memories fit a prompt, and whether any fits well enough to be shown unasked.
+//!
+//! Relevance comes from words (BM25 over what memories are found by) and meaning (cosine).
+//! What was useful before comes first among equals; old facts fade; what a person wants does
+//! not. Below the floor nothing is shown.
+
+use std::sync::LazyLock;
+
+use hashbrown::HashMap;
+use retro_model::Timestamp;
+use retro_search::Words;
+use retro_search::embed::{BuiltIn, Embedder, Embedding};
+use serde::{Deserialize, Serialize};
+
+use crate::candidate::{Kind, Risk, Scope};
+use crate::memory::{Memory, Status};
+use crate::shelf::{Shelf, key_text};
+
+/// The numbers of the ranking, in one place: `weights.json`.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Weights {
+    bm25_k1: f64,
+    bm25_b: f64,
+    words: f64,
+    meaning: f64,
+    utility: f64,
+    confidence: f64,
+    scope_match: f64,
+    risk_medium: f64,
+    risk_high: f64,
+    half_life_days: f64,
+    shown_cosine: f64,
+    shown_stems: usize,
+    shown_coverage: f64,
+    link_share: f64,
+}
+
+static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
+    // The file is part of the program, and a test reads it.
+    serde_json::from_str(include_str!("weights.json")).unwrap_or(Weights {
+        bm25_k1: 1.2,
+        bm25_b: 0.75,
+        words: 0.6,
+        meaning: 0.4,
+        utility: 0.0,
+        confidence: 0.0,
+        scope_match: 0.0,
+        risk_medium: 0.0,
+        risk_high: 0.0,
+        half_life_days: 180.0,
+        shown_cosine: 1.0,
+        shown_stems: usize::MAX,
+        shown_coverage: 1.0,
+        link_share: 0.0,
+    })
+});
+
+/// Methods whose candidates may be shown before anybody accepted them.
+const SHOWN_UNASKED: &[&str] = &["error_fix", "repo_commands", "user_rules"];
+
+/// What ranking needs to know of every memory, without its words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Head {
+    pub id: String,
+    pub status: Status,
+    pub scope: Scope,
+    pub kind: Kind,
+    pub risk: Risk,
+    pub origin_repo: Option<String>,
+    pub root: Option<String>,
+    pub remote: Option<String>,
+    /// Nothing newer takes its place.
+    pub current: bool,
+    /// May be shown unasked.
+    pub unasked: bool,
+    pub expires_ms: Option<i64>,
+    pub created_ms: Option<i64>,
+    pub confidence: f32,
+    pub utility: f32,
+    /// Terms of its key.
+    pub length: u32,
+    /// What it is about, where a query can name it: an error's fingerprint, a purpose.
+    pub subject: String,
+    /// Words that are enough by themselves, as terms.
+    pub keywords: Vec<Vec<String>>,
+    /// Memories it links to.
+    pub links: Vec<String>,
+}
+
+/// Where all memories are: in memory, or in the index.
+pub trait Library {
+    /// What goes wrong when it is read.
+    type Error;
+    /// Every memory, by its number.
+    fn heads(&self) -> &[Head];
+    /// The memories with a term: number and count.
+    fn postings(&self, term: &str) -> Result<Vec<(u32, u32)>, Self::Error>;
+    /// How like a memory is to the query.
+    fn cosine(&self, number: usize, query: &Embedding) -> f32;
+}
+
+/// Where the question is asked from.
+#[derive(Debug, Clone, Default)]
+pub struct Here {
+    /// The folder.
+    pub cwd: Option<String>,
+    /// The repository around it.
+    pub root: Option<String>,
+    /// Its remote, without credentials.
+    pub remote: Option<String>,
+}
+
+/// A question.
+#[derive(Debug, Clone)]
+pub struct Ask<'a> {
+    /// The words; empty: what is most useful here.
+    pub query: &'a str,
+    /// Where.
+    pub here: Here,
+    /// When.
+    pub now: Timestamp,
+    /// At most so many.
+    pub limit: usize,
+    /// Which statuses are wanted; nothing: accepted ones and candidates.
+    pub status: Option<Status>,
+    /// Only what a person accepted.
+    pub accepted_only: bool,
+    /// Nobody asked: only what may be shown, and only if it fits well.
+    pub unasked: bool,
+}
+
+/// A memory that fits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fit {
+    /// Its number.
+    pub number: usize,
+    /// How well it fits.
+    pub score: f64,
+    /// Why.
+    pub why: String,
+}
+
+/// The answer: what fits, or why nothing is shown.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Ranked {
+    /// Best first.
+    pub fits: Vec<Fit>,
+    /// Why nothing is shown.
+    pub abstained: Option<&'static str>,
+}
+
+/// How a memory fits a query.
+#[derive(Debug, Clone, Copy, Default)]
+struct Match {
+    bm25: f64,
+    covered: f64,
+    stems: usize,
+    cosine: f64,
+    named: bool,
+}
+
+/// What fits best.
+pub fn rank<L: Library>(library: &L, ask: &Ask<'_>) -> Result<Ranked, L::Error> {
+    let heads = library.heads();
+    let eligible: Vec<usize> =
+        (0..heads.len()).filter(|at| heads.get(*at).is_some_and(|head| is_eligible(head, ask))).collect();
+    if eligible.is_empty() {
+        let why = if heads.is_empty() { "there are no memories yet" } else { "no memory holds here" };
+        return Ok(Ranked { fits: Vec::new(), abstained: Some(why) });
+    }
+    let query = ask.query.trim();
+    let matches = if query.is_empty() { HashMap::new() } else { matches(library, query, &eligible)? };
+    let mut fits: Vec<Fit> = Vec::new();
+    for at in eligible {
+        let Some(head) = heads.get(at) else { continue };
+        let found = matches.get(&at).copied().unwrap_or_default();
+        let fit = if query.is_empty() { head.scope == Scope::Repo || !ask.unasked } else { is_fit(&found, ask) };
+        if fit {
+            fits.push(Fit { number: at, score: score(head, &found, ask), why: why(&found, head) });
+        }
+    }
+    fits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
+    follow_links(library, &mut fits, ask);
+    fits.truncate(ask.limit);
+    let abstained = fits.is_empty().then_some("nothing fits well enough");
+    Ok(Ranked { fits, abstained })
+}
+
+fn is_eligible(head: &Head, ask: &Ask<'_>) -> bool {
+    let status = match ask.status {
+        Some(status) => head.status == status,
+        None if ask.accepted_only => head.status == Status::Accepted,
+        None => matches!(head.status, Status::Accepted | Status::Candidate),
+    };
+    let fresh = head.expires_ms.is_none_or(|expires| expires > ask.now.as_millis())
+        // A session of the past sees only what was known then.
+        && head.created_ms.is_none_or(|created| created <= ask.now.as_millis());
+    let wanted = ask.status.is_some() || head.current;
+    let allowed = !ask.unasked || (head.unasked && head.risk != Risk::High);
+    status && fresh && wanted && allowed && holds_here(head, ask)
+}
+
+/// Whether a memory holds where the question is asked.
+fn holds_here(head: &Head, ask: &Ask<'_>) -> bool {
+    if head.scope != Scope::Repo {
+        return true;
+    }
+    let here = &ask.here;
+    let Some(cwd) = &here.cwd else { return !ask.unasked };
+    if head.remote.is_some() && head.remote == here.remote {
+        return true;
+    }
+    let homes = [&head.root, &head.origin_repo].into_iter().flatten();
+    let below = |path: &str, folder: &str| {
+        let folder = folder.trim_end_matches(['/', '\\']);
+        path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with(['/', '\\']))
+    };
+    let mut homes = homes.filter(|home| home.trim_matches(['/', '\\']).contains(['/', '\\']));
+    homes.any(|home| below(cwd, home) || here.root.as_ref().is_some_and(|root| below(home, root)))
+}
+
+/// Words and meaning of the query beside every memory that may be shown.
+fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<HashMap<usize, Match>, L::Error> {
+    let weights = &*WEIGHTS;
+    let heads = library.heads();
+    let mut words = Words::default();
+    let terms = words.distinct(query);
+    let count = heads.len() as f64;
+    let length_mean = (heads.iter().map(|head| f64::from(head.length)).sum::<f64>() / count).max(1.0);
+    let allowed: hashbrown::HashSet<usize> = eligible.iter().copied().collect();
+    let mut found: HashMap<usize, Match> = HashMap::new();
+    let mut idf_all = 0.0;
+    for term in &terms {
+        let postings = library.postings(term)?;
+        let with = postings.len() as f64;
+        let idf = (1.0 + (count - with + 0.5) / (with + 0.5)).ln();
+        idf_all += idf;
+        for (number, times) in postings {
+            let number = number as usize;
+            let Some(head) = heads.get(number).filter(|_| allowed.contains(&number)) else { continue };
+            let times = f64::from(times);
+            let norm = weights.bm25_k1 * (1.0 - weights.bm25_b + weights.bm25_b * f64::from(head.length) / length_mean);
+            let entry = found.entry(number).or_default();
+            entry.bm25 += idf * times * (weights.bm25_k1 + 1.0) / (times + norm);
+            entry.covered += idf;
+            entry.stems += 1;
+        }
+    }
+    let print = retro_text::fingerprint(query).map(|found| found.id);
+    let intents = intents(query);
+    let embedded = BuiltIn::new().ok().and_then(|model| model.embed(&[query]).ok()?.pop());
+    for at in eligible {
+        let Some(head) = heads.get(*at) else { continue };
+        let cosine = embedded.as_ref().map_or(0.0, |query| f64::from(library.cosine(*at, query)));
+        let has = |word: &String| terms.contains(word);
+        let named = head.keywords.iter().any(|words| !words.is_empty() && words.iter().all(has))
+            || print.as_ref().is_some_and(|print| *print == head.subject)
+            || intents.contains(&head.subject.as_str());
+        let entry = found.entry(*at).or_default();
+        (entry.cosine, entry.named) = (cosine, named);
+        entry.covered /= idf_all.max(1e-9);
+    }
+    Ok(found)
+}
+
+/// What a prompt is about to do, as `repo_commands` names it.
+fn intents(query: &str) -> Vec<&'static str> {
+    let lower = query.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let names: [(&str, &[&str]); 6] = [
+        ("command:test", &["test", "tests", "testing", "suite", "spec", "specs", "coverage"]),
+        ("command:build", &["build", "compile", "builds", "compiles", "bundle"]),
+        ("command:lint", &["lint", "linter", "lints", "clippy", "eslint", "ruff"]),
+        ("command:typecheck", &["typecheck", "types", "mypy", "tsc"]),
+        ("command:format", &["format", "formatter", "formatting", "prettier", "fmt"]),
+        ("command:run", &["run", "start", "serve", "launch"]),
+    ];
+    names.iter().filter(|(_, triggers)| triggers.iter().any(|word| words.contains(word))).map(|(name, _)| *name).collect()
+}
+
+fn is_fit(found: &Match, ask: &Ask<'_>) -> bool {
+    let weights = &*WEIGHTS;
+    if !ask.unasked {
+        return found.stems > 0 || found.named || found.cosine >= weights.shown_cosine;
+    }
+    let alike = found.cosine >= weights.shown_cosine && found.stems >= weights.shown_stems;
+    let worded = found.stems >= weights.shown_stems + 1 && found.covered >= weights.shown_coverage * 1.5;
+    found.named || alike || worded
+}
+
+fn score(head: &Head, found: &Match, ask: &Ask<'_>) -> f64 {
+    let weights = &*WEIGHTS;
+    // A memory that the query names is found by that, however many other words there are.
+    let words = if found.named { found.covered.max(0.8) } else { found.covered };
+    let relevance = weights.words * words + weights.meaning * found.cosine.max(0.0);
+    let risk = match head.risk {
+        Risk::Low => 0.0,
+        Risk::Medium => weights.risk_medium,
+        Risk::High => weights.risk_high,
+    };
+    let scope = if head.scope == Scope::Repo && ask.here.cwd.is_some() { weights.scope_match } else { 0.0 };
+    let created = head.created_ms.and_then(Timestamp::from_millis);
+    let use_ = weights.utility * f64::from(head.utility) + weights.confidence * f64::from(head.confidence);
+    (relevance + use_ + scope - risk) * (0.5 + 0.5 * decay(head.kind, created, ask.now))
+}
+
+/// How much of a fact is left after so long. What a person wants does not fade.
+pub(crate) fn decay(kind: Kind, created: Option<Timestamp>, now: Timestamp) -> f64 {
+    if matches!(kind, Kind::UserPreference | Kind::RepoConvention) {
+        return 1.0;
+    }
+    let Some(created) = created else { return 1.0 };
+    let days = (now.as_millis() - created.as_millis()).max(0) as f64 / 86_400_000.0;
+    0.5_f64.powf(days / WEIGHTS.half_life_days)
+}
+
+fn why(found: &Match, head: &Head) -> String {
+    let mut parts = Vec::new();
+    if found.named {
+        parts.push("the prompt names it".to_owned());
+    } else if found.stems > 0 {
+        parts.push(format!("{} in common", plural(found.stems, "word")));
+    }
+    if found.cosine >= 0.45 {
+        parts.push(format!("alike in meaning ({:.2})", found.cosine));
+    }
+    if head.scope == Scope::Repo {
+        parts.push("same repository".to_owned());
+    }
+    parts.join(", ")
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// Adds what the best link to, one step away, if it may be shown here.
+fn follow_links<L: Library>(library: &L, fits: &mut Vec<Fit>, ask: &Ask<'_>) {
+    let heads = library.heads();
+    let linked = heads.iter().any(|head| !head.links.is_empty());
+    if !linked || fits.is_empty() {
+        return;
+    }
+    let mut more: Vec<Fit> = Vec::new();
+    for fit in fits.iter() {
+        let Some(head) = heads.get(fit.number) else { continue };
+        for (at, other) in heads.iter().enumerate() {
+            let is_link = head.links.contains(&other.id) || other.links.contains(&head.id);
+            let known = fits.iter().chain(&more).any(|fit| fit.number == at);
+            if is_link && !known && is_eligible(other, ask) {
+                let score = fit.score * WEIGHTS.link_share;
+                more.push(Fit { number: at, score, why: format!("linked with {}", head.id) });
+            }
+        }
+    }
+    fits.extend(more);
+    fits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
+}
+
+/// Heads and words of all memories of a shelf.
+#[derive(Default)]
+pub struct Catalog {
+    heads: Vec<Head>,
+    postings: HashMap<String, Vec<(u32, u32)>>,
+}
+
+impl Catalog {
+    /// The catalog of a shelf.
+    pub fn of(shelf: &Shelf) -> Catalog {
+        let (mut heads, mut postings) = (Vec::new(), HashMap::new());
+        let mut words = Words::default();
+        for (number, memory) in shelf.items().iter().enumerate() {
+            heads.push(head(memory, &mut words, number, &mut postings));
+        }
+        Catalog { heads, postings }
+    }
+
+    /// What ranking needs of each memory.
+    pub fn heads(&self) -> &[Head] {
+        &self.heads
+    }
+
+    /// Every term with the memories that have it.
+    pub fn terms(&self) -> impl Iterator<Item = (&String, &Vec<(u32, u32)>)> {
+        self.postings.iter()
+    }
+}
+
+/// A shelf that can be asked.
+pub struct Memories<'a> {
+    /// The memories.
+    pub shelf: &'a Shelf,
+    /// Their catalog.
+    pub catalog: &'a Catalog,
+}
+
+impl Library for Memories<'_> {
+    type Error = std::convert::Infallible;
+
+    fn heads(&self) -> &[Head] {
+        &self.catalog.heads
+    }
+
+    fn postings(&self, term: &str) -> Result<Vec<(u32, u32)>, Self::Error> {
+        Ok(self.catalog.postings.get(term).cloned().unwrap_or_default())
+    }
+
+    fn cosine(&self, number: usize, query: &Embedding) -> f32 {
+        self.shelf.vectors().get(number).map_or(0.0, |vector| vector.cosine(query))
+    }
+}
+
+fn head(memory: &Memory, words: &mut Words, number: usize, postings: &mut HashMap<String, Vec<(u32, u32)>>) -> Head {
+    let mut counts: HashMap<String, u32> = HashMap::new();
+    let key = format!("{}\n{}", key_text(memory), memory.text);
+    let length = words.each(&key, |term| *counts.entry(term.text.to_owned()).or_default() += 1);
+    let number = u32::try_from(number).unwrap_or(u32::MAX);
+    let mut terms: Vec<(String, u32)> = counts.into_iter().collect();
+    terms.sort();
+    for (term, count) in terms {
+        postings.entry(term).or_default().push((number, count));
+    }
+    // Only things that a rule names are enough by themselves; a file or a tool is not.
+    let named = if memory.method == "user_rules" || memory.source != crate::memory::Source::Mined {
+        memory.keywords.as_slice()
+    } else {
+        &[]
+    };
+    Head {
+        id: memory.id.clone(),
+        status: memory.status,
+        scope: memory.scope,
+        kind: memory.kind,
+        risk: memory.risk,
+        origin_repo: memory.origin_repo.clone(),
+        root: memory.repository.root.clone(),
+        remote: memory.repository.remote.clone(),
+        current: memory.superseded_by.is_none(),
+        unasked: memory.status == Status::Accepted
+            || (memory.status == Status::Candidate
+                && SHOWN_UNASKED.contains(&memory.method.as_str())
+                && memory.risk == Risk::Low),
+        expires_ms: memory.expires_at.map(Timestamp::as_millis),
+        created_ms: memory.created_at.map(Timestamp::as_millis),
+        confidence: memory.confidence as f32,
+        utility: memory.utility.lower_bound() as f32,
+        length,
+        subject: memory.subject.clone(),
+        keywords: named.iter().map(|keyword| words.distinct(keyword)).collect(),
+        links: crate::authored::links(&format!("{}\n{}", memory.text, memory.when_to_use)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_the_ranking_are_read() {
+        assert!(serde_json::from_str::<Weights>(include_str!("weights.json")).is_ok());
+        assert_eq!(WEIGHTS.shown_stems, 2);
+    }
+}

@@ -1,0 +1,165 @@
+//! The proof: for each past prompt, what memory would have shown from what was known before
+//! it, and whether that was right.
+
+use serde::Serialize;
+
+use crate::candidate::Candidate;
+use crate::past::{Past, Worth};
+use crate::rank::{Ask, Catalog, Here, Memories, rank};
+use crate::shelf::{Shelf, before};
+
+/// Memories that a prompt is shown at most.
+const SHOWN_MAX: usize = 3;
+
+/// What came of a replay.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Replay {
+    /// Sessions that were replayed.
+    pub sessions: usize,
+    /// Prompts in them.
+    pub prompts: usize,
+    /// Prompts that were shown something.
+    pub shown: usize,
+    /// Prompts of which something shown was right.
+    pub right: usize,
+    /// Prompts of which something shown was wrong.
+    pub wrong: usize,
+    /// Errors that went away and rules that were given again, known before and not shown.
+    pub missed: usize,
+    /// Prompts that were shown nothing.
+    pub abstained: usize,
+    /// The share of prompts that got something wrong, or that had nothing to do with it.
+    pub wrong_show: f64,
+    /// Every prompt that was shown something, and everything that was missed.
+    pub rows: Vec<Row>,
+}
+
+/// One prompt.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// Our name of the agent.
+    pub agent: String,
+    /// The agent's id.
+    pub session_id: String,
+    /// The prompt.
+    pub event_id: String,
+    /// What was shown, best first.
+    pub memory_ids: Vec<String>,
+    /// `right`, `wrong`, `applies`, `idle` or `missed`.
+    pub verdict: &'static str,
+    /// Why.
+    pub why: String,
+}
+
+/// One thing that was mined: agent, session, candidate.
+pub type Found = (String, String, Candidate);
+
+/// Replays sessions from what was mined of them.
+pub fn replay(pasts: &[Past], mut mined: Vec<Found>) -> Replay {
+    mined.sort_by(|a, b| before(&a.2, &b.2));
+    let mut mined = mined.into_iter().peekable();
+    let mut prompts: Vec<(&Past, usize)> =
+        pasts.iter().flat_map(|past| (0..past.prompts.len()).map(move |at| (past, at))).collect();
+    prompts.sort_by_key(|(past, at)| (past.prompts.get(*at).and_then(|prompt| prompt.at), &past.key, *at));
+    let mut shelf = Shelf::new();
+    let mut catalog = Catalog::default();
+    let mut replay = Replay { sessions: pasts.len(), prompts: prompts.len(), ..Replay::default() };
+    let mut shown_in: hashbrown::HashMap<&retro_model::SessionKey, Vec<String>> = hashbrown::HashMap::new();
+    let mut wrong_shows = 0;
+    for (past, at) in prompts {
+        let Some(prompt) = past.prompts.get(at) else { continue };
+        let Some(now) = prompt.at else {
+            replay.abstained += 1;
+            continue;
+        };
+        let mut grew = false;
+        while let Some((agent, session, candidate)) =
+            mined.next_if(|(_, _, candidate)| candidate.created_at.is_none_or(|created| created < now))
+        {
+            shelf.add(&agent, &session, &candidate);
+            grew = true;
+        }
+        if grew {
+            catalog = Catalog::of(&shelf);
+        }
+        let here = Here { cwd: past.cwd.clone(), root: None, remote: past.remote.clone() };
+        let ask = Ask { query: &prompt.text, here, now, limit: SHOWN_MAX, status: None, accepted_only: false, unasked: true };
+        let Ok(ranked) = rank(&Memories { shelf: &shelf, catalog: &catalog }, &ask);
+        let before = shown_in.entry(&past.key).or_default();
+        let shown: Vec<&crate::Memory> = ranked
+            .fits
+            .iter()
+            .filter_map(|fit| shelf.items().get(fit.number))
+            // What was shown once in a session, or comes from it, is not shown again.
+            .filter(|memory| !before.contains(&memory.id) && !memory.origins.iter().any(|origin| origin.session_id == past.key.id))
+            .collect();
+        before.extend(shown.iter().map(|memory| memory.id.clone()));
+        if shown.is_empty() {
+            replay.abstained += 1;
+            continue;
+        }
+        let judged: Vec<_> = shown.iter().map(|memory| past.judge(memory, prompt.place)).collect();
+        let has = |worth| judged.iter().find(|(found, _, _)| *found == worth);
+        replay.shown += 1;
+        replay.right += usize::from(has(Worth::Right).is_some());
+        replay.wrong += usize::from(has(Worth::Wrong).is_some());
+        wrong_shows += usize::from(has(Worth::Wrong).is_some() || has(Worth::Idle).is_some());
+        let found = [Worth::Wrong, Worth::Right, Worth::Applies, Worth::Idle].into_iter().find_map(has);
+        let (verdict, why) = found.map_or(("idle", ""), |(worth, _, why)| (name(*worth), *why));
+        replay.rows.push(Row {
+            agent: past.key.agent.clone(),
+            session_id: past.key.id.clone(),
+            event_id: prompt.event_id.clone(),
+            memory_ids: shown.iter().map(|memory| memory.id.clone()).collect(),
+            verdict,
+            why: why.to_owned(),
+        });
+    }
+    missed(pasts, &shelf, &shown_in, &mut replay);
+    replay.wrong_show = if replay.prompts == 0 { 0.0 } else { wrong_shows as f64 / replay.prompts as f64 };
+    replay.wrong_show = (replay.wrong_show * 10_000.0).round() / 10_000.0;
+    replay
+}
+
+fn name(worth: Worth) -> &'static str {
+    match worth {
+        Worth::Right => "right",
+        Worth::Wrong => "wrong",
+        Worth::Applies => "applies",
+        Worth::Idle => "idle",
+    }
+}
+
+/// What was known before it was needed, and was not shown.
+fn missed(
+    pasts: &[Past],
+    shelf: &Shelf,
+    shown: &hashbrown::HashMap<&retro_model::SessionKey, Vec<String>>,
+    replay: &mut Replay,
+) {
+    for past in pasts {
+        let was_shown = shown.get(&past.key);
+        for need in past.needs() {
+            let Some(prompt) = need.prompt() else { continue };
+            let knew = |memory: &&crate::Memory| {
+                memory.created_at.zip(prompt.at).is_some_and(|(created, at)| created < at)
+                    && memory.superseded_by.is_none()
+                    && !memory.origins.iter().any(|origin| origin.session_id == past.key.id)
+                    && need.is_known_by(memory)
+            };
+            let Some(memory) = shelf.items().iter().find(knew) else { continue };
+            if was_shown.is_some_and(|ids| ids.contains(&memory.id)) {
+                continue;
+            }
+            replay.missed += 1;
+            replay.rows.push(Row {
+                agent: past.key.agent.clone(),
+                session_id: past.key.id.clone(),
+                event_id: need.event_id().to_owned(),
+                memory_ids: vec![memory.id.clone()],
+                verdict: "missed",
+                why: "it was known, and the prompt did not fit it".to_owned(),
+            });
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Rules in what a person writes: "use X, not Y", "always …", "never …", "we … here".
+//!
+//! A rule is a sentence as it was typed, with what it wants and what it rejects. Two rules
+//! are about the same thing if one wants what the other rejects.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// What a person asked to do, or not to do, from then on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rule {
+    /// The words, as typed.
+    pub text: String,
+    /// What is wanted.
+    pub wants: Vec<String>,
+    /// What is not.
+    pub rejects: Vec<String>,
+    /// It says that it always holds: "always", "never", "from now on", "here".
+    pub lasting: bool,
+    /// It says that it holds everywhere.
+    pub everywhere: bool,
+}
+
+/// Characters of a rule's text.
+const TEXT_CHARS_MAX: usize = 300;
+/// Words of a thing that is wanted or rejected.
+const THING_WORDS_MAX: usize = 5;
+
+const THING: &str = r"(?P<x>[^\n,;.!?:]*(?:\.\w[^\n,;!?:.]*)*)";
+
+fn pattern(text: &str) -> Option<Regex> {
+    Regex::new(&text.replace("{x}", THING)).ok()
+}
+
+/// Patterns of what is wanted.
+static WANTS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [
+        r"(?i)\b(?:use|prefer|go with|switch to|stick to|stay with|try) {x}",
+        r"(?i)\balways (?:use|run|call|add|write|put|keep|start|commit|open|name|prefer|make|check|include) {x}",
+        r"(?i)\bwe (?:always |only |usually )?(?:use|deploy with|deploy|build with|test with|run|keep|prefer|write|name|have) {x}",
+        r"(?i)\b(?:must|should|has to|have to) (?:always )?(?:use|be|run|go through|start with|end with) {x}",
+        r"(?i)\bmake sure (?:to|that|you) {x}",
+        r"(?i)\bremember (?:to|that) {x}",
+        r"(?i)\bfrom now on,? {x}",
+    ]
+    .iter()
+    .filter_map(|text| pattern(text))
+    .collect()
+});
+
+/// Patterns of what is rejected.
+static REJECTS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [
+        r"(?i)\b(?:don'?t|do not|never|stop|avoid|please don'?t|no need to) (?:ever )?(?:use|using|add|adding|run|running|touch|touching|edit|editing|change|changing|create|creating|commit|committing|push|pushing|write|writing|call|calling|mock|mocking|import|importing|put|putting|delete|deleting|install|installing|skip|skipping|make|making|rely on|depend on) {x}",
+        r"(?i)\binstead of (?:using )?{x}",
+        r"(?i)\brather than (?:using )?{x}",
+        r"(?i)(?:,| and) not {x}",
+        r"(?i)\bwe (?:never|don'?t|do not) (?:use|run|write|have|keep|commit|push|mock|call) {x}",
+        r"(?i)\bno (?:more )?{x} (?:here|in this (?:repo|repository|project|package|codebase))",
+        r"(?i)\bfree of {x}",
+    ]
+    .iter()
+    .filter_map(|text| pattern(text))
+    .collect()
+});
+
+static LASTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)^\s*(?:please |and |also |so |but )*(?:always|never)\b|\bfrom now on\b|\bwe (?:always|never|only)\b",
+        r"|\byou (?:should|must) (?:always|never)\b|\b(?:we|i) (?:use|deploy|keep|prefer|write|have|don'?t|do not|run)\b[^.\n]{0,80}\b(?:here|in this (?:repo|repository|project|package|codebase)|for this)\b",
+        r"|\bin this (?:repo|repository|project|codebase),? (?:we|use|always|never|please|don'?t|do not)\b|\bi (?:always|never) want\b|\bthis (?:project|repo|repository|package) (?:uses|is|has|must|never)\b[^.\n]{0,60}\bnot\b"
+    ))
+    .ok()
+});
+static EVERYWHERE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:everywhere|globally|in (?:all|any|every)(?: of)?(?: my| our)? (?:repos?|repositories|projects?|codebases?)|in general|whatever the (?:repo|project)|across (?:all )?(?:my |our )?(?:repos|projects))\b").ok()
+});
+/// What a sentence opens with that is not part of the rule.
+static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\s*(?:(?:no|nope|wait|stop|hey|hm+|ok|okay|also|and|but|please|again|actually)\b[\s,.!:;—–-]*)+").ok()
+});
+
+/// The rules of a message. In a correction every rule counts, elsewhere only lasting ones.
+pub(crate) fn rules(message: &str, is_correction: bool) -> Vec<Rule> {
+    let mut found: Vec<(usize, usize, Rule)> = Vec::new();
+    for (start, end) in sentences(message) {
+        let Some(sentence) = message.get(start..end) else { continue };
+        let Some(rule) = rule(sentence) else { continue };
+        if !(is_correction || rule.lasting) {
+            continue;
+        }
+        match found.last_mut() {
+            // Sentences that follow each other are one rule with its reason.
+            Some((from, to, last)) if start.saturating_sub(*to) <= 2 && end - *from <= TEXT_CHARS_MAX => {
+                *to = end;
+                last.text = message.get(*from..end).unwrap_or_default().trim().to_owned();
+                last.wants.extend(rule.wants);
+                last.rejects.extend(rule.rejects);
+                last.lasting |= rule.lasting;
+                last.everywhere |= rule.everywhere;
+            }
+            _ => found.push((start, end, rule)),
+        }
+    }
+    let mut rules: Vec<Rule> = found.into_iter().map(|(_, _, rule)| rule).collect();
+    for rule in &mut rules {
+        let skip = OPENING.as_ref().and_then(|opening| opening.find(&rule.text)).map_or(0, |found| found.end());
+        if let Some(rest) = rule.text.get(skip..).filter(|rest| rest.chars().count() >= 12) {
+            rule.text = rest.to_owned();
+        }
+        for list in [&mut rule.wants, &mut rule.rejects] {
+            list.sort();
+            list.dedup();
+        }
+        let rejects = rule.rejects.clone();
+        rule.wants.retain(|thing| !rejects.contains(thing));
+    }
+    rules.retain(|rule| {
+        let is_clear = !rule.wants.is_empty() && !rule.rejects.is_empty();
+        (!rule.wants.is_empty() || !rule.rejects.is_empty())
+            // What only one task needed is not said again.
+            && (rule.lasting || is_clear || says_general(&rule.text))
+            && rule.text.chars().count() <= TEXT_CHARS_MAX + 40
+    });
+    rules
+}
+
+/// Words that make a sentence hold for more than the task at hand.
+fn says_general(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    ["every time", "each time", "anymore", "any more", "ever ", "at all", "unless", "without asking", "please stop", "again", "in general", "by default", "no matter"]
+        .iter()
+        .any(|words| lower.contains(words))
+        || is_lasting(text)
+}
+
+fn is_lasting(sentence: &str) -> bool {
+    LASTING.as_ref().is_some_and(|set| set.is_match(sentence))
+}
+
+fn rule(sentence: &str) -> Option<Rule> {
+    let is_match = |set: &Option<Regex>| set.as_ref().is_some_and(|set| set.is_match(sentence));
+    let things = |patterns: &[Regex]| -> Vec<String> {
+        patterns
+            .iter()
+            .flat_map(|pattern| pattern.captures_iter(sentence))
+            .filter_map(|found| thing(found.name("x")?.as_str()))
+            .collect()
+    };
+    let (mut wants, rejects) = (things(&WANTS), things(&REJECTS));
+    // "don't use X" holds "use X".
+    wants.retain(|thing| !rejects.contains(thing));
+    (!wants.is_empty() || !rejects.is_empty()).then(|| Rule {
+        text: sentence.trim().to_owned(),
+        wants,
+        rejects,
+        lasting: is_lasting(sentence),
+        everywhere: is_match(&EVERYWHERE),
+    })
+}
+
+/// The thing that a rule names: its first words, without what only connects.
+fn thing(text: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    let mut end = lower.len();
+    for stop in [
+        " instead", " rather than", " because", " since ", " so that", " for ", " in this", " here", " when ", " if ",
+        " and ", " but ", " not ", " unless", " to ", " from ", " with ", " like ", " as ", " over ", " - ", " (", " until ",
+    ] {
+        if let Some(at) = lower.find(stop) {
+            end = end.min(at);
+        }
+    }
+    let words: Vec<&str> = lower
+        .get(..end)?
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@' | '+' | '#'))))
+        .filter(|word| !word.is_empty() && !matches!(*word, "a" | "an" | "the" | "any" | "our" | "my" | "your" | "that" | "this" | "it" | "is" | "us"))
+        .take(THING_WORDS_MAX)
+        .collect();
+    let thing = words.join(" ");
+    let is_empty = |word: &str| {
+        matches!(
+            word,
+            "them" | "those" | "these" | "what" | "one" | "simple" | "other" | "different" | "same" | "new" | "better" | "sure" | "be"
+                | "them all" | "good" | "more" | "less" | "only" | "just" | "you" | "i" | "we" | "all" | "there"
+        )
+    };
+    let is_named = thing.split(' ').any(|word| !is_empty(word) && word.chars().filter(|c| c.is_alphanumeric()).count() >= 2);
+    is_named.then_some(thing)
+}
+
+/// Where the sentences of a message are; what is pasted is left out.
+fn sentences(message: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let (mut fenced, mut at) = (false, 0);
+    for line in message.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let trimmed = line.trim_start();
+        if trimmed.starts_with("```") {
+            fenced = !fenced;
+            continue;
+        }
+        if fenced || trimmed.starts_with(['>', '|', '<', '$']) {
+            continue;
+        }
+        let mut from = start;
+        let bytes = line.as_bytes();
+        for (offset, byte) in bytes.iter().enumerate() {
+            let ends = matches!(byte, b'.' | b'!' | b'?') && bytes.get(offset + 1).is_none_or(u8::is_ascii_whitespace);
+            if ends {
+                found.push((from, start + offset + 1));
+                from = start + offset + 1;
+            }
+        }
+        let end = start + line.trim_end().len();
+        if from < end {
+            found.push((from, end));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(message: &str) -> Rule {
+        let mut rules = rules(message, true);
+        assert_eq!(rules.len(), 1, "{message}: {rules:?}");
+        rules.remove(0)
+    }
+
+    #[test]
+    fn what_is_wanted_and_what_is_not() {
+        let rule = one("No, don't use requests, we have no third-party packages here. Use urllib.request instead.");
+        assert_eq!(rule.text, "don't use requests, we have no third-party packages here. Use urllib.request instead.");
+        assert_eq!(rule.rejects, ["requests", "third-party packages"]);
+        assert!(rule.wants.contains(&"urllib.request".to_owned()), "{rule:?}");
+        let rule = one("use pnpm, not npm");
+        assert_eq!((rule.wants, rule.rejects), (vec!["pnpm".to_owned()], vec!["npm".to_owned()]));
+        let rule = one("no, use pnpm instead of npm here");
+        assert_eq!((rule.wants, rule.rejects), (vec!["pnpm".to_owned()], vec!["npm".to_owned()]));
+        let rule = one("we deploy with Nix here");
+        assert_eq!(rule.wants, ["nix"]);
+        assert!(rule.lasting);
+    }
+
+    #[test]
+    fn outside_a_correction_only_lasting_rules_count() {
+        assert_eq!(rules("Use the new client in the handler", false), []);
+        assert_eq!(rules("don't use the old file", false), []);
+        assert_eq!(rules("Always run cargo fmt before you commit.", false).len(), 1);
+        assert_eq!(rules("From now on, use tabs. Add the handler.", false).len(), 1);
+        assert_eq!(rules("Never push to main directly.", false).len(), 1);
+        assert_eq!(rules("The function never returns null, fix it", false), []);
+        assert!(rules("In all my projects, never use tabs.", true)[0].everywhere);
+    }
+
+    #[test]
+    fn what_is_pasted_is_nobodys_rule() {
+        assert_eq!(rules("fix this:\n```\nalways use foo\n```\n> never use bar\n", true), []);
+    }
+}

@@ -1,0 +1,118 @@
+//! What was mined of sessions, and memories as they can be asked quickly: what ranking needs
+//! of each in one value, their words by term, their vectors in one value, and each in full.
+
+use retro_model::SessionKey;
+use rusqlite::params;
+
+use super::{Index, Writer};
+use crate::Error;
+
+/// What one method found in one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MinedRow {
+    /// Which session.
+    pub key: SessionKey,
+    /// The method.
+    pub method: String,
+    /// All of it, as JSON.
+    pub body: String,
+}
+
+/// Memories as the index keeps them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MemoryTables {
+    /// What ranking needs of every memory, as bytes.
+    pub heads: Vec<u8>,
+    /// Their vectors, one after the other.
+    pub vectors: Vec<u8>,
+    /// Id and content of each, by number.
+    pub items: Vec<(String, String)>,
+    /// The memories with a term, as bytes.
+    pub terms: Vec<(String, Vec<u8>)>,
+}
+
+impl Index {
+    /// Everything that was mined.
+    pub fn mined(&self) -> Result<Vec<MinedRow>, Error> {
+        let text = "SELECT agent, session, method, body FROM mined ORDER BY agent, session, method";
+        self.all(text, [], |row| {
+            let key = SessionKey { agent: row.get(0)?, id: row.get(1)? };
+            Ok(MinedRow { key, method: row.get(2)?, body: row.get(3)? })
+        })
+    }
+
+    /// Whether something was mined of a session.
+    pub fn mined_at(&self, key: &SessionKey) -> Result<bool, Error> {
+        let text = "SELECT 1 FROM mined WHERE agent = ?1 AND session = ?2 LIMIT 1";
+        Ok(self.one(text, (&key.agent, &key.id), |_| Ok(()))?.is_some())
+    }
+
+    /// One of the values over all memories: `heads`, `vectors`, `mark`.
+    pub fn memory_value(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        self.one("SELECT value FROM memory_values WHERE name = ?1", [name], |row| row.get(0))
+    }
+
+    /// The memories with a term.
+    pub fn memory_term(&self, term: &str) -> Result<Option<Vec<u8>>, Error> {
+        self.one("SELECT list FROM memory_terms WHERE term = ?1", [term], |row| row.get(0))
+    }
+
+    /// A memory by its number, as JSON.
+    pub fn memory(&self, number: usize) -> Result<Option<String>, Error> {
+        self.one("SELECT body FROM memories WHERE number = ?1", [number as i64], |row| row.get(0))
+    }
+
+    /// Every memory as JSON, by number.
+    pub fn memories(&self) -> Result<Vec<String>, Error> {
+        self.all("SELECT body FROM memories ORDER BY number", [], |row| row.get(0))
+    }
+}
+
+impl Writer<'_> {
+    /// Puts what was mined of a session in the place of what was there; only if that
+    /// differs the session counts as changed.
+    pub fn put_mined(&self, key: &SessionKey, found: &[(String, String)]) -> Result<(), Error> {
+        let read = || -> rusqlite::Result<Vec<(String, String)>> {
+            let mut statement = self
+                .connection
+                .prepare_cached("SELECT method, body FROM mined WHERE agent = ?1 AND session = ?2 ORDER BY method")?;
+            statement.query_map((&key.agent, &key.id), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        let mut found = found.to_vec();
+        found.sort();
+        if read().map_err(Error::index(self.path))? == found {
+            return Ok(());
+        }
+        self.run("DELETE FROM mined WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))?;
+        for (method, body) in &found {
+            let text = "INSERT INTO mined (agent, session, method, body) VALUES (?1, ?2, ?3, ?4)";
+            self.run(text, params![key.agent, key.id, method, body])?;
+        }
+        let change = self.change()?;
+        self.run("UPDATE sessions SET changed = ?3 WHERE agent = ?1 AND id = ?2", params![key.agent, key.id, change])
+    }
+
+    /// Remembers how far the memories have followed.
+    pub fn put_memory_mark(&self, mark: &str) -> Result<(), Error> {
+        self.run("REPLACE INTO memory_values (name, value) VALUES ('mark', ?1)", [mark.as_bytes()])
+    }
+
+    /// Puts memories in the place of all that were there.
+    pub fn put_memories(&self, tables: &MemoryTables, mark: &str) -> Result<(), Error> {
+        for table in ["memories", "memory_terms", "memory_values"] {
+            self.run(&format!("DELETE FROM {table}"), [])?;
+        }
+        for (number, (id, body)) in tables.items.iter().enumerate() {
+            let text = "INSERT INTO memories (number, id, body) VALUES (?1, ?2, ?3)";
+            self.run(text, params![number as i64, id, body])?;
+        }
+        for (term, list) in &tables.terms {
+            self.run("INSERT INTO memory_terms (term, list) VALUES (?1, ?2)", params![term, list])?;
+        }
+        let values = [("heads", &tables.heads[..]), ("vectors", &tables.vectors[..]), ("mark", mark.as_bytes())];
+        for (name, value) in values {
+            self.run("INSERT INTO memory_values (name, value) VALUES (?1, ?2)", params![name, value])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! What people wrote and decided about memories: JSON lines that only grow, and notes as
+//! Markdown. Plain files: they may be read and changed by hand.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::path::PathBuf;
+
+use crate::documents::read_regular;
+use crate::files::{Worth, entries};
+use crate::{Error, Lock, Store};
+
+/// Memories that were added by command.
+pub const ITEMS: &str = "memories/items.jsonl";
+/// What was decided about memories.
+pub const EVENTS: &str = "memories/events.jsonl";
+/// What was shown to which session.
+pub const EXPOSURES: &str = "exposures.jsonl";
+
+/// The folder of notes.
+const AUTHORED: &str = "memories/authored";
+/// Bytes of a note that are read; of a longer one only its size is known.
+const NOTE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Folders inside folders of notes.
+const DEPTH_MAX: usize = 8;
+
+/// A line that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadLine {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl Store {
+    /// The lines of a file, and those that cannot be read. A torn last line, as a power cut
+    /// leaves it, is one of these.
+    pub fn lines<T: DeserializeOwned>(&self, name: &str) -> Result<(Vec<T>, Vec<BadLine>), Error> {
+        let path = self.root().join(name);
+        self.files.own(&path)?;
+        let bytes = read_regular(&path)?.unwrap_or_default();
+        let (mut lines, mut bad) = (Vec::new(), Vec::new());
+        for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            match serde_json::from_slice(line) {
+                Ok(value) => lines.push(value),
+                Err(error) => bad.push(BadLine { path: path.clone(), line: at + 1, what: error.to_string() }),
+            }
+        }
+        Ok((lines, bad))
+    }
+
+    /// Adds lines to a file. They are on the medium when it returns.
+    pub fn append(&self, _lock: &Lock, name: &str, lines: &[impl Serialize]) -> Result<(), Error> {
+        self.append_held(name, lines)
+    }
+
+    /// The same, where the caller holds the lock.
+    pub fn append_held(&self, name: &str, lines: &[impl Serialize]) -> Result<(), Error> {
+        let path = self.root().join(name);
+        self.files.ensure_dir(path.parent().unwrap_or(self.root()))?;
+        self.files.own(&path)?;
+        let known = read_regular(&path)?.unwrap_or_default();
+        let mut bytes = Vec::new();
+        // What a power cut left of a line stays a line of its own.
+        if known.last().is_some_and(|last| *last != b'\n') {
+            bytes.push(b'\n');
+        }
+        for line in lines {
+            serde_json::to_writer(&mut bytes, line).map_err(|error| Error::io("write", &path)(error.into()))?;
+            bytes.push(b'\n');
+        }
+        let disk = &self.files.disk;
+        disk.write_at(&path, known.len() as u64, &bytes).map_err(Error::io("write", &path))?;
+        disk.sync_file(&path).map_err(Error::io("sync", &path))
+    }
+
+    /// Puts other lines in the place of all of a file.
+    pub fn put_lines(&self, _lock: &Lock, name: &str, lines: &[impl Serialize]) -> Result<(), Error> {
+        let path = self.root().join(name);
+        let mut bytes = Vec::new();
+        for line in lines {
+            serde_json::to_writer(&mut bytes, line).map_err(|error| Error::io("write", &path)(error.into()))?;
+            bytes.push(b'\n');
+        }
+        self.files.put(&path, &bytes, Worth::Truth)
+    }
+
+    /// Every note below `memories/authored`: its path, and its text if it can be read.
+    pub fn notes(&self) -> Result<Vec<(PathBuf, Result<String, String>)>, Error> {
+        let mut notes = Vec::new();
+        let mut folders = vec![(self.root().join(AUTHORED), 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            for entry in entries(&folder)? {
+                if entry.is_dir && depth < DEPTH_MAX {
+                    folders.push((entry.path, depth + 1));
+                } else if entry.is_file && entry.path.extension().is_some_and(|ending| ending == "md") {
+                    let text = if entry.size > NOTE_BYTES_MAX {
+                        Err("it is too long for a note".to_owned())
+                    } else {
+                        let bytes = read_regular(&entry.path)?.unwrap_or_default();
+                        String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+                    };
+                    notes.push((entry.path, text));
+                }
+            }
+        }
+        notes.sort();
+        Ok(notes)
+    }
+
+    /// Keeps a note, under a name that it does not have yet.
+    pub fn put_note(&self, _lock: &Lock, name: &str, text: &str) -> Result<PathBuf, Error> {
+        let path = self.root().join(AUTHORED).join(format!("{}.md", crate::names::encode(name)));
+        self.files.put(&path, text.as_bytes(), Worth::Truth)?;
+        Ok(path)
+    }
+
+    /// The folder of notes, made if it is missing.
+    pub fn notes_folder(&self) -> Result<PathBuf, Error> {
+        let path = self.root().join(AUTHORED);
+        self.files.ensure_dir(&path)?;
+        Ok(path)
+    }
+}

@@ -1,0 +1,324 @@
+//! Memories: what is kept, what fits a question, what is handed to an agent, and whether it
+//! would have been right.
+
+mod library;
+mod replay;
+
+use retro_engine::{Config, World, memory, repository};
+use retro_memory::{Ask, Catalog, Here, Kind, Memories, Memory, Ranked, Scope, Status, Voice, rank};
+use retro_model::Timestamp;
+use retro_store::Store;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub use library::Kept;
+pub use replay::{ReplayView, episode, replay};
+
+use crate::Error;
+
+/// One memory, as it is listed.
+#[derive(Debug, Clone, Serialize)]
+#[allow(missing_docs)]
+pub struct MemoryView {
+    pub id: String,
+    pub kind: Kind,
+    pub scope: Scope,
+    pub status: Status,
+    pub text: String,
+    pub when_to_use: String,
+    pub do_not_use_when: Option<String>,
+    pub origin_repo: Option<String>,
+    pub evidence_refs: Vec<String>,
+    /// How well it fits; on answers only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Why it fits; on answers only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// What changed since; nothing if nothing did.
+    pub stale: Option<String>,
+    pub superseded_by: Option<String>,
+    pub method: String,
+    pub origin: Voice,
+    pub confidence: f64,
+    pub created_at: Option<Timestamp>,
+    pub seen: u32,
+    pub worked: u32,
+    pub shown: u32,
+    pub helpful: u32,
+    pub harmful: u32,
+    pub q_value: f64,
+    pub review_reasons: Vec<String>,
+}
+
+/// The answer to a question.
+#[derive(Debug, Clone, Serialize)]
+pub struct RetrieveView {
+    /// `retro.memory.retrieve/1`.
+    pub schema: &'static str,
+    /// What fits, best first.
+    pub memories: Vec<MemoryView>,
+    /// Why there is nothing.
+    pub abstained: Option<Abstained>,
+}
+
+/// Why nothing is shown.
+#[derive(Debug, Clone, Serialize)]
+pub struct Abstained {
+    /// In a few words.
+    pub reason: String,
+}
+
+/// A question about memories.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryQuestion {
+    /// The words.
+    pub query: String,
+    /// Where it is asked.
+    pub cwd: Option<String>,
+    /// At most so many.
+    pub limit: usize,
+    /// Only this status.
+    pub status: Option<Status>,
+    /// Only what a person accepted.
+    pub accepted_only: bool,
+    /// Nobody asked: show only what fits well and may be shown.
+    pub unasked: bool,
+}
+
+impl MemoryQuestion {
+    fn ask(&self, now: Timestamp) -> Ask<'_> {
+        let around = self.cwd.as_deref().and_then(|cwd| repository::around(Path::new(cwd)));
+        let (root, remote) = around.map_or((None, None), |(root, remote)| (Some(root), remote));
+        let root = root.map(|root| root.to_string_lossy().into_owned());
+        Ask {
+            query: &self.query,
+            here: Here { cwd: self.cwd.clone(), root, remote },
+            now,
+            limit: self.limit,
+            status: self.status,
+            accepted_only: self.accepted_only,
+            unasked: self.unasked,
+        }
+    }
+}
+
+/// A memory that fits, with how well and why.
+pub struct Fitting {
+    /// The memory.
+    pub memory: Memory,
+    /// How well.
+    pub score: f64,
+    /// Why.
+    pub why: String,
+}
+
+/// What fits a question: from the index, or folded from files where that has nothing.
+pub fn fitting(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    question: &MemoryQuestion,
+) -> Result<(Vec<Fitting>, Option<&'static str>), Error> {
+    let ask = question.ask(world.now());
+    if let Some(index) = store.index_if_there()?
+        && let Some(kept) = Kept::open(&index)?
+    {
+        let ranked = rank(&kept, &ask)?;
+        let mut found = Vec::new();
+        for fit in &ranked.fits {
+            if let Some(memory) = kept.memory(fit.number)? {
+                found.push(Fitting { memory, score: fit.score, why: fit.why.clone() });
+            }
+        }
+        return Ok((found, ranked.abstained));
+    }
+    let folded = memory::fold(store, None, config, world.now())?;
+    let catalog = Catalog::of(&folded.shelf);
+    let Ok(Ranked { fits, abstained }) = rank(&Memories { shelf: &folded.shelf, catalog: &catalog }, &ask);
+    let of = |fit: &retro_memory::Fit| {
+        let memory = folded.shelf.items().get(fit.number)?.clone();
+        Some(Fitting { memory, score: fit.score, why: fit.why.clone() })
+    };
+    Ok((fits.iter().filter_map(of).collect(), abstained))
+}
+
+/// What fits a question.
+pub fn retrieve(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    question: &MemoryQuestion,
+) -> Result<RetrieveView, Error> {
+    let (found, abstained) = fitting(world, config, store, question)?;
+    let memories = found
+        .into_iter()
+        .map(|fit| {
+            let mut view = view(&fit.memory);
+            view.score = Some((fit.score * 10_000.0).round() / 10_000.0);
+            view.why = Some(fit.why);
+            view
+        })
+        .collect();
+    let abstained = abstained.map(|reason| Abstained { reason: reason.to_owned() });
+    Ok(RetrieveView { schema: "retro.memory.retrieve/1", memories, abstained })
+}
+
+/// All memories.
+pub fn all(world: &World, config: &Config, store: &Store) -> Result<Vec<Memory>, Error> {
+    if let Some(index) = store.index_if_there()?
+        && let Some(kept) = Kept::open(&index)?
+    {
+        return kept.memories();
+    }
+    Ok(memory::fold(store, None, config, world.now())?.shelf.items().to_vec())
+}
+
+/// A memory by its id or any unique beginning of it.
+pub fn find(world: &World, config: &Config, store: &Store, id: &str) -> Result<Memory, Error> {
+    let all = all(world, config, store)?;
+    if let Some(memory) = all.iter().find(|memory| memory.id == id) {
+        return Ok(memory.clone());
+    }
+    let merged = |memory: &&Memory| memory.origins.iter().any(|origin| origin.candidate == id);
+    if let Some(memory) = all.iter().find(merged) {
+        return Ok(memory.clone());
+    }
+    let mut like = all.iter().filter(|memory| !id.is_empty() && memory.id.starts_with(id));
+    match (like.next(), like.next()) {
+        (Some(memory), None) => Ok(memory.clone()),
+        (Some(_), Some(_)) => Err(Error::ManyMemories(id.to_owned())),
+        _ => Err(Error::NoMemory(id.to_owned())),
+    }
+}
+
+/// What changed since a memory was made: files that it names and that are newer, or gone.
+pub fn stale(memory: &Memory) -> Option<String> {
+    let created = memory.created_at?;
+    let root = memory.repository.root.as_ref().or(memory.origin_repo.as_ref())?;
+    let root = Path::new(root);
+    if !root.is_dir() {
+        return None;
+    }
+    memory.files.iter().find_map(|file| {
+        let path = root.join(file);
+        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        match std::fs::symlink_metadata(&path).and_then(|meta| meta.modified()) {
+            Ok(modified) => {
+                let modified = modified.duration_since(std::time::UNIX_EPOCH).ok()?.as_millis();
+                (i64::try_from(modified).ok()? > created.as_millis()).then(|| format!("{name} changed since"))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(format!("{name} is gone")),
+            Err(_) => None,
+        }
+    })
+}
+
+/// A memory as it is listed.
+pub fn view(memory: &Memory) -> MemoryView {
+    MemoryView {
+        id: memory.id.clone(),
+        kind: memory.kind,
+        scope: memory.scope,
+        status: memory.status,
+        text: memory.text.clone(),
+        when_to_use: memory.when_to_use.clone(),
+        do_not_use_when: memory.do_not_use_when.clone(),
+        origin_repo: memory.origin_repo.clone(),
+        evidence_refs: memory.evidence_refs.clone(),
+        score: None,
+        why: None,
+        stale: stale(memory),
+        superseded_by: memory.superseded_by.clone(),
+        method: memory.method.clone(),
+        origin: memory.origin,
+        confidence: memory.confidence,
+        created_at: memory.created_at,
+        seen: memory.seen,
+        worked: memory.worked,
+        shown: memory.utility.shown,
+        helpful: memory.utility.successes,
+        harmful: memory.utility.failures,
+        q_value: (memory.utility.q_value * 10_000.0).round() / 10_000.0,
+        review_reasons: memory.review_reasons.clone(),
+    }
+}
+
+/// What is kept, in numbers, and what is wrong with it.
+#[derive(Debug, Clone, Serialize)]
+#[allow(missing_docs)]
+pub struct MemoryDoctor {
+    /// `retro.memory.doctor/1`.
+    pub schema: &'static str,
+    pub memories: usize,
+    pub by_status: BTreeMap<&'static str, usize>,
+    pub by_scope: BTreeMap<&'static str, usize>,
+    pub by_kind: BTreeMap<&'static str, usize>,
+    /// Links to memories that do not exist: from, to.
+    pub dangling_links: Vec<(String, String)>,
+    /// Memories whose sessions are not in the store any more.
+    pub evidence_gone: Vec<String>,
+    /// Memories whose files changed since, with the file.
+    pub stale: Vec<(String, String)>,
+    /// Memories that were shown often and never helped: `retro memory retire ID`.
+    pub useless: Vec<String>,
+    /// Lines and files that cannot be read.
+    pub unreadable: Vec<String>,
+    /// Decisions about memories that do not exist.
+    pub unknown_ids: Vec<String>,
+    /// Whether the index says the same as the files.
+    pub index_is_current: bool,
+}
+
+/// Looks at all memories.
+pub fn doctor(world: &World, config: &Config, store: &Store) -> Result<MemoryDoctor, Error> {
+    let folded = memory::fold(store, None, config, world.now())?;
+    let items = folded.shelf.items();
+    let count = |name: &dyn Fn(&Memory) -> &'static str| {
+        let mut counts = BTreeMap::new();
+        items.iter().for_each(|memory| *counts.entry(name(memory)).or_default() += 1);
+        counts
+    };
+    let mut gone = Vec::new();
+    for memory in items.iter().filter(|memory| !memory.origins.is_empty()) {
+        let is_there = memory.origins.iter().any(|origin| {
+            let key = retro_model::SessionKey::new(&*origin.agent, &*origin.session_id);
+            store.session(&key).is_ok_and(|file| file.is_some_and(|file| file.evicted_at.is_none()))
+        });
+        if !is_there {
+            gone.push(memory.id.clone());
+        }
+    }
+    let dangling = items.iter().flat_map(|memory| {
+        let links = retro_memory::authored::links(&format!("{}\n{}", memory.text, memory.when_to_use));
+        let missing = links.into_iter().filter(|link| folded.shelf.get(link).is_none());
+        missing.map(|link| (memory.id.clone(), link)).collect::<Vec<_>>()
+    });
+    let kept = match store.index_if_there()? {
+        Some(index) => Kept::open(&index)?.map(|kept| kept.memories()).transpose()?,
+        None => None,
+    };
+    Ok(MemoryDoctor {
+        schema: "retro.memory.doctor/1",
+        memories: items.len(),
+        by_status: count(&|memory| memory.status.as_str()),
+        by_scope: count(&|memory| memory.scope.as_str()),
+        by_kind: count(&|memory| memory.kind.as_str()),
+        dangling_links: dangling.collect(),
+        evidence_gone: gone,
+        stale: items.iter().filter_map(|memory| Some((memory.id.clone(), stale(memory)?))).collect(),
+        useless: items
+            .iter()
+            .filter(|memory| memory.utility.is_useless() && memory.status != Status::Retired)
+            .map(|memory| memory.id.clone())
+            .collect(),
+        unreadable: folded
+            .bad
+            .iter()
+            .map(|bad| format!("{}, line {}: {}", bad.path.display(), bad.line, bad.what))
+            .collect(),
+        unknown_ids: folded.unknown,
+        index_is_current: kept.is_some_and(|kept| kept == items) || items.is_empty(),
+    })
+}

@@ -1,0 +1,64 @@
+//! Memories where they are in the index: only what a question needs is read.
+
+use retro_engine::memory::{heads_of, postings_of};
+use retro_memory::{Head, Library, Memory};
+use retro_search::embed::Embedding;
+use retro_store::Index;
+
+use crate::Error;
+
+/// The memories of an index.
+pub struct Kept<'a> {
+    index: &'a Index,
+    heads: Vec<Head>,
+    vectors: Vec<u8>,
+}
+
+impl<'a> Kept<'a> {
+    /// Opens them; nothing where the index has none yet.
+    pub fn open(index: &'a Index) -> Result<Option<Kept<'a>>, Error> {
+        let Some(heads) = index.memory_value("heads")?.and_then(|bytes| heads_of(&bytes)) else {
+            return Ok(None);
+        };
+        let vectors = index.memory_value("vectors")?.unwrap_or_default();
+        Ok(Some(Kept { index, heads, vectors }))
+    }
+
+    /// A memory by its number.
+    pub fn memory(&self, number: usize) -> Result<Option<Memory>, Error> {
+        Ok(self.index.memory(number)?.and_then(|body| serde_json::from_str(&body).ok()))
+    }
+
+    /// All of them.
+    pub fn memories(&self) -> Result<Vec<Memory>, Error> {
+        let bodies = self.index.memories()?;
+        Ok(bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect())
+    }
+}
+
+impl Library for Kept<'_> {
+    type Error = Error;
+
+    fn heads(&self) -> &[Head] {
+        &self.heads
+    }
+
+    fn postings(&self, term: &str) -> Result<Vec<(u32, u32)>, Error> {
+        Ok(self.index.memory_term(term)?.and_then(|bytes| postings_of(&bytes)).unwrap_or_default())
+    }
+
+    fn cosine(&self, number: usize, query: &Embedding) -> f32 {
+        let dim = query.dim();
+        let Some(row) = self.vectors.get(number * dim..(number + 1) * dim) else { return 0.0 };
+        let values = query.values();
+        let (mut dot, mut own, mut other) = (0.0_f32, 0.0_f32, 0.0_f32);
+        for (byte, value) in row.iter().zip(values) {
+            let kept = f32::from(byte.cast_signed());
+            dot += kept * value;
+            own += kept * kept;
+            other += value * value;
+        }
+        let lengths = own.sqrt() * other.sqrt();
+        if lengths > 0.0 { dot / lengths } else { 0.0 }
+    }
+}

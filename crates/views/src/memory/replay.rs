@@ -1,0 +1,76 @@
+//! Replaying the past: what memory would have shown, and whether it was right.
+
+use retro_agents::by_name;
+use retro_engine::stages::mine as stage;
+use retro_engine::{Config, World, read};
+use retro_memory::{Episode, Found, Listener, Past, Replay, methods, mine};
+use retro_model::{SessionKey, Timestamp};
+use retro_store::Store;
+use serde::Serialize;
+
+use crate::Error;
+
+/// What came of a replay.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReplayView {
+    /// `retro.memory.replay/1`.
+    pub schema: &'static str,
+    /// The figures and rows.
+    #[serde(flatten)]
+    pub replay: Replay,
+    /// Sessions that could not be read.
+    pub unread: usize,
+}
+
+/// Replays all sessions in the order of time; each sees only what was mined before it.
+/// Sessions before `since` are mined and not judged.
+pub fn replay(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    since: Option<Timestamp>,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<ReplayView, Error> {
+    let keys = store.session_keys()?;
+    let wanted: Vec<_> = config.mining.value.methods.iter().filter_map(|name| methods::by_name(name)).collect();
+    let (mut pasts, mut found, mut unread): (Vec<Past>, Vec<Found>, usize) = (Vec::new(), Vec::new(), 0);
+    for (at, key) in keys.iter().enumerate() {
+        if world.stopping() {
+            return Err(retro_engine::Error::Interrupted.into());
+        }
+        progress(at, keys.len());
+        let Some(episode) = episode(config, store, key)? else {
+            unread += 1;
+            continue;
+        };
+        if !episode.quality.real {
+            continue;
+        }
+        let mined = mine::mine(&episode, &wanted, &[]);
+        let of = |candidate| (key.agent.clone(), key.id.clone(), candidate);
+        found.extend(mined.into_iter().flat_map(|mined| mined.candidates).map(of));
+        let past = Past::of(&episode);
+        if past.prompts.last().is_some_and(|prompt| prompt.at >= since) || since.is_none() {
+            pasts.push(past);
+        }
+    }
+    Ok(ReplayView { schema: "retro.memory.replay/1", replay: retro_memory::replay(&pasts, found), unread })
+}
+
+/// A session as methods see it; nothing if it cannot be read.
+pub fn episode(config: &Config, store: &Store, key: &SessionKey) -> Result<Option<Episode>, Error> {
+    let (Some(agent), Some(file)) = (by_name(&key.agent), store.session(key)?) else { return Ok(None) };
+    let mut listener = Listener::new(key.clone());
+    let mut take = |event: Box<retro_model::Event>| {
+        listener.push(&event);
+        Ok(())
+    };
+    match read::stream(store, agent, key, &|| false, &mut take) {
+        Ok(_) => {
+            let content = retro_engine::stamp::content(store, &file)?;
+            Ok(Some(stage::episode(listener, config, &file.facts, &content)))
+        }
+        Err(error) if error.is_of_one_session() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
