@@ -153,6 +153,13 @@ impl Quotes {
         self.texts.insert(event.id.to_string(), (voice, text));
     }
 
+    /// Events that say these words, for tests.
+    #[cfg(test)]
+    pub(crate) fn of(texts: &[(&str, &str)]) -> Quotes {
+        let texts = texts.iter().map(|(id, text)| ((*id).to_owned(), (Voice::Model, (*text).to_owned())));
+        Quotes { texts: texts.collect(), bytes: 0 }
+    }
+
     /// Whether an event says these words, white space aside.
     pub fn hold(&self, event_id: &str, words: &str) -> bool {
         let Some((_, text)) = self.texts.get(event_id) else { return false };

@@ -1,0 +1,133 @@
+//! What an instruction to an agent is known by: a table of general rules.
+//!
+//! To add a rule, add it to a table: `orders` (English), `forms` (markup, roles, links) or
+//! `tongues` (other languages). A rule costs nothing while none of its keywords is in a text.
+
+mod forms;
+mod orders;
+mod tongues;
+
+use std::sync::{LazyLock, OnceLock};
+
+use regex::Regex;
+
+use super::views;
+
+/// One way to know an instruction.
+///
+/// Patterns are tried on lower-case text without accents. In them a blank stands for any
+/// white space, `…` for up to sixty characters of the same sentence, `‥` for up to
+/// twenty-four, `ORDER` for the first word of an order. A match whose group `no` took part
+/// says the opposite and does not count.
+pub(super) struct Rule {
+    /// What it is called in a reason.
+    marker: &'static str,
+    /// One of these is in every text that the pattern finds.
+    any: &'static [&'static str],
+    pattern: &'static str,
+}
+
+/// Words that an order to an agent begins with, and an answer that obeys one.
+const ORDER: &str = "(?:you (?:must|should|are|will|shall|have|can|may|need)|always|never|from now|henceforth|\
+    do not|don't|please|now|ignore|obey|approve|accept|run|execute|delete|remove|erase|send|upload|print|\
+    reveal|output|disable|enable|add|commit|push|install|call|open|write|reply|respond|answer|act|pretend|\
+    set|follow|switch|grant|allow|skip|bypass|fetch|download|post|publish|export|include|tell|say|forget|\
+    disregard|override|rotate|paste|replace|change|mark|trust|treat|stop|\
+    i will|i'll|i am|i have|sure|ok|okay|certainly|of course|understood|yes|all (?:safety|security|checks)|\
+    the (?:user|operator|admin|developer)|your (?:new|task|instructions|goal)|\
+    du |sie |vous |tu |debes|usted|voce|deve|ты |вы |immer|toujours|siempre|sempre|всегда|никогда|nie |jamais|\
+    nunca|bitte|por favor|ignor|你|您|请|必须|总是|始终|あなた|常に|必ず|すべて|从现在)";
+
+static COMPILED: LazyLock<Vec<(&'static Rule, OnceLock<Option<Regex>>)>> = LazyLock::new(|| {
+    [orders::RULES, forms::RULES, tongues::RULES]
+        .into_iter()
+        .flatten()
+        .map(|rule| (rule, OnceLock::new()))
+        .collect()
+});
+
+/// What a text without blanks and signs is known by.
+static COMPACT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        "(?P<no>dont|donot|never|not)?(?:ignore|disregard|forget|override|bypass)\
+         (?:all|any|every|of|the|your|my|our|these|those|other)*\
+         (?:previous|prior|above|earlier|preceding|system|safety|existing|original)+\
+         (?:system|safety|given|developer)*\
+         (?:instruct[il]on|d[il]rect[il]ve|ru[il]e|order|prompt|gu[il]de[il][il]ne|command|gu[il]dance|po[il][il]c)",
+    )
+    .ok()
+});
+
+/// The markers of every rule that finds something, each once.
+pub(super) fn markers(text: &str) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    for view in views::views(text) {
+        for (rule, compiled) in COMPILED.iter() {
+            if !found.contains(&rule.marker) && rule.is_in(&view, compiled) {
+                found.push(rule.marker);
+            }
+        }
+        if found.is_empty() && views::compact(&view).iter().any(|text| has_match(COMPACT.as_ref(), text)) {
+            found.push("sets earlier instructions aside");
+        }
+    }
+    found
+}
+
+impl Rule {
+    fn is_in(&self, view: &str, compiled: &OnceLock<Option<Regex>>) -> bool {
+        (self.any.is_empty() || self.any.iter().any(|word| view.contains(word)))
+            && has_match(compiled.get_or_init(|| self.compile().ok()).as_ref(), view)
+    }
+
+    fn compile(&self) -> Result<Regex, regex::Error> {
+        let pattern = self
+            .pattern
+            .replace("ORDER", ORDER)
+            .replace("AGENT", AGENT)
+            .replace("USER", USER)
+            .replace("EARLIER", EARLIER)
+            .replace("RULES", RULES)
+            .replace(' ', "[ \\n\\r]+")
+            .replace('…', "[^.!?\\n。！？]{0,60}?")
+            .replace('‥', "[^.!?\\n。！？]{0,24}?")
+            .replace("\\b", "(?-u:\\b)")
+            .replace("\\w", "[a-z0-9_]");
+        Regex::new(&format!("(?m){pattern}"))
+    }
+}
+
+/// Names of what is spoken to.
+const AGENT: &str = "(?:(?:ai|llm|coding|autonomous|automated) )?(?:ais?|agents?|llms?|assistants?|\
+    (?:large )?language models?|chatbots?|copilot|claude|chatgpt|gpt|codex|gemini|cursor|grok|ai (?:models?|systems?|tools?))";
+/// Names of who must not know.
+const USER: &str = "(?:the |your |our |any )?(?:users?|humans?|operators?|developers?|reviewers?|owners?|\
+    maintainers?|person|people|anyone|anybody|customers?|human being)";
+/// What was there before.
+const EARLIER: &str = "(?:previous|prior|above|earlier|preceding|foregoing|former|past|existing|original|initial|\
+    current|system|safety|security|your|developer'?s?|user'?s|built-in|default|old|given|hidden)";
+/// What an agent goes by.
+const RULES: &str = "(?:instructions?|directives?|rules?|orders?|prompts?|guidelines?|guidance|commands?|\
+    constraints?|polic(?:y|ies)|restrictions?|guardrails?|training|style guide|programming|safeguards?|limits|\
+    limitations|conventions|messages?|conversation)";
+
+fn has_match(regex: Option<&Regex>, text: &str) -> bool {
+    let Some(regex) = regex else { return false };
+    regex.captures_iter(text).any(|found| found.name("no").is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_compiles_and_every_keyword_is_lower_case() {
+        for (rule, _) in COMPILED.iter() {
+            assert!(rule.compile().is_ok(), "{}: {:?}", rule.marker, rule.compile().err());
+            for word in rule.any {
+                assert_eq!(*word, word.to_lowercase(), "{}", rule.marker);
+            }
+        }
+        assert!(COMPACT.is_some());
+    }
+}
