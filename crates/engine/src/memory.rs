@@ -6,7 +6,8 @@
 //! order of arrival.
 
 use retro_memory::{
-    Catalog, Decision, Exposure, Found, Head, Memory, Mined, Past, Shelf, Status, Worth, authored, before, screen,
+    Catalog, Decision, Exposure, Found, Head, Memory, Mined, Past, Shelf, Status, Worth, authored, before,
+    screen,
 };
 use retro_model::{SessionKey, Timestamp};
 use retro_search::embed::Embedding;
@@ -141,7 +142,13 @@ fn bytes_of(vector: &Embedding) -> Vec<u8> {
 }
 
 /// Folds all memories and puts them into the index.
-pub fn refresh(store: &Store, index: &Index, config: &Config, now: Timestamp, mark: &str) -> Result<(), Error> {
+pub fn refresh(
+    store: &Store,
+    index: &Index,
+    config: &Config,
+    now: Timestamp,
+    mark: &str,
+) -> Result<(), Error> {
     let folded = fold(store, Some(index), config, now)?;
     let tables = tables(&folded.shelf);
     Ok(index.write(|index| index.put_memories(&tables, mark))?)
@@ -292,8 +299,10 @@ pub fn forget(world: &crate::World, config: &Config, store: &Store, memory: &Mem
         .collect();
     store.append(&lock, EVENTS, &decisions)?;
     let (items, _) = store.lines::<serde_json::Value>(ITEMS)?;
-    let left: Vec<&serde_json::Value> =
-        items.iter().filter(|item| item["id"].as_str().is_none_or(|id| !ids.iter().any(|gone| gone == id))).collect();
+    let left: Vec<&serde_json::Value> = items
+        .iter()
+        .filter(|item| item["id"].as_str().is_none_or(|id| !ids.iter().any(|gone| gone == id)))
+        .collect();
     if left.len() < items.len() {
         store.put_lines(&lock, ITEMS, &left)?;
     }
@@ -328,7 +337,10 @@ pub fn take_mined(
     let mut by_session: std::collections::BTreeMap<SessionKey, Vec<(String, String)>> = Default::default();
     for (method, key) in store.mined_keys()?.into_iter().filter(|(_, key)| wanted.contains(key)) {
         let Some(bytes) = store.mined(method, &key)? else { continue };
-        by_session.entry(key).or_default().push((method.to_owned(), String::from_utf8_lossy(&bytes).into_owned()));
+        by_session
+            .entry(key)
+            .or_default()
+            .push((method.to_owned(), String::from_utf8_lossy(&bytes).into_owned()));
     }
     for row in index.mined()?.into_iter().filter(|row| row.method == PAST) {
         if let Some(rows) = by_session.get_mut(&row.key) {

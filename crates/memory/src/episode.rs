@@ -8,7 +8,6 @@ use retro_search::{Repair, Repairs};
 
 use crate::candidate::{Candidate, Kind as Sort, Repository, Risk, Scope, Span, Voice};
 
-
 /// Bytes of one event that can be quoted: its head and its tail.
 const QUOTE_BYTES: usize = 6 * 1024;
 /// Bytes of all events of a session that can be quoted.
@@ -77,7 +76,9 @@ impl Listener {
     fn is_our_own(&mut self, event: &Event) -> bool {
         if let Some(tool) = &event.tool {
             let ours = tool.command.as_ref().is_some_and(|command| {
-                retro_text::calls::understand(command).main_step().is_some_and(|step| step.program() == "retro")
+                retro_text::calls::understand(command)
+                    .main_step()
+                    .is_some_and(|step| step.program() == "retro")
             });
             if ours {
                 self.skipped.insert(tool.call_id.clone());
@@ -139,7 +140,8 @@ impl Quotes {
             if let Some(command) = &tool.command {
                 push_ends(&mut text, command);
             }
-            for path in tool.paths.iter().map(|used| &used.path).chain(tool.edits.iter().map(|edit| &edit.path))
+            for path in
+                tool.paths.iter().map(|used| &used.path).chain(tool.edits.iter().map(|edit| &edit.path))
             {
                 text.push('\n');
                 text.push_str(path);
@@ -215,17 +217,20 @@ impl Episode {
 
     /// The call with this event, its own or its result's.
     pub fn call(&self, event_id: &str) -> Option<(&Beat, &Call)> {
-        self.trace.calls().find(|(beat, call)| {
-            beat.id == event_id || call.result_id.as_deref() == Some(event_id)
-        })
+        self.trace
+            .calls()
+            .find(|(beat, call)| beat.id == event_id || call.result_id.as_deref() == Some(event_id))
     }
 
     /// A quotation, if the event holds the words.
     pub fn span(&self, event_id: &str, text: &str) -> Option<Span> {
         let voice = self.quotes.voice(event_id)?;
         let text = text.trim();
-        (!text.is_empty() && self.quotes.hold(event_id, text))
-            .then(|| Span { event_id: event_id.to_owned(), text: text.to_owned(), voice })
+        (!text.is_empty() && self.quotes.hold(event_id, text)).then(|| Span {
+            event_id: event_id.to_owned(),
+            text: text.to_owned(),
+            voice,
+        })
     }
 
     /// A candidate with everything that follows from the session alone.
@@ -262,9 +267,12 @@ impl Episode {
 
     /// When a beat or a call's result was.
     pub fn time_of(&self, event_id: &str) -> Option<Timestamp> {
-        self.trace.beats.iter().find(|beat| beat.id == event_id).and_then(|beat| beat.ts).or_else(|| {
-            self.call(event_id).and_then(|(beat, _)| beat.ts)
-        })
+        self.trace
+            .beats
+            .iter()
+            .find(|beat| beat.id == event_id)
+            .and_then(|beat| beat.ts)
+            .or_else(|| self.call(event_id).and_then(|(beat, _)| beat.ts))
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! To add a method, write its file and add its line to [`METHODS`].
 
-mod error_fix;
 mod commands;
+mod error_fix;
 mod memp_procedural;
 mod reme_refine_poc;
 mod repo_commands;

@@ -21,7 +21,12 @@ pub fn mine(episode: &Episode, methods: &[&Method], wanted: &[&'static Filter]) 
 }
 
 /// The result of one method, from its candidates.
-pub fn one(episode: &Episode, method: &str, mut candidates: Vec<Candidate>, wanted: &[&'static Filter]) -> Mined {
+pub fn one(
+    episode: &Episode,
+    method: &str,
+    mut candidates: Vec<Candidate>,
+    wanted: &[&'static Filter],
+) -> Mined {
     for (at, candidate) in candidates.iter_mut().enumerate() {
         candidate.id = format!("{}:{method}:{}", episode.key.id, at + 1);
     }

@@ -34,12 +34,22 @@ struct Deed {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Did {
-    Ran { command: String, verdict: Verdict, unable: bool },
+    Ran {
+        command: String,
+        verdict: Verdict,
+        unable: bool,
+    },
     Edited(String),
     Failed(String),
     /// An error that went away, with what was done meanwhile.
-    Mended { error: String, steps: Vec<String> },
-    Said { wants: Vec<String>, rejects: Vec<String> },
+    Mended {
+        error: String,
+        steps: Vec<String>,
+    },
+    Said {
+        wants: Vec<String>,
+        rejects: Vec<String>,
+    },
 }
 
 /// A session as it is judged.
@@ -157,7 +167,8 @@ impl Past {
     /// Errors that went away and rules that were given, which a memory might have known: for
     /// each, a test whether this memory knew it.
     pub fn needs(&self) -> Vec<Need<'_>> {
-        let needs = self.deeds.iter().filter(|deed| matches!(deed.what, Did::Mended { .. } | Did::Said { .. }));
+        let needs =
+            self.deeds.iter().filter(|deed| matches!(deed.what, Did::Mended { .. } | Did::Said { .. }));
         needs.map(|deed| Need { past: self, deed }).collect()
     }
 }
@@ -201,11 +212,14 @@ fn text<'a>(memory: &'a Memory, name: &str) -> &'a str {
 fn error_fix(memory: &Memory, did: &Did) -> (Worth, &'static str) {
     match did {
         Did::Mended { error, steps } if *error == memory.subject => {
-            let by_step = memory.files.iter().any(|file| steps.iter().any(|step| step.contains(file_name(file))))
-                || list(memory, "steps").iter().any(|step| {
-                    step.strip_prefix("ran `").and_then(|step| step.strip_suffix('`')).is_some_and(|step| steps.iter().any(|done| done.contains(step)))
-                })
-                || (memory.files.is_empty() && steps.iter().any(|step| step == text(memory, "passing")));
+            let by_step =
+                memory.files.iter().any(|file| steps.iter().any(|step| step.contains(file_name(file))))
+                    || list(memory, "steps").iter().any(|step| {
+                        step.strip_prefix("ran `")
+                            .and_then(|step| step.strip_suffix('`'))
+                            .is_some_and(|step| steps.iter().any(|done| done.contains(step)))
+                    })
+                    || (memory.files.is_empty() && steps.iter().any(|step| step == text(memory, "passing")));
             if by_step {
                 (Worth::Right, "the same error passed by the step that it names")
             } else {

@@ -175,7 +175,8 @@ pub fn rank<L: Library>(library: &L, ask: &Ask<'_>) -> Result<Ranked, L::Error> 
     for at in eligible {
         let Some(head) = heads.get(at) else { continue };
         let found = matches.get(&at).copied().unwrap_or_default();
-        let fit = if query.is_empty() { head.scope == Scope::Repo || !ask.unasked } else { is_fit(&found, ask) };
+        let fit =
+            if query.is_empty() { head.scope == Scope::Repo || !ask.unasked } else { is_fit(&found, ask) };
         if fit {
             fits.push(Fit { number: at, score: score(head, &found, ask), why: why(&found, head) });
         }
@@ -221,7 +222,11 @@ fn holds_here(head: &Head, ask: &Ask<'_>) -> bool {
 }
 
 /// Words and meaning of the query beside every memory that may be shown.
-fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<HashMap<usize, Match>, L::Error> {
+fn matches<L: Library>(
+    library: &L,
+    query: &str,
+    eligible: &[usize],
+) -> Result<HashMap<usize, Match>, L::Error> {
     let weights = &*WEIGHTS;
     let heads = library.heads();
     let mut words = Words::default();
@@ -240,7 +245,8 @@ fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<H
             let number = number as usize;
             let Some(head) = heads.get(number).filter(|_| allowed.contains(&number)) else { continue };
             let times = f64::from(times);
-            let norm = weights.bm25_k1 * (1.0 - weights.bm25_b + weights.bm25_b * f64::from(head.length) / length_mean);
+            let norm = weights.bm25_k1
+                * (1.0 - weights.bm25_b + weights.bm25_b * f64::from(head.length) / length_mean);
             let entry = found.entry(number).or_default();
             entry.bm25 += idf * times * (weights.bm25_k1 + 1.0) / (times + norm);
             entry.covered += idf;
@@ -267,7 +273,8 @@ fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<H
 /// What a prompt is about to do, as `repo_commands` names it.
 fn intents(query: &str) -> Vec<&'static str> {
     let lower = query.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let names: [(&str, &[&str]); 6] = [
         ("command:test", &["test", "tests", "testing", "suite", "spec", "specs", "coverage"]),
         ("command:build", &["build", "compile", "builds", "compiles", "bundle"]),
@@ -276,7 +283,11 @@ fn intents(query: &str) -> Vec<&'static str> {
         ("command:format", &["format", "formatter", "formatting", "prettier", "fmt"]),
         ("command:run", &["run", "start", "serve", "launch"]),
     ];
-    names.iter().filter(|(_, triggers)| triggers.iter().any(|word| words.contains(word))).map(|(name, _)| *name).collect()
+    names
+        .iter()
+        .filter(|(_, triggers)| triggers.iter().any(|word| words.contains(word)))
+        .map(|(name, _)| *name)
+        .collect()
 }
 
 fn is_fit(found: &Match, ask: &Ask<'_>) -> bool {
@@ -411,7 +422,12 @@ impl Library for Memories<'_> {
     }
 }
 
-fn head(memory: &Memory, words: &mut Words, number: usize, postings: &mut HashMap<String, Vec<(u32, u32)>>) -> Head {
+fn head(
+    memory: &Memory,
+    words: &mut Words,
+    number: usize,
+    postings: &mut HashMap<String, Vec<(u32, u32)>>,
+) -> Head {
     let mut counts: HashMap<String, u32> = HashMap::new();
     let key = format!("{}\n{}", key_text(memory), memory.text);
     let length = words.each(&key, |term| *counts.entry(term.text.to_owned()).or_default() += 1);

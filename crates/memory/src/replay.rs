@@ -83,7 +83,15 @@ pub fn replay(pasts: &[Past], mut mined: Vec<Found>) -> Replay {
             catalog = Catalog::of(&shelf);
         }
         let here = Here { cwd: past.cwd.clone(), root: None, remote: past.remote.clone() };
-        let ask = Ask { query: &prompt.text, here, now, limit: SHOWN_MAX, status: None, accepted_only: false, unasked: true };
+        let ask = Ask {
+            query: &prompt.text,
+            here,
+            now,
+            limit: SHOWN_MAX,
+            status: None,
+            accepted_only: false,
+            unasked: true,
+        };
         let Ok(ranked) = rank(&Memories { shelf: &shelf, catalog: &catalog }, &ask);
         let before = shown_in.entry(&past.key).or_default();
         let shown: Vec<&crate::Memory> = ranked
@@ -91,7 +99,10 @@ pub fn replay(pasts: &[Past], mut mined: Vec<Found>) -> Replay {
             .iter()
             .filter_map(|fit| shelf.items().get(fit.number))
             // What was shown once in a session, or comes from it, is not shown again.
-            .filter(|memory| !before.contains(&memory.id) && !memory.origins.iter().any(|origin| origin.session_id == past.key.id))
+            .filter(|memory| {
+                !before.contains(&memory.id)
+                    && !memory.origins.iter().any(|origin| origin.session_id == past.key.id)
+            })
             .collect();
         before.extend(shown.iter().map(|memory| memory.id.clone()));
         if shown.is_empty() {

@@ -105,7 +105,8 @@ pub(crate) fn rules(message: &str, is_correction: bool) -> Vec<Rule> {
     }
     let mut rules: Vec<Rule> = found.into_iter().map(|(_, _, rule)| rule).collect();
     for rule in &mut rules {
-        let skip = OPENING.as_ref().and_then(|opening| opening.find(&rule.text)).map_or(0, |found| found.end());
+        let skip =
+            OPENING.as_ref().and_then(|opening| opening.find(&rule.text)).map_or(0, |found| found.end());
         if let Some(rest) = rule.text.get(skip..).filter(|rest| rest.chars().count() >= 12) {
             rule.text = rest.to_owned();
         }
@@ -129,9 +130,23 @@ pub(crate) fn rules(message: &str, is_correction: bool) -> Vec<Rule> {
 /// Words that make a sentence hold for more than the task at hand.
 fn says_general(text: &str) -> bool {
     let lower = text.to_lowercase();
-    ["every time", "each time", "anymore", "any more", "ever ", "at all", "unless", "without asking", "please stop", "again", "in general", "by default", "no matter"]
-        .iter()
-        .any(|words| lower.contains(words))
+    [
+        "every time",
+        "each time",
+        "anymore",
+        "any more",
+        "ever ",
+        "at all",
+        "unless",
+        "without asking",
+        "please stop",
+        "again",
+        "in general",
+        "by default",
+        "no matter",
+    ]
+    .iter()
+    .any(|words| lower.contains(words))
         || is_lasting(text)
 }
 
@@ -165,8 +180,29 @@ fn thing(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
     let mut end = lower.len();
     for stop in [
-        " instead", " rather than", " because", " since ", " so that", " for ", " in this", " here", " when ", " if ",
-        " and ", " but ", " not ", " unless", " to ", " from ", " with ", " like ", " as ", " over ", " - ", " (", " until ",
+        " instead",
+        " rather than",
+        " because",
+        " since ",
+        " so that",
+        " for ",
+        " in this",
+        " here",
+        " when ",
+        " if ",
+        " and ",
+        " but ",
+        " not ",
+        " unless",
+        " to ",
+        " from ",
+        " with ",
+        " like ",
+        " as ",
+        " over ",
+        " - ",
+        " (",
+        " until ",
     ] {
         if let Some(at) = lower.find(stop) {
             end = end.min(at);
@@ -175,19 +211,53 @@ fn thing(text: &str) -> Option<String> {
     let words: Vec<&str> = lower
         .get(..end)?
         .split_whitespace()
-        .map(|word| word.trim_matches(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@' | '+' | '#'))))
-        .filter(|word| !word.is_empty() && !matches!(*word, "a" | "an" | "the" | "any" | "our" | "my" | "your" | "that" | "this" | "it" | "is" | "us"))
+        .map(|word| {
+            word.trim_matches(|c: char| {
+                !(c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@' | '+' | '#'))
+            })
+        })
+        .filter(|word| {
+            !word.is_empty()
+                && !matches!(
+                    *word,
+                    "a" | "an" | "the" | "any" | "our" | "my" | "your" | "that" | "this" | "it" | "is" | "us"
+                )
+        })
         .take(THING_WORDS_MAX)
         .collect();
     let thing = words.join(" ");
     let is_empty = |word: &str| {
         matches!(
             word,
-            "them" | "those" | "these" | "what" | "one" | "simple" | "other" | "different" | "same" | "new" | "better" | "sure" | "be"
-                | "them all" | "good" | "more" | "less" | "only" | "just" | "you" | "i" | "we" | "all" | "there"
+            "them"
+                | "those"
+                | "these"
+                | "what"
+                | "one"
+                | "simple"
+                | "other"
+                | "different"
+                | "same"
+                | "new"
+                | "better"
+                | "sure"
+                | "be"
+                | "them all"
+                | "good"
+                | "more"
+                | "less"
+                | "only"
+                | "just"
+                | "you"
+                | "i"
+                | "we"
+                | "all"
+                | "there"
         )
     };
-    let is_named = thing.split(' ').any(|word| !is_empty(word) && word.chars().filter(|c| c.is_alphanumeric()).count() >= 2);
+    let is_named = thing
+        .split(' ')
+        .any(|word| !is_empty(word) && word.chars().filter(|c| c.is_alphanumeric()).count() >= 2);
     is_named.then_some(thing)
 }
 
@@ -209,7 +279,8 @@ fn sentences(message: &str) -> Vec<(usize, usize)> {
         let mut from = start;
         let bytes = line.as_bytes();
         for (offset, byte) in bytes.iter().enumerate() {
-            let ends = matches!(byte, b'.' | b'!' | b'?') && bytes.get(offset + 1).is_none_or(u8::is_ascii_whitespace);
+            let ends = matches!(byte, b'.' | b'!' | b'?')
+                && bytes.get(offset + 1).is_none_or(u8::is_ascii_whitespace);
             if ends {
                 found.push((from, start + offset + 1));
                 from = start + offset + 1;
@@ -235,8 +306,12 @@ mod tests {
 
     #[test]
     fn what_is_wanted_and_what_is_not() {
-        let rule = one("No, don't use requests, we have no third-party packages here. Use urllib.request instead.");
-        assert_eq!(rule.text, "don't use requests, we have no third-party packages here. Use urllib.request instead.");
+        let rule =
+            one("No, don't use requests, we have no third-party packages here. Use urllib.request instead.");
+        assert_eq!(
+            rule.text,
+            "don't use requests, we have no third-party packages here. Use urllib.request instead."
+        );
         assert_eq!(rule.rejects, ["requests", "third-party packages"]);
         assert!(rule.wants.contains(&"urllib.request".to_owned()), "{rule:?}");
         let rule = one("use pnpm, not npm");

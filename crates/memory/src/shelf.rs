@@ -172,7 +172,9 @@ impl Shelf {
         let by_subject = self.subjects.get(&memory.subject).cloned().unwrap_or_default();
         for at in by_subject.into_iter().filter(|_| !memory.subject.is_empty()) {
             let Some(known) = self.items.get_mut(at) else { continue };
-            if known.kind != memory.kind && !(is_rule(known) && is_rule(memory)) || known.superseded_by.is_some() {
+            if known.kind != memory.kind && !(is_rule(known) && is_rule(memory))
+                || known.superseded_by.is_some()
+            {
                 continue;
             }
             if is_same_place(known, memory) {
@@ -190,17 +192,21 @@ impl Shelf {
             return None;
         }
         self.near(memory).find(|at| {
-            let (Some(known), Some(other)) = (self.items.get(*at), self.vectors.get(*at)) else { return false };
+            let (Some(known), Some(other)) = (self.items.get(*at), self.vectors.get(*at)) else {
+                return false;
+            };
             known.content_hash == memory.content_hash
                 || (!contradicts(memory, known)
-                    && (vector.cosine(other) >= SAME_COSINE || jaccard(&known.keywords, &memory.keywords) >= SAME_JACCARD))
+                    && (vector.cosine(other) >= SAME_COSINE
+                        || jaccard(&known.keywords, &memory.keywords) >= SAME_JACCARD))
         })
     }
 
     /// Active memories of the same kind and place.
     fn near<'a>(&'a self, memory: &'a Memory) -> impl Iterator<Item = usize> + 'a {
         self.items.iter().enumerate().filter_map(move |(at, known)| {
-            let fits = known.kind == memory.kind && known.superseded_by.is_none() && is_same_place(known, memory);
+            let fits =
+                known.kind == memory.kind && known.superseded_by.is_none() && is_same_place(known, memory);
             fits.then_some(at)
         })
     }
@@ -220,7 +226,8 @@ impl Shelf {
     /// Marks what the new memory takes the place of.
     fn supersede(&mut self, memory: &mut Memory) {
         for known in &mut self.items {
-            if known.superseded_by.is_some() || known.method != memory.method || !is_same_place(known, memory) {
+            if known.superseded_by.is_some() || known.method != memory.method || !is_same_place(known, memory)
+            {
                 continue;
             }
             if contradicts(memory, known) {
@@ -286,7 +293,9 @@ impl Shelf {
             for at in members.split_off(max) {
                 if let Some(memory) = self.items.get_mut(at) {
                     memory.status = Status::Retired;
-                    memory.review_reasons.push("more was found here than is kept; others are more useful".to_owned());
+                    memory
+                        .review_reasons
+                        .push("more was found here than is kept; others are more useful".to_owned());
                 }
             }
         }
@@ -380,9 +389,7 @@ fn contradicts(newer: &Memory, older: &Memory) -> bool {
             meet(&things(newer, "rejects"), &things(older, "wants"))
                 || meet(&things(newer, "wants"), &things(older, "rejects"))
         }
-        "repo_commands" => {
-            newer.subject == older.subject && things(newer, "unable").contains(&older.stance)
-        }
+        "repo_commands" => newer.subject == older.subject && things(newer, "unable").contains(&older.stance),
         // The same error, mended in another way: the newer way is what works now.
         "error_fix" => newer.subject == older.subject && newer.stance != older.stance,
         _ => false,

@@ -122,14 +122,23 @@ pub(crate) type Waiting = BTreeMap<(&'static Kind, SessionKey), Vec<u8>>;
 
 impl Store {
     /// Keeps an object under a kind; false if it was so already.
-    pub fn put_object(&self, kind: &'static Kind, key: &SessionKey, object: &impl Serialize) -> Result<bool, Error> {
+    pub fn put_object(
+        &self,
+        kind: &'static Kind,
+        key: &SessionKey,
+        object: &impl Serialize,
+    ) -> Result<bool, Error> {
         let path = kind.path(self.root(), key);
         let bytes = sealed::seal(object).map_err(|error| Error::io("write", &path)(error.into()))?;
         self.put_document(kind, key, bytes)
     }
 
     /// The object kept under a kind.
-    pub fn object<T: DeserializeOwned>(&self, kind: &'static Kind, key: &SessionKey) -> Result<Option<T>, Error> {
+    pub fn object<T: DeserializeOwned>(
+        &self,
+        kind: &'static Kind,
+        key: &SessionKey,
+    ) -> Result<Option<T>, Error> {
         let Some(bytes) = self.document(kind, key)? else { return Ok(None) };
         let path = kind.path(self.root(), key);
         let damaged = |what| Error::Damaged { path, what, help: RESTORE };
@@ -138,7 +147,12 @@ impl Store {
 
     /// Keeps the bytes of a document; false if it was so already. Truth comes to the disk
     /// with the next [`Store::sync_all`], a cache at once.
-    pub(crate) fn put_document(&self, kind: &'static Kind, key: &SessionKey, bytes: Vec<u8>) -> Result<bool, Error> {
+    pub(crate) fn put_document(
+        &self,
+        kind: &'static Kind,
+        key: &SessionKey,
+        bytes: Vec<u8>,
+    ) -> Result<bool, Error> {
         if !kind.is_truth() {
             self.files.put(&kind.path(self.root(), key), &bytes, Worth::Cache)?;
             return Ok(true);

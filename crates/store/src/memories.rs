@@ -71,7 +71,8 @@ impl Store {
             bytes.push(b'\n');
         }
         for line in lines {
-            serde_json::to_writer(&mut bytes, line).map_err(|error| Error::io("write", &path)(error.into()))?;
+            serde_json::to_writer(&mut bytes, line)
+                .map_err(|error| Error::io("write", &path)(error.into()))?;
             bytes.push(b'\n');
         }
         let disk = &self.files.disk;
@@ -84,7 +85,8 @@ impl Store {
         let path = self.root().join(name);
         let mut bytes = Vec::new();
         for line in lines {
-            serde_json::to_writer(&mut bytes, line).map_err(|error| Error::io("write", &path)(error.into()))?;
+            serde_json::to_writer(&mut bytes, line)
+                .map_err(|error| Error::io("write", &path)(error.into()))?;
             bytes.push(b'\n');
         }
         self.files.put(&path, &bytes, Worth::Truth)

@@ -89,8 +89,9 @@ impl Walk<'_> {
                     continue;
                 }
                 let name = entry.name.as_deref().unwrap_or_default();
-                let of_another =
-                    |other: &&&Kind| other.folder == kind.folder && **other != kind && other.decode(name).is_some();
+                let of_another = |other: &&&Kind| {
+                    other.folder == kind.folder && **other != kind && other.decode(name).is_some()
+                };
                 let decoded = kind.decode(name);
                 if decoded.is_none() && KINDS.iter().any(|other| of_another(&other)) {
                     continue;

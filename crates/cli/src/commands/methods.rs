@@ -24,9 +24,13 @@ pub fn run(_args: &Args, context: &Context) -> Outcome {
                 serde_json::json!({ "name": name, "title": title, "local": false, "by_sync": false })
             }))
             .collect();
-        let filters: Vec<_> =
-            FILTERS.iter().map(|filter| serde_json::json!({ "name": filter.name, "title": filter.title })).collect();
-        context.print_json(&serde_json::json!({ "schema": "retro.methods/1", "methods": methods, "filters": filters }))?;
+        let filters: Vec<_> = FILTERS
+            .iter()
+            .map(|filter| serde_json::json!({ "name": filter.name, "title": filter.title }))
+            .collect();
+        context.print_json(
+            &serde_json::json!({ "schema": "retro.methods/1", "methods": methods, "filters": filters }),
+        )?;
         return Ok(Exit::Done);
     }
     let columns = [Column::left("name"), Column::left("what it is"), Column::left("what it does").wraps(20)];

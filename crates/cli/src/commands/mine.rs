@@ -107,12 +107,18 @@ fn report(
         context.say(&format!(
             "{} in {}; {} passed over because they were no real work.",
             format::count(found as u64, "candidate"),
-            format::count(results.iter().map(|(key, _)| key).collect::<std::collections::BTreeSet<_>>().len() as u64, "session"),
+            format::count(
+                results.iter().map(|(key, _)| key).collect::<std::collections::BTreeSet<_>>().len() as u64,
+                "session"
+            ),
             format::count(passed_over, "session"),
         ));
     }
     if unread > 0 {
-        context.say(&format!("{} could not be read: `retro doctor` says why.", format::count(unread, "session")));
+        context.say(&format!(
+            "{} could not be read: `retro doctor` says why.",
+            format::count(unread, "session")
+        ));
     }
     Ok(Exit::Done)
 }
@@ -139,14 +145,16 @@ fn chosen(name: &str) -> Result<Vec<&'static Method>, Failure> {
     }
     methods::by_name(name).map(|method| vec![method]).ok_or_else(|| {
         let near = retro::views::nearest(name, METHODS.iter().map(|method| method.name));
-        let hint = near.map_or("`retro methods` shows all".to_owned(), |near| format!("did you mean {near:?}?"));
+        let hint =
+            near.map_or("`retro methods` shows all".to_owned(), |near| format!("did you mean {near:?}?"));
         Failure::missing(format_args!("there is no method {name:?}"), hint)
     })
 }
 
 fn filters(names: &[String]) -> Result<Vec<&'static Filter>, Failure> {
     let find = |name: &String| {
-        let missing = || Failure::missing(format_args!("there is no filter {name:?}"), "`retro methods` shows all");
+        let missing =
+            || Failure::missing(format_args!("there is no filter {name:?}"), "`retro methods` shows all");
         filters::by_name(name).ok_or_else(missing)
     };
     names.iter().map(find).collect()

@@ -32,7 +32,11 @@ pub(super) fn read(path: &Path, table: &Table) -> Result<Mining, ConfigError> {
         for name in &mining.methods {
             if !METHODS.iter().any(|method| method.name == *name) {
                 let names: Vec<&str> = METHODS.iter().map(|method| method.name).collect();
-                return Err(wrong(path, "mine.methods", &format!("a list of {}; {name:?} is none", names.join(", "))));
+                return Err(wrong(
+                    path,
+                    "mine.methods",
+                    &format!("a list of {}; {name:?} is none", names.join(", ")),
+                ));
             }
         }
         mining.methods.sort();
@@ -43,7 +47,8 @@ pub(super) fn read(path: &Path, table: &Table) -> Result<Mining, ConfigError> {
     }
     if let Some(budget) = value("mine", "budget_tokens") {
         let budget = Value::as_integer(budget).and_then(|budget| u64::try_from(budget).ok());
-        mining.budget_tokens = budget.ok_or_else(|| wrong(path, "mine.budget_tokens", "a number from 0 on"))?;
+        mining.budget_tokens =
+            budget.ok_or_else(|| wrong(path, "mine.budget_tokens", "a number from 0 on"))?;
     }
     Ok(mining)
 }

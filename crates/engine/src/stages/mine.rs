@@ -57,7 +57,8 @@ impl Making for Mining {
         let mined = if episode.quality.real { mine::mine(&episode, &wanted, &[]) } else { Vec::new() };
         let mut rows = Vec::new();
         for method in &wanted {
-            let found = mined.iter().find(|mined| mined.method == method.name && !mined.candidates.is_empty());
+            let found =
+                mined.iter().find(|mined| mined.method == method.name && !mined.candidates.is_empty());
             match found {
                 Some(found) => rows.push((method.name.to_owned(), keep(&store, &episode.key, found)?)),
                 None if store.mined(method.name, &episode.key)?.is_some() => {

@@ -42,7 +42,8 @@ fn essence_at(line: &str, depth: usize) -> &str {
     if part.len() < line.len() && script_inside(part).is_some() && depth < DEPTH_MAX {
         return essence_at(part, depth + 1);
     }
-    let end = REDIRECTIONS.as_ref().and_then(|redirections| redirections.find(part)).map(|found| found.start());
+    let end =
+        REDIRECTIONS.as_ref().and_then(|redirections| redirections.find(part)).map(|found| found.start());
     part.get(..end.unwrap_or(part.len())).unwrap_or(part).trim()
 }
 

@@ -33,7 +33,9 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
     }
     let mut found: Vec<Candidate> = by_error.values().filter_map(|repairs| fix(episode, repairs)).collect();
     found.sort_by(|a, b| {
-        (b.priority, b.seen, b.created_at).cmp(&(a.priority, a.seen, a.created_at)).then(a.subject.cmp(&b.subject))
+        (b.priority, b.seen, b.created_at)
+            .cmp(&(a.priority, a.seen, a.created_at))
+            .then(a.subject.cmp(&b.subject))
     });
     // A test that failed while its code was written teaches less than anything else.
     if found.iter().any(|candidate| candidate.priority > ASSERTION) {
@@ -79,7 +81,8 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
     candidate.when_to_use = format!("`{}` fails, output said: \"{}\"", runner(&ran.text), key.trim());
     candidate.seen = count(repairs.len());
     candidate.worked = count(repairs.iter().filter(|repair| repair.passing.is_some()).count());
-    let is_assertion = failed.purpose == Purpose::Test && (failed.failed.is_some_and(|failed| failed > 0) || is_assertion(&said.text));
+    let is_assertion = failed.purpose == Purpose::Test
+        && (failed.failed.is_some_and(|failed| failed > 0) || is_assertion(&said.text));
     candidate.priority = if is_assertion { ASSERTION } else { 4 + u8::from(candidate.worked > 1) };
     candidate.confidence = if is_assertion { 0.65 } else { 0.8 };
     candidate.scope_reason = "the files and commands are of this repository".to_owned();
@@ -88,14 +91,18 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
     candidate.created_at = passed_beat.ts.or(candidate.created_at);
     candidate.origin = Voice::Model;
     candidate.structured = Some(json!({
-        "error": said.text, "command": ran.text, "steps": told, "passing": again.text,
-        "task": episode.prompt_before(&failed_beat.id).map(|(_, text)| shortened(text, 160)),
+        "error": format!("\"{}\"", said.text), "command": ran.text, "steps": told, "passing": again.text,
+        "task": episode.prompt_before(&failed_beat.id).map(|(_, text)| format!("\"{}\"", shortened(text, 160).replace('"', "'"))),
     }));
-    candidate.evidence_refs =
-        [&failed_beat.id, &repair.failing.event_id].into_iter().chain(steps.iter().map(|step| &step.span.event_id))
-            .chain([&passing.event_id]).cloned().collect();
+    candidate.evidence_refs = [&failed_beat.id, &repair.failing.event_id]
+        .into_iter()
+        .chain(steps.iter().map(|step| &step.span.event_id))
+        .chain([&passing.event_id])
+        .cloned()
+        .collect();
     candidate.evidence_refs.dedup();
-    candidate.spans = [ran, said].into_iter().chain(steps.into_iter().map(|step| step.span)).chain([again]).collect();
+    candidate.spans =
+        [ran, said].into_iter().chain(steps.into_iter().map(|step| step.span)).chain([again]).collect();
     Some(candidate)
 }
 
@@ -113,10 +120,14 @@ fn steps(episode: &Episode, repair: &Repair) -> Vec<Done> {
         let Some((beat, call)) = episode.call(&step.event_id) else { continue };
         let next = if call.changed_files() {
             call.edits.first().and_then(|edit| {
-                let span = episode.span(&beat.id, &edit.path).or_else(|| episode.span(&step.event_id, &edit.path))?;
+                let span = episode
+                    .span(&beat.id, &edit.path)
+                    .or_else(|| episode.span(&step.event_id, &edit.path))?;
                 Some(Done { told: format!("edited `{}`", edit.path), span, file: Some(edit.path.clone()) })
             })
-        } else if call.verdict == Verdict::Passed && call.command.as_deref().is_some_and(shell::changes_something) {
+        } else if call.verdict == Verdict::Passed
+            && call.command.as_deref().is_some_and(shell::changes_something)
+        {
             call.command.as_deref().and_then(|command| {
                 let span = episode.span(&beat.id, &shell::core(command)?)?;
                 Some(Done { told: format!("ran `{}`", span.text), span, file: None })
@@ -151,15 +162,17 @@ fn cause(line: &str) -> Option<&str> {
 
 /// Words that say that something failed, not what.
 const EMPTY_WORDS: &[&str] = &[
-    "error", "errors", "fail", "failed", "failure", "failures", "failing", "build", "job", "test", "tests", "exit",
-    "code", "status", "with", "the", "and", "command", "process", "exited", "some", "suite", "suites", "files",
-    "file", "passed", "found", "problems", "warnings", "warning",
+    "error", "errors", "fail", "failed", "failure", "failures", "failing", "build", "job", "test", "tests",
+    "exit", "code", "status", "with", "the", "and", "command", "process", "exited", "some", "suite",
+    "suites", "files", "file", "passed", "found", "problems", "warnings", "warning",
 ];
 
 /// Whether a line reports what a test expected.
 fn is_assertion(line: &str) -> bool {
     let lower = line.to_lowercase();
-    ["assert", "expected", "want", "--- fail", "fail:", "to equal", "to be "].iter().any(|word| lower.contains(word))
+    ["assert", "expected", "want", "--- fail", "fail:", "to equal", "to be "]
+        .iter()
+        .any(|word| lower.contains(word))
 }
 
 fn runner(command: &str) -> String {

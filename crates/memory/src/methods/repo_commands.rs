@@ -14,8 +14,11 @@ use super::{Method, shell};
 use crate::candidate::{Candidate, Kind, Voice};
 use crate::episode::Episode;
 
-pub(super) const METHOD: Method =
-    Method { name: "repo_commands", title: "the commands that test, build, check and run a repository", mine };
+pub(super) const METHOD: Method = Method {
+    name: "repo_commands",
+    title: "the commands that test, build, check and run a repository",
+    mine,
+};
 
 /// Candidates of one session.
 const CANDIDATES_MAX: usize = 2;
@@ -61,7 +64,8 @@ fn candidate(episode: &Episode, tried: &Tried<'_>, unable: &[&str]) -> Option<Ca
     let (beat, last) = tried.passed.last()?;
     let span = episode.span(&beat.id, &tried.command)?;
     let purpose = tried.purpose;
-    let mut candidate = episode.candidate("repo_commands", Kind::ToolLesson, format!("command:{}", purpose.as_str()));
+    let mut candidate =
+        episode.candidate("repo_commands", Kind::ToolLesson, format!("command:{}", purpose.as_str()));
     candidate.spans.push(span);
     let mut instead = String::new();
     if let Some(other) = unable.first() {
@@ -83,13 +87,18 @@ fn candidate(episode: &Episode, tried: &Tried<'_>, unable: &[&str]) -> Option<Ca
     candidate.stance = tried.command.clone();
     candidate.keywords = vec![last.runner.clone(), purpose.as_str().to_owned()];
     candidate.keywords.retain(|word| !word.is_empty());
-    candidate.structured = Some(json!({ "purpose": purpose.as_str(), "command": tried.command, "unable": unable }));
+    candidate.structured =
+        Some(json!({ "purpose": purpose.as_str(), "command": tried.command, "unable": unable }));
     candidate.created_at = beat.ts.or(candidate.created_at);
     Some(candidate)
 }
 
 fn tried_first<'a>(episode: &'a Episode, command: &str) -> Option<&'a Beat> {
-    episode.trace.calls().find(|(_, call)| call.command.as_deref().is_some_and(|line| line.contains(command))).map(|(beat, _)| beat)
+    episode
+        .trace
+        .calls()
+        .find(|(_, call)| call.command.as_deref().is_some_and(|line| line.contains(command)))
+        .map(|(beat, _)| beat)
 }
 
 fn tried(episode: &Episode) -> Vec<Tried<'_>> {
@@ -104,7 +113,14 @@ fn tried(episode: &Episode) -> Vec<Tried<'_>> {
         let at = match all.iter().position(|tried| tried.command == command) {
             Some(at) => at,
             None => {
-                all.push(Tried { command, purpose: call.purpose, plain, passed: Vec::new(), failed: 0, unable: 0 });
+                all.push(Tried {
+                    command,
+                    purpose: call.purpose,
+                    plain,
+                    passed: Vec::new(),
+                    failed: 0,
+                    unable: 0,
+                });
                 all.len() - 1
             }
         };
@@ -126,9 +142,21 @@ fn tried(episode: &Episode) -> Vec<Tried<'_>> {
 fn is_unable(call: &Call) -> bool {
     let line = call.sample.as_deref().unwrap_or_default().to_lowercase();
     [
-        "command not found", "not found", "no such file", "missing script", "no module named", "unknown command",
-        "unrecognized", "not recognized", "unexpected argument", "no such command", "cannot find module",
-        "no rule to make target", "is not installed", "no such task", "couldn't find",
+        "command not found",
+        "not found",
+        "no such file",
+        "missing script",
+        "no module named",
+        "unknown command",
+        "unrecognized",
+        "not recognized",
+        "unexpected argument",
+        "no such command",
+        "cannot find module",
+        "no rule to make target",
+        "is not installed",
+        "no such task",
+        "couldn't find",
     ]
     .iter()
     .any(|words| line.contains(words))

@@ -25,11 +25,34 @@ pub(super) fn is_one_off(line: &str) -> bool {
         let is_file = ending.is_some_and(|ending| {
             matches!(
                 ending,
-                "py" | "rs" | "go" | "js" | "mjs" | "cjs" | "ts" | "tsx" | "jsx" | "java" | "kt" | "rb" | "php" | "c"
-                    | "cc" | "cpp" | "cs" | "swift" | "html" | "css" | "json" | "md"
+                "py" | "rs"
+                    | "go"
+                    | "js"
+                    | "mjs"
+                    | "cjs"
+                    | "ts"
+                    | "tsx"
+                    | "jsx"
+                    | "java"
+                    | "kt"
+                    | "rb"
+                    | "php"
+                    | "c"
+                    | "cc"
+                    | "cpp"
+                    | "cs"
+                    | "swift"
+                    | "html"
+                    | "css"
+                    | "json"
+                    | "md"
             )
         });
-        is_file || word.contains("::") || word.starts_with("/tmp") || word.starts_with("/home/") || word.starts_with("/Users/")
+        is_file
+            || word.contains("::")
+            || word.starts_with("/tmp")
+            || word.starts_with("/home/")
+            || word.starts_with("/Users/")
     };
     let one_test = ["-k", "-run", "-t", "--grep", "--filter", "--test"];
     command.split_whitespace().skip(1).any(|word| names_file(word) || one_test.contains(&word))
@@ -39,7 +62,8 @@ pub(super) fn is_one_off(line: &str) -> bool {
 pub(super) fn is_plain(line: &str) -> bool {
     let call = understand(line);
     let Some(step) = call.main_step() else { return false };
-    let quiet = |word: &&String| matches!(word.as_str(), "-q" | "-v" | "./..." | "." | "--quiet" | "--verbose");
+    let quiet =
+        |word: &&String| matches!(word.as_str(), "-q" | "-v" | "./..." | "." | "--quiet" | "--verbose");
     let words = step.words.iter().filter(|word| !quiet(word)).count();
     words <= step.runner.split(' ').count().max(1)
 }
@@ -51,15 +75,29 @@ pub(super) fn changes_something(line: &str) -> bool {
     if matches!(step.purpose, Purpose::Install | Purpose::Format) {
         return true;
     }
-    let first = step.arguments().first().map_or("", String::as_str);
+    if step.purpose.is_validation() {
+        return false;
+    }
     match step.program() {
-        "mkdir" | "chmod" | "mv" | "cp" | "ln" | "export" | "touch" | "unset" | "kill" | "pkill" | "rm" => true,
+        "mkdir" | "chmod" | "mv" | "cp" | "ln" | "export" | "touch" | "unset" | "kill" | "pkill" | "rm" => {
+            true
+        }
         "git" => matches!(
             step.words.get(1).map_or("", String::as_str),
-            "checkout" | "pull" | "merge" | "rebase" | "stash" | "reset" | "config" | "fetch" | "submodule" | "switch" | "restore"
+            "checkout"
+                | "pull"
+                | "merge"
+                | "rebase"
+                | "stash"
+                | "reset"
+                | "config"
+                | "fetch"
+                | "submodule"
+                | "switch"
+                | "restore"
         ),
         "docker" | "docker-compose" | "podman" | "systemctl" | "service" | "brew" => true,
-        "npx" | "make" | "just" => matches!(first, "generate" | "install" | "setup" | "migrate" | "codegen"),
+        "make" | "just" | "task" | "mise" | "npm" | "pnpm" | "yarn" | "bun" | "rake" => true,
         _ => false,
     }
 }

@@ -80,7 +80,8 @@ fn candidate(episode: &Episode, event_id: &str, rule: &Rule, is_correction: bool
     candidate.origin = Voice::User;
     candidate.stance = rule.wants.join(",");
     candidate.keywords = rule.rejects.iter().chain(&rule.wants).take(12).cloned().collect();
-    candidate.structured = Some(json!({ "wants": rule.wants, "rejects": rule.rejects, "lasting": rule.lasting }));
+    candidate.structured =
+        Some(json!({ "wants": rule.wants, "rejects": rule.rejects, "lasting": rule.lasting }));
     candidate.evidence_refs = vec![event_id.to_owned()];
     candidate.created_at = episode.time_of(event_id).or(candidate.created_at);
     candidate.spans = vec![span];

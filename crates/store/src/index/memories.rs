@@ -73,9 +73,9 @@ impl Writer<'_> {
     /// differs the session counts as changed.
     pub fn put_mined(&self, key: &SessionKey, found: &[(String, String)]) -> Result<(), Error> {
         let read = || -> rusqlite::Result<Vec<(String, String)>> {
-            let mut statement = self
-                .connection
-                .prepare_cached("SELECT method, body FROM mined WHERE agent = ?1 AND session = ?2 ORDER BY method")?;
+            let mut statement = self.connection.prepare_cached(
+                "SELECT method, body FROM mined WHERE agent = ?1 AND session = ?2 ORDER BY method",
+            )?;
             statement.query_map((&key.agent, &key.id), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         };
         let mut found = found.to_vec();
@@ -89,7 +89,10 @@ impl Writer<'_> {
             self.run(text, params![key.agent, key.id, method, body])?;
         }
         let change = self.change()?;
-        self.run("UPDATE sessions SET changed = ?3 WHERE agent = ?1 AND id = ?2", params![key.agent, key.id, change])
+        self.run(
+            "UPDATE sessions SET changed = ?3 WHERE agent = ?1 AND id = ?2",
+            params![key.agent, key.id, change],
+        )
     }
 
     /// Remembers how far the memories have followed.
@@ -109,7 +112,8 @@ impl Writer<'_> {
         for (term, list) in &tables.terms {
             self.run("INSERT INTO memory_terms (term, list) VALUES (?1, ?2)", params![term, list])?;
         }
-        let values = [("heads", &tables.heads[..]), ("vectors", &tables.vectors[..]), ("mark", mark.as_bytes())];
+        let values =
+            [("heads", &tables.heads[..]), ("vectors", &tables.vectors[..]), ("mark", mark.as_bytes())];
         for (name, value) in values {
             self.run("INSERT INTO memory_values (name, value) VALUES (?1, ?2)", params![name, value])?;
         }

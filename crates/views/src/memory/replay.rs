@@ -32,7 +32,8 @@ pub fn replay(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<ReplayView, Error> {
     let keys = store.session_keys()?;
-    let wanted: Vec<_> = config.mining.value.methods.iter().filter_map(|name| methods::by_name(name)).collect();
+    let wanted: Vec<_> =
+        config.mining.value.methods.iter().filter_map(|name| methods::by_name(name)).collect();
     let (mut pasts, mut found, mut unread): (Vec<Past>, Vec<Found>, usize) = (Vec::new(), Vec::new(), 0);
     for (at, key) in keys.iter().enumerate() {
         if world.stopping() {

@@ -150,7 +150,8 @@ pub fn init(context: &Context) -> Outcome {
         let answer = serde_json::json!({ "schema": "retro.memory.init/1", "notes": path });
         context.print_json(&answer)?;
     } else {
-        context.say(&format!("Notes in {} become memories; `retro memory reindex` reads them.", path.display()));
+        context
+            .say(&format!("Notes in {} become memories; `retro memory reindex` reads them.", path.display()));
     }
     Ok(Exit::Done)
 }
@@ -187,24 +188,31 @@ pub fn import(args: &ImportAuthored, context: &Context) -> Outcome {
     let store = context.store(&config)?;
     let mut notes = Vec::new();
     collect(&args.folder, 0, &mut notes).map_err(|error| {
-        Failure::hinted(format_args!("cannot read {}: {error}", args.folder.display()), "name a folder with .md files")
+        Failure::hinted(
+            format_args!("cannot read {}: {error}", args.folder.display()),
+            "name a folder with .md files",
+        )
     })?;
     notes.sort();
     let (mut taken, mut empty, mut failed) = (Vec::new(), 0, Vec::new());
     for path in notes {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let read = std::fs::metadata(&path)
-            .map_err(|error| error.to_string())
-            .and_then(|meta| if meta.len() > 1 << 20 { Err("it is too long for a note".to_owned()) } else { Ok(()) })
-            .and_then(|()| std::fs::read_to_string(&path).map_err(|error| error.to_string()))
-            .and_then(|text| authored::parse(&stem, &text));
+        let read =
+            std::fs::metadata(&path)
+                .map_err(|error| error.to_string())
+                .and_then(|meta| {
+                    if meta.len() > 1 << 20 { Err("it is too long for a note".to_owned()) } else { Ok(()) }
+                })
+                .and_then(|()| std::fs::read_to_string(&path).map_err(|error| error.to_string()))
+                .and_then(|text| authored::parse(&stem, &text));
         match read {
             Ok(Some(memory)) => taken.push(memory),
             Ok(None) => empty += 1,
             Err(what) => failed.push(format!("{}: {what}", path.display())),
         }
     }
-    let known: Vec<String> = memory::all(&context.world, &config, &store)?.into_iter().map(|memory| memory.content_hash).collect();
+    let known: Vec<String> =
+        memory::all(&context.world, &config, &store)?.into_iter().map(|memory| memory.content_hash).collect();
     let count = taken.len();
     let new: Vec<Memory> = taken
         .into_iter()
@@ -222,7 +230,11 @@ pub fn import(args: &ImportAuthored, context: &Context) -> Outcome {
         });
         context.print_json(&answer)?;
     } else {
-        context.say(&format!("{} notes taken in, {} known already, {empty} empty.", new.len(), count - new.len()));
+        context.say(&format!(
+            "{} notes taken in, {} known already, {empty} empty.",
+            new.len(),
+            count - new.len()
+        ));
         failed.iter().for_each(|what| context.say(&format!("not taken: {what}")));
     }
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Findings })
@@ -296,7 +308,10 @@ pub fn add(args: &Add, context: &Context) -> Outcome {
         memory.id = name_of(&memory);
     }
     if memory::find(&context.world, &config, &store, &memory.id).is_ok_and(|known| known.id == memory.id) {
-        return Err(Failure::hinted(format_args!("there is a memory {:?} already", memory.id), "choose another --id"));
+        return Err(Failure::hinted(
+            format_args!("there is a memory {:?} already", memory.id),
+            "choose another --id",
+        ));
     }
     let memory = engine::screened(memory);
     engine::add(&context.world, &config, &store, std::slice::from_ref(&memory))?;
@@ -343,7 +358,9 @@ pub fn decide(event: &str, done: &str, ids: &[String], context: &Context) -> Out
     engine::decide(&context.world, &config, &store, &decisions)?;
     let ids: Vec<&String> = decisions.iter().map(|decision| &decision.memory_id).collect();
     if context.global.json {
-        context.print_json(&serde_json::json!({ "schema": "retro.memory.decided/1", "event": event, "ids": ids }))?;
+        context.print_json(
+            &serde_json::json!({ "schema": "retro.memory.decided/1", "event": event, "ids": ids }),
+        )?;
     } else {
         ids.iter().for_each(|id| context.say(&format!("{} {done}.", context.shown(id))));
     }
@@ -363,7 +380,10 @@ pub fn quarantine(args: &Quarantine, context: &Context) -> Outcome {
     engine::decide(&context.world, &config, &store, &[decision])?;
     let hidden = memory::all(&context.world, &config, &store)?
         .iter()
-        .filter(|memory| memory.status == Status::Quarantined && memory.origins.iter().any(|origin| origin.session_id == key.id))
+        .filter(|memory| {
+            memory.status == Status::Quarantined
+                && memory.origins.iter().any(|origin| origin.session_id == key.id)
+        })
         .count();
     if context.global.json {
         let answer = serde_json::json!({ "schema": "retro.memory.quarantine/1", "session_id": key.id, "memories": hidden });
@@ -382,7 +402,10 @@ pub fn forget(args: &Forget, context: &Context) -> Outcome {
     if context.global.json {
         context.print_json(&serde_json::json!({ "schema": "retro.memory.forget/1", "id": found.id }))?;
     } else {
-        context.say(&format!("{} is forgotten. A note of yours in another folder stays as it is.", context.shown(&found.id)));
+        context.say(&format!(
+            "{} is forgotten. A note of yours in another folder stays as it is.",
+            context.shown(&found.id)
+        ));
     }
     Ok(Exit::Done)
 }
@@ -406,11 +429,17 @@ pub fn update_utility(args: &UpdateUtility, context: &Context) -> Outcome {
     engine::decide(&context.world, &config, &store, &[decision])?;
     let now = memory::find(&context.world, &config, &store, &found.id)?;
     if context.global.json {
-        let answer = serde_json::json!({ "schema": "retro.memory.utility/1", "id": now.id, "utility": now.utility });
+        let answer =
+            serde_json::json!({ "schema": "retro.memory.utility/1", "id": now.id, "utility": now.utility });
         context.print_json(&answer)?;
     } else {
         let used = &now.utility;
-        context.say(&format!("{}: q {:.2} after {} rewards.", context.shown(&now.id), used.q_value, used.hits));
+        context.say(&format!(
+            "{}: q {:.2} after {} rewards.",
+            context.shown(&now.id),
+            used.q_value,
+            used.hits
+        ));
     }
     Ok(Exit::Done)
 }

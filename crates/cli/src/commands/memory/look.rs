@@ -82,14 +82,20 @@ pub fn doctor(context: &Context) -> Outcome {
         context.print_json(&view)?;
     } else {
         context.print(&format!("{} kept.", plural(view.memories)))?;
-        for (name, counts) in [("status", &view.by_status), ("scope", &view.by_scope), ("kind", &view.by_kind)] {
+        for (name, counts) in
+            [("status", &view.by_status), ("scope", &view.by_scope), ("kind", &view.by_kind)]
+        {
             let parts: Vec<String> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
             if !parts.is_empty() {
                 context.print(&format!("  by {name}: {}", parts.join(", ")))?;
             }
         }
         for (from, to) in &view.dangling_links {
-            context.print(&format!("  {} links to {}, which does not exist", context.shown(from), context.shown(to)))?;
+            context.print(&format!(
+                "  {} links to {}, which does not exist",
+                context.shown(from),
+                context.shown(to)
+            ))?;
         }
         for id in &view.evidence_gone {
             context.print(&format!("  {}: its sessions are not in the store any more", context.shown(id)))?;
@@ -98,7 +104,10 @@ pub fn doctor(context: &Context) -> Outcome {
             context.print(&format!("  {}: {}", context.shown(id), context.shown(what)))?;
         }
         for id in &view.useless {
-            context.print(&format!("  {}: shown often, never of use; `retro memory retire` hides it", context.shown(id)))?;
+            context.print(&format!(
+                "  {}: shown often, never of use; `retro memory retire` hides it",
+                context.shown(id)
+            ))?;
         }
         for line in &view.unreadable {
             context.print(&format!("  cannot be read: {}", context.shown(line)))?;
@@ -124,7 +133,8 @@ pub fn list(args: &List, context: &Context) -> Outcome {
     let mut memories = memory::all(&context.world, &config, &store)?;
     memories.retain(|memory| args.status.is_none_or(|status| memory.status == status));
     if let Some(cwd) = args.cwd.as_deref().map(folder) {
-        memories.retain(|memory| memory.origin_repo.as_ref().is_none_or(|repo| cwd.starts_with(repo.as_str())));
+        memories
+            .retain(|memory| memory.origin_repo.as_ref().is_none_or(|repo| cwd.starts_with(repo.as_str())));
     }
     memories.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| a.id.cmp(&b.id)));
     if context.global.json {
@@ -189,13 +199,36 @@ pub fn print(memory: &Memory, context: &Context) -> Result<(), Failure> {
     if let Some(not) = &memory.do_not_use_when {
         line("not when", not)?;
     }
-    line("is", &format!("{}, {}, {}, risk {}", memory.status.as_str(), memory.kind.as_str(), memory.scope.as_str(), memory.risk.as_str()))?;
+    line(
+        "is",
+        &format!(
+            "{}, {}, {}, risk {}",
+            memory.status.as_str(),
+            memory.kind.as_str(),
+            memory.scope.as_str(),
+            memory.risk.as_str()
+        ),
+    )?;
     if let Some(repo) = &memory.origin_repo {
         line("from", repo)?;
     }
-    line("seen", &format!("{} times, worked {}; found in {}", memory.seen, memory.worked, format::count(memory.origins.len() as u64, "session")))?;
+    line(
+        "seen",
+        &format!(
+            "{} times, worked {}; found in {}",
+            memory.seen,
+            memory.worked,
+            format::count(memory.origins.len() as u64, "session")
+        ),
+    )?;
     let used = &memory.utility;
-    line("used", &format!("shown {}, helped {}, harmed {}, q {:.2}", used.shown, used.successes, used.failures, used.q_value))?;
+    line(
+        "used",
+        &format!(
+            "shown {}, helped {}, harmed {}, q {:.2}",
+            used.shown, used.successes, used.failures, used.q_value
+        ),
+    )?;
     if let Some(other) = &memory.superseded_by {
         line("replaced by", other)?;
     }
@@ -232,8 +265,16 @@ pub fn retrieve(args: &Retrieve, context: &Context) -> Outcome {
     }
     for memory in &view.memories {
         let score = memory.score.unwrap_or_default();
-        context.print(&format!("{score:.2}  {}  {}", context.shown(&memory.id), context.shown(&memory.text)))?;
-        context.print(&format!("      when {}; {}", context.shown(&memory.when_to_use), memory.why.clone().unwrap_or_default()))?;
+        context.print(&format!(
+            "{score:.2}  {}  {}",
+            context.shown(&memory.id),
+            context.shown(&memory.text)
+        ))?;
+        context.print(&format!(
+            "      when {}; {}",
+            context.shown(&memory.when_to_use),
+            memory.why.clone().unwrap_or_default()
+        ))?;
         if let Some(stale) = &memory.stale {
             context.print(&format!("      stale: {}", context.shown(stale)))?;
         }
@@ -266,7 +307,10 @@ pub fn replay(args: &Replay, context: &Context) -> Outcome {
         replay.wrong,
         replay.missed
     ))?;
-    context.print(&format!("Shown something that did not apply: {:.1} % of all prompts.", replay.wrong_show * 100.0))?;
+    context.print(&format!(
+        "Shown something that did not apply: {:.1} % of all prompts.",
+        replay.wrong_show * 100.0
+    ))?;
     for row in &replay.rows {
         let ids = row.memory_ids.join(", ");
         context.print(&format!(

@@ -58,7 +58,8 @@ pub fn run(_args: &Review, context: &Context) -> Outcome {
         return Ok(Exit::Done);
     }
     engine::decide(&context.world, &config, &store, &decisions)?;
-    let decided: std::collections::BTreeSet<&String> = decisions.iter().map(|decision| &decision.memory_id).collect();
+    let decided: std::collections::BTreeSet<&String> =
+        decisions.iter().map(|decision| &decision.memory_id).collect();
     context.say(&format!("{} decided.", decided.len()));
     Ok(Exit::Done)
 }

@@ -1,5 +1,5 @@
-use retro::memory::weave::{HookInput, Shown, block, hook_input, hook_output, is_grok};
 use retro::memory::Exposure;
+use retro::memory::weave::{HookInput, Shown, block, hook_input, hook_output, is_grok};
 use retro::store::{EXPOSURES, Store};
 use retro::views::memory::{self, Fitting, MemoryQuestion};
 use std::io::Read;
@@ -97,7 +97,9 @@ pub fn run(args: &Weave, context: &Context) -> Outcome {
     }
     match woven.0 {
         Some(block) => context.print_bytes(format!("{block}\n").as_bytes())?,
-        None => context.say(&format!("Nothing to show: {}.", abstained.unwrap_or("nothing fits into the budget"))),
+        None => {
+            context.say(&format!("Nothing to show: {}.", abstained.unwrap_or("nothing fits into the budget")))
+        }
     }
     Ok(Exit::Done)
 }
