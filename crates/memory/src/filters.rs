@@ -16,8 +16,11 @@ pub struct Filter {
     /// What it drops, for people.
     pub title: &'static str,
     /// Keeps what passes, and says what it dropped.
-    pub keep: fn(Vec<Candidate>, &Quotes) -> (Vec<Candidate>, Option<String>),
+    pub keep: Keep,
 }
+
+/// Gives what passes, and a note on what does not.
+pub type Keep = fn(Vec<Candidate>, &Quotes) -> (Vec<Candidate>, Option<String>);
 
 /// Every filter, sorted by name.
 pub static FILTERS: &[Filter] = &[grounded::FILTER, no_secrets::FILTER, risk_aware::FILTER];

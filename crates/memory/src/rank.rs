@@ -296,7 +296,7 @@ fn is_fit(found: &Match, ask: &Ask<'_>) -> bool {
         return found.stems > 0 || found.named || found.cosine >= weights.shown_cosine;
     }
     let alike = found.cosine >= weights.shown_cosine && found.stems >= weights.shown_stems;
-    let worded = found.stems >= weights.shown_stems + 1 && found.covered >= weights.shown_coverage * 1.5;
+    let worded = found.stems > weights.shown_stems && found.covered >= weights.shown_coverage * 1.5;
     found.named || alike || worded
 }
 

@@ -67,7 +67,7 @@ static REJECTS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 
 static LASTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?i)^\s*(?:please |and |also |so |but )*(?:always|never)\b|\bfrom now on\b|\bwe (?:always|never|only)\b",
+        r"(?i)^\s*(?:please |and |also |so |but )*(?:always|never)\b|\bfrom now on\b|\bwe (?:always|never)\b|\bwe only (?:use|deploy|run|write|support)\b",
         r"|\byou (?:should|must) (?:always|never)\b|\b(?:we|i) (?:use|deploy|keep|prefer|write|have|don'?t|do not|run)\b[^.\n]{0,80}\b(?:here|in this (?:repo|repository|project|package|codebase)|for this)\b",
         r"|\bin this (?:repo|repository|project|codebase),? (?:we|use|always|never|please|don'?t|do not)\b|\bi (?:always|never) want\b|\bthis (?:project|repo|repository|package) (?:uses|is|has|must|never)\b[^.\n]{0,60}\bnot\b"
     ))
@@ -150,11 +150,38 @@ fn says_general(text: &str) -> bool {
         || is_lasting(text)
 }
 
+/// Whether a sentence asks. One that asks "since when" or "why" does not say what is wanted.
+fn is_question(sentence: &str) -> bool {
+    let first = sentence.split_whitespace().next().unwrap_or_default().to_lowercase();
+    sentence.trim_end().ends_with('?')
+        || matches!(
+            first.as_str(),
+            "what"
+                | "why"
+                | "how"
+                | "when"
+                | "where"
+                | "who"
+                | "which"
+                | "is"
+                | "are"
+                | "does"
+                | "did"
+                | "can"
+                | "could"
+                | "should"
+        )
+        || sentence.to_lowercase().starts_with("do we ")
+}
+
 fn is_lasting(sentence: &str) -> bool {
     LASTING.as_ref().is_some_and(|set| set.is_match(sentence))
 }
 
 fn rule(sentence: &str) -> Option<Rule> {
+    if is_question(sentence) {
+        return None;
+    }
     let is_match = |set: &Option<Regex>| set.as_ref().is_some_and(|set| set.is_match(sentence));
     let things = |patterns: &[Regex]| -> Vec<String> {
         patterns

@@ -23,6 +23,9 @@ const NOTE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Folders inside folders of notes.
 const DEPTH_MAX: usize = 8;
 
+/// A note: its path, and its text or why it cannot be read.
+pub type Note = (PathBuf, Result<String, String>);
+
 /// A line that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadLine {
@@ -93,7 +96,7 @@ impl Store {
     }
 
     /// Every note below `memories/authored`: its path, and its text if it can be read.
-    pub fn notes(&self) -> Result<Vec<(PathBuf, Result<String, String>)>, Error> {
+    pub fn notes(&self) -> Result<Vec<Note>, Error> {
         let mut notes = Vec::new();
         let mut folders = vec![(self.root().join(AUTHORED), 0)];
         while let Some((folder, depth)) = folders.pop() {

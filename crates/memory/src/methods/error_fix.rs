@@ -66,7 +66,7 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
     let again = episode.span(&passed_beat.id, &shell::core(passed.command.as_deref()?)?)?;
     let steps = steps(episode, repair);
     let is_other_command = again.text != ran.text;
-    if steps.is_empty() && !is_other_command {
+    if steps.is_empty() && !is_other_command || is_plain(failed.purpose, &said.text, &steps, repairs.len()) {
         return None;
     }
     let told: Vec<String> = steps.iter().map(|step| step.told.clone()).collect();
@@ -76,9 +76,9 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
         (true, _) => format!("This passed instead: `{}`.", again.text),
     };
     let mut candidate = episode.candidate("error_fix", Kind::FailureTrigger, repair.fingerprint.clone());
-    candidate.text = format!("`{}` failed, output said: \"{}\". {done}", ran.text, said.text);
+    candidate.text = format!("`{}` failed, output said: {}. {done}", ran.text, quoted(&said.text));
     let key = said.text.get(..said.text.floor_char_boundary(KEY_CHARS)).unwrap_or_default();
-    candidate.when_to_use = format!("`{}` fails, output said: \"{}\"", runner(&ran.text), key.trim());
+    candidate.when_to_use = format!("`{}` fails, output said: {}", runner(&ran.text), quoted(key.trim()));
     candidate.seen = count(repairs.len());
     candidate.worked = count(repairs.iter().filter(|repair| repair.passing.is_some()).count());
     let is_assertion = failed.purpose == Purpose::Test
@@ -91,8 +91,7 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
     candidate.created_at = passed_beat.ts.or(candidate.created_at);
     candidate.origin = Voice::Model;
     candidate.structured = Some(json!({
-        "error": format!("\"{}\"", said.text), "command": ran.text, "steps": told, "passing": again.text,
-        "task": episode.prompt_before(&failed_beat.id).map(|(_, text)| format!("\"{}\"", shortened(text, 160).replace('"', "'"))),
+        "error": quoted(&said.text), "command": ran.text, "steps": told, "passing": again.text,
     }));
     candidate.evidence_refs = [&failed_beat.id, &repair.failing.event_id]
         .into_iter()
@@ -104,6 +103,21 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
     candidate.spans =
         [ran, said].into_iter().chain(steps.into_iter().map(|step| step.span)).chain([again]).collect();
     Some(candidate)
+}
+
+/// Whether the fix is what everybody would do: a checker names a file, and that file is
+/// edited.
+fn is_plain(purpose: Purpose, error: &str, steps: &[Done], seen: usize) -> bool {
+    let names = |step: &Done| {
+        let name = step.file.as_deref().and_then(|file| file.rsplit(['/', '\\']).next());
+        name.is_some_and(|name| error.contains(name))
+    };
+    let checks = matches!(purpose, Purpose::Lint | Purpose::Typecheck | Purpose::Build | Purpose::Format);
+    checks
+        && seen < 2
+        && !steps.is_empty()
+        && steps.iter().all(|step| step.file.is_some())
+        && steps.iter().any(names)
 }
 
 /// Something that was done between a failure and the pass.
@@ -152,12 +166,19 @@ fn cause(line: &str) -> Option<&str> {
     let line = line.trim().trim_end_matches('…').lines().next()?.trim();
     let end = line.char_indices().nth(ERROR_CHARS).map_or(line.len(), |(end, _)| end);
     let line = line.get(..end)?.trim();
+    let is_warning = line.to_lowercase().starts_with("warn");
     let says = |word: &&str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
         word.chars().filter(|c| c.is_alphabetic()).count() >= 3
+            && !word.contains('/')
             && !EMPTY_WORDS.contains(&word.to_lowercase().as_str())
     };
-    let words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-    (words.filter(says).count() >= 2).then_some(line)
+    (!is_warning && line.split_whitespace().filter(says).count() >= 2).then_some(line)
+}
+
+/// A text between marks that it does not hold itself.
+fn quoted(text: &str) -> String {
+    if text.contains('"') { format!("“{text}”") } else { format!("\"{text}\"") }
 }
 
 /// Words that say that something failed, not what.

@@ -12,7 +12,9 @@ const COMMAND_CHARS: usize = 160;
 pub(super) fn core(line: &str) -> Option<String> {
     let command = essence(line);
     let is_script = ["<<", "$(", "`", " -c ", " -e ", "\n", "; ", "|| ", " && ", " > "];
-    let fits = !command.is_empty() && command.chars().count() <= COMMAND_CHARS;
+    let begins =
+        command.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '/' | '~' | '_'));
+    let fits = begins && command.chars().count() <= COMMAND_CHARS;
     (fits && !is_script.iter().any(|mark| command.contains(mark))).then(|| command.to_owned())
 }
 
@@ -54,6 +56,13 @@ pub(super) fn is_one_off(line: &str) -> bool {
             || word.starts_with("/home/")
             || word.starts_with("/Users/")
     };
+    if command
+        .split(' ')
+        .next()
+        .is_some_and(|program| program.contains('/') && !program.starts_with("./node_modules"))
+    {
+        return true;
+    }
     let one_test = ["-k", "-run", "-t", "--grep", "--filter", "--test"];
     command.split_whitespace().skip(1).any(|word| names_file(word) || one_test.contains(&word))
 }
@@ -62,6 +71,9 @@ pub(super) fn is_one_off(line: &str) -> bool {
 pub(super) fn is_plain(line: &str) -> bool {
     let call = understand(line);
     let Some(step) = call.main_step() else { return false };
+    if matches!(step.program(), "npm" | "pnpm" | "yarn" | "bun") && step.words.len() <= 3 {
+        return true;
+    }
     let quiet =
         |word: &&String| matches!(word.as_str(), "-q" | "-v" | "./..." | "." | "--quiet" | "--verbose");
     let words = step.words.iter().filter(|word| !quiet(word)).count();
