@@ -28,12 +28,12 @@ pub fn by_name(name: &str) -> Option<&'static Filter> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::candidate::{Kind, Repository, Risk, Scope, Span, Voice};
 
     /// A candidate that says this, with one span of the event `e1`.
-    pub(super) fn candidate(id: &str, text: &str) -> Candidate {
+    pub(crate) fn candidate(id: &str, text: &str) -> Candidate {
         Candidate {
             id: id.to_owned(),
             method: "m".to_owned(),

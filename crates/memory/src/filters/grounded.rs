@@ -51,7 +51,7 @@ fn keep(candidates: Vec<Candidate>, quotes: &Quotes) -> (Vec<Candidate>, Option<
 /// Whether everything that the text quotes is in one of its spans.
 fn quotes_its_spans(candidate: &Candidate) -> bool {
     let spans: Vec<String> = candidate.spans.iter().map(|span| words(&span.text)).collect();
-    quotations(&candidate.text).into_iter().map(words).all(|quoted| {
+    quotations(&candidate.text, &candidate.spans).map(words).all(|quoted| {
         // A shortened quotation ends in an ellipsis.
         let quoted = quoted.trim_end_matches('…').trim_end();
         quoted.chars().count() < 2 || spans.iter().any(|span| span.contains(quoted))
