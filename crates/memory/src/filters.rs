@@ -9,6 +9,9 @@ mod risk_aware;
 use crate::candidate::Candidate;
 use crate::episode::Quotes;
 
+/// What is kept, and what there is to say about the rest.
+pub type Kept = (Vec<Candidate>, Option<String>);
+
 /// One filter.
 pub struct Filter {
     /// Its name.
@@ -16,7 +19,7 @@ pub struct Filter {
     /// What it drops, for people.
     pub title: &'static str,
     /// Keeps what passes, and says what it dropped.
-    pub keep: fn(Vec<Candidate>, &Quotes) -> (Vec<Candidate>, Option<String>),
+    pub keep: fn(Vec<Candidate>, &Quotes) -> Kept,
 }
 
 /// Every filter, sorted by name.

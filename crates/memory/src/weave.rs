@@ -9,7 +9,7 @@ mod hook;
 mod quote;
 
 pub use hook::{HookInput, hook_input, hook_output, is_grok};
-pub(crate) use quote::{guarded, line, own_words, paragraph};
+pub(crate) use quote::{line, own_words, paragraph};
 
 use crate::candidate::{Kind, Voice};
 use crate::memory::{Memory, Source, Status};

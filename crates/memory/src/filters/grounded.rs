@@ -11,7 +11,7 @@
 //! White space aside, words are compared as they are. A quotation of a single sign or letter
 //! is not checked.
 
-use super::Filter;
+use super::{Filter, Kept};
 use crate::candidate::Candidate;
 use crate::episode::Quotes;
 use crate::screen::quotations;
@@ -19,7 +19,7 @@ use crate::screen::quotations;
 pub(super) const FILTER: Filter =
     Filter { name: "grounded", title: "drops what its session does not say", keep };
 
-fn keep(candidates: Vec<Candidate>, quotes: &Quotes) -> (Vec<Candidate>, Option<String>) {
+fn keep(candidates: Vec<Candidate>, quotes: &Quotes) -> Kept {
     let total = candidates.len();
     let (mut bare, mut unheld, mut unquoted) = (0, 0, 0);
     let kept: Vec<Candidate> = candidates

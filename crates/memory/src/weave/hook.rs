@@ -17,8 +17,8 @@ pub struct HookInput {
     pub cwd: Option<String>,
     /// The agent's id of the session.
     pub session_id: Option<String>,
-    /// The name of the event, such as `UserPromptSubmit`.
-    pub event: Option<String>,
+    /// The name of the event, such as `UserPromptSubmit`; empty if it is not given.
+    pub event: String,
 }
 
 #[derive(Serialize)]
@@ -49,7 +49,7 @@ pub fn hook_input(json: &str) -> Option<HookInput> {
         prompt: text(["prompt", "userPrompt"]),
         cwd: text(["cwd", "workspaceRoot"]),
         session_id: text(["session_id", "sessionId"]),
-        event: text(["hook_event_name", "hookEventName"]),
+        event: text(["hook_event_name", "hookEventName"]).unwrap_or_default(),
     })
 }
 
@@ -82,7 +82,7 @@ mod tests {
             prompt: text("fix it"),
             cwd: text("/w"),
             session_id: text("s"),
-            event: text("UserPromptSubmit"),
+            event: "UserPromptSubmit".to_owned(),
         };
         assert_eq!(hook_input(snake), Some(input.clone()));
         assert_eq!(hook_input(camel), Some(input));

@@ -29,7 +29,7 @@ const WORD_CHARS_MAX: usize = 64;
 
 /// A text that cannot end the block or open a tag of a role, with everything hidden made
 /// visible; line feeds stay.
-pub(crate) fn guarded(text: &str) -> String {
+fn guarded(text: &str) -> String {
     let text = screen::escaped(&text.replace("\r\n", "\n").replace('\r', "\n"));
     let mut safe = String::with_capacity(text.len());
     for (at, character) in text.char_indices() {
