@@ -9,6 +9,9 @@ mod risk_aware;
 use crate::candidate::Candidate;
 use crate::episode::Quotes;
 
+/// What is kept, and what there is to say about the rest.
+pub type Kept = (Vec<Candidate>, Option<String>);
+
 /// One filter.
 pub struct Filter {
     /// Its name.
@@ -16,11 +19,8 @@ pub struct Filter {
     /// What it drops, for people.
     pub title: &'static str,
     /// Keeps what passes, and says what it dropped.
-    pub keep: Keep,
+    pub keep: fn(Vec<Candidate>, &Quotes) -> Kept,
 }
-
-/// Gives what passes, and a note on what does not.
-pub type Keep = fn(Vec<Candidate>, &Quotes) -> (Vec<Candidate>, Option<String>);
 
 /// Every filter, sorted by name.
 pub static FILTERS: &[Filter] = &[grounded::FILTER, no_secrets::FILTER, risk_aware::FILTER];
@@ -31,12 +31,12 @@ pub fn by_name(name: &str) -> Option<&'static Filter> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::candidate::{Kind, Repository, Risk, Scope, Span, Voice};
 
     /// A candidate that says this, with one span of the event `e1`.
-    pub(super) fn candidate(id: &str, text: &str) -> Candidate {
+    pub(crate) fn candidate(id: &str, text: &str) -> Candidate {
         Candidate {
             id: id.to_owned(),
             method: "m".to_owned(),

@@ -17,7 +17,7 @@ use std::fmt;
 use crate::candidate::Voice;
 use crate::memory::Memory;
 
-pub(crate) use taint::quotations;
+pub(crate) use taint::{Piece, pieces, quotations};
 
 /// Bytes of one text that are looked at in every disguise; what is behind them is looked at
 /// as well, part by part.
@@ -73,14 +73,14 @@ pub fn screen(text: &str) -> Vec<Reason> {
     reasons
 }
 
-/// Whether the text reads like an instruction to an agent, or hides something.
-pub fn is_suspicious(text: &str) -> bool {
-    !screen(text).is_empty()
-}
-
 /// Every reason why a person has to look at a memory, over every text field of it and the
 /// words that it would hand on; each once.
 pub fn screen_memory(memory: &Memory) -> Vec<String> {
+    reasons(memory).iter().map(Reason::to_string).collect()
+}
+
+/// The same as values.
+pub fn reasons(memory: &Memory) -> Vec<Reason> {
     let mut texts = memory.texts();
     texts.extend([memory.id.clone(), memory.subject.clone(), memory.stance.clone()]);
     texts.extend(memory.files.iter().cloned());
@@ -89,7 +89,7 @@ pub fn screen_memory(memory: &Memory) -> Vec<String> {
     reasons.extend(taint::tainted(memory).map(Reason::Tainted));
     reasons.sort();
     reasons.dedup();
-    reasons.iter().map(Reason::to_string).collect()
+    reasons
 }
 
 /// The text with every hidden character and every control character shown as an escape

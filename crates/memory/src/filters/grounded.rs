@@ -11,7 +11,7 @@
 //! White space aside, words are compared as they are. A quotation of a single sign or letter
 //! is not checked.
 
-use super::Filter;
+use super::{Filter, Kept};
 use crate::candidate::Candidate;
 use crate::episode::Quotes;
 use crate::screen::quotations;
@@ -19,7 +19,7 @@ use crate::screen::quotations;
 pub(super) const FILTER: Filter =
     Filter { name: "grounded", title: "drops what its session does not say", keep };
 
-fn keep(candidates: Vec<Candidate>, quotes: &Quotes) -> (Vec<Candidate>, Option<String>) {
+fn keep(candidates: Vec<Candidate>, quotes: &Quotes) -> Kept {
     let total = candidates.len();
     let (mut bare, mut unheld, mut unquoted) = (0, 0, 0);
     let kept: Vec<Candidate> = candidates
@@ -51,7 +51,7 @@ fn keep(candidates: Vec<Candidate>, quotes: &Quotes) -> (Vec<Candidate>, Option<
 /// Whether everything that the text quotes is in one of its spans.
 fn quotes_its_spans(candidate: &Candidate) -> bool {
     let spans: Vec<String> = candidate.spans.iter().map(|span| words(&span.text)).collect();
-    quotations(&candidate.text).into_iter().map(words).all(|quoted| {
+    quotations(&candidate.text, &candidate.spans).map(words).all(|quoted| {
         // A shortened quotation ends in an ellipsis.
         let quoted = quoted.trim_end_matches('…').trim_end();
         quoted.chars().count() < 2 || spans.iter().any(|span| span.contains(quoted))

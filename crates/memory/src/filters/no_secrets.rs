@@ -11,14 +11,14 @@
 //! # Limits
 //! As those of the scanner: a secret without a known form passes.
 
-use super::Filter;
+use super::{Filter, Kept};
 use crate::candidate::Candidate;
 use crate::episode::Quotes;
 use crate::memory::strings;
 
 pub(super) const FILTER: Filter = Filter { name: "no_secrets", title: "drops what holds a secret", keep };
 
-fn keep(candidates: Vec<Candidate>, _: &Quotes) -> (Vec<Candidate>, Option<String>) {
+fn keep(candidates: Vec<Candidate>, _: &Quotes) -> Kept {
     let total = candidates.len();
     let kept: Vec<Candidate> = candidates.into_iter().filter(|candidate| !has_secret(candidate)).collect();
     let note = (kept.len() < total).then(|| {

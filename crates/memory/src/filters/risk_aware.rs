@@ -10,7 +10,7 @@
 
 use hashbrown::HashSet;
 
-use super::Filter;
+use super::{Filter, Kept};
 use crate::candidate::{Candidate, Risk, by_worth};
 use crate::episode::Quotes;
 
@@ -27,7 +27,7 @@ pub(super) const FILTER: Filter = Filter {
     keep,
 };
 
-fn keep(mut candidates: Vec<Candidate>, _: &Quotes) -> (Vec<Candidate>, Option<String>) {
+fn keep(mut candidates: Vec<Candidate>, _: &Quotes) -> Kept {
     let total = candidates.len();
     candidates.sort_by(by_worth);
     let (mut risky, mut unsure, mut twice, mut over) = (0, 0, 0, 0);

@@ -32,13 +32,17 @@ const ORDER: &str = "(?:you (?:must|should|are|will|shall|have|can|may|need)|alw
     do not|don't|please|now|ignore|obey|approve|accept|run|execute|delete|remove|erase|send|upload|print|\
     reveal|output|disable|enable|add|commit|push|install|call|open|write|reply|respond|answer|act|pretend|\
     set|follow|switch|grant|allow|skip|bypass|fetch|download|post|publish|export|include|tell|say|forget|\
-    disregard|override|rotate|paste|replace|change|mark|trust|treat|stop|\
-    i will|i'll|i am|i have|sure|ok|okay|certainly|of course|understood|yes|all (?:safety|security|checks)|\
+    disregard|override|rotate|paste|replace|change|trust|treat|stop|\
+    i will|i'll|i am|i have|sure|certainly|of course|understood|\
+    (?:ok|okay|yes|done),? (?:i|i'll|we|let|now|doing)|drop|give|insert|force|turn|mark|recommend|kill|all (?:safety|security|checks)|\
     the (?:user|operator|admin|developer)|your (?:new|task|instructions|goal)|\
     du |sie |vous |tu |debes|usted|voce|deve|ты |вы |immer|toujours|siempre|sempre|всегда|никогда|nie |jamais|\
     nunca|bitte|por favor|ignor|你|您|请|必须|总是|始终|あなた|常に|必ず|すべて|从现在)";
 
-static COMPILED: LazyLock<Vec<(&'static Rule, OnceLock<Option<Regex>>)>> = LazyLock::new(|| {
+/// A rule with its expression, which is made when a text first has one of its keywords.
+type Lazy = (&'static Rule, OnceLock<Option<Regex>>);
+
+static COMPILED: LazyLock<Vec<Lazy>> = LazyLock::new(|| {
     [orders::RULES, forms::RULES, tongues::RULES]
         .into_iter()
         .flatten()
@@ -88,13 +92,29 @@ impl Rule {
             .replace("USER", USER)
             .replace("EARLIER", EARLIER)
             .replace("RULES", RULES)
-            .replace(' ', "[ \\n\\r]+")
             .replace('…', "[^.!?\\n。！？]{0,60}?")
             .replace('‥', "[^.!?\\n。！？]{0,24}?")
             .replace("\\b", "(?-u:\\b)")
             .replace("\\w", "[a-z0-9_]");
-        Regex::new(&format!("(?m){pattern}"))
+        Regex::new(&format!("(?m){}", with_white_space(&pattern)))
     }
+}
+
+/// A pattern in which every blank outside brackets stands for any white space.
+fn with_white_space(pattern: &str) -> String {
+    let mut wide = String::with_capacity(2 * pattern.len());
+    let (mut is_class, mut is_escaped) = (false, false);
+    for character in pattern.chars() {
+        match character {
+            ' ' if !is_class && !is_escaped => wide.push_str("(?:[ \\n]+)"),
+            other => wide.push(other),
+        }
+        if !is_escaped {
+            is_class = (is_class || character == '[') && character != ']';
+        }
+        is_escaped = character == '\\' && !is_escaped;
+    }
+    wide
 }
 
 /// Names of what is spoken to.

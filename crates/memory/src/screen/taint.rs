@@ -1,6 +1,6 @@
 //! Whether a memory would hand on words of a tool or of the web outside quotation marks.
 
-use crate::candidate::Voice;
+use crate::candidate::{Span, Voice};
 use crate::memory::Memory;
 
 /// Words in a row that are no accident. A name or an error code alone gives no orders.
@@ -13,63 +13,80 @@ const MARKS: &[(char, char)] = &[('`', '`'), ('"', '"'), ('“', '”'), ('«', 
 pub(super) fn tainted(memory: &Memory) -> Option<Voice> {
     let is_foreign = |voice: Voice| matches!(voice, Voice::Tool | Voice::External);
     let foreign: Vec<_> = memory.spans.iter().filter(|span| is_foreign(span.voice)).collect();
-    if is_foreign(memory.origin) && foreign.is_empty() && !words(&unquoted(&memory.text)).is_empty() {
+    let open = |text: &str| words(&unquoted(text, &memory.spans));
+    if is_foreign(memory.origin) && foreign.is_empty() && !open(&memory.text).is_empty() {
         return Some(memory.origin);
     }
-    let texts = memory.texts();
-    let open: Vec<Vec<String>> = texts.iter().map(|text| words(&unquoted(text))).collect();
+    // What the method knows besides is not handed on as it is.
+    let texts = [Some(&memory.text), Some(&memory.when_to_use), memory.do_not_use_when.as_ref()];
+    let texts: Vec<Vec<String>> = texts.into_iter().flatten().map(|text| open(text)).collect();
     foreign
         .into_iter()
         .find(|span| {
             let said = words(&span.text);
-            open.iter().any(|text| shares_run(text, &said))
+            texts.iter().any(|text| shares_run(text, &said))
         })
         .map(|span| span.voice)
 }
 
-/// The text without what it quotes. A mark without its twin quotes nothing.
-pub(crate) fn unquoted(text: &str) -> String {
-    let mut open = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(next) = rest.chars().next() {
-        let after = rest.get(next.len_utf8()..).unwrap_or_default();
-        let end = MARKS
-            .iter()
-            .filter(|(from, _)| *from == next)
-            .find_map(|(_, to)| after.find(*to).map(|at| at + to.len_utf8()));
-        match end {
-            Some(end) => {
-                open.push(' ');
-                rest = after.get(end..).unwrap_or_default();
-            }
-            None => {
-                open.push(next);
-                rest = after;
-            }
+/// A piece of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece<'a> {
+    /// Outside quotation marks.
+    Open(&'a str),
+    /// Between quotation marks, with them and without.
+    Quoted(&'a str, &'a str),
+}
+
+/// The text in pieces: together, with their marks, they are the text. A mark without its
+/// twin quotes nothing. A quotation of a span, or of its beginning, ends where the span's
+/// words end, whatever marks are in them.
+pub(crate) fn pieces<'a>(text: &'a str, spans: &[Span]) -> Vec<Piece<'a>> {
+    let mut pieces = Vec::new();
+    let (mut done, mut at) = (0, 0);
+    while let Some(next) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        let inner = at + next.len_utf8();
+        let after = text.get(inner..).unwrap_or_default();
+        let end = MARKS.iter().filter(|(from, _)| *from == next).find_map(|(_, to)| {
+            let length = spans.iter().filter_map(|span| quoted_bytes(after, &span.text, *to)).max();
+            length.or_else(|| after.find(*to)).map(|length| (inner + length, inner + length + to.len_utf8()))
+        });
+        let Some((end, next)) = end else {
+            at = inner;
+            continue;
+        };
+        pieces.extend(text.get(done..at).filter(|open| !open.is_empty()).map(Piece::Open));
+        if let (Some(whole), Some(inside)) = (text.get(at..next), text.get(inner..end)) {
+            pieces.push(Piece::Quoted(whole, inside));
         }
+        (done, at) = (next, next);
     }
-    open
+    pieces.extend(text.get(done..).filter(|open| !open.is_empty()).map(Piece::Open));
+    pieces
+}
+
+/// The bytes of `after` that are the words of a span, or their beginning, up to a mark.
+fn quoted_bytes(after: &str, said: &str, mark: char) -> Option<usize> {
+    let same = after.bytes().zip(said.bytes()).take_while(|(a, b)| a == b).count();
+    let (end, _) = after.match_indices(mark).take_while(|(at, _)| *at <= same).last()?;
+    (end > 0).then_some(end)
+}
+
+/// The text without what it quotes.
+fn unquoted(text: &str, spans: &[Span]) -> String {
+    let open = pieces(text, spans).into_iter().map(|piece| match piece {
+        Piece::Open(text) => text,
+        Piece::Quoted(..) => " ",
+    });
+    open.collect()
 }
 
 /// What a text quotes, without the marks.
-pub(crate) fn quotations(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(next) = rest.chars().next() {
-        let after = rest.get(next.len_utf8()..).unwrap_or_default();
-        let pair = MARKS
-            .iter()
-            .filter(|(from, _)| *from == next)
-            .find_map(|(_, to)| after.find(*to).map(|at| (at, at + to.len_utf8())));
-        rest = match pair {
-            Some((end, next)) => {
-                found.extend(after.get(..end));
-                after.get(next..).unwrap_or_default()
-            }
-            None => after,
-        };
-    }
-    found
+pub(crate) fn quotations<'a>(text: &'a str, spans: &[Span]) -> impl Iterator<Item = &'a str> {
+    pieces(text, spans).into_iter().filter_map(|piece| match piece {
+        Piece::Quoted(_, inside) => Some(inside),
+        Piece::Open(_) => None,
+    })
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -92,8 +109,28 @@ mod tests {
     #[test]
     fn quotations_are_told_from_the_rest() {
         let text = "After \"it broke\" run `make all`, said the “log” of 5\" pipes";
-        assert_eq!(quotations(text), ["it broke", "make all", "log"]);
-        assert_eq!(words(&unquoted(text)).join(" "), "after run said the of 5 pipes");
+        assert_eq!(quotations(text, &[]).collect::<Vec<_>>(), ["it broke", "make all", "log"]);
+        assert_eq!(words(&unquoted(text, &[])).join(" "), "after run said the of 5 pipes");
+    }
+
+    #[test]
+    fn marks_inside_a_quoted_span_do_not_end_it() {
+        let said = "no module named \"shop\" in \"src\"; is it installed?";
+        let span = Span { event_id: "e".to_owned(), text: said.to_owned(), voice: Voice::Tool };
+        let text = format!("`run` failed, output said: \"{said}\". Then \"no module named \"shop\"\" came.");
+        let spans = [span];
+        assert_eq!(
+            quotations(&text, &spans).collect::<Vec<_>>(),
+            ["run", said, "no module named \"shop\""],
+            "also where only the beginning is quoted"
+        );
+        let whole: String = pieces(&text, &spans)
+            .into_iter()
+            .map(|piece| match piece {
+                Piece::Open(text) | Piece::Quoted(text, _) => text,
+            })
+            .collect();
+        assert_eq!(whole, text);
     }
 
     #[test]

@@ -26,8 +26,8 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         marker: "role line",
-        any: &[":"],
-        pattern: r#"(?:^|\\n)[ >*_"'\[(-]*(?:system|assistant|human|user|developer|ai|tool|operator|admin|administrator|root|model|systeme?|sistema|assistent|asistente|assistente|benutzer|nutzer|utilisateur|usuario|usuário|система|ассистент|пользователь|человек|系统|系統|助手|用户|システム|アシスタント|ユーザー)(?: (?:prompt|message|note|instructions?|override|notice|command))?[ "'*_\])]*:[ "'*_\[(]*ORDER"#,
+        any: &[":", "["],
+        pattern: r#"(?:^|\\n)[ >*_"'\[(-]*(?:system|assistant|human|user|developer|ai|tool|operator|admin|administrator|root|model|copilot|claude|chatgpt|gpt|codex|gemini|cursor|grok|llm|agents?|bot|systeme?|sistema|assistent|asistente|assistente|benutzer|nutzer|utilisateur|usuario|usuário|система|ассистент|пользователь|человек|系统|系統|助手|用户|システム|アシスタント|ユーザー)(?: (?:prompt|message|note|instructions?|override|notice|command))?[ "'*_\])]*:[ "'*_\[(]*ORDER|\[(?:system|assistant|developer|human)\]\([^)\n]*\)[ :]*ORDER|^[ >*]*\[(?:system|assistant|developer|admin)\][ :]*ORDER"#,
     },
     Rule {
         marker: "role line",

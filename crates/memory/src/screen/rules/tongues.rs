@@ -19,7 +19,7 @@ pub(super) const RULES: &[Rule] = &[
             "auftrag",
             "gesagt",
         ],
-        pattern: r"\b(?:ignorier\w*|vergiss|vergesst|vergessen sie|missacht\w*|verwirf|verwerfen|uberschreib\w*|ubergeh\w*|umgeh\w*|uberspring\w*|befolg\w*|beacht\w*|halte? dich)\b…(?:\b(?:vorherig|vorig|bisherig|obig|vorangegangen|vorhergehend|fruher|vorstehend|all|dein|ihr|eure|system|sicherheit)\w*…(?:anweisung|instruktion|regel|befehl|vorgabe|richtlinie|prompt|hinweis|auftrag|auftrage)|(?:anweisung|instruktion|regel|befehl|vorgabe|richtlinie)\w*‥\b(?:oben|zuvor|bisher|von vorhin|davor|nicht mehr))|\bvergiss alles\b",
+        pattern: r"\b(?:ignorier\w*|vergiss|vergesst|vergessen sie|missacht\w*|verwirf|verwerfen|uberschreib\w*|ubergeh\w*|umgeh\w*|uberspring\w*|befolg\w*|beacht\w*|halte? dich)\b…(?:\b(?:vorherig|vorig|bisherig|obig|vorangegangen|vorhergehend|fruher|vorstehend|zuvor|samtlich|vorab|gegeben|all|dein|ihr|eure|system|sicherheit)\w*…(?:anweisung|instruktion|regel|befehl|vorgabe|richtlinie|prompt|hinweis|auftrag|auftrage)|(?:anweisung|instruktion|regel|befehl|vorgabe|richtlinie)\w*‥\b(?:oben|zuvor|bisher|von vorhin|davor|nicht mehr))|\b(?:vergiss|vergessen sie|vergesst)\b,? (?:alles|was)\b…(?:gesagt|aufgetragen|mitgeteilt|weisst|gelernt|vorher|zuvor|bisher|oben)",
     },
     Rule {
         marker: "sets earlier instructions aside",
@@ -213,6 +213,8 @@ pub(super) const RULES: &[Rule] = &[
         marker: "says that rules are suspended",
         any: &[
             "ausgesetzt",
+            "gelten",
+            "gilt",
             "aufgehoben",
             "gelten nicht",
             "gilt nicht",
@@ -235,7 +237,7 @@ pub(super) const RULES: &[Rule] = &[
             "停止",
             "適用され",
         ],
-        pattern: r"\b(?:richtlinie|regel|vorschrift|einschrankung|sicherheitsregel|sicherheitsvorgabe|vorgabe|prufpflicht)\w*[^.!?\n]{0,50}?(?:ausgesetzt|aufgehoben|gelten nicht|gilt nicht|au(?:ss|ß)er kraft)|\b(?:politique|regle|restriction|consigne|securite)s?\b[^.!?\n]{0,50}?(?:suspendue?s?\b|levee?s?\b|ne s'applique)|\b(?:politica|regla|restriccion|norma|regra|restric)\w*[^.!?\n]{0,50}?(?:suspendid|suspens|levantad|anulad|revogad|no se aplica|nao se aplica|ya no (?:se )?aplica)|(?:политик|правил|ограничени|провер)[а-яё]*[^.!?\n]{0,50}?(?:приостановлен|отмен[её]н|не действу|снят)|(?:策略|政策|安全规则|限制|审查|规则)[^。\n]{0,12}?(?:暂停|解除|不再适用|失效|不适用)|(?:ポリシー|安全ルール|規則|制限|ルール)[^。\n]{0,12}?(?:停止|解除|適用され(?:ません|ない))",
+        pattern: r"\b(?:richtlinie|regel|vorschrift|einschrankung|sicherheitsregel|sicherheitsvorgabe|vorgabe|prufpflicht)\w*[^.!?\n]{0,50}?(?:ausgesetzt|aufgehoben|gelten nicht|gilt nicht|au(?:ss|ß)er kraft)|\b(?:gelten|gilt)\b[^.!?\n]{0,30}?(?:richtlinie|regel|vorschrift|einschrankung|vorgabe)\w*[^.!?\n]{0,20}?\bnicht\b|\b(?:politique|regle|restriction|consigne|securite)s?\b[^.!?\n]{0,50}?(?:suspendue?s?\b|levee?s?\b|ne s'applique)|\b(?:politica|regla|restriccion|norma|regra|restric)\w*[^.!?\n]{0,50}?(?:suspendid|suspens|levantad|anulad|revogad|no se aplica|nao se aplica|ya no (?:se )?aplica)|(?:политик|правил|ограничени|провер)[а-яё]*[^.!?\n]{0,50}?(?:приостановлен|отмен[её]н|не действу|снят)|(?:策略|政策|安全规则|限制|审查|规则)[^。\n]{0,12}?(?:暂停|解除|不再适用|失效|不适用)|(?:ポリシー|安全ルール|規則|制限|ルール)[^。\n]{0,12}?(?:停止|解除|適用され(?:ません|ない))",
     },
     Rule {
         marker: "orders to remember",
