@@ -2,11 +2,15 @@
 //!
 //! To add a method, write its file and add its line to [`METHODS`].
 
+mod commands;
 mod error_fix;
+mod evidence;
 mod memp_procedural;
 mod reme_refine_poc;
 mod repo_commands;
 mod skill_pro;
+mod steps;
+mod turns;
 mod user_rules;
 
 use crate::candidate::Candidate;
