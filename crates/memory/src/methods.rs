@@ -4,11 +4,14 @@
 
 mod commands;
 mod error_fix;
+mod evidence;
 mod memp_procedural;
 mod reme_refine_poc;
 mod repo_commands;
 mod shell;
 mod skill_pro;
+mod steps;
+mod turns;
 mod user_rules;
 
 use crate::candidate::Candidate;

@@ -1,5 +1,163 @@
-//! Placeholder.
+//! # What
+//! The whole session as one procedure: goal, preconditions, steps, warnings, outcome.
+//! # Why
+//! A task of the same kind often takes the same way: what to look at, what to change, what
+//! to run, and what the person warned of.
+//! # How
+//! Only a session that succeeded, by the rules of the outcome, with three steps and an edit.
+//! Calls of the same phase that follow each other are one step. The goal and the warnings are
+//! the person's own words; the outcome quotes what shows it.
+//! # Limits
+//! A session with many tasks has no one procedure: nothing is said of it.
+
+use retro_insight::{Beat, Call, OutcomeValue};
+use retro_text::calls::Verdict;
+use serde_json::json;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::Method;
+use super::commands::{keywords, purpose_of};
+use super::evidence::{Evidence, clipped};
+use super::steps::{Phase, bounded, phase, steps};
+use super::turns::{Turn, first_sentence, turns};
+use crate::candidate::{Candidate, Kind};
+use crate::episode::{Episode, shortened};
 
 pub(super) const METHOD: Method =
-    Method { name: "memp_procedural", title: "the whole session as one procedure", mine: |_| Vec::new() };
+    Method { name: "memp_procedural", title: "the whole session as one procedure", mine };
+
+/// Steps of a procedure: at least, and at most.
+const STEPS_MIN: usize = 3;
+const STEPS_MAX: usize = 12;
+/// Turns with edits beyond which a session has more than one task.
+const TASKS_MAX: usize = 3;
+/// Warnings, and characters of one.
+const WARNINGS_MAX: usize = 5;
+const WARNING_CHARS_MAX: usize = 160;
+/// Characters of the text that steps may take.
+const STEPS_CHARS_MAX: usize = 420;
+
+/// Sentences in which somebody says what must or must not be done.
+static WARNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:don'?t|do not|never|always|avoid|make sure|be careful|must(?: not)?|warning)\b")
+        .ok()
+});
+
+fn mine(episode: &Episode) -> Vec<Candidate> {
+    procedure(episode).into_iter().collect()
+}
+
+fn procedure(episode: &Episode) -> Option<Candidate> {
+    if episode.outcome.value != OutcomeValue::Success {
+        return None;
+    }
+    let turns = turns(episode);
+    let working: Vec<&Turn<'_>> =
+        turns.iter().filter(|turn| turn.calls.iter().any(|(_, call)| call.changed_files())).collect();
+    if working.len() > TASKS_MAX {
+        return None;
+    }
+    let mut evidence = Evidence::new(episode);
+    let (event_id, goal) = working.first()?.wanted?;
+    let goal = evidence.said(event_id, goal)?;
+    let calls: Vec<(&Beat, &Call)> = turns.iter().flat_map(|turn| turn.calls.iter().copied()).collect();
+    let all = steps(&calls, &mut evidence);
+    let edits = all.iter().filter(|step| step.starts_with("edit ")).count();
+    if all.len() < STEPS_MIN || edits == 0 {
+        return None;
+    }
+    let outcome = outcome(episode, &calls, &mut evidence)?;
+    let warnings = warnings(episode, &mut evidence);
+    let mut candidate = episode.candidate(METHOD.name, Kind::Procedure, String::new());
+    let text = text(&goal, &all, &outcome);
+    candidate.structured = Some(json!({
+        "goal": goal,
+        "preconditions": preconditions(episode),
+        "steps": bounded(all, STEPS_MAX),
+        "warnings": warnings,
+        "outcome": outcome,
+    }));
+    evidence.fill(&mut candidate);
+    let check = calls.iter().rev().find(|(_, call)| phase(call) == Some(Phase::Check));
+    let runner = check.map_or_else(String::new, |(_, call)| purpose_of(call));
+    let named: Vec<&str> = candidate.files.iter().take(3).map(String::as_str).collect();
+    candidate.subject = format!("{runner} {}", named.join(" ")).trim().to_owned();
+    candidate.scope_reason = "the files are those of this repository".to_owned();
+    candidate.keywords = keywords(&[], [text.as_str()]);
+    candidate.text = text;
+    candidate.when_to_use = format!("When asked: {goal}");
+    // One success is one success; several in different sessions raise it.
+    candidate.confidence = if episode.outcome.confidence >= 0.8 { 0.6 } else { 0.5 };
+    candidate.worked = 1;
+    Some(candidate)
+}
+
+/// The steps that fit, and how it ended.
+fn text(goal: &str, steps: &[String], outcome: &str) -> String {
+    // Looking around comes first everywhere: what was changed and run says more.
+    let told: Vec<&String> = steps.iter().filter(|step| !step.starts_with("read ")).collect();
+    let mut text = String::new();
+    let mut count = 0;
+    for step in &told {
+        if text.chars().count() + step.chars().count() > STEPS_CHARS_MAX {
+            break;
+        }
+        text.push_str(if count == 0 { "" } else { "; " });
+        text.push_str(step);
+        count += 1;
+    }
+    if told.len() > count {
+        text.push_str(&format!("; {} more steps", told.len() - count));
+    }
+    shortened(&format!("{goal} was done in these steps: {text}. {outcome}"), 600)
+}
+
+/// What shows how the session ended.
+fn outcome<'a>(
+    episode: &'a Episode,
+    calls: &[(&'a Beat, &'a Call)],
+    evidence: &mut Evidence<'a>,
+) -> Option<String> {
+    let id = episode.outcome.evidence_refs.first()?;
+    let shown = match calls.iter().find(|(beat, _)| beat.id == *id) {
+        Some((beat, call)) if call.class == retro_model::ToolClass::Shell => {
+            let command = evidence.command(beat, call)?;
+            let passed = if call.verdict == Verdict::Passed { " passed" } else { " was run" };
+            format!("{command}{passed}")
+        }
+        Some((beat, call)) => evidence.edited(&[(beat, call)]).map(|files| format!("{files} was written"))?,
+        None => {
+            let text = episode.quotes.text(id)?;
+            let line = text.lines().map(str::trim).find(|line| line.split_whitespace().count() >= 2)?;
+            evidence.said(id, clipped(first_sentence(line), 120))?
+        }
+    };
+    Some(format!("Outcome: {} ({shown}).", episode.outcome.reason))
+}
+
+/// Where the session worked.
+fn preconditions(episode: &Episode) -> Vec<String> {
+    let mut all = vec![format!("agent: {}", episode.key.agent)];
+    all.extend(episode.cwd.iter().map(|cwd| format!("folder: {cwd}")));
+    all.extend(episode.repository.branch.iter().map(|branch| format!("branch: {branch}")));
+    all
+}
+
+/// What the person warned of, in the person's own words.
+fn warnings(episode: &Episode, evidence: &mut Evidence<'_>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (beat, text) in episode.trace.prompts() {
+        let sentences = text.lines().flat_map(|line| line.split_inclusive(['.', '!', ';']));
+        for sentence in sentences.map(str::trim) {
+            let is_warning = WARNING.as_ref().is_some_and(|warning| warning.is_match(sentence));
+            let length = sentence.chars().count();
+            if !is_warning || !(12..=WARNING_CHARS_MAX).contains(&length) || found.len() == WARNINGS_MAX {
+                continue;
+            }
+            found.extend(evidence.said(&beat.id, sentence).filter(|said| !found.contains(said)));
+        }
+    }
+    found
+}

@@ -1,5 +1,5 @@
 use retro::memory::Exposure;
-use retro::memory::weave::{HookInput, Shown, block, hook_input, hook_output, is_grok};
+use retro::memory::weave::{self, HookInput, Shown, Woven, hook_input, hook_output, is_grok};
 use retro::store::{EXPOSURES, Store};
 use retro::views::memory::{self, Fitting, MemoryQuestion};
 use std::io::Read;
@@ -74,29 +74,29 @@ pub fn run(args: &Weave, context: &Context) -> Outcome {
     let question = question(args, &HookInput::default());
     let (fits, abstained) = fitting(context, &store, &question, args.session_id.as_deref())?;
     let woven = woven(&fits, args.budget, context);
-    if let (Some(_), false) = (&woven.0, args.no_record) {
-        record(context, &store, args.session_id.clone(), question.cwd.clone(), &woven.1)?;
+    if let Some(woven) = woven.as_ref().filter(|_| !args.no_record) {
+        record(context, &store, args.session_id.clone(), question.cwd.clone(), &woven.ids)?;
     }
     if args.format == Format::Json || context.global.json {
         let memories: Vec<_> = fits
             .iter()
-            .filter(|fit| woven.1.contains(&fit.memory.id))
+            .filter(|fit| woven.as_ref().is_some_and(|woven| woven.ids.contains(&fit.memory.id)))
             .map(|fit| {
                 let mut view = memory::view(&fit.memory);
                 (view.score, view.why) = (Some(fit.score), Some(fit.why.clone()));
                 view
             })
             .collect();
-        let reason = abstained.or(woven.0.is_none().then_some("nothing fits into the budget"));
+        let reason = abstained.unwrap_or("nothing fits into the budget");
         let answer = serde_json::json!({
-            "schema": "retro.memory.weave/1", "block": woven.0, "memories": memories,
-            "abstained": reason.filter(|_| woven.0.is_none()).map(|reason| serde_json::json!({ "reason": reason })),
+            "schema": "retro.memory.weave/1", "block": woven.as_ref().map(|woven| &woven.text), "memories": memories,
+            "abstained": woven.is_none().then(|| serde_json::json!({ "reason": reason })),
         });
         context.print_json(&answer)?;
         return Ok(Exit::Done);
     }
-    match woven.0 {
-        Some(block) => context.print_bytes(format!("{block}\n").as_bytes())?,
+    match woven {
+        Some(woven) => context.print_bytes(format!("{}\n", woven.text).as_bytes())?,
         None => {
             context.say(&format!("Nothing to show: {}.", abstained.unwrap_or("nothing fits into the budget")))
         }
@@ -136,7 +136,7 @@ fn fitting(
 }
 
 /// The block and the memories that are in it.
-fn woven(fits: &[Fitting], budget: usize, context: &Context) -> (Option<String>, Vec<String>) {
+fn woven(fits: &[Fitting], budget: usize, context: &Context) -> Option<Woven> {
     let now = context.world.now().as_millis();
     let shown: Vec<Shown<'_>> = fits
         .iter()
@@ -148,10 +148,7 @@ fn woven(fits: &[Fitting], budget: usize, context: &Context) -> (Option<String>,
             age_days: fit.memory.created_at.map(|created| (now - created.as_millis()) / 86_400_000),
         })
         .collect();
-    let block = block(&shown, budget);
-    let inside = |fit: &&Fitting| block.as_ref().is_some_and(|block| block.contains(&fit.memory.id));
-    let ids = fits.iter().filter(inside).map(|fit| fit.memory.id.clone()).collect();
-    (block, ids)
+    weave::woven(&shown, budget)
 }
 
 /// Writes down what was shown. Whoever writes at the moment must not be waited for: false.
@@ -207,11 +204,10 @@ fn answer(args: &Weave, context: &Context) -> Option<String> {
     let question = question(args, &input);
     let session = args.session_id.clone().or_else(|| input.session_id.clone());
     let (fits, _) = fitting(context, &store, &question, session.as_deref()).ok()?;
-    let (block, ids) = woven(&fits, args.budget, context);
-    let block = block?;
+    let woven = woven(&fits, args.budget, context)?;
     // What is shown is written down, or not shown.
-    if !args.no_record && !record(context, &store, session, question.cwd, &ids).ok()? {
+    if !args.no_record && !record(context, &store, session, question.cwd, &woven.ids).ok()? {
         return None;
     }
-    Some(hook_output(Some(&block), &input.event))
+    Some(hook_output(Some(&woven.text), &input.event))
 }

@@ -1,0 +1,156 @@
+//! What of a command line is worth repeating, and what a candidate is found by.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use retro_insight::Call;
+use retro_text::calls::understand;
+
+use crate::episode::Episode;
+
+/// Shells inside shells that are looked into.
+const DEPTH_MAX: usize = 3;
+/// Keywords of a candidate.
+const KEYWORDS_MAX: usize = 12;
+
+/// Output that goes elsewhere, and the mark of a background command.
+static REDIRECTIONS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"(?:\s*(?:\d?>&\d|[&\d]?>{1,2}\s*[^\s'"|&;<>]+|<\s*/dev/null|\s&))+\s*$"#).ok()
+});
+
+/// Names and codes: `vat_rate`, `CartTotal`, `E0308`, `src/tax.rs`, `ERR_MODULE_NOT_FOUND`.
+static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"[A-Z]{1,5}-?\d{3,5}\b|[A-Za-z_][A-Za-z0-9_]*(?:(?:::|[./_-])[A-Za-z0-9_]+)+|[A-Za-z]+[a-z][A-Z][A-Za-z]*")
+        .ok()
+});
+
+/// The part of a command line that does its work, as it is written there: without the
+/// change of folder before it, and without pipes and redirections behind it.
+pub(super) fn essence(line: &str) -> &str {
+    essence_at(line.trim(), 0)
+}
+
+fn essence_at(line: &str, depth: usize) -> &str {
+    if let Some(inside) = script_inside(line)
+        && depth < DEPTH_MAX
+    {
+        return essence_at(inside, depth + 1);
+    }
+    let whole = understand(line);
+    let runs = |part: &&str| !whole.runner().is_empty() && understand(part).runner() == whole.runner();
+    let part = parts(line).into_iter().find(runs).unwrap_or(line);
+    if part.len() < line.len() && script_inside(part).is_some() && depth < DEPTH_MAX {
+        return essence_at(part, depth + 1);
+    }
+    let end =
+        REDIRECTIONS.as_ref().and_then(|redirections| redirections.find(part)).map(|found| found.start());
+    part.get(..end.unwrap_or(part.len())).unwrap_or(part).trim()
+}
+
+/// The script of `bash -lc '…'`.
+fn script_inside(line: &str) -> Option<&str> {
+    let (shell, rest) = line.split_once(' ')?;
+    if !matches!(shell.rsplit('/').next()?, "bash" | "sh" | "zsh" | "dash") {
+        return None;
+    }
+    let (flags, script) = rest.trim_start().split_once(' ')?;
+    if !(flags.starts_with('-') && flags.ends_with('c')) {
+        return None;
+    }
+    let script = script.trim();
+    let mark = script.chars().next().filter(|mark| matches!(mark, '\'' | '"'))?;
+    let inside = script.strip_prefix(mark)?.strip_suffix(mark)?;
+    (!inside.trim().is_empty()).then(|| inside.trim())
+}
+
+/// The commands of a line, split where one ends outside quotation marks.
+fn parts(line: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut start, mut quote, mut skip) = (0, None, false);
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        if skip {
+            skip = false;
+            continue;
+        }
+        match (quote, c) {
+            (_, '\\') => skip = true,
+            (Some(mark), _) if c == mark => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            // `2>&1` and `&>` are no ends.
+            (None, '&') if before == '>' || line.get(at + 1..).is_some_and(|rest| rest.starts_with('>')) => {}
+            (None, ';' | '|' | '&' | '\n') => {
+                parts.extend(line.get(start..at).map(str::trim).filter(|part| !part.is_empty()));
+                start = at + c.len_utf8();
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    parts.extend(line.get(start..).map(str::trim).filter(|part| !part.is_empty()));
+    parts
+}
+
+/// A path as the repository names it: below its top folder or the session's folder.
+pub(super) fn below<'p>(episode: &Episode, path: &'p str) -> &'p str {
+    let tops = [&episode.repository.root, &episode.cwd];
+    for top in tops.into_iter().flatten() {
+        let top = top.trim_end_matches(['/', '\\']);
+        match path.strip_prefix(top) {
+            Some("") if !top.is_empty() => return "",
+            Some(rest) if rest.starts_with(['/', '\\']) => return rest.trim_start_matches(['/', '\\']),
+            _ => {}
+        }
+    }
+    path.strip_prefix("./").unwrap_or(path)
+}
+
+/// What a command is for and what runs it: `test cargo test`.
+pub(super) fn purpose_of(call: &Call) -> String {
+    format!("{} {}", call.purpose.as_str(), call.runner)
+}
+
+/// Identifiers, tools and error codes of texts; `first` come first.
+pub(super) fn keywords<'t>(first: &[&str], texts: impl IntoIterator<Item = &'t str>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut add = |word: &str| {
+        let word = word.trim_matches(['.', '/', '-', '_']);
+        let is_new = !found.iter().any(|known| known.eq_ignore_ascii_case(word));
+        if (3..=60).contains(&word.len()) && is_new && found.len() < KEYWORDS_MAX {
+            found.push(word.to_owned());
+        }
+    };
+    first.iter().for_each(|word| add(word));
+    for text in texts {
+        NAMES.iter().flat_map(|names| names.find_iter(text)).for_each(|name| add(name.as_str()));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_the_work_is_kept() {
+        let lines = [
+            ("cd /w/shop && cargo test -p cart 2>&1 | tail -20", "cargo test -p cart"),
+            ("bash -lc 'cd api && npm test'", "npm test"),
+            ("uv run pytest -q tests/a.py > /tmp/out.txt 2>&1; echo $?", "uv run pytest -q tests/a.py"),
+            ("RUST_LOG=debug cargo run -- --port 80", "RUST_LOG=debug cargo run -- --port 80"),
+            ("git commit -m 'a; b && c'", "git commit -m 'a; b && c'"),
+            ("make check 2>&1", "make check"),
+            ("echo hi", "echo hi"),
+        ];
+        for (line, kept) in lines {
+            assert_eq!(essence(line), kept, "{line}");
+        }
+    }
+
+    #[test]
+    fn names_and_codes_are_keywords() {
+        let found = keywords(&["cargo"], ["error[E0308] in src/tax.rs: vat_rate of CartTotal is no i64"]);
+        assert_eq!(found, ["cargo", "E0308", "src/tax.rs", "vat_rate", "CartTotal"]);
+    }
+}

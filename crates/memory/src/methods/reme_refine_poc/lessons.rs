@@ -1,0 +1,121 @@
+//! Lessons about tools: a form of a command that could not work, and the form that did.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use retro_insight::{Beat, Call};
+use retro_model::ToolClass;
+use retro_text::calls::{Purpose, Verdict, same_command, understand};
+use serde_json::json;
+
+use super::METHOD;
+use crate::candidate::{Candidate, Kind};
+use crate::episode::{Episode, shortened};
+use crate::methods::commands::keywords;
+use crate::methods::evidence::Evidence;
+use crate::methods::turns::turns;
+
+/// Calls after a failure among which the form that works is looked for.
+const CALLS_MAX: usize = 5;
+
+/// Errors of the command line itself: the program, an option or a task is not there.
+static USAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)command not found|not recognized|unrecogni[sz]ed (?:option|argument|arguments|subcommand)|unknown (?:option|flag|argument|command|subcommand|shorthand flag|switch)|invalid (?:option|argument|choice|flag)|unexpected argument|illegal option|no such (?:command|subcommand|option)|missing script|missing required|required (?:flag|argument)|no rule to make target|is not a (?:git|valid) command|no module named|cannot find module|could not find (?:`?cargo\.toml|a package\.json)|no such file or directory|executable (?:file )?not found|externally-managed-environment|requires an argument|usage:",
+    )
+    .ok()
+});
+
+/// The lessons of a session.
+pub(super) fn lessons(episode: &Episode) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = Vec::new();
+    for turn in turns(episode) {
+        for (at, (beat, call)) in turn.calls.iter().enumerate() {
+            if !is_misuse(call) {
+                continue;
+            }
+            let after = turn.calls.get(at + 1..).unwrap_or_default();
+            let lesson = other_form(call, after).and_then(|works| lesson(episode, (beat, call), works));
+            if let Some(lesson) = lesson
+                && !found.iter().any(|other| other.subject == lesson.subject)
+            {
+                found.push(lesson);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a call failed because of how it was written.
+fn is_misuse(call: &Call) -> bool {
+    let sample = call.sample.as_deref().unwrap_or_default();
+    call.class == ToolClass::Shell
+        && call.is_failed()
+        && call.failed.unwrap_or(0) == 0
+        && !matches!(call.purpose, Purpose::Read | Purpose::Search)
+        && USAGE.as_ref().is_some_and(|usage| usage.is_match(sample))
+}
+
+/// The form that worked: same purpose, other words, nothing changed in between.
+fn other_form<'a>(failed: &Call, after: &[(&'a Beat, &'a Call)]) -> Option<(&'a Beat, &'a Call)> {
+    let line = understand(failed.command.as_deref()?);
+    for (beat, call) in after.iter().take(CALLS_MAX) {
+        if call.changed_files() {
+            return None;
+        }
+        let Some(command) = call.command.as_deref().filter(|_| call.verdict == Verdict::Passed) else {
+            continue;
+        };
+        let other = understand(command);
+        if alike(&line, &other, failed, call) && !same_command(&line, &other) {
+            return Some((beat, call));
+        }
+    }
+    None
+}
+
+/// Whether two lines are about the same: the same runner, or the same purpose where the
+/// purpose says enough.
+fn alike(
+    line: &retro_text::calls::Call,
+    other: &retro_text::calls::Call,
+    failed: &Call,
+    passed: &Call,
+) -> bool {
+    let names = |call: &retro_text::calls::Call| {
+        call.main_step().map(|step| step.arguments().to_vec()).unwrap_or_default()
+    };
+    if failed.runner == passed.runner {
+        return !failed.runner.is_empty();
+    }
+    let (before, after) = (names(line), names(other));
+    // Another program for the same thing names the same things.
+    let shares = before.iter().any(|word| word.len() > 2 && after.contains(word));
+    failed.purpose == passed.purpose
+        && (failed.purpose.is_validation() || failed.purpose == Purpose::Install || shares)
+        && failed.purpose != Purpose::Other
+        && failed.purpose != Purpose::Vcs
+}
+
+fn lesson(episode: &Episode, failed: (&Beat, &Call), works: (&Beat, &Call)) -> Option<Candidate> {
+    let mut evidence = Evidence::new(episode);
+    let bad = evidence.command(failed.0, failed.1)?;
+    let error = evidence.error(failed.1)?;
+    let good = evidence.command(works.0, works.1)?;
+    if bad == good {
+        return None;
+    }
+    let subject = format!("{} {}", failed.1.purpose.as_str(), failed.1.runner);
+    let mut candidate = episode.candidate(METHOD.name, Kind::ToolLesson, subject);
+    evidence.fill(&mut candidate);
+    candidate.text = shortened(&format!("{bad} failed ({error}). {good} worked."), 600);
+    candidate.when_to_use = shortened(&format!("Before running {bad}"), 159);
+    candidate.structured = Some(json!({ "failed": bad, "error": error, "worked": good }));
+    let line = failed.1.sample.as_deref().unwrap_or_default();
+    candidate.keywords = keywords(&[failed.1.runner.as_str(), works.1.runner.as_str()], [line]);
+    candidate.scope_reason = "it was seen in this repository, on this machine".to_owned();
+    candidate.confidence = 0.7;
+    candidate.priority = 4;
+    candidate.worked = 1;
+    Some(candidate)
+}

@@ -1,0 +1,62 @@
+//! The pattern of a session that worked: what was changed, what shows that it is good.
+
+use retro_insight::{Beat, Call, OutcomeValue};
+use serde_json::json;
+
+use super::METHOD;
+use crate::candidate::{Candidate, Kind};
+use crate::episode::{Episode, shortened};
+use crate::methods::commands::{keywords, purpose_of};
+use crate::methods::evidence::Evidence;
+use crate::methods::steps::{also_run, bounded, steps};
+use crate::methods::turns::turns;
+
+/// Steps that are kept.
+const STEPS_MAX: usize = 8;
+
+/// The last turn that was checked and kept, if the session succeeded.
+pub(super) fn pattern(episode: &Episode) -> Option<Candidate> {
+    if episode.outcome.value != OutcomeValue::Success {
+        return None;
+    }
+    let turns = turns(episode);
+    let turn =
+        turns.iter().rev().find(|turn| turn.is_successful(episode) && turn.verification().is_some())?;
+    let (beat, check) = turn.verification()?;
+    let mut evidence = Evidence::new(episode);
+    let when = turn.when(&mut evidence)?;
+    let files = evidence.edited(&turn.calls)?;
+    let command = evidence.command(beat, check)?;
+    let tries = turn.calls.iter().filter(|(_, call)| call.is_failed() && call.runner == check.runner).count();
+    let mut text = format!("Editing {files} and then running {command} worked");
+    if tries > 0 {
+        text.push_str(&format!(", after {tries} failed {}", if tries == 1 { "run" } else { "runs" }));
+    }
+    let also = also_run(&turn.calls, &mut evidence);
+    if !also.is_empty() {
+        text.push_str(&format!("; {} was run too", also.join(" and ")));
+    }
+    text.push('.');
+    text.extend(kept(&turn.calls, beat, &mut evidence));
+    let all = steps(&turn.calls, &mut evidence);
+    let mut candidate = episode.candidate(METHOD.name, Kind::Procedure, String::new());
+    candidate.structured = Some(json!({ "steps": bounded(all, STEPS_MAX), "verification": command }));
+    evidence.fill(&mut candidate);
+    let named: Vec<&str> = candidate.files.iter().take(3).map(String::as_str).collect();
+    candidate.subject = format!("{} {}", purpose_of(check), named.join(" "));
+    candidate.scope_reason = "the files and the check are those of this repository".to_owned();
+    candidate.keywords = keywords(&[check.runner.as_str()], [text.as_str(), &when]);
+    candidate.text = shortened(&text, 600);
+    candidate.when_to_use = when;
+    candidate.confidence = 0.6;
+    candidate.priority = 3;
+    candidate.worked = 1;
+    Some(candidate)
+}
+
+/// The commit behind the check, if there is one.
+fn kept<'a>(calls: &[(&'a Beat, &'a Call)], check: &Beat, evidence: &mut Evidence<'a>) -> Option<String> {
+    let at = calls.iter().position(|(beat, _)| beat.id == check.id)?;
+    let (beat, call) = calls.get(at..)?.iter().find(|(_, call)| call.commits && !call.is_failed())?;
+    evidence.command(beat, call).map(|command| format!(" It was kept with {command}."))
+}

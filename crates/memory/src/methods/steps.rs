@@ -1,0 +1,114 @@
+//! The calls of a turn or a session as steps that somebody could repeat.
+
+use retro_insight::{Beat, Call};
+use retro_model::ToolClass;
+use retro_text::calls::{Purpose, Verdict};
+
+use super::evidence::Evidence;
+
+/// What a call is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Looking at files or for something.
+    Look,
+    /// Changing files.
+    Edit,
+    /// Seeing whether the work is good.
+    Check,
+    /// Running anything else.
+    Run,
+    /// Committing.
+    Keep,
+}
+
+/// What a call is part of; nothing for one that leaves no trace.
+pub(super) fn phase(call: &Call) -> Option<Phase> {
+    if call.changed_files() {
+        return Some(Phase::Edit);
+    }
+    match call.class {
+        ToolClass::Read | ToolClass::Search => Some(Phase::Look),
+        ToolClass::Shell if call.commits => Some(Phase::Keep),
+        ToolClass::Shell if call.is_validation() => Some(Phase::Check),
+        ToolClass::Shell => match call.purpose {
+            Purpose::Read | Purpose::Search => Some(Phase::Look),
+            Purpose::Run | Purpose::Install | Purpose::Format => Some(Phase::Run),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The calls as steps: calls of the same phase that follow each other are one.
+pub(super) fn steps<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Evidence<'a>) -> Vec<String> {
+    let mut runs: Vec<(Phase, Vec<(&'a Beat, &'a Call)>)> = Vec::new();
+    for (beat, call) in calls {
+        let Some(phase) = phase(call) else { continue };
+        match runs.last_mut() {
+            Some((last, run)) if *last == phase => run.push((beat, call)),
+            _ => runs.push((phase, vec![(beat, call)])),
+        }
+    }
+    let mut steps: Vec<String> = Vec::new();
+    for (phase, run) in runs {
+        for step in described(phase, &run, evidence) {
+            if steps.last() != Some(&step) {
+                steps.push(step);
+            }
+        }
+    }
+    steps
+}
+
+fn described<'a>(phase: Phase, run: &[(&'a Beat, &'a Call)], evidence: &mut Evidence<'a>) -> Vec<String> {
+    match phase {
+        Phase::Look => evidence.read(run).map(|files| format!("read {files}")).into_iter().collect(),
+        Phase::Edit => evidence.edited(run).map(|files| format!("edit {files}")).into_iter().collect(),
+        Phase::Check | Phase::Run | Phase::Keep => {
+            let mut steps: Vec<String> = Vec::new();
+            for (beat, call) in run {
+                let Some(command) = evidence.command(beat, call) else { continue };
+                let step = match call.verdict {
+                    Verdict::Failed => format!("run {command} (failed)"),
+                    Verdict::Passed if phase == Phase::Check => format!("run {command} (passed)"),
+                    _ => format!("run {command}"),
+                };
+                if !steps.contains(&step) {
+                    steps.push(step);
+                }
+            }
+            steps
+        }
+    }
+}
+
+/// At most so many steps: the first and the last, and a word about those between.
+pub(super) fn bounded(mut steps: Vec<String>, max: usize) -> Vec<String> {
+    if steps.len() <= max {
+        return steps;
+    }
+    let head = max / 3;
+    let tail = max - head - 1;
+    let left_out = steps.len() - head - tail;
+    let end = steps.split_off(steps.len() - tail);
+    steps.truncate(head);
+    steps.push(format!("({left_out} more steps)"));
+    steps.extend(end);
+    steps
+}
+
+/// Commands of note besides the checks: installs, formatters, programs of the user's own.
+pub(super) fn also_run<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Evidence<'a>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (beat, call) in calls {
+        let ran = phase(call) == Some(Phase::Run) && call.verdict == Verdict::Passed;
+        if ran
+            && found.len() < 2
+            && let Some(command) = evidence.command(beat, call)
+            && !found.contains(&command)
+        {
+            found.push(command);
+        }
+    }
+    found
+}

@@ -1,0 +1,168 @@
+//! The turns of a session: from one message of the person to the next.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use retro_insight::{Beat, Call, Speaker, What};
+use retro_text::calls::Verdict;
+
+use super::evidence::{Evidence, clipped};
+use crate::episode::Episode;
+
+/// Characters of a message that says what is wanted.
+const GIST_CHARS_MIN: usize = 15;
+/// Characters of it that are quoted, so that `when_to_use` stays short.
+const GIST_CHARS_MAX: usize = 140;
+/// A correction that is less sure than this is none.
+const CORRECTION_MIN: f64 = 0.5;
+
+static PLEASED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\W*(?:(?:ok|okay|yes|yep|wow|cool|ah)\W+)?(?:thanks|thank you|thx|great|perfect|nice|awesome|excellent|lgtm|love it|exactly|ship it|looks good|well done|(?:it|that|this|everything|all) works)\b").ok()
+});
+/// Good words that introduce bad news.
+static BUT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(?:but|however|except|still|wrong|broken|fails?|not)\b").ok());
+
+/// What happened between two messages.
+pub(super) struct Turn<'a> {
+    /// The last message up to it that says what is wanted: event and words.
+    pub wanted: Option<(&'a str, &'a str)>,
+    /// Calls of the session's own thread.
+    pub calls: Vec<(&'a Beat, &'a Call)>,
+    /// The message that ended it.
+    pub next: Option<(&'a Beat, &'a str)>,
+    /// The person cut it off or refused a call.
+    pub broken: bool,
+}
+
+/// The turns of a session, in order.
+pub(super) fn turns(episode: &Episode) -> Vec<Turn<'_>> {
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    let mut wanted = None;
+    for beat in episode.trace.beats.iter().filter(|beat| beat.thread == 0) {
+        match &beat.what {
+            What::Said { by: Speaker::User, text } => {
+                if let Some(last) = turns.last_mut() {
+                    last.next = Some((beat, text));
+                }
+                wanted = gist(text).map(|gist| (beat.id.as_str(), gist)).or(wanted);
+                turns.push(Turn { wanted, calls: Vec::new(), next: None, broken: false });
+            }
+            What::Call(call) if !call.has_nested => {
+                if let Some(turn) = turns.last_mut() {
+                    turn.calls.push((beat, call));
+                }
+            }
+            What::Interruption | What::Denial { by_person: true, .. } => {
+                if let Some(turn) = turns.last_mut() {
+                    turn.broken = true;
+                }
+            }
+            _ => {}
+        }
+    }
+    turns
+}
+
+impl<'a> Turn<'a> {
+    /// Whether nothing went wrong that is known of: no check is left red, the person did
+    /// not cut it off and did not correct it.
+    pub(super) fn is_successful(&self, episode: &Episode) -> bool {
+        let corrected = |id: &str| {
+            let mut sure = episode.corrections.iter().filter(|found| found.confidence >= CORRECTION_MIN);
+            sure.any(|found| found.event_id == id)
+        };
+        !self.broken
+            && self.calls.len() >= 2
+            && !last_checks(&self.calls).iter().any(|(_, call)| call.is_failed())
+            && !self.next.is_some_and(|(beat, _)| corrected(&beat.id))
+    }
+
+    /// What the person said next, if that was praise.
+    pub(super) fn praise(&self) -> Option<(&'a Beat, &'a str)> {
+        self.next.filter(|(_, text)| {
+            let first = text.lines().next().unwrap_or_default();
+            PLEASED.as_ref().is_some_and(|pleased| pleased.is_match(first))
+                && !BUT.as_ref().is_some_and(|but| but.is_match(clipped(first, 80)))
+        })
+    }
+
+    /// The check that passed after the last edit; tests before builds before linters.
+    pub(super) fn verification(&self) -> Option<(&'a Beat, &'a Call)> {
+        let last_edit = self.calls.iter().rposition(|(_, call)| call.changed_files());
+        let after = self.calls.get(last_edit.map_or(0, |at| at + 1)..)?;
+        let passed = last_checks(after).into_iter().filter(|(_, call)| call.verdict == Verdict::Passed);
+        passed.min_by_key(|(_, call)| call.purpose)
+    }
+
+    /// When its lesson is of use, in the person's words.
+    pub(super) fn when(&self, evidence: &mut Evidence<'_>) -> Option<String> {
+        let (event_id, gist) = self.wanted?;
+        evidence.said(event_id, gist).map(|said| format!("When asked: {said}"))
+    }
+}
+
+/// Of each check that was run, its last run, in order.
+pub(super) fn last_checks<'a>(calls: &[(&'a Beat, &'a Call)]) -> Vec<(&'a Beat, &'a Call)> {
+    let mut last: Vec<(&Beat, &Call)> = Vec::new();
+    let told = |call: &Call| matches!(call.verdict, Verdict::Passed | Verdict::Failed);
+    for (beat, call) in calls.iter().filter(|(_, call)| call.is_validation() && told(call)) {
+        last.retain(|(_, other)| other.runner != call.runner);
+        last.push((beat, call));
+    }
+    last
+}
+
+/// The words of a message that say what is wanted: its first sentence that is prose.
+pub(super) fn gist(text: &str) -> Option<&str> {
+    let mut fenced = false;
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with("```") {
+            fenced = !fenced;
+            continue;
+        }
+        if fenced || line.starts_with(['<', '|', '>', '/', '[', '{', '$', '@']) {
+            continue;
+        }
+        let line =
+            line.trim_start_matches(|c: char| matches!(c, '#' | '-' | '*' | '.' | ')') || c.is_whitespace());
+        let sentence = first_sentence(line);
+        if sentence.chars().count() >= GIST_CHARS_MIN && sentence.split_whitespace().count() >= 3 {
+            return Some(clipped(sentence, GIST_CHARS_MAX));
+        }
+    }
+    None
+}
+
+/// A line up to the end of its first sentence that says something.
+pub(super) fn first_sentence(line: &str) -> &str {
+    let ends = line.match_indices(['.', '!', '?', '。']);
+    for (at, mark) in ends {
+        let end = at + mark.len();
+        let is_end =
+            line.get(end..).is_none_or(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
+        let head = line.get(..end).unwrap_or(line);
+        if is_end && head.chars().count() >= GIST_CHARS_MIN && head.split_whitespace().count() >= 3 {
+            return head;
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_says_what_is_wanted() {
+        assert_eq!(gist("Round the tax up. It is 19 %."), Some("Round the tax up."));
+        assert_eq!(gist("```\nlog of a run\n```\nWhy does this fail?"), Some("Why does this fail?"));
+        assert_eq!(
+            gist("## Add a button to the cart\n\nIt should be blue."),
+            Some("Add a button to the cart")
+        );
+        assert_eq!(gist("continue"), None);
+        assert_eq!(gist("/review the last commit please"), None);
+    }
+}
