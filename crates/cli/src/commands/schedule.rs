@@ -17,7 +17,8 @@ use lines::Job;
   retro schedule install           with systemd, launchd or cron, whichever is here
   retro schedule status
   retro schedule print cron
-  retro schedule print claude-hook")]
+  retro schedule print claude-hook
+  retro schedule print claude-memory")]
 pub struct Args {
     #[command(subcommand)]
     what: What,
@@ -62,8 +63,19 @@ enum Target {
     Systemd,
     /// A launch agent for macOS
     Launchd,
-    /// Hooks for Claude Code's settings.json
+    /// Hooks for Claude Code's settings.json that capture sessions
     ClaudeHook,
+    /// Hooks for Claude Code's settings.json that show memories at a prompt
+    ClaudeMemory,
+    /// Hooks for Codex's config.toml that show memories at a prompt
+    CodexMemory,
+}
+
+impl Target {
+    /// Whether an agent calls us, and no scheduler.
+    fn is_hook(self) -> bool {
+        matches!(self, Target::ClaudeHook | Target::ClaudeMemory | Target::CodexMemory)
+    }
 }
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
@@ -93,6 +105,8 @@ fn print(context: &Context, target: Target) -> Outcome {
         ),
         Target::Launchd => job.plist(),
         Target::ClaudeHook => job.claude_hook(),
+        Target::ClaudeMemory => job.claude_memory(),
+        Target::CodexMemory => job.codex_memory(),
     };
     if context.global.json {
         context.print_json(&json!({"schema": "retro.schedule/1", "lines": text}))?;
@@ -106,6 +120,12 @@ fn print(context: &Context, target: Target) -> Outcome {
         }
         Target::Launchd => {
             "This is ~/Library/LaunchAgents/retro.sync.plist. `retro schedule install launchd` writes and loads it."
+        }
+        Target::ClaudeMemory => {
+            "Merge this into ~/.claude/settings.json: prompts then come with what past sessions taught, where it fits."
+        }
+        Target::CodexMemory => {
+            "Add this to ~/.codex/config.toml and trust the hook once: prompts then come with what past sessions taught, where it fits."
         }
         Target::ClaudeHook => {
             "Put this into ~/.claude/settings.json, beside what is there. Claude Code then captures each session \
@@ -129,7 +149,7 @@ fn here(context: &Context) -> Target {
 /// A hook is a part of a file that other programs write too.
 fn no_hook() -> Failure {
     Failure::hinted(
-        "hooks are not installed by retro: settings.json is Claude Code's own file",
-        "`retro schedule print claude-hook` prints what to put there",
+        "hooks are not installed by retro: the settings are the agent's own file",
+        "`retro schedule print` with the same name prints what to put there",
     )
 }

@@ -24,7 +24,7 @@ enum Step {
 pub fn install(context: &Context, target: Target, job: &Job, yes: bool) -> Outcome {
     let home = context.own_home();
     let steps = match target {
-        Target::ClaudeHook => return Err(no_hook()),
+        Target::ClaudeHook | Target::ClaudeMemory | Target::CodexMemory => return Err(no_hook()),
         Target::Cron => {
             let mut lines = without_ours(&crontab()?);
             lines.extend([CRON_MARK.to_owned(), job.cron()]);
@@ -53,7 +53,7 @@ pub fn install(context: &Context, target: Target, job: &Job, yes: bool) -> Outco
 
 pub fn uninstall(context: &Context, target: Target, yes: bool) -> Outcome {
     let home = context.own_home();
-    if target == Target::ClaudeHook {
+    if target.is_hook() {
         return Err(no_hook());
     }
     if !is_installed(context, target)? {
@@ -70,7 +70,7 @@ pub fn uninstall(context: &Context, target: Target, yes: bool) -> Outcome {
                 Step::systemctl(&["daemon-reload"]),
             ]
         }
-        Target::Launchd | Target::ClaudeHook => {
+        _ => {
             let file = launch_agent(&home);
             let path = file.display().to_string();
             vec![
@@ -249,7 +249,7 @@ fn is_installed(context: &Context, target: Target) -> Result<bool, Failure> {
         Target::Cron => is_on_path(context, "crontab") && crontab()?.iter().any(|line| line == CRON_MARK),
         Target::Systemd => units(context, &home).join(TIMER).exists(),
         Target::Launchd => launch_agent(&home).exists(),
-        Target::ClaudeHook => false,
+        _ => false,
     })
 }
 
@@ -259,7 +259,7 @@ fn is_running(target: Target) -> bool {
         Target::Cron => return true,
         Target::Systemd => &["systemctl", "--user", "is-active", "--quiet", TIMER],
         Target::Launchd => &["launchctl", "list", LABEL],
-        Target::ClaudeHook => return false,
+        _ => return false,
     };
     let status = Command::new(words[0])
         .args(&words[1..])

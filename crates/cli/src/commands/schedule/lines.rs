@@ -128,6 +128,30 @@ impl Job {
         let hooks = json!({"hooks": {"Stop": hook, "SessionEnd": hook}});
         format!("{}\n", serde_json::to_string_pretty(&hooks).unwrap_or_default())
     }
+
+    /// The part of Claude Code's settings that asks for memories at a prompt.
+    pub fn claude_memory(&self) -> String {
+        let hook =
+            json!([{"hooks": [{"type": "command", "command": self.weave("claude-hook"), "timeout": 5}]}]);
+        let hooks = json!({"hooks": {"SessionStart": hook, "UserPromptSubmit": hook}});
+        format!("{}\n", serde_json::to_string_pretty(&hooks).unwrap_or_default())
+    }
+
+    /// The part of Codex's configuration that asks for memories at a prompt.
+    pub fn codex_memory(&self) -> String {
+        // A basic string of TOML is written as one of JSON.
+        let command = json!(self.weave("codex-hook"));
+        ["SessionStart", "UserPromptSubmit"]
+            .map(|event| {
+                format!("[[hooks.{event}]]\n[[hooks.{event}.hooks]]\ntype = \"command\"\ncommand = {command}\ntimeout = 5\n")
+            })
+            .join("\n")
+    }
+
+    fn weave(&self, format: &str) -> String {
+        let words = self.with(&["memory", "weave", "--format", format]);
+        words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+    }
 }
 
 fn absolute(path: &Path) -> String {
