@@ -29,7 +29,7 @@ pub(super) struct Rule {
 
 /// Words that an order to an agent begins with, and an answer that obeys one.
 const ORDER: &str = "(?:you (?:must|should|are|will|shall|have|can|may|need)|always|never|from now|henceforth|\
-    do not|don't|please|now|ignore|obey|approve|accept|run|execute|delete|remove|erase|send|upload|print|\
+    do not|don't|please|now|before (?:you|answering|continuing|doing|starting)|ignore|obey|approve|accept|run|execute|delete|remove|erase|send|upload|print|\
     reveal|output|disable|enable|add|commit|push|install|call|open|write|reply|respond|answer|act|pretend|\
     set|follow|switch|grant|allow|skip|bypass|fetch|download|post|publish|export|include|tell|say|forget|\
     disregard|override|rotate|paste|replace|change|trust|treat|stop|\
@@ -121,7 +121,7 @@ fn with_white_space(pattern: &str) -> String {
 const AGENT: &str = "(?:(?:ai|llm|coding|autonomous|automated) )?(?:ais?|agents?|llms?|assistants?|\
     (?:large )?language models?|chatbots?|copilot|claude|chatgpt|gpt|codex|gemini|cursor|grok|ai (?:models?|systems?|tools?))";
 /// Names of who must not know.
-const USER: &str = "(?:the |your |our |any )?(?:users?|humans?|operators?|developers?|reviewers?|owners?|\
+const USER: &str = "(?:the |your |our |any )?(?:human |end |project )?(?:users?|humans?|operators?|developers?|reviewers?|owners?|\
     maintainers?|person|people|anyone|anybody|customers?|human being)";
 /// What was there before.
 const EARLIER: &str = "(?:previous|prior|above|earlier|preceding|foregoing|former|past|existing|original|initial|\

@@ -62,8 +62,18 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         marker: "gives new instructions",
-        any: &["obey", "as follows", "do as i", "comply with", "instead follow", "follow these", "follow my"],
-        pattern: r"\b(?:obey|comply with) (?:the (?:next|following)|these|this|my|all|every|what|any|me)\b|\bdo (?:exactly )?as (?:follows|i say|told below|instructed (?:below|here))\b|\b(?:instead,? follow|follow (?:these|my|the following) (?:\w+ )?(?:instructions|orders|commands) instead)\b",
+        any: &[
+            "obey",
+            "as follows",
+            "do as i",
+            "comply with",
+            "instead follow",
+            "follow these",
+            "follow my",
+            "your ",
+            " as ",
+        ],
+        pattern: r"\byour (?:instructions?|rules|orders|guidelines|task|goal|mission) (?:have|has|were|was) (?:now |just |been )*(?:changed|updated|replaced|rewritten|revised)\b|\b(?:treat|use|consider|take|regard|accept)\b[^.!?\n]{0,40} as (?:your |the |an? )?(?:new |real )?(?:system (?:prompt|message)|instructions?|orders|commands)(?:[ ]*(?:[.,;:!]|$)|[ ](?:and|from)\b)|\b(?:obey|comply with) (?:the (?:next|following)|these|this|my|all|every|what|any|me)\b|\bdo (?:exactly )?as (?:follows|i say|told below|instructed (?:below|here))\b|\b(?:instead,? follow|follow (?:these|my|the following) (?:\w+ )?(?:instructions|orders|commands) instead)\b",
     },
     Rule {
         marker: "gives the agent another role",
@@ -132,6 +142,7 @@ pub(super) const RULES: &[Rule] = &[
             "secret",
             "hide",
             "hidden from",
+            "say nothing",
             "conceal",
             "silently",
             "quietly",
@@ -144,7 +155,7 @@ pub(super) const RULES: &[Rule] = &[
             "shall not",
             "may never",
         ],
-        pattern: r"(?P<no>\b(?:never|not|n't|cannot|forbid\w*|refuse\w*|fails?|failed|crash\w*|exit\w*|dies)\b[^.!?\n]{0,80}?)?(?:\bwithout (?:first |ever |even )?(?:informing|telling|notifying|alerting|warning|asking|consulting|involving|(?:mentioning|showing|reporting|disclosing) (?:it |this |that |anything )?to) USER\b(?:[ ]*(?:[.,;:!]|$)|[ ](?:and|add|about|first|or|of|for|run|then|that)\b)|\b(?:quietly|secretly|silently|covertly|stealthily)\b[^.!?\n]{0,40}\b(?:the )?(?:user|human|reviewer|nobody|no one|anyone) (?:must|should|may|shall|can|will|does)? ?(?:not |never )?(?:notice|know|see|find out|realise|realize|learn)|\b(?:the )?(?:user|human|reviewer|owner|developer)s? (?:must not|mustn't|shall not|must never|may never|should never) (?:know|notice|find out|learn|hear|be told|be informed|realise|realize)\b|\bwithout USER(?:'s)? (?:knowing|knowledge|noticing|consent|approval|permission|seeing)\b|\bbehind USER(?:'s)? back\b|\b(?:keep|make sure) (?:this|it|that) (?:a |stays? )?(?:secret|hidden|confidential|between us|to yourself|quiet)\b|\b(?:hide|conceal) (?:this|it|that|these|your|the (?:change|step|file|command|fact|request))(?: \w+)? from USER\b)",
+        pattern: r"(?P<no>\b(?:never|not|n't|cannot|forbid\w*|refuse\w*|fails?|failed|crash\w*|exit\w*|dies)\b[^.!?\n]{0,80}?)?(?:\bwithout (?:first |ever |even )?(?:informing|telling|notifying|alerting|warning|asking|consulting|involving|(?:mentioning|showing|reporting|disclosing) (?:it |this |that |anything )?to) USER\b(?:[ ]*(?:[.,;:!]|$)|[ ](?:and|add|about|first|or|of|for|run|then|that)\b)|\b(?:quietly|secretly|silently|covertly|stealthily)\b[^.!?\n]{0,40}\b(?:the )?(?:user|human|reviewer|nobody|no one|anyone) (?:must|should|may|shall|can|will|does)? ?(?:not |never )?(?:notice|know|see|find out|realise|realize|learn)|\b(?:the )?(?:user|human|reviewer|owner|developer)s? (?:must not|mustn't|shall not|must never|may never|should never) (?:know|notice|find out|learn|hear|be told|be informed|realise|realize)\b|\bsay nothing (?:about (?:this|it|that|these)(?: \w+)? )?to USER\b|\bwithout USER(?:'s)? (?:knowing|knowledge|noticing|consent|approval|permission|seeing)\b|\bbehind USER(?:'s)? back\b|\b(?:keep|make sure) (?:this|it|that) (?:a |stays? )?(?:secret|hidden|confidential|between us|to yourself|quiet)\b|\b(?:hide|conceal) (?:this|it|that|these|your|the (?:change|step|file|command|fact|request))(?: \w+)? from USER\b)",
     },
     Rule {
         marker: "speaks to agents",
@@ -164,7 +175,7 @@ pub(super) const RULES: &[Rule] = &[
             "cursor",
             "grok",
         ],
-        pattern: r"\b(?:notes?|messages?|notice|attention|hints?|instructions?|info|reminder|warning|important|memo|dear|hey|hello|hi|command|directive|request|message|word|guidance|task)[ ]*(?:to|for|:|,|-)?[ ]*(?:all |any |every |the |our |fellow )*AGENT(?: (?:reading|processing|that|who|viewing|parsing|working|reviewing|summari[sz]ing|only)\b|[ ]*(?:[:,!]|-[ ]|\)[ ]*:))",
+        pattern: r"\b(?:notes?|messages?|notice|attention|hints?|instructions?|info|reminder|warning|important|memo|command|directive|guidance)[ ]*(?:to|for|:|,|-)?[ ]*(?:all |any |every |the |our |fellow )*AGENT(?: (?:reading|processing|that|who|viewing|parsing|working|reviewing|summari[sz]ing|only)\b|[ ]*(?:[:,!]|-[ ]|\)[ ]*:))|\b(?:dear|hey|hello|hi) (?:ai\b|llm|agents?|assistants?|language model|coding agent|bot)\b(?: \w+)?[ ]*[:,!]|\b(?:as|being) an? AGENT,? you (?:are|must|should|shall|will|have|need)\b|(?:^|[.!;] )(?:assistant|ai|agents?|llms?|language model),? you (?:must|shall|will|are (?:required|ordered|to))\b",
     },
     Rule {
         marker: "speaks to agents",
@@ -228,7 +239,7 @@ pub(super) const RULES: &[Rule] = &[
             " here",
             " you ",
         ],
-        pattern: r"\b(?:urgent|important|official|emergency|new|mandatory|critical|priority|direct|special|secret|following|binding)? ?(?:instructions?|orders?|directives?|announcement|commands?|mandate) (?:comes? |is |are )?(?:issued |sent |given )?(?:from|by|on behalf of) (?:the |your |our )?(?:\w+ )?(?:developers?|admins?|administrators?|operators?|system|maintainers?|security team|team lead|openai|anthropic|google|management|ceo|cto|vendor|platform|owners?|support|creators?|headquarters)\b|\b(?:urgent|official|emergency|priority|system) (?:message|notice|request|update|alert) (?:from|by) (?:the |your |our )?(?:\w+ )?(?:developers?|admins?|administrators?|operators?|system|maintainers?|security team|openai|anthropic|management|ceo|cto|vendor|platform)\b|\b(?:message|notice|note|word|announcement|request) from (?:openai|anthropic|xai|(?:the |your )(?:developers?|admins?|administrators?|operators?|security team|vendor|system administrator|it department))[ ]*[:,.!]|\b(?:security team|admins?|administrators?|operators?|developers?|maintainers?|it department|support team) here[ ]*[:,.!]|\b(?:given|granted|grants|gave) you (?:full |explicit |special |the |root |admin )*(?:permission|access|authority|right|clearance|consent|rights|privileges)\b",
+        pattern: r"\b(?:urgent|important|official|emergency|new|mandatory|critical|priority|direct|special|secret|following|binding)? ?(?:instructions?|orders?|directives?|announcement|commands?|mandate|new rules?|rule change) (?:comes? |is |are )?(?:issued |sent |given )?(?:from|by|on behalf of) (?:the |your |our )?(?:\w+ )?(?:developers?|admins?|administrators?|operators?|system|maintainers?|security team|team lead|openai|anthropic|google|management|ceo|cto|vendor|platform|owners?|support|creators?|headquarters)\b|\b(?:urgent|official|emergency|priority|system) (?:message|notice|request|update|alert) (?:from|by) (?:the |your |our )?(?:\w+ )?(?:developers?|admins?|administrators?|operators?|system|maintainers?|security team|openai|anthropic|management|ceo|cto|vendor|platform)\b|\b(?:message|notice|note|word|announcement|request) from (?:openai|anthropic|xai|(?:the |your )(?:developers?|admins?|administrators?|operators?|security team|vendor|system administrator|it department))[ ]*[:,.!]|\b(?:security team|admins?|administrators?|operators?|developers?|maintainers?|it department|support team) here[ ]*[:,.!]|\b(?:given|granted|grants|gave) you (?:full |explicit |special |the |root |admin )*(?:permission|access|authority|right|clearance|consent|rights|privileges)\b",
     },
     Rule {
         marker: "claims authority",
@@ -243,7 +254,7 @@ pub(super) const RULES: &[Rule] = &[
             "maintainer",
             "security",
         ],
-        pattern: r"(?:\b(?:begin|start|end)(?: of)?(?: the)?|={2,}|-{2,}|\[|\*{2,})[ ]*(?:new |secret |hidden |trusted |privileged )?(?:admin(?:istrator)?|system|operator|developer|root|maintainer|security|priority|trusted)[ -](?:message|instructions?|prompt|note|override|command|directive|order|notice)s?\b[ ]*(?:[-:=*\]]|$)|\b(?:system|admin|administrator|security|safety|policy|developer|root|operator|emergency|manual)[ -]override\b(?:[ ]*[:!-]|[ ](?:code|engaged|enabled|active|activated|authori[sz]ed|accepted|granted))|(?:^|[.!;>\]*#-][ ]*)override[ ]*[:!][ ]*(?:the|all|your|you|any|safety|ignore|security|every|from|policy|policies|rules?|permission|review)\b",
+        pattern: r"(?:\b(?:begin|start|end)(?: of)?(?: the)?|={2,}|-{2,}|\[|\*{2,})[ ]*(?:new |secret |hidden |trusted |privileged )?(?:admin(?:istrator)?|system|operator|developer|root|maintainer|security|priority|trusted)[ -](?:message|instructions?|prompt|note|override|command|directive|order|notice)s?\b[ ]*(?:[-:=*\]]|$)|\b(?:system|admin|administrator|security|safety|policy|developer|root|operator|emergency|manual)[ -]override\b(?:[ ]*[:!-]|[ ](?:code|engaged|enabled|active|activated|authori[sz]ed|accepted|granted))|\boverride (?:all |the |any |your )*safety\b|(?:^|[.!;>\]*#-][ ]*)override[ ]*[:!][ ]*(?:the|all|your|you|any|safety|ignore|security|every|from|policy|policies|rules?|permission|review)\b",
     },
     Rule {
         marker: "claims authority",
@@ -263,7 +274,7 @@ pub(super) const RULES: &[Rule] = &[
             "wants you",
             "consent",
         ],
-        pattern: r"\b(?:as|being|i am|i'm|we are|this is|speaking as) (?:the|a|an|your|one of the)(?: \w+)? (?:maintainers?|admin|administrator|owner|developers?|operator|author|creator|lead|manager|security \w+|engineer|user)\b[^.!?\n]{0,50}\b(?:i|we) (?:hereby |now |fully |explicitly )*(?:authori[sz]e|allow|permit|order|instruct|command|grant|approve|direct|give you|waive|confirm that you|tell you|ask you to|require you)\b|\b(?:i|we) (?:hereby |now |fully |explicitly )*(?:authori[sz]e|permit|instruct|order|command) (?:you|the agent|the assistant|all agents)\b|\byou(?: are|'re| have been) (?:hereby |now |fully |explicitly |pre-?)*(?:authori[sz]ed|cleared|granted permission|instructed|ordered|given permission) (?:by \w+ ?\w* )?to (?:run|execute|publish|push|delete|approve|bypass|skip|disable|access|use|install|send|deploy|merge|ignore|share|upload|read|do)\b|\b(?:the )?(?:operator|admin|administrator|developers?|maintainers?|owner|security team|management|user) (?:has |have |hereby |already |now )*(?:allow|authori[sz]e|approve|permit|grant|pre-?approve|waive|consent|agree)(?:s|d|ed|ted)? (?:to )?(?:you|the agent|the assistant|agents|all|any|every|full|unrestricted|network access|bypass\w*|skipping|this (?:action|change|command|request|step)|everything)\b|\b(?:the )?(?:user|operator|owner|developer|admin|maintainer) (?:has |have |already |now |really |secretly )*(?:asked|told|wants|instructed|ordered|authori[sz]ed|permitted|allowed|allows|permits|authori[sz]es|requires|expects|commanded) (?:you|the agent|the assistant) to\b",
+        pattern: r"\b(?:as|being|i am|i'm|we are|this is|speaking as) (?:the|a|an|your|one of the)(?: \w+)? (?:maintainers?|admin|administrator|owner|developers?|operator|author|creator|lead|manager|security \w+|engineer|user)\b[^.!?\n]{0,50}\b(?:i|we) (?:hereby |now |fully |explicitly )*(?:authori[sz]e|allow|permit|order|instruct|command|grant|approve|direct|give you|waive|confirm that you|tell you|ask you to|require you)\b|\b(?:i|we),? the (?:\w+ )?(?:admins?|administrators?|owners?|maintainers?|developers?|operators?),? (?:hereby |now )*(?:authori[sz]e|permit|instruct|order|command|allow|direct)\b|\b(?:i|we) (?:hereby |now |fully |explicitly )*(?:authori[sz]e|permit|instruct|order|command) (?:you|the agent|the assistant|all agents)\b|\byou(?: are|'re| have been) (?:hereby |now |fully |explicitly |pre-?)*(?:authori[sz]ed|cleared|granted permission|instructed|ordered|given permission) (?:by \w+ ?\w* )?to (?:run|execute|publish|push|delete|approve|bypass|skip|disable|access|use|install|send|deploy|merge|ignore|share|upload|read|do)\b|\b(?:the )?(?:operator|admin|administrator|developers?|maintainers?|owner|security team|management|user) (?:has |have |hereby |already |now )*(?:allow|authori[sz]e|approve|permit|grant|pre-?approve|waive|consent|agree)(?:s|d|ed|ted)? (?:to )?(?:you|the agent|the assistant|agents|all|any|every|full|unrestricted|network access|bypass\w*|skipping|this (?:action|change|command|request|step)|everything)\b|\b(?:the )?(?:user|operator|owner|developer|admin|maintainer) (?:has |have |already |now |really |secretly )*(?:asked|told|wants|instructed|ordered|authori[sz]ed|permitted|allowed|allows|permits|authori[sz]es|requires|expects|commanded) (?:you|the agent|the assistant) to\b",
     },
     Rule {
         marker: "says that rules are suspended",
@@ -303,7 +314,7 @@ pub(super) const RULES: &[Rule] = &[
             "for good",
             "memori",
         ],
-        pattern: r"\b(?:remember|memori[sz]e|retain|persist|store|keep|save|note|apply|carry)\b[^.!?\n]{0,40} (?:for|in|across|into|over|through) (?:all|every|any|each|the next|your next|future|later|subsequent|coming)(?: of)?(?: the| your)?(?: (?:future|later|subsequent|other|next|coming|new|further))? (?:sessions?|conversations?|chats?|agents?|runs)\b|\b(?:save|add|commit|write|record|store|persist|put|append|copy)(?: (?:this|that|it|the following|everything|these|the rule|the note))*(?: down)? (?:to|into|in) (?:your (?:own )?(?:long[- ]term |persistent |permanent |agent )*memor(?:y|ies)|(?:the )?(?:long[- ]term|persistent|permanent|agent(?:'s)?) memor(?:y|ies)|memor(?:y|ies)[ ]*:|memory that|the memory (?:file|store|bank)[ ]*:)|\b(?:save|commit) (?:this|that|it|the following) to memory\b|\bupdate your (?:\w+ )?memor(?:y|ies)\b|(?:^|[.!;>*#\[-][ ]*)(?:memory|memories)[ -](?:update|write|entry|insert|injection|override|add|save|item)\b[ ]*[:\]]|\b(?:new|add|insert|permanent) memor(?:y|ies)[ ]*:|\bremember (?:this|that|the following|it) (?:forever|permanently|always|from now on)\b|\b(?:forever|permanently) remember\b|\b(?:store|save|keep|remember|record|persist|apply) (?:this|that|the following|it|these)(?: \w+)? (?:permanently|forever|for good|for ever)\b",
+        pattern: r"\b(?:remember|memori[sz]e|retain|persist|store|keep|save|note|apply|carry)\b[^.!?\n]{0,40} (?:for|in|across|into|over|through) (?:all|every|any|each|the next|your next|future|later|subsequent|coming)(?: of)?(?: the| your)?(?: (?:future|later|subsequent|other|next|coming|new|further))? (?:sessions?|conversations?|chats?|agents?|runs)\b|\b(?:save|add|commit|write|record|store|persist|put|append|copy)(?: (?:this|that|it|the following|everything|these|the rule|the note))*(?: down)? (?:to|into|in) (?:your (?:own )?(?:long[- ]term |persistent |permanent |agent )*memor(?:y|ies)|(?:the )?(?:long[- ]term|persistent|permanent|agent(?:'s)?) memor(?:y|ies)|memor(?:y|ies)[ ]*:|memory that|the memory (?:file|store|bank)[ ]*:)|\b(?:save|commit) (?:this|that|it|the following) to memory\b|\bupdate your (?:\w+ )?memor(?:y|ies)\b|(?:^|[.!;>*#\[-][ ]*)(?:memory|memories)[ -](?:update|write|entry|insert|injection|override|add|save|item)\b[ ]*[:\]]|\b(?:new|add|insert|permanent) memor(?:y|ies)[ ]*:|\bremember (?:this|that|the following|it) (?:forever|permanently|always|from now on)\b|\b(?:forever|permanently) remember\b|\bremember (?:permanently|forever|for ever)\b|\b(?:store|save|keep|remember|record|persist|apply) (?:this|that|the following|it|these)(?: \w+)? (?:permanently|forever|for good|for ever)\b",
     },
     Rule {
         marker: "sets the fields of a memory",
@@ -313,7 +324,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         marker: "orders a tool call",
         any: &[" tool"],
-        pattern: r"\b(?:next|now|then|please|must|immediately|first|,)[ ,]*(?:call|invoke|use|run|trigger) (?:the|your) (?:bash|shell|terminal|write|edit|web ?fetch|exec|execute|computer|browser|task|mcp|file|command|delete|python)(?: \w+)? tool\b|\b(?:call|invoke|trigger) (?:the|your) (?:bash|shell|terminal|write|edit|web ?fetch|exec|execute|browser|command|delete)(?: \w+)? tool (?:with|to|on|and|using|again)\b",
+        pattern: r"\b(?:next|now|then|please|must|immediately|first|,)[ ,]*(?:call|invoke|use|run|trigger) (?:the|your) (?:bash|shell|terminal|write|edit|web ?fetch|exec|execute|computer|browser|task|mcp|file|command|delete|python)(?: \w+)? tool\b|\b(?:call|invoke|trigger) (?:the|your) (?:bash|shell|terminal|write|edit|web ?fetch|exec|execute|browser|command|delete)(?: \w+)? tool (?:with|to|on|and|using|again)\b|\b(?:use|run) your (?:bash|shell|terminal|exec\w*) tool (?:now|to|immediately|and)\b",
     },
     Rule {
         marker: "orders to run what is hidden or encoded",
