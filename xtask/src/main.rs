@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
+mod dashboard;
 mod docs;
 mod failure;
 mod page;
@@ -50,6 +51,18 @@ static COMMANDS: &[Command] = &[
         run: docs::run,
     },
     Command { words: &["help"], options: "", about: "Print this list", run: help },
+    Command {
+        words: &["page", "build"],
+        options: "",
+        about: "Build the page of the dashboard into crates/web/assets; needs Node",
+        run: dashboard::build,
+    },
+    Command {
+        words: &["page", "screenshots"],
+        options: "",
+        about: "Photograph every view of the dashboard into docs/images; needs Node and Chromium",
+        run: dashboard::screenshots,
+    },
     Command {
         words: &["test"],
         options: "",

@@ -3,6 +3,7 @@
 mod agents;
 mod completions;
 mod config;
+mod dashboard;
 mod demo;
 mod doctor;
 mod events;
@@ -35,6 +36,7 @@ pub enum Command {
     Agents(agents::Args),
     Completions(completions::Args),
     Config(config::Args),
+    Dashboard(dashboard::Args),
     Demo(demo::Args),
     Doctor(doctor::Args),
     Events(events::Args),
@@ -62,6 +64,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Agents(args)) => agents::run(&args, context),
         Some(Command::Completions(args)) => completions::run(&args, context),
         Some(Command::Config(args)) => config::run(&args, context),
+        Some(Command::Dashboard(args)) => dashboard::run(&args, context),
         Some(Command::Demo(args)) => demo::run(&args, context),
         Some(Command::Doctor(args)) => doctor::run(&args, context),
         Some(Command::Events(args)) => events::run(&args, context),

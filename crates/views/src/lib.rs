@@ -29,7 +29,8 @@ pub use doctor::{Check, DoctorView, Health, doctor};
 pub use error::Error;
 pub use events::{each_event, events, source_slots};
 pub use explain::{
-    Dropped, ExplainTotals, ExplainView, Explained, PartsUsd, RatesUsd, explain, source_places,
+    Dropped, ExplainTotals, ExplainView, Explained, PartsUsd, RatesUsd, explain, explain_counted,
+    source_places,
 };
 pub use history::History;
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
@@ -43,7 +44,7 @@ pub use statusline::{
     Amount, Asked, RunningBlock, StatusInput, StatusLimit, StatuslineView, statusline, statusline_alone,
 };
 pub use transcript::{
-    Attached, Call, Entry, Prompt, Question, Said, Step, TurnFigures, Turns, gap_line, markdown, transcript,
-    turn_figures,
+    Attached, Call, Entry, Prompt, Question, Said, Step, TurnFigures, Turns, call, children_of_calls,
+    gap_line, markdown, transcript, turn_figures,
 };
 pub use usage::{UsageView, usage};

@@ -84,6 +84,9 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let report = sync(&context.world, &config, &options, &|step| bar.step(step))?;
     bar.done();
     tell(context, &report, args.dry_run)?;
+    if !args.dry_run {
+        super::dashboard::keep(context, &config)?;
+    }
     Ok(if report.failed > 0 { Exit::Findings } else { Exit::Done })
 }
 

@@ -48,6 +48,16 @@ pub const KEYS: &[Key] = &[
         help: "Also capture file histories and paste caches: large, and seldom wanted.",
         example: "false",
     },
+    Key {
+        name: "dashboard.keep",
+        help: "Whether `retro sync` keeps an existing dashboard folder current.",
+        example: "true",
+    },
+    Key {
+        name: "dashboard_dir",
+        help: "The folder that `retro dashboard` writes to.",
+        example: "\"~/retro-dashboard\"",
+    },
     Key { name: "domains.*", help: "A label for the sessions of a repository.", example: "\"backend\"" },
     Key {
         name: "prices",
@@ -70,7 +80,6 @@ pub const KEYS: &[Key] = &[
 const SEED_KEYS: &[(&str, &str)] = &[
     ("archive_root", "set `root` instead"),
     ("curate.*", "the catalog does not exist yet"),
-    ("dashboard_dir", "the dashboard does not exist yet"),
     ("derived_interval_seconds", "derived data is made when a session goes quiet"),
     ("detect.*", "pattern detection does not exist yet"),
     ("retention.*", "retention does not exist yet"),
