@@ -17,6 +17,11 @@ pub const CSP_SERVED: &str = "default-src 'none'; script-src 'self'; style-src '
      font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; object-src 'none'; \
      frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html retro-chunk";
 
+/// A policy without what only a header can say.
+pub fn in_page(csp: &str) -> String {
+    csp.split("; ").filter(|rule| !rule.starts_with("frame-ancestors")).collect::<Vec<_>>().join("; ")
+}
+
 /// The frame with its policy. `carrier` says how chunks come: `folder`, `served`, `single`.
 pub fn index(csp: &str, carrier: &str) -> String {
     INDEX.replace("%CSP%", csp).replace("%CARRIER%", carrier)

@@ -106,7 +106,7 @@ fn router(shared: Arc<Shared>) -> Router {
 }
 
 async fn page() -> Response {
-    text("text/html; charset=utf-8", &assets::index(assets::CSP_SERVED, "served"))
+    text("text/html; charset=utf-8", &assets::index(&assets::in_page(assets::CSP_SERVED), "served"))
 }
 
 /// A chunk as JSON, or nothing new where the page has it already.

@@ -45,12 +45,13 @@ before(async () => {
 after(() => browser?.close());
 
 for (const carrier of ["folder", "server"]) {
-  it(`text stays text, ${carrier}`, { skip: missing }, async () => {
+  it(`text stays text, ${carrier}`, { skip: missing }, async (test) => {
     let address, base, stop;
     if (carrier === "folder") {
       ({ address } = build(store));
       base = address.replace("index.html", "");
     } else ({ address, base, stop } = await serve(store, "--no-sync"));
+    test.after(() => stop?.());
     const { page, trouble, context } = await watched(browser, base);
     await page.goto(address);
     await page.waitForSelector(".kpi");
@@ -65,13 +66,13 @@ for (const carrier of ["folder", "server"]) {
     }
     assert.deepEqual(trouble, []);
     await context.close();
-    stop?.();
   });
 }
 
 describe("the server", { skip: missing }, () => {
-  it("answers only its own pages", async () => {
+  it("answers only its own pages", async (test) => {
     const { address, stop } = await serve(store, "--no-sync");
+    test.after(stop);
     const { port, search } = new URL(address);
     const ask = (headers, path = "/") => new Promise((resolve, reject) => {
       const sent = request({ host: "127.0.0.1", port, path, headers, setHost: false }, (answer) => { answer.resume(); resolve(answer); });
@@ -98,6 +99,5 @@ describe("the server", { skip: missing }, () => {
       assert.equal((await ask({ host, cookie }, path)).statusCode, 404, path);
     }
     assert.equal((await ask({ host, cookie }, "/data/meta.json")).statusCode, 200);
-    stop();
   });
 });

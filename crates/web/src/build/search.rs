@@ -74,7 +74,8 @@ impl Search {
             let (turns, shards) = segment.finish();
             let number = self.number;
             folder.put_chunk(&Chunk::of(format!("q/{number}/turns"), &turns)?, build)?;
-            for (at, shard) in shards.iter().enumerate().filter(|(_, shard)| !shard.is_empty()) {
+            // Empty ones too: a file that is not there is an error in a browser's console.
+            for (at, shard) in shards.iter().enumerate() {
                 folder.put_chunk(&Chunk::of(format!("q/{number}/{at}"), shard)?, build)?;
             }
             state.segments.push((number, shards.len() as u32));
