@@ -64,11 +64,12 @@ pub fn spans(events: &[&Event]) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut open: Vec<(&str, ToolClass)> = Vec::new();
     let mut last: Option<i64> = None;
+    let mut is_answered = false;
     for event in events.iter().filter(|event| event.copy_of.is_none() && event.kind != Kind::Usage) {
         if let (Some(from), Some(to)) = (last, event.ts.map(|ts| ts.as_millis()))
             && to > from
         {
-            between(from, to, event, &open, &mut spans);
+            between(from, to, event, &open, is_answered, &mut spans);
         }
         last = last.max(event.ts.map(|ts| ts.as_millis()));
         if let Some(tool) = event.tool.as_ref().filter(|tool| results.contains_key(tool.call_id.as_str())) {
@@ -80,14 +81,29 @@ pub fn spans(events: &[&Event]) -> Vec<Span> {
         if event.kind == Kind::Interruption {
             open.clear();
         }
+        // Bookkeeping between an answer and the next message does not end the waiting.
+        is_answered = match event.kind {
+            Kind::Assistant => true,
+            Kind::User | Kind::ToolCall | Kind::ToolResult | Kind::Reasoning => false,
+            _ => is_answered,
+        };
     }
     spans
 }
 
-fn between(from: i64, to: i64, event: &Event, open: &[(&str, ToolClass)], spans: &mut Vec<Span>) {
+fn between(
+    from: i64,
+    to: i64,
+    event: &Event,
+    open: &[(&str, ToolClass)],
+    is_answered: bool,
+    spans: &mut Vec<Span>,
+) {
     let span = |from, to, doing| Span { from, to, doing, turn: event.turn, is_shared: open.len() > 1 };
     let is_long = to - from > IDLE_MS;
-    let is_prompt = event.kind == Kind::User && matches!(event.origin, Origin::User);
+    let is_of_model = matches!(event.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall | Kind::Error);
+    let is_typed = event.kind == Kind::User && event.origin == Origin::User;
+    let is_prompt = is_typed || (is_answered && !is_of_model);
     let Some((call, class)) = open.first() else {
         let doing = match (is_prompt, is_long) {
             (_, true) => Doing::Idle,
@@ -201,6 +217,24 @@ mod tests {
                 ("waiting for you".to_owned(), 67_000)
             ]
         );
+    }
+
+    #[test]
+    fn bookkeeping_after_an_answer_is_no_work() {
+        let note = |ms| {
+            let mut note = answer(ms, "context");
+            note["kind"] = "note".into();
+            note["origin"] = "harness".into();
+            note
+        };
+        let list = events(vec![
+            prompt(0, "go"),
+            answer(1_000, "ok"),
+            note(601_000),
+            prompt(602_000, "next"),
+            answer(605_000, "done"),
+        ]);
+        assert_eq!(told(list), [("model".to_owned(), 4_000), ("waiting for you".to_owned(), 601_000)]);
     }
 
     #[test]
