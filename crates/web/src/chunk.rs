@@ -35,7 +35,7 @@ impl Chunk {
     pub fn script(&self, build: &str) -> Result<Vec<u8>, Error> {
         let packed = packed(&self.json)?;
         let mut script = Vec::with_capacity(packed.len() + 64);
-        write!(script, "retro({:?},{build:?},\"{packed}\")\n", self.name)?;
+        writeln!(script, "retro({:?},{build:?},\"{packed}\")", self.name)?;
         Ok(script)
     }
 }

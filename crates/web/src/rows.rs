@@ -155,11 +155,14 @@ fn by_root(table: &Table<'_>) -> HashMap<SessionKey, BTreeMap<Place, Cell>> {
     sums
 }
 
+/// Row, day, hour, model and use.
+type Placed = (usize, i32, i8, usize, Cell);
+
 /// Cells as columns.
 #[derive(Default)]
 struct Used {
     models: Vec<String>,
-    rows: Vec<(usize, i32, i8, usize, Cell)>,
+    rows: Vec<Placed>,
 }
 
 impl Used {
@@ -174,9 +177,8 @@ impl Used {
     }
 
     fn columns(&self) -> Value {
-        let column = |of: &dyn Fn(&(usize, i32, i8, usize, Cell)) -> Value| -> Value {
-            Value::Array(self.rows.iter().map(of).collect())
-        };
+        let column =
+            |of: &dyn Fn(&Placed) -> Value| -> Value { Value::Array(self.rows.iter().map(of).collect()) };
         serde_json::json!({
             "models": self.models,
             "row": column(&|cell| cell.0.into()),
