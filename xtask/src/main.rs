@@ -9,6 +9,7 @@
 mod bench;
 mod dashboard;
 mod docs;
+mod embedding;
 mod failure;
 mod page;
 mod repository;
@@ -39,16 +40,40 @@ static COMMANDS: &[Command] = &[
         run: bench::capture,
     },
     Command {
+        words: &["bench", "recall"],
+        options: "[--locomo PATH] [--mode words|meaning|hybrid]",
+        about: "Count how often the lines that answer a question are found first, in conversations of LoCoMo's form",
+        run: bench::recall,
+    },
+    Command {
+        words: &["bench", "search"],
+        options: "[--million] [--turns N] [--write]",
+        about: "Measure search in 45,000 turns beside SQLite's; --million takes a million too, --turns so many instead",
+        run: bench::search,
+    },
+    Command {
         words: &["bench", "usage"],
         options: "[--diff] [--write]",
         about: "Measure questions beside ccusage; --diff compares the figures and says why they differ",
         run: bench::usage,
     },
     Command {
+        words: &["bench", "vectors"],
+        options: "",
+        about: "Measure embedding and the exact search of vectors, beside their bars",
+        run: bench::vectors,
+    },
+    Command {
         words: &["docs"],
         options: "[--check]",
         about: "Generate docs/reference from the program; --check only compares",
         run: docs::run,
+    },
+    Command {
+        words: &["embedding"],
+        options: "[--check]",
+        about: "Make the lookup files of the built-in embedding model; --check only compares",
+        run: embedding::run,
     },
     Command { words: &["help"], options: "", about: "Print this list", run: help },
     Command {

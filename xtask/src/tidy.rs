@@ -3,6 +3,7 @@
 //! Each rule is a file here: a function from what it looks at to the problems
 //! it sees. None of them knows how the files were found.
 
+mod circles;
 mod edges;
 mod environment;
 mod machine;
@@ -56,7 +57,7 @@ pub(crate) fn run(repository: &Repository, _: &[String]) -> Result<(), Failure> 
 pub(crate) fn check_files(repository: &Repository) -> Result<(), Failure> {
     let files = repository.files()?;
     let mut problems = Vec::new();
-    let mut manifests = Vec::new();
+    let (mut manifests, mut sources) = (Vec::new(), Vec::new());
     let machine = machine::Machine::of(repository);
     for path in &files {
         let Some(text) = repository.text(path)? else { continue };
@@ -66,10 +67,13 @@ pub(crate) fn check_files(repository: &Repository) -> Result<(), Failure> {
         } else if path == Path::new("README.md") {
             problems.extend(readme::check(path, &text));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            problems.extend(check_source(&Source::new(path, text)));
+            let source = Source::new(path, text);
+            problems.extend(check_source(&source));
+            sources.push(source);
         }
     }
     problems.extend(edges::check(&manifests));
+    problems.extend(circles::check(&sources));
     for problem in &problems {
         println!("{problem}");
     }

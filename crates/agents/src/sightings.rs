@@ -7,6 +7,7 @@
 use retro_model::{RowsStamp, SourceKey, SourceKind, Stat};
 use std::path::{Path, PathBuf};
 
+use crate::walk::Unreadable;
 use crate::{Encoding, Format, Found, Held, Owner};
 
 /// Everything a walk saw, in the order in which it came.
@@ -20,6 +21,7 @@ pub struct Sightings {
     rows: Vec<RowsSeen>,
     databases: Vec<DatabaseSeen>,
     unreadable: Vec<(PathBuf, String)>,
+    no_logs: Vec<(PathBuf, String)>,
 }
 
 /// A file of a session, or one that serves many, as a walk sees it.
@@ -143,9 +145,16 @@ impl Sightings {
         self.databases.push(DatabaseSeen { path: path.to_owned(), beside });
     }
 
-    /// Keeps a place that cannot be captured, and why.
+    /// Keeps a place that may hold sessions and cannot be read, and why. Figures that lack
+    /// it are lower bounds.
     pub fn unreadable(&mut self, path: &Path, reason: impl Into<String>) {
         self.unreadable.push((path.to_owned(), reason.into()));
+    }
+
+    /// Keeps a place that has the name of a log and is none: a pipe, a folder, a link that
+    /// is not followed.
+    pub fn no_log(&mut self, path: &Path, reason: impl Into<String>) {
+        self.no_logs.push((path.to_owned(), reason.into()));
     }
 
     /// The files.
@@ -177,6 +186,11 @@ impl Sightings {
         })
     }
 
+    /// How many files were seen.
+    pub fn files_count(&self) -> usize {
+        self.files.len()
+    }
+
     /// Whether no file was seen.
     pub fn has_no_files(&self) -> bool {
         self.files.is_empty()
@@ -192,9 +206,23 @@ impl Sightings {
         &self.databases
     }
 
-    /// The places that cannot be captured, with the reasons.
+    /// The places that may hold sessions and cannot be read, with the reasons.
     pub fn all_unreadable(&self) -> &[(PathBuf, String)] {
         &self.unreadable
+    }
+
+    /// The places that have the name of a log and are none, with the reasons.
+    pub fn all_no_logs(&self) -> &[(PathBuf, String)] {
+        &self.no_logs
+    }
+
+    /// Keeps what a walk could not go on from.
+    pub(crate) fn not_walked(&mut self, place: Unreadable<'_>) {
+        if place.may_hold_logs {
+            self.unreadable(place.path, place.reason);
+        } else {
+            self.no_log(place.path, place.reason);
+        }
     }
 }
 

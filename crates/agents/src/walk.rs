@@ -61,14 +61,18 @@ pub(crate) fn through(
     let mut folders: Vec<(PathBuf, usize)> = Vec::new();
     // The path of each entry, in one buffer.
     let mut whole = OsString::new();
-    if top.is_dir() {
-        folders.push((top.to_owned(), 1));
+    match fs::metadata(top) {
+        Ok(meta) if meta.is_dir() => folders.push((top.to_owned(), 1)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            seen(Err(Unreadable::failed(top, &error)));
+        }
+        _ => {}
     }
     while let Some((folder, depth)) = folders.pop() {
         let listing = match fs::read_dir(&folder) {
             Ok(listing) => listing,
             Err(error) => {
-                seen(Err(Unreadable { path: &folder, reason: error.to_string() }));
+                seen(Err(Unreadable::failed(&folder, &error)));
                 continue;
             }
         };
@@ -78,7 +82,7 @@ pub(crate) fn through(
             let listed = match listed {
                 Ok(listed) => listed,
                 Err(error) => {
-                    seen(Err(Unreadable { path: &folder, reason: error.to_string() }));
+                    seen(Err(Unreadable::failed(&folder, &error)));
                     break;
                 }
             };
@@ -88,7 +92,7 @@ pub(crate) fn through(
             whole.push(&name);
             let path = Path::new(&whole);
             match look(top, path, &listed, depth, reach) {
-                Err(reason) => drop(seen(Err(Unreadable { path, reason }))),
+                Err(place) => drop(seen(Err(place))),
                 Ok(Look { is_dir, is_link }) => {
                     let entry = Entry { path, name: &name, depth, is_dir, listed: &listed, is_link };
                     if seen(Ok(entry)) && is_dir && depth < reach.depth_max {
@@ -104,6 +108,19 @@ pub(crate) fn through(
 pub(crate) struct Unreadable<'a> {
     pub path: &'a Path,
     pub reason: String,
+    /// False of a link that is not followed or leads nowhere.
+    pub may_hold_logs: bool,
+}
+
+impl<'a> Unreadable<'a> {
+    fn failed(path: &'a Path, error: &io::Error) -> Self {
+        let may_hold_logs = error.kind() != io::ErrorKind::NotFound;
+        Unreadable { path, reason: error.to_string(), may_hold_logs }
+    }
+
+    fn link(path: &'a Path, reason: String) -> Self {
+        Unreadable { path, reason, may_hold_logs: false }
+    }
 }
 
 struct Look {
@@ -111,20 +128,26 @@ struct Look {
     is_link: bool,
 }
 
-fn look(top: &Path, path: &Path, listed: &DirEntry, depth: usize, reach: Reach) -> Result<Look, String> {
-    let kind = listed.file_type().map_err(|error| error.to_string())?;
+fn look<'p>(
+    top: &Path,
+    path: &'p Path,
+    listed: &DirEntry,
+    depth: usize,
+    reach: Reach,
+) -> Result<Look, Unreadable<'p>> {
+    let kind = listed.file_type().map_err(|error| Unreadable::failed(path, &error))?;
     if !kind.is_symlink() {
         return Ok(Look { is_dir: kind.is_dir(), is_link: false });
     }
-    let is_dir = fs::metadata(path).map_err(|error| error.to_string())?.is_dir();
+    let is_dir = fs::metadata(path).map_err(|error| Unreadable::failed(path, &error))?.is_dir();
     if let Some(above) = is_dir.then(|| leads_back(top, path)).flatten() {
-        return Err(format!("a link that leads back to {}", above.display()));
+        return Err(Unreadable::link(path, format!("a link that leads back to {}", above.display())));
     }
     let is_followed = depth.saturating_sub(usize::from(!is_dir)) <= reach.links_depth_max;
     if is_followed {
         Ok(Look { is_dir, is_link: true })
     } else {
-        Err("a link, which is not followed".to_owned())
+        Err(Unreadable::link(path, "a link, which is not followed".to_owned()))
     }
 }
 

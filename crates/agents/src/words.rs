@@ -1,6 +1,6 @@
 //! What a text of a log becomes in an event: redacted words, names and ids.
 
-use retro_text::{Redacted, redact};
+use retro_text::{Redacted, redact, redact_id};
 
 /// An id is at most this long; anything longer is a text.
 const ID_BYTES_MAX: usize = 128;
@@ -15,14 +15,14 @@ pub(crate) fn clean(name: &str) -> String {
     redact(name).into_inner()
 }
 
-/// An id from the log. What is shaped like an id stays as it is, so that ids
-/// that belong together stay equal and others stay different.
+/// An id from the log. What is shaped like an id stays as it is, so that ids that belong
+/// together stay equal and others stay different, unless it is shaped like a secret too.
 pub(crate) fn id(text: &str) -> String {
     let plain =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'/' | b'~');
     // Without an early end, so that the compiler compares many bytes at once.
     let is_plain = || text.bytes().fold(true, |all, byte| all & plain(byte));
-    if text.len() <= ID_BYTES_MAX && is_plain() { text.to_owned() } else { clean(text) }
+    if text.len() <= ID_BYTES_MAX && is_plain() { redact_id(text).into_owned() } else { clean(text) }
 }
 
 #[cfg(test)]
@@ -37,5 +37,7 @@ mod tests {
         assert!(!id(&secret).contains("Q3EGR7DN"));
         assert!(!clean(&secret).contains("Q3EGR7DN"));
         assert_eq!(words(""), None);
+        let token = format!("gh{}_{}", "p", "k7Tq0ZpX4mWvR2sLk7Tq0ZpX4mWvR2sLa8Kd");
+        assert!(!id(&token).contains("k7Tq0ZpX"));
     }
 }

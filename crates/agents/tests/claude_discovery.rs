@@ -93,7 +93,7 @@ fn every_file_of_a_home_finds_its_owner() {
     ];
     expected.sort_by_key(|(owner, source)| (format!("{owner:?}"), source.clone()));
     assert_eq!(owners(&seen), expected);
-    assert!(seen.all_unreadable().is_empty());
+    assert!(seen.all_unreadable().is_empty() && seen.all_no_logs().is_empty());
     let history = found.iter().find(|file| file.source == "00ff@v1").unwrap();
     assert!(history.extra && found.iter().filter(|file| file.extra).count() == 1);
     for file in found.iter().filter(|file| matches!(file.owner, Whose::Session(_))) {
@@ -123,13 +123,14 @@ fn loops_pipes_and_folders_named_like_logs_are_reported_and_passed() {
     let seen = seen(home.path());
     let found: Vec<Sight<'_>> = seen.files().collect();
     let reason = |name: &str| {
-        let place = seen.all_unreadable().iter().find(|(path, _)| path.ends_with(name));
+        let place = seen.all_no_logs().iter().find(|(path, _)| path.ends_with(name));
         place.unwrap_or_else(|| panic!("{name} is readable")).1.clone()
     };
     assert!(reason("folder.jsonl").contains("folder"));
     assert!(reason("loop").contains("leads back"));
     assert!(reason("pipe.jsonl").contains("regular"));
     assert!(!reason("dangling.jsonl").is_empty());
+    assert!(seen.all_unreadable().is_empty());
     assert_eq!(found.len(), 1);
 }
 
@@ -159,8 +160,7 @@ fn links_below_a_sessions_own_folder_are_not_followed() {
     let seen = seen(home.path());
     let found = owners(&seen);
     assert_eq!(found, [of("s1", "agent-a1"), of("s1", "m"), of("s2", "m"), of("s3", "m")]);
-    let mut left: Vec<_> =
-        seen.all_unreadable().iter().map(|(path, reason)| (path, reason.as_str())).collect();
+    let mut left: Vec<_> = seen.all_no_logs().iter().map(|(path, reason)| (path, reason.as_str())).collect();
     left.sort();
     assert_eq!(left.len(), 4, "{left:?}");
     assert!(left.iter().all(|(_, reason)| reason.contains("not followed")), "{left:?}");

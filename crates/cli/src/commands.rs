@@ -5,18 +5,27 @@ mod completions;
 mod config;
 mod dashboard;
 mod demo;
+mod digest;
 mod doctor;
+mod embed;
 mod events;
+mod files;
+mod fix;
 mod import;
 mod list;
 mod man;
+mod outcome;
 mod pricing;
 mod raw;
 mod rebuild;
 mod render;
+mod report;
 mod schedule;
+mod search;
 mod secrets;
 mod show;
+mod signal;
+mod similar;
 mod stages;
 mod status;
 mod statusline;
@@ -38,18 +47,27 @@ pub enum Command {
     Config(config::Args),
     Dashboard(dashboard::Args),
     Demo(demo::Args),
+    Digest(digest::Args),
     Doctor(doctor::Args),
+    Embed(embed::Args),
     Events(events::Args),
+    Files(files::Args),
+    Fix(fix::Args),
     Import(import::Args),
     List(list::Args),
     Man(man::Args),
+    Outcome(outcome::Args),
     Pricing(pricing::Args),
     Raw(raw::Args),
     Rebuild(rebuild::Args),
     Render(render::Args),
+    Report(report::Args),
     Schedule(schedule::Args),
+    Search(search::Args),
     Secrets(secrets::Args),
     Show(show::Args),
+    Signal(signal::Args),
+    Similar(similar::Args),
     Stages(stages::Args),
     Statusline(statusline::Args),
     Sync(sync::Args),
@@ -66,18 +84,27 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Config(args)) => config::run(&args, context),
         Some(Command::Dashboard(args)) => dashboard::run(&args, context),
         Some(Command::Demo(args)) => demo::run(&args, context),
+        Some(Command::Digest(args)) => digest::run(&args, context),
         Some(Command::Doctor(args)) => doctor::run(&args, context),
+        Some(Command::Embed(args)) => embed::run(&args, context),
         Some(Command::Events(args)) => events::run(&args, context),
+        Some(Command::Files(args)) => files::run(&args, context),
+        Some(Command::Fix(args)) => fix::run(&args, context),
         Some(Command::Import(args)) => import::run(&args, context),
         Some(Command::List(args)) => list::run(&args, context),
         Some(Command::Man(args)) => man::run(&args, context),
+        Some(Command::Outcome(args)) => outcome::run(&args, context),
         Some(Command::Pricing(args)) => pricing::run(&args, context),
         Some(Command::Raw(args)) => raw::run(&args, context),
         Some(Command::Rebuild(args)) => rebuild::run(&args, context),
         Some(Command::Render(args)) => render::run(&args, context),
+        Some(Command::Report(args)) => report::run(&args, context),
         Some(Command::Schedule(args)) => schedule::run(&args, context),
+        Some(Command::Search(args)) => search::run(&args, context),
         Some(Command::Secrets(args)) => secrets::run(&args, context),
         Some(Command::Show(args)) => show::run(&args, context),
+        Some(Command::Signal(args)) => signal::run(&args, context),
+        Some(Command::Similar(args)) => similar::run(&args, context),
         Some(Command::Stages(args)) => stages::run(&args, context),
         Some(Command::Statusline(args)) => statusline::run(&args, context),
         Some(Command::Sync(args)) => sync::run(&args, context),
@@ -90,7 +117,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
 #[derive(Debug, Clone, clap::Args)]
 pub struct WhichSession {
     /// The session: any unique beginning of its id, or `latest`. An agent's name may come
-    /// before it, or alone for the agent's newest session
+    /// before it, or alone for the agent's newest session. ID#7 is its turn 7
     #[arg(value_name = "SESSION", required = true, num_args = 1..=2)]
     session: Vec<String>,
 }
@@ -102,6 +129,16 @@ impl WhichSession {
 
     fn find_in(&self, ledgers: &Ledgers<'_>, context: &Context) -> Result<SessionKey, Failure> {
         Ok(retro::views::session_in(ledgers, &self.words(), context.world.now())?)
+    }
+
+    /// The number of the turn that comes after a `#`, or of the turn of the event that does.
+    fn turn(&self, store: &Store, key: &SessionKey) -> Result<Option<u32>, Failure> {
+        let words = self.words();
+        let (_, Some(place)) = retro::views::without_place(&words) else { return Ok(None) };
+        match place.parse() {
+            Ok(turn) => Ok(Some(turn)),
+            Err(_) => Ok(Some(retro::views::turn_of(store, key, place)?)),
+        }
     }
 
     fn words(&self) -> Vec<&str> {

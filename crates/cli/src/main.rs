@@ -10,6 +10,7 @@ mod commands;
 mod context;
 mod format;
 mod pager;
+mod patience;
 mod progress;
 mod prose;
 mod table;

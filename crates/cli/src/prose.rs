@@ -76,19 +76,29 @@ pub fn cut_middle(text: &str, columns: usize) -> String {
         return "…".repeat(columns);
     };
     let tail_room = room / 3;
-    let take = |characters: &mut dyn Iterator<Item = char>, room: usize| {
-        let mut taken = String::new();
-        for character in characters {
-            taken.push(character);
-            if width(&taken) > room {
-                taken.pop();
-                break;
-            }
+    let tail: String = fitting(&mut text.chars().rev(), tail_room).chars().rev().collect();
+    format!("{}…{tail}", fitting(&mut text.chars(), room - width(&tail)))
+}
+
+/// The beginning of a text with an ellipsis after it, within `columns`.
+pub fn cut_end(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    format!("{}…", fitting(&mut text.chars(), columns.saturating_sub(1)))
+}
+
+/// As many characters as fit.
+fn fitting(characters: &mut dyn Iterator<Item = char>, room: usize) -> String {
+    let mut taken = String::new();
+    for character in characters {
+        taken.push(character);
+        if width(&taken) > room {
+            taken.pop();
+            break;
         }
-        taken
-    };
-    let tail: String = take(&mut text.chars().rev(), tail_room).chars().rev().collect();
-    format!("{}…{tail}", take(&mut text.chars(), room - width(&tail)))
+    }
+    taken
 }
 
 #[cfg(test)]

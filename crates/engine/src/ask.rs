@@ -1,55 +1,46 @@
-//! Questions that hold nobody up.
+//! Questions about costs, which hold nobody up.
 //!
-//! [`read`] reads what is new on this machine without a lock and without writing: the
-//! answer is made from the index with these sessions laid over it, and printed. Only then
-//! does [`Asked::keep`] capture what was read, as an ordinary sync of these sessions, if
-//! nobody else is writing. A slow reader of the answer, a read-only disk or a full one
-//! change nothing about it.
+//! [`read`] reads what is new (`news.rs`), the answer is made from the index with these
+//! sessions laid over it, and printed. Only then does [`Asked::keep`] keep what was read. A
+//! slow reader of the answer, a read-only disk or a full one change nothing about it.
 
-mod look;
-
-use rayon::prelude::*;
-use retro_model::{LedgerRow, SessionKey};
-use retro_store::{Index, RealDisk, SessionRow, Stamps, Store};
+use retro_model::{Event, LedgerRow, SessionKey};
+use retro_store::{Index, SessionRow, Store};
 use retro_usage::{Cells, Grain, Mode, Prices, SharedRow, decide};
 use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant};
 
-use crate::discover::{SessionFiles, discover};
-use crate::exclude::{Excluder, Verdict};
-use crate::report::{Progress, SyncReport};
-use crate::sync::{SyncOptions, sync_store};
-use crate::{Config, Error, World, agent_of, cells, prices, stages};
+use crate::news::{News, Read, Reading};
+use crate::report::{Failure, Progress};
+use crate::stages::ledger::Ledger;
+use crate::{Config, Error, World, cells, prices};
 
-/// How long a question may spend on reading what is new.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Patience {
-    /// Until everything is read.
-    All,
-    /// So long; newest sessions come first.
-    For(Duration),
-    /// Nothing is read: the answer is what the store has.
-    None,
-}
+pub use crate::news::Patience;
 
-/// A session that was read for a question.
-struct Read {
-    session: SessionRow,
-    rows: Vec<Arc<LedgerRow>>,
+/// Rows of a ledger.
+type Rows = Vec<Arc<LedgerRow>>;
+
+impl Reading for Ledger {
+    type Made = Rows;
+    const STAGE: &'static str = "ledger";
+
+    fn of(key: &SessionKey) -> Ledger {
+        Ledger::new(key.clone())
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.push(event);
+    }
+
+    fn finish(mut self) -> Rows {
+        self.finish_rows().into_iter().map(Arc::new).collect()
+    }
 }
 
 /// What a question about costs is answered from.
 pub struct Asked {
-    store: Option<Store>,
-    index: Option<Index>,
+    news: News<Ledger>,
     prices: Prices,
-    read: BTreeMap<SessionKey, Read>,
-    /// Sessions with something new that was not read.
-    unread: HashSet<SessionKey>,
-    /// What could not be read, as a sync would report it.
-    pub report: SyncReport,
 }
 
 /// Reads what is new. Waits for no lock and writes nothing.
@@ -60,146 +51,24 @@ pub fn read(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Asked, Error> {
     let prices = prices::load(world, config)?;
-    let store = match Store::open(&config.root.value, Arc::new(RealDisk)) {
-        Ok(store) => Some(store),
-        Err(error) if error.is_absent() => None,
-        Err(error) => return Err(error.into()),
-    };
-    let index = match &store {
-        Some(store) => store.index_if_there()?,
-        None => None,
-    };
-    let mut asked = Asked {
-        store,
-        index,
-        prices,
-        read: BTreeMap::new(),
-        unread: HashSet::new(),
-        report: SyncReport::default(),
-    };
-    if patience != Patience::None {
-        asked.read_news(world, config, patience, progress)?;
-    } else if let Some(index) = &asked.index {
-        asked.unread = index.behind("ledger")?.into_iter().collect();
-    }
-    Ok(asked)
+    Ok(Asked { news: News::read(world, config, patience, progress)?, prices })
 }
 
 impl Asked {
-    fn read_news(
-        &mut self,
-        world: &World,
-        config: &Config,
-        patience: Patience,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<(), Error> {
-        let stamps = match &self.index {
-            Some(index) => index.stamps()?,
-            None => Stamps::default(),
-        };
-        let found = discover(world, config, None, &stamps);
-        self.report.skipped_files = found.skipped.iter().map(Into::into).collect();
-        let excluder = Excluder::new(config);
-        let mut jobs: Vec<look::Job> = Vec::new();
-        for session in found.sessions.into_iter().filter(|session| session.news) {
-            if excluder.verdict(&session) != Verdict::Wanted {
-                continue;
-            }
-            jobs.push(self.job(session, &stamps)?);
-        }
-        let live: HashSet<SessionKey> = jobs.iter().map(|job| job.session.key.clone()).collect();
-        for key in self.behind()?.into_iter().filter(|key| !live.contains(key)) {
-            let Some(agent) = agent_of(&key) else { continue };
-            jobs.push(self.job(SessionFiles { key, agent, files: Vec::new(), news: true }, &stamps)?);
-        }
-        self.read_jobs(world, jobs, patience, progress);
-        Ok(())
-    }
-
-    /// Sessions in the store of which the index does not have everything.
-    fn behind(&self) -> Result<Vec<SessionKey>, Error> {
-        let (Some(store), index) = (&self.store, &self.index) else { return Ok(Vec::new()) };
-        match index {
-            Some(index) if index.marks()? == store.marks() => Ok(index.behind("ledger")?),
-            Some(index) => {
-                let known: HashSet<SessionKey> = index.session_rows()?.iter().map(SessionRow::key).collect();
-                let all = store.session_keys()?.into_iter();
-                let lost = all.filter(|key| !known.contains(key));
-                Ok(lost.chain(index.behind("ledger")?).collect())
-            }
-            None => Ok(store.session_keys()?),
-        }
-    }
-
-    fn job(&self, session: SessionFiles, stamps: &Stamps) -> Result<look::Job, Error> {
-        let rows = match &self.index {
-            Some(index) => index.sources_of(&session.key)?,
-            None => Vec::new(),
-        };
-        let places = session.files.iter().filter_map(|file| stamps.get(&file.path)).collect();
-        let mtime_ns = match (&self.index, session.files.is_empty()) {
-            (Some(index), true) => index.session_row(&session.key)?.map_or(0, |row| row.mtime_ns),
-            _ => session.mtime_ns(),
-        };
-        Ok(look::Job { session, rows, places, mtime_ns })
-    }
-
-    fn read_jobs(
-        &mut self,
-        world: &World,
-        jobs: Vec<look::Job>,
-        patience: Patience,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) {
-        let deadline = match patience {
-            Patience::For(time) => Some(Instant::now() + time),
-            _ => None,
-        };
-        let is_late = || world.stopping() || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        // However slow the machine, a question is answered with the newest session.
-        let begun = AtomicBool::new(false);
-        let is_left = || begun.swap(true, Ordering::Relaxed) && is_late();
-        let (total, done, bytes) = (jobs.len() as u64, AtomicU64::new(0), AtomicU64::new(0));
-        let store = self.store.as_ref();
-        let results: Vec<_> = jobs
-            .into_par_iter()
-            .map(|job| {
-                let key = job.session.key.clone();
-                if is_left() {
-                    return (key, Err(Error::Stopped));
-                }
-                let size = job.session.bytes();
-                let read = look::look(store, job, &is_late);
-                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                let bytes = bytes.fetch_add(size, Ordering::Relaxed) + size;
-                progress(Progress { stage: "read", done, total, bytes });
-                (key, read)
-            })
-            .collect();
-        for (key, result) in results {
-            match result {
-                Ok((session, rows)) => {
-                    self.read.insert(key, Read { session, rows });
-                }
-                Err(Error::Stopped) => {
-                    self.unread.insert(key);
-                }
-                Err(error) => {
-                    self.unread.insert(key.clone());
-                    self.report.fail(&key, &error);
-                }
-            }
-        }
-    }
-
     /// What costs are answered from.
     pub fn ledgers(&self) -> Ledgers<'_> {
-        Ledgers { index: self.index.as_ref(), prices: &self.prices, read: &self.read, unread: &self.unread }
+        Ledgers {
+            index: self.news.index.as_ref(),
+            prices: &self.prices,
+            read: &self.news.read,
+            unread: &self.news.unread,
+            unreadable: &self.news.unreadable,
+        }
     }
 
     /// How many sessions were read that the store does not have as they are now.
     pub fn read_count(&self) -> u64 {
-        self.read.len() as u64
+        self.news.read.len() as u64
     }
 
     /// Captures what was read, if nobody else is writing. What is not kept now is kept by
@@ -210,19 +79,12 @@ impl Asked {
         config: &Config,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<(), Error> {
-        let (sessions, prices): (HashSet<SessionKey>, _) = (self.read.into_keys().collect(), self.prices);
-        drop(self.index);
-        if sessions.is_empty() {
-            return self.store.map_or(Ok(()), |store| keep_sums(&store, &prices));
+        let Asked { news, prices } = self;
+        if news.read.is_empty() {
+            return news.store.map_or(Ok(()), |store| keep_sums(&store, &prices));
         }
-        let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
-        let options = SyncOptions {
-            until: stages::by_name("turns"),
-            sessions: Some(sessions),
-            no_wait: true,
-            ..SyncOptions::default()
-        };
-        sync_store(world, config, &options, &store, progress)?;
+        news.keep(world, config, progress)?;
+        let store = Store::open(&config.root.value, world.disk.clone())?;
         keep_sums(&store, &prices)
     }
 }
@@ -247,23 +109,30 @@ pub struct Ledgers<'a> {
     index: Option<&'a Index>,
     /// The prices in force.
     pub prices: &'a Prices,
-    read: &'a BTreeMap<SessionKey, Read>,
+    read: &'a BTreeMap<SessionKey, Read<Rows>>,
     unread: &'a HashSet<SessionKey>,
+    /// What may hold more and cannot be read.
+    pub unreadable: &'a [Failure],
 }
 
 /// Nothing was read, and nothing is missing.
-static NOTHING: BTreeMap<SessionKey, Read> = BTreeMap::new();
+static NOTHING: BTreeMap<SessionKey, Read<Rows>> = BTreeMap::new();
 static NONE: LazyLock<HashSet<SessionKey>> = LazyLock::new(HashSet::new);
 
 impl<'a> Ledgers<'a> {
     /// All that an index has.
     pub fn of(index: &'a Index, prices: &'a Prices) -> Self {
-        Ledgers { index: Some(index), prices, read: &NOTHING, unread: &NONE }
+        Ledgers { index: Some(index), prices, read: &NOTHING, unread: &NONE, unreadable: &[] }
     }
 
     /// The same, while these sessions have something new that is not in the figures.
     pub fn lacking(self, unread: &'a HashSet<SessionKey>) -> Self {
         Ledgers { unread, ..self }
+    }
+
+    /// Whether these figures hold everything that is on this machine.
+    pub fn are_complete(&self) -> bool {
+        self.unread.is_empty() && self.unreadable.is_empty()
     }
 
     /// How many sessions have something new that is not in these figures.
@@ -300,7 +169,7 @@ impl<'a> Ledgers<'a> {
             rows.retain(|(key, _)| !self.read.contains_key(&**key));
             for (key, read) in self.read {
                 let key = Arc::new(key.clone());
-                rows.extend(read.rows.iter().map(|row| (Arc::clone(&key), Arc::clone(row))));
+                rows.extend(read.made.iter().map(|row| (Arc::clone(&key), Arc::clone(row))));
             }
             rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         }

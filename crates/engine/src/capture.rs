@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
-use crate::discover::{self, SessionFiles, SharedFile};
+use crate::discover::{self, Cut, SessionFiles, SharedFile};
 use crate::platform::project_name;
 use crate::read::{LARGE_BYTES, format_name, format_named};
 use crate::{Error, stamp};
@@ -43,6 +43,8 @@ pub struct Captured {
     pub gaps: u64,
     /// Files that could not be read, and why.
     pub failed: Vec<(PathBuf, String)>,
+    /// Compressed files of which only the first part could be read, and why.
+    pub cut: Vec<(PathBuf, String)>,
 }
 
 /// What was read of a session while its bytes were kept, so that it is not read again.
@@ -117,6 +119,7 @@ struct Capture<'a> {
     new_bytes: u64,
     gaps: u64,
     failed: Vec<(PathBuf, String)>,
+    cut: Vec<(PathBuf, String)>,
 }
 
 impl<'a> Capture<'a> {
@@ -147,6 +150,7 @@ impl<'a> Capture<'a> {
             new_bytes: 0,
             gaps: 0,
             failed: Vec::new(),
+            cut: Vec::new(),
         })
     }
 
@@ -170,6 +174,7 @@ impl<'a> Capture<'a> {
             revisions: named.max(self.on_disk.get(&found.source).copied().unwrap_or(0)),
             place: self.stamps.get(&found.path),
             is_old: self.is_old,
+            cut: Cut::default(),
             stop,
         };
         let taken = match source::take(&target, &mut self.rows) {
@@ -180,6 +185,9 @@ impl<'a> Capture<'a> {
                 return Ok(());
             }
         };
+        if let Some(reason) = target.cut.reason() {
+            self.cut.push((found.path.clone(), reason.to_owned()));
+        }
         let entry = self.file.sources.entry(found.source.clone()).or_insert_with(|| SourceEntry {
             kind: found.kind,
             format: format_name(found.format).to_owned(),
@@ -259,6 +267,7 @@ impl<'a> Capture<'a> {
             new_bytes: self.new_bytes,
             gaps: self.gaps,
             failed: self.failed,
+            cut: self.cut,
         })
     }
 }
@@ -391,6 +400,7 @@ pub(crate) fn read_back(
         new_bytes: 0,
         gaps: 0,
         failed: Vec::new(),
+        cut: Vec::new(),
     })
 }
 

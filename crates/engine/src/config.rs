@@ -5,11 +5,14 @@
 //! `retro/config.toml` in the platform's configuration folder. The root itself
 //! cannot come from a file inside the root.
 
+mod embedding;
+mod insight;
 mod keys;
 mod prices;
 mod put;
 
 use retro_agents::by_name;
+use retro_insight::{OwnSignal, Thresholds};
 use retro_usage::{Billing, PriceRow};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -18,6 +21,7 @@ use toml::{Table, Value};
 
 use crate::World;
 use crate::platform::expand_home;
+pub use embedding::{Embedding, set_embedding};
 pub use keys::{KEYS, Key};
 pub use prices::{PriceChange, remove_price, set_price};
 pub use put::put;
@@ -91,10 +95,25 @@ pub struct Config {
     pub dashboard_keep: Setting<bool>,
     /// How the user pays.
     pub billing: Setting<Billing>,
+    /// The model that turns text into vectors.
+    pub embedding: Setting<Embedding>,
     /// The user's own prices.
     pub prices: Setting<Vec<PriceRow>>,
+    /// What makes a session real work, and signals of the user's own.
+    pub insight: Setting<Insight>,
     /// Keys that were accepted and do nothing here, with the reason.
     pub notes: Vec<String>,
+}
+
+/// Settings of digests.
+#[derive(Debug, Clone, Default)]
+pub struct Insight {
+    /// What makes a session real work.
+    pub thresholds: Thresholds,
+    /// Signals of the user's own.
+    pub own: Vec<OwnSignal>,
+    /// Both as they were written: a digest is made again when this changes.
+    pub text: String,
 }
 
 /// What the command line said.
@@ -143,6 +162,14 @@ pub enum ConfigError {
         /// The model.
         model: String,
         /// What is wrong.
+        problem: String,
+    },
+    /// A signal of the user's own that cannot be used.
+    #[error("{path}: {problem}")]
+    Signal {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong, with the key.
         problem: String,
     },
     /// The file cannot be written.
@@ -218,7 +245,9 @@ impl Config {
             dashboard_dir: Setting::default(None),
             dashboard_keep: Setting::default(false),
             billing: Setting::default(Billing::default()),
+            embedding: Setting::default(Embedding::default()),
             prices: Setting::default(Vec::new()),
+            insight: Setting::default(Insight::default()),
             notes: Vec::new(),
         }
     }
@@ -246,8 +275,27 @@ impl Config {
             let value = value.as_bool().ok_or_else(|| wrong(path, "dashboard.keep", "true or false"))?;
             self.dashboard_keep = Setting { value, origin: origin() };
         }
+        if let Some(value) = table.get("embedding").and_then(Value::as_table) {
+            self.embedding = Setting { value: embedding::read(path, value, world)?, origin: origin() };
+        }
         if let Some(value) = table.get("prices") {
             self.prices = Setting { value: prices::read(path, value)?, origin: origin() };
+        }
+        let quality = table.get("detect").and_then(|detect| detect.get("quality"));
+        if quality.is_some() || table.contains_key("signals") {
+            let mut value = Insight::default();
+            if let Some(quality) = quality {
+                let section = quality
+                    .as_table()
+                    .ok_or_else(|| wrong(path, "detect.quality", "a section, written [detect.quality]"))?;
+                value.thresholds = insight::thresholds(path, section)?;
+                value.text.push_str(&quality.to_string());
+            }
+            if let Some(signals) = table.get("signals") {
+                value.own = insight::signals(path, signals)?;
+                value.text.push_str(&signals.to_string());
+            }
+            self.insight = Setting { value, origin: origin() };
         }
         if let Some(sources) = table.get("sources").and_then(Value::as_table) {
             let mut roots = BTreeMap::new();

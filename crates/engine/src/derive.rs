@@ -4,8 +4,8 @@
 //! rebuild and later syncs with what is in raw.
 
 use retro_agents::{Agent, Parsed, settle_each};
-use retro_model::{Event, SessionKey};
-use retro_store::{Made, PlaceRow, SessionFile, SessionRow, Store, TurnRow, Writer};
+use retro_model::{Event, Passage, SessionKey};
+use retro_store::{Made, PackedPassage, PlaceRow, SessionFile, SessionRow, Store, TurnRow, Writer};
 use std::collections::BTreeMap;
 
 use crate::stages::{Making, Product, Put, Stage, Subject, When, Work};
@@ -23,6 +23,8 @@ pub(crate) struct Session<'a> {
     pub made: BTreeMap<String, Made>,
     /// Names the captured bytes of its children.
     pub children: &'a str,
+    /// The sessions below it.
+    pub family: &'a [SessionKey],
     pub places: &'a [PlaceRow],
 }
 
@@ -60,6 +62,7 @@ pub(crate) struct Derived {
 struct Tail {
     responses: retro_store::Responses,
     turns: Vec<TurnRow>,
+    passages: Vec<PackedPassage>,
 }
 
 impl Derived {
@@ -85,6 +88,7 @@ impl Derived {
         if let Some(tail) = self.tail {
             index.add_responses(key, &tail.responses)?;
             tail.turns.iter().try_for_each(|turn| index.put_turn(key, turn))?;
+            index.add_passages(key, &tail.passages)?;
         }
         self.due.iter().try_for_each(|(name, at_ms, behind)| index.put_due(key, name, *at_ms, *behind))
     }
@@ -241,6 +245,8 @@ impl Session<'_> {
             stamp,
             is_quiet: self.is_quiet(rules),
             places: self.places,
+            content: &self.row.content,
+            family: self.family,
         }
     }
 
@@ -250,7 +256,7 @@ impl Session<'_> {
     pub(crate) fn derive_tail(
         &self,
         sources: Vec<Parsed>,
-        turns_before: &[TurnRow],
+        before: (&[TurnRow], Vec<Passage>),
         rules: &Rules,
     ) -> Result<Derived, Error> {
         let mut derived = Derived::default();
@@ -265,14 +271,19 @@ impl Session<'_> {
         }
         let key = &self.file.key;
         let mut ledger = stages::ledger::Ledger::new(key.clone());
-        let mut turns = stages::turns::Turns::after(key.clone(), turns_before);
+        let mut turns = stages::turns::Turns::after(key.clone(), before.0, before.1);
+        let mut pushed = Ok(());
         settle_each(self.agent, key, sources, &mut |event| {
             ledger.push(&event);
-            turns.push(&event);
+            if pushed.is_ok() {
+                pushed = turns.push(&event);
+            }
         });
+        pushed?;
         let is_response = |row: &retro_model::LedgerRow| row.calls > 0;
         let rows: Vec<_> = ledger.finish_rows().into_iter().filter(is_response).collect();
-        derived.tail = Some(Tail { responses: retro_store::Responses::of(&rows)?, turns: turns.rows() });
+        let (turns, passages) = turns.rows()?;
+        derived.tail = Some(Tail { responses: retro_store::Responses::of(&rows)?, turns, passages });
         Ok(derived)
     }
 }

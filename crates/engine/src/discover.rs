@@ -6,18 +6,23 @@
 //! say whose a file is and the store has not seen it unchanged, and of databases that changed.
 
 mod collector;
+mod packed;
 
 use retro_agents::{
     AGENTS, Agent, Encoding, Found, Held, Places, Sightings, UNSUPPORTED, open_regular, remove_left_copies,
 };
 use retro_model::SessionKey;
-use retro_store::{PlaceRow, Stamps, copies_folder};
+use retro_store::{Index, PlaceRow, Stamps, copies_folder};
 use std::collections::HashSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use crate::{Config, Error, World, from};
 use collector::Collector;
+pub(crate) use packed::Cut;
+use packed::Packed;
 
 /// Bytes of a file that are read to learn whose it is.
 pub(crate) const HEAD_BYTES: usize = 64 * 1024;
@@ -95,6 +100,8 @@ pub struct Skipped {
     pub path: PathBuf,
     /// Why.
     pub reason: String,
+    /// Whether it may hold sessions, so that figures without it are lower bounds.
+    pub may_hold_logs: bool,
 }
 
 /// Sessions of which the store has seen everything.
@@ -128,6 +135,13 @@ pub struct Discovery {
     pub notes: Vec<String>,
 }
 
+impl Discovery {
+    /// What may hold sessions and cannot be read.
+    pub fn unreadable(&self) -> impl Iterator<Item = &Skipped> {
+        self.skipped.iter().filter(|skipped| skipped.may_hold_logs)
+    }
+}
+
 /// Looks into every root of every agent, or of one.
 pub fn discover(world: &World, config: &Config, only: Option<&str>, known: &Stamps) -> Discovery {
     walk_roots(world, config, &Scope::new(only, None)).compared(config, known, Keep::All)
@@ -141,16 +155,51 @@ pub fn look<K: Send>(
     config: &Config,
     scope: &Scope<'_>,
     keep: Keep,
-    read: impl FnOnce() -> Result<(K, Stamps), Error> + Send,
+    read: impl FnOnce(&Few) -> Result<(K, Stamps), Error> + Send,
 ) -> Result<(K, Stamps, Discovery), Error> {
     std::thread::scope(|threads| {
-        let reading = threads.spawn(read);
+        let (tell, told) = std::sync::mpsc::channel();
+        let reading = threads.spawn(move || read(&Few(told)));
         let walked = walk(world, config, scope);
+        // A reader that no longer listens has begun to read everything.
+        let _ = tell.send(walked.as_ref().ok().and_then(Walked::few));
         let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let (kept, known) = read?;
         let found = walked?.compared(config, &known, keep);
         Ok((kept, known, found))
     })
+}
+
+/// Files that are few: reading their stamps one by one is cheaper than reading those of
+/// every file that the store ever saw.
+const FILES_FEW: usize = 256;
+
+/// How long a reader waits for a walk that may be over in a moment.
+const WALK_MOMENT: Duration = Duration::from_millis(3);
+
+/// Tells a reader of stamps what a walk saw, if it is over soon and saw little.
+pub struct Few(Receiver<Option<Seen>>);
+
+/// The files and databases that a walk saw.
+pub(crate) struct Seen {
+    files: Vec<PathBuf>,
+    databases: Vec<PathBuf>,
+}
+
+impl Few {
+    /// The stamps of what the walk saw; of everything, if that is much or not known soon.
+    pub fn stamps(&self, index: &Index) -> Result<Stamps, retro_store::Error> {
+        match self.0.recv_timeout(WALK_MOMENT) {
+            Ok(Some(seen)) => seen.stamps(index),
+            _ => index.stamps(),
+        }
+    }
+}
+
+impl Seen {
+    pub(crate) fn stamps(&self, index: &Index) -> Result<Stamps, retro_store::Error> {
+        index.stamps_at(self.files.iter().map(PathBuf::as_path), self.databases.iter().map(PathBuf::as_path))
+    }
 }
 
 /// What a walk saw, before it is compared with what the store knows.
@@ -194,6 +243,21 @@ fn walk_roots(world: &World, config: &Config, scope: &Scope<'_>) -> Walked {
 }
 
 impl Walked {
+    /// What was seen, if it is little.
+    fn few(&self) -> Option<Seen> {
+        let count: usize = self.seen.iter().map(|(_, seen)| seen.files_count()).sum();
+        (count + self.chosen.len() <= FILES_FEW).then(|| self.all_seen())
+    }
+
+    /// What was seen.
+    pub(crate) fn all_seen(&self) -> Seen {
+        let seen = || self.seen.iter().map(|(_, seen)| seen);
+        let files = seen().flat_map(|seen| seen.files().map(|file| file.path.to_owned()).collect::<Vec<_>>());
+        let chosen = self.chosen.iter().map(|(_, file)| file.path.clone());
+        let databases = seen().flat_map(|seen| seen.databases().iter().map(|database| database.path.clone()));
+        Seen { files: files.chain(chosen).collect(), databases: databases.collect() }
+    }
+
     /// Sorts what was seen by session, and says what of it is news.
     pub fn compared(self, config: &Config, known: &Stamps, keep: Keep) -> Discovery {
         let copies = copies_folder(&config.root.value);
@@ -248,17 +312,22 @@ pub(crate) fn head_of(source: impl Read) -> io::Result<Vec<u8>> {
 
 /// A source from its start, decompressed where it is compressed.
 pub(crate) fn open(file: &Found) -> io::Result<Box<dyn Read>> {
+    open_noting(file, &Cut::default())
+}
+
+/// The same. If its compressed data ends early, `cut` says why once that is met.
+pub(crate) fn open_noting(file: &Found, cut: &Cut) -> io::Result<Box<dyn Read>> {
     match &file.held {
-        Held::File { encoding, .. } => open_file(&file.path, *encoding),
+        Held::File { encoding, .. } => open_file(&file.path, *encoding, cut),
         Held::Rows { .. } => Ok(Box::new(io::Cursor::new(rows(file)?))),
     }
 }
 
-pub(crate) fn open_file(path: &Path, encoding: Encoding) -> io::Result<Box<dyn Read>> {
+pub(crate) fn open_file(path: &Path, encoding: Encoding, cut: &Cut) -> io::Result<Box<dyn Read>> {
     let plain = open_regular(path)?;
     Ok(match encoding {
         Encoding::Plain => Box::new(plain),
-        Encoding::Zstd => Box::new(zstd::stream::read::Decoder::new(plain)?),
+        Encoding::Zstd => Box::new(Packed::new(plain, cut)?),
     })
 }
 

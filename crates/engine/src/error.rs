@@ -9,6 +9,9 @@ pub enum Error {
     /// The store refused.
     #[error(transparent)]
     Store(#[from] retro_store::Error),
+    /// The text index or the vectors failed.
+    #[error(transparent)]
+    Search(#[from] retro_search::Error),
     /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] crate::config::ConfigError),

@@ -11,7 +11,7 @@ use retro_model::{SourceKey, SourceKind, Stat};
 use std::path::{Path, PathBuf};
 
 use crate::Error;
-use crate::discover::{Walked, head_of, open_file};
+use crate::discover::{Cut, Walked, head_of, open_file};
 
 /// Looks at or below a path that the user named.
 pub(crate) fn walk(path: &Path, agents: &[&'static dyn Agent]) -> Result<Walked, Error> {
@@ -175,7 +175,7 @@ pub(crate) fn one_file(agent: &dyn Agent, path: &Path) -> Option<Found> {
     let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let is_packed = path.extension().is_some_and(|extension| extension == "zst");
     let encoding = if is_packed { Encoding::Zstd } else { Encoding::Plain };
-    let head = head_of(open_file(path, encoding).ok()?).ok()?;
+    let head = head_of(open_file(path, encoding, &Cut::default()).ok()?).ok()?;
     let kindred = agent.identify(path, &head)?;
     Some(Found {
         owner: kindred.owner,

@@ -3,18 +3,16 @@
 //! A hook must never hold up the agent: if the lock is taken it leaves a job in
 //! the queue, and whatever goes wrong is the next sync's matter.
 
-use retro_agents::{AGENTS, Agent};
+use retro_agents::{AGENTS, Agent, Owner, Sightings};
 use retro_store::{Index, Job, Lock, Store};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-use crate::discover::{SessionFiles, roots};
+use crate::discover::{Keep, SessionFiles, Walked, roots};
 use crate::exclude::{Excluder, Verdict};
 use crate::report::SyncReport;
 use crate::sync::{Batcher, Job as Work, Wait};
 use crate::{Config, Error, World, from};
-use retro_agents::Owner;
-use retro_model::SessionKey;
 
 /// What an agent told its hook.
 pub struct Call {
@@ -79,73 +77,103 @@ fn job(call: &Call) -> Job {
 /// it also does what earlier calls left: a user may have installed nothing but hooks.
 pub fn capture(world: &World, config: &Config, call: &Call) -> Result<(), Error> {
     let store = Store::open_or_create(&config.root.value, world.disk.clone())?;
-    let session = call.transcript.as_deref().and_then(|path| session_of(call.agent, path));
-    let (Some(session), Some(lock)) = (session, store.try_lock()?) else {
+    let Some(lock) = store.try_lock()? else {
         return Ok(store.enqueue(&job(call))?);
     };
     let index = store.index()?;
-    take(world, config, &store, &index, &session, &lock)?;
+    let hook = Hook { world, config, store: &store, index: &index, lock: &lock };
+    let transcript = call.transcript.as_deref();
+    if !hook.take(call.agent, call.session_id.as_deref(), transcript)? {
+        return Ok(store.enqueue(&job(call))?);
+    }
     for (id, job) in store.jobs()? {
         let agent = job.agent.as_deref().and_then(retro_agents::by_name);
-        let left = agent.zip(job.path.as_deref()).and_then(|(agent, path)| session_of(agent, path));
-        // What names no transcript asks for a whole sync.
-        if let Some(left) = left {
-            if left.key != session.key {
-                take(world, config, &store, &index, &left, &lock)?;
+        // What names no session asks for a whole sync.
+        let Some(agent) = agent.filter(|_| job.path.is_some() || job.session_id.is_some()) else { continue };
+        hook.take(agent, job.session_id.as_deref(), job.path.as_deref())?;
+        store.done(&id)?;
+    }
+    Ok(())
+}
+
+/// A store whose lock is held.
+struct Hook<'a> {
+    world: &'a World,
+    config: &'a Config,
+    store: &'a Store,
+    index: &'a Index,
+    lock: &'a Lock,
+}
+
+impl Hook<'_> {
+    /// Captures what is new of one session and of those that it started. Says whether the
+    /// session is here.
+    fn take(
+        &self,
+        agent: &'static dyn Agent,
+        session_id: Option<&str>,
+        transcript: Option<&Path>,
+    ) -> Result<bool, Error> {
+        let named = transcript.and_then(|path| named_by(agent, path)).or(session_id.map(str::to_owned));
+        let Some(id) = named else { return Ok(false) };
+        let walked = self.walk(agent, &id, transcript);
+        let stamps = walked.all_seen().stamps(self.index)?;
+        let mut found = walked.compared(self.config, &stamps, Keep::All);
+        let is_named = |session: &SessionFiles| session.key.id == id;
+        let is_here = found.sessions.iter().any(is_named);
+        let excluder = Excluder::new(self.config);
+        found.sessions.retain(|session| {
+            let is_whole = session.files.iter().any(|file| file.source.is_main());
+            session.news && (is_whole || is_named(session)) && excluder.verdict(session) == Verdict::Wanted
+        });
+        // The caller's own session first: time may not be enough for all.
+        found.sessions.sort_by_key(|session| !is_named(session));
+        let mut report = SyncReport::default();
+        for session in &found.sessions {
+            let mut batcher = Batcher {
+                world: self.world,
+                config: self.config,
+                store: self.store,
+                index: self.index,
+                stamps: &stamps,
+                until: Some("turns"),
+                all: false,
+                wait: Wait::Never,
+                progress: &|_| {},
+                report: &mut report,
+            };
+            batcher.batch(&[Work::Files(session)], self.lock, &|_| {})?;
+        }
+        Ok(is_here)
+    }
+
+    /// The files of a session below the roots of its agent: below the one that holds the
+    /// transcript, if that is known. A transcript elsewhere is taken by itself.
+    fn walk(&self, agent: &'static dyn Agent, id: &str, transcript: Option<&Path>) -> Walked {
+        let mut seen = Sightings::default();
+        let mut is_below_any = false;
+        for root in roots(self.world, self.config, agent) {
+            if transcript.is_none_or(|path| path.starts_with(&root)) {
+                agent.discover_session(&root, id, transcript, &mut seen);
+                is_below_any = true;
             }
-            store.done(&id)?;
+        }
+        let alone = transcript.filter(|_| !is_below_any).and_then(|path| from::one_file(agent, path));
+        Walked {
+            seen: vec![(agent, seen)],
+            chosen: alone.map(|file| (agent, file)).into_iter().collect(),
+            ..Walked::default()
         }
     }
-    Ok(())
 }
 
-/// Captures one session under a lock that is held already.
-fn take(
-    world: &World,
-    config: &Config,
-    store: &Store,
-    index: &Index,
-    session: &SessionFiles,
-    lock: &Lock,
-) -> Result<(), Error> {
-    if Excluder::new(config).verdict(session) != Verdict::Wanted {
-        return Ok(());
+/// The session that a transcript is of, as its contents say.
+fn named_by(agent: &dyn Agent, transcript: &Path) -> Option<String> {
+    match from::one_file(agent, transcript)?.owner {
+        Owner::Session(id) => Some(id),
+        Owner::Shared(_) => None,
     }
-    let stamps = index.stamps_of(&session.key)?;
-    let mut report = SyncReport::default();
-    let mut batcher = Batcher {
-        world,
-        config,
-        store,
-        index,
-        stamps: &stamps,
-        until: Some("turns"),
-        all: false,
-        wait: Wait::Never,
-        progress: &|_| {},
-        report: &mut report,
-    };
-    batcher.batch(&[Work::Files(session)], lock, &|_| {})?;
-    Ok(())
 }
-
-/// The session of a transcript: that file, and the logs of sub-agents in the folder of the
-/// same name beside it.
-fn session_of(agent: &'static dyn Agent, transcript: &Path) -> Option<SessionFiles> {
-    let main = from::one_file(agent, transcript)?;
-    let Owner::Session(id) = main.owner.clone() else { return None };
-    let beside = walkdir::WalkDir::new(transcript.with_extension("")).max_depth(PARTS_DEPTH_MAX);
-    let parts = beside.into_iter().flatten().filter(|entry| entry.file_type().is_file());
-    let own = parts.take(PARTS_MAX).filter_map(|entry| from::one_file(agent, entry.path()));
-    let own = own.filter(|file| matches!(&file.owner, Owner::Session(owner) if *owner == id));
-    let files: Vec<_> = std::iter::once(main).chain(own).collect();
-    Some(SessionFiles { key: SessionKey::new(agent.name(), id), agent, files, news: true })
-}
-
-/// How deep the parts of a session may be below its folder, and how many are looked at: a
-/// hook has a moment, and the next sync sees all of them.
-const PARTS_DEPTH_MAX: usize = 3;
-const PARTS_MAX: usize = 500;
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 //! Follow the data: [`mod@discover`] finds files, [`mod@sync`] compares them with what the
 //! store has seen, [`capture`] keeps their new bytes and reads them in the same pass,
 //! `derive` runs the [`stages`] that are due, all in batches under the store's lock.
-//! [`ask`] reads what is new for a question without the lock. [`hook`] and [`mod@watch`]
+//! [`news`] reads what is new for a question without the lock, [`ask`] answers from it. [`hook`] and [`mod@watch`]
 //! are other ways in, [`mod@read`] the way back.
 //!
 //! **Invariants.** Sources are only read. One session that fails stops no other. What the
@@ -14,13 +14,16 @@ pub mod ask;
 pub mod capture;
 pub mod cells;
 pub mod config;
+pub mod consumers;
 mod derive;
 pub mod discover;
+mod entitled;
 mod error;
 pub mod exclude;
 pub mod from;
 pub mod hook;
 pub mod import;
+pub mod news;
 pub mod platform;
 pub mod prices;
 pub mod read;
@@ -28,9 +31,11 @@ pub mod rebuild;
 pub mod reconcile;
 pub mod report;
 pub mod secrets;
+pub mod signals;
 pub mod stages;
 pub mod stamp;
 pub mod sync;
+pub mod trouble;
 pub mod verify;
 pub mod watch;
 mod world;
@@ -40,7 +45,7 @@ use retro_model::{SessionKey, Timestamp};
 
 pub use config::Config;
 pub use error::Error;
-pub use report::{Progress, SyncReport};
+pub use report::{Failure, Progress, SyncReport};
 pub use sync::{SyncOptions, sync};
 pub use world::{Clock, Env, World};
 

@@ -1,6 +1,7 @@
 //! What a sync is doing, and what it did.
 
 use retro_model::SessionKey;
+use retro_store::FailureRow;
 use serde::Serialize;
 
 use crate::Error;
@@ -40,6 +41,27 @@ impl From<&Skipped> for Failure {
     }
 }
 
+impl From<FailureRow> for Failure {
+    fn from(row: FailureRow) -> Self {
+        Failure { agent: row.agent, path: row.path.display().to_string(), reason: row.reason }
+    }
+}
+
+impl Failure {
+    /// A session that cannot be read.
+    pub(crate) fn of(key: &SessionKey, error: &Error) -> Self {
+        let path = match error {
+            Error::Read { path, .. } => path.display().to_string(),
+            _ => key.to_string(),
+        };
+        let reason = match error {
+            Error::Read { source, .. } => source.to_string(),
+            other => other.to_string(),
+        };
+        Failure { agent: key.agent.clone(), path, reason }
+    }
+}
+
 /// Counts of sessions, unless the name says otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SyncReport {
@@ -75,6 +97,8 @@ pub struct SyncReport {
     pub failures: Vec<Failure>,
     /// What was found and is not read: no regular files, unreadable folders.
     pub skipped_files: Vec<Failure>,
+    /// Of these, what may hold sessions: logs, folders and databases that cannot be read.
+    pub unreadable_files: Vec<Failure>,
     /// What a person should know.
     pub notes: Vec<String>,
     /// Whether anything was written.
@@ -86,10 +110,6 @@ impl SyncReport {
     /// Counts a session that failed in a later stage.
     pub(crate) fn fail(&mut self, key: &SessionKey, error: &Error) {
         self.failed += 1;
-        self.failures.push(Failure {
-            agent: key.agent.clone(),
-            path: key.to_string(),
-            reason: error.to_string(),
-        });
+        self.failures.push(Failure::of(key, error));
     }
 }

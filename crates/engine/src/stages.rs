@@ -7,10 +7,14 @@
 //!
 //! To add a stage, write its file and add its line to [`STAGES`].
 
+mod calls;
+pub mod digest;
 pub mod ledger;
 mod normalized;
 mod repack;
+pub mod text;
 pub(crate) mod turns;
+pub mod vectors;
 
 use retro_agents::Agent;
 use retro_model::{Event, SessionKey};
@@ -138,6 +142,10 @@ pub struct Subject<'a> {
     pub is_quiet: bool,
     /// Stamps of its live files.
     pub places: &'a [PlaceRow],
+    /// Names its captured bytes.
+    pub content: &'a str,
+    /// The sessions below it, to any depth.
+    pub family: &'a [SessionKey],
 }
 
 /// What a consumer has seen: how far, and made by which stage from which settings.
@@ -147,6 +155,21 @@ pub struct Seen {
     pub mark: Mark,
     /// The stamp it had then. With another one it starts over.
     pub stamp: String,
+}
+
+impl Seen {
+    /// As one line of text, for consumers that keep it in a file.
+    pub fn text(&self) -> String {
+        format!("{} {} {}", self.mark.series, self.mark.number, self.stamp)
+    }
+
+    /// Reads what [`Seen::text`] wrote.
+    pub fn parse(text: &str) -> Option<Seen> {
+        let mut parts = text.splitn(3, ' ');
+        let (series, number, stamp) = (parts.next()?, parts.next()?, parts.next()?);
+        let mark = Mark { series: series.to_owned(), number: number.parse().ok()? };
+        Some(Seen { mark, stamp: stamp.to_owned() })
+    }
 }
 
 /// Something that is kept over all sessions: an index, a page.
@@ -190,8 +213,18 @@ const CAPTURE: Stage = Stage {
 };
 
 /// Every stage, in the order in which they run. Those that see events are neighbours.
-pub static STAGES: &[Stage] =
-    &[DISCOVER, CAPTURE, ledger::STAGE, turns::STAGE, normalized::STAGE, repack::STAGE];
+pub static STAGES: &[Stage] = &[
+    DISCOVER,
+    CAPTURE,
+    ledger::STAGE,
+    turns::STAGE,
+    calls::STAGE,
+    normalized::STAGE,
+    digest::STAGE,
+    text::STAGE,
+    vectors::STAGE,
+    repack::STAGE,
+];
 
 /// Minutes without a change after which a session is quiet.
 pub const QUIET_MINUTES: i64 = 10;

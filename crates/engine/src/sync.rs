@@ -8,6 +8,7 @@ mod batch;
 mod budget;
 mod dry;
 mod sieve;
+mod unreadable;
 mod work;
 
 use retro_model::SessionKey;
@@ -17,11 +18,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::discover::{Discovery, Scope, look};
+use crate::consumers::{self, Following};
+use crate::discover::{Discovery, Few, Scope, look};
 use crate::report::{Progress, SyncReport};
-use crate::stages::{Everything, Stage, Work, up_to};
-use crate::{Config, Error, World, cells, prices, reconcile, stamp};
-pub(crate) use batch::{Batcher, Wait, children_content};
+use crate::stages::{Everything, Stage, up_to};
+use crate::{Config, Error, World, cells, prices, reconcile};
+pub(crate) use batch::{Batcher, Wait, children_content, family};
 use sieve::Sieve;
 pub(crate) use work::Job;
 
@@ -109,13 +111,16 @@ pub fn sync_store(
         batcher.run("capture", &news)?;
         if is_whole_run && !world.stopping() {
             keep_databases(&index, &found, batcher.report)?;
+            unreadable::keep(world, &index, &found, batcher.report, &stamps)?;
         }
         run_due(&mut batcher, options.sessions.as_ref())?;
     } else {
         report.unread = found.sessions.len() as u64;
     }
-    if is_whole_run && !world.stopping() {
-        follow_changes(world, config, store, &index, until)?;
+    // Work on single sessions leaves this to a sync: it must not take long.
+    if options.sessions.is_none() && !world.stopping() {
+        let following = Following { until, no_wait: options.no_wait, anew: None };
+        consumers::follow(&Everything { world, config, store, index: &index }, following)?;
     }
     if report.wrote && until.is_none() {
         cells::keep_changed(&index, || prices::load(world, config), Mode::default())?;
@@ -154,27 +159,6 @@ pub(crate) fn run_due(batcher: &mut Batcher<'_>, only: Option<&HashSet<SessionKe
     }
 }
 
-/// Brings what is kept over all sessions up to date.
-fn follow_changes(
-    world: &World,
-    config: &Config,
-    store: &Store,
-    index: &Index,
-    until: Option<&str>,
-) -> Result<(), Error> {
-    for stage in up_to(world.stages, until) {
-        let Work::Store(consumer) = stage.work else { continue };
-        let stamp = stamp::stamp_of_consumer(stage, config);
-        let seen = consumer.seen(store)?;
-        let mark = if seen.stamp == stamp { seen.mark } else { Default::default() };
-        let changes = index.changes_since(&mark)?;
-        if changes.starts_over || changes.mark != mark {
-            consumer.follow(&Everything { world, config, store, index }, &changes, &stamp)?;
-        }
-    }
-    Ok(())
-}
-
 /// What a sync starts from.
 struct Looked {
     index: Index,
@@ -195,7 +179,7 @@ fn look_and_read(
     sieve: &mut Sieve<'_>,
     is_whole_run: bool,
 ) -> Result<Looked, Error> {
-    let read = || -> Result<((Index, SyncReport), Stamps), Error> {
+    let read = |few: &Few| -> Result<((Index, SyncReport), Stamps), Error> {
         let index = store.index()?;
         let mut failed = SyncReport::default();
         if is_whole_run {
@@ -205,7 +189,7 @@ fn look_and_read(
                 reconciled => reconciled?,
             };
         }
-        let (index, stamps) = store.stamps_of_index(index)?;
+        let (index, stamps) = store.stamps_of_index(index, |index| few.stamps(index))?;
         Ok(((index, failed), stamps))
     };
     let ((index, failed), stamps, mut found) = look(world, config, &options.scope(), sieve.keep(), read)?;

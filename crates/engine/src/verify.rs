@@ -9,13 +9,16 @@
 use rayon::prelude::*;
 use retro_agents::settle_each;
 use retro_model::{Event, EventId, LedgerRow, SessionKey};
-use retro_store::{Index, Made, Problem, Report, SessionRow, SourceEntry, SourceRow, Store, TurnRow};
+use retro_store::{
+    Index, Made, NameRow, OpenerRow, PackedPassage, Problem, Report, SessionRow, SourceEntry, SourceRow,
+    Store, TurnRow,
+};
 use std::collections::BTreeMap;
 
 use crate::capture::{Captured, Reading, facts_of, merged_facts, read_back};
 use crate::stages::by_name;
 use crate::stages::ledger::Ledger;
-use crate::stages::turns::Turns;
+use crate::stages::turns::{Turns, twins::Twins};
 use crate::stamp::{Ground, stamp};
 use crate::{Config, Error, agent_of, read};
 
@@ -45,6 +48,9 @@ struct Known {
     sources: Vec<SourceRow>,
     made: BTreeMap<String, Made>,
     turns: Vec<TurnRow>,
+    passages: Vec<PackedPassage>,
+    openers: Vec<OpenerRow>,
+    names: Vec<NameRow>,
     ledger: Vec<LedgerRow>,
 }
 
@@ -55,7 +61,10 @@ fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
         let sources = index.sources_of(&key)?;
         let (made, turns, ledger) = (index.made_of(&key)?, index.turns_of(&key)?, index.responses_of(&key)?);
         let session = index.session_row(&key)?;
-        known.push(Known { session, sources, made, turns, ledger, key });
+        let (openers, names) = (index.openers_of(&key)?, index.names_in(&key.agent, &key.id)?);
+        let mut passages = index.packed_passages(&key)?;
+        passages.sort();
+        known.push(Known { session, sources, made, turns, passages, openers, names, ledger, key });
     }
     let found: Vec<Result<Option<Problem>, Error>> =
         known.par_iter().map(|known| difference(store, known)).collect();
@@ -113,10 +122,11 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
     }
     let mut ledger = Ledger::new(known.key.clone());
     let mut turns = Turns::new(known.key.clone());
+    let mut twins = Twins::default();
     let mut take = |event: Box<Event>| {
         ledger.push(&event);
-        turns.push(&event);
-        Ok(())
+        twins.push(&event);
+        turns.push(&event)
     };
     match std::mem::replace(&mut told.read, Reading::Nothing) {
         Reading::Whole(sources) => {
@@ -135,12 +145,18 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
         let made = known.made.get(name).map(|made| &made.stamp);
         made.is_some() && (made == stamp(true).as_ref() || made == stamp(false).as_ref())
     };
+    let (turns, mut passages) = turns.rows()?;
+    passages.sort();
     let what = if !known.sources.iter().zip(&told.sources).all(|(row, told)| same_source(row, told)) {
         "how far its sources were read"
     } else if known.session.as_ref().is_none_or(|row| !same_session(row, &told)) {
         "the session"
-    } else if is_current("turns") && known.turns != turns.rows() {
+    } else if is_current("turns") && known.turns != turns {
         "its turns"
+    } else if is_current("turns") && known.passages != passages {
+        "the words of its turns"
+    } else if is_current("turns") && !same_twins(known, twins) {
+        "what it has in common with others"
     } else if is_current("ledger") && known.ledger != in_order(ledger.finish_rows()) {
         "its costs"
     } else {
@@ -161,6 +177,12 @@ fn same_source(row: &SourceRow, told: &SourceRow) -> bool {
     facts(row).is_some()
         && facts(row) == facts(told)
         && *row == SourceRow { facts: row.facts.clone(), ..told.clone() }
+}
+
+fn same_twins(known: &Known, twins: Twins) -> bool {
+    let (openers, names) = twins.rows();
+    let told: BTreeMap<&String, &NameRow> = names.iter().map(|name| (&name.of, name)).collect();
+    known.openers == openers && known.names.iter().eq(told.into_values())
 }
 
 /// When a file was last changed is not in its bytes.

@@ -180,7 +180,7 @@ impl Scene {
     fn look(&self) -> (Stamps, Discovery) {
         let scope = Scope { agents: vec![self.toy], from: None };
         let store = &self.store;
-        let read = || Ok(store.index_and_stamps()?);
+        let read = |_: &_| Ok(store.index_and_stamps()?);
         let (_, stamps, found) = look(&self.world, &self.config, &scope, Keep::News, read).unwrap();
         (stamps, found)
     }

@@ -1,1 +1,34 @@
 //! Finds past turns by words and by meaning.
+//!
+//! `passages.rs` makes passages of events: what can be found. `words.rs` cuts text into
+//! terms, `text.rs` keeps which pieces hold which terms, `query.rs` understands a question,
+//! `rank.rs` puts what was found in order. The text of passages is kept elsewhere and handed
+//! in through [`Library`].
+
+pub mod embed;
+mod error;
+mod meaning;
+mod passages;
+mod place;
+mod query;
+mod rank;
+mod repairs;
+mod search;
+mod tail;
+mod text;
+mod touches;
+pub mod vectors;
+mod words;
+
+pub use error::Error;
+pub use meaning::{MEANING_VERSION, Measured, embed_passage};
+pub use passages::{PIECES_MAX, Passages};
+pub use place::Place;
+pub use query::{Named, Phrase, Query, Wanted};
+pub use rank::Extent;
+pub use repairs::{Ran, Repair, Repairs, Step};
+pub use search::{Ask, Found, FoundPiece, FoundSession, Library, Meaning, Mode, Nearest, Scope, search};
+pub use tail::Tail;
+pub use text::{Numbered, TEXT_VERSION, TextIndex, TextWriter};
+pub use touches::{Touch, Touches};
+pub use words::{Term, Words};

@@ -7,7 +7,9 @@
 //! changes sessions and sources. Turns, ledgers, stages and the series of changes have
 //! a file each. No other module of the program has SQL for it.
 
+mod calls;
 mod changes;
+mod passages;
 mod place;
 mod progress;
 mod responses;
@@ -16,6 +18,7 @@ mod schema;
 mod sealed;
 mod stamps;
 mod turns;
+mod twins;
 mod writer;
 
 use retro_model::SessionKey;
@@ -24,12 +27,15 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use calls::{RepairRow, TouchRow};
 pub use changes::{Changes, Mark, Snapshot, TurnKey};
+pub use passages::{PackedPassage, PassageRow};
 pub use place::PlaceRef;
 pub use progress::Made;
 pub use responses::Responses;
 pub use rows::{FailureRow, PlaceRow, SessionRow, SourceRow, TurnRow};
 pub use stamps::Stamps;
+pub use twins::{NameRow, OpenerRow};
 pub use writer::Writer;
 
 use crate::error::is_broken;
@@ -92,13 +98,17 @@ impl Store {
 
     /// Opens the index and reads the stamps of all files.
     pub fn index_and_stamps(&self) -> Result<(Index, Stamps), Error> {
-        self.stamps_of_index(self.index()?)
+        self.stamps_of_index(self.index()?, Index::stamps)
     }
 
     /// Reads the stamps of an index that is open. One in which they cannot be read is
     /// broken, and rebuilt: then every file is read again.
-    pub fn stamps_of_index(&self, index: Index) -> Result<(Index, Stamps), Error> {
-        match index.stamps() {
+    pub fn stamps_of_index(
+        &self,
+        index: Index,
+        read: impl FnOnce(&Index) -> Result<Stamps, Error>,
+    ) -> Result<(Index, Stamps), Error> {
+        match read(&index) {
             Ok(stamps) => Ok((index, stamps)),
             Err(error) if error.is_broken_index() => {
                 drop(index);
@@ -260,6 +270,29 @@ impl Index {
         Ok(stamps.by_path())
     }
 
+    /// The stamps of these files, and of all rows of these databases. Costs what is asked
+    /// for, however many files were ever seen.
+    pub fn stamps_at<'p>(
+        &self,
+        files: impl Iterator<Item = &'p Path>,
+        databases: impl Iterator<Item = &'p Path>,
+    ) -> Result<Stamps, Error> {
+        let mut stamps = Stamps::default();
+        let one = format!("SELECT {} FROM places WHERE path = ?1", place::PLACE);
+        for path in files {
+            self.all(&one, [rows::path_bytes(path)], |row| stamps.read(row))?;
+        }
+        // Rows have the path of their database with `#` and their session behind it.
+        let below = format!("SELECT {} FROM places WHERE path > ?1 AND path < ?2", place::PLACE);
+        for path in databases {
+            let path = rows::path_bytes(path).into_owned();
+            self.all(&one, [&path], |row| stamps.read(row))?;
+            let [from, to] = [b'#', b'#' + 1].map(|end| [path.as_slice(), &[end]].concat());
+            self.all(&below, (from, to), |row| stamps.read(row))?;
+        }
+        Ok(stamps.by_path())
+    }
+
     /// The stamps of one session's files.
     pub fn stamps_of(&self, key: &SessionKey) -> Result<Stamps, Error> {
         let text = format!("SELECT {} FROM places WHERE owner = ?1", place::PLACE);
@@ -286,10 +319,10 @@ impl Index {
     /// Every session, by agent and id.
     pub fn session_rows(&self) -> Result<Vec<SessionRow>, Error> {
         let text = format!("SELECT {} FROM sessions ORDER BY agent, id", rows::SESSION);
-        self.all(&text, [], SessionRow::read)
+        self.entitle(self.all(&text, [], SessionRow::read)?)
     }
 
-    /// One session.
+    /// One session, with no title but its own.
     pub fn session_row(&self, key: &SessionKey) -> Result<Option<SessionRow>, Error> {
         let text = format!("SELECT {} FROM sessions WHERE agent = ?1 AND id = ?2", rows::SESSION);
         self.one(&text, (&key.agent, &key.id), SessionRow::read)
@@ -299,7 +332,7 @@ impl Index {
     pub fn children_of(&self, key: &SessionKey) -> Result<Vec<SessionRow>, Error> {
         let text =
             format!("SELECT {} FROM sessions WHERE agent = ?1 AND parent = ?2 ORDER BY id", rows::SESSION);
-        self.all(&text, (&key.agent, &key.id), SessionRow::read)
+        self.entitle(self.all(&text, (&key.agent, &key.id), SessionRow::read)?)
     }
 
     /// Room that the files of all sessions take.

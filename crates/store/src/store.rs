@@ -96,6 +96,16 @@ impl Store {
         self.root().join(layout::INDEX).join(crate::Index::FILE)
     }
 
+    /// The folder of the text index.
+    pub fn text_folder(&self) -> PathBuf {
+        self.root().join(layout::INDEX).join("text")
+    }
+
+    /// The folder of the vectors.
+    pub fn vectors_folder(&self) -> PathBuf {
+        self.root().join(layout::INDEX).join("vectors")
+    }
+
     /// The raw files of a session, by source and revision.
     pub fn raw_slots(&self, session: &SessionKey) -> Result<Vec<Slot>, Error> {
         let folder = layout::raw_folder(self.root(), session);

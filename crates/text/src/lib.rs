@@ -4,13 +4,18 @@
 //! result is a [`Redacted`], a type whose value nobody can read before it was scanned, so that
 //! a secret cannot end up in an event. [`hidden`] knows the
 //! characters that a reader does not see, and [`terminal`] makes text safe to
-//! print.
+//! print. [`calls`] reads command lines and their outputs, [`mod@fingerprint`] names
+//! errors so that they are recognized again.
 //!
 //! A leaf: no I/O, no knowledge of agents or of the store.
 
+pub mod calls;
+pub mod fingerprint;
 pub mod hidden;
+pub mod plain;
 mod redacted;
 pub mod secrets;
 pub mod terminal;
 
+pub use fingerprint::{Fingerprint, fingerprint};
 pub use redacted::{Redacted, redact, redact_id, redact_json, redact_owned};

@@ -227,3 +227,19 @@ proptest! {
         }
     }
 }
+
+/// A word of a command ends at a blank, whatever signs are in it.
+#[test]
+fn the_value_of_an_option_is_taken_whole() {
+    let (front, back) = (["k7Tq0Z", "pX4m"].concat(), ["Wv#R2s", "L9%b"].concat());
+    for between in ["\\n", "\\t", "'", "\"", "&", "$", "|"] {
+        let text = format!("deploy --token {front}{between}{back}");
+        let clean = redact(&text).to_string();
+        assert!(!clean.contains(&front) && !clean.contains(&back), "{text}: {clean}");
+    }
+    let quoted = format!("deploy --token '{front}'{back}");
+    let clean = redact(&quoted).to_string();
+    assert!(!clean.contains(&front) && !clean.contains(&back), "{clean}");
+    let next = format!("deploy --token {front}{back}\\nnpm install");
+    assert!(redact(&next).ends_with("npm install"), "{}", *redact(&next));
+}

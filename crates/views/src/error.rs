@@ -6,6 +6,9 @@ pub enum Error {
     /// The engine or the store refused.
     #[error(transparent)]
     Engine(#[from] retro_engine::Error),
+    /// The text index or the vectors failed.
+    #[error(transparent)]
+    Search(#[from] retro_search::Error),
     /// No such agent.
     #[error("there is no agent {name:?}{hint}\nhint: `retro agents` lists them")]
     NoAgent {
@@ -34,6 +37,26 @@ pub enum Error {
         count: usize,
         /// Some of them.
         examples: String,
+    },
+    /// A vector of another model.
+    #[error(
+        "the vector has {found} numbers, and the embedding model makes {wanted}\nhint: `retro embed status` names the model"
+    )]
+    Dimension {
+        /// How many it has.
+        found: usize,
+        /// How many it needs.
+        wanted: usize,
+    },
+    /// No such event.
+    #[error(
+        "session {session} has no event {event:?} and no turn of that number\nhint: `retro events` prints all of them with their ids"
+    )]
+    NoEvent {
+        /// The session.
+        session: String,
+        /// What was asked for.
+        event: String,
     },
     /// No such source of a session.
     #[error("session {session} has no source {name:?}\nhint: it has {there}, and --file chooses one")]

@@ -7,35 +7,53 @@
 mod agents;
 mod clock;
 mod doctor;
+mod embed;
 mod error;
 mod events;
 mod explain;
 mod family;
+mod files;
+mod fix;
 mod history;
 mod ids;
+mod insight;
 mod limits;
 mod list;
+mod report;
 mod resolve;
+mod search;
 mod secrets;
 mod show;
 mod stages;
 mod status;
 mod statusline;
 mod transcript;
+mod unreadable;
 mod usage;
 
 pub use agents::{AgentView, AgentsView, agents};
 pub use doctor::{Check, DoctorView, Health, doctor};
+pub use embed::{EmbedView, embed_status};
 pub use error::Error;
-pub use events::{each_event, events, source_slots};
+pub use events::{each_event, events, source_slots, turn_of};
 pub use explain::{
     Dropped, ExplainTotals, ExplainView, Explained, PartsUsd, RatesUsd, explain, explain_counted,
     source_places,
 };
+pub use files::{FilesView, TouchView, files};
+pub use fix::{FixRow, FixView};
 pub use history::History;
+pub use insight::{
+    Costs, DigestView, OutcomeView, OutcomesView, ReadingsView, SignalView, SignalsView, digest, outcomes,
+    readings, signals,
+};
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, Sort, list};
-pub use resolve::{agent, nearest, session, session_in};
+pub use report::{Finding, ReportView, report};
+pub use resolve::{agent, nearest, session, session_in, without_place};
+pub use search::{
+    HitView, Narrowed, Near, SearchQuestion, SearchView, Searched, Searching, Snippet, Target, open_search,
+};
 pub use secrets::{SecretView, SecretsView, secrets};
 pub use show::{Artifacts, ReadView, ShowView, Shown, show, show_priced};
 pub use stages::{StageView, StagesView, stages};

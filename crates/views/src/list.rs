@@ -2,20 +2,22 @@
 
 mod figures;
 
+pub(crate) use figures::costs;
+
 use retro_agents::{AGENTS, Agent, by_name};
 use retro_engine::discover::{Discovery, Keep, Scope, SessionFiles, look};
 use retro_engine::platform::{is_below, project_name};
-use retro_engine::{Config, World, read::peek};
+use retro_engine::{Config, Failure, World, read::peek};
 use retro_model::{Facts, LinkKind, SessionKey, Timestamp};
 use retro_store::{RealDisk, SessionRow, Stamps, Store};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::clock::plausible;
 use crate::family::Roots;
 use crate::ids::short_ids;
-use crate::{Error, nearest};
+use crate::{Error, nearest, unreadable};
 
 /// Which sessions to list, and in which order.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +38,8 @@ pub struct ListOptions {
     pub limit: Option<usize>,
     /// Also sessions that are sub-agents of others.
     pub children: bool,
+    /// Only sessions that ended so.
+    pub outcome: Option<String>,
 }
 
 /// What comes first in a list. Sessions of which it is not known come last.
@@ -77,6 +81,8 @@ pub struct ListView {
     pub nearest_project: Option<String>,
     /// What the user should hear.
     pub warnings: Vec<String>,
+    /// Logs, folders and databases that may hold more sessions and cannot be read.
+    pub unreadable_files: Vec<Failure>,
     /// Agents that are used here and not supported yet.
     pub unsupported: Vec<&'static str>,
 }
@@ -124,13 +130,17 @@ pub struct SessionView {
     pub cost_usd: Option<f64>,
     /// Whether that is all of it.
     pub cost_complete: bool,
+    /// How it ended: `success`, `failed`, `abandoned`, `unknown`; null without a digest.
+    pub outcome: Option<String>,
 }
 
 /// Lists sessions. Never captures and never creates a store.
 pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<ListView, Error> {
     let scope = Scope::new(options.agent.as_deref(), None);
-    let (rows, _, found) = look(world, config, &scope, Keep::All, || stored(config))?;
-    let warnings = deletion_warnings(world, &found);
+    let (rows, _, found) = look(world, config, &scope, Keep::All, |_| stored(config))?;
+    let unreadable = unreadable::unreadable(&found);
+    let mut warnings = deletion_warnings(world, &found);
+    warnings.extend(unreadable::warnings(&unreadable));
     let mut live: BTreeMap<&SessionKey, &SessionFiles> =
         found.sessions.iter().map(|session| (&session.key, session)).collect();
 
@@ -163,6 +173,9 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     if !rows.is_empty() {
         figures::fill(world, config, &mut sessions)?;
     }
+    if let Some(outcome) = &options.outcome {
+        sessions.retain(|session| session.outcome.as_ref() == Some(outcome));
+    }
     sort(&mut sessions, options.sort, world.now());
     let total = sessions.len();
     let captured = sessions.iter().filter(|session| session.captured).count();
@@ -175,6 +188,7 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
         id_length,
         nearest_project,
         warnings,
+        unreadable_files: unreadable,
         unsupported: found.unsupported,
     })
 }
@@ -267,7 +281,16 @@ pub(crate) fn stored(config: &Config) -> Result<(Vec<SessionRow>, Stamps), retro
         Err(error) => return Err(error.into()),
     };
     match store.index_if_there()? {
-        Some(index) => Ok((index.session_rows()?, index.stamps()?)),
+        Some(index) if index.marks()? == store.marks() => Ok((index.session_rows()?, index.stamps()?)),
+        // It is of another time than the files, which may have more.
+        Some(index) => {
+            let mut rows = index.session_rows()?;
+            let known: HashSet<SessionKey> = rows.iter().map(SessionRow::key).collect();
+            let files = retro_engine::read::rows_of_files(&store)?;
+            rows.extend(files.into_iter().filter(|row| !known.contains(&row.key())));
+            rows.sort_by(|a, b| (&a.agent, &a.id).cmp(&(&b.agent, &b.id)));
+            Ok((rows, index.stamps()?))
+        }
         // The index is a cache: without it the session files say what is there.
         None => Ok((retro_engine::read::rows_of_files(&store)?, Stamps::default())),
     }
@@ -282,6 +305,7 @@ fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>) -> S
         duration_ms: duration_ms(row.started_at, row.ended_at),
         cost_usd: None,
         cost_complete: false,
+        outcome: None,
         agent: row.agent.clone(),
         session_id: row.id.clone(),
         title: row.title.as_deref().map(on_one_line),
@@ -326,6 +350,7 @@ fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
         duration_ms: duration_ms(facts.started_at, facts.ended_at),
         cost_usd: None,
         cost_complete: false,
+        outcome: None,
         title: facts.own_title().map(|title| on_one_line(&title.text)),
         domain: project.as_deref().and_then(|project| config.domain(project)).map(str::to_owned),
         project,

@@ -44,7 +44,15 @@ pub fn session(store: &Store, words: &[&str], now: Timestamp) -> Result<SessionK
 /// The same among sessions that a question is answered from: they need not be in the
 /// store yet.
 pub fn session_in(ledgers: &Ledgers<'_>, words: &[&str], now: Timestamp) -> Result<SessionKey, Error> {
-    let rows = ledgers.sessions()?;
+    session_among(ledgers.sessions()?, words, now)
+}
+
+/// The same among these.
+pub(crate) fn session_among(
+    rows: Vec<SessionRow>,
+    words: &[&str],
+    now: Timestamp,
+) -> Result<SessionKey, Error> {
     among(rows.iter().map(SessionRow::key).collect(), || Ok(rows), words, now)
 }
 
@@ -61,13 +69,26 @@ fn parted<'w>(words: &[&'w str]) -> (&'w str, &'w str) {
     }
 }
 
+/// A session and what comes after a `#`: the number of a turn, or an event id.
+pub fn without_place<'w>(words: &[&'w str]) -> (Vec<&'w str>, Option<&'w str>) {
+    let mut words = words.to_vec();
+    let mut place = None;
+    if let Some(last) = words.last_mut()
+        && let Some((id, after)) = last.split_once('#')
+    {
+        (*last, place) = (id, Some(after));
+    }
+    (words, place)
+}
+
 fn among(
     mut keys: Vec<SessionKey>,
     rows: impl FnOnce() -> Result<Vec<SessionRow>, Error>,
     words: &[&str],
     now: Timestamp,
 ) -> Result<SessionKey, Error> {
-    let (agent_name, id) = parted(words);
+    let (words, _) = without_place(words);
+    let (agent_name, id) = parted(&words);
     let agents = agent(agent_name)?;
     keys.retain(|key| agents.iter().any(|agent| agent.name() == key.agent));
     if id == LATEST {

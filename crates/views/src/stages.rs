@@ -39,7 +39,7 @@ pub struct StageView {
 
 /// Says how far each stage is. Discovers, writes nothing.
 pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
-    let (rows, _, found) = look(world, config, &Scope::new(None, None), Keep::All, || stored(config))?;
+    let (rows, _, found) = look(world, config, &Scope::new(None, None), Keep::All, |_| stored(config))?;
     let unread = found.sessions.iter().filter(|session| session.news).count() as u64;
     let index = match Store::open(&config.root.value, Arc::new(RealDisk)) {
         Ok(store) => store.index_if_there()?,

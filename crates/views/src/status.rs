@@ -7,8 +7,8 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use crate::Error;
 use crate::list::{deletion_warnings, stored};
+use crate::{Error, unreadable};
 
 /// The answer.
 #[derive(Debug, Clone, Serialize)]
@@ -52,7 +52,7 @@ pub struct Next {
 
 /// Says what is here and what is in the store. Never captures and never creates a store.
 pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
-    let (rows, _, discovery) = look(world, config, &Scope::new(None, None), Keep::All, || stored(config))?;
+    let (rows, _, discovery) = look(world, config, &Scope::new(None, None), Keep::All, |_| stored(config))?;
     let unread = discovery.sessions.iter().filter(|session| session.news).count() as u64;
     let on_disk: HashSet<_> = discovery.sessions.iter().map(|session| &session.key).collect();
     let only_here = rows.iter().filter(|row| !on_disk.contains(&row.key())).count() as u64;
@@ -64,6 +64,8 @@ pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
     for row in &rows {
         *captured.entry(row.agent.clone()).or_default() += 1;
     }
+    let mut warnings = deletion_warnings(world, &discovery);
+    warnings.extend(unreadable::warnings(&unreadable::unreadable(&discovery)));
     let root = &config.root.value;
     let store_exists = root.join("store.json").exists();
     Ok(StatusView {
@@ -78,7 +80,7 @@ pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
         source_bytes: discovery.sessions.iter().map(|session| session.bytes()).sum(),
         store_bytes: store_bytes(config)?,
         free_bytes: retro_engine::platform::free_bytes(root),
-        warnings: deletion_warnings(world, &discovery),
+        warnings,
         unsupported: discovery.unsupported,
     })
 }

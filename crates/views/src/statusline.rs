@@ -105,8 +105,9 @@ pub fn statusline(index: &Index, asked: &Asked<'_>) -> Result<StatuslineView, Er
     let counted = decide(rows);
     // Sessions of which the ledger lacks captured bytes make every sum a lower bound.
     let behind = index.behind("ledger")?;
+    let has_all = behind.is_empty() && index.failures()?.is_empty();
     let marked = |amount: Option<Amount>| {
-        amount.map(|amount| Amount { complete: amount.complete && behind.is_empty(), ..amount })
+        amount.map(|amount| Amount { complete: amount.complete && has_all, ..amount })
     };
     let since = |row: &CountedRow, start: Timestamp| row.row.ts.is_some_and(|ts| ts >= start);
     let is_own = |row: &CountedRow| session.as_ref() == Some(&*row.session);

@@ -1,7 +1,7 @@
 //! What it cost: from the ledgers in the index to an answer. Reads rows, never logs.
 
 use retro_engine::ask::Ledgers;
-use retro_engine::is_quiet;
+use retro_engine::{Failure, is_quiet};
 use retro_model::{LinkKind, SessionKey, Timestamp};
 use retro_store::SessionRow;
 use retro_usage::{Billing, Grain, Query, Report, SessionFacts, decide, report, report_cells};
@@ -22,6 +22,8 @@ pub struct UsageView {
     pub prices_of: String,
     /// Sessions that have something new which is not in these figures yet.
     pub unread_sessions: u64,
+    /// Logs, folders and databases that may hold more and cannot be read.
+    pub unreadable_files: Vec<Failure>,
     /// The project most like one that no session has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_project: Option<String>,
@@ -43,7 +45,7 @@ pub fn usage(ledgers: &Ledgers<'_>, billing: Billing, mut query: Query) -> Resul
         Grain::Quarter => report_cells(&ledgers.cells(query.mode)?, &query),
         Grain::Answer => report(&decide(ledgers.rows()?), ledgers.prices, &query),
     };
-    if ledgers.unread() > 0 {
+    if !ledgers.are_complete() {
         // What is not read may belong to any row.
         report.mark_incomplete();
     }
@@ -52,6 +54,7 @@ pub fn usage(ledgers: &Ledgers<'_>, billing: Billing, mut query: Query) -> Resul
         billing,
         prices_of: ledgers.prices.snapshot.to_string(),
         unread_sessions: ledgers.unread(),
+        unreadable_files: ledgers.unreadable.to_vec(),
         nearest_project,
         short_ids,
         report,

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use super::days;
 use super::diff::{self, Diff};
 use super::logs::{self, Logs};
 use super::measure::{Cost, Meter};
@@ -35,7 +36,8 @@ const RESPONSES: usize = 36_000;
 /// The command: times, or with `--diff` the figures themselves.
 pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(), Failure> {
     let has = |option: &str| options.iter().any(|given| given == option);
-    let retro = repository.build_retro(true)?;
+    // Figures are the same however the program is built.
+    let retro = repository.build_retro(!has("--diff"))?;
     let ccusage = peers::ccusage(repository);
     if has("--diff") {
         let ccusage = ccusage.ok_or_else(|| Failure::new("there is nothing to compare with; install npm"))?;
@@ -72,7 +74,11 @@ fn differences(repository: &Repository, retro: &Path, ccusage: &Peer, write: boo
     let diff = Diff { retro, ccusage, prices };
     let sets = diff::sets(&corpus)?;
     let sets = sets.iter().map(|(name, units)| diff.set(name, units)).collect::<Result<Vec<_>, _>>()?;
-    let totals = diff::totals(&sets);
+    let mut totals = diff::totals(&sets);
+    let published = corpus.join("public-claude/home");
+    if published.is_dir() {
+        totals.push_str(&format!("\n{}", days::days(retro, ccusage, &published)?));
+    }
     println!("{}\n{totals}", diff::files(&sets));
     if write {
         let command = "cargo xtask bench usage --diff --write";

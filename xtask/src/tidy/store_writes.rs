@@ -1,5 +1,5 @@
-//! All writes of the store go through its file layer, so that faults can be
-//! injected at every one of them.
+//! All writes of the store, and of the vectors, go through their file layers, so that
+//! faults can be injected at every one of them.
 
 use super::Problem;
 use super::source::Source;
@@ -22,11 +22,16 @@ const WORDS: &[&str] = &[
     "fs::write",
 ];
 
-/// Checks that only `disk.rs` of the store writes.
+/// Where writes have a layer of their own.
+const FOLDERS: &[&str] = &["crates/search/src/vectors", "crates/store/src"];
+
+/// Those layers.
+const LAYERS: &[&str] =
+    &["crates/search/src/vectors/disk.rs", "crates/store/src/disk.rs", "crates/store/src/disk"];
+
+/// Checks that only the file layers write.
 pub(crate) fn check(source: &Source) -> Vec<Problem> {
-    if !source.is_below(&["crates/store/src"])
-        || source.is_below(&["crates/store/src/disk.rs", "crates/store/src/disk"])
-    {
+    if !source.is_below(FOLDERS) || source.is_below(LAYERS) {
         return Vec::new();
     }
     let uses = source.uses(WORDS);
@@ -46,6 +51,8 @@ mod tests {
         assert!(check(&Source::new("crates/store/src/lock.rs", lock)).is_empty());
         assert_eq!(check(&Source::new("crates/store/src/lock.rs", lock.replace("read", "create"))).len(), 1);
         assert!(check(&Source::new("crates/store/src/disk.rs", text)).is_empty());
+        assert!(check(&Source::new("crates/search/src/vectors/disk.rs", text)).is_empty());
+        assert_eq!(check(&Source::new("crates/search/src/vectors/folder.rs", text)).len(), 1);
         assert!(check(&Source::new("crates/engine/src/a.rs", text)).is_empty());
     }
 }

@@ -52,7 +52,7 @@ static ROWS: &[Row] = &[
     Row { shape: "\"password\": \"VALUE\"", kind: Kind::Unquoted, length: 16, percent_max: 1 },
     Row { shape: "CLIENT_SECRET=VALUE", kind: Kind::All, length: 16, percent_max: 1 },
     Row { shape: "API_KEY=VALUE", kind: Kind::All, length: 16, percent_max: 1 },
-    Row { shape: "deploy --token VALUE", kind: Kind::All, length: 16, percent_max: 2 },
+    Row { shape: "deploy --token VALUE", kind: Kind::All, length: 16, percent_max: 1 },
     Row { shape: "DB_PASSWORD=VALUE", kind: Kind::Alnum, length: 12, percent_max: 5 },
     Row { shape: "DB_PASSWORD=VALUE", kind: Kind::Alnum, length: 16, percent_max: 5 },
     Row { shape: "DB_PASSWORD=VALUE", kind: Kind::Letters, length: 16, percent_max: 5 },

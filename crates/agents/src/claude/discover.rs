@@ -9,12 +9,13 @@
 
 use retro_model::{SourceKey, SourceKind};
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::identify::identify;
-use crate::walk::{Names, Reach, Unreadable, below, through};
+use crate::walk::{Entry, Names, Reach, below, through};
 use crate::{Encoding, Format, Places, Sight, Sightings, Stat, Whose, open_regular};
 use crate::{Kindred, Owner};
 
@@ -40,28 +41,66 @@ pub(super) const FOLDERS: &[&str] =
 
 /// Reports every file below `root` that belongs to a session or serves many.
 pub(super) fn walk(root: &Path, seen: &mut Sightings) {
-    let mut walk = Walk { root, seen };
-    for folder in FOLDERS {
-        // Of the others the first folder may be a session's own.
-        walk.folder(folder, usize::from(*folder == PROJECTS));
-    }
+    let mut walk = Walk { root, only: None, seen };
+    walk.folders();
     let history = root.join("history.jsonl");
     walk.file(&history, &["history.jsonl"], &|| fs::metadata(&history));
 }
 
+/// Reports the files of one session. Sub-agents' logs beside the main log (2.0.x) name
+/// their session inside: those of all sessions of the project are reported.
+pub(super) fn walk_session(root: &Path, session: &str, transcript: Option<&Path>, seen: &mut Sightings) {
+    let project = transcript.and_then(Path::parent).and_then(Path::file_name);
+    Walk { root, only: Some(Only { session, project }), seen }.folders();
+}
+
 struct Walk<'a> {
     root: &'a Path,
+    only: Option<Only<'a>>,
     seen: &'a mut Sightings,
 }
 
+/// The one session that is wanted, and the name of its project's folder if it is known.
+#[derive(Clone, Copy)]
+struct Only<'a> {
+    session: &'a str,
+    project: Option<&'a OsStr>,
+}
+
+impl Only<'_> {
+    /// Whether something below one of the [`FOLDERS`] may be of the session.
+    fn takes(&self, folder: &str, entry: &Entry<'_>) -> bool {
+        let is_session = entry.name == self.session;
+        let name = entry.name.to_string_lossy();
+        match (folder, entry.depth) {
+            (PROJECTS, 1) => entry.is_dir && self.project.is_none_or(|project| project == entry.name),
+            (PROJECTS, 2) if entry.is_dir => is_session,
+            (PROJECTS, 2) => name
+                .strip_suffix(".jsonl")
+                .is_some_and(|stem| stem == self.session || stem.starts_with("agent-")),
+            ("todos", 1) => name.starts_with(self.session),
+            (_, 1) => entry.is_dir && is_session,
+            _ => true,
+        }
+    }
+}
+
 impl Walk<'_> {
+    fn folders(&mut self) {
+        for folder in FOLDERS {
+            // Of the others the first folder may be a session's own.
+            self.folder(folder, usize::from(*folder == PROJECTS));
+        }
+    }
+
     fn folder(&mut self, name: &str, links_depth_max: usize) {
         let reach = Reach { depth_max: usize::MAX, links_depth_max };
         through(&self.root.join(name), reach, &mut |entry| {
             match entry {
-                Err(Unreadable { path, reason }) => self.seen.unreadable(path, reason),
+                Err(place) => self.seen.not_walked(place),
+                Ok(entry) if self.only.is_some_and(|only| !only.takes(name, &entry)) => {}
                 Ok(entry) if entry.is_dir && entry.is_named(".jsonl") => {
-                    self.seen.unreadable(entry.path, "a folder, not a file");
+                    self.seen.no_log(entry.path, "a folder, not a file");
                 }
                 Ok(entry) if entry.is_dir => return true,
                 Ok(entry) => {
@@ -79,7 +118,7 @@ impl Walk<'_> {
         let Some(place) = place(names) else { return };
         let meta = match metadata() {
             Ok(meta) if meta.is_file() => meta,
-            Ok(_) => return self.seen.unreadable(path, "not a regular file"),
+            Ok(_) => return self.seen.no_log(path, "not a regular file"),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
             Err(error) => return self.seen.unreadable(path, error.to_string()),
         };

@@ -34,7 +34,7 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     call.parent_call = polls.clone();
     state.open(Call {
         id: call.call_id.clone(),
-        name: name.to_owned(),
+        name: id(name),
         is_mcp: tools::is_mcp(name, namespace),
         asks: field::text(&args, "sandbox_permissions") == Some("require_escalated")
             || field::is(&args, "with_escalated_permissions"),

@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::identify::{Signs, signs};
 use super::{names, threads};
-use crate::walk::{Reach, Unreadable, lossy, through};
+use crate::walk::{Reach, lossy, through};
 use crate::{
     Database, DatabaseError, Encoding, Format, Places, RowsSeen, Sight, Sightings, Stat, Whose, open_regular,
 };
@@ -85,6 +85,41 @@ pub(super) fn walk(root: &Path, seen: &mut Sightings) {
     }
 }
 
+/// Reports the rollouts of one thread, and those of the days on which it and the newest
+/// thread began: its sub-agents are threads of their own.
+pub(super) fn walk_session(root: &Path, session: &str, transcript: Option<&Path>, seen: &mut Sightings) {
+    if classify(root) == RootKind::JsonlDir {
+        return walk(root, seen);
+    }
+    let sessions = root.join("sessions");
+    let mut days: Vec<PathBuf> = transcript.and_then(Path::parent).map(Path::to_owned).into_iter().collect();
+    if days.is_empty() {
+        through(&sessions, Reach::WHOLE, &mut |entry| {
+            let Ok(entry) = entry else { return false };
+            let name = lossy(entry.name.as_encoded_bytes());
+            if names::rollout(&name).is_some_and(|rollout| rollout.thread == session) {
+                days.extend(entry.path.parent().map(Path::to_owned));
+            }
+            entry.is_dir
+        });
+    }
+    days.extend(newest_day(sessions));
+    days.sort();
+    days.dedup();
+    let mut walk = Walk { root, threads: 0, seen };
+    for day in days.iter().filter(|day| day.starts_with(root)) {
+        walk.folder(day, Reach { depth_max: 1, ..Reach::WHOLE });
+    }
+}
+
+/// The folder of the last day on which a thread began: `<year>/<month>/<day>`.
+fn newest_day(sessions: PathBuf) -> Option<PathBuf> {
+    (0..3).try_fold(sessions, |folder, _| {
+        let names = fs::read_dir(&folder).ok()?.flatten().map(|entry| entry.path());
+        names.filter(|path| path.is_dir()).max()
+    })
+}
+
 /// Whether a folder holds rollouts where Codex keeps them.
 pub(super) fn is_root(folder: &Path) -> bool {
     let mut is_it = false;
@@ -132,8 +167,8 @@ impl Walk<'_> {
         through(top, reach, &mut |entry| {
             let entry = match entry {
                 Ok(entry) => entry,
-                Err(Unreadable { path, reason }) => {
-                    self.seen.unreadable(path, reason);
+                Err(place) => {
+                    self.seen.not_walked(place);
                     return false;
                 }
             };
@@ -141,7 +176,7 @@ impl Walk<'_> {
             let is_log = names::log_stem(&name).is_some();
             match (entry.is_dir, is_log) {
                 (true, true) if reach.depth_max > 1 => {
-                    self.seen.unreadable(entry.path, "a folder, not a file");
+                    self.seen.no_log(entry.path, "a folder, not a file");
                 }
                 (false, true) => self.log(entry.path, &name, &|| entry.metadata()),
                 _ => {}
@@ -153,7 +188,7 @@ impl Walk<'_> {
     fn log(&mut self, path: &Path, name: &str, metadata: &dyn Fn() -> io::Result<Metadata>) {
         let meta = match metadata() {
             Ok(meta) if meta.is_file() => meta,
-            Ok(_) => return self.seen.unreadable(path, "not a regular file"),
+            Ok(_) => return self.seen.no_log(path, "not a regular file"),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
             Err(error) => return self.seen.unreadable(path, error.to_string()),
         };

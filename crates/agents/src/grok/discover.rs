@@ -10,9 +10,10 @@
 
 use retro_model::{SourceKey, SourceKind};
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::walk::{Entry, Names, Reach, Unreadable, below, through};
+use crate::walk::{Entry, Names, Reach, below, through};
 use crate::{Encoding, Format, Places, Sight, Sightings, Stat, Whose};
 
 /// The folders in which it may keep its logs. `GROK_HOME`, a list as other tools
@@ -30,13 +31,42 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
 
 /// Reports every file below `root` that belongs to a session or serves many.
 pub(super) fn walk(root: &Path, seen: &mut Sightings) {
+    walk_some(root, &|_| true, seen);
+}
+
+/// Reports the files of one session and of the sub-agents it started, which are sessions
+/// beside it or in another group.
+pub(super) fn walk_session(root: &Path, session: &str, seen: &mut Sightings) {
+    let mut wanted: Vec<OsString> = vec![session.into()];
+    through(&root.join("sessions"), Reach { depth_max: 4, links_depth_max: 1 }, &mut |entry| {
+        let Ok(entry) = entry else { return false };
+        match entry.depth {
+            1 => entry.is_dir,
+            2 => entry.is_dir && entry.name == session,
+            3 => entry.name == "subagents",
+            _ => {
+                wanted.push(entry.name.to_owned());
+                false
+            }
+        }
+    });
+    let takes = |entry: &Entry<'_>| match entry.depth {
+        1 => entry.is_dir,
+        2 => wanted.iter().any(|name| *name == entry.name),
+        _ => true,
+    };
+    walk_some(root, &takes, seen);
+}
+
+fn walk_some(root: &Path, takes: &dyn Fn(&Entry<'_>) -> bool, seen: &mut Sightings) {
     let mut walk = Walk { root, last: None, seen };
     let reach = Reach { depth_max: usize::MAX, links_depth_max: 1 };
     through(&root.join("sessions"), reach, &mut |entry| {
         match entry {
-            Err(Unreadable { path, reason }) => walk.seen.unreadable(path, reason),
+            Err(place) => walk.seen.not_walked(place),
+            Ok(entry) if !takes(&entry) => {}
             Ok(entry) if entry.is_dir && entry.depth > 1 && entry.is_named(".jsonl") => {
-                walk.seen.unreadable(entry.path, "a folder, not a file");
+                walk.seen.no_log(entry.path, "a folder, not a file");
             }
             Ok(entry) if entry.is_dir => return true,
             Ok(entry) => {
@@ -62,7 +92,7 @@ impl Walk<'_> {
         let Some(place) = place(names) else { return };
         let meta = match entry.metadata() {
             Ok(meta) if meta.is_file() => meta,
-            Ok(_) => return self.seen.unreadable(path, "not a regular file"),
+            Ok(_) => return self.seen.no_log(path, "not a regular file"),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
             Err(error) => return self.seen.unreadable(path, error.to_string()),
         };
@@ -301,8 +331,8 @@ mod tests {
                 (Whose::Shared("sessions/g/s2/summary.json"), "sessions/g/s2/summary.json"),
             ]
         );
-        let unreadable: Vec<&Path> = seen.all_unreadable().iter().map(|(path, _)| path.as_path()).collect();
-        assert_eq!(unreadable, [root.join("sessions/g/s3/updates.jsonl")]);
+        let no_logs: Vec<&Path> = seen.all_no_logs().iter().map(|(path, _)| path.as_path()).collect();
+        assert_eq!(no_logs, [root.join("sessions/g/s3/updates.jsonl")]);
         assert!(is_root(&root) && !is_root(home.path()));
     }
 }

@@ -65,7 +65,7 @@ impl Agent for Grok {
     }
 
     fn parser_version(&self) -> u32 {
-        2
+        3
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {
@@ -74,6 +74,10 @@ impl Agent for Grok {
 
     fn discover(&self, root: &Path, seen: &mut Sightings) {
         discover::walk(root, seen);
+    }
+
+    fn discover_session(&self, root: &Path, session: &str, _transcript: Option<&Path>, seen: &mut Sightings) {
+        discover::walk_session(root, session, seen);
     }
 
     fn is_root(&self, folder: &Path) -> bool {

@@ -60,6 +60,7 @@ pub(crate) fn read_at(home: &Path, codex_home: Option<String>) -> Home {
         files.sort_by_key(|file| file.path);
         files.into_iter().for_each(|file| all.take(file));
         all.unreadable.extend_from_slice(seen.all_unreadable());
+        all.unreadable.extend_from_slice(seen.all_no_logs());
     }
     // Rows of a thread without a log make no session.
     for (session, source) in std::mem::take(&mut all.rows) {

@@ -45,6 +45,7 @@ impl Home {
             files.sort_by_key(|file| file.path);
             files.into_iter().for_each(|file| all.take(agent, file));
             all.unreadable.extend_from_slice(seen.all_unreadable());
+            all.unreadable.extend_from_slice(seen.all_no_logs());
         }
         all
     }

@@ -49,6 +49,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
     let store = context.store(&config)?;
     let key = args.session.find(&store, context)?;
+    let turn = args.turn.or(args.session.turn(&store, &key)?);
     // A session can be read without a price table; its costs are then not known.
     let prices = prices::load(&context.world, &config).ok();
     let shown = retro::views::show_priced(&config, &store, &key, prices.as_ref())?;
@@ -56,10 +57,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         context.print_json(&shown.read())?;
         return Ok(Exit::Done);
     }
-    if let Some(turn) = args.turn
-        && u64::from(turn) > shown.view.session.turns.unwrap_or(0)
-    {
-        let turns = format::count(shown.view.session.turns.unwrap_or(0), "turn");
+    let main = shown.settled.events.iter().filter(|event| event.thread.is_main());
+    let last = main.map(|event| event.turn).max().unwrap_or(0);
+    if let Some(turn) = turn.filter(|turn| *turn > last) {
+        let turns = format::count(u64::from(last), "turn");
         return Err(Failure::missing(
             format_args!("there is no turn {turn}"),
             format_args!("the session has {turns}"),
@@ -67,7 +68,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     }
     let parts = Parts {
         full: args.full,
-        turn: args.turn,
+        turn,
         thinking: args.thinking || args.full,
         prompts_only: args.prompts,
         tools_only: args.tools,
@@ -115,6 +116,7 @@ fn head(page: &mut Page, view: &ShowView) {
     figures.extend(session.turns.map(|turns| format::count(turns, "turn")));
     figures.extend(session.cost_usd.map(|usd| format::money(Some(usd), session.cost_complete)));
     figures.extend(view.models.iter().cloned());
+    figures.extend(session.outcome.clone());
     page.styled(&figures.join(" · "), dim);
     let coverage = &view.coverage;
     let mut counts = vec![

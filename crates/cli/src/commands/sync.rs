@@ -21,6 +21,7 @@ use crate::progress::Bar;
   retro sync --dry-run             what would be captured
   retro sync --from ~/backup       a file or folder anywhere, also a store of retro-ai
   retro sync --watch               stay, and capture as agents write
+  retro sync --watch --json        the same, with a line of JSON for each sync
   retro schedule print claude-hook makes the agent call `retro sync --hook`")]
 pub struct Args {
     /// Discover and parse, write nothing
@@ -77,7 +78,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         context.say("Watching; Ctrl-C ends it.");
         watch::watch(&context.world, &config, &options, &|step| bar.step(step), &mut |report| {
             bar.done();
-            let _ = tell(context, report, false);
+            let _ = tell_one(context, report, false, true);
         })?;
         return Ok(Exit::Done);
     }
@@ -87,18 +88,24 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     if !args.dry_run {
         super::dashboard::keep(context, &config)?;
     }
-    Ok(if report.failed > 0 { Exit::Findings } else { Exit::Done })
+    let is_all = report.failed == 0 && report.unreadable_files.is_empty();
+    Ok(if !is_all { Exit::Findings } else { Exit::Done })
 }
 
 /// Says what a sync did.
 pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Failure> {
+    tell_one(context, report, dry, false)
+}
+
+/// The same; of a stream of reports each is one line.
+fn tell_one(context: &Context, report: &SyncReport, dry: bool, is_stream: bool) -> Result<(), Failure> {
     if context.global.json {
         let mut answer = serde_json::to_value(report).unwrap_or_default();
         if let Some(fields) = answer.as_object_mut() {
             fields.insert("schema".to_owned(), json!("retro.sync/1"));
             fields.insert("dry_run".to_owned(), json!(dry));
         }
-        return context.print_json(&answer);
+        return if is_stream { context.print_line(&answer) } else { context.print_json(&answer) };
     }
     for note in &report.notes {
         context.say(&format!("note: {note}"));
@@ -108,11 +115,7 @@ pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Fai
         let what = retro::text::terminal::one_line(&failure.path, usize::MAX);
         context.say(&format!("{red}failed:{red:#} {what}: {}", failure.reason));
     }
-    for skipped in &report.skipped_files {
-        if context.global.verbose {
-            context.say(&format!("skipped: {}: {}", skipped.path, skipped.reason));
-        }
-    }
+    say_unreadable(context, report);
     let verb = if dry { "would be captured" } else { "new" };
     let mut parts = vec![
         count(report.discovered, "session"),
@@ -125,13 +128,14 @@ pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Fai
         (report.excluded, "excluded"),
         (report.unread, "not reached"),
         (report.failed, "failed"),
+        (report.unreadable_files.len() as u64, "unreadable"),
     ] {
         if number > 0 {
             parts.push(format!("{number} {what}"));
         }
     }
     if report.gaps > 0 {
-        parts.push(count(report.gaps, "gap"));
+        parts.push(format!("{} (`retro doctor` lists them)", count(report.gaps, "gap")));
     }
     let sizes = match dry {
         true => bytes(report.source_bytes),
@@ -145,6 +149,29 @@ pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Fai
             .say("Nothing found. `retro agents` says where retro looked, `retro demo` shows what it does.");
     }
     Ok(())
+}
+
+/// Unreadable files that are named without `--verbose`.
+const NAMED_MAX: usize = 5;
+
+/// Names what may hold sessions and cannot be read; with `--verbose` also what is no log.
+fn say_unreadable(context: &Context, report: &SyncReport) {
+    let yellow = anstyle::AnsiColor::Yellow.on_default();
+    let verbose = context.global.verbose;
+    let named_max = if verbose { usize::MAX } else { NAMED_MAX };
+    for file in report.unreadable_files.iter().take(named_max) {
+        let what = retro::text::terminal::one_line(&file.path, usize::MAX);
+        context.say(&format!("{yellow}unreadable:{yellow:#} {what}: {}", file.reason));
+    }
+    let more = report.unreadable_files.len().saturating_sub(named_max);
+    if more > 0 {
+        context.say(&format!("{more} more cannot be read. --verbose names them."));
+    }
+    for skipped in
+        report.skipped_files.iter().filter(|file| verbose && !report.unreadable_files.contains(file))
+    {
+        context.say(&format!("skipped: {}: {}", skipped.path, skipped.reason));
+    }
 }
 
 /// What a hook may cost the agent that called it.

@@ -6,14 +6,13 @@ mod report;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
-use retro::engine::ask::{self, Asked, Ledgers, Patience};
-use retro::engine::{Config, Progress};
+use retro::engine::Config;
+use retro::engine::ask::{self, Ledgers};
 use retro::usage::{By, Mode, Order, Query, TokenLimit};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use super::{WhichSession, agent_name};
 use crate::context::{Context, Exit, Failure, Outcome};
+use crate::patience::{self, Waiting};
 use crate::progress::Bar;
 use crate::when::Between;
 pub use report::tell;
@@ -166,65 +165,21 @@ struct Question {
     #[arg(long, value_name = "N")]
     token_limit: Option<String>,
 
-    /// How long to read what is new: `all`, seconds as `2s`, or 0 [default: all on a terminal, else 2s]
-    #[arg(long, value_name = "TIME")]
-    patience: Option<String>,
+    #[command(flatten)]
+    waiting: Waiting,
 }
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
     let bar = Bar::new(context);
-    let asked = ask::read(&context.world, &config, patience(args, context)?, &|step| bar.step(step))?;
+    let asked =
+        ask::read(&context.world, &config, args.question.waiting.patience(context)?, &|step| bar.step(step))?;
     bar.done();
     let outcome = answer(args, context, &config, &asked.ledgers());
     // Whoever reads the answer has all of it: what follows concerns only the store.
     context.hang_up();
-    keep(asked, context, &config);
+    patience::keeping(context, |step| asked.keep(&context.world, &config, step));
     outcome
-}
-
-/// How long to read what is new: until it is all read for a person who sees the bar, for a
-/// moment otherwise.
-fn patience(args: &Args, context: &Context) -> Result<Patience, Failure> {
-    if context.global.no_sync {
-        return Ok(Patience::None);
-    }
-    match args.question.patience.as_deref() {
-        None if context.is_watched() => Ok(Patience::All),
-        None => Ok(Patience::For(PATIENCE)),
-        Some("all") => Ok(Patience::All),
-        Some(text) => {
-            let number = text.trim_end_matches('s');
-            let seconds: f64 =
-                number.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds)).ok_or_else(
-                    || Failure::Message(format!("--patience takes `all` or seconds, as 2s, not {text:?}")),
-                )?;
-            if seconds == 0.0 {
-                Ok(Patience::None)
-            } else {
-                Ok(Patience::For(Duration::from_secs_f64(seconds)))
-            }
-        }
-    }
-}
-
-/// What a question may spend on reading when nobody watches.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// After this long a person is told what the program still does.
-const SILENCE: Duration = Duration::from_millis(500);
-
-/// Captures what was read for the answer, if nobody else is writing.
-fn keep(asked: Asked, context: &Context, config: &Config) {
-    let (started, said) = (Instant::now(), AtomicBool::new(false));
-    let step = |_: Progress| {
-        if started.elapsed() > SILENCE && !said.swap(true, Ordering::Relaxed) {
-            context.say("Keeping what was read, so that the next answer is quicker. Ctrl-C is safe.");
-        }
-    };
-    if let Err(error) = asked.keep(&context.world, config, &step) {
-        context.say(&format!("note: what was read for this answer could not be kept: {error}"));
-    }
 }
 
 fn answer(args: &Args, context: &Context, config: &Config, ledgers: &Ledgers<'_>) -> Outcome {

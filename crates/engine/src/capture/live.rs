@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use crate::discover::open;
+use crate::discover::{Cut, open_noting};
 
 /// Bytes before the captured end that must still be there before an append is trusted.
 pub(super) const TAIL_BYTES: u64 = 64 * 1024;
@@ -78,7 +78,7 @@ impl Live {
 }
 
 /// Opens a source at an offset. `rows` are its bytes, if they are rows of a database.
-pub(super) fn open_at(found: &Found, rows: Option<&[u8]>, offset: u64) -> io::Result<Live> {
+pub(super) fn open_at(found: &Found, rows: Option<&[u8]>, offset: u64, cut: &Cut) -> io::Result<Live> {
     if let Some(rows) = rows {
         let (before, rest) = rows.split_at_checked(offset as usize).unwrap_or((rows, &[]));
         let mut last = LastBytes::default();
@@ -95,7 +95,7 @@ pub(super) fn open_at(found: &Found, rows: Option<&[u8]>, offset: u64) -> io::Re
             Ok(Live { rest: Rest::File { file, at: offset }, before, length })
         }
         Held::File { encoding: Encoding::Zstd, .. } | Held::Rows { .. } => {
-            let mut rest = open(found)?;
+            let mut rest = open_noting(found, cut)?;
             let mut last = LastBytes::default();
             let mut buffer = vec![0; 256 * 1024];
             let mut left = offset;

@@ -5,7 +5,7 @@ use retro_store::{Comparison, Slot, Store};
 
 use super::live::{CHUNK_BYTES, count_lines, open_at};
 use crate::Error;
-use crate::discover::{SharedFile, open};
+use crate::discover::{Cut, SharedFile, open};
 
 /// Keeps a file that serves many sessions: a log grows, anything else gets a
 /// revision a version.
@@ -37,7 +37,7 @@ pub(super) fn take(store: &Store, shared: &SharedFile) -> Result<(u32, u64), Err
         revision = 1;
     }
     let archive = store.archive(&slot(revision));
-    let mut live = open_at(&shared.file, None, start).map_err(read_error)?;
+    let mut live = open_at(&shared.file, None, start, &Cut::default()).map_err(read_error)?;
     let mut new_bytes = 0;
     let mut chunk = Vec::new();
     loop {

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::live::{CHUNK_BYTES, LastBytes, TAIL_BYTES, count_lines, give_back, hash_before, lend, open_at};
 use super::{Rows, SourceFacts, facts_of, slot};
+use crate::discover::Cut;
 use crate::read::{LARGE_BYTES, feed_raw, format_name};
 use crate::{Error, discover};
 
@@ -25,6 +26,8 @@ pub(crate) struct Target<'a> {
     pub place: Option<PlaceRow>,
     /// It is old: a new raw file is packed at once.
     pub is_old: bool,
+    /// Why its compressed data ended early, once that was met.
+    pub cut: Cut,
     /// Whether somebody wants to stop.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
@@ -202,7 +205,7 @@ pub(crate) fn current_stamp(found: &Found) -> io::Result<Stamp> {
 fn open<'a>(target: &'a Target<'_>) -> io::Result<Box<dyn Read + 'a>> {
     match &target.rows {
         Some(rows) => Ok(Box::new(rows.as_slice())),
-        None => discover::open(target.found),
+        None => discover::open_noting(target.found, &target.cut),
     }
 }
 
@@ -349,7 +352,7 @@ fn append(
     if commit.is_none() && revision > target.revisions {
         archive.note_absent();
     }
-    let mut live = open_at(target.found, target.rows.as_deref(), start).map_err(source_error)?;
+    let mut live = open_at(target.found, target.rows.as_deref(), start, &target.cut).map_err(source_error)?;
     let mut last = LastBytes(live.before.clone());
     let row = rows.get(&(target.found.source.clone(), revision));
     // It was compared before it was opened here: what was captured must still be before the rest.

@@ -58,7 +58,24 @@ pub const KEYS: &[Key] = &[
         help: "The folder that `retro dashboard` writes to.",
         example: "\"~/retro-dashboard\"",
     },
+    Key {
+        name: "detect.quality",
+        help: "What makes a session real work: a section of its own, [detect.quality].",
+        example: "{ min_events = 20, require_repo = true, min_substantive_calls = 3, min_prompt_chars = 25, trivial_prompts = [\"hi\"] }",
+    },
     Key { name: "domains.*", help: "A label for the sessions of a repository.", example: "\"backend\"" },
+    Key {
+        name: "embedding.gpu_layers",
+        help: "Layers of the embedding model that a graphics processor computes.",
+        example: "0",
+    },
+    Key {
+        name: "embedding.model",
+        help: "A GGUF embedding model instead of the built-in table. Needs a retro built with the feature embedding-runtime.",
+        example: "\"~/models/embed.gguf\"",
+    },
+    Key { name: "embedding.threads", help: "Threads that embed one text.", example: "4" },
+    Key { name: "embedding.threads_batch", help: "Threads that embed many texts at once.", example: "4" },
     Key {
         name: "prices",
         help: "Your own prices in dollars a million tokens; `retro pricing set` writes them as [[prices]] entries.",
@@ -68,6 +85,11 @@ pub const KEYS: &[Key] = &[
         name: "root",
         help: "The store's folder. Only outside the store's own config.toml.",
         example: "\"~/retro-store\"",
+    },
+    Key {
+        name: "signals",
+        help: "Signals of your own, as [[signals]] entries: what to count by kind, class, path, command, text, outcome.",
+        example: "[{ name = \"deploys\", group = \"activity\", command = \"kubectl apply\" }]",
     },
     Key {
         name: "sources.*",
@@ -81,7 +103,6 @@ const SEED_KEYS: &[(&str, &str)] = &[
     ("archive_root", "set `root` instead"),
     ("curate.*", "the catalog does not exist yet"),
     ("derived_interval_seconds", "derived data is made when a session goes quiet"),
-    ("detect.*", "pattern detection does not exist yet"),
     ("retention.*", "retention does not exist yet"),
     ("store.*", "the store's place is `root`, its schedule `cadence`"),
     ("sync_interval_seconds", "set `cadence` instead"),
@@ -129,6 +150,21 @@ fn matches(key: &str, full: &str) -> bool {
 fn unknown(path: &Path, key: &str) -> ConfigError {
     let names = KEYS.iter().map(|known| known.name.trim_end_matches(".*"));
     let hint = nearest(key, names).map_or(String::new(), |name| format!("; did you mean `{name}`?"));
+    ConfigError::UnknownKey { path: path.to_owned(), key: key.to_owned(), hint }
+}
+
+/// Keys of `[detect.quality]`.
+const THRESHOLDS: &[&str] = &[
+    "detect.quality.min_events",
+    "detect.quality.min_prompt_chars",
+    "detect.quality.min_substantive_calls",
+    "detect.quality.require_repo",
+    "detect.quality.trivial_prompts",
+];
+
+pub(super) fn unknown_threshold(path: &Path, key: &str) -> ConfigError {
+    let hint = nearest(key, THRESHOLDS.iter().copied());
+    let hint = hint.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
     ConfigError::UnknownKey { path: path.to_owned(), key: key.to_owned(), hint }
 }
 

@@ -12,11 +12,12 @@ use retro_model::{SessionKey, SourceKey, SourceKind, Stamp};
 use retro_store::{PlaceRef, PlaceRow, Stamps};
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Discovery, HEAD_BYTES, Keep, SessionFiles, SharedFile, Skipped, head_of, open_file};
+use super::{Cut, Discovery, HEAD_BYTES, Keep, SessionFiles, SharedFile, Skipped, head_of, open_file};
 use crate::Config;
 
 /// Sorts found files by session, and says which of them are news.
@@ -90,7 +91,10 @@ impl<'a> Collector<'a> {
             self.see(agent, &file);
         }
         for (path, reason) in seen.all_unreadable() {
-            self.skip(agent, path, reason.clone());
+            self.lack(agent, path, reason.clone());
+        }
+        for (path, reason) in seen.all_no_logs() {
+            self.skip(agent, path, reason.clone(), false);
         }
         for database in seen.databases() {
             self.see_database(agent, database);
@@ -108,7 +112,8 @@ impl<'a> Collector<'a> {
         }
         match self.settled(agent, sight) {
             Ok(file) => self.take(agent, file),
-            Err(reason) => self.skip(agent, sight.path, reason),
+            Err(Unsettled::Unreadable(error)) => self.lack(agent, sight.path, error.to_string()),
+            Err(Unsettled::Nameless) => self.skip(agent, sight.path, NAMELESS.to_owned(), false),
         }
     }
 
@@ -126,7 +131,7 @@ impl<'a> Collector<'a> {
     }
 
     /// The file with its owner, for which it may have to be opened.
-    fn settled(&self, agent: &dyn Agent, sight: &Sight<'_>) -> Result<Found, String> {
+    fn settled(&self, agent: &dyn Agent, sight: &Sight<'_>) -> Result<Found, Unsettled> {
         let owner = sight.owner.owner();
         if let Some(owner) = owner.clone().filter(|_| !is_small_main(sight)) {
             return Ok(sight.keep(owner));
@@ -140,8 +145,9 @@ impl<'a> Collector<'a> {
             let file = sight.keep(owner);
             return Ok(Found { source: source.unwrap_or_else(|| file.source.clone()), ..file });
         }
-        let source = open_file(sight.path, sight.encoding).map_err(|error| error.to_string())?;
-        let head = head_of(source).map_err(|error| error.to_string())?;
+        let head = open_file(sight.path, sight.encoding, &Cut::default())
+            .and_then(head_of)
+            .map_err(Unsettled::Unreadable)?;
         match (agent.identify(sight.path, &head), owner) {
             // The name is right unless the contents are no conversation at all.
             (Some(Kindred { owner: owner @ Owner::Shared(_), format, .. }), Some(_)) => {
@@ -151,7 +157,7 @@ impl<'a> Collector<'a> {
             (Some(Kindred { owner, source, kind, format }), None) => {
                 Ok(Found { source, kind, format, ..sight.keep(owner) })
             }
-            (None, None) => Err("its contents do not say whose session it is".to_owned()),
+            (None, None) => Err(Unsettled::Nameless),
         }
     }
 
@@ -182,8 +188,14 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn skip(&mut self, agent: &dyn Agent, path: &Path, reason: String) {
-        self.found.skipped.push(Skipped { agent: agent.name(), path: path.to_owned(), reason });
+    /// Notes something that may hold sessions and cannot be read.
+    fn lack(&mut self, agent: &dyn Agent, path: &Path, reason: String) {
+        self.skip(agent, path, reason, true);
+    }
+
+    fn skip(&mut self, agent: &dyn Agent, path: &Path, reason: String, may_hold_logs: bool) {
+        let path = path.to_owned();
+        self.found.skipped.push(Skipped { agent: agent.name(), path, reason, may_hold_logs });
     }
 
     /// The number of a session, of which this may be the first file.
@@ -247,6 +259,15 @@ impl<'a> Collector<'a> {
         found
     }
 }
+
+/// Why it is not known whose a file is.
+enum Unsettled {
+    Unreadable(io::Error),
+    /// It was read, and no agent's log looks like this.
+    Nameless,
+}
+
+const NAMELESS: &str = "its contents do not say whose session it is";
 
 impl Session<'_> {
     fn without_files(&self) -> SessionFiles {

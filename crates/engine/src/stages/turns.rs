@@ -1,23 +1,34 @@
-//! The turns of a session: one row for each message that opens one.
+//! The turns of a session: one row for each message that opens one, and the words of each
+//! as passages, for search.
+
+pub(crate) mod twins;
 
 use hashbrown::HashMap;
-use retro_model::{Event, SessionKey, Thread};
-use retro_store::{TurnRow, Writer};
+use retro_model::{Event, Passage, SessionKey, Thread};
+use retro_search::Passages;
+use retro_store::{PackedPassage, TurnRow, Writer};
+use twins::Twins;
 
 use super::{Input, Making, Product, Stage, Subject, When, Work};
 use crate::Error;
 
 pub(super) const STAGE: Stage = Stage {
     name: "turns",
-    version: 2,
+    version: 4,
     when: When::AppendAndQuiet,
-    help: "one row for each turn",
+    help: "one row for each turn, and its words",
     inputs: &[Input::Events],
     work: Work::Events(make),
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
-    Ok(Box::new(Turns::new(subject.key.clone())))
+    Ok(Box::new(Both { turns: Turns::new(subject.key.clone()), twins: Twins::default() }))
+}
+
+/// The turns of a session, and what it has in common with others.
+struct Both {
+    turns: Turns,
+    twins: Twins,
 }
 
 /// Collects turns from events as they come. A session has few turns beside its events, so
@@ -31,16 +42,28 @@ pub(crate) struct Turns {
     before: HashMap<Thread, u32>,
     /// Where the last event went: the next one is mostly of the same turn.
     current: Option<(Thread, u32, usize)>,
+    passages: Passages,
+    packed: Vec<PackedPassage>,
 }
 
 impl Turns {
     pub(crate) fn new(key: SessionKey) -> Turns {
-        Turns { key, rows: Vec::new(), open: HashMap::new(), before: HashMap::new(), current: None }
+        Turns {
+            key,
+            rows: Vec::new(),
+            open: HashMap::new(),
+            before: HashMap::new(),
+            current: None,
+            passages: Passages::default(),
+            packed: Vec::new(),
+        }
     }
 
-    /// Turns of events that follow these: the last turn of each thread goes on.
-    pub(crate) fn after(key: SessionKey, before: &[TurnRow]) -> Turns {
+    /// Turns of events that follow these: the last turn and the last passage of each thread
+    /// go on.
+    pub(crate) fn after(key: SessionKey, before: &[TurnRow], last: Vec<Passage>) -> Turns {
         let mut turns = Turns::new(key);
+        turns.passages = Passages::after(last);
         for row in before {
             let last = turns.before.entry(Thread::sub(&row.thread)).or_default();
             *last = row.number.max(*last);
@@ -55,7 +78,16 @@ impl Turns {
         turns
     }
 
-    pub(crate) fn push(&mut self, event: &Event) {
+    pub(crate) fn push(&mut self, event: &Event) -> Result<(), Error> {
+        self.passages.push(event);
+        for passage in self.passages.take_closed() {
+            self.packed.push(pack(&passage)?);
+        }
+        self.count(event);
+        Ok(())
+    }
+
+    fn count(&mut self, event: &Event) {
         let number = event.turn + self.before.get(&event.thread).copied().unwrap_or(0);
         // What comes before the first message belongs to no turn.
         if number == 0 {
@@ -92,23 +124,37 @@ impl Turns {
         }
     }
 
-    /// All turns, by thread and number.
-    pub(crate) fn rows(mut self) -> Vec<TurnRow> {
+    /// All turns, by thread and number, and all passages.
+    pub(crate) fn rows(mut self) -> Result<(Vec<TurnRow>, Vec<PackedPassage>), Error> {
         self.rows.sort_by(|a, b| (&a.thread, a.number).cmp(&(&b.thread, b.number)));
-        self.rows
+        for passage in self.passages.finish() {
+            self.packed.push(pack(&passage)?);
+        }
+        Ok((self.rows, self.packed))
     }
 }
 
-impl Making for Turns {
+fn pack(passage: &Passage) -> Result<PackedPassage, Error> {
+    let what = || format!("the words of {}", passage.event());
+    PackedPassage::pack(passage).map_err(|source| Error::Raw { what: what(), source })
+}
+
+impl Making for Both {
     fn event(&mut self, event: &Event) -> Result<(), Error> {
-        self.push(event);
-        Ok(())
+        self.twins.push(event);
+        self.turns.push(event)
     }
 
     fn finish(self: Box<Self>) -> Result<Product, Error> {
-        let key = self.key.clone();
-        let rows = self.rows();
-        let put = move |index: &Writer<'_>| index.put_turns(&key, &rows);
+        let key = self.turns.key.clone();
+        let (turns, passages) = self.turns.rows()?;
+        let (openers, names) = self.twins.rows();
+        let put = move |index: &Writer<'_>| {
+            index.put_turns(&key, &turns)?;
+            index.put_passages(&key, &passages)?;
+            index.put_openers(&key, &openers)?;
+            index.put_names(&key.agent, &key.id, &names)
+        };
         Ok(Product { output: String::new(), put: Some(Box::new(put)) })
     }
 }

@@ -4,8 +4,8 @@
 //! writes the index in one short transaction. Only then is it counted.
 
 use rayon::prelude::*;
-use retro_model::{SessionKey, Timestamp};
-use retro_store::{Index, Lock, Marks, Stamps, Store, Writer};
+use retro_model::{LinkKind, SessionKey, Timestamp};
+use retro_store::{Index, Lock, Marks, SessionRow, Stamps, Store, Writer};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::derive::Rules;
 use crate::discover::SharedFile;
 use crate::report::{Failure, Progress, SyncReport};
 use crate::stages::{Input, Stage, Work, up_to};
-use crate::{Config, Error, World, agent_of};
+use crate::{Config, Error, World, agent_of, entitled};
 
 /// Sessions of one batch.
 const BATCH_SESSIONS_MAX: usize = 200;
@@ -173,7 +173,9 @@ impl Batcher<'_> {
             sources: Vec::new(),
             made: BTreeMap::new(),
             children: String::new(),
+            family: Vec::new(),
             turns: Vec::new(),
+            passages: Vec::new(),
             places: Vec::new(),
         };
         if knows_any {
@@ -183,10 +185,12 @@ impl Batcher<'_> {
             work.places = self.index.stamps_of(key)?.iter().collect();
             if work.row.as_ref().is_some_and(|row| row.bytes > SETTLED_BYTES_MAX) {
                 work.turns = self.index.turns_of(key)?;
+                work.passages = self.index.last_passages(key)?;
             }
         }
         if self.world.stages.iter().any(reads_children) {
             work.children = children_content(self.index, key, 0)?;
+            work.family = family(self.index, key)?;
         }
         Ok(Some(work))
     }
@@ -219,6 +223,12 @@ impl Batcher<'_> {
                     derived.put(index, &key)?;
                     index.put_disk_bytes(&key, bytes)?;
                 }
+                // A child that only its parent names may have come in the same batch.
+                if captured.as_ref().is_some_and(names_children) {
+                    for stage in &of_children {
+                        index.put_due(&key, stage, now.as_millis(), true)?;
+                    }
+                }
             }
             marks.iter().try_for_each(|marks| index.put_marks(marks))
         });
@@ -248,6 +258,11 @@ impl Batcher<'_> {
             let agent = outcome.key.agent.clone();
             self.report.failures.push(Failure { agent, path, reason: reason.clone() });
         }
+        for (path, reason) in &one.cut {
+            let path = path.display().to_string();
+            let agent = outcome.key.agent.clone();
+            self.report.unreadable_files.push(Failure { agent, path, reason: reason.clone() });
+        }
         one.new_bytes
     }
 
@@ -260,9 +275,11 @@ impl Batcher<'_> {
         let Some(_lock) = self.store.lock(&|| self.world.stopping())? else { return Ok(()) };
         let fits = self.fits()?;
         let mut places = Vec::new();
+        let mut titles = Vec::new();
         for file in files {
             match capture::shared(self.store, file) {
                 Ok((place, new_bytes)) => {
+                    titles.push(entitled::read(self.store, file.agent, &file.name, place.revision));
                     self.report.wrote |= new_bytes > 0;
                     self.report.shared_files += 1;
                     places.push(place);
@@ -279,6 +296,7 @@ impl Batcher<'_> {
         let marks = fits.then(|| self.store.marks());
         self.index.write(|index| {
             places.iter().try_for_each(|place| index.put_place(place))?;
+            titles.iter().try_for_each(|titles| titles.put(index))?;
             marks.iter().try_for_each(|marks| index.put_marks(marks))
         })?;
         Ok(())
@@ -300,7 +318,13 @@ fn put_captured(
     }
     captured.sources.iter().try_for_each(|source| index.put_source(source))?;
     let agent = &captured.file.key.agent;
-    captured.failed.iter().try_for_each(|(path, reason)| index.put_failure(path, agent, reason, now))
+    let unread = captured.failed.iter().chain(&captured.cut);
+    unread.into_iter().try_for_each(|(path, reason)| index.put_failure(path, agent, reason, now))
+}
+
+/// Whether a session that has grown names sub-agents of its own.
+fn names_children(captured: &Captured) -> bool {
+    captured.new_bytes > 0 && captured.session.links.iter().any(|link| link.kind == LinkKind::Child)
 }
 
 fn reads_children(stage: &Stage) -> bool {
@@ -314,12 +338,43 @@ const DEPTH_MAX: u32 = 32;
 pub(crate) fn children_content(index: &Index, key: &SessionKey, depth: u32) -> Result<String, Error> {
     let mut parts = String::new();
     if depth < DEPTH_MAX {
-        for child in index.children_of(key)? {
+        for child in children_of(index, key)? {
             let below = children_content(index, &child.key(), depth + 1)?;
             parts.push_str(&format!("{}={}({below}) ", child.id, child.content));
         }
     }
     Ok(parts)
+}
+
+/// The sessions that name this one as their parent, and those that it names as its
+/// children: some agents write only one of the two.
+fn children_of(index: &Index, key: &SessionKey) -> Result<Vec<SessionRow>, Error> {
+    let mut children = index.children_of(key)?;
+    let links = index.session_row(key)?.map(|row| row.links).unwrap_or_default();
+    for link in links.iter().filter(|link| link.kind == LinkKind::Child) {
+        let child = SessionKey::new(&key.agent, &link.session_id);
+        if !children.iter().any(|known| known.key() == child) {
+            children.extend(index.session_row(&child)?);
+        }
+    }
+    children.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(children)
+}
+
+/// All sessions below one, parents before their children.
+pub(crate) fn family(index: &Index, key: &SessionKey) -> Result<Vec<SessionKey>, Error> {
+    let mut family: Vec<SessionKey> = Vec::new();
+    let mut next = vec![key.clone()];
+    while let Some(parent) = next.pop() {
+        for child in children_of(index, &parent)? {
+            let child = child.key();
+            if child != *key && !family.contains(&child) {
+                family.push(child.clone());
+                next.push(child);
+            }
+        }
+    }
+    Ok(family)
 }
 
 /// How many of the first are worked on together.

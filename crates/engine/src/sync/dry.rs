@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::SyncOptions;
 use super::sieve::Sieve;
-use crate::discover::{SessionFiles, look, open};
+use crate::discover::{Few, SessionFiles, look, open};
 use crate::report::{Failure, Progress, SyncReport};
 use crate::{Config, Error, World};
 
@@ -20,7 +20,7 @@ pub(super) fn run(
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
     let mut sieve = Sieve::new(config, options);
-    let read = || stamps_if_there(world, config);
+    let read = |few: &Few| stamps_if_there(world, config, few);
     let (in_store, _, mut found) = look(world, config, &options.scope(), sieve.keep(), read)?;
     found.sessions.retain(|session| sieve.keeps(session));
     let mut report = sieve.report(&found);
@@ -66,10 +66,10 @@ pub(super) fn run(
 
 /// The store and what it knows of files. One that does not exist yet is not made for a
 /// question.
-fn stamps_if_there(world: &World, config: &Config) -> Result<(Option<Store>, Stamps), Error> {
+fn stamps_if_there(world: &World, config: &Config, few: &Few) -> Result<(Option<Store>, Stamps), Error> {
     match Store::open(&config.root.value, world.disk.clone()) {
         Ok(store) => {
-            let stamps = store.index_if_there()?.map_or(Ok(Stamps::default()), |index| index.stamps())?;
+            let stamps = store.index_if_there()?.map_or(Ok(Stamps::default()), |index| few.stamps(&index))?;
             Ok((Some(store), stamps))
         }
         Err(error) if error.is_absent() => Ok((None, Stamps::default())),

@@ -55,6 +55,7 @@ impl<'a> Sieve<'a> {
             source_bytes: self.report.source_bytes + quiet.bytes,
             skipped_unchanged: self.report.skipped_unchanged + quiet.sessions,
             skipped_files: found.skipped.iter().map(Failure::from).collect(),
+            unreadable_files: found.unreadable().map(Failure::from).collect(),
             notes: found.notes.clone(),
             ..self.report
         }

@@ -2,7 +2,7 @@
 //! Threads share this, so nothing here asks the index.
 
 use retro_agents::Agent;
-use retro_model::SessionKey;
+use retro_model::{Passage, SessionKey};
 use retro_store::{Made, PlaceRow, SessionRow, SourceRow, Stamps, Store, TurnRow};
 use std::collections::BTreeMap;
 
@@ -48,7 +48,9 @@ pub(super) struct Looked<'j, 'f> {
     pub sources: Vec<SourceRow>,
     pub made: BTreeMap<String, Made>,
     pub children: String,
+    pub family: Vec<SessionKey>,
     pub turns: Vec<TurnRow>,
+    pub passages: Vec<Passage>,
     pub places: Vec<PlaceRow>,
 }
 
@@ -76,7 +78,7 @@ impl Worker<'_> {
         let rules = &self.rules;
         let key = work.job.key().clone();
         let stop = || self.world.stopping();
-        let Looked { job, agent, row, sources, made, children, turns, places } = work;
+        let Looked { job, agent, row, sources, made, children, family, turns, passages, places } = work;
         let parser = agent.parser_version();
         let is_known = row.is_some()
             && !sources.is_empty()
@@ -120,6 +122,7 @@ impl Worker<'_> {
             file,
             made,
             children: &children,
+            family: &family,
             places,
         };
         let is_evicted = file.evicted_at.is_some();
@@ -133,7 +136,7 @@ impl Worker<'_> {
             match reading {
                 Some(Reading::Whole(sources)) => session.derive(Source::Held(sources), rules, &stop)?,
                 Some(Reading::Tail(sources)) if grows && row.bytes > SETTLED_BYTES_MAX => {
-                    session.derive_tail(sources, &turns, rules)?
+                    session.derive_tail(sources, (&turns, passages), rules)?
                 }
                 _ => session.derive(Source::Raw, rules, &stop)?,
             }

@@ -46,6 +46,11 @@ pub struct Changes {
     pub removed_sessions: Vec<SessionKey>,
     /// Turns that are gone from sessions that remain.
     pub removed_turns: Vec<TurnKey>,
+    /// Numbers of passages that are new or changed.
+    pub passages: Vec<u64>,
+    /// Numbers of passages that are gone. One may have been given away again: take these
+    /// away first.
+    pub removed_passages: Vec<u64>,
 }
 
 /// One state of the index for several questions: what is written meanwhile does not show.
@@ -100,6 +105,8 @@ impl Index {
         let turn = |row: &Row<'_>| Ok((session(row)?, row.get(2)?));
         let all = |text: &str| snapshot.all(text, [after], session);
         let turns = |text: &str| snapshot.all(text, [after], turn);
+        let number = |row: &Row<'_>| row.get::<_, i64>(0).map(i64::cast_unsigned);
+        let numbers = |text: &str| snapshot.all(text, [after], number);
         Ok(Changes {
             starts_over,
             sessions: all("SELECT agent, id FROM sessions WHERE changed > ?1 ORDER BY changed, agent, id")?,
@@ -111,6 +118,10 @@ impl Index {
             )?,
             removed_turns: turns(
                 "SELECT agent, session, event FROM removed WHERE changed > ?1 AND event <> '' ORDER BY changed",
+            )?,
+            passages: numbers("SELECT number FROM passages WHERE changed > ?1 ORDER BY changed, number")?,
+            removed_passages: numbers(
+                "SELECT number FROM removed_passages WHERE changed > ?1 ORDER BY changed",
             )?,
             mark,
         })

@@ -2,7 +2,7 @@
 //! number is rebuilt.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 7;
+pub(super) const SCHEMA: u32 = 9;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -23,10 +23,11 @@ CREATE TABLE IF NOT EXISTS sources (
 );
 
 CREATE TABLE IF NOT EXISTS sessions (
-    agent TEXT NOT NULL, id TEXT NOT NULL, title TEXT, title_rank TEXT, project TEXT, cwd TEXT, branch TEXT,
+    number INTEGER PRIMARY KEY, agent TEXT NOT NULL, id TEXT NOT NULL, title TEXT, title_rank TEXT, project TEXT, cwd TEXT, branch TEXT,
     started_at INTEGER, ended_at INTEGER, parent TEXT, bytes INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
     links TEXT NOT NULL, limits TEXT, content TEXT NOT NULL, disk_bytes INTEGER NOT NULL, changed INTEGER NOT NULL,
-    PRIMARY KEY (agent, id)
+    pieces INTEGER NOT NULL, text_bytes INTEGER NOT NULL,
+    UNIQUE (agent, id)
 );
 CREATE INDEX IF NOT EXISTS sessions_by_change ON sessions (changed);
 CREATE INDEX IF NOT EXISTS sessions_by_parent ON sessions (agent, parent) WHERE parent IS NOT NULL;
@@ -38,6 +39,48 @@ CREATE TABLE IF NOT EXISTS turns (
     PRIMARY KEY (agent, session, event)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS turns_by_change ON turns (changed);
+
+CREATE TABLE IF NOT EXISTS passages (
+    number INTEGER PRIMARY KEY, session INTEGER NOT NULL, event TEXT NOT NULL, thread TEXT NOT NULL,
+    line INTEGER NOT NULL, turn INTEGER NOT NULL, first INTEGER NOT NULL, pieces INTEGER NOT NULL,
+    text_bytes INTEGER NOT NULL, live INTEGER NOT NULL, at INTEGER, hash INTEGER NOT NULL, body BLOB NOT NULL,
+    changed INTEGER NOT NULL,
+    UNIQUE (session, line, first)
+);
+CREATE INDEX IF NOT EXISTS passages_by_change ON passages (changed);
+CREATE INDEX IF NOT EXISTS passages_by_time ON passages (at, session);
+CREATE INDEX IF NOT EXISTS passages_dead ON passages (number) WHERE live = 0;
+
+CREATE TABLE IF NOT EXISTS touches (
+    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,
+    path TEXT NOT NULL, name TEXT NOT NULL, writes INTEGER NOT NULL, added INTEGER, removed INTEGER, at INTEGER,
+    failed INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS touches_by_session ON touches (agent, session);
+CREATE INDEX IF NOT EXISTS touches_by_name ON touches (name);
+
+CREATE TABLE IF NOT EXISTS repairs (
+    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, fingerprint TEXT NOT NULL, at INTEGER,
+    fixed INTEGER NOT NULL, body TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS repairs_by_session ON repairs (agent, session);
+CREATE INDEX IF NOT EXISTS repairs_by_fingerprint ON repairs (fingerprint);
+CREATE INDEX IF NOT EXISTS repairs_by_time ON repairs (at);
+
+CREATE TABLE IF NOT EXISTS removed_passages (number INTEGER PRIMARY KEY, changed INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS removed_passages_by_change ON removed_passages (changed);
+CREATE TABLE IF NOT EXISTS openers (
+    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, native TEXT NOT NULL, leaf TEXT,
+    own INTEGER NOT NULL, started_at INTEGER, copied_from TEXT
+);
+CREATE INDEX IF NOT EXISTS openers_by_session ON openers (agent, session);
+CREATE INDEX IF NOT EXISTS openers_by_native ON openers (agent, native);
+CREATE INDEX IF NOT EXISTS openers_by_leaf ON openers (agent, leaf) WHERE leaf IS NOT NULL;
+
+CREATE TABLE IF NOT EXISTS names (
+    agent TEXT NOT NULL, holder TEXT NOT NULL, of TEXT NOT NULL, is_leaf INTEGER NOT NULL, title TEXT NOT NULL,
+    PRIMARY KEY (agent, holder, of)
+) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS removed (
     agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, changed INTEGER NOT NULL,

@@ -96,8 +96,8 @@ impl Writer<'_> {
         let columns = rows::SESSION;
         self.run(
             &format!(
-                "INSERT INTO sessions ({columns}, disk_bytes, changed)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, 0, ?16)
+                "INSERT INTO sessions ({columns}, disk_bytes, changed, pieces, text_bytes)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, 0, ?16, 0, 0)
                  ON CONFLICT (agent, id) DO UPDATE SET {}, changed = excluded.changed",
                 excluded(columns)
             ),
@@ -142,6 +142,8 @@ impl Writer<'_> {
     pub fn forget_session(&self, key: &SessionKey) -> Result<(), Error> {
         self.put_disk_bytes(key, 0)?;
         self.run("DELETE FROM places WHERE owner = ?1", [place::owner_of(key)])?;
+        self.clear_passages(key)?;
+        self.put_calls(key, &[], &[])?;
         for text in [
             "DELETE FROM sources WHERE agent = ?1 AND session = ?2",
             "DELETE FROM sessions WHERE agent = ?1 AND id = ?2",
@@ -151,6 +153,7 @@ impl Writer<'_> {
         self.clear_progress(key)?;
         self.clear_responses(key)?;
         self.clear_turns(key)?;
+        self.clear_twins(key)?;
         self.note_removed(key, "")
     }
 
@@ -173,7 +176,7 @@ impl Writer<'_> {
     }
 
     /// Adds to a number remembered under a name.
-    fn add_meta(&self, key: &str, more: i64) -> Result<(), Error> {
+    pub(super) fn add_meta(&self, key: &str, more: i64) -> Result<(), Error> {
         self.run(
             "INSERT INTO meta (key, value) VALUES (?1, ?2) \
              ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + ?2",

@@ -50,7 +50,7 @@ pub(super) fn add_hits(text: &[u8], hits: &mut Vec<Hit>) {
 /// The surest secret in a run, at the place of the run.
 fn inside(text: &[u8], run: Range<usize>) -> Option<Hit> {
     let run_text = text.get(run.clone())?;
-    let letters: Vec<u8> = without_line_ends(run_text).collect();
+    let letters = without_line_ends(run_text);
     let mut best: Option<Hit> = None;
     let mut from = 0;
     while from < letters.len() {
@@ -127,14 +127,18 @@ fn line_end(text: &[u8]) -> usize {
         .map_or(0, <[u8]>::len)
 }
 
-fn without_line_ends(run: &[u8]) -> impl Iterator<Item = u8> {
+/// A run without its line ends, which begin with the only characters in it that are no
+/// base64.
+fn without_line_ends(run: &[u8]) -> Vec<u8> {
+    let mut letters = Vec::with_capacity(run.len());
     let mut rest = run;
-    std::iter::from_fn(move || {
-        rest = rest.get(line_end(rest)..)?;
-        let (first, behind) = rest.split_first()?;
-        rest = behind;
-        Some(*first)
-    })
+    while let Some(at) = memchr::memchr3(b'\n', b'\r', b'\\', rest) {
+        let (line, behind) = rest.split_at(at);
+        letters.extend_from_slice(line);
+        rest = behind.get(line_end(behind).max(1)..).unwrap_or_default();
+    }
+    letters.extend_from_slice(rest);
+    letters
 }
 
 fn is_base64(byte: u8) -> bool {
@@ -200,7 +204,7 @@ mod tests {
             assert_eq!(run_end(text.as_bytes(), 0), 30, "{end:?}");
         }
         let wrapped = format!("{line}\\nB\r\nC");
-        assert_eq!(without_line_ends(wrapped.as_bytes()).count(), 78);
+        assert_eq!(without_line_ends(wrapped.as_bytes()).len(), 78);
     }
 
     #[test]

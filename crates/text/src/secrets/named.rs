@@ -69,6 +69,10 @@ pub(super) fn read(text: &[u8], keyword: &Range<usize>, names: &Names, runs: &mu
         Link::Any | Link::BeforeQuote => match quoted::quoted(text, at) {
             // The quote ends the string that the name stands in.
             Some(found) if string.is_some_and(|string| found.mark == string) => return None,
+            // A word of a command goes on behind the quote.
+            Some(quoted::Quoted { end: Some(end), start, .. }) if names.is_option && goes_on(text, end) => {
+                [Some((bare::word(text, at, runs), Form::Run)), Some((start..end, Form::Quoted))]
+            }
             Some(quoted::Quoted { end: Some(end), start, .. }) => quoted(start..end),
             // Text that was cut.
             Some(cut) => bare::values(text, &name, cut.start, None, runs),
@@ -77,6 +81,15 @@ pub(super) fn read(text: &[u8], keyword: &Range<usize>, names: &Names, runs: &mu
         },
     };
     Some(Beside { values, name })
+}
+
+/// Whether a word goes on behind the quote at `end`.
+fn goes_on(text: &[u8], end: usize) -> bool {
+    let ends = |byte: &u8| {
+        byte.is_ascii_whitespace()
+            || matches!(byte, b',' | b';' | b')' | b']' | b'}' | b'"' | b'\'' | b'`' | b'\\')
+    };
+    text.get(end + 1).is_some_and(|byte| !ends(byte))
 }
 
 /// What stands between a name and its value.

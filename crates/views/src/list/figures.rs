@@ -1,6 +1,7 @@
 //! What the store knows of listed sessions beside their names: turns and cost.
 
 use retro_engine::ask::Ledgers;
+use retro_engine::stages::digest::outcome_in;
 use retro_engine::{Config, World, prices};
 use retro_model::SessionKey;
 use retro_store::{Index, RealDisk, Store};
@@ -19,8 +20,11 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
     let Some(index) = store.index_if_there()? else { return Ok(()) };
     let costs = prices::load(world, config).ok().map(|prices| costs(&index, &prices)).transpose()?;
     let turns = index.turn_counts()?;
+    let digests = index.made_by("digest")?;
     for session in sessions.iter_mut().filter(|session| session.captured) {
         let key = SessionKey::new(session.agent.clone(), session.session_id.clone());
+        let made = digests.get(&key).and_then(|made| outcome_in(&made.output));
+        session.outcome = made.map(str::to_owned);
         session.turns = Some(turns.get(&key).copied().unwrap_or(0));
         if let Some(figures) = costs.as_ref().and_then(|costs| costs.get(&key)) {
             session.cost_usd = figures.cost_usd;
@@ -31,7 +35,10 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
 }
 
 /// What each session and its sub-agents cost together.
-fn costs(index: &Index, prices: &retro_usage::Prices) -> Result<HashMap<SessionKey, Figures>, Error> {
+pub(crate) fn costs(
+    index: &Index,
+    prices: &retro_usage::Prices,
+) -> Result<HashMap<SessionKey, Figures>, Error> {
     let ledgers = Ledgers::of(index, prices);
     let query =
         Query { by: By::Session, sessions: session_facts(ledgers.sessions()?, None), ..Query::default() };

@@ -22,7 +22,7 @@ pub fn tell(context: &Context, view: &UsageView, compact: bool) -> Result<(), Fa
     }
     context.table(&table(view, compact))?;
     for note in notes(view, context.global.verbose) {
-        context.say(&note);
+        context.note(&note);
     }
     Ok(())
 }
@@ -36,6 +36,16 @@ pub fn say_unread(context: &Context, view: &UsageView) {
              `retro sync` reads all.",
             count(view.unread_sessions, "session"),
             are(view.unread_sessions)
+        ));
+    }
+    if let [first, more @ ..] = view.unreadable_files.as_slice() {
+        let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
+        let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        context.say(&format!(
+            "{yellow}Not complete:{yellow:#} {}{others} cannot be read ({}), so every amount is at least what is \
+             shown. `retro sync` names all.",
+            one_line(&first.path, usize::MAX),
+            first.reason
         ));
     }
 }

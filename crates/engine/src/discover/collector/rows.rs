@@ -16,7 +16,7 @@ impl Collector<'_> {
         let path = seen.path.as_path();
         let stamp = match Database::stamp(path, seen.beside) {
             Ok(stamp) => Stamp::Rows(stamp),
-            Err(error) => return self.skip(agent, path, error.to_string()),
+            Err(error) => return self.lack(agent, path, error.to_string()),
         };
         let number = self.databases.len();
         let database = Arc::new(Database::new(agent, path, self.copies.clone()));
@@ -27,7 +27,7 @@ impl Collector<'_> {
         }
         let mut listed = Sightings::default();
         if let Err(error) = agent.list(&database, &mut listed) {
-            return self.skip(agent, path, error.to_string());
+            return self.lack(agent, path, error.to_string());
         }
         for rows in listed.all_rows() {
             self.see_rows(agent, &database, number, rows);

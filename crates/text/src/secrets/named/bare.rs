@@ -72,6 +72,8 @@ pub(super) fn values(
         Some(quote) => up_to_quote(window, quote),
         // A line of its own: what looks like a written line end is a part of the value.
         None if begins_line == Some(Line::Real) && ends_line => window,
+        // What looks drawn at random goes on behind what looks like a written line end.
+        None if goes_on(window, escape - at) => window,
         None => window.get(..escape - at).unwrap_or(window),
     };
     let is_cut = inside.len() < window.len();
@@ -90,6 +92,20 @@ pub(super) fn values(
     let is_whole = |length: usize| length > 0 && length < VALUE_BYTES_MAX;
     let value = |length: usize, form| is_whole(length).then(|| (at..at + length, form));
     [value(long.len(), Form::Run), value(short, Form::Short)]
+}
+
+/// Whether a value goes on behind something in it that looks like a written line end.
+fn goes_on(window: &[u8], escape: usize) -> bool {
+    /// The slash and the letter, and the first word of a next line that is too short to judge.
+    const ESCAPE_BYTES: usize = 2;
+    const REST_BYTES_MIN: usize = 4;
+    let rest = window.get(escape + ESCAPE_BYTES..).unwrap_or_default();
+    rest.len() >= REST_BYTES_MIN && random::written_bits(rest) < -2 && random::is_random(window)
+}
+
+/// A word of a command from `at` on: as far as a blank.
+pub(super) fn word(text: &[u8], at: usize, runs: &mut Runs) -> Range<usize> {
+    at..runs.blank(text, at).min(at.saturating_add(VALUE_BYTES_MAX))
 }
 
 /// The quote, with the number of slashes before it, that opened the string in which `at`

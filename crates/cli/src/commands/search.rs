@@ -1,0 +1,307 @@
+use anstyle::{AnsiColor, Style};
+use clap::ValueEnum;
+use jiff::tz::TimeZone;
+use retro::model::PieceKind;
+use retro::search::Mode;
+use retro::text::terminal::safe_line;
+use retro::views::{HitView, SearchQuestion, SearchView, open_search};
+
+use super::agent_name;
+use crate::context::{Context, Exit, Failure, Outcome};
+use crate::format::{self, count};
+use crate::patience::{self, Waiting};
+use crate::progress::Bar;
+use crate::prose::{cut_end, wrap};
+use crate::when::Between;
+
+/// Find past turns by words and by meaning
+///
+/// A question in plain English works, and so does an exact name, path or error code. Words
+/// that follow each other stand in quotation marks, a word that must not be there after a
+/// minus. Days in the question, such as `last week` or `in March`, narrow the search.
+///
+/// Filters: agent: project: file: cmd: tool: model: before: after: is:failed
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro search why did the checkout test fail
+  retro search '\"off by one\" project:shop after:2026-03'
+  retro search E0308 file:src/cart.rs
+  retro search 'cmd:\"cargo test\" is:failed last week'
+  retro search --session latest --in output timeout
+  retro search deploy --budget 800 --json")]
+pub struct Args {
+    /// What to look for
+    #[arg(value_name = "QUERY", required = true, allow_hyphen_values = true)]
+    query: Vec<String>,
+
+    #[command(flatten)]
+    filters: Filters,
+
+    /// Only this session and its sub-agents
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+
+    /// Only text of these kinds: user, assistant, command, output, file
+    #[arg(long = "in", value_name = "KINDS", value_delimiter = ',')]
+    kinds: Vec<Place>,
+
+    /// By words, by meaning, or both
+    #[arg(long, value_enum, default_value = "hybrid")]
+    mode: How,
+
+    /// Sessions to show
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    limit: usize,
+
+    /// Cut the answer to about so many tokens, to hand it to an agent
+    #[arg(long, value_name = "TOKENS")]
+    budget: Option<usize>,
+
+    /// Only where the text stands exactly so
+    #[arg(long)]
+    exact: bool,
+
+    /// Also look on branches that were rewound
+    #[arg(long)]
+    rewound: bool,
+}
+
+/// Which sessions, and when.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Filters {
+    /// Only this agent
+    #[arg(long, alias = "host", value_name = "AGENT")]
+    pub agent: Option<String>,
+
+    /// Only this project: its name, a part of it, or a folder
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+
+    #[command(flatten)]
+    pub between: Between,
+
+    #[command(flatten)]
+    pub waiting: Waiting,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Place {
+    User,
+    Assistant,
+    Command,
+    Output,
+    File,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum How {
+    Words,
+    Meaning,
+    Hybrid,
+}
+
+impl How {
+    pub fn mode(self) -> Mode {
+        match self {
+            How::Words => Mode::Words,
+            How::Meaning => Mode::Meaning,
+            How::Hybrid => Mode::Hybrid,
+        }
+    }
+}
+
+impl Filters {
+    /// A question with these filters.
+    pub fn question(&self, text: String, context: &Context) -> Result<SearchQuestion, Failure> {
+        let tz = TimeZone::system();
+        let (since, until) = self.between.days(context, &tz)?;
+        Ok(SearchQuestion {
+            text,
+            agent: agent_name(&self.agent)?,
+            project: self.project.clone(),
+            session: None,
+            since,
+            until,
+            kinds: None,
+            mode: Mode::Hybrid,
+            limit: 8,
+            budget_tokens: None,
+            exact: false,
+            rewound: false,
+            cwd: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
+            tz,
+        })
+    }
+}
+
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let config = context.config()?;
+    let bar = Bar::new(context);
+    let patience = args.filters.waiting.patience(context)?;
+    let searching = open_search(&context.world, &config, patience, &|step| bar.step(step))?;
+    bar.done();
+    let session = match &args.session {
+        Some(words) => {
+            Some(searching.session(&words.split_whitespace().collect::<Vec<_>>(), context.world.now())?)
+        }
+        None => None,
+    };
+    let question = SearchQuestion {
+        session,
+        kinds: kinds(&args.kinds),
+        mode: args.mode.mode(),
+        limit: args.limit.max(1),
+        budget_tokens: args.budget,
+        exact: args.exact,
+        rewound: args.rewound,
+        ..args.filters.question(args.query.join(" "), context)?
+    };
+    let view = searching.search(&context.world, &config, &question)?;
+    let exit = tell(context, &view, &question.text)?;
+    // Whoever reads the answer has all of it: what follows concerns only the store.
+    context.hang_up();
+    patience::keeping(context, |step| searching.keep(&context.world, &config, step));
+    Ok(exit)
+}
+
+fn kinds(places: &[Place]) -> Option<Vec<PieceKind>> {
+    let is_in = |kind: &PieceKind| {
+        places.iter().any(|place| match place {
+            Place::User => *kind == PieceKind::User,
+            Place::Assistant => matches!(kind, PieceKind::Assistant | PieceKind::Reasoning),
+            Place::Command => *kind == PieceKind::Command,
+            Place::Output => matches!(kind, PieceKind::Output | PieceKind::Error),
+            Place::File => *kind == PieceKind::File,
+        })
+    };
+    (!places.is_empty()).then(|| PieceKind::ALL.into_iter().filter(is_in).collect())
+}
+
+/// Prints an answer: sessions with their turns, or that there is none.
+pub fn tell(context: &Context, view: &SearchView, asked: &str) -> Outcome {
+    let exit = if view.hits.is_empty() { Exit::Findings } else { Exit::Done };
+    if context.global.json {
+        context.print_json(view)?;
+        return Ok(exit);
+    }
+    let bold = Style::new().bold();
+    if let Some(narrowed) = &view.narrowed {
+        let days = match (&narrowed.since, &narrowed.until) {
+            (Some(since), Some(until)) if since != until => format!("{since} to {until}"),
+            (Some(day), _) | (_, Some(day)) => day.clone(),
+            _ => String::new(),
+        };
+        context.say(&format!("Only {days}, because of {:?}.", narrowed.words));
+    }
+    if view.hits.first().is_some_and(|hit| hit.weak) {
+        context.say(&format!("{bold}Nothing fits well.{bold:#} The nearest:"));
+    }
+    for (at, session) in
+        view.hits.chunk_by(|a, b| (&a.agent, &a.session_id) == (&b.agent, &b.session_id)).enumerate()
+    {
+        if at > 0 {
+            context.print("")?;
+        }
+        tell_session(context, session)?;
+    }
+    if view.hits.is_empty() {
+        context.say(&format!("Nothing found for {:?}.", safe_line(asked)));
+    }
+    if !view.suggestions.is_empty() {
+        context.say(&format!("Words that exist: {}.", view.suggestions.join(", ")));
+    }
+    context.say(&summary(view));
+    Ok(exit)
+}
+
+fn tell_session(context: &Context, hits: &[HitView]) -> Result<(), Failure> {
+    let Some(first) = hits.first() else { return Ok(()) };
+    let (bold, dim, yellow) = (Style::new().bold(), Style::new().dimmed(), AnsiColor::Yellow.on_default());
+    let title = first.title.clone().unwrap_or_else(|| "(no prompt)".to_owned());
+    let title = cut_end(&title, context.room().unwrap_or(TITLE_COLUMNS).min(TITLE_COLUMNS));
+    let newest = hits.iter().filter_map(|hit| hit.timestamp).max();
+    let mut about = vec![format::time(newest)];
+    about.extend(first.project.clone());
+    context.print(&format!(
+        "{bold}{}{bold:#}\n{} {yellow}{}{yellow:#} {dim}{}{dim:#}",
+        safe_line(&title),
+        first.agent,
+        safe_line(&first.session_id),
+        safe_line(&about.join(" · ")),
+    ))?;
+    for hit in hits {
+        let place = match (hit.turn, hit.thread.as_str()) {
+            (0, _) => hit.kind.to_owned(),
+            (turn, "main") => format!("#{turn} {}", hit.kind),
+            (turn, thread) => format!("{thread} #{turn} {}", hit.kind),
+        };
+        let rewound = if hit.live { "" } else { " (rewound)" };
+        let room = context.room().unwrap_or(100).clamp(40, 120) - 4;
+        let lines = wrap(&marked(hit), room);
+        context.print(&format!("  {dim}{}{rewound}{dim:#}", safe_line(&place)))?;
+        for line in lines {
+            context.print(&format!("    {line}"))?;
+        }
+    }
+    context.print(&format!("  {dim}matched: {}{dim:#}", safe_line(&reasons(hits))))?;
+    if let Some(resume) = &first.resume {
+        context.print(&format!("  {dim}resume: {}{dim:#}", safe_line(resume)))?;
+    }
+    Ok(())
+}
+
+/// Why these were found: each word once, and the nearest meaning.
+fn reasons(hits: &[HitView]) -> String {
+    let mut reasons: Vec<&str> = Vec::new();
+    for reason in hits.iter().flat_map(|hit| &hit.why) {
+        let is_known =
+            |known: &&str| *known == reason || (reason.starts_with(MEANING) && known.starts_with(MEANING));
+        if !reasons.iter().any(is_known) {
+            reasons.push(reason);
+        }
+    }
+    reasons.join(", ")
+}
+
+/// How a reason begins that is no word.
+const MEANING: &str = "meaning ";
+
+/// Columns of a title at most.
+const TITLE_COLUMNS: usize = 100;
+
+/// The snippet with the words that were looked for in colour.
+fn marked(hit: &HitView) -> String {
+    let style = AnsiColor::Green.on_default().bold();
+    let mut text = String::new();
+    let mut at = 0;
+    for (start, end) in &hit.marks {
+        let (Some(before), Some(word)) = (hit.snippet.get(at..*start), hit.snippet.get(*start..*end)) else {
+            continue;
+        };
+        text.push_str(&safe_line(before));
+        text.push_str(&format!("{style}{}{style:#}", safe_line(word)));
+        at = *end;
+    }
+    text.push_str(&safe_line(hit.snippet.get(at..).unwrap_or_default()));
+    text
+}
+
+fn summary(view: &SearchView) -> String {
+    let mut parts = vec![format!(
+        "Searched {} and {} in {}",
+        count(view.searched.sessions, "session"),
+        count(view.searched.turns, "turn"),
+        format::took(view.elapsed_ms.ceil() as u64)
+    )];
+    if view.unread_sessions > 0 {
+        parts
+            .push(format!("{} not read yet, `retro sync` reads all", count(view.unread_sessions, "session")));
+    }
+    if view.truncated {
+        parts.push("there is more: --limit shows it".to_owned());
+    }
+    if view.searched.sessions == 0 {
+        parts.push("`retro agents` says where sessions are looked for".to_owned());
+    }
+    format!("{}.", parts.join("; "))
+}

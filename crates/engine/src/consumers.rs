@@ -1,0 +1,52 @@
+//! Keeping what follows all sessions up to date: the text index, vectors.
+
+use retro_store::{Mark, Store};
+
+use crate::stages::{Everything, Work, up_to};
+use crate::{Config, Error, World, stamp};
+
+/// How to bring consumers up to date.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Following<'a> {
+    /// Up to and including this stage.
+    pub until: Option<&'a str>,
+    /// Leave it to others if somebody else holds the lock.
+    pub no_wait: bool,
+    /// Make what this stage keeps from the start.
+    pub anew: Option<&'a str>,
+}
+
+/// Brings the text index and the vectors of a store up to date, if nobody else is writing.
+pub fn catch_up(world: &World, config: &Config) -> Result<(), Error> {
+    let store = Store::open(&config.root.value, world.disk.clone())?;
+    let index = store.index()?;
+    let following = Following { no_wait: true, ..Following::default() };
+    follow(&Everything { world, config, store: &store, index: &index }, following)
+}
+
+/// Brings what is kept over all sessions up to date, one writer at a time.
+pub(crate) fn follow(all: &Everything<'_>, following: Following<'_>) -> Result<(), Error> {
+    let Everything { world, config, store, index } = all;
+    for stage in up_to(world.stages, following.until) {
+        let Work::Store(consumer) = stage.work else { continue };
+        let stamp = stamp::stamp_of_consumer(stage, config);
+        let is_anew = following.anew == Some(stage.name);
+        let changes = |mark: &Mark| index.changes_since(mark);
+        let seen = || -> Result<Mark, Error> {
+            let seen = consumer.seen(store)?;
+            Ok(if seen.stamp == stamp && !is_anew { seen.mark } else { Mark::default() })
+        };
+        if !is_anew && index.mark()? == seen()? {
+            continue;
+        }
+        let lock = if following.no_wait { store.try_lock()? } else { store.lock(&|| world.stopping())? };
+        let Some(_lock) = lock else { return Ok(()) };
+        // Somebody else may have done it meanwhile.
+        let mark = seen()?;
+        let changes = changes(&mark)?;
+        if changes.starts_over || changes.mark != mark {
+            consumer.follow(all, &changes, &stamp)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! The text index: follows the passages of all sessions.
+//!
+//! A commit of the index waits for the disk, so a few changed passages are left to wait.
+//! They are searched as they are in the meantime, with the same scores.
+
+use retro_search::{Numbered, TEXT_VERSION, TextWriter};
+use retro_store::{Changes, PassageRow, Store};
+
+use super::{Consumer, Everything, Seen, Stage, When, Work};
+use crate::Error;
+
+pub(super) const STAGE: Stage = Stage {
+    name: "text",
+    version: TEXT_VERSION,
+    when: When::Append,
+    help: "the index of all words",
+    inputs: &[],
+    work: Work::Store(&Text),
+};
+
+/// So many changed passages may wait.
+const WAITING_MAX: usize = 200;
+
+struct Text;
+
+impl Consumer for Text {
+    fn seen(&self, store: &Store) -> Result<Seen, Error> {
+        Ok(TextWriter::mark(&store.text_folder()).and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
+    }
+
+    fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {
+        let count = changes.passages.len() + changes.removed_passages.len();
+        if !changes.starts_over && count <= WAITING_MAX {
+            return Ok(());
+        }
+        let folder = all.store.text_folder();
+        let resumed = if changes.starts_over { None } else { TextWriter::resume(&folder, count) };
+        let mut writer = match resumed {
+            Some(writer) => writer,
+            None => TextWriter::start_over(&folder, count)?,
+        };
+        changes.removed_passages.iter().for_each(|number| writer.remove(*number));
+        for number in &changes.passages {
+            if all.world.stopping() {
+                return Ok(());
+            }
+            if let Some(row) = all.index.passage(*number)? {
+                writer.put(&numbered(row))?;
+            }
+        }
+        let seen = Seen { mark: changes.mark.clone(), stamp: stamp.to_owned() };
+        Ok(writer.commit(&seen.text())?)
+    }
+}
+
+/// A passage as search knows it.
+pub fn numbered(row: PassageRow) -> Numbered {
+    Numbered { number: row.number, session: row.session, line: row.line, passage: row.passage }
+}

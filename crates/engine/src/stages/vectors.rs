@@ -1,0 +1,113 @@
+//! What passages mean: one vector each, kept for all sessions.
+
+use rayon::prelude::*;
+use retro_search::embed::{BuiltIn, Embedder, Embedding, gguf};
+use retro_search::vectors::Vectors;
+use retro_search::{Error as SearchError, MEANING_VERSION, embed_passage};
+use retro_store::{Changes, Index, PassageRow, Store};
+
+use super::{Consumer, Everything, Input, Seen, Stage, When, Work};
+use crate::{Config, Error};
+
+pub(super) const STAGE: Stage = Stage {
+    name: "vectors",
+    version: MEANING_VERSION,
+    when: When::Append,
+    help: "what every turn means, as a vector",
+    inputs: &[Input::Config(model_id)],
+    work: Work::Store(&Meanings),
+};
+
+/// Passages that are read and embedded at a time.
+const BATCH: usize = 2_000;
+
+struct Meanings;
+
+/// The model that turns text into vectors: the configured one, else the built-in table.
+pub fn embedder(config: &Config) -> Result<Box<dyn Embedder>, Error> {
+    match config.embedding.value.options() {
+        Some(options) => Ok(gguf::open(&options).map_err(SearchError::from)?),
+        None => Ok(Box::new(BuiltIn::new().map_err(SearchError::from)?)),
+    }
+}
+
+/// Vectors of a store, as this model makes them.
+pub fn open(store: &Store, embedder: &dyn Embedder) -> Result<Vectors, Error> {
+    let vectors = Vectors::open(&store.vectors_folder(), embedder.id(), embedder.dim());
+    Ok(vectors.map_err(SearchError::from)?)
+}
+
+/// Names the model: vectors of different models say nothing about each other. A file is named
+/// by its path and size, so that it need not be loaded to see that nothing changed.
+fn model_id(config: &Config) -> String {
+    match &config.embedding.value.model {
+        Some(path) => {
+            let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
+            format!("{}:{bytes}", path.display())
+        }
+        None => BuiltIn::new().map_or_else(|_| String::new(), |embedder| embedder.id().to_owned()),
+    }
+}
+
+impl Consumer for Meanings {
+    fn seen(&self, store: &Store) -> Result<Seen, Error> {
+        Ok(Vectors::mark_in(&store.vectors_folder()).and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
+    }
+
+    fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {
+        let embedder = embedder(all.config)?;
+        let mut vectors = open(all.store, embedder.as_ref())?;
+        let seen = Seen { mark: changes.mark.clone(), stamp: stamp.to_owned() }.text();
+        if changes.starts_over {
+            let mut build = vectors.build().map_err(SearchError::from)?;
+            let done = each_batch(all, embedder.as_ref(), changes, |batch| {
+                build.add(batch).map_err(SearchError::from).map_err(Error::from)
+            })?;
+            if done {
+                build.finish(&seen).map_err(SearchError::from)?;
+            }
+            return Ok(());
+        }
+        let mut put: Vec<(u64, Embedding)> = Vec::new();
+        let done = each_batch(all, embedder.as_ref(), changes, |batch| {
+            put.extend(batch.iter().map(|(number, embedding)| (*number, (*embedding).clone())));
+            Ok(())
+        })?;
+        if done {
+            let put: Vec<(u64, &Embedding)> =
+                put.iter().map(|(number, embedding)| (*number, embedding)).collect();
+            vectors.write(&seen, &put, &changes.removed_passages).map_err(SearchError::from)?;
+            vectors.compact().map_err(SearchError::from)?;
+        }
+        Ok(())
+    }
+}
+
+/// Embeds the passages that changed, some at a time. False if it was stopped.
+fn each_batch(
+    all: &Everything<'_>,
+    embedder: &dyn Embedder,
+    changes: &Changes,
+    mut take: impl FnMut(&[(u64, &Embedding)]) -> Result<(), Error>,
+) -> Result<bool, Error> {
+    for numbers in changes.passages.chunks(BATCH) {
+        if all.world.stopping() {
+            return Ok(false);
+        }
+        let rows = read(all.index, numbers)?;
+        let embed = |row: &PassageRow| embed_passage(embedder, &row.passage).map(|made| (row.number, made));
+        let made: Result<Vec<(u64, Embedding)>, _> = rows.par_iter().map(embed).collect();
+        let made = made.map_err(SearchError::from)?;
+        let batch: Vec<(u64, &Embedding)> = made.iter().map(|(number, made)| (*number, made)).collect();
+        take(&batch)?;
+    }
+    Ok(true)
+}
+
+fn read(index: &Index, numbers: &[u64]) -> Result<Vec<PassageRow>, Error> {
+    let mut rows = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        rows.extend(index.passage(*number)?);
+    }
+    Ok(rows)
+}

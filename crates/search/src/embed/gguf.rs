@@ -1,0 +1,37 @@
+//! Embedding models from GGUF files, run by llama.cpp.
+//!
+//! Only in a program that was built with the feature `embedding-runtime`; any other
+//! says so ([`Error::Unavailable`]).
+
+use super::{Embedder, Error};
+use std::path::PathBuf;
+
+/// Which model to run, and with what.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The GGUF file.
+    pub model: PathBuf,
+    /// Layers that a graphics processor computes; 0 = none.
+    pub gpu_layers: u32,
+    /// Threads for one text; `None` = one less than there are processors, at least one.
+    pub threads: Option<usize>,
+    /// Threads for many texts at once; `None` = as for one.
+    pub threads_batch: Option<usize>,
+}
+
+/// Loads a model.
+///
+/// ```
+/// use retro_search::embed::{Error, gguf};
+///
+/// let options = gguf::Options { model: "missing.gguf".into(), ..Default::default() };
+/// let error = gguf::open(&options).err();
+/// assert!(matches!(error, Some(Error::Unavailable)));
+/// ```
+pub fn open(options: &Options) -> Result<Box<dyn Embedder>, Error> {
+    load(options)
+}
+
+fn load(_: &Options) -> Result<Box<dyn Embedder>, Error> {
+    Err(Error::Unavailable)
+}

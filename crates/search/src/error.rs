@@ -1,0 +1,46 @@
+//! What can go wrong in this crate.
+
+use std::path::{Path, PathBuf};
+
+/// Why searching or indexing failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be read or written.
+    #[error("cannot use {}: {source}", path.display())]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The text index said no.
+    #[error("the text index in {} failed: {source}\nhint: retro rebuild text", path.display())]
+    Text {
+        /// Which folder.
+        path: PathBuf,
+        /// Why.
+        source: Box<tantivy::TantivyError>,
+    },
+    /// A text could not be turned into a vector.
+    #[error(transparent)]
+    Embed(#[from] crate::embed::Error),
+    /// The vectors could not be read or written.
+    #[error(transparent)]
+    Vectors(#[from] crate::vectors::Error),
+    /// Something else about the index.
+    #[error("the index in {}: {what}\nhint: retro rebuild text", path.display())]
+    Other {
+        /// Which folder.
+        path: PathBuf,
+        /// What.
+        what: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn text<E: Into<tantivy::TantivyError>>(path: &Path) -> impl Fn(E) -> Error {
+        let path = path.to_owned();
+        move |source| Error::Text { path: path.clone(), source: Box::new(source.into()) }
+    }
+}

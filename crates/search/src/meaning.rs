@@ -1,0 +1,103 @@
+//! What passages mean: their vectors, measured against a query.
+
+use hashbrown::{HashMap, HashSet};
+use retro_model::{Passage, PieceKind};
+
+use crate::embed::{self, Embedder, Embedding};
+use crate::search::{Meaning, Nearest};
+use crate::text::Numbered;
+use crate::vectors::Vectors;
+
+/// Number of the way in which a passage becomes one vector. Raise it when that changes.
+pub const MEANING_VERSION: u32 = 1;
+
+/// Of an error only its head says what it is about.
+const ERROR_BYTES: usize = 400;
+
+/// Of a call only its beginning does.
+const CALL_BYTES: usize = 300;
+
+/// The vector of a passage: its prompts, answers and commands and the heads of its errors.
+pub fn embed_passage(embedder: &dyn Embedder, passage: &Passage) -> Result<Embedding, embed::Error> {
+    let head = |text: &str, bytes: usize| text.floor_char_boundary(bytes);
+    let texts = passage.pieces.iter().filter_map(|piece| match piece.kind {
+        PieceKind::User | PieceKind::Assistant => Some(piece.text.as_str()),
+        PieceKind::Command | PieceKind::File => Some(&piece.text[..head(&piece.text, CALL_BYTES)]),
+        PieceKind::Error => Some(&piece.text[..head(&piece.text, ERROR_BYTES)]),
+        PieceKind::Output | PieceKind::Reasoning => None,
+    });
+    let texts: Vec<&str> = texts.collect();
+    let mut sum = Embedding::zero(embedder.dim());
+    embedder.embed(&texts)?.iter().for_each(|piece| sum.add(piece));
+    Ok(sum)
+}
+
+/// Vectors measured against one query, with those of passages that have none kept yet.
+pub struct Measured<'a> {
+    vectors: &'a Vectors,
+    query: Embedding,
+    fresh: HashMap<u64, Embedding>,
+    hidden: HashSet<u64>,
+}
+
+impl<'a> Measured<'a> {
+    /// The query as a vector, and what changed since the vectors were kept.
+    pub fn new(
+        embedder: &dyn Embedder,
+        vectors: &'a Vectors,
+        query: &str,
+        changed: &[Numbered],
+        hidden: &[u64],
+    ) -> Result<Measured<'a>, embed::Error> {
+        let query = embedder.embed(&[query])?.pop().unwrap_or_else(|| Embedding::zero(embedder.dim()));
+        Measured::by_vector(embedder, vectors, query, changed, hidden)
+    }
+
+    /// The same for a query that is a vector already.
+    pub fn by_vector(
+        embedder: &dyn Embedder,
+        vectors: &'a Vectors,
+        query: Embedding,
+        changed: &[Numbered],
+        hidden: &[u64],
+    ) -> Result<Measured<'a>, embed::Error> {
+        let mut fresh = HashMap::new();
+        for numbered in changed {
+            fresh.insert(numbered.number, embed_passage(embedder, &numbered.passage)?);
+        }
+        let hidden = hidden.iter().copied().chain(fresh.keys().copied()).collect();
+        Ok(Measured { vectors, query, fresh, hidden })
+    }
+}
+
+impl Meaning for Measured<'_> {
+    fn nearest(&self, count: usize, keep: &(dyn Fn(u64) -> bool + Sync)) -> Nearest {
+        let kept = self.vectors.top(&self.query, count, |id| !self.hidden.contains(&id) && keep(id));
+        let mut passages: Vec<(u64, f64)> =
+            kept.hits.iter().map(|hit| (hit.id, f64::from(hit.cosine))).collect();
+        let (mut rows, mut sum) = (kept.spread.rows as f64, kept.spread.mean * kept.spread.rows as f64);
+        let mut squares = (kept.spread.deviation.powi(2) + kept.spread.mean.powi(2)) * rows;
+        let mut fresh: Vec<(&u64, &Embedding)> =
+            self.fresh.iter().filter(|(number, _)| keep(**number)).collect();
+        fresh.sort_by_key(|(number, _)| **number);
+        for (number, embedding) in fresh {
+            let cosine = f64::from(embedding.cosine(&self.query));
+            (rows, sum, squares) = (rows + 1.0, sum + cosine, squares + cosine * cosine);
+            if !embedding.is_zero() {
+                passages.push((*number, cosine));
+            }
+        }
+        passages.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        passages.truncate(count);
+        let mean = sum / rows.max(1.0);
+        Nearest { passages, mean, deviation: (squares / rows.max(1.0) - mean * mean).max(0.0).sqrt() }
+    }
+
+    fn cosine(&self, passages: &[u64]) -> Option<f64> {
+        let kept: Vec<u64> =
+            passages.iter().copied().filter(|number| !self.hidden.contains(number)).collect();
+        let mut sum = self.vectors.sum(&kept);
+        passages.iter().filter_map(|number| self.fresh.get(number)).for_each(|fresh| sum.add(fresh));
+        (!sum.is_zero()).then(|| f64::from(sum.cosine(&self.query)))
+    }
+}

@@ -1,0 +1,329 @@
+//! Ranking: from the pieces that hold the words of a query to sessions in order.
+//!
+//! Every piece is scored by itself and as a *window*, together with its two neighbours on
+//! either side, because a question is often answered across several pieces. Scores are
+//! BM25 over our own counts, so neither the way in which the index was written nor what was
+//! replaced in it changes an order. Sums are kept as whole numbers: their order does not
+//! matter either.
+
+use retro_model::PieceKind;
+
+use crate::Place;
+use crate::query::TERMS_MAX;
+use crate::text::Info;
+
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
+
+/// Neighbours on either side that a piece is scored with.
+pub(crate) const REACH: i64 = 2;
+
+/// What the piece itself counts beside its window.
+const OWN: f64 = 0.30;
+
+/// What the second and third piece of a session count beside its best.
+const FURTHER: f64 = 0.30;
+
+/// Beyond so many hits only pieces that hold a word themselves are scored.
+const SPARSE: usize = 20_000;
+
+/// A piece that holds words of the query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Hit {
+    pub place: Place,
+    pub passage: u64,
+    pub info: Info,
+    pub at_ms: i64,
+    /// How often it holds each term.
+    counts: [u8; TERMS_MAX],
+}
+
+impl Hit {
+    pub(crate) fn new(place: Place, passage: u64, info: Info, at_ms: i64) -> Hit {
+        Hit { place, passage, info, at_ms, counts: [0; TERMS_MAX] }
+    }
+
+    pub(crate) fn add(&mut self, term: u8, count: u32) {
+        if let Some(known) = self.counts.get_mut(usize::from(term)) {
+            *known = known.saturating_add(u8::try_from(count).unwrap_or(u8::MAX));
+        }
+    }
+
+    /// Bits of the terms it holds.
+    fn terms(&self) -> u32 {
+        self.counts
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+            .fold(0, |bits, (at, _)| bits | 1 << at)
+    }
+}
+
+/// How much text there is: the counts that scores rest on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Extent {
+    /// Pieces.
+    pub pieces: u64,
+    /// Bytes of all pieces.
+    pub bytes: u64,
+}
+
+impl Extent {
+    fn mean_bytes(self) -> f64 {
+        (self.bytes as f64 / self.pieces.max(1) as f64).max(1.0)
+    }
+}
+
+/// A piece with its scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Scored {
+    pub place: Place,
+    /// Its passage and what is known of it; nothing if only its neighbours hold words.
+    pub hit: Option<(u64, Info, i64)>,
+    pub window: f64,
+    pub own: f64,
+    /// Bits of the terms that its window holds.
+    pub terms: u32,
+    /// Bits of the terms that it holds itself.
+    pub own_terms: u32,
+}
+
+/// Pieces of one session, best first, and the session's own score by words.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Group {
+    pub session: u32,
+    pub pieces: Vec<Scored>,
+    pub score: f64,
+    /// How often the session holds each term.
+    pub counts: Vec<u32>,
+}
+
+/// Mean and deviation of a score over all pieces, those that hold no word included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Scale {
+    mean: f64,
+    deviation: f64,
+}
+
+impl Scale {
+    /// How far a score is above the mean, in deviations.
+    pub(crate) fn of(self, score: f64) -> f64 {
+        (score - self.mean) / (self.deviation + 1e-6)
+    }
+}
+
+/// Sums of scores that come out the same in any order.
+#[derive(Default)]
+pub(crate) struct Sums {
+    sum: u128,
+    squares: u128,
+}
+
+impl Sums {
+    pub(crate) fn add(&mut self, score: f64) {
+        let fixed = (score * f64::from(1 << 20)) as u128;
+        self.sum += fixed;
+        self.squares += fixed * fixed;
+    }
+
+    pub(crate) fn scale(&self, count: u64) -> Scale {
+        let (one, count) = (f64::from(1 << 20), count.max(1) as f64);
+        let mean = self.sum as f64 / one / count;
+        let squares = self.squares as f64 / one / one / count;
+        Scale { mean, deviation: (squares - mean * mean).max(0.0).sqrt() }
+    }
+}
+
+/// What a rare term counts beside a common one.
+pub(crate) fn rarity(pieces: u64, holding: u64) -> f64 {
+    let (pieces, holding) = (pieces.max(holding) as f64, holding as f64);
+    (1.0 + (pieces - holding + 0.5) / (holding + 0.5)).ln()
+}
+
+/// BM25 of summed counts in a text of `length` times the usual length.
+fn bm25(counts: impl Iterator<Item = u32>, weights: &[f64], length: f64) -> f64 {
+    let norm = K1 * (1.0 - B + B * length);
+    let score = |(count, weight): (u32, &f64)| {
+        let count = f64::from(count);
+        weight * count * (K1 + 1.0) / (count + norm)
+    };
+    counts.zip(weights).filter(|(count, _)| *count > 0).map(score).sum()
+}
+
+/// Session by words alone, of a text of `bytes` where the usual session has `mean_bytes`.
+pub(crate) fn session_score(counts: &[u32], weights: &[f64], bytes: u64, mean_bytes: f64) -> f64 {
+    bm25(counts.iter().copied(), weights, bytes as f64 / mean_bytes.max(1.0))
+}
+
+/// How much a piece of a kind counts.
+pub(crate) fn kind_weight(kind: PieceKind) -> f64 {
+    match kind {
+        PieceKind::User => 1.15,
+        PieceKind::Error => 1.05,
+        PieceKind::Assistant => 1.0,
+        PieceKind::Command | PieceKind::File => 0.95,
+        PieceKind::Output | PieceKind::Reasoning => 0.8,
+    }
+}
+
+/// The combined score of a window and the piece in it.
+pub(crate) fn combined(window: f64, own: f64) -> f64 {
+    window + OWN * own
+}
+
+/// A score with the weight of its kind. A piece that is below the mean gains nothing by
+/// being of a light kind.
+pub(crate) fn weighted(score: f64, kind: PieceKind) -> f64 {
+    if score > 0.0 { score * kind_weight(kind) } else { score }
+}
+
+/// The score of a session from those of its pieces, best first: `(score, is prose)`.
+pub(crate) fn of_session(pieces: impl Iterator<Item = (f64, bool)>) -> f64 {
+    let mut pieces = pieces;
+    let Some((best, _)) = pieces.next() else { return f64::NEG_INFINITY };
+    let further = pieces.filter(|(score, is_prose)| *is_prose && *score > 0.0).take(2);
+    best + FURTHER * further.map(|(score, _)| score).sum::<f64>()
+}
+
+/// The scale of both scores, and the best pieces of each session.
+pub(crate) struct Ranked {
+    pub groups: Vec<Group>,
+    pub windows: Scale,
+    pub pieces: Scale,
+}
+
+/// Scores hits, which are sorted by place. `extent` is what is looked through.
+pub(crate) fn rank(hits: &[Hit], weights: &[f64], extent: Extent, per_session: usize) -> Ranked {
+    let mean_bytes = extent.mean_bytes();
+    let is_sparse = hits.len() > SPARSE;
+    let mut scored: Vec<Scored> = Vec::with_capacity(hits.len());
+    let (mut windows, mut pieces) = (Sums::default(), Sums::default());
+    each_centre(hits, is_sparse, |place, own, around| {
+        let piece = score(place, own, around, weights, mean_bytes);
+        windows.add(piece.window);
+        pieces.add(piece.own);
+        scored.push(piece);
+    });
+    let (windows, pieces) = (windows.scale(extent.pieces), pieces.scale(extent.pieces));
+    let lexical = |piece: &Scored| {
+        let score = combined(windows.of(piece.window), pieces.of(piece.own));
+        piece.hit.map_or(score, |(_, info, _)| weighted(score, info.kind))
+    };
+    let mut groups = Vec::new();
+    let mut first_hit = 0;
+    for group in scored.chunk_by_mut(|a, b| a.place.session() == b.place.session()) {
+        let Some(session) = group.first().map(|piece| piece.place.session()) else { continue };
+        let mut best: Vec<(f64, Scored)> = group.iter().map(|piece| (lexical(piece), *piece)).collect();
+        best.sort_by(|(a, x), (b, y)| b.total_cmp(a).then(x.place.cmp(&y.place)));
+        best.truncate(per_session);
+        let is_prose = |piece: &Scored| piece.hit.is_some_and(|(_, info, _)| info.kind.is_prose());
+        let score = of_session(best.iter().map(|(score, piece)| (*score, is_prose(piece))));
+        let mut counts = vec![0_u32; weights.len()];
+        while let Some(hit) = hits.get(first_hit).filter(|hit| hit.place.session() == session) {
+            counts.iter_mut().zip(hit.counts).for_each(|(sum, count)| *sum += u32::from(count));
+            first_hit += 1;
+        }
+        groups.push(Group {
+            session,
+            pieces: best.into_iter().map(|(_, piece)| piece).collect(),
+            score,
+            counts,
+        });
+    }
+    Ranked { groups, windows, pieces }
+}
+
+/// Calls `take` for every piece that holds a word or has a neighbour that does, with the
+/// hits around it.
+fn each_centre(hits: &[Hit], is_sparse: bool, mut take: impl FnMut(Place, Option<&Hit>, &[Hit])) {
+    let mut done: Option<Place> = None;
+    let mut from = 0;
+    for hit in hits {
+        let reach = if is_sparse { 0 } else { REACH };
+        for by in -reach..=reach {
+            let Some(place) = hit.place.offset(by) else { continue };
+            if done.is_some_and(|done| place <= done) {
+                continue;
+            }
+            done = Some(place);
+            let (first, last) = place.around(REACH as u32);
+            while hits.get(from).is_some_and(|hit| hit.place < first) {
+                from += 1;
+            }
+            let rest = hits.get(from..).unwrap_or_default();
+            let end = rest.iter().take_while(|hit| hit.place <= last).count();
+            let around = rest.get(..end).unwrap_or_default();
+            take(place, around.iter().find(|hit| hit.place == place), around);
+        }
+    }
+}
+
+/// The scores of one piece.
+fn score(place: Place, own: Option<&Hit>, around: &[Hit], weights: &[f64], mean_bytes: f64) -> Scored {
+    let usual = (2 * REACH + 1) as f64;
+    // Neighbours that hold no word are taken to be of the usual length.
+    let known: f64 = around.iter().map(|hit| f64::from(hit.info.len)).sum();
+    let bytes = known + (usual - around.len() as f64).max(0.0) * mean_bytes;
+    let mut counts = [0_u32; TERMS_MAX];
+    for hit in around {
+        counts.iter_mut().zip(hit.counts).for_each(|(sum, count)| *sum += u32::from(count));
+    }
+    let own_score = own.map_or(0.0, |hit| {
+        bm25(hit.counts.iter().map(|count| u32::from(*count)), weights, f64::from(hit.info.len) / mean_bytes)
+    });
+    Scored {
+        place,
+        hit: own.map(|hit| (hit.passage, hit.info, hit.at_ms)),
+        window: bm25(counts.into_iter(), weights, bytes / (usual * mean_bytes)),
+        own: own_score,
+        terms: around.iter().fold(0, |bits, hit| bits | hit.terms()),
+        own_terms: own.map_or(0, Hit::terms),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hit(session: u32, position: u32, counts: &[u32]) -> Hit {
+        let info = Info { kind: PieceKind::Assistant, live: true, piece: 0, len: 100 };
+        let mut hit = Hit::new(Place::new(session, 0, position), u64::from(position), info, 0);
+        counts.iter().enumerate().for_each(|(term, count)| hit.add(term as u8, *count));
+        hit
+    }
+
+    const EXTENT: Extent = Extent { pieces: 1_000, bytes: 100_000 };
+
+    #[test]
+    fn neighbours_that_hold_the_other_words_lift_a_piece() {
+        let hits = [hit(1, 10, &[1, 0]), hit(1, 11, &[0, 1]), hit(2, 10, &[1, 0]), hit(2, 40, &[0, 1])];
+        let ranked = rank(&hits, &[3.0, 3.0], EXTENT, 3);
+        let best = |session: u32| ranked.groups.iter().find(|group| group.session == session).unwrap().score;
+        assert!(best(1) > best(2));
+    }
+
+    #[test]
+    fn a_piece_between_two_hits_is_scored_too() {
+        let hits = [hit(1, 10, &[1]), hit(1, 12, &[1])];
+        let ranked = rank(&hits, &[3.0], EXTENT, 9);
+        let places: Vec<u32> = ranked.groups[0].pieces.iter().map(|piece| piece.place.position()).collect();
+        assert!(places.contains(&11) && places.contains(&8) && places.contains(&14) && !places.contains(&15));
+        assert_eq!(places.len(), 7);
+    }
+
+    #[test]
+    fn threads_do_not_touch() {
+        let mut other = hit(1, 0, &[0, 1]);
+        other.place = Place::new(1, 1, 0);
+        let last = Place::new(1, 0, (1 << 24) - 1);
+        let mut end = hit(1, 0, &[1, 0]);
+        end.place = last;
+        let ranked = rank(&[end, other], &[3.0, 3.0], EXTENT, 9);
+        assert!(ranked.groups[0].pieces.iter().all(|piece| piece.terms.count_ones() == 1));
+    }
+
+    #[test]
+    fn rare_words_count_more() {
+        assert!(rarity(1_000, 1) > rarity(1_000, 100) && rarity(1_000, 1_000) > 0.0);
+    }
+}

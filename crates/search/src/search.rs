@@ -1,0 +1,416 @@
+//! Answering a query: what is looked through, and what is found.
+
+mod candidates;
+mod literal;
+mod suggest;
+
+use hashbrown::{HashMap, HashSet};
+use retro_model::PieceKind;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::query::TERMS_MAX;
+use crate::rank::{self, Extent, Hit};
+use crate::text::{Finder, Info, Numbered};
+use crate::{Error, Place, Query, Tail, TextIndex};
+use candidates::Candidate;
+
+/// Postings of the rarest words that are read whole. Commoner words are then only counted
+/// where one of those is: alone they would say little.
+const ESSENTIAL_MAX: u64 = 100_000;
+
+/// Sessions whose order is decided exactly.
+const SESSIONS_MAX: usize = 100;
+
+/// Passages near in meaning that are looked at.
+const NEAR_MAX: usize = 200;
+
+/// How a query is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// By the words in it.
+    Words,
+    /// By what it means.
+    Meaning,
+    /// By both.
+    #[default]
+    Hybrid,
+}
+
+/// Where passages are kept.
+pub trait Library {
+    /// How much text there is in what is looked through.
+    fn extent(&self) -> Extent;
+
+    /// How much text a session has.
+    fn session_bytes(&self, session: u32) -> u64;
+
+    /// How many sessions there are.
+    fn sessions(&self) -> u64;
+
+    /// A passage by its number.
+    fn passage(&self, number: u64) -> Option<Numbered>;
+
+    /// The number of the passage that has the piece at a place.
+    fn passage_at(&self, place: Place) -> Option<u64>;
+
+    /// Numbers of the passages of these sessions, in this time; nothing if all of them may
+    /// be found. What changed lately is not asked for: search has its words.
+    fn within(&self, scope: &Scope) -> Option<HashSet<u64>>;
+
+    /// Numbers of the passages on branches that were rewound.
+    fn rewound(&self) -> HashSet<u64>;
+
+    /// Numbers of the passages whose text has this part. Reads all of them: for what has no
+    /// words.
+    fn containing(&self, text: &str) -> HashSet<u64>;
+}
+
+/// What passages mean, measured against one query.
+pub trait Meaning {
+    /// The passages nearest in meaning with their cosines, best first, and the mean and the
+    /// deviation of the cosine over all that `keep` lets pass.
+    fn nearest(&self, count: usize, keep: &(dyn Fn(u64) -> bool + Sync)) -> Nearest;
+
+    /// The cosine of several passages taken as one; nothing if they say nothing.
+    fn cosine(&self, passages: &[u64]) -> Option<f64>;
+}
+
+/// The passages nearest in meaning.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Nearest {
+    /// Numbers and cosines, best first.
+    pub passages: Vec<(u64, f64)>,
+    /// The mean of all cosines.
+    pub mean: f64,
+    /// How far they usually are from it.
+    pub deviation: f64,
+}
+
+/// What is looked through.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// Numbers of the sessions; all if nothing is said.
+    pub sessions: Option<HashSet<u32>>,
+    /// From this instant on.
+    pub since_ms: Option<i64>,
+    /// Before this instant.
+    pub until_ms: Option<i64>,
+    /// Kinds of pieces; all if nothing is said.
+    pub kinds: Option<Vec<PieceKind>>,
+    /// Whether branches that were rewound count.
+    pub rewound: bool,
+}
+
+impl Scope {
+    fn keeps(&self, place: Place, info: &Info, at_ms: i64) -> bool {
+        (info.live || self.rewound)
+            && self.sessions.as_ref().is_none_or(|sessions| sessions.contains(&place.session()))
+            && self.since_ms.is_none_or(|since| at_ms >= since)
+            && self.until_ms.is_none_or(|until| at_ms < until)
+            && self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&info.kind))
+    }
+
+    /// Whether every piece may be found.
+    pub fn is_everything(&self) -> bool {
+        self.sessions.is_none() && self.since_ms.is_none() && self.until_ms.is_none() && self.kinds.is_none()
+    }
+}
+
+/// A question to the index.
+pub struct Ask<'a> {
+    /// What is looked for.
+    pub query: &'a Query,
+    /// Where.
+    pub scope: &'a Scope,
+    /// How.
+    pub mode: Mode,
+    /// Sessions to return.
+    pub limit: usize,
+    /// Pieces of each to return.
+    pub per_session: usize,
+    /// Only pieces that hold the text of the query as it stands.
+    pub exact: Option<&'a str>,
+    /// The present, for what is recent.
+    pub now_ms: i64,
+    /// Whether a session is of the repository that the question is asked in.
+    pub is_here: &'a dyn Fn(u32) -> bool,
+}
+
+/// A piece that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundPiece {
+    /// Where it stands.
+    pub place: Place,
+    /// Its passage.
+    pub passage: Numbered,
+    /// Which piece of the passage.
+    pub piece: usize,
+    /// How well it fits; comparable within one answer.
+    pub score: f64,
+    /// Words of the query that it or its neighbours hold.
+    pub words: Vec<String>,
+    /// How near its passage is in meaning, -1 to 1, where that was asked.
+    pub cosine: Option<f64>,
+    /// Whether it holds a name or a path of the query exactly as it stands there.
+    pub is_literal: bool,
+}
+
+/// A session that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundSession {
+    /// Its number.
+    pub session: u32,
+    /// How well it fits.
+    pub score: f64,
+    /// Its best pieces, best first.
+    pub pieces: Vec<FoundPiece>,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Found {
+    /// Sessions, best first.
+    pub sessions: Vec<FoundSession>,
+    /// Whether even the best fits so badly that there may be nothing.
+    pub is_weak: bool,
+    /// Whether there are more sessions than were asked for.
+    pub is_cut: bool,
+    /// Words that exist and are near those that were not found.
+    pub suggestions: Vec<String>,
+}
+
+/// Below this cosine, with fewer than two words found, the best hit is a weak one.
+const WEAK_COSINE: f64 = 0.45;
+
+/// Answers a query from a text index, what is not in it yet, and what passages mean.
+pub fn search(
+    text: Option<&TextIndex>,
+    tail: &Tail,
+    library: &dyn Library,
+    meaning: Option<&dyn Meaning>,
+    ask: &Ask<'_>,
+) -> Result<Found, Error> {
+    let finder = text.map(|text| Finder::new(text, &tail.hidden)).transpose()?;
+    let sources = Sources { finder, tail, library, read: RefCell::default(), at: RefCell::default() };
+    let mut allowed = sources.allowed(ask.query)?;
+    if let Some(text) = ask.exact {
+        allowed.narrow(sources.containing(text)?);
+    }
+    let terms = sources.terms(ask.query, library.extent())?;
+    // The meaning of a name that is nowhere is no meaning.
+    let is_unknown = ask.query.is_all_names() && terms.iter().all(|known| known.holding == 0);
+    let is_asked = ask.mode != Mode::Words && !ask.query.text.is_empty();
+    let meaning = meaning.filter(|_| is_asked && (ask.mode == Mode::Meaning || !is_unknown));
+    let mut groups = if terms.is_empty() && meaning.is_none() {
+        sources.by_labels(ask, &allowed)
+    } else {
+        let hits =
+            if ask.mode == Mode::Meaning { Vec::new() } else { sources.hits(&terms, ask, &allowed)? };
+        candidates::find(&sources, ask, &terms, &hits, meaning, &allowed)
+    };
+    if let Some(text) = ask.exact {
+        groups.iter_mut().for_each(|group| group.pieces.retain(|piece| piece.text().contains(text)));
+    }
+    literal::prefer(&mut groups, ask);
+    let has_words = ask.mode != Mode::Meaning;
+    let mut found = finish(groups, ask);
+    found.is_weak = found.sessions.first().is_some_and(|session| is_weak(session, ask));
+    if has_words && (found.sessions.is_empty() || found.is_weak) {
+        found.suggestions = suggest::near(&sources, &terms)?;
+    }
+    Ok(found)
+}
+
+/// A term of the query with how many pieces hold it.
+#[derive(Debug, Clone)]
+struct Known {
+    term: String,
+    word: String,
+    weight: f64,
+    holding: u64,
+}
+
+/// Which passages may be found at all, where a query has conditions.
+#[derive(Default)]
+struct Allowed {
+    only: Option<HashSet<u64>>,
+    never: HashSet<u64>,
+}
+
+impl Allowed {
+    fn has(&self, passage: u64) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&passage)) && !self.never.contains(&passage)
+    }
+}
+
+/// The index and what is not in it yet, as one.
+struct Sources<'a> {
+    finder: Option<Finder<'a>>,
+    tail: &'a Tail,
+    library: &'a dyn Library,
+    /// Passages that were read: the best pieces of a session are often of the same one.
+    read: RefCell<HashMap<u64, Option<Rc<Numbered>>>>,
+    /// Where these begin.
+    at: RefCell<BTreeMap<Place, u64>>,
+}
+
+impl Sources<'_> {
+    /// The terms that exist, rarest first.
+    fn terms(&self, query: &Query, extent: Extent) -> Result<Vec<Known>, Error> {
+        let names: Vec<&str> = query.wanted.iter().map(|wanted| wanted.term.as_str()).collect();
+        let mut counts = vec![0; names.len()];
+        self.tail.count(&names, &mut counts);
+        let mut terms = Vec::new();
+        for (wanted, in_tail) in query.wanted.iter().zip(counts) {
+            let indexed = self.finder.as_ref().map_or(Ok(0), |finder| finder.count(&wanted.term))?;
+            let holding = indexed + in_tail;
+            let weight = rank::rarity(extent.pieces, holding) * f64::from(wanted.weight);
+            terms.push(Known { term: wanted.term.clone(), word: wanted.word.clone(), weight, holding });
+        }
+        if terms.len() > TERMS_MAX {
+            // Of a long text, the words that others have too and not many.
+            terms.retain(|known| known.holding > 1);
+            terms.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.term.cmp(&b.term)));
+            terms.truncate(TERMS_MAX);
+        }
+        terms.sort_by(|a, b| a.holding.cmp(&b.holding).then(a.term.cmp(&b.term)));
+        Ok(terms)
+    }
+
+    /// Every piece that holds the words, by place.
+    fn hits(&self, terms: &[Known], ask: &Ask<'_>, allowed: &Allowed) -> Result<Vec<Hit>, Error> {
+        let names: Vec<&str> = terms.iter().map(|known| known.term.as_str()).collect();
+        let mut read = 0;
+        let is_read = |known: &&Known| {
+            read += known.holding;
+            read <= ESSENTIAL_MAX
+        };
+        // Words that nothing holds come first, and are no reason to read none of the others.
+        let first = terms.iter().position(|known| known.holding > 0).map_or(0, |at| at + 1);
+        let essential = terms.iter().take_while(is_read).count().max(first);
+        let keep = |place: Place, info: &Info, at_ms: i64| ask.scope.keeps(place, info, at_ms);
+        let mut hits = Vec::new();
+        if let Some(finder) = &self.finder {
+            finder.hits(&names, essential, &keep, &mut hits)?;
+        }
+        self.tail.hits(&names, essential, &keep, &mut hits);
+        if allowed.only.is_some() || !allowed.never.is_empty() {
+            hits.retain(|hit| allowed.has(hit.passage));
+        }
+        hits.sort_by_key(|hit| hit.place);
+        Ok(hits)
+    }
+
+    fn allowed(&self, query: &Query) -> Result<Allowed, Error> {
+        let mut allowed = Allowed::default();
+        for labels in &query.labels {
+            let mut with = HashSet::new();
+            for label in labels {
+                if let Some(finder) = &self.finder {
+                    finder.labelled(label, &mut with)?;
+                }
+                self.tail.labelled(label, &mut with);
+            }
+            allowed.narrow(with);
+        }
+        for phrase in &query.phrases {
+            allowed.narrow(self.with_phrase(phrase)?);
+        }
+        for phrase in &query.without {
+            allowed.never.extend(self.with_phrase(phrase)?);
+        }
+        Ok(allowed)
+    }
+
+    fn with_phrase(&self, phrase: &crate::Phrase) -> Result<HashSet<u64>, Error> {
+        let mut with = HashSet::new();
+        if let Some(finder) = &self.finder {
+            finder.with_phrase(phrase, &mut with)?;
+        }
+        self.tail.with_phrase(phrase, &mut with);
+        Ok(with)
+    }
+
+    /// Passages that may have this part of a text.
+    fn containing(&self, text: &str) -> Result<HashSet<u64>, Error> {
+        if let Some(phrase) = crate::Phrase::of(text) {
+            return self.with_phrase(&phrase);
+        }
+        let mut found = self.library.containing(text);
+        let holds =
+            |numbered: &&Numbered| numbered.passage.pieces.iter().any(|piece| piece.text.contains(text));
+        found.retain(|number| !self.tail.hidden.contains(number));
+        found.extend(self.tail.passages.iter().filter(holds).map(|numbered| numbered.number));
+        Ok(found)
+    }
+
+    /// A passage by its number, wherever it is.
+    fn passage(&self, number: u64) -> Option<Rc<Numbered>> {
+        let read = || {
+            let in_tail = self.tail.passages.iter().find(|numbered| numbered.number == number);
+            let found = in_tail.cloned().or_else(|| self.library.passage(number))?;
+            self.at.borrow_mut().insert(found.place(0), number);
+            Some(Rc::new(found))
+        };
+        self.read.borrow_mut().entry(number).or_insert_with(read).clone()
+    }
+
+    fn passage_at(&self, place: Place) -> Option<u64> {
+        let in_tail = || self.tail.passages.iter().find(|numbered| numbered.has(place));
+        let known = self.at.borrow().range(..=place).next_back().and_then(|(_, number)| {
+            let read = self.read.borrow();
+            read.get(number).cloned().flatten().filter(|numbered| numbered.has(place))
+        });
+        let number = known.map(|numbered| numbered.number);
+        number
+            .or_else(|| in_tail().map(|numbered| numbered.number))
+            .or_else(|| self.library.passage_at(place))
+    }
+
+    /// The newest passages with the labels that were asked for.
+    fn by_labels(&self, ask: &Ask<'_>, allowed: &Allowed) -> Vec<candidates::Group> {
+        let mut numbers: Vec<u64> = allowed.only.iter().flatten().copied().collect();
+        numbers.retain(|number| allowed.has(*number));
+        numbers.sort_unstable_by(|a, b| b.cmp(a));
+        let mut groups: HashMap<u32, candidates::Group> = HashMap::new();
+        for number in numbers.into_iter().take(SESSIONS_MAX * 4) {
+            let Some(passage) = self.passage(number) else { continue };
+            let Some(candidate) = Candidate::by_label(passage, ask) else { continue };
+            groups.entry(candidate.place.session()).or_default().pieces.push(candidate);
+        }
+        groups.into_values().map(candidates::Group::scored).collect()
+    }
+}
+
+impl Allowed {
+    fn narrow(&mut self, with: HashSet<u64>) {
+        self.only = Some(match self.only.take() {
+            Some(only) => only.intersection(&with).copied().collect(),
+            None => with,
+        });
+    }
+}
+
+fn is_weak(session: &FoundSession, ask: &Ask<'_>) -> bool {
+    let Some(best) = session.pieces.first() else { return true };
+    let is_found = best.is_literal || best.words.len() >= 2 || best.words.len() == ask.query.wanted.len();
+    let has_words = is_found && !best.words.is_empty();
+    let is_asked_by_label = ask.query.wanted.is_empty() && !ask.query.labels.is_empty();
+    !has_words && !is_asked_by_label && best.cosine.is_none_or(|cosine| cosine < WEAK_COSINE)
+}
+
+/// Puts sessions in order and cuts what was not asked for.
+fn finish(groups: Vec<candidates::Group>, ask: &Ask<'_>) -> Found {
+    let mut sessions: Vec<FoundSession> =
+        groups.into_iter().filter_map(|group| group.into_found(ask.per_session)).collect();
+    sessions.sort_by(|a, b| {
+        let newest =
+            |session: &FoundSession| session.pieces.first().and_then(|piece| piece.passage.passage.at());
+        b.score.total_cmp(&a.score).then_with(|| newest(b).cmp(&newest(a))).then(a.session.cmp(&b.session))
+    });
+    let is_cut = sessions.len() > ask.limit;
+    sessions.truncate(ask.limit);
+    Found { sessions, is_cut, ..Found::default() }
+}

@@ -1,0 +1,372 @@
+//! The sessions and pieces that an answer is chosen from, with their scores.
+
+use hashbrown::{HashMap, HashSet};
+use std::rc::Rc;
+
+use super::{
+    Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Mode, NEAR_MAX, Nearest, SESSIONS_MAX, Sources,
+};
+use crate::Place;
+use crate::passages::time_ms;
+use crate::rank::{self, Hit, Ranked, Scale, Scored, Sums};
+use crate::text::{Info, Numbered};
+
+/// What meaning counts beside words.
+const MEANING: f64 = 0.40;
+
+/// The same where a query has nothing but names and codes.
+const MEANING_OF_NAMES: f64 = 0.10;
+
+/// What the session as a whole counts beside its pieces.
+const WHOLE: f64 = 0.50;
+
+/// What being new and being from the same repository are worth at most.
+const RECENT: f64 = 0.05;
+const RECENT_DAYS: f64 = 30.0;
+const HERE: f64 = 0.05;
+
+/// What a piece gains that carries a label which was asked for.
+const LABELLED: f64 = 1.3;
+
+/// Sessions for which the meaning of windows is formed.
+const WINDOWS_MAX: usize = 60;
+
+/// A piece that may be the answer.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub place: Place,
+    pub passage: Rc<Numbered>,
+    pub piece: usize,
+    pub score: f64,
+    words: Vec<String>,
+    cosine: Option<f64>,
+    pub is_literal: bool,
+    window: f64,
+    own: f64,
+}
+
+/// The candidates of one session, best first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Group {
+    pub pieces: Vec<Candidate>,
+    pub score: f64,
+    /// The session as a whole, by words.
+    whole: f64,
+}
+
+impl Candidate {
+    fn new(passage: Rc<Numbered>, piece: usize) -> Candidate {
+        Candidate {
+            place: passage.place(piece),
+            passage,
+            piece,
+            score: 0.0,
+            words: Vec::new(),
+            cosine: None,
+            is_literal: false,
+            window: 0.0,
+            own: 0.0,
+        }
+    }
+
+    /// The piece of a passage that stands for it, if any may be found.
+    fn of(passage: Rc<Numbered>, ask: &Ask<'_>) -> Option<Candidate> {
+        let is_kept = |at: &usize| {
+            passage.passage.pieces.get(*at).is_some_and(|piece| {
+                let info = Info { kind: piece.kind, live: passage.passage.live, piece: 0, len: 0 };
+                ask.scope.keeps(passage.place(*at), &info, time_ms(piece.at))
+            })
+        };
+        let kept: Vec<usize> = (0..passage.passage.pieces.len()).filter(is_kept).collect();
+        let is_prose =
+            |at: &&usize| passage.passage.pieces.get(**at).is_some_and(|piece| piece.kind.is_prose());
+        let piece = *kept.iter().find(is_prose).or(kept.first())?;
+        Some(Candidate::new(passage, piece))
+    }
+
+    /// A passage that was asked for by label alone: the newest is the best.
+    pub(super) fn by_label(passage: Rc<Numbered>, ask: &Ask<'_>) -> Option<Candidate> {
+        let has_label = |piece: &retro_model::Piece| has_label(piece, &ask.query.labels);
+        let at = passage.passage.pieces.iter().position(has_label);
+        let mut candidate = Candidate::of(passage, ask)?;
+        if let Some(at) = at {
+            candidate = Candidate::new(candidate.passage, at);
+        }
+        candidate.score = time_ms(candidate.passage.passage.at()) as f64 / 1e12;
+        Some(candidate)
+    }
+
+    fn kind(&self) -> retro_model::PieceKind {
+        self.passage.passage.pieces.get(self.piece).map_or(retro_model::PieceKind::Output, |piece| piece.kind)
+    }
+
+    fn has_label(&self, wanted: &[Vec<String>]) -> bool {
+        self.passage.passage.pieces.get(self.piece).is_some_and(|piece| has_label(piece, wanted))
+    }
+
+    /// The text of the piece.
+    pub(super) fn text(&self) -> &str {
+        self.passage.passage.pieces.get(self.piece).map_or("", |piece| piece.text.as_str())
+    }
+}
+
+fn has_label(piece: &retro_model::Piece, wanted: &[Vec<String>]) -> bool {
+    wanted.iter().flatten().any(|label| piece.labels.contains(label))
+}
+
+impl Group {
+    /// Puts pieces in order and scores the session by them.
+    pub(super) fn scored(mut self) -> Group {
+        self.pieces.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
+        self.score = rank::of_session(self.pieces.iter().map(|piece| (piece.score, piece.kind().is_prose())));
+        self
+    }
+
+    /// The group as it is returned, each text once.
+    pub(super) fn into_found(self, per_session: usize) -> Option<FoundSession> {
+        let session = self.pieces.first()?.place.session();
+        let mut texts: HashSet<String> = HashSet::new();
+        let mut pieces = self.pieces;
+        pieces.retain(|piece| texts.insert(piece.text().to_owned()));
+        pieces.truncate(per_session.max(1));
+        let pieces = pieces.into_iter().map(|piece| FoundPiece {
+            place: piece.place,
+            score: piece.score,
+            words: piece.words,
+            cosine: piece.cosine,
+            is_literal: piece.is_literal,
+            piece: piece.piece,
+            passage: Rc::unwrap_or_clone(piece.passage),
+        });
+        Some(FoundSession { session, score: self.score, pieces: pieces.collect() })
+    }
+}
+
+/// How much words and meaning count.
+#[derive(Clone, Copy)]
+struct Share {
+    words: f64,
+    meaning: f64,
+}
+
+impl Share {
+    fn of(ask: &Ask<'_>, has_meaning: bool) -> Share {
+        let meaning = match ask.mode {
+            _ if !has_meaning => 0.0,
+            Mode::Words => 0.0,
+            Mode::Meaning => 1.0,
+            Mode::Hybrid if ask.query.is_all_names() => MEANING_OF_NAMES,
+            Mode::Hybrid => MEANING,
+        };
+        Share { words: 1.0 - meaning, meaning }
+    }
+}
+
+/// Scores everything that is near in words or in meaning.
+pub(super) fn find(
+    sources: &Sources<'_>,
+    ask: &Ask<'_>,
+    terms: &[Known],
+    hits: &[Hit],
+    meaning: Option<&dyn Meaning>,
+    allowed: &Allowed,
+) -> Vec<Group> {
+    let weights: Vec<f64> = terms.iter().map(|known| known.weight).collect();
+    let ranked = rank::rank(hits, &weights, sources.library.extent(), ask.per_session.max(3));
+    let nearest = meaning.map(|meaning| near(sources, ask, meaning, allowed)).unwrap_or_default();
+    let mut groups = by_words(sources, terms, &weights, &ranked, ask);
+    add_near(sources, ask, &nearest, &mut groups);
+    let scales = Scales { ranked: &ranked, nearest: &nearest, share: Share::of(ask, meaning.is_some()) };
+    score(&mut groups, &scales, meaning, ask, sources);
+    groups.into_values().collect()
+}
+
+fn near(sources: &Sources<'_>, ask: &Ask<'_>, meaning: &dyn Meaning, allowed: &Allowed) -> Nearest {
+    let within = sources.library.within(ask.scope);
+    let dead = if ask.scope.rewound { HashSet::new() } else { sources.library.rewound() };
+    let keep = |number: u64| {
+        allowed.has(number)
+            && !dead.contains(&number)
+            && within.as_ref().is_none_or(|within| within.contains(&number))
+    };
+    meaning.nearest(NEAR_MAX, &keep)
+}
+
+/// The best sessions by words.
+fn by_words(
+    sources: &Sources<'_>,
+    terms: &[Known],
+    weights: &[f64],
+    ranked: &Ranked,
+    ask: &Ask<'_>,
+) -> HashMap<u32, Group> {
+    let mut best: Vec<&rank::Group> = ranked.groups.iter().collect();
+    best.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.session.cmp(&b.session)));
+    best.truncate(SESSIONS_MAX.max(ask.limit));
+    let mean = sources.library.extent().bytes as f64 / sources.library.sessions().max(1) as f64;
+    let mut groups = HashMap::new();
+    for found in best {
+        let bytes = sources.library.session_bytes(found.session);
+        let whole = rank::session_score(&found.counts, weights, bytes, mean);
+        let pieces: Vec<Candidate> =
+            found.pieces.iter().filter_map(|piece| candidate(sources, terms, piece, ask)).collect();
+        if !pieces.is_empty() {
+            groups.insert(found.session, Group { pieces, score: 0.0, whole });
+        }
+    }
+    groups
+}
+
+/// A scored piece with its text.
+fn candidate(sources: &Sources<'_>, terms: &[Known], scored: &Scored, ask: &Ask<'_>) -> Option<Candidate> {
+    let (number, piece) = match scored.hit {
+        Some((number, info, _)) => (number, Some(usize::from(info.piece))),
+        None => (sources.passage_at(scored.place)?, None),
+    };
+    let passage = sources.passage(number)?;
+    let piece = match piece {
+        Some(piece) => piece,
+        None => (scored.place.position().checked_sub(passage.passage.first)?) as usize,
+    };
+    let found = passage.passage.pieces.get(piece)?;
+    let info = Info { kind: found.kind, live: passage.passage.live, piece: 0, len: 0 };
+    if scored.hit.is_none() && !ask.scope.keeps(scored.place, &info, time_ms(found.at)) {
+        return None;
+    }
+    let is_held = |at: usize| scored.terms >> at & 1 == 1;
+    let words = terms.iter().enumerate().filter(|(at, _)| is_held(*at)).map(|(_, known)| known.word.clone());
+    Some(Candidate {
+        words: words.collect(),
+        window: scored.window,
+        own: scored.own,
+        ..Candidate::new(passage, piece)
+    })
+}
+
+/// Adds passages that are near in meaning and were not found by words.
+fn add_near(sources: &Sources<'_>, ask: &Ask<'_>, nearest: &Nearest, groups: &mut HashMap<u32, Group>) {
+    for (number, _) in &nearest.passages {
+        let Some(passage) = sources.passage(*number) else { continue };
+        let group = groups.entry(passage.session).or_default();
+        if group.pieces.iter().any(|piece| piece.passage.number == *number) {
+            continue;
+        }
+        group.pieces.extend(Candidate::of(passage, ask));
+    }
+    groups.retain(|_, group| !group.pieces.is_empty());
+}
+
+struct Scales<'a> {
+    ranked: &'a Ranked,
+    nearest: &'a Nearest,
+    share: Share,
+}
+
+impl Scales<'_> {
+    fn meaning(&self, cosine: Option<f64>) -> f64 {
+        let cosine = cosine.unwrap_or(self.nearest.mean);
+        (cosine - self.nearest.mean) / (self.nearest.deviation + 1e-6)
+    }
+
+    fn piece(&self, piece: &Candidate, window_cosine: Option<f64>) -> f64 {
+        let Share { words, meaning } = self.share;
+        let mixed = |scale: Scale, score: f64, cosine: Option<f64>| {
+            let by_words = if words > 0.0 { words * scale.of(score) } else { 0.0 };
+            let by_meaning = if meaning > 0.0 { meaning * self.meaning(cosine) } else { 0.0 };
+            by_words + by_meaning
+        };
+        let window = mixed(self.ranked.windows, piece.window, window_cosine.or(piece.cosine));
+        let own = mixed(self.ranked.pieces, piece.own, piece.cosine);
+        rank::weighted(rank::combined(window, own), piece.kind())
+    }
+}
+
+fn score(
+    groups: &mut HashMap<u32, Group>,
+    scales: &Scales<'_>,
+    meaning: Option<&dyn Meaning>,
+    ask: &Ask<'_>,
+    sources: &Sources<'_>,
+) {
+    let known: HashMap<u64, f64> = scales.nearest.passages.iter().copied().collect();
+    for piece in groups.values_mut().flat_map(|group| &mut group.pieces) {
+        let number = piece.passage.number;
+        piece.cosine =
+            known.get(&number).copied().or_else(|| meaning.and_then(|meaning| meaning.cosine(&[number])));
+        piece.score = scales.piece(piece, None);
+    }
+    if let Some(meaning) = meaning {
+        score_windows(groups, scales, meaning, sources);
+    }
+    for piece in groups.values_mut().flat_map(|group| &mut group.pieces) {
+        if piece.score > 0.0 && piece.has_label(&ask.query.labels) {
+            piece.score *= LABELLED;
+        }
+    }
+    let mut sums = Sums::default();
+    groups.values().for_each(|group| sums.add(group.whole));
+    let whole = sums.scale(groups.len() as u64);
+    for (session, group) in groups.iter_mut() {
+        *group = std::mem::take(group).scored();
+        let cosine = group
+            .pieces
+            .iter()
+            .filter_map(|piece| piece.cosine)
+            .fold(None, |best: Option<f64>, cosine| Some(best.map_or(cosine, |best| best.max(cosine))));
+        let Share { words, meaning } = scales.share;
+        let by_meaning = if meaning > 0.0 { meaning * scales.meaning(cosine) } else { 0.0 };
+        group.score += WHOLE * (words * whole.of(group.whole) + by_meaning);
+        if group.score > 0.0 {
+            group.score *=
+                1.0 + RECENT * recency(group, ask.now_ms) + if (ask.is_here)(*session) { HERE } else { 0.0 };
+        }
+    }
+}
+
+/// Scores the pieces of the best sessions again, with what their neighbours mean.
+fn score_windows(
+    groups: &mut HashMap<u32, Group>,
+    scales: &Scales<'_>,
+    meaning: &dyn Meaning,
+    sources: &Sources<'_>,
+) {
+    let best_of =
+        |group: &Group| group.pieces.iter().map(|piece| piece.score).fold(f64::NEG_INFINITY, f64::max);
+    let mut order: Vec<(f64, u32)> =
+        groups.iter().map(|(session, group)| (best_of(group), *session)).collect();
+    order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    for (_, session) in order.into_iter().take(WINDOWS_MAX) {
+        for piece in groups.get_mut(&session).into_iter().flat_map(|group| &mut group.pieces) {
+            let around = passages_around(piece, sources);
+            if around.len() > 1 {
+                piece.score = scales.piece(piece, meaning.cosine(&around));
+            }
+        }
+    }
+}
+
+/// Numbers of the passages that hold the neighbours of a piece, its own included.
+fn passages_around(piece: &Candidate, sources: &Sources<'_>) -> Vec<u64> {
+    let passage = &piece.passage.passage;
+    let (first, last) = (passage.first, passage.first + passage.pieces.len().saturating_sub(1) as u32);
+    let mut numbers = vec![piece.passage.number];
+    for by in -rank::REACH..=rank::REACH {
+        let Some(place) = piece.place.offset(by) else { continue };
+        if (first..=last).contains(&place.position()) {
+            continue;
+        }
+        if let Some(number) = sources.passage_at(place).filter(|number| !numbers.contains(number)) {
+            numbers.push(number);
+        }
+    }
+    numbers
+}
+
+/// From 1 for what just happened towards 0.
+fn recency(group: &Group, now_ms: i64) -> f64 {
+    let newest = group.pieces.iter().filter_map(|piece| piece.passage.passage.at()).max();
+    newest.map_or(0.0, |at| {
+        let days = (now_ms - at.as_millis()).max(0) as f64 / 86_400_000.0;
+        0.5_f64.powf(days / RECENT_DAYS)
+    })
+}

@@ -1,0 +1,35 @@
+//! Names, paths and codes that stand in a text exactly as in the query.
+
+use super::Ask;
+use super::candidates::Group;
+
+/// What an exact name adds to the score of a piece that fits anyway.
+const LITERAL: f64 = 1.25;
+
+/// Lifts pieces that hold the names of the query as they stand there. If the query is nothing
+/// but names, those that hold all of them come first.
+pub(super) fn prefer(groups: &mut [Group], ask: &Ask<'_>) {
+    let literals = &ask.query.literals;
+    if literals.is_empty() {
+        return;
+    }
+    for group in groups.iter_mut() {
+        let mut gained = 0.0_f64;
+        for piece in &mut group.pieces {
+            let held = literals.iter().filter(|literal| piece.text().contains(literal.as_str())).count();
+            piece.is_literal = held == literals.len();
+            if held == 0 {
+                continue;
+            }
+            let before = piece.score;
+            let share = held as f64 / literals.len() as f64;
+            piece.score += before.abs() * (LITERAL - 1.0) * share;
+            if piece.is_literal && ask.query.is_all_names() {
+                piece.score += 1_000.0;
+            }
+            gained = gained.max(piece.score - before);
+        }
+        group.score += gained;
+        group.pieces.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
+    }
+}

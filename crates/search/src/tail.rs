@@ -1,0 +1,111 @@
+//! Passages that the text index does not have yet, looked through as they are.
+//!
+//! An append changes a passage or two. They wait here until there are enough of them to be
+//! worth a commit of the index, and are searched with the same scores meanwhile.
+
+use hashbrown::HashSet;
+use retro_model::{Piece, PieceKind};
+
+use crate::Place;
+use crate::passages::time_ms;
+use crate::query::Phrase;
+use crate::rank::Hit;
+use crate::text::{Info, Numbered};
+use crate::words::Words;
+
+/// What changed since the text index was written.
+#[derive(Debug, Clone, Default)]
+pub struct Tail {
+    /// Passages that are new or changed.
+    pub passages: Vec<Numbered>,
+    /// Numbers of passages that the index still has, and that were changed or removed.
+    pub hidden: Vec<u64>,
+}
+
+impl Tail {
+    /// Adds how many pieces hold each term.
+    pub(crate) fn count(&self, terms: &[&str], counts: &mut [u64]) {
+        let mut words = Words::default();
+        let mut seen = vec![false; terms.len()];
+        for piece in self.passages.iter().flat_map(|numbered| &numbered.passage.pieces) {
+            seen.fill(false);
+            words.each(&piece.text, |term| {
+                if let Some(at) = terms.iter().position(|wanted| *wanted == term.text) {
+                    seen[at] = true;
+                }
+            });
+            counts.iter_mut().zip(&seen).filter(|(_, seen)| **seen).for_each(|(count, _)| *count += 1);
+        }
+    }
+
+    /// Every piece that holds one of the first `essential` terms.
+    pub(crate) fn hits(
+        &self,
+        terms: &[&str],
+        essential: usize,
+        keep: &dyn Fn(Place, &Info, i64) -> bool,
+        into: &mut Vec<Hit>,
+    ) {
+        let mut words = Words::default();
+        for numbered in &self.passages {
+            for (at, piece) in numbered.passage.pieces.iter().enumerate() {
+                let info = info(numbered, at, piece);
+                let (place, at_ms) = (numbered.place(at), time_ms(piece.at));
+                if !keep(place, &info, at_ms) {
+                    continue;
+                }
+                let mut hit = Hit::new(place, numbered.number, info, at_ms);
+                let mut is_hit = false;
+                words.each(&piece.text, |term| {
+                    if let Some(at) = terms.iter().position(|wanted| *wanted == term.text) {
+                        hit.add(at as u8, 1);
+                        is_hit |= at < essential;
+                    }
+                });
+                if is_hit {
+                    into.push(hit);
+                }
+            }
+        }
+    }
+
+    /// Numbers of the passages that have a piece with this label.
+    pub(crate) fn labelled(&self, label: &str, into: &mut HashSet<u64>) {
+        self.with(into, |piece| piece.labels.iter().any(|known| known == label));
+    }
+
+    /// Numbers of the passages that have a piece with these words in this order.
+    pub(crate) fn with_phrase(&self, phrase: &Phrase, into: &mut HashSet<u64>) {
+        let mut words = Words::default();
+        self.with(into, |piece| {
+            (!phrase.only_commands || piece.kind == PieceKind::Command)
+                && has_phrase(&mut words, &piece.text, phrase)
+        });
+    }
+
+    fn with(&self, into: &mut HashSet<u64>, mut is_wanted: impl FnMut(&Piece) -> bool) {
+        for numbered in &self.passages {
+            if numbered.passage.pieces.iter().any(&mut is_wanted) {
+                into.insert(numbered.number);
+            }
+        }
+    }
+}
+
+fn info(numbered: &Numbered, at: usize, piece: &Piece) -> Info {
+    Info { kind: piece.kind, live: numbered.passage.live, piece: at as u8, len: piece.text.len() as u32 }
+}
+
+/// Whether a text has these words in this order.
+fn has_phrase(words: &mut Words, text: &str, phrase: &Phrase) -> bool {
+    let mut places: Vec<HashSet<u32>> = vec![HashSet::new(); phrase.terms.len()];
+    words.each(text, |term| {
+        for (found, (offset, wanted)) in places.iter_mut().zip(&phrase.terms) {
+            if wanted == term.text && term.position >= *offset {
+                found.insert(term.position - offset);
+            }
+        }
+    });
+    let Some((first, others)) = places.split_first() else { return false };
+    first.iter().any(|place| others.iter().all(|found| found.contains(place)))
+}

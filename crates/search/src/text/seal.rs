@@ -1,0 +1,113 @@
+//! Which folder of the index is the current one, and whether it is as it was left.
+//!
+//! `current` names a numbered folder. In it, `seal` holds the mark and the size and time of
+//! every file at the end of the last write. A folder whose files look different was not
+//! left so by us: readers take it for absent, and the next writer checks or rebuilds it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use super::numbered;
+use crate::Error;
+
+const CURRENT: &str = "current";
+const SEAL: &str = "seal";
+
+/// The folder that is in use, if there is one.
+pub(super) fn current(folder: &Path) -> Option<PathBuf> {
+    current_number(folder).map(|number| numbered(folder, number))
+}
+
+pub(super) fn current_number(folder: &Path) -> Option<u64> {
+    if !is_own(folder) || !is_own_file(&folder.join(CURRENT)) {
+        return None;
+    }
+    fs::read_to_string(folder.join(CURRENT)).ok()?.trim().parse().ok()
+}
+
+/// Whether a folder is one, and no link to another.
+pub(super) fn is_own(folder: &Path) -> bool {
+    fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir())
+}
+
+fn is_own_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
+}
+
+/// Makes a numbered folder the one in use.
+pub(super) fn make_current(folder: &Path, number: u64) -> Result<(), Error> {
+    replace(&folder.join(CURRENT), &format!("{number}\n"))
+}
+
+/// The mark of a folder, if its files are as they were left.
+pub(super) fn check(folder: &Path) -> Option<String> {
+    if !is_own(folder) || !is_own_file(&folder.join(SEAL)) {
+        return None;
+    }
+    let seal = fs::read_to_string(folder.join(SEAL)).ok()?;
+    let (mark, files) = seal.split_once('\n')?;
+    (look(folder).ok()? == files).then(|| mark.to_owned())
+}
+
+/// Seals a folder as it is now. Its files are the user's alone, as everything in a store.
+pub(super) fn seal(folder: &Path, mark: &str) -> Result<(), Error> {
+    make_private(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
+    let files = look(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
+    replace(&folder.join(SEAL), &format!("{mark}\n{files}"))
+}
+
+/// Name, size and time of each file, sorted by name.
+fn look(folder: &Path) -> io::Result<String> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // Locks and our own file say nothing about the content.
+        if name.starts_with(SEAL) || name.ends_with(".lock") {
+            continue;
+        }
+        let meta = entry.metadata()?;
+        if !meta.is_file() {
+            // Nothing that we wrote: a link is not followed.
+            return Err(io::Error::other(format!("{name} is no file")));
+        }
+        let time = meta.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        files.push(format!("{name} {} {time}\n", meta.len()));
+    }
+    files.sort();
+    Ok(files.concat())
+}
+
+/// Takes the rights of others away. tantivy makes files with whatever rights are usual.
+#[cfg(unix)]
+fn make_private(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    set(folder, 0o700)?;
+    if let Some(above) = folder.parent() {
+        set(above, 0o700)?;
+    }
+    for entry in fs::read_dir(folder)? {
+        set(&entry?.path(), 0o600)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_private(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+fn replace(path: &Path, text: &str) -> Result<(), Error> {
+    let error = |source| Error::Io { path: path.to_owned(), source };
+    let beside = path.with_extension("new");
+    fs::write(&beside, text).map_err(error)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&beside, fs::Permissions::from_mode(0o600)).map_err(error)?;
+    }
+    fs::rename(&beside, path).map_err(error)
+}

@@ -1,0 +1,288 @@
+//! Vectors on disk, and the nearest ones to a query.
+//!
+//! One file holds all vectors of one model as eight-bit numbers. It only grows: a batch of
+//! rows at its end replaces or removes earlier ones by naming their positions. Each batch
+//! carries a hash and the caller's *mark*, so rows and mark are kept or lost together.
+//! When many rows are dead, a new file is built beside it and swapped in.
+//!
+//! - **Invariant:** bytes of a file never change once they are written, and a file is never
+//!   cut. A reader, also in another process, keeps what it opened, and never waits.
+//! - **Invariant:** everything that is read is checked first. What a crash left half
+//!   written does not count; a file that is damaged from its start, or is of another model,
+//!   is an empty store with an empty mark.
+//! - One process writes at a time; the caller sees to it.
+//!
+//! The files are a cache: an append is not synced to the medium, because a loss shows in
+//! the mark. The layout is in `docs/formats/vectors.md`.
+
+mod build;
+mod disk;
+mod error;
+mod folder;
+mod format;
+mod map;
+mod row;
+mod scan;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use build::Build;
+pub use disk::{Disk, RealDisk};
+pub use error::Error;
+pub use scan::{Hit, Nearest, Spread};
+
+use crate::embed::Embedding;
+use folder::Folder;
+use format::{Draft, id};
+use row::Row;
+use state::State;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Rows that are copied at once into a new file.
+const COPY_ROWS: usize = 1 << 14;
+
+/// Dead rows, and batches, that are never too many.
+const DEAD_MIN: usize = 1024;
+const BATCHES_MIN: usize = 256;
+
+/// Above this many rows a batch, batches are never too many.
+const BATCH_ROWS_MIN: usize = 64;
+
+/// The vectors of a folder as they were when it was opened or refreshed last. A clone is
+/// cheap and keeps what it shows.
+///
+/// ```
+/// use retro_search::embed::Embedding;
+/// use retro_search::vectors::Vectors;
+///
+/// let folder = tempfile::tempdir()?;
+/// let (east, north) = (Embedding::new(vec![1.0, 0.0]), Embedding::new(vec![0.0, 1.0]));
+/// let mut vectors = Vectors::open(&folder.path().join("vectors"), "model", 2)?;
+/// vectors.write("change 7", &[(1, &east), (2, &north)], &[])?;
+/// assert_eq!(vectors.mark(), "change 7");
+///
+/// let nearest = vectors.top(&Embedding::new(vec![2.0, 1.0]), 10, |_| true);
+/// assert_eq!(nearest.hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [1, 2]);
+/// assert_eq!(nearest.spread.rows, 2);
+///
+/// vectors.write("change 8", &[(1, &north)], &[2])?;
+/// assert_eq!(vectors.cosines(&north, &[1, 2]), [Some(1.0), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Vectors {
+    folder: Folder,
+    model: Arc<str>,
+    dim: usize,
+    state: Arc<State>,
+}
+
+impl Vectors {
+    /// The vectors of this model in a folder, which need not exist. Writes nothing.
+    pub fn open(folder: &Path, model: &str, dim: usize) -> Result<Vectors, Error> {
+        Vectors::open_on(Arc::new(RealDisk), folder, model, dim)
+    }
+
+    /// The same, but written through a disk of the caller's.
+    pub fn open_on(disk: Arc<dyn Disk>, folder: &Path, model: &str, dim: usize) -> Result<Vectors, Error> {
+        let folder = Folder::new(folder, disk);
+        let mut vectors = Vectors { folder, model: model.into(), dim, state: Arc::default() };
+        vectors.refresh()?;
+        Ok(vectors)
+    }
+
+    /// The mark of the vectors in a folder, whichever model made them.
+    pub fn mark_in(folder: &Path) -> Option<String> {
+        let (number, _) = Folder::new(folder, Arc::new(RealDisk)).current().ok()??;
+        let path = Folder::new(folder, Arc::new(RealDisk)).file(number);
+        let (model, dim) = format::made_by(&path)?;
+        let vectors = Vectors::open(folder, &model, dim).ok()?;
+        Some(vectors.mark().to_owned()).filter(|mark| !mark.is_empty())
+    }
+
+    /// Takes up what was written since, by this process or another; costs next to nothing
+    /// if that is nothing. True if something changed.
+    pub fn refresh(&mut self) -> Result<bool, Error> {
+        let before = (self.state.number, self.state.end);
+        match self.folder.current()? {
+            None => self.state = Arc::default(),
+            Some((number, file)) => self.read(number, &file)?,
+        }
+        Ok((self.state.number, self.state.end) != before)
+    }
+
+    fn read(&mut self, number: u64, file: &File) -> Result<(), Error> {
+        let path = self.folder.file(number);
+        let length = file.metadata().map_err(Error::io("read", &path))?.len();
+        let (header, hash) = format::header(&self.model, self.dim);
+        let start = header.len() as u64;
+        if self.state.number != Some(number) || length < self.state.end {
+            self.state = Arc::default();
+        }
+        if length == self.state.end || length < start {
+            return Ok(());
+        }
+        let is_new = self.state.number.is_none();
+        let from = if is_new { 0 } else { self.state.end };
+        let map = map::map(file, from, length).map_err(Error::io("map", &path))?;
+        if !is_new {
+            Arc::make_mut(&mut self.state).read_on(map, 0, self.dim);
+        } else if map.starts_with(&header) {
+            let mut state = State::empty(number, start, hash);
+            state.read_on(map, header.len(), self.dim);
+            self.state = Arc::new(state);
+        }
+        Ok(())
+    }
+
+    /// What the caller wrote last; empty if there is nothing, or nothing usable.
+    pub fn mark(&self) -> &str {
+        &self.state.mark
+    }
+
+    /// How many vectors there are.
+    pub fn len(&self) -> usize {
+        self.state.live()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The ids of all vectors, in no order.
+    pub fn ids(&self) -> impl Iterator<Item = u64> {
+        self.state.batches.iter().flat_map(|batch| {
+            let rows = batch.ids().iter().zip(batch.first..);
+            rows.filter(|(_, position)| self.state.is_live(*position)).map(|(bytes, _)| id(bytes))
+        })
+    }
+
+    /// Takes up what was written since, then keeps `put`, which replaces vectors of the same
+    /// ids, drops those of `removed` that are not put, and sets the mark: all of it or nothing.
+    pub fn write(&mut self, mark: &str, put: &[(u64, &Embedding)], removed: &[u64]) -> Result<(), Error> {
+        let rows = build::rows(put, self.dim)?;
+        self.refresh()?;
+        let ids = || rows.iter().map(|(id, _)| *id).chain(removed.iter().copied());
+        if rows.is_empty() && mark == self.mark() && self.positions(ids())?.is_empty() {
+            return Ok(());
+        }
+        let number = self.file_to_append()?;
+        let dead = self.positions(ids())?;
+        let draft = Draft { rows: &rows, dead: &dead, mark, is_commit: true };
+        let (bytes, hash) = draft.bytes(self.dim, self.state.rows, self.state.hash)?;
+        let path = self.folder.file(number);
+        self.folder.disk.write_at(&path, self.state.end, &bytes).map_err(Error::io("write", &path))?;
+        self.refresh()?;
+        if self.state.number != Some(number) || self.state.hash != hash {
+            return Err(Error::Disturbed(path));
+        }
+        Ok(())
+    }
+
+    /// The file to append to: a new one if there is none, or something that is no batch is
+    /// behind the last one.
+    fn file_to_append(&mut self) -> Result<u64, Error> {
+        if let Some(number) = self.state.number {
+            let path = self.folder.file(number);
+            let length = std::fs::metadata(&path).map_err(Error::io("read", &path))?.len();
+            if length == self.state.end {
+                return Ok(number);
+            }
+        }
+        self.copy()?;
+        self.state.number.ok_or_else(|| Error::Disturbed(self.folder.file(0)))
+    }
+
+    /// Where the rows of these ids are.
+    fn positions(&self, ids: impl Iterator<Item = u64>) -> Result<Vec<u32>, Error> {
+        let found =
+            ids.filter_map(|id| self.state.find(id)).map(|(batch, row)| u32::try_from(batch.first + row));
+        let mut positions: Vec<u32> = found.collect::<Result<_, _>>().map_err(|_| Error::TooMuch("rows"))?;
+        positions.sort_unstable();
+        positions.dedup();
+        Ok(positions)
+    }
+
+    /// Starts a new file for all vectors, beside this one.
+    pub fn build(&self) -> Result<Build, Error> {
+        Build::new(&self.folder, &self.model, self.dim)
+    }
+
+    /// Copies what counts into a new file, if much of this one is dead or it has very many
+    /// small batches. True if it did.
+    pub fn compact(&mut self) -> Result<bool, Error> {
+        self.refresh()?;
+        let state = &self.state;
+        let is_due = state.dead() > DEAD_MIN + state.live() / 2
+            || state.batches.len() > BATCHES_MIN + state.rows / BATCH_ROWS_MIN;
+        if is_due {
+            self.copy()?;
+        }
+        Ok(is_due)
+    }
+
+    /// Copies what counts into a new file.
+    fn copy(&mut self) -> Result<(), Error> {
+        let mut build = self.build()?;
+        let mut live: Vec<(u64, usize, usize)> = Vec::with_capacity(self.len());
+        for (number, batch) in self.state.batches.iter().enumerate() {
+            let rows =
+                batch.ids().iter().enumerate().filter(|(row, _)| self.state.is_live(batch.first + row));
+            live.extend(rows.map(|(row, bytes)| (id(bytes), number, row)));
+        }
+        live.sort_unstable();
+        for part in live.chunks(COPY_ROWS) {
+            let rows = part.iter().filter_map(|(_, batch, row)| self.state.batches.get(*batch)?.row(*row));
+            build.add_rows(&rows.collect::<Vec<_>>())?;
+        }
+        build.finish(self.mark())?;
+        self.refresh()?;
+        Ok(())
+    }
+
+    /// The `count` rows nearest to `query` among those that `keep` wants, and how the
+    /// cosines of all of these are spread. The query is rounded to eight bits as the rows
+    /// are; among what is then compared the answer is exact. A query of another dimension is
+    /// like nothing.
+    pub fn top(&self, query: &Embedding, count: usize, keep: impl Fn(u64) -> bool + Sync) -> Nearest {
+        scan::nearest(&self.state, &self.query(query), count, &keep)
+    }
+
+    /// The cosines between `query` and the vectors of some ids, in their order; `None` where
+    /// there is no vector of that id. The same values as of [`top`](Vectors::top).
+    pub fn cosines(&self, query: &Embedding, ids: &[u64]) -> Vec<Option<f32>> {
+        let query = self.query(query);
+        let cosine = |id: &u64| {
+            let (batch, row) = self.state.find(*id)?;
+            let squares = u32::from_le_bytes(*batch.squares().get(row)?);
+            Some(query.cosine(squares, batch.values(row..row + 1)))
+        };
+        ids.iter().map(cosine).collect()
+    }
+
+    /// The sum of the vectors of some ids: the vector of their texts together. Ids without
+    /// a vector add nothing, and their order does not matter.
+    pub fn sum(&self, ids: &[u64]) -> Embedding {
+        let mut sum = vec![0.0f64; self.dim];
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        for (batch, row) in ids.iter().filter_map(|id| self.state.find(*id)) {
+            let scale = batch.scales().get(row).map_or(0.0, |scale| f64::from(f32::from_le_bytes(*scale)));
+            for (sum, value) in sum.iter_mut().zip(batch.values(row..row + 1)) {
+                *sum += scale * f64::from(*value);
+            }
+        }
+        Embedding::new(sum.into_iter().map(|value| value as f32).collect())
+    }
+
+    fn query(&self, query: &Embedding) -> Row {
+        match query.dim() == self.dim {
+            true => Row::of(query),
+            false => Row::of(&Embedding::zero(self.dim)),
+        }
+    }
+}

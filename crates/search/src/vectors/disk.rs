@@ -1,0 +1,86 @@
+//! The one layer through which vectors are written, so that a test can stop after any
+//! operation. Reading uses the standard library directly.
+//!
+//! Whatever is made here belongs to the user alone: folders 0700, files 0600.
+
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Where vectors are written.
+pub trait Disk: fmt::Debug + Send + Sync {
+    /// Makes one folder; it may exist already.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Makes a file with these bytes, or puts them in place of what it held.
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Writes into a file at an offset; makes the file if there is none.
+    fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()>;
+    /// Moves a file over another, or to a new name.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Waits until a file's bytes are on the medium.
+    fn sync_file(&self, path: &Path) -> io::Result<()>;
+    /// Waits until a folder's names are on the medium.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+}
+
+/// The file system of this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        match builder.create(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+            result => result,
+        }
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        private().create(true).truncate(true).open(path)?.write_all(bytes)
+    }
+
+    fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut file = private().create(true).truncate(false).open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        file.write_all(bytes)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        // Windows flushes only through a handle that may write.
+        OpenOptions::new().write(true).open(path)?.sync_all()
+    }
+
+    #[cfg(unix)]
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        fs::File::open(path)?.sync_all()
+    }
+
+    #[cfg(not(unix))]
+    fn sync_dir(&self, _path: &Path) -> io::Result<()> {
+        // Folders cannot be flushed there; the file system journals its names.
+        Ok(())
+    }
+}
+
+/// Opens a file for writing; one that is made is the user's alone.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}

@@ -1,0 +1,41 @@
+//! What can go wrong with the files of vectors.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why vectors could not be read or kept. Damaged files are no error: they count as empty.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file system refused.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// On which file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A vector does not fit into these files.
+    #[error("a vector has {found} values, the files hold vectors of {expected}")]
+    Dimension {
+        /// Values of the vector.
+        found: usize,
+        /// Values of each vector in the files.
+        expected: usize,
+    },
+    /// More rows, or a longer mark, than the format can count.
+    #[error("too much for one file of vectors: {0}")]
+    TooMuch(&'static str),
+    /// Something else wrote into the files at the same time.
+    #[error("{} was changed while vectors were written\nhint: run the command again", .0.display())]
+    Disturbed(PathBuf),
+}
+
+impl Error {
+    /// For `map_err`: what was tried on which file.
+    pub(super) fn io<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Error + 'a {
+        move |source| Error::Io { doing, path: path.to_owned(), source }
+    }
+}

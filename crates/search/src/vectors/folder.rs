@@ -1,0 +1,111 @@
+//! The folder of vectors: numbered files, and `current`, which names the one that counts.
+//!
+//! A file is built under a number that was never used, and only then named in `current`.
+//! Readers of the file before keep it.
+
+use super::Error;
+use super::disk::Disk;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Names the file that counts.
+const CURRENT: &str = "current";
+
+/// What `current` is written as before it is moved into place.
+const CURRENT_NEW: &str = "current.new";
+
+/// How the names of files with vectors end.
+const SUFFIX: &str = ".vectors";
+
+/// How often a reader looks again when the file it was sent to has just gone.
+const TRIES: usize = 16;
+
+/// Where the files are, and through what they are written.
+#[derive(Debug, Clone)]
+pub(super) struct Folder {
+    path: PathBuf,
+    pub(super) disk: Arc<dyn Disk>,
+}
+
+impl Folder {
+    pub(super) fn new(path: &Path, disk: Arc<dyn Disk>) -> Folder {
+        Folder { path: path.to_owned(), disk }
+    }
+
+    /// The file of a number.
+    pub(super) fn file(&self, number: u64) -> PathBuf {
+        self.path.join(format!("{number:08}{SUFFIX}"))
+    }
+
+    /// The file that counts, opened; none if there is none, or `current` names no file.
+    pub(super) fn current(&self) -> Result<Option<(u64, File)>, Error> {
+        let mut missing = None;
+        for _ in 0..TRIES {
+            let Some(number) = self.current_number()? else { return Ok(None) };
+            if missing == Some(number) {
+                break;
+            }
+            let path = self.file(number);
+            match File::open(&path) {
+                Ok(file) => return Ok(Some((number, file))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => missing = Some(number),
+                Err(error) => return Err(Error::io("open", &path)(error)),
+            }
+        }
+        Ok(None)
+    }
+
+    fn current_number(&self) -> Result<Option<u64>, Error> {
+        let path = self.path.join(CURRENT);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(std::str::from_utf8(&bytes).ok().and_then(|name| number(name.trim_ascii()))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("read", &path)(error)),
+        }
+    }
+
+    /// A number above all that are in use. Makes the folder if there is none.
+    pub(super) fn next_number(&self) -> Result<u64, Error> {
+        self.disk.create_dir(&self.path).map_err(Error::io("make", &self.path))?;
+        let highest = self.numbers()?.into_iter().chain(self.current_number()?).max();
+        Ok(highest.unwrap_or(0) + 1)
+    }
+
+    /// Makes the file of this number the one that counts. It is on the medium before
+    /// its name is.
+    pub(super) fn make_current(&self, number: u64) -> Result<(), Error> {
+        let file = self.file(number);
+        let (new, current) = (self.path.join(CURRENT_NEW), self.path.join(CURRENT));
+        let name = format!("{number:08}{SUFFIX}\n");
+        self.disk.sync_file(&file).map_err(Error::io("sync", &file))?;
+        self.disk.write(&new, name.as_bytes()).map_err(Error::io("write", &new))?;
+        self.disk.sync_file(&new).map_err(Error::io("sync", &new))?;
+        self.disk.rename(&new, &current).map_err(Error::io("replace", &current))?;
+        self.disk.sync_dir(&self.path).map_err(Error::io("sync", &self.path))
+    }
+
+    /// Removes the files before this one. What cannot be removed yet, because a reader
+    /// on Windows has it open, goes the next time.
+    pub(super) fn remove_before(&self, number: u64) -> Result<(), Error> {
+        for old in self.numbers()?.into_iter().filter(|old| *old < number) {
+            let _ = self.disk.remove(&self.file(old));
+        }
+        Ok(())
+    }
+
+    fn numbers(&self) -> Result<Vec<u64>, Error> {
+        let entries = fs::read_dir(&self.path).map_err(Error::io("list", &self.path))?;
+        Ok(entries.flatten().filter_map(|entry| number(entry.file_name().to_str()?)).collect())
+    }
+}
+
+/// The number in a file's name.
+fn number(name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(SUFFIX)?;
+    // Leaves room to count on.
+    let is_number =
+        !digits.is_empty() && digits.len() < 19 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
+}

@@ -1,0 +1,317 @@
+//! The text index and ranking together, over passages that the tests write.
+
+use hashbrown::{HashMap, HashSet};
+use jiff::civil::date;
+use retro_model::{Passage, Piece, PieceKind, Timestamp};
+use retro_search::{
+    Ask, Extent, Found, Library, Mode, Numbered, Place, Query, Scope, Tail, TextIndex, TextWriter, search,
+};
+
+/// Passages in memory.
+#[derive(Default)]
+struct Shelf {
+    passages: HashMap<u64, Numbered>,
+}
+
+impl Library for Shelf {
+    fn extent(&self) -> Extent {
+        let pieces = || self.passages.values().flat_map(|numbered| &numbered.passage.pieces);
+        Extent { pieces: pieces().count() as u64, bytes: pieces().map(|piece| piece.text.len() as u64).sum() }
+    }
+
+    fn session_bytes(&self, session: u32) -> u64 {
+        let of_session = self.passages.values().filter(|numbered| numbered.session == session);
+        of_session.flat_map(|numbered| &numbered.passage.pieces).map(|piece| piece.text.len() as u64).sum()
+    }
+
+    fn sessions(&self) -> u64 {
+        self.passages.values().map(|numbered| numbered.session).collect::<HashSet<_>>().len() as u64
+    }
+
+    fn passage(&self, number: u64) -> Option<Numbered> {
+        self.passages.get(&number).cloned()
+    }
+
+    fn passage_at(&self, place: Place) -> Option<u64> {
+        let has = |numbered: &&Numbered| {
+            let first = numbered.passage.first;
+            (numbered.session, numbered.line) == (place.session(), place.line())
+                && (first..first + numbered.passage.pieces.len() as u32).contains(&place.position())
+        };
+        self.passages.values().find(has).map(|numbered| numbered.number)
+    }
+
+    fn within(&self, scope: &Scope) -> Option<HashSet<u64>> {
+        let sessions = scope.sessions.as_ref()?;
+        Some(self.passages.values().filter(|n| sessions.contains(&n.session)).map(|n| n.number).collect())
+    }
+
+    fn rewound(&self) -> HashSet<u64> {
+        self.passages.values().filter(|n| !n.passage.live).map(|n| n.number).collect()
+    }
+
+    fn containing(&self, text: &str) -> HashSet<u64> {
+        let holds = |n: &&Numbered| n.passage.pieces.iter().any(|piece| piece.text.contains(text));
+        self.passages.values().filter(holds).map(|n| n.number).collect()
+    }
+}
+
+fn passage(number: u64, session: u32, first: u32, texts: &[(PieceKind, &str)]) -> Numbered {
+    let pieces = texts.iter().enumerate().map(|(at, (kind, text))| Piece {
+        kind: *kind,
+        event: format!("m:{number}.{at}"),
+        at: Timestamp::from_millis(1_780_000_000_000 + i64::from(session) * 86_400_000),
+        text: (*text).to_owned(),
+        labels: if *kind == PieceKind::Error { vec!["is:failed".to_owned()] } else { Vec::new() },
+    });
+    let passage = Passage { thread: "main".to_owned(), turn: 1, first, live: true, pieces: pieces.collect() };
+    Numbered { number, session, line: 0, passage }
+}
+
+use PieceKind::{Assistant, Command, Error, Output, User};
+
+fn story() -> Vec<Numbered> {
+    vec![
+        passage(
+            1,
+            1,
+            0,
+            &[
+                (User, "The cart total is off by one cent when a discount applies"),
+                (Assistant, "Rounding happens before the discount, so I round once at the end"),
+                (Command, "cargo test cart_total"),
+                (Error, "error[E0308]: mismatched types in src/cart.rs:42"),
+            ],
+        ),
+        passage(2, 1, 4, &[(User, "commit that"), (Assistant, "Committed as a fix for rounding")]),
+        passage(
+            3,
+            2,
+            0,
+            &[
+                (User, "Why does the deploy job hang?"),
+                (Assistant, "The runner waits for a lock that the migration never releases"),
+                (Output, "waiting for lock on table orders"),
+            ],
+        ),
+        passage(
+            4,
+            3,
+            0,
+            &[(User, "Write a README for the shop"), (Assistant, "Done, it explains the discount rules")],
+        ),
+        passage(5, 4, 0, &[(User, "ログの検索が遅い"), (Assistant, "索引を作りました")]),
+    ]
+}
+
+/// A folder in memory where there is one: commits of an index wait for the disk.
+fn folder() -> tempfile::TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
+}
+
+struct World {
+    folder: tempfile::TempDir,
+    shelf: Shelf,
+    tail: Tail,
+}
+
+impl World {
+    /// The first `indexed` passages in the index, the others in the tail.
+    fn new(passages: Vec<Numbered>, indexed: usize) -> World {
+        let folder = folder();
+        let mut writer = TextWriter::start_over(folder.path(), indexed).unwrap();
+        passages.iter().take(indexed).for_each(|numbered| writer.put(numbered).unwrap());
+        writer.commit("here").unwrap();
+        let tail = Tail { passages: passages[indexed..].to_vec(), hidden: Vec::new() };
+        let shelf =
+            Shelf { passages: passages.into_iter().map(|numbered| (numbered.number, numbered)).collect() };
+        World { folder, shelf, tail }
+    }
+
+    fn find(&self, text: &str) -> Found {
+        self.find_in(text, &Scope::default())
+    }
+
+    fn find_in(&self, text: &str, scope: &Scope) -> Found {
+        let query = Query::parse(text, date(2026, 11, 17));
+        let index = TextIndex::open(self.folder.path());
+        let ask = Ask {
+            query: &query,
+            scope,
+            mode: Mode::Words,
+            limit: 10,
+            per_session: 3,
+            exact: None,
+            now_ms: 1_790_000_000_000,
+            is_here: &|_| false,
+        };
+        search(index.as_ref(), &self.tail, &self.shelf, None, &ask).unwrap()
+    }
+
+    fn sessions(&self, text: &str) -> Vec<u32> {
+        self.find(text).sessions.iter().map(|session| session.session).collect()
+    }
+}
+
+fn scores(found: &Found) -> Vec<(u32, String)> {
+    found.sessions.iter().map(|session| (session.session, format!("{:.9}", session.score))).collect()
+}
+
+#[test]
+fn a_question_finds_the_session_that_answers_it() {
+    let world = World::new(story(), 5);
+    assert_eq!(world.sessions("why was the cart total wrong with a discount?")[0], 1);
+    assert_eq!(world.sessions("deploy hangs on a lock")[0], 2);
+    assert_eq!(world.sessions("検索")[0], 4);
+    let found = world.find("rounding discount");
+    assert_eq!(found.sessions[0].pieces[0].piece, 1);
+    assert!(!found.is_weak);
+}
+
+#[test]
+fn an_exact_code_comes_first() {
+    let world = World::new(story(), 5);
+    let found = world.find("E0308");
+    assert_eq!((found.sessions[0].session, found.sessions[0].pieces[0].piece), (1, 3));
+    assert!(found.sessions[0].pieces[0].is_literal);
+}
+
+#[test]
+fn phrases_and_conditions_hold_for_the_turn() {
+    let world = World::new(story(), 5);
+    assert_eq!(world.sessions("\"off by one\""), [1]);
+    assert_eq!(world.sessions("\"one by off\""), Vec::<u32>::new());
+    assert_eq!(world.sessions("discount -README"), [1]);
+    assert_eq!(world.sessions("cmd:\"cargo test\""), [1]);
+    assert_eq!(world.sessions("is:failed"), [1]);
+    assert_eq!(world.sessions("lock is:failed"), Vec::<u32>::new());
+}
+
+#[test]
+fn what_is_not_in_the_index_yet_is_found_with_the_same_scores() {
+    let whole = World::new(story(), 5);
+    for indexed in 0..5 {
+        let split = World::new(story(), indexed);
+        for query in
+            ["discount", "lock waiting", "\"off by one\"", "is:failed", "cart_total rounding", "索引"]
+        {
+            assert_eq!(
+                scores(&split.find(query)),
+                scores(&whole.find(query)),
+                "{query} with {indexed} indexed"
+            );
+        }
+    }
+}
+
+#[test]
+fn neither_merges_nor_replacements_change_the_order() {
+    let whole = World::new(story(), 5);
+    let world = World::new(story(), 5);
+    for round in 0..10 {
+        let mut writer = TextWriter::resume(world.folder.path(), 5).unwrap();
+        let mark = TextWriter::mark(world.folder.path()).unwrap();
+        assert_eq!(mark, if round == 0 { "here".to_owned() } else { (round - 1).to_string() });
+        for _ in 0..40 {
+            for numbered in story().iter().filter(|numbered| (numbered.number + round) % 2 == 0) {
+                writer.put(numbered).unwrap();
+            }
+        }
+        writer.commit(&round.to_string()).unwrap();
+    }
+    for query in ["discount", "lock waiting", "rounding", "E0308", "why does it hang"] {
+        assert_eq!(scores(&world.find(query)), scores(&whole.find(query)), "{query}");
+    }
+    assert_eq!(TextIndex::open(world.folder.path()).unwrap().pieces(), whole.shelf.extent().pieces);
+}
+
+#[test]
+fn a_passage_that_was_removed_or_changed_is_not_found_as_it_was() {
+    let mut world = World::new(story(), 5);
+    world.tail.hidden = vec![3];
+    world.shelf.passages.remove(&3);
+    assert_eq!(world.sessions("migration"), Vec::<u32>::new());
+    let mut writer = TextWriter::resume(world.folder.path(), 1).unwrap();
+    writer.remove(1);
+    writer.commit("later").unwrap();
+    world.shelf.passages.remove(&1);
+    assert_eq!(world.sessions("E0308"), Vec::<u32>::new());
+}
+
+#[test]
+fn an_index_that_was_touched_is_not_believed() {
+    let world = World::new(story(), 5);
+    let mut files: Vec<_> = std::fs::read_dir(world.folder.path().join("1")).unwrap().flatten().collect();
+    files.sort_by_key(|entry| entry.file_name());
+    for entry in files.iter().filter(|entry| entry.metadata().unwrap().len() > 0) {
+        let name = entry.file_name().into_string().unwrap();
+        if name.ends_with(".lock") || name.starts_with('.') {
+            continue;
+        }
+        let before = std::fs::read(entry.path()).unwrap();
+        let mut bytes = before.clone();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0x55;
+        std::fs::write(entry.path(), &bytes).unwrap();
+        assert!(TextIndex::open(world.folder.path()).is_none(), "{name}");
+        std::fs::write(entry.path(), &before).unwrap();
+    }
+    // The bytes are as they were, so the checksums are right and a writer goes on.
+    assert!(TextWriter::resume(world.folder.path(), 1).is_some());
+}
+
+#[test]
+fn a_writer_that_was_killed_before_its_seal_is_followed_by_one_that_goes_on() {
+    let world = World::new(story(), 5);
+    let seal = world.folder.path().join("1/seal");
+    std::fs::remove_file(&seal).unwrap();
+    assert!(TextIndex::open(world.folder.path()).is_none(), "readers do not trust it");
+    assert_eq!(TextWriter::mark(world.folder.path()).as_deref(), Some("here"), "the checksums are right");
+    assert!(TextIndex::open(world.folder.path()).is_some());
+    // A new index that was never finished is not in use.
+    let mut writer = TextWriter::start_over(world.folder.path(), 1).unwrap();
+    writer.put(&story()[0]).unwrap();
+    drop(writer);
+    assert_eq!(world.sessions("deploy hangs")[0], 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    let world = World::new(story(), 5);
+    let other = folder();
+    let link = other.path().join("link");
+    std::os::unix::fs::symlink(world.folder.path(), &link).unwrap();
+    assert!(TextIndex::open(&link).is_none() && TextWriter::mark(&link).is_none());
+    assert!(TextWriter::start_over(&link, 1).is_err());
+    let (inside, away) = (world.folder.path().join("1"), other.path().join("away"));
+    std::fs::rename(&inside, &away).unwrap();
+    std::os::unix::fs::symlink(&away, &inside).unwrap();
+    assert!(
+        TextIndex::open(world.folder.path()).is_none() && TextWriter::mark(world.folder.path()).is_none()
+    );
+}
+
+#[test]
+fn scope_limits_what_is_found() {
+    let world = World::new(story(), 3);
+    let only =
+        |sessions: &[u32]| Scope { sessions: Some(sessions.iter().copied().collect()), ..Scope::default() };
+    let found = |scope: &Scope| -> Vec<u32> {
+        world.find_in("discount", scope).sessions.iter().map(|session| session.session).collect()
+    };
+    assert_eq!(found(&only(&[3])), [3]);
+    assert_eq!(found(&Scope { kinds: Some(vec![Assistant]), ..only(&[1]) }), [1]);
+    assert_eq!(found(&Scope { kinds: Some(vec![Output]), ..Scope::default() }), Vec::<u32>::new());
+    let since = Some(1_780_000_000_000 + 3 * 86_400_000);
+    assert_eq!(found(&Scope { since_ms: since, ..Scope::default() }), [3]);
+    assert_eq!(found(&Scope { until_ms: since, ..Scope::default() }), [1]);
+}
+
+#[test]
+fn a_word_that_is_nowhere_suggests_one_that_is() {
+    let found = World::new(story(), 5).find("roundng");
+    assert!(found.sessions.is_empty());
+    assert_eq!(found.suggestions, ["round"]);
+}

@@ -1,0 +1,170 @@
+//! What calls did: the files they touched, and the failures with what became of them.
+
+use retro_model::{SessionKey, Timestamp};
+use rusqlite::{Row, params};
+
+use super::rows::time;
+use super::{Index, Writer};
+use crate::Error;
+
+/// A file that a call read or changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TouchRow {
+    /// Which session.
+    pub key: SessionKey,
+    /// The call.
+    pub event: String,
+    /// Its thread.
+    pub thread: String,
+    /// The turn's number on that thread.
+    pub turn: u32,
+    /// The path as the log writes it.
+    pub path: String,
+    /// Whether it was written, not only read.
+    pub writes: bool,
+    /// Lines added.
+    pub added: Option<u64>,
+    /// Lines removed.
+    pub removed: Option<u64>,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// Whether the call failed.
+    pub failed: bool,
+}
+
+/// A failure, and whether it went away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepairRow {
+    /// Which session.
+    pub key: SessionKey,
+    /// The result that failed.
+    pub event: String,
+    /// Names the error; empty if nothing does.
+    pub fingerprint: String,
+    /// When it failed.
+    pub at: Option<Timestamp>,
+    /// Whether the same command passed later.
+    pub fixed: bool,
+    /// All of it, as JSON.
+    pub body: String,
+}
+
+const TOUCH: &str = "agent, session, event, thread, turn, path, writes, added, removed, at, failed";
+const REPAIR: &str = "agent, session, event, fingerprint, at, fixed, body";
+
+impl TouchRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<TouchRow> {
+        let lines =
+            |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(i64::cast_unsigned));
+        Ok(TouchRow {
+            key: SessionKey { agent: row.get(0)?, id: row.get(1)? },
+            event: row.get(2)?,
+            thread: row.get(3)?,
+            turn: row.get(4)?,
+            path: row.get(5)?,
+            writes: row.get(6)?,
+            added: lines(7)?,
+            removed: lines(8)?,
+            at: time(row, 9)?,
+            failed: row.get(10)?,
+        })
+    }
+}
+
+impl RepairRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<RepairRow> {
+        Ok(RepairRow {
+            key: SessionKey { agent: row.get(0)?, id: row.get(1)? },
+            event: row.get(2)?,
+            fingerprint: row.get(3)?,
+            at: time(row, 4)?,
+            fixed: row.get(5)?,
+            body: row.get(6)?,
+        })
+    }
+}
+
+/// The last part of a path, in small letters.
+fn name_of(path: &str) -> String {
+    path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path).to_lowercase()
+}
+
+impl Index {
+    /// Calls that touched a file of this name, newest first. The name is the last part of
+    /// `path`.
+    pub fn touches_named(&self, path: &str) -> Result<Vec<TouchRow>, Error> {
+        let text =
+            format!("SELECT {TOUCH} FROM touches WHERE name = ?1 ORDER BY at DESC, agent, session, event");
+        self.all(&text, [name_of(path)], TouchRow::read)
+    }
+
+    /// Calls that touched a file below a folder of this name, newest first.
+    pub fn touches_below(&self, folder: &str) -> Result<Vec<TouchRow>, Error> {
+        let folder = folder.trim_matches('/').replace(['%', '_'], "_");
+        let text = format!(
+            "SELECT {TOUCH} FROM touches WHERE path LIKE ?1 OR path LIKE ?2 ORDER BY at DESC, agent, session, event"
+        );
+        self.all(&text, (format!("%/{folder}/%"), format!("{folder}/%")), TouchRow::read)
+    }
+
+    /// Failures with this fingerprint, newest first.
+    pub fn repairs_of(&self, fingerprint: &str) -> Result<Vec<RepairRow>, Error> {
+        let text = format!(
+            "SELECT {REPAIR} FROM repairs WHERE fingerprint = ?1 ORDER BY at DESC, agent, session, event"
+        );
+        self.all(&text, [fingerprint], RepairRow::read)
+    }
+
+    /// The failures of a session, in their order.
+    pub fn repairs_in(&self, key: &SessionKey) -> Result<Vec<RepairRow>, Error> {
+        let text = format!("SELECT {REPAIR} FROM repairs WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
+        self.all(&text, (&key.agent, &key.id), RepairRow::read)
+    }
+
+    /// The newest failures of all.
+    pub fn last_repairs(&self, count: usize) -> Result<Vec<RepairRow>, Error> {
+        let text = format!("SELECT {REPAIR} FROM repairs ORDER BY at DESC, rowid DESC LIMIT ?1");
+        self.all(&text, [count as i64], RepairRow::read)
+    }
+}
+
+impl Writer<'_> {
+    /// Puts what the calls of a session did in the place of what was there.
+    pub fn put_calls(
+        &self,
+        key: &SessionKey,
+        touches: &[TouchRow],
+        repairs: &[RepairRow],
+    ) -> Result<(), Error> {
+        let params = (&key.agent, &key.id);
+        self.run("DELETE FROM touches WHERE agent = ?1 AND session = ?2", params)?;
+        self.run("DELETE FROM repairs WHERE agent = ?1 AND session = ?2", params)?;
+        for touch in touches {
+            let text = "INSERT INTO touches (agent, session, event, thread, turn, path, name, writes, added, \
+                        removed, at, failed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+            let params = params![
+                key.agent,
+                key.id,
+                touch.event,
+                touch.thread,
+                touch.turn,
+                touch.path,
+                name_of(&touch.path),
+                touch.writes,
+                touch.added.map(u64::cast_signed),
+                touch.removed.map(u64::cast_signed),
+                touch.at.map(Timestamp::as_millis),
+                touch.failed
+            ];
+            self.run(text, params)?;
+        }
+        for repair in repairs {
+            let text = format!("INSERT INTO repairs ({REPAIR}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
+            let at = repair.at.map(Timestamp::as_millis);
+            let params =
+                (&key.agent, &key.id, &repair.event, &repair.fingerprint, at, repair.fixed, &repair.body);
+            self.run(&text, params)?;
+        }
+        Ok(())
+    }
+}

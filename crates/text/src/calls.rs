@@ -1,0 +1,150 @@
+//! What a command line is for, whether it passed, and when two are the same.
+//!
+//! [`understand`] reads a command line as agents log it. [`Call::judge`] says how
+//! it ended, from the exit state *and* from the summary that the runner printed:
+//! `cargo test | tail` exits with 0 over a red summary, and `rg` exits with 1
+//! when it finds nothing. [`same_command`] and [`covers`] tell whether a later
+//! run answers an earlier one.
+//!
+//! Nothing here fails: what is not understood is [`Purpose::Other`] and
+//! [`Verdict::Unknown`].
+
+mod danger;
+mod programs;
+mod purpose;
+mod same;
+mod shell;
+mod summary;
+mod unwrap;
+mod verdict;
+
+pub use purpose::Purpose;
+pub use same::{covers, same_command};
+pub use shell::Join;
+pub use summary::{Summary, summary};
+pub use verdict::{Exit, Judged, Verdict};
+
+/// Scripts inside scripts that are looked into.
+const DEPTH_MAX: usize = 4;
+
+/// One program that a command line runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// How it follows the step before it.
+    pub join: Join,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Its usual name with its sub-command: `cargo test`, `pytest`, `script lint`.
+    pub runner: String,
+    /// The program and its arguments, without wrappers.
+    pub words: Vec<String>,
+    /// How many of `words` the runner's name takes.
+    arguments_at: usize,
+    /// The folder that the line changed to before it.
+    pub folder: Option<String>,
+}
+
+impl Step {
+    /// The program's name.
+    pub fn program(&self) -> &str {
+        self.words.first().map_or("", String::as_str)
+    }
+
+    /// Its arguments behind the sub-command.
+    pub fn arguments(&self) -> &[String] {
+        self.words.get(self.arguments_at..).unwrap_or_default()
+    }
+}
+
+/// A command line, understood.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Call {
+    /// The programs it runs, in order.
+    pub steps: Vec<Step>,
+    /// The step that the line is about.
+    main: usize,
+    /// Whether a pipe fails when any part of it does.
+    pipefail: bool,
+}
+
+/// Understands a command line.
+pub fn understand(command: &str) -> Call {
+    let mut call = Call::default();
+    let mut folder = None;
+    add(&mut call, command, Join::First, &mut folder, 0);
+    call.main =
+        (0..call.steps.len()).min_by_key(|&at| call.steps.get(at).map(|step| step.purpose)).unwrap_or(0);
+    call
+}
+
+/// Adds the steps of a script; the first follows as `join` says.
+fn add(call: &mut Call, script: &str, join: Join, folder: &mut Option<String>, depth: usize) {
+    for (at, simple) in shell::split(script).into_iter().enumerate() {
+        let join = if at == 0 { join } else { simple.join };
+        let is_set = simple.words.first().is_some_and(|word| word == "set");
+        if is_set {
+            call.pipefail |= simple.words.iter().any(|word| word == "pipefail");
+            continue;
+        }
+        match unwrap::real(&simple.words) {
+            unwrap::Real::Program(words) => {
+                let known = purpose::known(&words);
+                call.steps.push(Step {
+                    join: if call.steps.is_empty() { Join::First } else { join },
+                    purpose: known.purpose,
+                    runner: known.runner,
+                    words,
+                    arguments_at: known.arguments_at,
+                    folder: folder.clone(),
+                });
+            }
+            unwrap::Real::Script(script) if depth < DEPTH_MAX => {
+                let mut inside = folder.clone();
+                add(call, &script, join, &mut inside, depth + 1);
+            }
+            unwrap::Real::Folder(dir) => *folder = Some(dir),
+            unwrap::Real::Script(_) | unwrap::Real::Nothing => {}
+        }
+    }
+}
+
+impl Call {
+    /// What the line is for: the weightiest purpose of its steps.
+    pub fn purpose(&self) -> Purpose {
+        self.main_step().map_or(Purpose::Other, |step| step.purpose)
+    }
+
+    /// Whether any of its steps is for this.
+    pub fn does(&self, purpose: Purpose) -> bool {
+        self.steps.iter().any(|step| step.purpose == purpose)
+    }
+
+    /// The step that the line is about.
+    pub fn main_step(&self) -> Option<&Step> {
+        self.steps.get(self.main)
+    }
+
+    /// Its usual name: `cargo test`, `pytest`, `git commit`.
+    pub fn runner(&self) -> &str {
+        self.main_step().map_or("", |step| &step.runner)
+    }
+
+    /// Whether it makes a commit.
+    pub fn commits(&self) -> bool {
+        self.steps.iter().any(|step| {
+            matches!(&*step.runner, "git commit" | "git merge" | "git cherry-pick" | "git rebase")
+                && !step
+                    .words
+                    .iter()
+                    .any(|word| matches!(word.as_str(), "--dry-run" | "--abort" | "-h" | "--help"))
+        })
+    }
+
+    /// Why the line could destroy work, if it could: `rm -rf`, `git reset --hard`, …
+    pub fn danger(&self) -> Option<&'static str> {
+        self.steps.iter().find_map(danger::of)
+    }
+}
+
+#[cfg(test)]
+mod tests;
