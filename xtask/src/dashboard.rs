@@ -34,6 +34,11 @@ pub(crate) fn test(repository: &Repository) -> Result<(), Failure> {
     run::run(tests.env("RETRO_BIN", program(repository)).env("CHROMIUM", browser()))
 }
 
+/// `cargo xtask page test`: that part of `cargo xtask test` alone.
+pub(crate) fn try_page(repository: &Repository, _: &[String]) -> Result<(), Failure> {
+    test(repository)
+}
+
 /// `cargo xtask page build`: builds the page into the committed assets.
 pub(crate) fn build(repository: &Repository, _: &[String]) -> Result<(), Failure> {
     install(repository)?;
@@ -65,7 +70,7 @@ fn install(repository: &Repository) -> Result<(), Failure> {
     if age(&mark).is_some_and(|made| age(&lock).is_some_and(|lock| made >= lock)) {
         return Ok(());
     }
-    run::run(&mut npm(repository, &["ci", "--no-audit", "--no-fund", "--silent"]))
+    run::run(&mut npm(repository, &["ci", "--no-audit", "--no-fund", "--loglevel", "error"]))
 }
 
 /// Builds the page and fails if that changed a committed file.

@@ -89,6 +89,12 @@ static COMMANDS: &[Command] = &[
         run: dashboard::screenshots,
     },
     Command {
+        words: &["page", "test"],
+        options: "",
+        about: "Build the page again, compare it with crates/web/assets, and try it in a browser",
+        run: dashboard::try_page,
+    },
+    Command {
         words: &["test"],
         options: "",
         about: "Everything that must hold before a change goes in",

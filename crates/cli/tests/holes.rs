@@ -146,7 +146,7 @@ fn secrets_beside_json_keys_are_redacted() {
 }
 
 /// 5. What is excluded stays out, however late a log says where it belongs, and with it
-/// the history that all projects share.
+///    the history that all projects share.
 #[test]
 fn an_excluded_project_is_not_captured() {
     let machine = Machine::empty();
@@ -216,8 +216,15 @@ fn hooks_are_enough() {
         format!("{{\"session_id\":\"{session}\",\"transcript_path\":\"{path}\"}}")
     };
     with_input(&machine, &["sync", "--enqueue"], &call(TWO));
-    let answer = with_input(&machine, &["sync", "--hook"], &call(ONE));
-    assert_eq!((answer.code, answer.stdout.as_str(), answer.stderr.as_str()), (0, "", ""));
+    let queued = || std::fs::read_dir(machine.root().join("queue")).unwrap().count();
+    // A hook gives up after a moment, which on a busy machine is not enough for all of it.
+    for _ in 0..100 {
+        let answer = with_input(&machine, &["sync", "--hook"], &call(ONE));
+        assert_eq!((answer.code, answer.stdout.as_str(), answer.stderr.as_str()), (0, "", ""));
+        if queued() == 0 {
+            break;
+        }
+    }
     let mut kept: Vec<String> = std::fs::read_dir(machine.root().join("raw/claude").join(ONE))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -231,7 +238,7 @@ fn hooks_are_enough() {
     assert_eq!(kept.len(), after_sync, "{kept:?}");
     assert!(kept.len() >= 5, "{kept:?}");
     assert!(raw(&machine, TWO, "m.zst").is_some(), "the queued job was not done");
-    assert_eq!(std::fs::read_dir(machine.root().join("queue")).unwrap().count(), 0);
+    assert_eq!(queued(), 0);
 }
 
 /// 9. A figure that cannot be read is a gap and a lower bound, never zero.
@@ -311,7 +318,7 @@ fn a_schedule_keeps_the_store_and_the_home() {
 }
 
 /// 15. A compressed log that was cut is kept as far as it can be decoded, and said to be
-/// incomplete by every answer.
+///     incomplete by every answer.
 #[test]
 fn a_cut_compressed_log_is_kept_as_far_as_it_decodes() {
     let machine = Machine::empty();
@@ -374,7 +381,7 @@ fn without_rights(machine: &Machine, args: &[&str]) -> Answer {
 }
 
 /// 16. A log, a folder or a database that cannot be read is named by every answer that
-/// lacks it.
+///     lacks it.
 #[test]
 fn what_cannot_be_read_is_named() {
     let machine = Machine::empty();

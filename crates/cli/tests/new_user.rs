@@ -28,6 +28,19 @@ fn the_latest_session_is_the_same_one_for_import_show_and_list() {
 }
 
 #[test]
+fn options_after_the_words_of_a_search_are_options() {
+    let machine = Machine::empty();
+    claude(&machine, FIRST, 2, "why is the cart slow");
+    claude(&machine, SECOND, 3, "the cart is slow again");
+    let found = machine.json(&["search", "cart", "slow", "--limit", "1", "--mode", "words"]);
+    assert_eq!(found["hits"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found["truncated"], true);
+    let without = machine.json(&["search", "cart -again", "--mode", "words"]);
+    assert_eq!(without["hits"][0]["session_id"], FIRST);
+    assert_eq!(machine.run(&["fix", "some error", "--limit", "1"]).code, 1);
+}
+
+#[test]
 fn counts_and_sizes_are_written_the_same_way_everywhere() {
     let machine = Machine::empty();
     claude(&machine, FIRST, 2, "hello");

@@ -177,7 +177,13 @@ fn refusal_confidence(text: &str) -> f64 {
 
 /// Words typed into the answer of a question that reject what was offered.
 fn typed_answer(beat: &Beat, text: &str) -> Option<Correction> {
-    let typed = text.rsplit_once(":").map_or(text, |(_, typed)| typed).trim().trim_matches('"');
+    // What the program writes around the answers is not the person's.
+    let text = text.split("You can now continue").next().unwrap_or(text);
+    let typed =
+        text.rsplit_once([':', '=']).map_or(text, |(_, typed)| typed).trim().trim_matches(['"', '.', ' ']);
+    if typed.contains('?') || typed.contains("No answer provided") {
+        return None;
+    }
     let (rule, sure, _) = SETS.iter().find(|(_, _, set)| set.is_match(typed))?;
     (*rule != "complaint").then(|| correction(beat, typed, "answer", sure - 0.1))
 }

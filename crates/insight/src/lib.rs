@@ -1,5 +1,5 @@
 //! How a session went: one [`Trace`] of its settled events, and what is read from it:
-//! signals ([`registry`]), corrections, the outcome, whether it was real work, and the
+//! signals (`registry.rs`), corrections, the outcome, whether it was real work, and the
 //! [`Digest`] that outlives the raw bytes.
 //!
 //! Pure: events, facts from outside and settings are handed in; nothing is read or run.

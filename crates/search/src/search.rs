@@ -20,11 +20,16 @@ use candidates::Candidate;
 /// where one of those is: alone they would say little.
 const ESSENTIAL_MAX: u64 = 100_000;
 
-/// Sessions whose order is decided exactly.
+/// Sessions whose order is decided exactly: their texts are read. So many for each that is
+/// asked for, within these bounds; names are looked for in as many as there may be.
+const SESSIONS_A_RESULT: usize = 3;
+const SESSIONS_MIN: usize = 24;
 const SESSIONS_MAX: usize = 100;
 
-/// Passages near in meaning that are looked at.
-const NEAR_MAX: usize = 200;
+/// Passages near in meaning that are looked at, for each session that is asked for.
+const NEAR_A_RESULT: usize = 8;
+const NEAR_MIN: usize = 48;
+const NEAR_MAX: usize = 400;
 
 /// How a query is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -136,6 +141,21 @@ pub struct Ask<'a> {
     pub now_ms: i64,
     /// Whether a session is of the repository that the question is asked in.
     pub is_here: &'a dyn Fn(u32) -> bool,
+}
+
+impl Ask<'_> {
+    /// Sessions whose texts are read.
+    fn sessions_read(&self) -> usize {
+        match self.query.literals.is_empty() {
+            true => (self.limit * SESSIONS_A_RESULT).clamp(SESSIONS_MIN, SESSIONS_MAX).max(self.limit),
+            false => SESSIONS_MAX.max(self.limit),
+        }
+    }
+
+    /// Passages near in meaning that are looked at.
+    fn near_read(&self) -> usize {
+        (self.limit * NEAR_A_RESULT).clamp(NEAR_MIN, NEAR_MAX)
+    }
 }
 
 /// A piece that was found.

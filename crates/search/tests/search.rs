@@ -1,4 +1,5 @@
 //! The text index and ranking together, over passages that the tests write.
+#![allow(clippy::unwrap_used)]
 
 use hashbrown::{HashMap, HashSet};
 use jiff::civil::date;

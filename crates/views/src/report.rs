@@ -214,7 +214,7 @@ fn recurring(all: &[(SessionView, Digest)]) -> Vec<RecurringError> {
     }
     let mut errors: Vec<RecurringError> =
         errors.into_values().filter(|error| error.sessions.len() > 1 || error.count > 2).collect();
-    errors.sort_by(|a, b| (b.sessions.len(), b.count).cmp(&(a.sessions.len(), a.count)));
+    errors.sort_by_key(|error| std::cmp::Reverse((error.sessions.len(), error.count)));
     errors.truncate(TOP);
     errors
 }

@@ -192,6 +192,9 @@ pub struct SearchView {
     pub elapsed_ms: f64,
 }
 
+/// The model, the vectors it made, and the passages that have none yet.
+type Vectored = (Box<dyn Embedder>, Vectors, Tail);
+
 /// A session, or one of its turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
@@ -390,12 +393,9 @@ impl Searching {
             Mode::Words => None,
             _ => self.meaning(config, &shelf, query)?,
         };
-        let measured = match &meaning {
-            Some((embedder, vectors, fresh)) => {
-                Some(Measured::new(embedder.as_ref(), vectors, &query.text, &fresh.passages, &fresh.hidden))
-            }
-            None => None,
-        };
+        let measured = meaning.as_ref().map(|(embedder, vectors, fresh)| {
+            Measured::new(embedder.as_ref(), vectors, &query.text, &fresh.passages, &fresh.hidden)
+        });
         let measured = measured.transpose().map_err(retro_search::Error::from)?;
         let is_here = |session: u32| is_here(&shelf, session, question.cwd.as_deref());
         let ask = Ask {
@@ -414,12 +414,7 @@ impl Searching {
     }
 
     /// The vectors, and the passages that have none yet; nothing if those are too many.
-    fn meaning(
-        &self,
-        config: &Config,
-        shelf: &Shelf<'_>,
-        query: &Query,
-    ) -> Result<Option<(Box<dyn Embedder>, Vectors, Tail)>, Error> {
+    fn meaning(&self, config: &Config, shelf: &Shelf<'_>, query: &Query) -> Result<Option<Vectored>, Error> {
         let Some(store) = self.news.store.as_ref().filter(|_| !query.text.is_empty()) else {
             return Ok(None);
         };

@@ -117,22 +117,7 @@ impl Machine {
 }
 
 fn question(text: &str) -> SearchQuestion {
-    SearchQuestion {
-        text: text.to_owned(),
-        agent: None,
-        project: None,
-        session: None,
-        since: None,
-        until: None,
-        kinds: None,
-        mode: Mode::Hybrid,
-        limit: 10,
-        budget_tokens: None,
-        exact: false,
-        rewound: false,
-        cwd: None,
-        tz: jiff::tz::TimeZone::UTC,
-    }
+    SearchQuestion { tz: jiff::tz::TimeZone::UTC, ..SearchQuestion::new(text) }
 }
 
 fn first(view: &SearchView) -> &str {

@@ -63,7 +63,7 @@ fn measure(path: &Path, modes: impl Iterator<Item = (&'static str, Mode)>) -> Re
         let mut sums: HashMap<u64, Sums> = HashMap::new();
         let mut all = Sums::default();
         for (conversation, scope) in conversations.iter().zip(&scopes) {
-            for question in conversation.questions.iter().filter(|question| is_counted(question)) {
+            for question in conversation.questions.iter().filter(is_counted) {
                 let query = Query::literal(&question.text);
                 let limits = (conversation.sessions.len(), LINES_A_SESSION);
                 let found = reader.ask(&query, scope, mode, limits)?;

@@ -184,7 +184,7 @@ fn row(session: &SessionView, is_known: bool) -> Vec<String> {
         session.short_id.clone(),
         format::time(session.ended_at),
         session.project.clone().unwrap_or_else(dash),
-        session.outcome.clone().unwrap_or_default(),
+        session.outcome.clone().filter(|outcome| outcome != "unknown").unwrap_or_default(),
         session.turns.map_or_else(unknown, |turns| turns.to_string()),
         session.duration_ms.filter(|_| session.captured).map_or_else(unknown, format::took),
         session.cost_usd.map_or_else(unknown, |usd| format::money(Some(usd), session.cost_complete)),

@@ -31,7 +31,7 @@ use crate::when::Between;
   retro search deploy --budget 800 --json")]
 pub struct Args {
     /// What to look for
-    #[arg(value_name = "QUERY", required = true, allow_hyphen_values = true)]
+    #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
 
     #[command(flatten)]

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use retro_model::{LinkKind, SessionKey, Timestamp};
 use retro_store::{Index, Lock, Marks, SessionRow, Stamps, Store, Writer};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::budget::Budget;
@@ -205,34 +205,63 @@ impl Batcher<'_> {
         let now = self.world.now();
         let of_children: Vec<&'static str> =
             self.world.stages.iter().filter(|stage| reads_children(stage)).map(|stage| stage.name).collect();
+        let parents = if of_children.is_empty() { BTreeSet::new() } else { self.parents(&outcomes)? };
         let written = self.index.write(|index| {
             for (outcome, bytes) in outcomes.into_iter().zip(sizes) {
                 let Outcome { key, captured, derived } = outcome;
                 let is_kept = captured.as_ref().is_none_or(|captured| !captured.file.sources.is_empty());
                 if let Some(captured) = &captured {
                     put_captured(index, captured, is_kept, now)?;
-                    if let Some(parent) = captured.session.parent.as_ref().filter(|_| captured.new_bytes > 0)
-                    {
-                        let parent = SessionKey::new(&key.agent, parent);
-                        for stage in &of_children {
-                            index.put_due(&parent, stage, now.as_millis(), true)?;
-                        }
-                    }
                 }
                 if is_kept {
                     derived.put(index, &key)?;
                     index.put_disk_bytes(&key, bytes)?;
                 }
-                // A child that only its parent names may have come in the same batch.
-                if captured.as_ref().is_some_and(names_children) {
-                    for stage in &of_children {
-                        index.put_due(&key, stage, now.as_millis(), true)?;
-                    }
-                }
+            }
+            for parent in &parents {
+                of_children
+                    .iter()
+                    .try_for_each(|stage| index.put_due(parent, stage, now.as_millis(), true))?;
             }
             marks.iter().try_for_each(|marks| index.put_marks(marks))
         });
         Ok(written?)
+    }
+
+    /// The roots of what was just read, as far as they are in the store: what they say of
+    /// their children may differ now. Some agents name the child in its parent only.
+    fn parents(&self, outcomes: &[Outcome]) -> Result<BTreeSet<SessionKey>, Error> {
+        let mut parents = BTreeSet::new();
+        let read = || outcomes.iter().filter_map(|outcome| Some((&outcome.key, outcome.captured.as_ref()?)));
+        let here: BTreeSet<&SessionKey> = read().map(|(key, _)| key).collect();
+        for (key, captured) in read() {
+            if captured.session.links.iter().any(|link| link.kind == LinkKind::Child) {
+                parents.insert(key.clone());
+            }
+            let Some(parent) = &captured.session.parent else { continue };
+            let parent = SessionKey::new(&key.agent, parent);
+            if here.contains(&parent) || self.index.session_row(&parent)?.is_some() {
+                parents.insert(parent);
+            }
+        }
+        // Looking through all rows is for sessions that have gone quiet, not for every append.
+        let quiet: BTreeSet<&SessionKey> = outcomes
+            .iter()
+            .filter(|outcome| outcome.derived.is_analyzed())
+            .map(|outcome| &outcome.key)
+            .collect();
+        if !quiet.is_empty() {
+            for row in self.index.session_rows()? {
+                let names = |link: &retro_model::Link| {
+                    link.kind == LinkKind::Child
+                        && quiet.contains(&SessionKey::new(&row.agent, &link.session_id))
+                };
+                if row.links.iter().any(names) {
+                    parents.insert(row.key());
+                }
+            }
+        }
+        Ok(parents)
     }
 
     fn count(&mut self, outcome: &Outcome) -> u64 {
@@ -320,11 +349,6 @@ fn put_captured(
     let agent = &captured.file.key.agent;
     let unread = captured.failed.iter().chain(&captured.cut);
     unread.into_iter().try_for_each(|(path, reason)| index.put_failure(path, agent, reason, now))
-}
-
-/// Whether a session that has grown names sub-agents of its own.
-fn names_children(captured: &Captured) -> bool {
-    captured.new_bytes > 0 && captured.session.links.iter().any(|link| link.kind == LinkKind::Child)
 }
 
 fn reads_children(stage: &Stage) -> bool {

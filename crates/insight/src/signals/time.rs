@@ -6,7 +6,7 @@
 //! # How
 //! `session_duration_seconds` is the last time minus the first. `idle_seconds` sums the
 //! pauses between neighbouring events of the main thread that are longer than five minutes;
-//! `active_seconds` is the rest. `time_to_first_edit_seconds` runs from the first message to
+//! `active_seconds` sums the shorter ones. `time_to_first_edit_seconds` runs from the first message to
 //! the first call that changes a file.
 //! # Limits
 //! A command that runs longer than five minutes looks like a pause. Without two times the
@@ -31,24 +31,22 @@ fn duration_ms(looked: &Looked<'_>) -> Option<i64> {
 }
 
 pub(crate) fn idle_seconds(looked: &Looked<'_>) -> Reading {
-    idle_ms(looked).map_or(Reading::none(NO_TIMES), |ms| Reading::of(ms / 1000))
+    gaps_ms(looked, |gap| gap > PAUSE_MS).map_or(Reading::none(NO_TIMES), |ms| Reading::of(ms / 1000))
 }
 
 pub(crate) fn active_seconds(looked: &Looked<'_>) -> Reading {
-    match duration_ms(looked).zip(idle_ms(looked)) {
-        Some((all, idle)) => Reading::of((all - idle).max(0) / 1000),
-        None => Reading::none(NO_TIMES),
-    }
+    gaps_ms(looked, |gap| gap <= PAUSE_MS).map_or(Reading::none(NO_TIMES), |ms| Reading::of(ms / 1000))
 }
 
-fn idle_ms(looked: &Looked<'_>) -> Option<i64> {
+/// The sum of the gaps between neighbouring events of the main thread that are wanted.
+fn gaps_ms(looked: &Looked<'_>, wanted: fn(i64) -> bool) -> Option<i64> {
     let mut times = looked.trace.times.clone();
     times.sort_unstable();
     if times.len() < 2 {
         return None;
     }
-    let pauses = times.windows(2).map(|pair| pair.iter().copied().reduce(|a, b| b - a).unwrap_or(0));
-    Some(pauses.filter(|pause| *pause > PAUSE_MS).sum())
+    let gaps = times.windows(2).map(|pair| pair.iter().copied().reduce(|a, b| b - a).unwrap_or(0));
+    Some(gaps.filter(|gap| wanted(*gap)).sum())
 }
 
 pub(crate) fn time_to_first_edit_seconds(looked: &Looked<'_>) -> Reading {

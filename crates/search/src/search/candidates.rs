@@ -3,9 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::{
-    Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Mode, NEAR_MAX, Nearest, SESSIONS_MAX, Sources,
-};
+use super::{Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Mode, Nearest, Sources};
 use crate::Place;
 use crate::passages::time_ms;
 use crate::rank::{self, Hit, Ranked, Scale, Scored, Sums};
@@ -184,12 +182,19 @@ pub(super) fn find(
 fn near(sources: &Sources<'_>, ask: &Ask<'_>, meaning: &dyn Meaning, allowed: &Allowed) -> Nearest {
     let within = sources.library.within(ask.scope);
     let dead = if ask.scope.rewound { HashSet::new() } else { sources.library.rewound() };
+    // What changed lately may not be among the passages that the library knows.
+    let of_tail = sources.tail.passages.iter().filter(|numbered| {
+        numbered.passage.pieces.iter().enumerate().any(|(at, piece)| {
+            let info = Info { kind: piece.kind, live: numbered.passage.live, piece: 0, len: 0 };
+            ask.scope.keeps(numbered.place(at), &info, time_ms(piece.at))
+        })
+    });
+    let of_tail: HashSet<u64> = of_tail.map(|numbered| numbered.number).collect();
     let keep = |number: u64| {
-        allowed.has(number)
-            && !dead.contains(&number)
-            && within.as_ref().is_none_or(|within| within.contains(&number))
+        let is_within = || within.as_ref().is_none_or(|within| within.contains(&number));
+        allowed.has(number) && !dead.contains(&number) && (of_tail.contains(&number) || is_within())
     };
-    meaning.nearest(NEAR_MAX, &keep)
+    meaning.nearest(ask.near_read(), &keep)
 }
 
 /// The best sessions by words.
@@ -202,7 +207,7 @@ fn by_words(
 ) -> HashMap<u32, Group> {
     let mut best: Vec<&rank::Group> = ranked.groups.iter().collect();
     best.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.session.cmp(&b.session)));
-    best.truncate(SESSIONS_MAX.max(ask.limit));
+    best.truncate(ask.sessions_read());
     let mean = sources.library.extent().bytes as f64 / sources.library.sessions().max(1) as f64;
     let mut groups = HashMap::new();
     for found in best {

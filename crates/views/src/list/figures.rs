@@ -3,8 +3,9 @@
 use retro_engine::ask::Ledgers;
 use retro_engine::stages::digest::outcome_in;
 use retro_engine::{Config, World, prices};
+use retro_insight::Digest;
 use retro_model::SessionKey;
-use retro_store::{Index, RealDisk, Store};
+use retro_store::{DIGESTS, Index, RealDisk, Store};
 use retro_usage::{By, Figures, Query, report_cells};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,8 +24,11 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
     let digests = index.made_by("digest")?;
     for session in sessions.iter_mut().filter(|session| session.captured) {
         let key = SessionKey::new(session.agent.clone(), session.session_id.clone());
-        let made = digests.get(&key).and_then(|made| outcome_in(&made.output));
-        session.outcome = made.map(str::to_owned);
+        session.outcome = match digests.is_empty() {
+            // An index that was just made knows nothing of them yet.
+            true => kept_outcome(&store, &key),
+            false => digests.get(&key).and_then(|made| outcome_in(&made.output)).map(str::to_owned),
+        };
         session.turns = Some(turns.get(&key).copied().unwrap_or(0));
         if let Some(figures) = costs.as_ref().and_then(|costs| costs.get(&key)) {
             session.cost_usd = figures.cost_usd;
@@ -32,6 +36,12 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
         }
     }
     Ok(())
+}
+
+/// How a session ended, from its digest.
+fn kept_outcome(store: &Store, key: &SessionKey) -> Option<String> {
+    let digest: Digest = store.object(&DIGESTS, key).ok()??;
+    Some(digest.outcome.value.as_str().to_owned())
 }
 
 /// What each session and its sub-agents cost together.
