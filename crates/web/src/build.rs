@@ -21,21 +21,11 @@ use std::sync::Arc;
 
 use crate::chunk::session_name;
 use crate::folder::Folder;
-use crate::session::{Ground, session};
+use crate::session::{Ground, Redact, session};
 use crate::words::Turn;
 use crate::{Error, assets, rows};
 use search::Search;
 use state::{Known, State};
-
-/// What is left out of a page beside secrets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Redact {
-    /// Nothing.
-    #[default]
-    Secrets,
-    /// Also everything that calls printed and changed.
-    Strict,
-}
 
 /// What to build.
 #[derive(Debug, Clone, Default)]

@@ -24,7 +24,8 @@ mod single;
 mod text;
 mod words;
 
-pub use build::{Build, Built, Options, Redact, build};
+pub use build::{Build, Built, Options, build};
 pub use error::Error;
 pub use serve::{ServeOptions, serve};
+pub use session::Redact;
 pub use single::{Single, single};

@@ -17,6 +17,7 @@ mod moments;
 mod money;
 mod parts;
 mod ribbon;
+mod spoken;
 #[cfg(test)]
 mod testing;
 mod time;
@@ -27,12 +28,20 @@ use retro::store::Store;
 use retro::usage::{Counted, Mode, Prices};
 use retro::views::SessionView;
 
+use crate::Error;
 use crate::chunk::{Chunk, session_name};
 use crate::words::Turn as WordTurn;
-use crate::{Error, Redact};
 pub use head::Summary;
-pub use item::Item;
-pub use turns::TurnHead;
+
+/// What is left out of a page beside secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Redact {
+    /// Nothing.
+    #[default]
+    Secrets,
+    /// Also everything that calls printed and changed.
+    Strict,
+}
 
 /// What all sessions of a build are made from.
 pub struct Ground<'a> {
@@ -67,7 +76,7 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
     let places = money::Places { of: turns::places(&family, &lines), family: &family };
     let ledger = money::ledger(ground.counted, ground.prices, ground.mode, &places);
     let made = turns::turns(&family, &lines, view.cwd.as_deref(), ground.redact == Redact::Strict, &ledger);
-    let words = made.turns.iter().map(|turn| crate::words::of_turn(&turn.items, &turn.head)).collect();
+    let words = made.turns.iter().map(|turn| spoken::of_turn(&turn.items, &turn.head)).collect();
     let cut = parts::cut(&name, made.turns, made.rests)?;
     let moments = moments::moments(&family, &lines, &ledger);
     let head = head::head(head::Parts {

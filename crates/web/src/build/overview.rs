@@ -9,12 +9,12 @@ use retro::views;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
+use super::Options;
 use super::search::Part;
-use super::{Options, Redact};
 use crate::Error;
 use crate::chunk::Chunk;
 use crate::rows::Month;
-use crate::session::Ground;
+use crate::session::{Ground, Redact};
 
 /// What these chunks are made from.
 pub struct Told<'a> {
