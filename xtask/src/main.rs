@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
+mod dashboard;
 mod docs;
 mod embedding;
 mod failure;
@@ -75,6 +76,24 @@ static COMMANDS: &[Command] = &[
         run: embedding::run,
     },
     Command { words: &["help"], options: "", about: "Print this list", run: help },
+    Command {
+        words: &["page", "build"],
+        options: "",
+        about: "Build the page of the dashboard into crates/web/assets; needs Node",
+        run: dashboard::build,
+    },
+    Command {
+        words: &["page", "screenshots"],
+        options: "",
+        about: "Photograph every view of the dashboard into docs/images; needs Node and Chromium",
+        run: dashboard::screenshots,
+    },
+    Command {
+        words: &["page", "test"],
+        options: "",
+        about: "Build the page again, compare it with crates/web/assets, and try it in a browser",
+        run: dashboard::try_page,
+    },
     Command {
         words: &["test"],
         options: "",

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::failure::Failure;
 use crate::repository::Repository;
-use crate::{docs, run, tidy};
+use crate::{dashboard, docs, run, tidy};
 
 /// Runs every step.
 pub(crate) fn run(repository: &Repository, _: &[String]) -> Result<(), Failure> {
@@ -26,6 +26,7 @@ pub(crate) fn run(repository: &Repository, _: &[String]) -> Result<(), Failure> 
         println!("{tally}");
     }
     tested?;
+    run::step("page", || dashboard::test(repository))?;
     run::step("documentation", || {
         let mut doc = repository.cargo(&["doc", "--workspace", "--no-deps", "--lib", "--quiet"]);
         run::run(doc.env("RUSTDOCFLAGS", "-D warnings"))

@@ -3,6 +3,7 @@
 mod agents;
 mod completions;
 mod config;
+mod dashboard;
 mod demo;
 mod digest;
 mod doctor;
@@ -47,6 +48,7 @@ pub enum Command {
     Agents(agents::Args),
     Completions(completions::Args),
     Config(config::Args),
+    Dashboard(dashboard::Args),
     Demo(demo::Args),
     Digest(digest::Args),
     Doctor(doctor::Args),
@@ -86,6 +88,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Agents(args)) => agents::run(&args, context),
         Some(Command::Completions(args)) => completions::run(&args, context),
         Some(Command::Config(args)) => config::run(&args, context),
+        Some(Command::Dashboard(args)) => dashboard::run(&args, context),
         Some(Command::Demo(args)) => demo::run(&args, context),
         Some(Command::Digest(args)) => digest::run(&args, context),
         Some(Command::Doctor(args)) => doctor::run(&args, context),

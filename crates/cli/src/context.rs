@@ -84,6 +84,12 @@ impl From<retro::Error> for Failure {
     }
 }
 
+impl From<retro_web::Error> for Failure {
+    fn from(error: retro_web::Error) -> Self {
+        Failure::Message(error.to_string())
+    }
+}
+
 impl From<retro::engine::Error> for Failure {
     fn from(error: retro::engine::Error) -> Self {
         Failure::Message(error.to_string())

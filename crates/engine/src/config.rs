@@ -91,6 +91,10 @@ pub struct Config {
     pub exclude_regex: Setting<Vec<String>>,
     /// Whether file histories and paste caches are captured too.
     pub extras: Setting<bool>,
+    /// The folder of the dashboard; none: beside the default store.
+    pub dashboard_dir: Setting<Option<PathBuf>>,
+    /// Whether a sync keeps an existing dashboard current.
+    pub dashboard_keep: Setting<bool>,
     /// How the user pays.
     pub billing: Setting<Billing>,
     /// The model that turns text into vectors.
@@ -242,6 +246,8 @@ impl Config {
             exclude_paths: Setting::default(Vec::new()),
             exclude_regex: Setting::default(Vec::new()),
             extras: Setting::default(false),
+            dashboard_dir: Setting::default(None),
+            dashboard_keep: Setting::default(false),
             billing: Setting::default(Billing::default()),
             embedding: Setting::default(Embedding::default()),
             prices: Setting::default(Vec::new()),
@@ -265,6 +271,14 @@ impl Config {
             let value = Billing::named(text(path, table, "billing")?);
             let value = value.ok_or_else(|| wrong(path, "billing", "\"plan\" or \"api\""))?;
             self.billing = Setting { value, origin: origin() };
+        }
+        if table.contains_key("dashboard_dir") {
+            let folder = expand_home(text(path, table, "dashboard_dir")?, &world.own_home);
+            self.dashboard_dir = Setting { value: Some(folder), origin: origin() };
+        }
+        if let Some(value) = table.get("dashboard").and_then(|section| section.get("keep")) {
+            let value = value.as_bool().ok_or_else(|| wrong(path, "dashboard.keep", "true or false"))?;
+            self.dashboard_keep = Setting { value, origin: origin() };
         }
         if let Some(value) = table.get("embedding").and_then(Value::as_table) {
             self.embedding = Setting { value: embedding::read(path, value, world)?, origin: origin() };

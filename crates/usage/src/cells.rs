@@ -15,7 +15,7 @@ use crate::NanoUsd;
 use crate::cost::{Mode, Pricer, tier_of};
 use crate::count::{Counted, CountedRow, Incomplete};
 use crate::estimate;
-use crate::figures::Sum;
+use crate::figures::{Figures, Sum};
 use crate::query::By;
 use crate::table::Prices;
 
@@ -59,6 +59,25 @@ pub(crate) struct Cell {
     /// Answers that summarized a context.
     pub(crate) compactions: u64,
     pub(crate) sum: Sum,
+}
+
+/// A cell, with its names. Cells of one session are next to each other.
+#[derive(Debug, Clone)]
+pub struct CellView<'c> {
+    /// Whose answers.
+    pub session: &'c SessionKey,
+    /// The model as logged; with its service tier behind it, where that is not the standard.
+    pub model: Option<&'c str>,
+    /// Time of its first answer; none if the log has none.
+    pub first: Option<Timestamp>,
+    /// What was used.
+    pub tokens: retro_model::Tokens,
+    /// What is priced of it, in billionths of a dollar; none only when nothing is.
+    pub nano: Option<NanoUsd>,
+    /// Its figures, as a row of a report has them.
+    pub figures: Figures,
+    /// Answers without a price.
+    pub unpriced_responses: u64,
 }
 
 /// Rows that repeat others.
@@ -124,6 +143,25 @@ impl Cells {
             made.cells.open.push(OpenEnd { session, ts: row.ts, cut_off });
         }
         Cells { rows, side, incomplete: counted.incomplete.clone(), ..made.cells }
+    }
+
+    /// Every cell, for readers that add up in their own way.
+    pub fn each(&self) -> impl Iterator<Item = CellView<'_>> {
+        self.rows.iter().map(|cell| CellView {
+            session: self.session(cell.session),
+            model: self.name(cell.model),
+            first: cell.first,
+            tokens: cell.sum.tokens,
+            nano: cell.sum.cost(),
+            figures: cell.sum.figures(),
+            unpriced_responses: cell.sum.unpriced_responses,
+        })
+    }
+
+    /// Where logs cannot tell all of their use: the session, the time, and whether the log
+    /// stops in the middle of a turn.
+    pub fn open_ends(&self) -> impl Iterator<Item = (&SessionKey, Option<Timestamp>, bool)> {
+        self.open.iter().map(|end| (self.session(end.session), end.ts, end.cut_off))
     }
 
     pub(crate) fn session(&self, at: u32) -> &SessionKey {

@@ -6,7 +6,7 @@ use retro_engine::discover::discover;
 use retro_engine::{Config, World};
 use retro_model::{EventId, Exactness, SessionKey, SourceKey, Timestamp};
 use retro_store::{RealDisk, Stamps, Store};
-use retro_usage::{Cost, CostSource, Counted, CountedRow, Mode, NanoUsd, cost, decide};
+use retro_usage::{Cost, CostSource, Counted, CountedRow, Mode, NanoUsd, Prices, cost, decide};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -149,12 +149,28 @@ pub fn explain(
     key: &SessionKey,
     places: &BTreeMap<SourceKey, String>,
 ) -> Result<ExplainView, Error> {
-    let counted: Counted = decide(ledgers.rows()?);
-    let mut totals = ExplainTotals { cost_complete: ledgers.unread() == 0, ..ExplainTotals::default() };
+    let mut view = explain_counted(&decide(ledgers.rows()?), ledgers.prices, mode, key, places);
+    view.unread_sessions = ledgers.unread();
+    view.totals.cost_complete &= ledgers.unread() == 0;
+    Ok(view)
+}
+
+/// The same for somebody who explains many sessions: what counts is decided once, and
+/// nothing is unread.
+pub fn explain_counted(
+    counted: &Counted,
+    prices: &Prices,
+    mode: Mode,
+    key: &SessionKey,
+    places: &BTreeMap<SourceKey, String>,
+) -> ExplainView {
+    let mut totals = ExplainTotals { cost_complete: true, ..ExplainTotals::default() };
     let mut sum = NanoUsd::ZERO;
     let mut responses = Vec::new();
-    for row in counted.rows.iter().filter(|row| *row.session == *key) {
-        let cost = cost(row.own_row(), ledgers.prices, mode);
+    let first = counted.rows.partition_point(|row| *row.session < *key);
+    let rows = counted.rows.iter().skip(first).take_while(|row| *row.session == *key);
+    for row in rows {
+        let cost = cost(row.own_row(), prices, mode);
         let one = explained(row, &cost, places);
         totals.responses += row.own_row().calls;
         totals.input_tokens += one.input_tokens;
@@ -177,14 +193,14 @@ pub fn explain(
         key: copy.key.clone(),
         twin: format!("{}#{}", copy.twin.session, copy.twin.event),
     });
-    Ok(ExplainView {
+    ExplainView {
         schema: "retro.usage_explain/1",
         session: key.to_string(),
         responses,
         totals,
         dropped: dropped.collect(),
-        unread_sessions: ledgers.unread(),
-    })
+        unread_sessions: 0,
+    }
 }
 
 fn explained(counted: &CountedRow, cost: &Cost<'_>, places: &BTreeMap<SourceKey, String>) -> Explained {

@@ -38,7 +38,8 @@ pub use embed::{EmbedView, embed_status};
 pub use error::Error;
 pub use events::{each_event, events, source_slots, turn_of};
 pub use explain::{
-    Dropped, ExplainTotals, ExplainView, Explained, PartsUsd, RatesUsd, explain, source_places,
+    Dropped, ExplainTotals, ExplainView, Explained, PartsUsd, RatesUsd, explain, explain_counted,
+    source_places,
 };
 pub use files::{FilesView, TouchView, files};
 pub use fix::{FixRow, FixView};
@@ -62,7 +63,7 @@ pub use statusline::{
     Amount, Asked, RunningBlock, StatusInput, StatusLimit, StatuslineView, statusline, statusline_alone,
 };
 pub use transcript::{
-    Attached, Call, Entry, Prompt, Question, Said, Step, TurnFigures, Turns, gap_line, markdown, transcript,
-    turn_figures,
+    Attached, Call, Entry, Prompt, Question, Said, Step, TurnFigures, Turns, call, children_of_calls,
+    gap_line, markdown, transcript, turn_figures,
 };
 pub use usage::{UsageView, usage};

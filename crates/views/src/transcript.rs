@@ -3,7 +3,7 @@
 //! Views build [`Entry`]s; the terminal, markdown and pages are ways to write these
 //! down. A sub-agent's work is inside the call that started it.
 
-mod call;
+pub mod call;
 mod entry;
 mod figures;
 mod markdown;
@@ -75,7 +75,7 @@ impl<'a> Writer<'a> {
             threads: HashMap::new(),
             results: HashMap::new(),
             denials: HashMap::new(),
-            children: children(events),
+            children: children_of_calls(events),
             nested: HashSet::new(),
             calls: HashSet::new(),
             attached: HashMap::new(),
@@ -334,7 +334,7 @@ impl<'a> Writer<'a> {
 }
 
 /// Which thread each call started.
-fn children(events: &[Event]) -> HashMap<&str, &str> {
+pub fn children_of_calls(events: &[Event]) -> HashMap<&str, &str> {
     let mut children = HashMap::new();
     for event in events {
         let Some(child) = &event.child else { continue };

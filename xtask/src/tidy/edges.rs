@@ -21,7 +21,8 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "engine" => below(&[&["text", "model"], FLOOR]),
         "views" | "laws" => below(&[&["text", "model", "engine"], FLOOR]),
         "retro" => below(&[&["text", "model", "engine", "views"], FLOOR]),
-        "cli" | "web" => below(&[&["retro"]]),
+        "web" => below(&[&["retro"]]),
+        "cli" => below(&[&["retro", "web"]]),
         _ => None,
     }
 }

@@ -85,6 +85,9 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let report = sync(&context.world, &config, &options, &|step| bar.step(step))?;
     bar.done();
     tell(context, &report, args.dry_run)?;
+    if !args.dry_run {
+        super::dashboard::keep(context, &config)?;
+    }
     let is_all = report.failed == 0 && report.unreadable_files.is_empty();
     Ok(if !is_all { Exit::Findings } else { Exit::Done })
 }

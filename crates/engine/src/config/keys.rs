@@ -49,6 +49,16 @@ pub const KEYS: &[Key] = &[
         example: "false",
     },
     Key {
+        name: "dashboard.keep",
+        help: "Whether `retro sync` keeps an existing dashboard folder current.",
+        example: "true",
+    },
+    Key {
+        name: "dashboard_dir",
+        help: "The folder that `retro dashboard` writes to.",
+        example: "\"~/retro-dashboard\"",
+    },
+    Key {
         name: "detect.quality",
         help: "What makes a session real work: a section of its own, [detect.quality].",
         example: "{ min_events = 20, require_repo = true, min_substantive_calls = 3, min_prompt_chars = 25, trivial_prompts = [\"hi\"] }",
@@ -107,7 +117,6 @@ pub const KEYS: &[Key] = &[
 const SEED_KEYS: &[(&str, &str)] = &[
     ("archive_root", "set `root` instead"),
     ("curate.*", "the catalog does not exist yet"),
-    ("dashboard_dir", "the dashboard does not exist yet"),
     ("derived_interval_seconds", "derived data is made when a session goes quiet"),
     ("retention.*", "retention does not exist yet"),
     ("store.*", "the store's place is `root`, its schedule `cadence`"),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::entry::{Question, Step};
 
 /// What a call was asked to do, on one line. Never empty where the call has arguments.
-pub(super) fn what(tool: &ToolCall, cwd: Option<&str>) -> String {
+pub fn what(tool: &ToolCall, cwd: Option<&str>) -> String {
     if let Some(command) = &tool.command {
         return command.to_string();
     }
@@ -104,7 +104,7 @@ fn plan_line(args: &Value) -> Option<String> {
 }
 
 /// The steps of a plan, however the agent writes them.
-pub(super) fn steps(data: &Value) -> Vec<Step> {
+pub fn steps(data: &Value) -> Vec<Step> {
     let lists = ["plan", "todos", "newTodos", "entries", "tasks"];
     let list = lists.iter().find_map(|name| data.get(*name)?.as_array());
     let step = |item: &Value| {
@@ -117,7 +117,7 @@ pub(super) fn steps(data: &Value) -> Vec<Step> {
 }
 
 /// The questions of a call, with the answers that its result holds.
-pub(super) fn questions(tool: &ToolCall, result: Option<&Event>) -> Vec<Question> {
+pub fn questions(tool: &ToolCall, result: Option<&Event>) -> Vec<Question> {
     let Some(args) = &tool.args else { return Vec::new() };
     let answers = result.and_then(|event| event.data.as_ref()).and_then(|data| data.get("answers"));
     let answer = |question: &str| match answers?.get(question)? {
@@ -150,7 +150,7 @@ fn below<'p>(path: &'p str, cwd: Option<&str>) -> &'p str {
 }
 
 /// What was changed, where the result tells; else what was asked for.
-pub(super) fn edits(tool: &ToolCall, result: Option<&ToolResult>) -> Vec<Edit> {
+pub fn edits(tool: &ToolCall, result: Option<&ToolResult>) -> Vec<Edit> {
     match result {
         Some(result) if !result.edits.is_empty() => result.edits.clone(),
         Some(result) if result.outcome == Outcome::Ok => tool.edits.clone(),
@@ -194,7 +194,7 @@ const REASONS: &[&str] = &[
 
 /// The lines of a failed result that say why: all of a short one; of a long one the last
 /// that name a reason, else its end.
-pub(super) fn trouble(text: &str, exit_code: Option<i64>) -> Option<String> {
+pub fn trouble(text: &str, exit_code: Option<i64>) -> Option<String> {
     let text = text.trim().trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
     // The exit code is on the line of the call already.
     let repeats = |line: &str| {

@@ -1,0 +1,109 @@
+// What the chunks hold. The structs are those of crates/web/src and crates/views/src.
+
+export type Outcome = "ok" | "failed" | "denied" | "interrupted" | "unknown";
+
+export interface Month { month: string; sessions: number; bytes: number }
+
+export interface LimitWindow {
+  agent: string; window: string; plan: string | null; window_minutes: number | null;
+  used_percent: number | null; left_percent: number | null; resets_at: string | null;
+  ended: boolean; read_percent: number; read_at: string; session_id: string; record: string;
+}
+
+export interface Meta {
+  version: string; build: string; made_at: string; zone: string; sessions: number; unread: number;
+  captured: Record<string, number>; billing: string; prices_of: string; mode: string;
+  since: string | null; project: string | null; strict: boolean; months: Month[];
+  search: { n: number; shards: number }[];
+  limits: { windows: LimitWindow[]; without: { agent: string; reason: string }[] };
+}
+
+export interface SessionRow {
+  name: string; agent: string; session_id: string; short_id: string; title: string | null;
+  project: string | null; domain: string | null; cwd: string | null; branch: string | null;
+  started_at: string | null; ended_at: string | null; bytes: number; on_disk: boolean;
+  up_to_date: boolean; resume: string | null; turns: number | null; duration_ms: number | null;
+  cost_usd: number | null; cost_complete: boolean;
+  calls: number; failed: number; denied: number; files: number; added: number; removed: number;
+  active_ms: number; agents: number; models: string[]; flags: string[]; trouble: string | null;
+  looks: number; edits: number; paths: string[]; kids: string[]; open: boolean;
+  /** Filled in by the page. */
+  start: number; end: number; tokens: number;
+}
+
+export interface Cell {
+  row: SessionRow; day: number; hour: number; model: string;
+  input: number; write_5m: number; write_1h: number; read: number; output: number; reasoning: number;
+  responses: number; nano: number | null; at_least: boolean; unpriced: number;
+}
+
+export interface Sum {
+  nano: number | null; at_least?: boolean; input: number; cache_write: number; cache_read: number;
+  output: number; responses: number;
+}
+
+export interface OutlineRow { kind: string; id: string; text: string; child?: number }
+
+export interface TurnHead {
+  line: number; n: number; id: string; ts: number | null; end: number | null; who: string; text: string;
+  live: boolean; active_ms: number; sum: Sum; calls: number; failed: number; denied: number; added: number;
+  removed: number; lines: number; part: number; last_part: number; rows: OutlineRow[];
+}
+
+export interface LineHead {
+  name: string; task: string; parent?: number; session_id?: string; from: number | null; to: number | null;
+  calls: number; failed: number; sum: Sum; turns: number[];
+}
+
+export interface Moment { kind: string; text: string; ids: string[]; ts: number | null; line: number; turn: number }
+
+export interface Head {
+  session: SessionRow; versions: string[]; models: string[]; event_counts: Record<string, number>;
+  coverage: Record<string, number>; gaps: string[]; left_out: number;
+  sentence: { text: string; ids?: string[]; tone?: string }[];
+  lines: LineHead[]; turns: TurnHead[]; moments: Moment[];
+  time: { what: string; ms: number; spans: number; at_most: boolean; work: boolean }[];
+  active_ms: number; sum: Sum; kinds: Record<string, number>;
+  by_model: (Sum & { model: string })[];
+  context: {
+    points: [string, number, number][]; peak: number; compactions: string[]; reread: number;
+    largest: { id: string; what: string; tokens: number; responses: number; nano: number | null }[];
+  };
+  files: { path: string; added: number; removed: number; edits: string[]; reads: number }[];
+  ribbon: { from: number; to: number; cuts: [number, number][]; lanes: { line: number; spans: [number, number, string][] }[]; cut_ms: number };
+  index: Record<string, [number, number][]>;
+  parts: number;
+}
+
+export type Node = string | [string, ...any[]];
+export type OutLine = string | (string | [string, string])[];
+export interface Output { lines: OutLine[]; total: number; bytes: number; cut?: boolean; more?: boolean }
+
+export interface Call {
+  type: "call"; id: string; result?: string; ts: number | null; name: string; class: string; what: string;
+  full?: string; outcome: Outcome | null; exit_code?: number; ms?: number; ms_at_most?: boolean; tokens?: number;
+  edits?: { path: string; kind: string; added: number | null; removed: number | null }[];
+  trouble?: string; output?: Output; child?: number; live: boolean;
+  diffs?: { path: string; rows: [string, string][]; left_out?: number }[];
+}
+
+export type Item =
+  | { type: "prompt"; id: string; ts: number | null; origin: string; said: string; text: string;
+      attached?: { name: string; bytes: number | null }[]; output?: Output; live: boolean }
+  | { type: "answer"; id: string; ts: number | null; model?: string; body: Node[]; live: boolean }
+  | { type: "thought"; id: string; text: string; chars: number }
+  | Call
+  | { type: "run"; label: string; ms: number | null; items: Item[] }
+  | { type: "question"; id: string; ts: number | null; questions: { question: string; options: string[]; answer: string | null }[]; reply: string | null; outcome: Outcome | null }
+  | { type: "plan"; id: string; body: Node[]; steps: { text: string; done: boolean }[] }
+  | { type: "report"; id: string; body: Node[] }
+  | { type: "mark"; id: string; ts: number | null; kind: string; text: string }
+  | { type: "note"; id: string; ts: number | null; kind: string; origin: string; text: string };
+
+export interface Response {
+  id: string; line: number; turn: number; event: string; key: string; ts: string | null; model: string | null;
+  tier: string | null; input_tokens: number; cache_creation_tokens: number; cache_creation_5m_tokens: number;
+  cache_creation_1h_tokens: number; cache_read_tokens: number; output_tokens: number; web_searches: number;
+  exact: boolean; cost_usd: number | null; parts_usd: Record<string, number> | null; cost_source: string;
+  price: string | null; rates: Record<string, number | null> | null; bound: string | null; line_number?: number;
+}

@@ -1,0 +1,76 @@
+// What every test needs: a store, a folder, a server, a browser that counts requests.
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+export const RETRO = process.env.RETRO_BIN;
+export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+export const missing = !RETRO ? "RETRO_BIN names no program" : !existsSync(CHROMIUM) ? `no browser at ${CHROMIUM}` : false;
+
+const clean = { ...process.env };
+for (const name of Object.keys(clean)) if (name.startsWith("RETRO_")) delete clean[name];
+
+export function retro(store, ...words) {
+  const place = store ? ["--home", join(store, "home"), "--root", join(store, "store")] : [];
+  return execFileSync(RETRO, [...place, ...words], { env: clean, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 28 });
+}
+
+/** The demo's sixty sessions, in a folder of their own. */
+export function demo() {
+  const said = execFileSync("sh", ["-c", '"$0" demo --keep 2>&1 >/dev/null', RETRO], { env: { ...clean, TMPDIR: mkdtempSync(join(tmpdir(), "retro-page-")) }, encoding: "utf8" });
+  const place = said.match(/Kept in (\S+?)\. /)?.[1];
+  if (!place) throw new Error(`the demo said ${said}`);
+  return place;
+}
+
+export function build(store, ...words) {
+  const out = join(mkdtempSync(join(tmpdir(), "retro-page-")), "out");
+  retro(store, "dashboard", "build", "--no-sync", "--out", out, ...words);
+  return { out, address: pathToFileURL(join(out, "index.html")).href };
+}
+
+export async function serve(store, ...words) {
+  const out = join(mkdtempSync(join(tmpdir(), "retro-page-")), "out");
+  const child = spawn(RETRO, ["--home", join(store, "home"), "--root", join(store, "store"), "dashboard", "serve", "--out", out, ...words], { env: clean, stdio: ["ignore", "pipe", "inherit"] });
+  const address = await new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout.on("data", (piece) => {
+      text += piece;
+      const found = text.match(/http:\/\/127\.0\.0\.1:\d+\/\?token=\w+/);
+      if (found) resolve(found[0]);
+    });
+    child.on("exit", () => reject(new Error("the server ended")));
+  });
+  return { address, base: new URL("/", address).href, stop: () => child.kill("SIGINT") };
+}
+
+export function launch() {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+}
+
+/** A page that remembers whatever should not have happened. */
+export async function watched(browser, base, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, ...options });
+  const page = await context.newPage();
+  const trouble = [];
+  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) trouble.push(`console: ${message.text()}`); });
+  page.on("pageerror", (error) => trouble.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => { trouble.push(`dialog: ${dialog.message()}`); dialog.dismiss().catch(() => {}); });
+  page.on("request", (request) => { if (!request.url().startsWith(base) && !request.url().startsWith("data:") && !request.url().startsWith("blob:")) trouble.push(`request: ${request.url()}`); });
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) => console.error(`csp ${event.violatedDirective} ${event.blockedURI}`));
+  });
+  return { page, trouble, context };
+}
+
+/** Goes to a view and waits until it is drawn. */
+export async function show(page, hash, selector) {
+  await page.evaluate((to) => { location.hash = to; }, hash);
+  await page.waitForSelector(selector);
+}

@@ -1,0 +1,362 @@
+//! Builds the folder of a dashboard, or brings it up to date.
+//!
+//! What changed is asked of the index by change number, so a build after one session costs
+//! that session, the rows of its month and a small segment of words.
+
+mod overview;
+mod search;
+mod state;
+
+use jiff::tz::TimeZone;
+use rayon::prelude::*;
+use retro::engine::ask::{self, Patience};
+use retro::engine::{Config, World};
+use retro::model::{SessionKey, Timestamp};
+use retro::store::{Mark, RealDisk, Store};
+use retro::usage::{Cells, Mode, decide};
+use retro::views::{ListOptions, SessionView, list};
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::chunk::session_name;
+use crate::folder::Folder;
+use crate::session::{Ground, Redact, session};
+use crate::words::Turn;
+use crate::{Error, assets, rows};
+use search::Search;
+use state::{Known, State};
+
+/// What to build.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Where to.
+    pub out: PathBuf,
+    /// Only sessions that were active at this time or later.
+    pub since: Option<Timestamp>,
+    /// Only sessions of this project.
+    pub project: Option<String>,
+    /// What is left out.
+    pub redact: Redact,
+    /// Whose cost figures count.
+    pub mode: Mode,
+    /// The zone in which days are cut; none: this machine's.
+    pub tz: Option<TimeZone>,
+}
+
+/// What a build did.
+#[derive(Debug, Clone, Default, serde::Serialize)]
+pub struct Built {
+    /// Sessions in the dashboard.
+    pub sessions: u64,
+    /// Sessions that were read again.
+    pub rebuilt: u64,
+    /// Sessions that could not be read, with the reason.
+    pub failed: Vec<(String, String)>,
+    /// Files written.
+    pub written: u64,
+    /// Files that were as they should be.
+    pub kept: u64,
+    /// Bytes written.
+    pub bytes: u64,
+    /// The page.
+    pub index: PathBuf,
+    /// Names of the sessions' chunks that changed, for pages that are open.
+    #[serde(skip)]
+    pub changed: Vec<String>,
+}
+
+/// A store, opened for building.
+pub struct Build<'a> {
+    /// The outside world.
+    pub world: &'a World,
+    /// The configuration.
+    pub config: &'a Config,
+    /// What to build.
+    pub options: &'a Options,
+}
+
+/// Sessions that are made before they are written.
+const BATCH: usize = 64;
+
+/// Builds what differs. `progress` hears how many of how many sessions are done.
+pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Built, Error> {
+    let Build { world, config, options } = *work;
+    let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
+    let asked = ask::read(world, config, Patience::None, &|_| {})?;
+    let ledgers = asked.ledgers();
+    let counted = decide(ledgers.rows()?);
+    let tz = options.tz.clone().unwrap_or_else(TimeZone::system);
+    let ground = Ground {
+        store: &store,
+        counted: &counted,
+        prices: ledgers.prices,
+        mode: options.mode,
+        redact: options.redact,
+    };
+    let mut folder = Folder::open(&options.out)?;
+    let fingerprint = fingerprint(config, options, &tz, ledgers.prices);
+    let state = State::read(&folder, &fingerprint);
+    // From now on the folder is ours, whatever happens.
+    folder.put(crate::folder::STATE, &state.json()?)?;
+    let sessions = wanted(world, config, options)?;
+    let plan = Plan::new(&sessions, roots(&ledgers.sessions()?), ledgers.cells(options.mode)?);
+    let mut site = Site {
+        build: fingerprint.get(..16).unwrap_or_default().to_owned(),
+        search: Search::new(&state),
+        built: Built { sessions: sessions.len() as u64, ..Built::default() },
+        folder,
+        state,
+    };
+    let (mark, changed) = changes(&store, &site.state, &plan.roots)?;
+    site.make(&plan, &changed, &ground, world, progress)?;
+    site.forget(&plan)?;
+    let build = site.build.clone();
+    let told = overview::Told { world, config, options, tz: &tz, ground: &ground, ledgers, build: &build };
+    site.finish(&plan, &told, mark)
+}
+
+/// What is asked for, and what belongs together.
+struct Plan<'a> {
+    sessions: &'a [SessionView],
+    /// Each session with the name of its chunks.
+    named: Vec<(String, SessionKey, &'a SessionView)>,
+    /// The session at the top of each one's tree.
+    roots: HashMap<SessionKey, SessionKey>,
+    /// The other sessions of each tree.
+    kids: HashMap<SessionKey, Vec<SessionKey>>,
+    cells: Cells,
+    /// Responses and cost of each tree.
+    money: HashMap<SessionKey, (u64, i64)>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(sessions: &'a [SessionView], roots: HashMap<SessionKey, SessionKey>, cells: Cells) -> Plan<'a> {
+        let key = |view: &SessionView| SessionKey::new(view.agent.clone(), view.session_id.clone());
+        let named = sessions.iter().map(|view| (session_name(&key(view)), key(view), view)).collect();
+        let mut kids: HashMap<SessionKey, Vec<SessionKey>> = HashMap::new();
+        for (kid, root) in roots.iter().filter(|(kid, root)| kid != root) {
+            kids.entry(root.clone()).or_default().push(kid.clone());
+        }
+        kids.values_mut().for_each(|list| list.sort());
+        let money = overview::money_of_trees(&cells, &roots);
+        Plan { sessions, named, roots, kids, cells, money }
+    }
+
+    fn money(&self, key: &SessionKey) -> (u64, i64) {
+        self.money.get(key).copied().unwrap_or_default()
+    }
+}
+
+/// A folder on its way.
+struct Site {
+    build: String,
+    folder: Folder,
+    state: State,
+    search: Search,
+    built: Built,
+}
+
+impl Site {
+    /// Makes the sessions that changed, or whose cost did.
+    fn make(
+        &mut self,
+        plan: &Plan<'_>,
+        changed: &HashSet<SessionKey>,
+        ground: &Ground<'_>,
+        world: &World,
+        progress: &(dyn Fn(u64, u64) + Sync),
+    ) -> Result<(), Error> {
+        let is_due = |(name, key, _): &&(String, SessionKey, &SessionView)| {
+            let known = self.state.sessions.get(name);
+            changed.contains(key) || known.is_none_or(|known| known.money != plan.money(key))
+        };
+        let due: Vec<_> = plan.named.iter().filter(is_due).collect();
+        let build = self.build.clone();
+        for batch in due.chunks(BATCH) {
+            let made: Vec<_> = batch
+                .par_iter()
+                .map(|(name, key, view)| {
+                    let kids = plan.kids.get(key).map_or(&[][..], Vec::as_slice);
+                    (name, key, made(ground, view, kids, &build))
+                })
+                .collect();
+            for (name, key, result) in made {
+                match result {
+                    Ok(made) => self.put(name, plan.money(key), made)?,
+                    Err(error) => self.built.failed.push((key.to_string(), error.to_string())),
+                }
+            }
+            progress(self.built.rebuilt + self.built.failed.len() as u64, due.len() as u64);
+            if world.stopping() {
+                return Err(Error::Engine(retro::engine::Error::Stopped));
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, name: &str, money: (u64, i64), made: Packed) -> Result<(), Error> {
+        for (file, script) in &made.scripts {
+            self.folder.put(&format!("data/{}/{file}.js", made.folder), script)?;
+        }
+        let keep: HashSet<String> = made.scripts.into_iter().map(|(file, _)| file).collect();
+        self.folder.clear_session(name, &keep)?;
+        self.search.add(name, &made.words);
+        self.state.sessions.insert(name.to_owned(), Known { money, summary: made.summary });
+        self.built.changed.push(name.to_owned());
+        self.built.rebuilt += 1;
+        Ok(())
+    }
+
+    /// Removes what is no longer asked for.
+    fn forget(&mut self, plan: &Plan<'_>) -> Result<(), Error> {
+        let present: HashSet<&String> = plan.named.iter().map(|(name, ..)| name).collect();
+        let gone: Vec<String> =
+            self.state.sessions.keys().filter(|name| !present.contains(name)).cloned().collect();
+        for name in gone {
+            self.folder.clear_session(&name, &HashSet::new())?;
+            self.state.sessions.remove(&name);
+            self.search.remove(&name);
+            self.built.changed.push(name);
+        }
+        Ok(())
+    }
+
+    /// Writes what is over all sessions, the page itself, and how far it is.
+    fn finish(mut self, plan: &Plan<'_>, told: &overview::Told<'_>, mark: Mark) -> Result<Built, Error> {
+        self.search.write(&mut self.folder, &mut self.state, &self.build)?;
+        let known = self.state.sessions.iter();
+        let summaries = known.map(|(name, known)| (name.clone(), known.summary.clone())).collect();
+        let table = rows::Table {
+            sessions: plan.sessions,
+            summaries: &summaries,
+            roots: &plan.roots,
+            cells: &plan.cells,
+            tz: told.tz,
+        };
+        let (months, chunks) = rows::months(&table)?;
+        for chunk in &chunks {
+            self.folder.put_chunk(chunk, &self.build)?;
+        }
+        clear_months(&self.folder, &chunks.iter().map(|chunk| format!("{}.js", chunk.name)).collect())?;
+        for chunk in overview::chunks(told, &months, &search::parts(&self.state), plan.named.len())? {
+            self.folder.put_chunk(&chunk, &self.build)?;
+        }
+        self.folder.put("index.html", assets::index(assets::CSP_FOLDER, "folder").as_bytes())?;
+        self.folder.put("app.js", assets::SCRIPT.as_bytes())?;
+        self.folder.put("app.css", assets::STYLE.as_bytes())?;
+        (self.state.series, self.state.number) = (mark.series, mark.number);
+        self.folder.put(crate::folder::STATE, &self.state.json()?)?;
+        let Folder { written, kept, bytes, .. } = self.folder;
+        let index = told.options.out.join("index.html");
+        Ok(Built { written, kept, bytes, index, ..self.built })
+    }
+}
+
+/// One session, packed.
+struct Packed {
+    folder: String,
+    /// Name of the file, without its ending, and what is in it.
+    scripts: Vec<(String, Vec<u8>)>,
+    summary: crate::session::Summary,
+    words: Vec<Turn>,
+}
+
+fn made(ground: &Ground<'_>, view: &SessionView, kids: &[SessionKey], build: &str) -> Result<Packed, Error> {
+    let made = session(ground, view, kids)?;
+    let mut packed =
+        Packed { folder: String::new(), scripts: Vec::new(), summary: made.summary, words: made.words };
+    for chunk in &made.chunks {
+        let (folder, file) = chunk.name.rsplit_once('/').unwrap_or(("s", &chunk.name));
+        folder.clone_into(&mut packed.folder);
+        packed.scripts.push((file.to_owned(), chunk.script(build)?));
+    }
+    Ok(packed)
+}
+
+/// Sessions of the store that are asked for, newest first.
+fn wanted(world: &World, config: &Config, options: &Options) -> Result<Vec<SessionView>, Error> {
+    let asked =
+        ListOptions { project: options.project.clone(), since: options.since, ..ListOptions::default() };
+    let mut sessions = list(world, config, &asked)?.sessions;
+    sessions.retain(|session| session.captured);
+    Ok(sessions)
+}
+
+/// A tree that is deeper than this is taken for a circle.
+const TREE_DEPTH_MAX: usize = 64;
+
+/// The session at the top of each one's tree.
+fn roots(rows: &[retro::store::SessionRow]) -> HashMap<SessionKey, SessionKey> {
+    let mut parents: HashMap<SessionKey, SessionKey> = HashMap::new();
+    let known: HashSet<SessionKey> = rows.iter().map(retro::store::SessionRow::key).collect();
+    for row in rows {
+        for link in row.links.iter().filter(|link| link.kind == retro::model::LinkKind::Child) {
+            let child = SessionKey::new(row.agent.clone(), link.session_id.clone());
+            parents.insert(child, row.key());
+        }
+    }
+    for row in rows {
+        if let Some(parent) = &row.parent {
+            parents.insert(row.key(), SessionKey::new(row.agent.clone(), parent.clone()));
+        }
+    }
+    let root_of = |key: &SessionKey| {
+        let mut at = key;
+        for _ in 0..TREE_DEPTH_MAX {
+            match parents.get(at).filter(|parent| known.contains(parent)) {
+                Some(parent) if parent == key => return key.clone(),
+                Some(parent) => at = parent,
+                None => return at.clone(),
+            }
+        }
+        key.clone()
+    };
+    known.iter().map(|key| (key.clone(), root_of(key))).collect()
+}
+
+/// How far the index is, and the trees in which something changed since the last build.
+fn changes(
+    store: &Store,
+    state: &State,
+    roots: &HashMap<SessionKey, SessionKey>,
+) -> Result<(Mark, HashSet<SessionKey>), Error> {
+    let Some(index) = store.index_if_there()? else {
+        return Ok((Mark::default(), roots.keys().cloned().collect()));
+    };
+    let seen = Mark { series: state.series.clone(), number: state.number };
+    let changes = index.changes_since(&seen)?;
+    let root = |key: &SessionKey| roots.get(key).unwrap_or(key).clone();
+    let changed = changes.sessions.iter().chain(&changes.removed_sessions).map(root);
+    let changed = changed.chain(changes.turns.iter().map(|(key, _)| root(key)));
+    Ok((changes.mark, changed.collect()))
+}
+
+/// Names everything but the sessions that chunks are made from.
+fn fingerprint(config: &Config, options: &Options, tz: &TimeZone, prices: &retro::usage::Prices) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in [
+        env!("CARGO_PKG_VERSION"),
+        assets::SCRIPT,
+        tz.iana_name().unwrap_or_default(),
+        &format!("{:?} {:?} {:?} {:?}", options.since, options.project, options.redact, options.mode),
+        &format!("{:?} {:?}", config.domains.value, config.root.value),
+        &format!("{} {:?}", prices.snapshot, config.prices.value),
+    ] {
+        hasher.update(part.as_bytes());
+        hasher.update(&[0]);
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// Removes months that have no session any more.
+fn clear_months(folder: &Folder, listed: &HashSet<String>) -> Result<(), Error> {
+    let Ok(entries) = std::fs::read_dir(folder.root().join("data/rows")) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let name = format!("rows/{}", entry.file_name().to_string_lossy());
+        if name.ends_with(".js") && !listed.contains(&name) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! Chunks over all sessions: what the page reads first, and the state of the store.
+
+use jiff::tz::TimeZone;
+use retro::engine::ask::Ledgers;
+use retro::engine::{Config, World};
+use retro::model::SessionKey;
+use retro::usage::{Cells, Mode, cost};
+use retro::views;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+
+use super::Options;
+use super::search::Part;
+use crate::Error;
+use crate::chunk::Chunk;
+use crate::rows::Month;
+use crate::session::{Ground, Redact};
+
+/// What these chunks are made from.
+pub struct Told<'a> {
+    pub world: &'a World,
+    pub config: &'a Config,
+    pub options: &'a Options,
+    pub tz: &'a TimeZone,
+    pub ground: &'a Ground<'a>,
+    pub ledgers: Ledgers<'a>,
+    pub build: &'a str,
+}
+
+/// Makes them.
+pub fn chunks(
+    told: &Told<'_>,
+    months: &[Month],
+    parts: &[Part],
+    sessions: usize,
+) -> Result<Vec<Chunk>, Error> {
+    let Told { world, config, options, tz, ground, ledgers, build } = *told;
+    let now = world.now();
+    let limits = views::limits(&ledgers, None, now)?;
+    let status = views::status(world, config)?;
+    let meta = json!({
+        "schema": "retro.page/1",
+        "version": env!("CARGO_PKG_VERSION"),
+        "build": build,
+        "made_at": now,
+        "zone": tz.iana_name().unwrap_or("UTC"),
+        "sessions": sessions,
+        "captured": status.captured,
+        "unread": status.unread,
+        "billing": config.billing.value,
+        "prices_of": ground.prices.snapshot.to_string(),
+        "mode": mode(options),
+        "since": options.since,
+        "project": options.project,
+        "strict": options.redact == Redact::Strict,
+        "months": months,
+        "search": parts,
+        "limits": limits,
+    });
+    let health = json!({
+        "status": status,
+        "doctor": views::doctor(world, config)?,
+        "stages": views::stages(world, config)?,
+        "agents": views::agents(world, config),
+        "prices": prices(ground),
+    });
+    Ok(vec![Chunk::of("meta", &meta)?, Chunk::of("health", &health)?])
+}
+
+fn mode(options: &Options) -> &'static str {
+    match options.mode {
+        Mode::Auto => "auto",
+        Mode::Calculate => "calculate",
+        Mode::Display => "display",
+    }
+}
+
+/// The price row of each model that answered.
+fn prices(ground: &Ground<'_>) -> Vec<Value> {
+    let mut models: BTreeMap<String, Value> = BTreeMap::new();
+    for row in ground.counted.rows.iter().map(|row| row.own_row()) {
+        let Some(model) = row.model.clone().filter(|model| !models.contains_key(model)) else { continue };
+        let told = cost(row, ground.prices, ground.mode);
+        let dollars = |rate: u64| rate as f64 / 1e6;
+        let value = json!({
+            "model": model,
+            "priced_as": told.price_row.as_ref().map(|found| &found.row.model),
+            "source": told.price_row.as_ref().map(|found| found.row.source.to_string()),
+            "from": told.price_row.as_ref().and_then(|found| found.row.from).map(|day| day.to_string()),
+            "input": told.rates.map(|rates| dollars(rates.input)),
+            "output": told.rates.map(|rates| dollars(rates.output)),
+            "cache_read": told.rates.and_then(|rates| rates.cache_read).map(dollars),
+            "cache_write": told.rates.and_then(|rates| rates.cache_write_5m).map(dollars),
+        });
+        models.insert(model, value);
+    }
+    models.into_values().collect()
+}
+
+/// Responses and cost of each tree: if they are the same, so are its chunks.
+pub fn money_of_trees(
+    cells: &Cells,
+    roots: &HashMap<SessionKey, SessionKey>,
+) -> HashMap<SessionKey, (u64, i64)> {
+    let mut sums: HashMap<SessionKey, (u64, i64)> = HashMap::new();
+    for cell in cells.each() {
+        let root = roots.get(cell.session).unwrap_or(cell.session);
+        let sum = sums.entry(root.clone()).or_default();
+        sum.0 += cell.figures.responses;
+        sum.1 = sum.1.saturating_add(cell.nano.map_or(0, |nano| nano.0));
+    }
+    sums
+}

@@ -1,0 +1,55 @@
+//! What a folder remembers between two builds.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::Error;
+use crate::folder::{Folder, STATE};
+use crate::session::Summary;
+
+/// Raise it when chunks change without a change of the page.
+const SCHEMA: u32 = 1;
+
+/// What a build left.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct State {
+    pub schema: u32,
+    /// Names everything but the sessions that chunks are made from.
+    pub fingerprint: String,
+    /// How far the changes of the index were seen.
+    pub series: String,
+    pub number: u64,
+    /// What is known of each session, by name of its chunks.
+    pub sessions: BTreeMap<String, Known>,
+    /// Segments of words, oldest first: number and shards.
+    pub segments: Vec<(u32, u32)>,
+    /// The segment in which the words of each session are.
+    pub words: BTreeMap<String, u32>,
+}
+
+/// What is known of a session.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Known {
+    /// Its responses and their cost: if these differ, its chunks do.
+    pub money: (u64, i64),
+    /// What lists show of it.
+    pub summary: Summary,
+}
+
+impl State {
+    /// What the last build left, if it was made from the same things; else nothing.
+    pub fn read(folder: &Folder, fingerprint: &str) -> State {
+        let read = folder.read(STATE).and_then(|bytes| serde_json::from_slice::<State>(&bytes).ok());
+        let fits = |state: &State| state.schema == SCHEMA && state.fingerprint == fingerprint;
+        read.filter(fits).unwrap_or_else(|| State {
+            schema: SCHEMA,
+            fingerprint: fingerprint.to_owned(),
+            ..State::default()
+        })
+    }
+
+    /// As it is kept.
+    pub fn json(&self) -> Result<Vec<u8>, Error> {
+        serde_json::to_vec(self).map_err(|error| Error::Json(error.to_string()))
+    }
+}

@@ -1,0 +1,97 @@
+//! Data chunks: one JSON value each, under a name that both carriers share.
+//!
+//! In a folder a chunk is a script file with one call, `retro("<name>", "<build>", "<base64
+//! of raw deflate>")`, because a page that is opened from disk may load scripts and nothing
+//! else. From the server the same name gives the same JSON.
+
+use base64::Engine;
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use retro::model::SessionKey;
+use retro::store::names::encode;
+use serde::Serialize;
+use std::io::{Read, Write};
+
+use crate::Error;
+
+/// A chunk on its way.
+#[derive(Debug, Clone)]
+pub struct Chunk {
+    /// Its name, without folder and ending: `s/3f/claude.3f2a.h`.
+    pub name: String,
+    /// Its JSON.
+    pub json: Vec<u8>,
+}
+
+impl Chunk {
+    /// A chunk of a value.
+    pub fn of(name: impl Into<String>, value: &impl Serialize) -> Result<Chunk, Error> {
+        let json = serde_json::to_vec(value).map_err(|error| Error::Json(error.to_string()))?;
+        Ok(Chunk { name: name.into(), json })
+    }
+
+    /// The script file that carries it.
+    pub fn script(&self, build: &str) -> Result<Vec<u8>, Error> {
+        let packed = packed(&self.json)?;
+        let mut script = Vec::with_capacity(packed.len() + 64);
+        writeln!(script, "retro({:?},{build:?},\"{packed}\")", self.name)?;
+        Ok(script)
+    }
+}
+
+/// Raw deflate, as base64.
+pub fn packed(json: &[u8]) -> Result<String, Error> {
+    let mut encoder = DeflateEncoder::new(Vec::with_capacity(json.len() / 3), Compression::new(6));
+    encoder.write_all(json)?;
+    Ok(base64::engine::general_purpose::STANDARD.encode(encoder.finish()?))
+}
+
+/// The JSON that a script carries.
+pub fn unpacked(script: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(script).ok()?;
+    let packed = text.trim_end().strip_suffix("\")")?.rsplit_once('"')?.1;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(packed).ok()?;
+    let mut json = Vec::new();
+    DeflateDecoder::new(bytes.as_slice()).read_to_end(&mut json).ok()?;
+    Some(json)
+}
+
+/// What the chunks of a session are named after: its folder and its key.
+pub fn session_name(key: &SessionKey) -> String {
+    let encoded = encode(&key.id);
+    let id = match encoded.contains('%') {
+        // The loader of the page takes no other characters.
+        true => format!("h-{}", &blake3::hash(key.id.as_bytes()).to_hex()[..24]),
+        false => encoded,
+    };
+    let folder = &blake3::hash(id.as_bytes()).to_hex()[..2];
+    format!("s/{folder}/{}.{id}", key.agent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_holds_its_value() {
+        let chunk = Chunk::of("s/aa/x.h", &serde_json::json!({"a": "</script>"})).unwrap();
+        let script = chunk.script("b1").unwrap();
+        assert!(script.starts_with(br#"retro("s/aa/x.h","b1",""#));
+        let json = String::from_utf8(unpacked(&script).unwrap()).unwrap();
+        assert_eq!(json, r#"{"a":"</script>"}"#);
+    }
+
+    #[test]
+    fn names_are_files_wherever_they_come_from() {
+        let good = |name: &str| {
+            name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._/-".contains(&b))
+        };
+        for id in ["3f2a-11", "../../etc/passwd", "<img onerror=1>", "A b", "", "ünï", "con"] {
+            let name = session_name(&SessionKey::new("claude", id));
+            assert!(good(&name) && !name.contains(".."), "{name}");
+        }
+        let names = ["Ab", "aB", "ab"].map(|id| session_name(&SessionKey::new("claude", id)));
+        assert!(names[0] != names[1] && names[1] != names[2]);
+    }
+}

@@ -1,0 +1,177 @@
+//! The folder of a dashboard: only what differs is written.
+
+use std::collections::HashSet;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+use crate::chunk::Chunk;
+
+/// The file that says that a folder is a dashboard, and how far it has seen the store.
+pub const STATE: &str = "state.json";
+
+/// A folder that is written to.
+pub struct Folder {
+    root: PathBuf,
+    /// Files written and left as they were.
+    pub written: u64,
+    pub kept: u64,
+    /// Bytes written.
+    pub bytes: u64,
+}
+
+impl Folder {
+    /// Opens a folder, or makes it. One that holds something else is refused.
+    pub fn open(root: &Path) -> Result<Folder, Error> {
+        let is_ours = root.join(STATE).is_file();
+        let is_empty = match std::fs::read_dir(root) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) if error.kind() == ErrorKind::NotFound => true,
+            Err(source) => return Err(Error::Write { path: root.to_owned(), source }),
+        };
+        if !is_ours && !is_empty {
+            return Err(Error::NotOurs { path: root.to_owned() });
+        }
+        let folder = Folder { root: root.to_owned(), written: 0, kept: 0, bytes: 0 };
+        folder.make_dir(root)?;
+        Ok(folder)
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What a file holds, if it is there.
+    pub fn read(&self, name: &str) -> Option<Vec<u8>> {
+        std::fs::read(self.root.join(name)).ok()
+    }
+
+    /// Writes a chunk as a script, unless it is there already.
+    pub fn put_chunk(&mut self, chunk: &Chunk, build: &str) -> Result<(), Error> {
+        self.put(&format!("data/{}.js", chunk.name), &chunk.script(build)?)
+    }
+
+    /// Writes a file, unless it holds this already.
+    pub fn put(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let path = self.root.join(name);
+        if std::fs::read(&path).is_ok_and(|there| there == bytes) {
+            self.kept += 1;
+            return Ok(());
+        }
+        if let Some(parent) = path.parent() {
+            self.make_dir(parent)?;
+        }
+        write_private(&path, bytes).map_err(|source| Error::Write { path: path.clone(), source })?;
+        self.written += 1;
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Removes the chunks of a session, or those of it that are not among `keep`.
+    pub fn clear_session(&self, name: &str, keep: &HashSet<String>) -> Result<(), Error> {
+        let Some((folder, file)) = name.rsplit_once('/') else { return Ok(()) };
+        let folder = self.root.join("data").join(folder);
+        let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(()) };
+        for entry in entries.flatten() {
+            let found = entry.file_name();
+            let Some(found) = found.to_str() else { continue };
+            let Some(part) = found.strip_prefix(file).and_then(|rest| rest.strip_prefix('.')) else {
+                continue;
+            };
+            let is_ours = part.ends_with(".js") && part.matches('.').count() == 1;
+            if is_ours && !keep.contains(found.trim_end_matches(".js")) {
+                remove(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a folder below `data`.
+    pub fn clear(&self, name: &str) -> Result<(), Error> {
+        match std::fs::remove_dir_all(self.root.join("data").join(name)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn make_dir(&self, path: &Path) -> Result<(), Error> {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(path).map_err(|source| Error::Write { path: path.to_owned(), source })
+    }
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Writes beside the place, then renames: a reader sees the old file or the new one.
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = PathBuf::from(beside);
+    let mut options = std::fs::File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&beside)?.write_all(bytes)?;
+    std::fs::rename(&beside, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_not_written_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut folder = Folder::open(&dir.path().join("out")).unwrap();
+        folder.put("a/b.js", b"1").unwrap();
+        folder.put("a/b.js", b"1").unwrap();
+        folder.put("a/b.js", b"2").unwrap();
+        assert_eq!((folder.written, folder.kept), (2, 1));
+    }
+
+    #[test]
+    fn a_folder_of_somebody_else_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("thesis.txt"), "mine").unwrap();
+        assert!(matches!(Folder::open(dir.path()), Err(Error::NotOurs { .. })));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn only_the_owner_may_read() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("out");
+        Folder::open(&root).unwrap().put("data/x.js", b"1").unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(
+            (mode(&root), mode(&root.join("data")), mode(&root.join("data/x.js"))),
+            (0o700, 0o700, 0o600)
+        );
+    }
+
+    #[test]
+    fn only_chunks_of_the_named_session_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut folder = Folder::open(&dir.path().join("out")).unwrap();
+        for name in ["claude.a.h", "claude.a.0", "claude.a.1", "claude.a.b.h", "claude.ab.h"] {
+            folder.put(&format!("data/s/aa/{name}.js"), b"x").unwrap();
+        }
+        folder.clear_session("s/aa/claude.a", &HashSet::from(["claude.a.h".to_owned()])).unwrap();
+        let mut left: Vec<String> = std::fs::read_dir(dir.path().join("out/data/s/aa"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["claude.a.b.h.js", "claude.a.h.js", "claude.ab.h.js"]);
+    }
+}

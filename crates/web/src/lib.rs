@@ -1,0 +1,31 @@
+//! The dashboard: data for the page, the folder that opens from disk, the loopback server.
+//!
+//! Follow the data: [`build`] asks the store what changed, [`session`] makes the chunks of
+//! one session, `rows` those over all sessions, `words` the index for searching from disk,
+//! and `folder` writes what differs. [`serve`] hands out the same chunks.
+//!
+//! The page itself is in `page/`: TypeScript and Svelte, built into `assets/`. It adds up
+//! and draws. Prices, markdown, terminal colours, differences and secrets are dealt with
+//! here, so that the page holds no code that reads a transcript.
+//!
+//! **Invariants.** A chunk is a function of the store, the configuration and the version.
+//! An unchanged chunk is not written again. No text of a transcript becomes markup, a
+//! file name or an address.
+
+mod assets;
+mod build;
+mod chunk;
+mod error;
+mod folder;
+mod rows;
+mod serve;
+mod session;
+mod single;
+mod text;
+mod words;
+
+pub use build::{Build, Built, Options, build};
+pub use error::Error;
+pub use serve::{ServeOptions, serve};
+pub use session::Redact;
+pub use single::{Single, single};

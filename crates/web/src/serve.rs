@@ -1,0 +1,153 @@
+//! The page on a loopback address, live while agents work.
+//!
+//! The server hands out the chunks of a dashboard folder as JSON and says when some of them
+//! changed. It binds 127.0.0.1 and nothing else, answers only requests whose `Host` and
+//! `Origin` are its own, and only to a browser that once had the token of this run.
+
+mod guard;
+mod live;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use axum::routing::get;
+use retro::engine::{Config, World};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast;
+
+use crate::build::{Options, build};
+use crate::chunk::unpacked;
+use crate::{Build, Error, assets};
+use guard::Guard;
+
+/// How to serve.
+#[derive(Debug, Clone, Default)]
+pub struct ServeOptions {
+    /// What is built, and where to.
+    pub build: Options,
+    /// The port; 0 lets the system choose.
+    pub port: u16,
+    /// Whether nothing is captured meanwhile.
+    pub no_sync: bool,
+}
+
+/// How often the wish to stop is looked at.
+const TICK: Duration = Duration::from_millis(200);
+
+/// News that wait for a slow page.
+const NEWS_MAX: usize = 64;
+
+/// What every request needs.
+struct Shared {
+    folder: PathBuf,
+    guard: Guard,
+    news: broadcast::Sender<Arc<str>>,
+}
+
+/// Serves until the world wants to stop. `ready` is called with the address to open, which
+/// holds the token, once requests are answered.
+pub fn serve(
+    world: &World,
+    config: &Config,
+    options: &ServeOptions,
+    ready: &dyn Fn(&str),
+) -> Result<(), Error> {
+    build(&Build { world, config, options: &options.build }, &|_, _| {})?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (news, _) = broadcast::channel(NEWS_MAX);
+    let keeper = (!options.no_sync).then(|| live::follow(world, config, &options.build, news.clone()));
+    let served = runtime.block_on(listen(world, options, news, ready));
+    // Pages that are still open do not hold the program.
+    runtime.shutdown_background();
+    if let Some(keeper) = keeper {
+        world.stop.store(true, std::sync::atomic::Ordering::SeqCst);
+        let _ = keeper.join();
+    }
+    served
+}
+
+async fn listen(
+    world: &World,
+    options: &ServeOptions,
+    news: broadcast::Sender<Arc<str>>,
+    ready: &dyn Fn(&str),
+) -> Result<(), Error> {
+    let cannot = |source| Error::Serve { port: options.port, source };
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", options.port)).await.map_err(cannot)?;
+    let port = listener.local_addr()?.port();
+    let guard = Guard::new(port)?;
+    ready(&guard.first_address());
+    let shared = Arc::new(Shared { folder: options.build.out.clone(), guard, news });
+    tokio::select! {
+        served = async { axum::serve(listener, router(shared)).await } => Ok(served?),
+        () = stopped(world) => Ok(()),
+    }
+}
+
+async fn stopped(world: &World) {
+    while !world.stopping() {
+        tokio::time::sleep(TICK).await;
+    }
+}
+
+fn router(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .route("/", get(page))
+        .route("/app.js", get(async || text("text/javascript; charset=utf-8", assets::SCRIPT)))
+        .route("/app.css", get(async || text("text/css; charset=utf-8", assets::STYLE)))
+        .route("/data/{*name}", get(chunk))
+        .route("/events", get(live::events))
+        .layer(axum::middleware::from_fn_with_state(Arc::clone(&shared), guard::check))
+        .with_state(shared)
+}
+
+async fn page() -> Response {
+    text("text/html; charset=utf-8", &assets::index(&assets::in_page(assets::CSP_SERVED), "served"))
+}
+
+/// A chunk as JSON, or nothing new where the page has it already.
+async fn chunk(State(shared): State<Arc<Shared>>, Path(name): Path<String>, headers: HeaderMap) -> Response {
+    let is_good = |name: &str| {
+        let stays = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._/-".contains(&byte);
+        !name.is_empty() && name.bytes().all(stays) && !name.split('/').any(|part| part.starts_with('.'))
+    };
+    let Some(name) = name.strip_suffix(".json").filter(|name| is_good(name)) else {
+        return plain(StatusCode::NOT_FOUND, "no such chunk");
+    };
+    let Ok(script) = std::fs::read(shared.folder.join("data").join(format!("{name}.js"))) else {
+        return plain(StatusCode::NOT_FOUND, "no such chunk");
+    };
+    let tag = format!("\"{}\"", &blake3::hash(&script).to_hex()[..24]);
+    if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+        return answer(StatusCode::NOT_MODIFIED, &[(header::ETAG, &tag)], Vec::new());
+    }
+    match unpacked(&script) {
+        Some(json) => {
+            answer(StatusCode::OK, &[(header::CONTENT_TYPE, "application/json"), (header::ETAG, &tag)], json)
+        }
+        None => plain(StatusCode::INTERNAL_SERVER_ERROR, "a damaged chunk; run `retro dashboard build`"),
+    }
+}
+
+fn text(kind: &str, body: &str) -> Response {
+    answer(StatusCode::OK, &[(header::CONTENT_TYPE, kind)], body.as_bytes().to_vec())
+}
+
+fn plain(status: StatusCode, body: &str) -> Response {
+    answer(status, &[(header::CONTENT_TYPE, "text/plain; charset=utf-8")], body.as_bytes().to_vec())
+}
+
+fn answer(status: StatusCode, headers: &[(header::HeaderName, &str)], body: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    for (name, value) in headers {
+        if let Ok(value) = header::HeaderValue::from_str(value) {
+            response.headers_mut().insert(name.clone(), value);
+        }
+    }
+    response
+}

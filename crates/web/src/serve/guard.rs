@@ -1,0 +1,164 @@
+//! Who may ask: this machine's user, from a page of ours.
+//!
+//! A page of another site can make a browser send requests to a loopback port, under a
+//! name of its own choosing. So `Host` must be ours, `Origin` absent or ours, and a cookie
+//! must be there that only the address printed by this run can give, once.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use std::sync::{Arc, Mutex};
+
+use super::{Shared, answer, plain};
+use crate::assets::CSP_SERVED;
+
+/// What a run of the server trusts.
+pub struct Guard {
+    port: u16,
+    /// Good for one visit.
+    token: Mutex<Option<String>>,
+    cookie: String,
+}
+
+impl Guard {
+    /// New secrets for a server on this port.
+    pub fn new(port: u16) -> Result<Guard, std::io::Error> {
+        Ok(Guard { port, token: Mutex::new(Some(random()?)), cookie: random()? })
+    }
+
+    /// The address that opens the page the first time.
+    pub fn first_address(&self) -> String {
+        let token = self.token.lock().ok().and_then(|token| token.clone()).unwrap_or_default();
+        format!("http://127.0.0.1:{}/?token={token}", self.port)
+    }
+
+    fn is_own_host(&self, host: &str) -> bool {
+        ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| host == format!("{name}:{}", self.port))
+    }
+
+    fn is_own(&self, headers: &HeaderMap) -> bool {
+        let one = |name: header::HeaderName| {
+            let mut all = headers.get_all(name).iter();
+            let first = all.next().map(|value| value.to_str().unwrap_or("?"));
+            // Two of them are none.
+            if all.next().is_some() { Some("?") } else { first }
+        };
+        let origin = one(header::ORIGIN);
+        let is_origin =
+            |origin: &str| origin.strip_prefix("http://").is_some_and(|host| self.is_own_host(host));
+        one(header::HOST).is_some_and(|host| self.is_own_host(host)) && origin.is_none_or(is_origin)
+    }
+
+    fn knows(&self, headers: &HeaderMap) -> bool {
+        let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let name = format!("retro-{}", self.port);
+        let mut pairs =
+            cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.any(|(key, value)| key == name && is_same(value, &self.cookie))
+    }
+
+    /// Takes the token of an address, if it is the one. It is gone then.
+    fn spend(&self, query: Option<&str>) -> bool {
+        let given = query.and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("token=")));
+        let Ok(mut token) = self.token.lock() else { return false };
+        let fits = matches!((given, token.as_deref()), (Some(given), Some(token)) if is_same(given, token));
+        if fits {
+            *token = None;
+        }
+        fits
+    }
+
+    fn welcome(&self) -> Response {
+        let cookie = format!("retro-{}={}; HttpOnly; SameSite=Strict; Path=/", self.port, self.cookie);
+        answer(StatusCode::SEE_OTHER, &[(header::LOCATION, "/"), (header::SET_COOKIE, &cookie)], Vec::new())
+    }
+}
+
+/// Compares without telling by its time how much fits.
+fn is_same(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
+}
+
+fn random() -> Result<String, std::io::Error> {
+    let mut bytes = [0; 24];
+    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Looks at every request before anything else does.
+pub async fn check(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let guard = &shared.guard;
+    let mut response = if !guard.is_own(request.headers()) {
+        plain(StatusCode::FORBIDDEN, "this server answers only pages of its own")
+    } else if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        plain(StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here")
+    } else if request.uri().path() == "/" && guard.spend(request.uri().query()) {
+        guard.welcome()
+    } else if !guard.knows(request.headers()) {
+        plain(
+            StatusCode::FORBIDDEN,
+            "open the address that `retro dashboard serve` printed; it is good for one visit",
+        )
+    } else {
+        next.run(request).await
+    };
+    let fixed = [
+        ("content-security-policy", CSP_SERVED),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cache-control", "no-store"),
+    ];
+    for (name, value) in fixed {
+        response.headers_mut().insert(name, header::HeaderValue::from_static(value));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut map = HeaderMap::new();
+        for (name, value) in pairs {
+            map.append(*name, header::HeaderValue::from_static(value));
+        }
+        map
+    }
+
+    #[test]
+    fn only_our_own_host_and_origin_pass() {
+        let guard = Guard::new(8123).unwrap();
+        let cases: [(&[(&str, &str)], bool); 12] = [
+            (&[("host", "127.0.0.1:8123")], true),
+            (&[("host", "localhost:8123")], true),
+            (&[("host", "127.0.0.1:8123"), ("origin", "http://127.0.0.1:8123")], true),
+            (&[("host", "localhost:8123"), ("origin", "http://localhost:8123")], true),
+            (&[], false),
+            (&[("host", "127.0.0.1")], false),
+            (&[("host", "127.0.0.1:80")], false),
+            (&[("host", "evil.example:8123")], false),
+            (&[("host", "127.0.0.1:8123.evil.example")], false),
+            (&[("host", "127.0.0.1:8123"), ("origin", "http://evil.example")], false),
+            (&[("host", "127.0.0.1:8123"), ("origin", "null")], false),
+            (&[("host", "127.0.0.1:8123"), ("host", "evil.example")], false),
+        ];
+        for (pairs, expected) in cases {
+            let pairs: Vec<(&'static str, &'static str)> = pairs.to_vec();
+            assert_eq!(guard.is_own(&headers(&pairs)), expected, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_good_once() {
+        let guard = Guard::new(8123).unwrap();
+        let address = guard.first_address();
+        let query = address.split_once('?').unwrap().1.to_owned();
+        assert!(!guard.spend(Some("token=wrong")) && !guard.spend(None) && !guard.spend(Some("token=")));
+        assert!(guard.spend(Some(&query)));
+        assert!(!guard.spend(Some(&query)));
+    }
+}

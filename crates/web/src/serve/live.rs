@@ -1,0 +1,56 @@
+//! News: after each sync that changed something, the names of what changed.
+
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use retro::engine::watch::watch;
+use retro::engine::{Config, SyncOptions, World};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::Shared;
+use crate::Build;
+use crate::build::{Options, build};
+
+/// Captures whatever agents write, and builds what changed by it, until the world stops.
+pub fn follow(
+    world: &World,
+    config: &Config,
+    options: &Options,
+    news: broadcast::Sender<Arc<str>>,
+) -> JoinHandle<()> {
+    let (world, config, options) = (world.clone(), config.clone(), options.clone());
+    std::thread::spawn(move || {
+        let mut tell = |_: &retro::engine::SyncReport| {
+            let work = Build { world: &world, config: &config, options: &options };
+            // What cannot be built now is built after the next change.
+            if let Ok(built) = build(&work, &|_, _| {})
+                && !built.changed.is_empty()
+                && let Ok(names) = serde_json::to_string(&built.changed)
+            {
+                // Nobody may be listening.
+                let _ = news.send(names.into());
+            }
+        };
+        // Without a watcher the page still shows what is there.
+        let _ = watch(&world, &config, &SyncOptions::default(), &|_| {}, &mut tell);
+    })
+}
+
+/// The stream that an open page listens to.
+pub async fn events(State(shared): State<Arc<Shared>>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let listener = shared.news.subscribe();
+    let stream = unfold(listener, |mut listener| async move {
+        match listener.recv().await {
+            Ok(names) => Some((Ok(Event::default().event("changed").data(&*names)), listener)),
+            // A page that slept through some of it reads everything again.
+            Err(RecvError::Lagged(_)) => Some((Ok(Event::default().event("changed").data("[]")), listener)),
+            Err(RecvError::Closed) => None,
+        }
+    });
+    Sse::new(stream).keep_alive(KeepAlive::default())
+}

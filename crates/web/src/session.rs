@@ -1,0 +1,99 @@
+//! One session as the page reads it: a head, bodies of whole turns, the rests of long
+//! outputs, and the ledger.
+//!
+//! Follow the data: [`family`] reads the session with its sub-agents, [`items`] makes
+//! something readable of events, [`fold`] folds what went well, `head` sums up, and
+//! `parts` cuts all of it into chunks.
+
+mod context;
+mod family;
+mod fields;
+mod files;
+mod fold;
+mod head;
+mod item;
+mod items;
+mod moments;
+mod money;
+mod parts;
+mod ribbon;
+mod spoken;
+#[cfg(test)]
+mod testing;
+mod time;
+mod turns;
+
+use retro::model::SessionKey;
+use retro::store::Store;
+use retro::usage::{Counted, Mode, Prices};
+use retro::views::SessionView;
+
+use crate::Error;
+use crate::chunk::{Chunk, session_name};
+use crate::words::Turn as WordTurn;
+pub use head::Summary;
+
+/// What is left out of a page beside secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Redact {
+    /// Nothing.
+    #[default]
+    Secrets,
+    /// Also everything that calls printed and changed.
+    Strict,
+}
+
+/// What all sessions of a build are made from.
+pub struct Ground<'a> {
+    /// The store.
+    pub store: &'a Store,
+    /// What counts.
+    pub counted: &'a Counted,
+    /// The prices in force.
+    pub prices: &'a Prices,
+    /// Whose cost figures count.
+    pub mode: Mode,
+    /// What is left out beside secrets.
+    pub redact: Redact,
+}
+
+/// What was made of a session.
+pub struct Made {
+    /// Its chunks.
+    pub chunks: Vec<Chunk>,
+    /// What lists show of it.
+    pub summary: Summary,
+    /// The words of its turns.
+    pub words: Vec<WordTurn>,
+}
+
+/// Makes the chunks of a session and its sub-agents.
+pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey]) -> Result<Made, Error> {
+    let key = SessionKey::new(view.agent.clone(), view.session_id.clone());
+    let name = session_name(&key);
+    let family = family::Family::read(ground.store, &key, children)?;
+    let lines = family.lines();
+    let places = money::Places { of: turns::places(&family, &lines), family: &family };
+    let ledger = money::ledger(ground.counted, ground.prices, ground.mode, &places);
+    let made = turns::turns(&family, &lines, view.cwd.as_deref(), ground.redact == Redact::Strict, &ledger);
+    let words = made.turns.iter().map(|turn| spoken::of_turn(&turn.items, &turn.head)).collect();
+    let cut = parts::cut(&name, made.turns, made.rests)?;
+    let moments = moments::moments(&family, &lines, &ledger);
+    let head = head::head(head::Parts {
+        view,
+        family: &family,
+        lines: &lines,
+        ledger: &ledger,
+        turns: cut.heads,
+        spans: made.spans,
+        files: made.files,
+        moments,
+        places: &places.of,
+        parts: cut.chunks.len(),
+    });
+    let summary = head::summary(&head);
+    let mut chunks = vec![Chunk::of(format!("{name}.h"), &head)?, Chunk::of(format!("{name}.m"), &ledger)?];
+    chunks.extend(cut.chunks);
+    chunks.extend(cut.rests);
+    Ok(Made { chunks, summary, words })
+}

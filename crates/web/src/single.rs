@@ -1,0 +1,183 @@
+//! One HTML file to send: a session, or the overview.
+//!
+//! Script and style are inside, allowed by their hashes; data is in islands that no browser
+//! runs. Nothing is loaded from anywhere.
+
+use base64::Engine;
+use retro::model::SessionKey;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+use crate::chunk::{Chunk, packed, session_name, unpacked};
+use crate::folder::write_private;
+use crate::{Error, assets};
+
+/// What goes into the file.
+#[derive(Debug, Clone)]
+pub enum Single {
+    /// A session with everything in it.
+    Session(SessionKey),
+    /// Overview, list and cost, without the text of sessions.
+    Overview,
+}
+
+/// Writes one file from a dashboard folder that is current.
+pub fn single(folder: &Path, what: &Single, to: &Path) -> Result<u64, Error> {
+    let data = folder.join("data");
+    let (names, start) = match what {
+        Single::Session(key) => {
+            let name = session_name(key);
+            let start = format!("#/session/{}/{}", key.agent, escaped(&key.id));
+            (chunks_of(&data, &name)?, Some(start))
+        }
+        Single::Overview => (vec!["health".to_owned()], None),
+    };
+    let mut islands = String::new();
+    for chunk in frame(&data, what)? {
+        push(&mut islands, &chunk.name, &packed(&chunk.json)?);
+    }
+    for name in names {
+        let script = std::fs::read(data.join(format!("{name}.js")))?;
+        let json = unpacked(&script).ok_or_else(|| Error::Json(format!("{name} is damaged")))?;
+        push(&mut islands, &name, &packed(&json)?);
+    }
+    let page = page(&islands, start.as_deref());
+    write_private(to, page.as_bytes()).map_err(|source| Error::Write { path: to.to_owned(), source })?;
+    Ok(page.len() as u64)
+}
+
+/// What the page reads first: all rows, or that of the one session.
+fn frame(data: &Path, what: &Single) -> Result<Vec<Chunk>, Error> {
+    let read = |name: &str| -> Result<serde_json::Value, Error> {
+        let script = std::fs::read(data.join(format!("{name}.js")))?;
+        let json = unpacked(&script).ok_or_else(|| Error::Json(format!("{name} is damaged")))?;
+        serde_json::from_slice(&json).map_err(|error| Error::Json(error.to_string()))
+    };
+    let mut meta = read("meta")?;
+    meta["search"] = serde_json::json!([]);
+    let months: Vec<String> = meta["months"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|month| Some(format!("rows/{}", month["month"].as_str()?)))
+        .collect();
+    let mut chunks = Vec::new();
+    for name in months {
+        let mut rows = read(&name)?;
+        if let Single::Session(key) = what
+            && !keep_only(&mut rows, key)
+        {
+            continue;
+        }
+        if matches!(what, Single::Session(_)) {
+            meta["months"] = serde_json::json!([{"month": rows["month"], "sessions": 1, "bytes": 0}]);
+            meta["sessions"] = 1.into();
+            meta["single"] = true.into();
+        }
+        chunks.push(Chunk::of(name, &rows)?);
+    }
+    chunks.push(Chunk::of("meta", &meta)?);
+    Ok(chunks)
+}
+
+/// Leaves only one session in a month. False: it is not in it.
+fn keep_only(month: &mut serde_json::Value, key: &SessionKey) -> bool {
+    let column = |name: &str| month["rows"][name].as_array().cloned().unwrap_or_default();
+    let (agents, ids) = (column("agent"), column("session_id"));
+    let place = agents.iter().zip(&ids).position(|(agent, id)| *agent == *key.agent && *id == *key.id);
+    let Some(place) = place else { return false };
+    let kept: Vec<usize> = {
+        let rows = month["cells"]["row"].as_array().cloned().unwrap_or_default();
+        rows.iter()
+            .enumerate()
+            .filter(|(_, row)| row.as_u64() == Some(place as u64))
+            .map(|(at, _)| at)
+            .collect()
+    };
+    if let Some(columns) = month["rows"].as_object_mut() {
+        for column in columns.values_mut().filter_map(|column| column.as_array_mut()) {
+            *column = column.get(place).cloned().into_iter().collect();
+        }
+        columns.insert("length".to_owned(), 1.into());
+    }
+    if let Some(columns) = month["cells"].as_object_mut() {
+        for (name, column) in columns.iter_mut().filter(|(name, _)| *name != "models") {
+            let Some(list) = column.as_array_mut() else { continue };
+            *list = kept.iter().filter_map(|at| list.get(*at).cloned()).collect();
+            if name == "row" {
+                list.iter_mut().for_each(|row| *row = 0.into());
+            }
+        }
+    }
+    true
+}
+
+/// The names of a session's chunks in a folder.
+fn chunks_of(data: &Path, name: &str) -> Result<Vec<String>, Error> {
+    let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(data.join(folder))? {
+        let found = entry?.file_name();
+        let Some(found) = found.to_str().and_then(|found| found.strip_suffix(".js")) else { continue };
+        let part = found.strip_prefix(file).and_then(|rest| rest.strip_prefix('.'));
+        if part.is_some_and(|part| !part.contains('.')) {
+            names.push(format!("{folder}/{found}"));
+        }
+    }
+    names.sort();
+    if names.is_empty() { Err(Error::Missing(PathBuf::from(name))) } else { Ok(names) }
+}
+
+fn push(islands: &mut String, name: &str, packed: &str) {
+    // Base64 and our own names: nothing in them ends a script element.
+    islands.push_str(&format!("<script type=\"application/json\" id=\"d:{name}\">\"{packed}\"</script>\n"));
+}
+
+fn page(islands: &str, start: Option<&str>) -> String {
+    let script = assets::SCRIPT.replace("</script", "<\\/script");
+    let hash = |text: &str| base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text.as_bytes()));
+    let csp = format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data: blob:; \
+         base-uri 'none'; form-action 'none'; object-src 'none'; require-trusted-types-for 'script'; \
+         trusted-types svelte-trusted-html retro-chunk",
+        hash(&script),
+        hash(assets::STYLE)
+    );
+    let start =
+        start.map_or(String::new(), |start| format!("<meta name=\"retro-session\" content=\"{start}\" />"));
+    let index = assets::index(&csp, "single");
+    let index = between(&index, "STYLE", &format!("{start}<style>{}</style>", assets::STYLE));
+    let index = between(&index, "SCRIPT", &format!("<script>{script}</script>"));
+    index.replace("<!--DATA-->", islands)
+}
+
+/// Puts something in the place that two comments mark.
+fn between(page: &str, mark: &str, with: &str) -> String {
+    let (open, close) = (format!("<!--{mark}-->"), format!("<!--/{mark}-->"));
+    match (page.split_once(&open), page.split_once(&close)) {
+        (Some((before, _)), Some((_, after))) => [before, with, after].concat(),
+        _ => page.to_owned(),
+    }
+}
+
+/// An id in an address and in an attribute.
+fn escaped(id: &str) -> String {
+    let stays = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    id.bytes()
+        .map(|byte| if stays(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_inside_and_nothing_of_an_id_is_markup() {
+        let page =
+            page("<script type=\"application/json\" id=\"d:meta\">\"x\"</script>", Some("#/session/a/b"));
+        assert!(!page.contains("src=\"app.js\"") && !page.contains("href=\"app.css\""));
+        assert!(page.contains("script-src 'sha256-") && page.contains("content=\"single\""));
+        assert_eq!(escaped("a\"><script>"), "a%22%3E%3Cscript%3E");
+    }
+}
