@@ -10,6 +10,7 @@ mod days;
 mod diff;
 mod logs;
 mod measure;
+mod memory;
 mod peers;
 mod recall;
 mod report;
@@ -23,6 +24,7 @@ mod usage;
 mod vectors;
 
 pub(crate) use capture::command as capture;
+pub(crate) use memory::command as memory;
 pub(crate) use recall::command as recall;
 pub(crate) use search::command as search;
 pub(crate) use usage::command as usage;

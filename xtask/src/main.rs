@@ -40,6 +40,12 @@ static COMMANDS: &[Command] = &[
         run: bench::capture,
     },
     Command {
+        words: &["bench", "memory"],
+        options: "[--write]",
+        about: "Measure mining beside retro-ai, and questions to ten thousand memories",
+        run: bench::memory,
+    },
+    Command {
         words: &["bench", "recall"],
         options: "[--locomo PATH] [--mode words|meaning|hybrid]",
         about: "Count how often the lines that answer a question are found first, in conversations of LoCoMo's form",

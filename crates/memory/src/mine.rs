@@ -54,15 +54,22 @@ pub fn one(
     mined
 }
 
+/// What may be shown unasked comes first: it is of use to the next session by itself.
+fn rank(candidate: &Candidate) -> usize {
+    let first = ["user_rules", "error_fix", "repo_commands", "reme_refine_poc", "skill_pro"];
+    first.iter().position(|method| *method == candidate.method).unwrap_or(first.len())
+}
+
 /// Keeps the best of all methods together. Of candidates that rest on the same event only
 /// the best stays: two methods often tell the same thing.
 fn cap(results: &mut [Mined]) {
     let mut all: Vec<&Candidate> = results.iter().flat_map(|mined| &mined.candidates).collect();
-    all.sort_by(|a, b| by_worth(a, b));
+    all.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| by_worth(a, b)));
     let mut kept: Vec<&Candidate> = Vec::new();
     for candidate in all {
         let tells_the_same = |known: &&Candidate| {
             known.method != candidate.method
+                && rank(candidate) > 2
                 && known.evidence_refs.iter().any(|event| candidate.evidence_refs.contains(event))
         };
         if kept.len() < ITEMS_MAX && !kept.iter().any(tells_the_same) {

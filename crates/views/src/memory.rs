@@ -319,6 +319,13 @@ pub fn doctor(world: &World, config: &Config, store: &Store) -> Result<MemoryDoc
             .map(|bad| format!("{}, line {}: {}", bad.path.display(), bad.line, bad.what))
             .collect(),
         unknown_ids: folded.unknown,
-        index_is_current: kept.is_some_and(|kept| kept == items) || items.is_empty(),
+        index_is_current: kept.is_some_and(|kept| is_same(&kept, items)) || items.is_empty(),
     })
+}
+
+/// Whether two lists say the same; how often something was shown is counted later.
+fn is_same(kept: &[Memory], items: &[Memory]) -> bool {
+    let without_use =
+        |memory: &Memory| Memory { utility: retro_memory::Utility::default(), ..memory.clone() };
+    kept.len() == items.len() && kept.iter().zip(items).all(|(a, b)| without_use(a) == without_use(b))
 }

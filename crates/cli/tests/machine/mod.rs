@@ -101,6 +101,13 @@ impl Machine {
         serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {}", answer.all()))
     }
 
+    /// The same, where the command has something to complain about.
+    pub fn json_at(&self, code: i32, args: &[&str]) -> serde_json::Value {
+        let answer = self.run(&[args, &["--json"]].concat());
+        assert_eq!(answer.code, code, "{}", answer.all());
+        serde_json::from_str(&answer.stdout).unwrap_or_else(|e| panic!("{e}: {}", answer.all()))
+    }
+
     pub fn answer(&self, output: Output) -> Answer {
         let clean = |bytes: &[u8]| self.clean(std::str::from_utf8(bytes).unwrap());
         Answer {
