@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Method;
-use super::commands::{keywords, purpose_of};
+use super::commands::{is_document, keywords, purpose_of};
 use super::evidence::{Evidence, clipped};
 use super::steps::{Phase, bounded, phase, steps};
 use super::turns::{Turn, first_sentence, turns};
@@ -37,7 +37,9 @@ const TASKS_MAX: usize = 3;
 const WARNINGS_MAX: usize = 5;
 const WARNING_CHARS_MAX: usize = 160;
 /// Characters of the text that steps may take.
-const STEPS_CHARS_MAX: usize = 420;
+const STEPS_CHARS_MAX: usize = 330;
+/// Steps beyond which a session is a story and no procedure.
+const STORY_STEPS: usize = 15;
 
 /// Sentences in which somebody says what must or must not be done.
 static WARNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -65,10 +67,11 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
     let calls: Vec<(&Beat, &Call)> = turns.iter().flat_map(|turn| turn.calls.iter().copied()).collect();
     let all = steps(&calls, &mut evidence);
     let edits = all.iter().filter(|step| step.starts_with("edit ")).count();
-    if all.len() < STEPS_MIN || edits == 0 {
+    let looks = all.iter().filter(|step| step.starts_with("read ")).count();
+    if all.len() < STEPS_MIN || edits == 0 || all.len() - looks > STORY_STEPS {
         return None;
     }
-    let outcome = outcome(episode, &calls, &mut evidence)?;
+    let outcome = outcome(episode, &mut evidence)?;
     let warnings = warnings(episode, &mut evidence);
     let mut candidate = episode.candidate(METHOD.name, Kind::Procedure, String::new());
     let text = text(&goal, &all, &outcome);
@@ -80,6 +83,9 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
         "outcome": outcome,
     }));
     evidence.fill(&mut candidate);
+    if candidate.files.iter().all(|file| is_document(file)) {
+        return None;
+    }
     let check = calls.iter().rev().find(|(_, call)| phase(call) == Some(Phase::Check));
     let runner = check.map_or_else(String::new, |(_, call)| purpose_of(call));
     let named: Vec<&str> = candidate.files.iter().take(3).map(String::as_str).collect();
@@ -97,7 +103,8 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
 /// The steps that fit, and how it ended.
 fn text(goal: &str, steps: &[String], outcome: &str) -> String {
     // Looking around comes first everywhere: what was changed and run says more.
-    let told: Vec<&String> = steps.iter().filter(|step| !step.starts_with("read ")).collect();
+    let mut told: Vec<&String> = steps.iter().filter(|step| !step.starts_with("read ")).collect();
+    told.dedup();
     let mut text = String::new();
     let mut count = 0;
     for step in &told {
@@ -115,13 +122,10 @@ fn text(goal: &str, steps: &[String], outcome: &str) -> String {
 }
 
 /// What shows how the session ended.
-fn outcome<'a>(
-    episode: &'a Episode,
-    calls: &[(&'a Beat, &'a Call)],
-    evidence: &mut Evidence<'a>,
-) -> Option<String> {
+fn outcome<'a>(episode: &'a Episode, evidence: &mut Evidence<'a>) -> Option<String> {
     let id = episode.outcome.evidence_refs.first()?;
-    let shown = match calls.iter().find(|(beat, _)| beat.id == *id) {
+    let shown = match episode.call(id) {
+        Some((beat, call)) if call.commits => evidence.commit(beat, call)?,
         Some((beat, call)) if call.class == retro_model::ToolClass::Shell => {
             let command = evidence.command(beat, call)?;
             let passed = if call.verdict == Verdict::Passed { " passed" } else { " was run" };

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::METHOD;
 use crate::candidate::{Candidate, Kind};
 use crate::episode::{Episode, shortened};
-use crate::methods::commands::{keywords, purpose_of};
+use crate::methods::commands::{is_document, keywords, purpose_of};
 use crate::methods::evidence::Evidence;
 use crate::methods::steps::{also_run, bounded, steps};
 use crate::methods::turns::turns;
@@ -27,7 +27,7 @@ pub(super) fn pattern(episode: &Episode) -> Option<Candidate> {
     let when = turn.when(&mut evidence)?;
     let files = evidence.edited(&turn.calls)?;
     let command = evidence.command(beat, check)?;
-    let tries = turn.calls.iter().filter(|(_, call)| call.is_failed() && call.runner == check.runner).count();
+    let tries = turn.failed_before(check).len();
     let mut text = format!("Editing {files} and then running {command} worked");
     if tries > 0 {
         text.push_str(&format!(", after {tries} failed {}", if tries == 1 { "run" } else { "runs" }));
@@ -42,6 +42,9 @@ pub(super) fn pattern(episode: &Episode) -> Option<Candidate> {
     let mut candidate = episode.candidate(METHOD.name, Kind::Procedure, String::new());
     candidate.structured = Some(json!({ "steps": bounded(all, STEPS_MAX), "verification": command }));
     evidence.fill(&mut candidate);
+    if candidate.files.iter().all(|file| is_document(file)) {
+        return None;
+    }
     let named: Vec<&str> = candidate.files.iter().take(3).map(String::as_str).collect();
     candidate.subject = format!("{} {}", purpose_of(check), named.join(" "));
     candidate.scope_reason = "the files and the check are those of this repository".to_owned();
@@ -58,5 +61,5 @@ pub(super) fn pattern(episode: &Episode) -> Option<Candidate> {
 fn kept<'a>(calls: &[(&'a Beat, &'a Call)], check: &Beat, evidence: &mut Evidence<'a>) -> Option<String> {
     let at = calls.iter().position(|(beat, _)| beat.id == check.id)?;
     let (beat, call) = calls.get(at..)?.iter().find(|(_, call)| call.commits && !call.is_failed())?;
-    evidence.command(beat, call).map(|command| format!(" It was kept with {command}."))
+    evidence.commit(beat, call).map(|command| format!(" It was kept with {command}."))
 }
