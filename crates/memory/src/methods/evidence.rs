@@ -6,7 +6,7 @@
 use retro_insight::{Beat, Call};
 use retro_text::calls::understand;
 
-use super::commands::{below, commit_in, essence};
+use super::commands::{below, commit_in, essence, is_document};
 use crate::candidate::{Candidate, Span, Voice};
 use crate::episode::Episode;
 
@@ -16,6 +16,8 @@ const COMMAND_CHARS_MAX: usize = 160;
 const OUTPUT_CHARS_MAX: usize = 140;
 /// Files that a text names; the others are counted.
 const FILES_MAX: usize = 3;
+/// Files beyond which a change has no pattern.
+const FOCUS_FILES_MAX: usize = 8;
 /// What is written where a secret was.
 const SECRET: &str = "[redacted:";
 
@@ -139,6 +141,12 @@ impl<'a> Evidence<'a> {
         }
         let words = clipped(line, OUTPUT_CHARS_MAX);
         self.said(call.result_id.as_deref()?, words).map(|said| format!("output said: {said}"))
+    }
+
+    /// Whether what was edited is work that a later session could do the same way: some of
+    /// it is more than documents, and it is not half the repository.
+    pub(super) fn is_focused(&self) -> bool {
+        self.files.len() <= FOCUS_FILES_MAX && !self.files.iter().all(|file| is_document(file))
     }
 
     /// Puts the quotations into a candidate, with the events that hold them.

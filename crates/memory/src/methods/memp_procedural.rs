@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Method;
-use super::commands::{is_document, keywords, purpose_of};
+use super::commands::{keywords, purpose_of};
 use super::evidence::{Evidence, clipped};
 use super::steps::{Phase, bounded, phase, steps};
 use super::turns::{Turn, first_sentence, turns};
@@ -82,10 +82,10 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
         "warnings": warnings,
         "outcome": outcome,
     }));
-    evidence.fill(&mut candidate);
-    if candidate.files.iter().all(|file| is_document(file)) {
+    if !evidence.is_focused() {
         return None;
     }
+    evidence.fill(&mut candidate);
     let check = calls.iter().rev().find(|(_, call)| phase(call) == Some(Phase::Check));
     let runner = check.map_or_else(String::new, |(_, call)| purpose_of(call));
     let named: Vec<&str> = candidate.files.iter().take(3).map(String::as_str).collect();

@@ -16,7 +16,7 @@ use retro_text::calls::Verdict;
 use serde_json::json;
 
 use super::Method;
-use super::commands::{is_document, keywords, purpose_of};
+use super::commands::{keywords, purpose_of};
 use super::evidence::{Evidence, clipped};
 use super::steps::{also_run, bounded, steps};
 use super::turns::{Turn, first_sentence, turns};
@@ -74,10 +74,10 @@ fn skill(episode: &Episode, turn: &Turn<'_>) -> Option<Candidate> {
     if let Some((beat, words)) = praise {
         evidence.said(&beat.id, clipped(first_sentence(words.trim()), PRAISE_CHARS_MAX));
     }
-    evidence.fill(&mut candidate);
-    if candidate.files.iter().all(|file| is_document(file)) {
+    if !evidence.is_focused() {
         return None;
     }
+    evidence.fill(&mut candidate);
     let named: Vec<&str> = candidate.files.iter().take(3).map(String::as_str).collect();
     candidate.subject = format!("{runner} {}", named.join(" ")).trim().to_owned();
     candidate.scope_reason = format!("{files} belong to this repository");

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::METHOD;
 use crate::candidate::{Candidate, Kind};
 use crate::episode::{Episode, shortened};
-use crate::methods::commands::{is_document, keywords, purpose_of};
+use crate::methods::commands::{keywords, purpose_of};
 use crate::methods::evidence::Evidence;
 use crate::methods::steps::{also_run, bounded, steps};
 use crate::methods::turns::turns;
@@ -41,10 +41,10 @@ pub(super) fn pattern(episode: &Episode) -> Option<Candidate> {
     let all = steps(&turn.calls, &mut evidence);
     let mut candidate = episode.candidate(METHOD.name, Kind::Procedure, String::new());
     candidate.structured = Some(json!({ "steps": bounded(all, STEPS_MAX), "verification": command }));
-    evidence.fill(&mut candidate);
-    if candidate.files.iter().all(|file| is_document(file)) {
+    if !evidence.is_focused() {
         return None;
     }
+    evidence.fill(&mut candidate);
     let named: Vec<&str> = candidate.files.iter().take(3).map(String::as_str).collect();
     candidate.subject = format!("{} {}", purpose_of(check), named.join(" "));
     candidate.scope_reason = "the files and the check are those of this repository".to_owned();
