@@ -21,6 +21,7 @@ mod entitled;
 mod error;
 pub mod exclude;
 pub mod from;
+pub mod headless;
 pub mod hook;
 pub mod import;
 pub mod memory;

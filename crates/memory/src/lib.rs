@@ -10,6 +10,7 @@ pub mod authored;
 mod candidate;
 mod episode;
 pub mod filters;
+pub mod headless;
 mod memory;
 pub mod methods;
 pub mod mine;

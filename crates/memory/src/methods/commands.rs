@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use retro_insight::Call;
-use retro_text::calls::understand;
+use retro_model::ToolClass;
+use retro_text::calls::{covers, same_command, understand};
 
 use crate::episode::Episode;
 
@@ -24,27 +25,77 @@ static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         .ok()
 });
 
+/// Errors of the command line itself: the program, an option or a task is not there.
+static USAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)command not found|not recognized|unrecogni[sz]ed (?:option|argument|arguments|subcommand)|unknown (?:option|flag|argument|command|subcommand|shorthand flag|switch)|invalid (?:option|argument|choice|flag)|unexpected argument|illegal option|no such (?:command|subcommand|option)|missing script|missing required|required (?:flag|argument)|no rule to make target|is not a (?:git|valid) command|no module named|cannot find module|could not find (?:`?cargo\.toml|a package\.json)|no such file or directory|executable (?:file )?not found|externally-managed-environment|requires an argument|usage:",
+    )
+    .ok()
+});
+
 /// The part of a command line that does its work, as it is written there: without the
-/// change of folder before it, and without pipes and redirections behind it.
-pub(super) fn essence(line: &str) -> &str {
-    essence_at(line.trim(), 0)
+/// change of folder before it, and without pipes and redirections behind it. Nothing where
+/// no part can be told from the others.
+pub(super) fn essence(line: &str) -> Option<&str> {
+    let whole = understand(line);
+    let runner = whole.runner();
+    part_that(line, &|part| !runner.is_empty() && understand(part).runner() == runner, 0)
 }
 
-fn essence_at(line: &str, depth: usize) -> &str {
+/// The part of a command line that makes a commit.
+pub(super) fn commit_in(line: &str) -> Option<&str> {
+    part_that(line, &|part| understand(part).commits(), 0)
+}
+
+fn part_that<'l>(line: &'l str, is_it: &dyn Fn(&str) -> bool, depth: usize) -> Option<&'l str> {
+    let line = line.trim();
     if let Some(inside) = script_inside(line)
         && depth < DEPTH_MAX
     {
-        return essence_at(inside, depth + 1);
+        return part_that(inside, is_it, depth + 1);
     }
-    let whole = understand(line);
-    let runs = |part: &&str| !whole.runner().is_empty() && understand(part).runner() == whole.runner();
-    let part = parts(line).into_iter().find(runs).unwrap_or(line);
+    let all = parts(line);
+    let part = match all.as_slice() {
+        [only] => only,
+        _ => *all.iter().find(|part| is_it(part))?,
+    };
     if part.len() < line.len() && script_inside(part).is_some() && depth < DEPTH_MAX {
-        return essence_at(part, depth + 1);
+        return part_that(part, is_it, depth + 1);
     }
-    let end =
-        REDIRECTIONS.as_ref().and_then(|redirections| redirections.find(part)).map(|found| found.start());
-    part.get(..end.unwrap_or(part.len())).unwrap_or(part).trim()
+    let end = REDIRECTIONS.as_ref().and_then(|found| found.find(part)).map(|found| found.start());
+    let part = part.get(..end.unwrap_or(part.len())).unwrap_or(part).trim();
+    is_plain(part).then_some(part)
+}
+
+/// Whether a part is a command that can be repeated: it begins with a program or a
+/// variable, its quotation marks are closed, and it reads no text from the line.
+fn is_plain(part: &str) -> bool {
+    let starts = part.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '_' | '~'));
+    let closed = ['\'', '"'].iter().all(|mark| part.matches(*mark).count() % 2 == 0);
+    starts && closed && !part.contains("<<") && !part.ends_with('…')
+}
+
+/// Whether a call failed because of how it was written: the program, an option, a task or a
+/// file that it names is not there.
+pub(super) fn is_misuse(call: &Call) -> bool {
+    let sample = call.sample.as_deref().unwrap_or_default();
+    call.class == ToolClass::Shell
+        && call.is_failed()
+        && call.failed.unwrap_or(0) == 0
+        && USAGE.as_ref().is_some_and(|usage| usage.is_match(sample))
+}
+
+/// Whether a later call shows that an earlier one does not fail any more.
+pub(super) fn answers(later: &Call, earlier: &Call) -> bool {
+    let (Some(later), Some(earlier)) = (&later.command, &earlier.command) else { return false };
+    let (later, earlier) = (understand(later), understand(earlier));
+    same_command(&later, &earlier) || covers(&later, &earlier)
+}
+
+/// Whether a file is read by people only.
+pub(super) fn is_document(path: &str) -> bool {
+    let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    matches!(ending.as_str(), "md" | "mdx" | "txt" | "rst" | "adoc")
 }
 
 /// The script of `bash -lc '…'`.
@@ -143,8 +194,13 @@ mod tests {
             ("make check 2>&1", "make check"),
             ("echo hi", "echo hi"),
         ];
+        assert_eq!(
+            commit_in("git add -A && git commit -m 'Round up' && git push"),
+            Some("git commit -m 'Round up'")
+        );
+        assert_eq!(commit_in("git commit -m \"$(cat <<'EOF' Round up EOF )\""), None);
         for (line, kept) in lines {
-            assert_eq!(essence(line), kept, "{line}");
+            assert_eq!(essence(line), Some(kept), "{line}");
         }
     }
 

@@ -6,7 +6,7 @@
 use retro_insight::{Beat, Call};
 use retro_text::calls::understand;
 
-use super::commands::{below, essence};
+use super::commands::{below, commit_in, essence, is_document};
 use crate::candidate::{Candidate, Span, Voice};
 use crate::episode::Episode;
 
@@ -16,6 +16,8 @@ const COMMAND_CHARS_MAX: usize = 160;
 const OUTPUT_CHARS_MAX: usize = 140;
 /// Files that a text names; the others are counted.
 const FILES_MAX: usize = 3;
+/// Files beyond which a change has no pattern.
+const FOCUS_FILES_MAX: usize = 8;
 /// What is written where a secret was.
 const SECRET: &str = "[redacted:";
 
@@ -61,10 +63,7 @@ impl<'a> Evidence<'a> {
     /// What a shell call ran, and in which folder below the session's own.
     pub(super) fn command(&mut self, beat: &Beat, call: &Call) -> Option<String> {
         let line = call.command.as_deref()?;
-        let part = essence(line);
-        if part.chars().count() > COMMAND_CHARS_MAX || part.contains("<<") || part.ends_with('…') {
-            return None;
-        }
+        let part = essence(line).filter(|part| part.chars().count() <= COMMAND_CHARS_MAX)?;
         let quoted = self.code(&beat.id, part)?;
         let understood = understand(line);
         let folder = understood.main_step().and_then(|step| step.folder.as_deref());
@@ -73,6 +72,13 @@ impl<'a> Evidence<'a> {
             Some(folder) => Some(format!("{quoted} in {folder}")),
             None => Some(quoted),
         }
+    }
+
+    /// The commit that a shell call made; without its message where that is long.
+    pub(super) fn commit(&mut self, beat: &Beat, call: &Call) -> Option<String> {
+        let whole =
+            commit_in(call.command.as_deref()?).filter(|part| part.chars().count() <= COMMAND_CHARS_MAX);
+        whole.and_then(|part| self.code(&beat.id, part)).or_else(|| self.code(&beat.id, "git commit"))
     }
 
     /// The files that calls changed, the first few by name: `a`, `b` and 2 other files.
@@ -130,11 +136,17 @@ impl<'a> Evidence<'a> {
     /// What a failed call printed: `output said: "…"`.
     pub(super) fn error(&mut self, call: &Call) -> Option<String> {
         let line = call.sample.as_deref()?.trim_end_matches('…').trim();
-        if line.chars().filter(|c| c.is_alphabetic()).count() < 6 {
+        if !says_error(line) {
             return None;
         }
         let words = clipped(line, OUTPUT_CHARS_MAX);
         self.said(call.result_id.as_deref()?, words).map(|said| format!("output said: {said}"))
+    }
+
+    /// Whether what was edited is work that a later session could do the same way: some of
+    /// it is more than documents, and it is not half the repository.
+    pub(super) fn is_focused(&self) -> bool {
+        self.files.len() <= FOCUS_FILES_MAX && !self.files.iter().all(|file| is_document(file))
     }
 
     /// Puts the quotations into a candidate, with the events that hold them.
@@ -151,6 +163,19 @@ impl<'a> Evidence<'a> {
         candidate.spans = self.spans;
         candidate.files = self.files;
     }
+}
+
+/// Whether a line says what is wrong: some words of it are no paths, numbers or times, and
+/// it is no warning.
+fn says_error(line: &str) -> bool {
+    let is_word = |word: &&str| {
+        let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+        letters >= 3 && !word.contains('/')
+    };
+    let lower = line.to_lowercase();
+    !lower.starts_with("warn")
+        && !lower.contains("warnings were")
+        && line.split_whitespace().filter(is_word).count() >= 2
 }
 
 /// Whether a file is of no other session's concern: outside the folder and the repository.

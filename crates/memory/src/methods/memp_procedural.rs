@@ -37,7 +37,9 @@ const TASKS_MAX: usize = 3;
 const WARNINGS_MAX: usize = 5;
 const WARNING_CHARS_MAX: usize = 160;
 /// Characters of the text that steps may take.
-const STEPS_CHARS_MAX: usize = 420;
+const STEPS_CHARS_MAX: usize = 330;
+/// Steps beyond which a session is a story and no procedure.
+const STORY_STEPS: usize = 15;
 
 /// Sentences in which somebody says what must or must not be done.
 static WARNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -65,10 +67,11 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
     let calls: Vec<(&Beat, &Call)> = turns.iter().flat_map(|turn| turn.calls.iter().copied()).collect();
     let all = steps(&calls, &mut evidence);
     let edits = all.iter().filter(|step| step.starts_with("edit ")).count();
-    if all.len() < STEPS_MIN || edits == 0 {
+    let looks = all.iter().filter(|step| step.starts_with("read ")).count();
+    if all.len() < STEPS_MIN || edits == 0 || all.len() - looks > STORY_STEPS {
         return None;
     }
-    let outcome = outcome(episode, &calls, &mut evidence)?;
+    let outcome = outcome(episode, &mut evidence)?;
     let warnings = warnings(episode, &mut evidence);
     let mut candidate = episode.candidate(METHOD.name, Kind::Procedure, String::new());
     let text = text(&goal, &all, &outcome);
@@ -79,6 +82,9 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
         "warnings": warnings,
         "outcome": outcome,
     }));
+    if !evidence.is_focused() {
+        return None;
+    }
     evidence.fill(&mut candidate);
     let check = calls.iter().rev().find(|(_, call)| phase(call) == Some(Phase::Check));
     let runner = check.map_or_else(String::new, |(_, call)| purpose_of(call));
@@ -97,7 +103,8 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
 /// The steps that fit, and how it ended.
 fn text(goal: &str, steps: &[String], outcome: &str) -> String {
     // Looking around comes first everywhere: what was changed and run says more.
-    let told: Vec<&String> = steps.iter().filter(|step| !step.starts_with("read ")).collect();
+    let mut told: Vec<&String> = steps.iter().filter(|step| !step.starts_with("read ")).collect();
+    told.dedup();
     let mut text = String::new();
     let mut count = 0;
     for step in &told {
@@ -115,13 +122,10 @@ fn text(goal: &str, steps: &[String], outcome: &str) -> String {
 }
 
 /// What shows how the session ended.
-fn outcome<'a>(
-    episode: &'a Episode,
-    calls: &[(&'a Beat, &'a Call)],
-    evidence: &mut Evidence<'a>,
-) -> Option<String> {
+fn outcome<'a>(episode: &'a Episode, evidence: &mut Evidence<'a>) -> Option<String> {
     let id = episode.outcome.evidence_refs.first()?;
-    let shown = match calls.iter().find(|(beat, _)| beat.id == *id) {
+    let shown = match episode.call(id) {
+        Some((beat, call)) if call.commits => evidence.commit(beat, call)?,
         Some((beat, call)) if call.class == retro_model::ToolClass::Shell => {
             let command = evidence.command(beat, call)?;
             let passed = if call.verdict == Verdict::Passed { " passed" } else { " was run" };

@@ -74,6 +74,9 @@ fn skill(episode: &Episode, turn: &Turn<'_>) -> Option<Candidate> {
     if let Some((beat, words)) = praise {
         evidence.said(&beat.id, clipped(first_sentence(words.trim()), PRAISE_CHARS_MAX));
     }
+    if !evidence.is_focused() {
+        return None;
+    }
     evidence.fill(&mut candidate);
     let named: Vec<&str> = candidate.files.iter().take(3).map(String::as_str).collect();
     candidate.subject = format!("{runner} {}", named.join(" ")).trim().to_owned();
@@ -81,8 +84,12 @@ fn skill(episode: &Episode, turn: &Turn<'_>) -> Option<Candidate> {
     candidate.keywords = keywords(&[runner.split(' ').nth(1).unwrap_or_default()], [text.as_str(), &when]);
     candidate.text = shortened(&text, 600);
     candidate.when_to_use = when;
-    let base = if praise.is_some() { 0.75 } else { 0.55 };
-    candidate.confidence = if verified.is_some() { (base + 0.05_f64).min(0.85) } else { base };
+    candidate.confidence = match (praise.is_some(), verified.is_some()) {
+        (true, true) => 0.8,
+        (true, false) => 0.75,
+        (false, true) => 0.6,
+        (false, false) => 0.55,
+    };
     candidate.priority = if verified.is_some() { 4 } else { 3 };
     candidate.worked = 1;
     Some(candidate)
@@ -96,8 +103,8 @@ fn checked<'a>(
     evidence: &mut Evidence<'a>,
 ) -> Option<(String, Option<String>)> {
     let command = evidence.command(beat, call)?;
-    let failed = turn.calls.iter().find(|(_, other)| other.is_failed() && other.runner == call.runner);
-    let error = failed.and_then(|(_, other)| evidence.error(other));
+    let failed = turn.failed_before(call);
+    let error = failed.first().and_then(|(_, other)| evidence.error(other));
     let mut text = match error {
         Some(error) => format!("{command} failed first ({error}) and passed after editing {files}."),
         None => format!("{command} passed after editing {files}."),

@@ -67,7 +67,11 @@ fn described<'a>(phase: Phase, run: &[(&'a Beat, &'a Call)], evidence: &mut Evid
         Phase::Check | Phase::Run | Phase::Keep => {
             let mut steps: Vec<String> = Vec::new();
             for (beat, call) in run {
-                let Some(command) = evidence.command(beat, call) else { continue };
+                let command = match phase {
+                    Phase::Keep => evidence.commit(beat, call),
+                    _ => evidence.command(beat, call),
+                };
+                let Some(command) = command else { continue };
                 let step = match call.verdict {
                     Verdict::Failed => format!("run {command} (failed)"),
                     Verdict::Passed if phase == Phase::Check => format!("run {command} (passed)"),
@@ -101,7 +105,7 @@ pub(super) fn bounded(mut steps: Vec<String>, max: usize) -> Vec<String> {
 pub(super) fn also_run<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Evidence<'a>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (beat, call) in calls {
-        let ran = phase(call) == Some(Phase::Run) && call.verdict == Verdict::Passed;
+        let ran = phase(call) == Some(Phase::Run) && call.verdict == Verdict::Passed && !is_look(call);
         if ran
             && found.len() < 2
             && let Some(command) = evidence.command(beat, call)
@@ -111,4 +115,10 @@ pub(super) fn also_run<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Eviden
         }
     }
     found
+}
+
+/// Programs that are only asked something, and code on the command line.
+fn is_look(call: &Call) -> bool {
+    let line = call.command.as_deref().unwrap_or_default();
+    [" -c ", " -e ", "--version", "--help", "/tmp/"].iter().any(|part| line.contains(part))
 }

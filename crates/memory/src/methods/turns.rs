@@ -6,6 +6,7 @@ use regex::Regex;
 use retro_insight::{Beat, Call, Speaker, What};
 use retro_text::calls::Verdict;
 
+use super::commands::{answers, is_misuse};
 use super::evidence::{Evidence, clipped};
 use crate::episode::Episode;
 
@@ -87,6 +88,17 @@ impl<'a> Turn<'a> {
         })
     }
 
+    /// The runs of a check that failed before it passed, with an edit in between, and not
+    /// because of how they were written.
+    pub(super) fn failed_before(&self, check: &Call) -> Vec<(&'a Beat, &'a Call)> {
+        let last_edit = self.calls.iter().rposition(|(_, call)| call.changed_files()).unwrap_or(0);
+        let before = self.calls.get(..last_edit).unwrap_or_default().iter();
+        before
+            .filter(|(_, call)| call.is_failed() && !is_misuse(call) && answers(check, call))
+            .copied()
+            .collect()
+    }
+
     /// The check that passed after the last edit; tests before builds before linters.
     pub(super) fn verification(&self) -> Option<(&'a Beat, &'a Call)> {
         let last_edit = self.calls.iter().rposition(|(_, call)| call.changed_files());
@@ -125,14 +137,38 @@ pub(super) fn gist(text: &str) -> Option<&str> {
         if fenced || line.starts_with(['<', '|', '>', '/', '[', '{', '$', '@']) {
             continue;
         }
-        let line =
-            line.trim_start_matches(|c: char| matches!(c, '#' | '-' | '*' | '.' | ')') || c.is_whitespace());
-        let sentence = first_sentence(line);
-        if sentence.chars().count() >= GIST_CHARS_MIN && sentence.split_whitespace().count() >= 3 {
-            return Some(clipped(sentence, GIST_CHARS_MAX));
+        let is_mark = |c: char| matches!(c, '#' | '-' | '*' | '.' | ')' | '❯') || c.is_whitespace();
+        let line = line.trim_start_matches(|c: char| is_mark(c) || c.is_ascii_digit());
+        let sentence = clipped(first_sentence(line), GIST_CHARS_MAX);
+        if sentence.chars().count() >= GIST_CHARS_MIN && says_what(sentence) {
+            return Some(sentence.trim_end_matches('\\'));
         }
     }
     None
+}
+
+/// Words that fit any task.
+const VAGUE: &[&str] = &[
+    "about", "again", "all", "and", "any", "apply", "are", "ask", "back", "can", "change", "changes",
+    "commit", "commits", "continue", "could", "create", "did", "does", "don", "fix", "fixes", "for", "from",
+    "get", "good", "great", "have", "here", "how", "its", "just", "keep", "leave", "left", "let", "like",
+    "look", "make", "more", "need", "next", "not", "now", "off", "okay", "one", "our", "out", "pick",
+    "please", "point", "pull", "push", "read", "review", "run", "should", "sounds", "start", "suggest",
+    "sure", "thanks", "that", "the", "them", "then", "these", "they", "thing", "things", "this", "those",
+    "too", "try", "two", "update", "use", "want", "was", "were", "what", "where", "which", "why", "will",
+    "with", "would", "yes", "you", "your",
+];
+
+/// Whether words tell one task from another.
+fn says_what(text: &str) -> bool {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let mut telling: Vec<String> = words
+        .map(str::to_lowercase)
+        .filter(|word| word.chars().count() >= 3 && !VAGUE.contains(&word.as_str()))
+        .collect();
+    telling.sort();
+    telling.dedup();
+    telling.len() >= 2 || (!text.is_ascii() && text.chars().filter(|c| c.is_alphabetic()).count() >= 8)
 }
 
 /// A line up to the end of its first sentence that says something.
@@ -157,12 +193,16 @@ mod tests {
     #[test]
     fn a_message_says_what_is_wanted() {
         assert_eq!(gist("Round the tax up. It is 19 %."), Some("Round the tax up."));
-        assert_eq!(gist("```\nlog of a run\n```\nWhy does this fail?"), Some("Why does this fail?"));
+        assert_eq!(
+            gist("```\nlog of a run\n```\nWhy does the login fail?"),
+            Some("Why does the login fail?")
+        );
         assert_eq!(
             gist("## Add a button to the cart\n\nIt should be blue."),
             Some("Add a button to the cart")
         );
         assert_eq!(gist("continue"), None);
+        assert_eq!(gist("ok, please fix these now"), None);
         assert_eq!(gist("/review the last commit please"), None);
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{METHOD, thread_of};
 use crate::candidate::{Candidate, Kind};
 use crate::episode::{Episode, shortened};
-use crate::methods::commands::{keywords, purpose_of};
+use crate::methods::commands::{is_misuse, keywords, purpose_of};
 use crate::methods::evidence::{Evidence, clipped};
 use crate::methods::steps::also_run;
 
@@ -84,6 +84,10 @@ fn repaired(episode: &Episode, failure: &Failure<'_>) -> Option<Candidate> {
     let command = evidence.command(beat, call)?;
     let error = evidence.error(call)?;
     let helped = helped(&between, &mut evidence)?;
+    // No edit mends a command that was written wrongly.
+    if is_misuse(call) && helped.starts_with("editing ") {
+        return None;
+    }
     let again = evidence.command(end.0, end.1)?;
     let again = if again == command { "it".to_owned() } else { again };
     let in_vain = in_vain(&thread, failure, &mut evidence).filter(|files| *files != helped);

@@ -1,37 +1,25 @@
 //! Lessons about tools: a form of a command that could not work, and the form that did.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use retro_insight::{Beat, Call};
-use retro_model::ToolClass;
 use retro_text::calls::{Purpose, Verdict, same_command, understand};
 use serde_json::json;
 
 use super::METHOD;
 use crate::candidate::{Candidate, Kind};
 use crate::episode::{Episode, shortened};
-use crate::methods::commands::keywords;
+use crate::methods::commands::{is_misuse, keywords};
 use crate::methods::evidence::Evidence;
 use crate::methods::turns::turns;
 
 /// Calls after a failure among which the form that works is looked for.
 const CALLS_MAX: usize = 5;
 
-/// Errors of the command line itself: the program, an option or a task is not there.
-static USAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)command not found|not recognized|unrecogni[sz]ed (?:option|argument|arguments|subcommand)|unknown (?:option|flag|argument|command|subcommand|shorthand flag|switch)|invalid (?:option|argument|choice|flag)|unexpected argument|illegal option|no such (?:command|subcommand|option)|missing script|missing required|required (?:flag|argument)|no rule to make target|is not a (?:git|valid) command|no module named|cannot find module|could not find (?:`?cargo\.toml|a package\.json)|no such file or directory|executable (?:file )?not found|externally-managed-environment|requires an argument|usage:",
-    )
-    .ok()
-});
-
 /// The lessons of a session.
 pub(super) fn lessons(episode: &Episode) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     for turn in turns(episode) {
         for (at, (beat, call)) in turn.calls.iter().enumerate() {
-            if !is_misuse(call) {
+            if !is_misuse(call) || matches!(call.purpose, Purpose::Read | Purpose::Search) {
                 continue;
             }
             let after = turn.calls.get(at + 1..).unwrap_or_default();
@@ -44,16 +32,6 @@ pub(super) fn lessons(episode: &Episode) -> Vec<Candidate> {
         }
     }
     found
-}
-
-/// Whether a call failed because of how it was written.
-fn is_misuse(call: &Call) -> bool {
-    let sample = call.sample.as_deref().unwrap_or_default();
-    call.class == ToolClass::Shell
-        && call.is_failed()
-        && call.failed.unwrap_or(0) == 0
-        && !matches!(call.purpose, Purpose::Read | Purpose::Search)
-        && USAGE.as_ref().is_some_and(|usage| usage.is_match(sample))
 }
 
 /// The form that worked: same purpose, other words, nothing changed in between.
@@ -102,7 +80,8 @@ fn lesson(episode: &Episode, failed: (&Beat, &Call), works: (&Beat, &Call)) -> O
     let bad = evidence.command(failed.0, failed.1)?;
     let error = evidence.error(failed.1)?;
     let good = evidence.command(works.0, works.1)?;
-    if bad == good {
+    let asks = ["--help", "--version"].iter().any(|flag| good.contains(flag));
+    if bad == good || asks {
         return None;
     }
     let subject = format!("{} {}", failed.1.purpose.as_str(), failed.1.runner);

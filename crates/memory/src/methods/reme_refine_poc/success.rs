@@ -27,7 +27,7 @@ pub(super) fn pattern(episode: &Episode) -> Option<Candidate> {
     let when = turn.when(&mut evidence)?;
     let files = evidence.edited(&turn.calls)?;
     let command = evidence.command(beat, check)?;
-    let tries = turn.calls.iter().filter(|(_, call)| call.is_failed() && call.runner == check.runner).count();
+    let tries = turn.failed_before(check).len();
     let mut text = format!("Editing {files} and then running {command} worked");
     if tries > 0 {
         text.push_str(&format!(", after {tries} failed {}", if tries == 1 { "run" } else { "runs" }));
@@ -41,6 +41,9 @@ pub(super) fn pattern(episode: &Episode) -> Option<Candidate> {
     let all = steps(&turn.calls, &mut evidence);
     let mut candidate = episode.candidate(METHOD.name, Kind::Procedure, String::new());
     candidate.structured = Some(json!({ "steps": bounded(all, STEPS_MAX), "verification": command }));
+    if !evidence.is_focused() {
+        return None;
+    }
     evidence.fill(&mut candidate);
     let named: Vec<&str> = candidate.files.iter().take(3).map(String::as_str).collect();
     candidate.subject = format!("{} {}", purpose_of(check), named.join(" "));
@@ -58,5 +61,5 @@ pub(super) fn pattern(episode: &Episode) -> Option<Candidate> {
 fn kept<'a>(calls: &[(&'a Beat, &'a Call)], check: &Beat, evidence: &mut Evidence<'a>) -> Option<String> {
     let at = calls.iter().position(|(beat, _)| beat.id == check.id)?;
     let (beat, call) = calls.get(at..)?.iter().find(|(_, call)| call.commits && !call.is_failed())?;
-    evidence.command(beat, call).map(|command| format!(" It was kept with {command}."))
+    evidence.commit(beat, call).map(|command| format!(" It was kept with {command}."))
 }

@@ -1,0 +1,87 @@
+//! The folder in which a program works, empty, so that it sees no repository, and the
+//! place where its output is kept: `headless/<method>/<agent>/<id>.jsonl`.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use retro_memory::headless;
+use retro_model::SessionKey;
+use retro_store::{Disk, Store, names};
+
+/// The folder of all runs.
+const TOP: &str = "headless";
+/// Bytes of an answer that are read.
+const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Desks of this process so far: runs can go on side by side.
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// The folder, with the schema of the answer beside it. Removed at the end.
+pub(super) struct Desk {
+    folder: PathBuf,
+}
+
+impl Desk {
+    /// A new one in the store.
+    pub(super) fn new(store: &Store, disk: &dyn Disk) -> io::Result<Desk> {
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".desk-{}-{count}", std::process::id());
+        let top = store.root().join(TOP);
+        disk.create_dir(&top)?;
+        let desk = Desk { folder: top.join(name) };
+        disk.create_dir(&desk.folder)?;
+        disk.create_dir(&desk.work())?;
+        disk.write(&desk.schema(), headless::schema().to_string().as_bytes())?;
+        Ok(desk)
+    }
+
+    /// Where the program works.
+    pub(super) fn work(&self) -> PathBuf {
+        self.folder.join("work")
+    }
+
+    /// The schema of the answer.
+    pub(super) fn schema(&self) -> PathBuf {
+        self.folder.join("schema.json")
+    }
+
+    /// Where the answer is to be written.
+    pub(super) fn answer(&self) -> PathBuf {
+        self.folder.join("answer.json")
+    }
+
+    /// The answer, if there is one.
+    pub(super) fn read_answer(&self) -> Option<String> {
+        let mut text = String::new();
+        fs::File::open(self.answer()).ok()?.take(ANSWER_BYTES_MAX).read_to_string(&mut text).ok()?;
+        Some(text).filter(|text| !text.trim().is_empty())
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Keeps the output of a run in the place of an earlier one's; says where.
+pub(super) fn keep(
+    store: &Store,
+    disk: &dyn Disk,
+    method: &str,
+    key: &SessionKey,
+    bytes: &[u8],
+) -> io::Result<PathBuf> {
+    let mut folder = store.root().join(TOP);
+    for name in [method, &names::encode(&key.agent)] {
+        folder = folder.join(name);
+        disk.create_dir(&folder)?;
+    }
+    let path = folder.join(format!("{}.jsonl", names::encode(&key.id)));
+    let part = path.with_extension("part");
+    disk.write(&part, bytes)?;
+    disk.rename(&part, &path)?;
+    Ok(path)
+}

@@ -1,0 +1,262 @@
+//! Mining with a program, against stand-ins that are called and answer like the real ones.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use retro_engine::World;
+use retro_engine::headless::{Error, Headless, LIMIT, Miner, run};
+use retro_insight::Settings;
+use retro_memory::{Episode, Kind, Listener, Repository};
+use retro_model::{Event, Tokens};
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use support::Machine;
+
+const STORY: &str = "> Round the tax of the cart up\n$ cargo test -p cart\n| error: expected 3, found 2\n! 101\n~ src/tax.rs\n- a\n+ b\n$ cargo test -p cart\n| test result: ok. 2 passed; 0 failed\n< Rounded.";
+
+/// Notes how it was called, then answers as `codex exec --json` does.
+const CODEX: &str = r#"#!/bin/sh
+dir=$(dirname "$0")
+printf '%s\n' "$@" > "$dir/args"
+cat > "$dir/stdin"
+while [ $# -gt 0 ]; do
+  case "$1" in
+    -o) shift; cp "$dir/answer" "$1" ;;
+    --output-schema) shift; cp "$1" "$dir/schema" ;;
+  esac
+  shift
+done
+cat "$dir/stream"
+exit "$(cat "$dir/exit")"
+"#;
+
+/// The same for `claude -p --output-format json`.
+const CLAUDE: &str = r#"#!/bin/sh
+dir=$(dirname "$0")
+printf '%s\n' "$@" > "$dir/args"
+cat > "$dir/stdin"
+cat "$dir/stream"
+exit "$(cat "$dir/exit")"
+"#;
+
+/// Starts something that keeps its output open, and never ends.
+const ENDLESS: &str = "#!/bin/sh\nsleep 1000 &\necho started\nwait\n";
+
+/// A machine with one session and a folder of programs.
+struct Scene {
+    machine: Machine,
+    episode: Episode,
+    events: Vec<Event>,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let machine = Machine::new();
+        machine.tell("claude", STORY);
+        machine.sync();
+        let key = machine.store().session_keys().unwrap().remove(0);
+        let events = machine.events(&key);
+        let mut listener = Listener::new(key);
+        events.iter().for_each(|event| listener.push(event));
+        let episode = listener.finish(&Settings::default(), None, Repository::default(), "hash".to_owned());
+        fs::create_dir_all(machine.path().join("bin")).unwrap();
+        Scene { machine, episode, events }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.machine.path().join("bin").join(name)
+    }
+
+    /// Puts a program on the path, with what it prints, what it answers and how it ends.
+    fn program(&self, name: &str, script: &str, stream: &str, answer: &str, exit: u8) {
+        for (file, text) in
+            [(name, script), ("stream", stream), ("answer", answer), ("exit", &exit.to_string())]
+        {
+            fs::write(self.file(file), text).unwrap();
+        }
+        fs::set_permissions(self.file(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// The machine with a path of our programs and these folders.
+    fn world(&self, folders: &'static str) -> World {
+        let path = format!("{}{folders}", self.machine.path().join("bin").display());
+        let mut world = self.machine.world.clone();
+        world.own_env = Arc::new(move |name| (name == "PATH").then(|| path.clone()));
+        world
+    }
+
+    fn run(&self, miner: Miner, limit: Duration) -> Result<Headless, Error> {
+        run(&self.world(":/usr/bin:/bin"), &self.machine.store(), &self.episode, miner, limit)
+    }
+
+    fn stream(&self, miner: Miner) -> PathBuf {
+        let key = &self.episode.key;
+        let folder = self.machine.store().root().join("headless").join(miner.method());
+        folder.join(&key.agent).join(format!("{}.jsonl", key.id))
+    }
+
+    /// The event that ran the tests first.
+    fn call(&self) -> String {
+        let ran = |event: &&Event| event.tool.as_ref().is_some_and(|tool| tool.command.is_some());
+        self.events.iter().find(ran).unwrap().id.to_string()
+    }
+
+    /// An answer with a candidate that is grounded and one that is not.
+    fn answer(&self) -> Value {
+        let candidate = |text: &str, quote: &str| {
+            json!({
+                "kind": "tool_lesson", "text": text, "when_to_use": "When the cart is tested",
+                "do_not_use_when": null, "evidence": [{ "event_id": self.call(), "quote": quote }],
+                "confidence": 7.5, "priority": 9, "scope": "repo", "scope_reason": "its tests",
+                "risk": "low", "subject": "test cargo test", "keywords": ["cargo"],
+            })
+        };
+        let good = candidate("The cart is tested with `cargo test -p cart`.", "cargo test -p cart");
+        json!({ "task_summary": "Tax", "candidates": [good, candidate("Use make.", "make test")] })
+    }
+}
+
+fn is_checked(mined: &retro_memory::Mined, miner: Miner) {
+    assert_eq!(mined.method, miner.method());
+    let [candidate] = mined.candidates.as_slice() else { panic!("{mined:#?}") };
+    assert_eq!((candidate.kind, candidate.confidence, candidate.priority), (Kind::ToolLesson, 1.0, 5));
+    assert_eq!(candidate.spans.len(), 1);
+    assert!(candidate.id.ends_with(&format!(":{}:1", miner.method())), "{}", candidate.id);
+    assert_eq!(mined.notes, ["1 dropped: a quotation is not in its event"]);
+}
+
+#[test]
+fn codex_gets_the_session_on_its_input_and_nothing_else() {
+    let scene = Scene::new();
+    let stream = concat!(
+        r#"{"type":"thread.started","thread_id":"t"}"#,
+        "\n",
+        r#"{"type":"turn.started"}"#,
+        "\n",
+        r#"{"type":"turn.completed","usage":{"input_tokens":900,"cached_input_tokens":300,"output_tokens":50,"reasoning_output_tokens":20}}"#,
+        "\n"
+    );
+    scene.program("codex", CODEX, stream, &scene.answer().to_string(), 0);
+    let found = scene.run(Miner::Codex, LIMIT).unwrap();
+    is_checked(&found.mined, Miner::Codex);
+    let used = Tokens { input: 600, cache_read: 300, output: 50, reasoning: 20, ..Tokens::default() };
+    assert_eq!(found.tokens, used);
+    let args = fs::read_to_string(scene.file("args")).unwrap();
+    let args: Vec<&str> = args.lines().collect();
+    let fixed =
+        ["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--ignore-rules", "-s", "read-only"];
+    assert_eq!(args[..7], fixed);
+    assert_eq!((args[7], args[9], args[11], args[13]), ("--output-schema", "-o", "-C", "-"));
+    assert_eq!(args.len(), 14, "{args:?}");
+    let stdin = fs::read_to_string(scene.file("stdin")).unwrap();
+    assert!(stdin.contains("Round the tax of the cart up") && stdin.contains(&scene.call()));
+    let schema: Value = serde_json::from_slice(&fs::read(scene.file("schema")).unwrap()).unwrap();
+    assert_eq!(schema["required"], json!(["candidates", "task_summary"]));
+    assert_eq!(fs::read_to_string(scene.stream(Miner::Codex)).unwrap().lines().count(), 3);
+    let mode = fs::metadata(&found.stream).unwrap().permissions().mode();
+    assert_eq!((found.stream, mode & 0o777), (scene.stream(Miner::Codex), 0o600));
+    let left: Vec<_> = fs::read_dir(scene.machine.store().root().join("headless")).unwrap().collect();
+    assert_eq!(left.len(), 1, "only the method's folder is left: {left:?}");
+}
+
+#[test]
+fn claude_answers_with_one_object() {
+    let scene = Scene::new();
+    let result = json!({
+        "type": "result", "subtype": "success", "is_error": false,
+        "result": format!("```json\n{}\n```", scene.answer()),
+        "usage": { "input_tokens": 5, "cache_read_input_tokens": 100, "output_tokens": 40 },
+        "modelUsage": { "claude-test": {} },
+    });
+    scene.program("claude", CLAUDE, &result.to_string(), "", 0);
+    let found = scene.run(Miner::Claude, LIMIT).unwrap();
+    is_checked(&found.mined, Miner::Claude);
+    assert_eq!(found.tokens, Tokens { input: 5, cache_read: 100, output: 40, ..Tokens::default() });
+    assert_eq!(found.model.as_deref(), Some("claude-test"));
+    let args = fs::read_to_string(scene.file("args")).unwrap();
+    assert_eq!(args, "-p\n--no-session-persistence\n--output-format\njson\n");
+    assert!(fs::read_to_string(scene.file("stdin")).unwrap().contains(&scene.call()));
+}
+
+#[test]
+fn without_the_program_nothing_is_written() {
+    let scene = Scene::new();
+    let store = scene.machine.store();
+    for miner in Miner::ALL {
+        let error = run(&scene.world(""), &store, &scene.episode, *miner, LIMIT).unwrap_err();
+        assert!(matches!(error, Error::Absent(_)), "{error}");
+        assert!(error.to_string().starts_with(&format!("`{}` is not on the PATH", miner.program())));
+    }
+    assert!(!store.root().join("headless").exists());
+}
+
+#[test]
+fn a_failed_run_says_why_and_what_it_used() {
+    let scene = Scene::new();
+    let stream = "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":9}}\n{\"type\":\"turn.failed\",\"error\":{\"message\":\"no quota left\"}}\n";
+    scene.program("codex", CODEX, stream, "", 1);
+    let error = scene.run(Miner::Codex, LIMIT).unwrap_err();
+    assert_eq!(error.to_string(), "`codex` gave no answer: no quota left");
+    let Error::NoAnswer { tokens, .. } = error else { panic!("{error}") };
+    assert_eq!(tokens.input, 9);
+    scene.program("claude", CLAUDE, "Not logged in", "", 1);
+    let error = scene.run(Miner::Claude, LIMIT).unwrap_err();
+    assert_eq!(error.to_string(), "`claude` gave no answer: it printed no result");
+}
+
+#[test]
+fn no_secret_of_the_output_is_kept() {
+    let scene = Scene::new();
+    let secret = format!("ghp_{}", "0aB1cD2eF3".repeat(4).get(..36).unwrap());
+    let line = json!({ "type": "item.completed", "item": { "type": "command_execution", "aggregated_output": secret } });
+    scene.program("codex", CODEX, &format!("{line}\n"), &scene.answer().to_string(), 0);
+    let found = scene.run(Miner::Codex, LIMIT).unwrap();
+    let kept = fs::read_to_string(found.stream).unwrap();
+    assert!(kept.contains("aggregated_output") && !kept.contains(&secret), "{kept}");
+}
+
+#[test]
+fn a_program_that_does_not_end_is_killed_with_what_it_started() {
+    let scene = Scene::new();
+    scene.program("codex", ENDLESS, "", "", 0);
+    // Its output is whole only if nobody holds the pipe any more. On a busy machine it may
+    // not have come that far: then it gets more time.
+    let mut limit = Duration::from_millis(200);
+    loop {
+        let error = scene.run(Miner::Codex, limit).unwrap_err();
+        assert!(matches!(error, Error::Late { .. }), "{error}");
+        if fs::read_to_string(scene.stream(Miner::Codex)).unwrap() == "started\n" {
+            break;
+        }
+        limit *= 2;
+        assert!(limit < Duration::from_secs(60), "what it started still runs");
+    }
+}
+
+#[test]
+fn a_long_session_is_cut_in_its_middle() {
+    let steps = |at: usize| format!("$ step {at}\n| {}", format!("{at:03} ").repeat(400));
+    let story: Vec<String> = (0..100).map(steps).collect();
+    let machine = Machine::new();
+    machine.tell("claude", &format!("> Do a hundred things in a row\n{}\n< All done.", story.join("\n")));
+    machine.sync();
+    let key = machine.store().session_keys().unwrap().remove(0);
+    let mut listener = Listener::new(key.clone());
+    machine.events(&key).iter().for_each(|event| listener.push(event));
+    let episode = listener.finish(&Settings::default(), None, Repository::default(), String::new());
+    let input = retro_memory::headless::input(&episode);
+    let chars = input.chars().count();
+    assert!((20_000..=55_000).contains(&chars), "{chars} characters");
+    for kept in ["Do a hundred things in a row", "step 0\"", "step 10\"", "step 99\"", "All done."] {
+        assert!(input.contains(kept), "{kept}");
+    }
+    for cut in ["step 60\"", "step 85\""] {
+        assert!(!input.contains(cut), "{cut}");
+    }
+    assert!(!input.contains(&"050 ".repeat(230)), "a text has at most 900 characters");
+}
