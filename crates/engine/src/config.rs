@@ -89,6 +89,8 @@ pub struct Config {
     pub exclude_regex: Setting<Vec<String>>,
     /// Whether file histories and paste caches are captured too.
     pub extras: Setting<bool>,
+    /// Whether git is asked about the repositories of sessions.
+    pub facts_git: Setting<bool>,
     /// How the user pays.
     pub billing: Setting<Billing>,
     /// The model that turns text into vectors.
@@ -238,6 +240,7 @@ impl Config {
             exclude_paths: Setting::default(Vec::new()),
             exclude_regex: Setting::default(Vec::new()),
             extras: Setting::default(false),
+            facts_git: Setting::default(true),
             billing: Setting::default(Billing::default()),
             embedding: Setting::default(Embedding::default()),
             prices: Setting::default(Vec::new()),
@@ -282,6 +285,10 @@ impl Config {
                 value.text.push_str(&signals.to_string());
             }
             self.insight = Setting { value, origin: origin() };
+        }
+        if let Some(value) = table.get("facts").and_then(|facts| facts.get("git")) {
+            let value = value.as_bool().ok_or_else(|| wrong(path, "facts.git", "true or false"))?;
+            self.facts_git = Setting { value, origin: origin() };
         }
         if let Some(sources) = table.get("sources").and_then(Value::as_table) {
             let mut roots = BTreeMap::new();

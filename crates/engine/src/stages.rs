@@ -9,6 +9,7 @@
 
 mod calls;
 pub mod digest;
+mod facts;
 pub mod ledger;
 mod normalized;
 mod repack;
@@ -86,6 +87,8 @@ pub enum Input {
     Config(fn(&Config) -> String),
     /// The captured bytes of its child sessions, to any depth.
     Children,
+    /// What other programs said of it.
+    Facts,
 }
 
 /// How a stage makes what it makes.
@@ -93,6 +96,8 @@ pub enum Input {
 pub enum Work {
     /// Sync does it itself, before any other stage.
     Sync,
+    /// It asks other programs: sync does it last, without the lock.
+    Outside,
     /// It sees every settled event of a session once. All such stages that are due share
     /// one reading.
     Events(fn(&Subject<'_>) -> Result<Box<dyn Making>, Error>),
@@ -221,6 +226,7 @@ pub static STAGES: &[Stage] = &[
     calls::STAGE,
     normalized::STAGE,
     digest::STAGE,
+    facts::STAGE,
     text::STAGE,
     vectors::STAGE,
     repack::STAGE,

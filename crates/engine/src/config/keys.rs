@@ -67,6 +67,11 @@ pub const KEYS: &[Key] = &[
     Key { name: "embedding.threads", help: "Threads that embed one text.", example: "4" },
     Key { name: "embedding.threads_batch", help: "Threads that embed many texts at once.", example: "4" },
     Key {
+        name: "facts.git",
+        help: "Ask git, in the repositories of sessions and at most once a day for each, what became of their commits.",
+        example: "true",
+    },
+    Key {
         name: "prices",
         help: "Your own prices in dollars a million tokens; `retro pricing set` writes them as [[prices]] entries.",
         example: "[{ model = \"my-model\", input = 0.25, output = 2.0 }]",
