@@ -10,12 +10,14 @@ mod days;
 mod diff;
 mod logs;
 mod measure;
+mod outcome;
 mod peers;
 mod recall;
 mod report;
 mod rollout;
 mod search;
 mod shelves;
+mod signals;
 mod tally;
 mod told;
 mod units;
@@ -23,8 +25,10 @@ mod usage;
 mod vectors;
 
 pub(crate) use capture::command as capture;
+pub(crate) use outcome::command as outcome;
 pub(crate) use recall::command as recall;
 pub(crate) use search::command as search;
+pub(crate) use signals::command as signals;
 pub(crate) use usage::command as usage;
 pub(crate) use vectors::command as vectors;
 
