@@ -1,5 +1,7 @@
 //! The lasting summary of a session: what is left when its raw bytes are gone.
 
+mod fit;
+
 use std::collections::BTreeMap;
 
 use retro_model::{Kind, Timestamp, Tokens};
@@ -221,6 +223,7 @@ impl Digest {
             truncated: trace.truncated,
             readings,
         };
+        digest.fit();
         if let Some(facts) = facts {
             digest.observe(facts);
         }
