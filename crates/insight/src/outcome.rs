@@ -223,8 +223,8 @@ fn only_documents(end: &End<'_>) -> Option<Outcome> {
     if end.last_edit.is_some() || end.answer.is_none() {
         return None;
     }
-    if let Some(open) = end.left_failing {
-        return Some(left_failing(open));
+    if let Some(open) = end.left_refused {
+        return Some(left_refused(open));
     }
     Some(told(
         Success,
@@ -237,7 +237,7 @@ fn only_documents(end: &End<'_>) -> Option<Outcome> {
 
 fn changed_unseen(end: &End<'_>) -> Option<Outcome> {
     let id = end.last_edit?;
-    if end.dictated && end.answer.is_some() && end.left_failing.is_none() {
+    if end.dictated && end.answer.is_some() && end.left_refused.is_none() {
         return Some(told(Success, "dictated", "the small change that was dictated was made", 0.6, &[id]));
     }
     Some(told(Unknown, "not_verified", "files were changed and nothing shows that it works", 0.0, &[id]))
@@ -251,20 +251,14 @@ fn asked_for_change(end: &End<'_>) -> Option<Outcome> {
     })
 }
 
-fn left_failing(id: &str) -> Outcome {
-    told(
-        Unknown,
-        "left_failing",
-        "the last call failed or was refused, and nothing was done about it",
-        0.0,
-        &[id],
-    )
+fn left_refused(id: &str) -> Outcome {
+    told(Unknown, "left_refused", "a call was refused, and nothing like it was done after that", 0.0, &[id])
 }
 
 fn answered(end: &End<'_>) -> Option<Outcome> {
     let (id, text) = end.answer?;
-    if let Some(open) = end.left_failing {
-        return Some(left_failing(open));
+    if let Some(open) = end.left_refused {
+        return Some(left_refused(open));
     }
     if words::is_announcement(text) {
         return Some(told(Unknown, "announced", "the last words announce what comes next", 0.0, &[id]));

@@ -54,8 +54,8 @@ pub(super) struct End<'a> {
     pub wants_change: bool,
     /// Something was done since the last message that leaves a trace outside.
     pub acted: bool,
-    /// The last call of the last turn failed or was refused.
-    pub left_failing: Option<&'a str>,
+    /// A call of the last turn was refused, and nothing of its kind was done after it.
+    pub left_refused: Option<&'a str>,
     /// The change is small and was dictated.
     pub dictated: bool,
     pub trivial: bool,
@@ -214,10 +214,14 @@ impl<'a> End<'a> {
             _ => None,
         };
         let calls: Vec<(&Beat, &Call)> = after.iter().filter_map(call).collect();
-        let last = calls.iter().rfind(|(beat, _)| beat.thread == 0);
-        self.left_failing = last
-            .filter(|(_, call)| call.is_failed() || call.outcome == Some(Ended::Denied))
-            .map(|(beat, _)| beat.id.as_str());
+        let is_denied = |call: &Call| call.outcome == Some(Ended::Denied);
+        let denied = calls.iter().rposition(|(beat, call)| beat.thread == 0 && is_denied(call));
+        let after = denied.and_then(|at| Some((calls.get(at)?, calls.get(at + 1..)?)));
+        self.left_refused = after
+            .filter(|((_, call), later)| {
+                !later.iter().any(|(_, other)| other.class == call.class && !is_denied(other))
+            })
+            .map(|((beat, _), _)| beat.id.as_str());
         calls
     }
 
