@@ -11,12 +11,14 @@ mod diff;
 mod logs;
 mod measure;
 mod memory;
+mod outcome;
 mod peers;
 mod recall;
 mod report;
 mod rollout;
 mod search;
 mod shelves;
+mod signals;
 mod tally;
 mod told;
 mod units;
@@ -25,8 +27,10 @@ mod vectors;
 
 pub(crate) use capture::command as capture;
 pub(crate) use memory::command as memory;
+pub(crate) use outcome::command as outcome;
 pub(crate) use recall::command as recall;
 pub(crate) use search::command as search;
+pub(crate) use signals::command as signals;
 pub(crate) use usage::command as usage;
 pub(crate) use vectors::command as vectors;
 

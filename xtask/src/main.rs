@@ -46,6 +46,12 @@ static COMMANDS: &[Command] = &[
         run: bench::memory,
     },
     Command {
+        words: &["bench", "outcome"],
+        options: "[--tune] [--write]",
+        about: "Compare the outcomes of labelled sessions with their labels: the half held back, or with --tune the other",
+        run: bench::outcome,
+    },
+    Command {
         words: &["bench", "recall"],
         options: "[--locomo PATH] [--mode words|meaning|hybrid]",
         about: "Count how often the lines that answer a question are found first, in conversations of LoCoMo's form",
@@ -56,6 +62,12 @@ static COMMANDS: &[Command] = &[
         options: "[--million] [--turns N] [--write]",
         about: "Measure search in 45,000 turns beside SQLite's; --million takes a million too, --turns so many instead",
         run: bench::search,
+    },
+    Command {
+        words: &["bench", "signals"],
+        options: "[--write]",
+        about: "Measure digests and signals beside a sync without them and beside retro-ai",
+        run: bench::signals,
     },
     Command {
         words: &["bench", "usage"],

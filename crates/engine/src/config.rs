@@ -95,6 +95,8 @@ pub struct Config {
     pub dashboard_dir: Setting<Option<PathBuf>>,
     /// Whether a sync keeps an existing dashboard current.
     pub dashboard_keep: Setting<bool>,
+    /// Whether git is asked about the repositories of sessions.
+    pub facts_git: Setting<bool>,
     /// How the user pays.
     pub billing: Setting<Billing>,
     /// The model that turns text into vectors.
@@ -248,6 +250,7 @@ impl Config {
             extras: Setting::default(false),
             dashboard_dir: Setting::default(None),
             dashboard_keep: Setting::default(false),
+            facts_git: Setting::default(true),
             billing: Setting::default(Billing::default()),
             embedding: Setting::default(Embedding::default()),
             prices: Setting::default(Vec::new()),
@@ -304,6 +307,10 @@ impl Config {
                 value.text.push_str(&signals.to_string());
             }
             self.insight = Setting { value, origin: origin() };
+        }
+        if let Some(value) = table.get("facts").and_then(|facts| facts.get("git")) {
+            let value = value.as_bool().ok_or_else(|| wrong(path, "facts.git", "true or false"))?;
+            self.facts_git = Setting { value, origin: origin() };
         }
         if let Some(sources) = table.get("sources").and_then(Value::as_table) {
             let mut roots = BTreeMap::new();

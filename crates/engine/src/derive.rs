@@ -23,6 +23,8 @@ pub(crate) struct Session<'a> {
     pub made: BTreeMap<String, Made>,
     /// Names the captured bytes of its children.
     pub children: &'a str,
+    /// Names what other programs said of it.
+    pub facts: String,
     /// The sessions below it.
     pub family: &'a [SessionKey],
     pub places: &'a [PlaceRow],
@@ -104,14 +106,21 @@ impl Session<'_> {
     }
 
     fn stamp(&self, stage: &Stage, is_quiet: bool) -> String {
-        let (config, agent, content, children) = (self.config, self.agent, &self.row.content, self.children);
-        stamp(stage, &Ground { config, agent, content, children, is_quiet }, &self.made)
+        let ground = Ground {
+            config: self.config,
+            agent: self.agent,
+            content: &self.row.content,
+            children: self.children,
+            facts: &self.facts,
+            is_quiet,
+        };
+        stamp(stage, &ground, &self.made)
     }
 
     /// The stamp of a stage if its result is out of date and it may run now; else notes
     /// when it may.
     fn due(&self, stage: &'static Stage, rules: &Rules, later: &mut Derived) -> Option<String> {
-        if matches!(stage.work, Work::Sync | Work::Store(_)) {
+        if matches!(stage.work, Work::Sync | Work::Outside | Work::Store(_)) {
             return None;
         }
         let wait_ms = stage.when.wait_ms()?;
@@ -261,7 +270,7 @@ impl Session<'_> {
     ) -> Result<Derived, Error> {
         let mut derived = Derived::default();
         let all = rules.stages.iter().chain(rules.later);
-        for stage in all.filter(|stage| !matches!(stage.work, Work::Sync | Work::Store(_))) {
+        for stage in all.filter(|stage| !matches!(stage.work, Work::Sync | Work::Outside | Work::Store(_))) {
             let Some(wait_ms) = stage.when.wait_ms() else { continue };
             let at_ms = match stage.when {
                 When::Append | When::AppendAndQuiet => self.quiet_ms(),

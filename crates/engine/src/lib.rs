@@ -20,6 +20,7 @@ pub mod discover;
 mod entitled;
 mod error;
 pub mod exclude;
+mod facts;
 pub mod from;
 pub mod headless;
 pub mod hook;

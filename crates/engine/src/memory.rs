@@ -61,10 +61,10 @@ pub fn mined(store: &Store, index: Option<&Index>) -> Result<(Vec<Found>, Vec<Ba
 
 /// All memories.
 pub fn fold(store: &Store, index: Option<&Index>, config: &Config, now: Timestamp) -> Result<Folded, Error> {
-    let (decisions, mut bad) = store.lines::<Decision>(EVENTS)?;
-    let (exposures, torn) = store.lines::<Exposure>(EXPOSURES)?;
+    let (decisions, mut bad) = store.journal::<Decision>(EVENTS)?;
+    let (exposures, torn) = store.journal::<Exposure>(EXPOSURES)?;
     bad.extend(torn);
-    let (items, torn) = store.lines::<Memory>(ITEMS)?;
+    let (items, torn) = store.journal::<Memory>(ITEMS)?;
     bad.extend(torn);
     let (found, torn) = mined(store, index)?;
     bad.extend(torn);
@@ -196,8 +196,8 @@ pub(crate) fn reward(all: &Everything<'_>) -> Result<(), Error> {
     if pasts.is_empty() {
         return Ok(());
     }
-    let (exposures, _) = all.store.lines::<Exposure>(EXPOSURES)?;
-    let (known, _) = all.store.lines::<Decision>(EVENTS)?;
+    let (exposures, _) = all.store.journal::<Exposure>(EXPOSURES)?;
+    let (known, _) = all.store.journal::<Decision>(EVENTS)?;
     let folded = fold(all.store, Some(all.index), all.config, all.world.now())?;
     let mut rewards: Vec<Decision> = Vec::new();
     for exposure in &exposures {
@@ -298,13 +298,13 @@ pub fn forget(world: &crate::World, config: &Config, store: &Store, memory: &Mem
         })
         .collect();
     store.append(&lock, EVENTS, &decisions)?;
-    let (items, _) = store.lines::<serde_json::Value>(ITEMS)?;
+    let (items, _) = store.journal::<serde_json::Value>(ITEMS)?;
     let left: Vec<&serde_json::Value> = items
         .iter()
         .filter(|item| item["id"].as_str().is_none_or(|id| !ids.iter().any(|gone| gone == id)))
         .collect();
     if left.len() < items.len() {
-        store.put_lines(&lock, ITEMS, &left)?;
+        store.put_journal(&lock, ITEMS, &left)?;
     }
     let index = store.index()?;
     for origin in &memory.origins {

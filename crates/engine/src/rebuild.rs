@@ -83,7 +83,7 @@ fn start_over(world: &World, store: &Store) -> Result<Option<Index>, Error> {
 fn forget_stage(world: &World, index: &Index, stage: &'static Stage) -> Result<(), Error> {
     let keys: Vec<SessionKey> = index.session_rows()?.iter().map(|row| row.key()).collect();
     let now_ms = world.now().as_millis();
-    let is_of_session = matches!(stage.work, Work::Events(_) | Work::Session(_));
+    let is_of_session = matches!(stage.work, Work::Events(_) | Work::Session(_) | Work::Outside);
     index.write(|index| {
         index.clear_stage(stage.name)?;
         let due = keys.iter().filter(|_| is_of_session);

@@ -7,7 +7,7 @@
 //! lacks becomes due, and what it has beyond the files is forgotten.
 
 use retro_model::SessionKey;
-use retro_store::{Index, SessionFile, Slot, SourceRow, Store};
+use retro_store::{FACTS, Index, SessionFile, Slot, SourceRow, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::stages::{Stage, Work};
@@ -116,7 +116,7 @@ pub(crate) fn enqueue_outdated(
         return Ok(());
     }
     let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
-    let outdated = outdated(world, config, index)?;
+    let outdated = outdated(world, config, store, index)?;
     index.write(|index| {
         for (key, stage, at_ms) in &outdated {
             index.put_due(key, stage, *at_ms, false)?;
@@ -131,6 +131,7 @@ pub(crate) fn enqueue_outdated(
 pub fn outdated(
     world: &World,
     config: &Config,
+    store: &Store,
     index: &Index,
 ) -> Result<Vec<(SessionKey, &'static str, i64)>, Error> {
     let stages: Vec<&'static Stage> = world.stages.iter().filter(|stage| is_of_session(stage)).collect();
@@ -147,6 +148,7 @@ pub fn outdated(
         } else {
             String::new()
         };
+        let facts = store.name_of(&FACTS, &key)?;
         let of_session: BTreeMap<String, retro_store::Made> = made
             .iter()
             .filter_map(|(stage, made)| Some((stage.name.to_owned(), made.get(&key)?.clone())))
@@ -154,8 +156,8 @@ pub fn outdated(
         for stage in &stages {
             let Some(wait_ms) = stage.when.wait_ms() else { continue };
             let stamp = |is_quiet| {
-                let ground =
-                    stamp::Ground { config, agent, content: &row.content, children: &children, is_quiet };
+                let (content, children, facts) = (&*row.content, &*children, &*facts);
+                let ground = stamp::Ground { config, agent, content, children, facts, is_quiet };
                 stamp::stamp(stage, &ground, &of_session)
             };
             let made = of_session.get(stage.name).map(|made| &made.stamp);

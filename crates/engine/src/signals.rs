@@ -3,6 +3,7 @@
 //! sessions that a narrower run leaves as they are.
 
 mod aggregates;
+mod spent;
 
 use retro_insight::{Digest, Prices, Reading, SIGNALS, by_id};
 use retro_model::SessionKey;
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 use crate::{Config, Error};
+pub use spent::spent;
 
 /// A row of `readings.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -9,6 +9,7 @@
 
 mod calls;
 pub mod digest;
+mod facts;
 pub mod ledger;
 pub mod memory;
 pub mod mine;
@@ -88,6 +89,8 @@ pub enum Input {
     Config(fn(&Config) -> String),
     /// The captured bytes of its child sessions, to any depth.
     Children,
+    /// What other programs said of it.
+    Facts,
 }
 
 /// How a stage makes what it makes.
@@ -95,6 +98,8 @@ pub enum Input {
 pub enum Work {
     /// Sync does it itself, before any other stage.
     Sync,
+    /// It asks other programs: sync does it last, without the lock.
+    Outside,
     /// It sees every settled event of a session once. All such stages that are due share
     /// one reading.
     Events(fn(&Subject<'_>) -> Result<Box<dyn Making>, Error>),
@@ -224,6 +229,7 @@ pub static STAGES: &[Stage] = &[
     normalized::STAGE,
     digest::STAGE,
     mine::STAGE,
+    facts::STAGE,
     memory::STAGE,
     text::STAGE,
     vectors::STAGE,

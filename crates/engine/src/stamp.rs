@@ -17,6 +17,8 @@ pub(crate) struct Ground<'a> {
     pub content: &'a str,
     /// Names those of its child sessions.
     pub children: &'a str,
+    /// Names what other programs said of it.
+    pub facts: &'a str,
     pub is_quiet: bool,
 }
 
@@ -31,6 +33,7 @@ pub(crate) fn stamp(stage: &Stage, ground: &Ground<'_>, made: &BTreeMap<String, 
             Input::Made(other) => made.get(*other).map_or(String::new(), |made| made.output.clone()),
             Input::Config(part) => part(ground.config),
             Input::Children => ground.children.to_owned(),
+            Input::Facts => ground.facts.to_owned(),
         });
     }
     if stage.when == When::AppendAndQuiet {
@@ -104,7 +107,8 @@ pub fn of_normalized(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Resu
     let content = content(store, &file)?;
     // It reads events alone, and no part of the configuration.
     let config = Config::for_root(store.root());
-    let ground = Ground { config: &config, agent, content: &content, children: "", is_quiet: true };
+    let ground =
+        Ground { config: &config, agent, content: &content, children: "", facts: "", is_quiet: true };
     let stage = crate::stages::by_name("normalized");
     Ok(stage.map_or(String::new(), |stage| stamp(stage, &ground, &BTreeMap::new())))
 }

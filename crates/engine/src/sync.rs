@@ -21,8 +21,8 @@ use std::time::Instant;
 use crate::consumers::{self, Following};
 use crate::discover::{Discovery, Few, Scope, look};
 use crate::report::{Progress, SyncReport};
-use crate::stages::{Everything, Stage, up_to};
-use crate::{Config, Error, World, cells, prices, reconcile};
+use crate::stages::{Everything, Stage, Work, up_to};
+use crate::{Config, Error, World, cells, facts, prices, reconcile};
 pub(crate) use batch::{Batcher, Wait, children_content, family};
 use sieve::Sieve;
 pub(crate) use work::Job;
@@ -117,6 +117,10 @@ pub fn sync_store(
     } else {
         report.unread = found.sessions.len() as u64;
     }
+    let is_outside = |stage: &Stage| matches!(stage.work, Work::Outside);
+    if is_whole_run && !options.no_wait && up_to(world.stages, until).iter().any(is_outside) {
+        facts::observe(world, config, store, &index)?;
+    }
     // Work on single sessions leaves this to a sync: it must not take long.
     if options.sessions.is_none() && !world.stopping() {
         let following = Following { until, no_wait: options.no_wait, anew: None };
@@ -140,8 +144,11 @@ pub(crate) fn run_due(batcher: &mut Batcher<'_>, only: Option<&HashSet<SessionKe
     let mut tried: BTreeMap<SessionKey, Vec<String>> = BTreeMap::new();
     loop {
         let now_ms = if batcher.all { i64::MAX } else { batcher.world.now().as_millis() };
-        let runs: Vec<&str> =
-            up_to(batcher.world.stages, batcher.until).iter().map(|stage| stage.name).collect();
+        let runs: Vec<&str> = up_to(batcher.world.stages, batcher.until)
+            .iter()
+            .filter(|stage| !matches!(stage.work, Work::Outside))
+            .map(|stage| stage.name)
+            .collect();
         let mut jobs = Vec::new();
         for (key, mut stages) in batcher.index.due(now_ms)? {
             stages.retain(|stage| runs.contains(&stage.as_str()));

@@ -139,7 +139,7 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
     let is_current = |name: &str| {
         let stamp = |is_quiet| {
             let content = &told.session.content;
-            let ground = Ground { config: &config, agent, content, children: "", is_quiet };
+            let ground = Ground { config: &config, agent, content, children: "", facts: "", is_quiet };
             by_name(name).map(|stage| stamp(stage, &ground, &known.made))
         };
         let made = known.made.get(name).map(|made| &made.stamp);

@@ -190,8 +190,9 @@ fn grow(machine: &Machine, id: &str) {
 }
 
 fn backlog(machine: &Machine) -> Vec<&'static str> {
-    let index = machine.store().index().unwrap();
-    let mut stages: Vec<&str> = outdated(&machine.world, &machine.config, &index)
+    let store = machine.store();
+    let index = store.index().unwrap();
+    let mut stages: Vec<&str> = outdated(&machine.world, &machine.config, &store, &index)
         .unwrap()
         .into_iter()
         .map(|(_, stage, _)| stage)

@@ -33,7 +33,8 @@ const LONG_CHARS: usize = 700;
 
 /// What the agent did wrong is named.
 const NEGATION: &[&str] = &[
-    r"(?i)^\s*(?:no|nope|nah|wrong|stop|wait|hold on|hang on)\b[\s,.!:;—–-]",
+    r"(?i)^\s*(?:no|nope|nah|wrong|stop|hold on|hang on)\b[\s,.!:;—–-]",
+    r"(?i)^\s*wait(?:[,.!:;—–-]|\s+(?:no|i|we|you|that|this|it|what|why)\b)",
     r"(?i)^\s*(?:no|nope|wrong|stop)[.!]*\s*$",
     r"(?i)\b(?:that'?s|that is|this is|it'?s|it is) (?:not (?:what|how|right|correct|quite|it|the)|wrong|incorrect)\b",
     r"(?i)\bnot what (?:i|we) (?:asked|meant|want|wanted|said)\b",
@@ -61,6 +62,12 @@ const COMPLAINT: &[&str] = &[
     r"(?i)\b(?:still|again)\b.{0,30}\b(?:fails?|failing|broken|wrong|not working|doesn'?t work|the same|error)\b",
     r"(?i)\b(?:doesn'?t|does not|didn'?t|did not|isn'?t|is not|not) work(?:ing)?\b",
 ];
+/// A thought, a proposal: it may correct, and may only be said aloud.
+const SOFT: &[&str] =
+    &[r"(?i)\b(?:what about|how about|an idea|maybe|perhaps|i think|i wonder|(?:could|can|should) we)\b"];
+/// Questions that reproach.
+const REPROACH: &[&str] =
+    &[r"(?i)\b(?:why (?:did|are|would|have) you|since when|did ?n'?t i|who told you)\b"];
 /// Thanks, agreement, the next task.
 const PRAISE: &[&str] = &[
     r"(?i)^\s*(?:no (?:problem|worries|need)|not bad|no,? (?:that'?s|it'?s|all) (?:fine|good|ok|okay|perfect|great)|no thanks)\b",
@@ -78,6 +85,8 @@ static SETS: LazyLock<Vec<(&'static str, f64, RegexSet)>> = LazyLock::new(|| {
         .filter_map(|(name, sure, patterns)| Some((name, sure, RegexSet::new(patterns).ok()?)))
         .collect()
 });
+static SOFTS: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(SOFT).ok());
+static REPROACHES: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(REPROACH).ok());
 static PRAISES: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(PRAISE).ok());
 /// Text that is pasted or made by a program, not typed.
 static PASTED: LazyLock<Option<Regex>> =
@@ -88,11 +97,14 @@ pub(crate) fn find(trace: &Trace) -> Vec<Correction> {
     let mut found: Vec<Correction> = Vec::new();
     let repeated = repeated(trace);
     // What the agent did since the person last spoke.
-    let (mut acted, mut cut_off, mut refused) = (false, false, false);
+    let (mut acted, mut cut_off, mut refused, mut asked) = (false, false, false, false);
     for beat in trace.beats.iter().filter(|beat| beat.thread == 0) {
         match &beat.what {
             What::Call(_) => acted = true,
-            What::Said { by: Speaker::Model, .. } => acted = true,
+            What::Said { by: Speaker::Model, text } => {
+                acted = true;
+                asked = text.trim_end().ends_with('?');
+            }
             What::Interruption => cut_off = true,
             What::Denial { by_person: true, text } => {
                 refused = true;
@@ -102,10 +114,10 @@ pub(crate) fn find(trace: &Trace) -> Vec<Correction> {
             }
             What::Answer { text } => found.extend(typed_answer(beat, text)),
             What::Said { by: Speaker::User, text } => {
-                if !repeated.contains_key(text.trim()) {
+                if !repeated.contains_key(text.trim()) && !(asked && is_short_no(text)) {
                     found.extend(message(beat, text, acted, cut_off || refused));
                 }
-                (acted, cut_off, refused) = (false, false, false);
+                (acted, cut_off, refused, asked) = (false, false, false, false);
             }
             _ => {}
         }
@@ -142,6 +154,7 @@ fn message(beat: &Beat, text: &str, acted: bool, cut_off: bool) -> Option<Correc
     match words {
         Some((rule, sure, _)) if !praises || matches!(*rule, "undo") => {
             let sure = if long { sure - 0.3 } else { *sure };
+            let sure = if is_said_aloud(typed) { sure - 0.25 } else { sure };
             let sure = if cut_off { (sure + 0.15).min(0.95) } else { sure };
             Some(correction(beat, typed, rule, sure))
         }
@@ -151,6 +164,18 @@ fn message(beat: &Beat, text: &str, acted: bool, cut_off: bool) -> Option<Correc
         }
         _ => None,
     }
+}
+
+/// A question that reproaches nobody, or a proposal.
+fn is_said_aloud(text: &str) -> bool {
+    let has = |set: &LazyLock<Option<RegexSet>>| set.as_ref().is_some_and(|set| set.is_match(text));
+    (text.ends_with('?') && !has(&REPROACHES)) || has(&SOFTS)
+}
+
+/// A bare "no" to a question of the agent answers it.
+fn is_short_no(text: &str) -> bool {
+    let word = text.trim().trim_end_matches(['.', '!']).to_lowercase();
+    matches!(word.as_str(), "no" | "nope" | "nah" | "no thanks" | "not now" | "stop")
 }
 
 /// What a message opens with says what it is for.
@@ -251,6 +276,25 @@ mod tests {
         for text in none {
             assert_eq!(message(&beat(), text, true, false), None, "{text}");
         }
+    }
+
+    #[test]
+    fn questions_and_proposals_are_less_sure() {
+        let sure = |text| message(&beat(), text, true, false).map_or(0.0, |found| found.confidence);
+        for text in [
+            "or does it use 20 instead of 30?",
+            "here's an idea: instead of the whole text, what about a link",
+            "wait, does it only run on main?",
+        ] {
+            assert!(sure(text) < 0.7, "{text}: {}", sure(text));
+        }
+        for text in
+            ["why did you delete the test?", "use tabs instead of spaces", "wait, that's the old file"]
+        {
+            assert!(sure(text) >= 0.7, "{text}: {}", sure(text));
+        }
+        assert_eq!(typed_answer(&beat(), "Wait for results"), None, "an option that was chosen");
+        assert!(is_short_no("No.") && !is_short_no("no, use the other file"));
     }
 
     #[test]

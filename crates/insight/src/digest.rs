@@ -1,5 +1,7 @@
 //! The lasting summary of a session: what is left when its raw bytes are gone.
 
+mod fit;
+
 use std::collections::BTreeMap;
 
 use retro_model::{Kind, Timestamp, Tokens};
@@ -10,21 +12,23 @@ use crate::facts::GitFacts;
 use crate::outcome::{self, Outcome};
 use crate::prices::Prices;
 use crate::quality::{self, Quality};
-use crate::signals::Looked;
+use crate::signals::{self, Looked, survival};
 use crate::trace::{Speaker, Trace, cut};
 use crate::{Correction, Reading, SIGNALS, Settings, corrections, registry, trajectory};
 
 /// Raised when a digest is made in another way.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Entries of a list; what is cut is counted.
 const ERRORS_MAX: usize = 20;
 const FILES_MAX: usize = 40;
 const COMMANDS_MAX: usize = 40;
 const CORRECTIONS_MAX: usize = 12;
+const COMMITS_MAX: usize = 40;
 /// Characters of a snippet and of a command.
 const SNIPPET_CHARS: usize = 280;
 const COMMAND_CHARS: usize = 120;
+const SUBJECT_CHARS: usize = 80;
 
 /// What a session is, handed in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
@@ -83,6 +87,16 @@ pub struct CommandDigest {
     pub failed: u64,
     /// What became of it the last time.
     pub last: Verdict,
+}
+
+/// A commit that the session made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitDigest {
+    /// The beginning of its hash; empty where git printed none.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub hash: String,
+    /// Its subject.
+    pub subject: String,
 }
 
 /// A file that was changed.
@@ -147,6 +161,9 @@ pub struct Digest {
     pub commands: Vec<CommandDigest>,
     /// Files that were changed.
     pub files: Vec<FileDigest>,
+    /// Commits that it made.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub commits: Vec<CommitDigest>,
     /// Entries that the lists above leave out.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub left_out: BTreeMap<String, u64>,
@@ -172,20 +189,17 @@ impl Digest {
     pub fn of(trace: &Trace, identity: Identity, settings: &Settings, facts: Option<&GitFacts>) -> Digest {
         let steps = trajectory::steps(trace);
         let corrections = corrections::find(trace);
-        let looked = Looked { trace, steps: &steps, corrections: &corrections, facts, prices: None };
+        let looked = Looked { trace, steps: &steps, corrections: &corrections, prices: None };
         let mut readings = registry::read_all(&looked);
         for own in &settings.own {
             readings.insert(own.name.clone(), own.read(&looked));
         }
         let mut left_out = BTreeMap::new();
-        let repository = facts.and_then(|facts| {
-            facts.root.clone().map(|root| Repository { root, remote: facts.remote.clone() })
-        });
         let snippet = |text: Option<&str>| cut(&one_line(text.unwrap_or_default()), SNIPPET_CHARS);
-        Digest {
+        let mut digest = Digest {
             version: VERSION,
             identity,
-            repository,
+            repository: None,
             domain: settings.domain.clone(),
             started_at: trace.first,
             ended_at: trace.last,
@@ -204,9 +218,28 @@ impl Digest {
             commands: capped(commands(trace), COMMANDS_MAX, "commands", &mut left_out),
             files: capped(files(trace), FILES_MAX, "files", &mut left_out),
             corrections: capped(corrections.clone(), CORRECTIONS_MAX, "corrections", &mut left_out),
+            commits: capped(commits(trace), COMMITS_MAX, "commits", &mut left_out),
             left_out,
             truncated: trace.truncated,
             readings,
+        };
+        digest.fit();
+        if let Some(facts) = facts {
+            digest.observe(facts);
+        }
+        digest
+    }
+
+    /// Takes in what git said, in the place of what it said before. Nothing else of a
+    /// digest depends on it, so events need not be read for this.
+    pub fn observe(&mut self, facts: &GitFacts) {
+        self.repository = facts.root.clone().map(|root| Repository { root, remote: facts.remote.clone() });
+        if self.commits.is_empty() {
+            return;
+        }
+        self.readings.insert("git_survival".to_owned(), survival::observed(facts));
+        if let Some(reading) = self.readings.get_mut("git_commits_made_during") {
+            signals::commits::observed(reading, facts);
         }
     }
 
@@ -221,8 +254,7 @@ impl Digest {
             .unwrap_or(0);
         trace.commits = (0..commits).map(|_| Default::default()).collect();
         trace.cwd = self.identity.cwd.clone();
-        let looked =
-            Looked { trace: &trace, steps: &[], corrections: &[], facts: None, prices: Some(prices) };
+        let looked = Looked { trace: &trace, steps: &[], corrections: &[], prices: Some(prices) };
         let priced = SIGNALS.iter().filter(|signal| signal.priced);
         priced.map(|signal| (signal.id.to_owned(), signal.read(&looked))).collect()
     }
@@ -246,6 +278,14 @@ fn tools(trace: &Trace) -> BTreeMap<String, u64> {
         *tools.entry(call.name.to_string()).or_default() += 1;
     }
     tools
+}
+
+fn commits(trace: &Trace) -> Vec<CommitDigest> {
+    let of = |commit: &crate::trace::CommitSeen| CommitDigest {
+        hash: commit.hash.clone(),
+        subject: cut(&commit.subject, SUBJECT_CHARS),
+    };
+    trace.commits.iter().map(of).collect()
 }
 
 /// Errors by fingerprint. Fixed: the same runner, or the same tool, passed later on.

@@ -1,7 +1,15 @@
-//! What git said of a session's repository, observed once and kept.
+//! What git said of a session's repository: observations that are kept, and when the
+//! next one can say something new. Running git is the engine's affair.
 
 use retro_model::Timestamp;
 use serde::{Deserialize, Serialize};
+
+/// Days after which the lines of a commit are looked for.
+pub const AGES_DAYS: [u32; 2] = [7, 30];
+/// Observations that are kept of one session.
+const OBSERVATIONS_MAX: usize = 8;
+/// A day. No repository is asked more often.
+pub const DAY_MS: i64 = 86_400_000;
 
 /// One observation of a session's repository.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
@@ -18,7 +26,9 @@ pub struct GitFacts {
     /// Its remote, without credentials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
-    /// Commits of the session that are in the repository.
+    /// Commits that were asked for.
+    pub asked: u64,
+    /// Those of them that are in the repository.
     pub commits: Vec<Commit>,
 }
 
@@ -30,9 +40,9 @@ pub struct Commit {
     pub hash: String,
     /// When it was made.
     pub at: Option<Timestamp>,
-    /// Its subject.
-    pub subject: String,
-    /// Lines it added.
+    /// What ties it to the session: `hash` or `message`.
+    pub tied_by: String,
+    /// Lines it added: those that hold a letter or a digit.
     pub added: u64,
     /// What is left of these, by age in days.
     pub survival: Vec<Survival>,
@@ -48,4 +58,104 @@ pub struct Survival {
     pub left: u64,
     /// Lines that were looked for.
     pub of: u64,
+}
+
+impl GitFacts {
+    /// The observation that counts: the newest that saw a repository, else the newest.
+    pub fn of(observations: &[GitFacts]) -> Option<&GitFacts> {
+        let good = observations.iter().rev().find(|facts| facts.reason.is_none());
+        good.or(observations.last())
+    }
+
+    /// Takes in a new observation. One that saw nothing gives way to the next; one that
+    /// says the same as the newest takes its place.
+    pub fn add(observations: &mut Vec<GitFacts>, new: GitFacts) {
+        observations.retain(|facts| facts.reason.is_none());
+        let undated = |facts: &GitFacts| GitFacts { observed_at: None, ..facts.clone() };
+        if observations.last().is_some_and(|last| undated(last) == undated(&new)) {
+            observations.pop();
+        }
+        observations.push(new);
+        let over = observations.len().saturating_sub(OBSERVATIONS_MAX);
+        observations.drain(..over);
+    }
+
+    /// When git may have something new to say of a session with so many commits; nothing:
+    /// never. A repository that could not be seen is tried for as long as the answer
+    /// could matter.
+    pub fn next_ms(observations: &[GitFacts], asked: u64, ended: Option<Timestamp>) -> Option<i64> {
+        let Some(last) = observations.last() else { return Some(0) };
+        let seen_ms = last.observed_at.map_or(0, Timestamp::as_millis);
+        let tomorrow_ms = seen_ms.saturating_add(DAY_MS);
+        if last.asked != asked {
+            return Some(tomorrow_ms);
+        }
+        if last.reason.is_some() {
+            let days = i64::from(AGES_DAYS.into_iter().max().unwrap_or(0)) + 1;
+            let until_ms = ended.map_or(0, Timestamp::as_millis).saturating_add(days * DAY_MS);
+            return (asked > 0 && tomorrow_ms <= until_ms).then_some(tomorrow_ms);
+        }
+        let ages = last.commits.iter().flat_map(|commit| {
+            let known = |days: u32| commit.survival.iter().any(|survival| survival.days == days);
+            let open = AGES_DAYS.into_iter().filter(move |days| !known(*days));
+            open.filter_map(|days| Some(commit.at?.as_millis() + i64::from(days) * DAY_MS))
+        });
+        ages.map(|at_ms| at_ms.max(tomorrow_ms)).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(days: i64) -> Option<Timestamp> {
+        Timestamp::from_millis(1_700_000_000_000 + days * DAY_MS)
+    }
+
+    fn ms(days: i64) -> Option<i64> {
+        at(days).map(Timestamp::as_millis)
+    }
+
+    #[test]
+    fn git_is_asked_again_when_a_commit_comes_of_age() {
+        let survival = |days| Survival { days, left: 1, of: 2 };
+        let commit = |survival| Commit { at: at(0), survival, ..Commit::default() };
+        let facts = |day, commits: Vec<Commit>| GitFacts {
+            observed_at: at(day),
+            asked: commits.len() as u64,
+            commits,
+            ..GitFacts::default()
+        };
+        assert_eq!(GitFacts::next_ms(&[], 1, at(0)), Some(0));
+        let young = facts(1, vec![commit(vec![])]);
+        assert_eq!(GitFacts::next_ms(&[young], 1, at(0)), ms(7));
+        let week = facts(9, vec![commit(vec![survival(7)])]);
+        assert_eq!(GitFacts::next_ms(&[week.clone()], 1, at(0)), ms(30));
+        assert_eq!(GitFacts::next_ms(&[week], 2, at(0)), ms(10), "the session has made another one");
+        let month = facts(31, vec![commit(vec![survival(7), survival(30)])]);
+        assert_eq!(GitFacts::next_ms(&[month], 1, at(0)), None);
+        let gone = |day| GitFacts { reason: Some("cwd_missing".into()), ..facts(day, vec![]) };
+        let asked = |day| GitFacts { asked: 1, ..gone(day) };
+        assert_eq!(GitFacts::next_ms(&[asked(3)], 1, at(0)), ms(4));
+        assert_eq!(GitFacts::next_ms(&[asked(40)], 1, at(0)), None);
+        assert_eq!(GitFacts::next_ms(&[gone(3)], 0, at(0)), None);
+    }
+
+    #[test]
+    fn what_was_seen_outlives_the_folder() {
+        let good = GitFacts { observed_at: at(1), root: Some("/shop".into()), ..GitFacts::default() };
+        let gone = |day| GitFacts {
+            observed_at: at(day),
+            reason: Some("cwd_missing".into()),
+            ..GitFacts::default()
+        };
+        let mut all = Vec::new();
+        for facts in [gone(0), good.clone(), gone(2), gone(3)] {
+            GitFacts::add(&mut all, facts);
+        }
+        assert_eq!(all, [good.clone(), gone(3)]);
+        assert_eq!(GitFacts::of(&all), Some(&good));
+        GitFacts::add(&mut all, GitFacts { observed_at: at(4), ..good.clone() });
+        assert_eq!(all.len(), 1, "the same again takes its place");
+    }
 }

@@ -19,8 +19,8 @@ mod trace;
 mod trajectory;
 
 pub use corrections::Correction;
-pub use digest::{CommandDigest, Digest, ErrorDigest, FileDigest, Identity, VERSION};
-pub use facts::{Commit, GitFacts, Survival};
+pub use digest::{CommandDigest, CommitDigest, Digest, ErrorDigest, FileDigest, Identity, VERSION};
+pub use facts::{AGES_DAYS, Commit, DAY_MS, GitFacts, Survival};
 pub use outcome::{Outcome, OutcomeValue};
 pub use own::{BadSignal, OwnSignal};
 pub use prices::Prices;

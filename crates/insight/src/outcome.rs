@@ -84,6 +84,7 @@ const RULES: &[Rule] = &[
     unanswered,
     cut_off,
     complaint,
+    asked_for_change,
     push_failed,
     checks_failed,
     committed,
@@ -92,7 +93,6 @@ const RULES: &[Rule] = &[
     pleased,
     only_documents,
     changed_unseen,
-    asked_for_change,
     answered,
 ];
 
@@ -223,6 +223,9 @@ fn only_documents(end: &End<'_>) -> Option<Outcome> {
     if end.last_edit.is_some() || end.answer.is_none() {
         return None;
     }
+    if let Some(open) = end.left_refused {
+        return Some(left_refused(open));
+    }
     Some(told(
         Success,
         "documents_written",
@@ -234,7 +237,7 @@ fn only_documents(end: &End<'_>) -> Option<Outcome> {
 
 fn changed_unseen(end: &End<'_>) -> Option<Outcome> {
     let id = end.last_edit?;
-    if end.dictated && end.answer.is_some() {
+    if end.dictated && end.answer.is_some() && end.left_refused.is_none() {
         return Some(told(Success, "dictated", "the small change that was dictated was made", 0.6, &[id]));
     }
     Some(told(Unknown, "not_verified", "files were changed and nothing shows that it works", 0.0, &[id]))
@@ -242,12 +245,24 @@ fn changed_unseen(end: &End<'_>) -> Option<Outcome> {
 
 fn asked_for_change(end: &End<'_>) -> Option<Outcome> {
     let (id, _) = end.last_prompt?;
-    (end.wants_change && !end.acted)
-        .then(|| told(Unknown, "nothing_changed", "a change was asked for and none was made", 0.0, &[id]))
+    // What was checked or committed before says nothing of it.
+    (end.wants_change && !end.acted).then(|| {
+        told(Unknown, "nothing_changed", "a change was asked for last and none was made", 0.0, &[id])
+    })
+}
+
+fn left_refused(id: &str) -> Outcome {
+    told(Unknown, "left_refused", "a call was refused, and nothing like it was done after that", 0.0, &[id])
 }
 
 fn answered(end: &End<'_>) -> Option<Outcome> {
     let (id, text) = end.answer?;
+    if let Some(open) = end.left_refused {
+        return Some(left_refused(open));
+    }
+    if words::is_announcement(text) {
+        return Some(told(Unknown, "announced", "the last words announce what comes next", 0.0, &[id]));
+    }
     if words::is_inability(text) {
         return Some(told(Unknown, "could_not", "the answer says that it could not be done", 0.0, &[id]));
     }

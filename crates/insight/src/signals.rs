@@ -34,7 +34,6 @@ pub(crate) mod trajectory_validation;
 pub(crate) mod validation;
 
 use crate::Correction;
-use crate::facts::GitFacts;
 use crate::prices::Prices;
 use crate::trace::{Call, Trace};
 use crate::trajectory::Step;
@@ -44,7 +43,6 @@ pub(crate) struct Looked<'a> {
     pub trace: &'a Trace,
     pub steps: &'a [Step],
     pub corrections: &'a [Correction],
-    pub facts: Option<&'a GitFacts>,
     pub prices: Option<&'a Prices>,
 }
 

@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 use crate::error::RESTORE;
 use crate::files::{Worth, entries};
 use crate::names::{self, Decoded};
-use crate::{Error, Store, ledger, sealed};
+use crate::{Error, Store, lines, sealed};
 
 /// One kind of file.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,7 +66,7 @@ impl Kind {
     pub(crate) fn check(&self, bytes: &[u8]) -> Option<String> {
         match self.form {
             Form::Object => sealed::unseal::<serde_json::Value>(bytes).err(),
-            Form::Lines => ledger::decode(bytes).err(),
+            Form::Lines => lines::decode::<serde_json::Value>(bytes).err(),
             Form::Text | Form::Cache => None,
         }
     }
@@ -101,6 +101,8 @@ fn documents_of(method: &str) -> Option<&'static (Kind, Kind)> {
 
 /// How a session went.
 pub const DIGESTS: Kind = Kind { folder: "digests", ending: ".json", form: Form::Object };
+/// What the outside world said of a session, one line an observation.
+pub const FACTS: Kind = Kind { folder: "facts", ending: ".jsonl", form: Form::Lines };
 /// The settled use of models: one line a response.
 pub(crate) const LEDGER: Kind = Kind { folder: "ledger", ending: ".jsonl", form: Form::Lines };
 /// The settled events of a quiet session.
@@ -114,7 +116,7 @@ pub(crate) const SESSIONS: Kind = Kind { folder: "sessions", ending: ".json", fo
 /// Every kind, sorted by folder.
 pub static KINDS: LazyLock<Vec<&'static Kind>> = LazyLock::new(|| {
     let mined = MINED.iter().flat_map(|(mined, prompt)| [mined, prompt]);
-    [&DIGESTS, &LEDGER].into_iter().chain(mined).chain([&NORMALIZED, &RENDERED, &SESSIONS]).collect()
+    [&DIGESTS, &FACTS, &LEDGER].into_iter().chain(mined).chain([&NORMALIZED, &RENDERED, &SESSIONS]).collect()
 });
 
 /// Truth that is not on the disk yet, by kind and session.
@@ -143,6 +145,26 @@ impl Store {
         let path = kind.path(self.root(), key);
         let damaged = |what| Error::Damaged { path, what, help: RESTORE };
         sealed::unseal(&bytes).map(Some).map_err(damaged)
+    }
+
+    /// Keeps objects as the lines of a document; false if it was so already.
+    pub fn put_lines(&self, kind: &'static Kind, key: &SessionKey, rows: &[impl Serialize]) -> Result<bool, Error> {
+        let path = kind.path(self.root(), key);
+        let bytes = lines::encode(rows).map_err(|error| Error::io("write", &path)(error.into()))?;
+        self.put_document(kind, key, bytes)
+    }
+
+    /// The lines kept under a kind; none where there is no such document.
+    pub fn lines<T: DeserializeOwned>(&self, kind: &'static Kind, key: &SessionKey) -> Result<Vec<T>, Error> {
+        let Some(bytes) = self.document(kind, key)? else { return Ok(Vec::new()) };
+        let path = kind.path(self.root(), key);
+        lines::decode(&bytes).map_err(|what| Error::Damaged { path, what, help: RESTORE })
+    }
+
+    /// Names the content of a document: equal name, equal content. Empty where there is none.
+    pub fn name_of(&self, kind: &'static Kind, key: &SessionKey) -> Result<String, Error> {
+        let Some(bytes) = self.document(kind, key)? else { return Ok(String::new()) };
+        Ok(blake3::hash(&bytes).to_hex().chars().take(32).collect())
     }
 
     /// Keeps the bytes of a document; false if it was so already. Truth comes to the disk

@@ -25,6 +25,7 @@ mod head;
 mod index;
 mod layout;
 mod ledger;
+mod lines;
 mod lock;
 mod marks;
 mod memories;
@@ -45,7 +46,7 @@ mod verify;
 pub use archive::{Archive, ArchiveReader, Commit, Comparison};
 pub use derived::{NormalizedEvents, NormalizedWriter};
 pub use disk::{Disk, RealDisk};
-pub use documents::{DIGESTS, KINDS, Kind};
+pub use documents::{DIGESTS, FACTS, KINDS, Kind};
 pub use error::Error;
 pub use index::{
     Changes, FailureRow, Index, Made, Mark, MemoryTables, MinedRow, NameRow, OpenerRow, PackedPassage,

@@ -40,7 +40,7 @@ pub struct BadLine {
 impl Store {
     /// The lines of a file, and those that cannot be read. A torn last line, as a power cut
     /// leaves it, is one of these.
-    pub fn lines<T: DeserializeOwned>(&self, name: &str) -> Result<(Vec<T>, Vec<BadLine>), Error> {
+    pub fn journal<T: DeserializeOwned>(&self, name: &str) -> Result<(Vec<T>, Vec<BadLine>), Error> {
         let path = self.root().join(name);
         self.files.own(&path)?;
         let bytes = read_regular(&path)?.unwrap_or_default();
@@ -84,7 +84,7 @@ impl Store {
     }
 
     /// Puts other lines in the place of all of a file.
-    pub fn put_lines(&self, _lock: &Lock, name: &str, lines: &[impl Serialize]) -> Result<(), Error> {
+    pub fn put_journal(&self, _lock: &Lock, name: &str, lines: &[impl Serialize]) -> Result<(), Error> {
         let path = self.root().join(name);
         let mut bytes = Vec::new();
         for line in lines {

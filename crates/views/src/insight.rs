@@ -3,15 +3,13 @@
 use retro_agents::by_name;
 use retro_engine::signals::{Row, rows};
 use retro_engine::stages::{QUIET_MINUTES, digest as stage};
-use retro_engine::{Config, World, prices};
-use retro_insight::{Digest, Group, Method, Prices, SIGNALS, Sort};
+use retro_engine::{Config, World};
+use retro_insight::{Digest, Group, Method, SIGNALS, Sort};
 use retro_model::{SessionKey, Timestamp};
 use retro_store::{DIGESTS, Store};
 use serde::Serialize;
-use std::collections::HashMap;
 
-use crate::list::costs;
-use crate::{Error, ListOptions, SessionView, list};
+use crate::{Costs, Error, ListOptions, SessionView, list};
 
 /// The registry of signals.
 #[derive(Debug, Clone, Serialize)]
@@ -125,38 +123,14 @@ pub fn readings(
     key: &SessionKey,
 ) -> Result<ReadingsView, Error> {
     let digest = digest(world, config, store, key)?.digest;
-    let prices = Costs::of(world, config, store).map(|costs| costs.of_session(key, &digest));
-    let readings = rows(&digest, config, prices.flatten().as_ref());
+    let prices = Costs::of(world, config, store).and_then(|costs| costs.of_session(key));
+    let readings = rows(&digest, config, prices.as_ref());
     Ok(ReadingsView {
         schema: "retro.signal.show/1",
         agent: key.agent.clone(),
         session_id: key.id.clone(),
         readings,
     })
-}
-
-/// What sessions cost, for signals that need it.
-pub struct Costs(HashMap<SessionKey, retro_usage::Figures>);
-
-impl Costs {
-    /// The costs of all sessions; nothing where prices or index cannot be read.
-    pub fn of(world: &World, config: &Config, store: &Store) -> Option<Costs> {
-        let prices = prices::load(world, config).ok()?;
-        let index = store.index_if_there().ok().flatten()?;
-        costs(&index, &prices).ok().map(Costs)
-    }
-
-    /// What a session and its sub-agents cost.
-    pub fn of_session(&self, key: &SessionKey, digest: &Digest) -> Option<Prices> {
-        let figures = self.0.get(key)?;
-        let alone =
-            digest.readings.get("subagent_count").and_then(|reading| reading.value.as_u64()) == Some(0);
-        Some(Prices {
-            total_usd: figures.cost_usd,
-            below_usd: figures.cost_usd.filter(|_| alone).map(|_| 0.0),
-            complete: figures.cost_complete,
-        })
-    }
 }
 
 /// Sessions by how they ended.

@@ -6,6 +6,7 @@
 
 mod agents;
 mod clock;
+mod costs;
 mod doctor;
 mod embed;
 mod error;
@@ -33,6 +34,7 @@ mod unreadable;
 mod usage;
 
 pub use agents::{AgentView, AgentsView, agents};
+pub use costs::Costs;
 pub use doctor::{Check, DoctorView, Health, doctor};
 pub use embed::{EmbedView, embed_status};
 pub use error::Error;
@@ -45,8 +47,8 @@ pub use files::{FilesView, TouchView, files};
 pub use fix::{FixRow, FixView};
 pub use history::History;
 pub use insight::{
-    Costs, DigestView, OutcomeView, OutcomesView, ReadingsView, SignalView, SignalsView, digest, outcomes,
-    readings, signals,
+    DigestView, OutcomeView, OutcomesView, ReadingsView, SignalView, SignalsView, digest, outcomes, readings,
+    signals,
 };
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, Sort, list};

@@ -11,6 +11,10 @@ use crate::{Error, ListOptions, SessionView};
 
 /// Entries of each list.
 const TOP: usize = 10;
+/// Corrections of one session that are told.
+const CORRECTIONS_OF_ONE: usize = 2;
+/// How sure a correction must be.
+const SURE: f64 = 0.7;
 
 /// The answer.
 #[derive(Debug, Clone, Serialize)]
@@ -69,8 +73,10 @@ pub struct Counted {
 pub struct RecurringError {
     /// Recognizes it.
     pub fingerprint: String,
-    /// Its line.
+    /// Its line, as it was printed the first time.
     pub sample: String,
+    /// Whether names and numbers in it differ from one time to the next.
+    pub varies: bool,
     /// How often.
     pub count: u64,
     /// Whether it went away in every session.
@@ -152,16 +158,20 @@ pub fn report(
             count(&mut tools, tool, *calls, 0);
         }
     }
+    let mut corrections: Vec<(f64, Corrected)> = Vec::new();
     for (session, digest) in &real {
         *view.outcomes.entry(digest.outcome.value.as_str()).or_default() += 1;
-        let sure = digest.corrections.iter().filter(|correction| correction.confidence >= 0.7);
-        view.corrections.extend(sure.map(|correction| Corrected {
-            session: session.short_id.clone(),
-            event_id: correction.event_id.clone(),
-            text: correction.text.clone(),
+        let mut sure: Vec<_> =
+            digest.corrections.iter().filter(|correction| correction.confidence >= SURE).collect();
+        sure.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+        corrections.extend(sure.into_iter().take(CORRECTIONS_OF_ONE).map(|correction| {
+            let (session, event_id) = (session.short_id.clone(), correction.event_id.clone());
+            (correction.confidence, Corrected { session, event_id, text: correction.text.clone() })
         }));
     }
-    view.corrections.truncate(TOP);
+    // The surest first, and of these the newest.
+    corrections.sort_by(|a, b| b.0.total_cmp(&a.0));
+    view.corrections = corrections.into_iter().map(|(_, correction)| correction).take(TOP).collect();
     (view.projects, view.commands, view.tools) = (top(projects), top(commands), top(tools));
     Ok(view)
 }
@@ -203,10 +213,12 @@ fn recurring(all: &[(SessionView, Digest)]) -> Vec<RecurringError> {
             let entry = errors.entry(&error.fingerprint).or_insert_with(|| RecurringError {
                 fingerprint: error.fingerprint.clone(),
                 sample: error.sample.clone(),
+                varies: false,
                 count: 0,
                 fixed: true,
                 sessions: Vec::new(),
             });
+            entry.varies |= entry.sample != error.sample;
             entry.count += error.count;
             entry.fixed &= error.fixed;
             entry.sessions.push(session.short_id.clone());

@@ -41,15 +41,17 @@ pub struct StageView {
 pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
     let (rows, _, found) = look(world, config, &Scope::new(None, None), Keep::All, |_| stored(config))?;
     let unread = found.sessions.iter().filter(|session| session.news).count() as u64;
-    let index = match Store::open(&config.root.value, Arc::new(RealDisk)) {
-        Ok(store) => store.index_if_there()?,
+    let store = match Store::open(&config.root.value, Arc::new(RealDisk)) {
+        Ok(store) => store.index_if_there()?.map(|index| (store, index)),
         Err(error) if error.is_absent() => None,
         Err(error) => return Err(error.into()),
     };
     // What is not what its stage would make now, whether or not it may run yet.
     let mut backlog: HashMap<&str, u64> = HashMap::new();
-    if let Some(index) = &index {
-        for (_, stage, _) in outdated(world, config, index)? {
+    if let Some((store, index)) = &store {
+        let waiting = index.due_counts()?;
+        backlog.extend(waiting.get("facts").map(|count| ("facts", *count)));
+        for (_, stage, _) in outdated(world, config, store, index)? {
             *backlog.entry(stage).or_default() += 1;
         }
     }

@@ -99,6 +99,7 @@ fn show(context: &Context) -> Outcome {
                 .map_or("built in".to_owned(), |path| path.display().to_string()),
             config.embedding.origin.to_string(),
         ),
+        ("facts.git", config.facts_git.value.to_string(), config.facts_git.origin.to_string()),
         ("capture.extras", config.extras.value.to_string(), config.extras.origin.to_string()),
     ];
     if context.global.json {

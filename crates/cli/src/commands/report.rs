@@ -111,9 +111,10 @@ fn lines(view: &ReportView, form: Form) -> Vec<String> {
         lines.push(heading("What went wrong more than once"));
     }
     for error in &view.errors {
-        let fixed = if error.fixed { "passed later each time" } else { "not seen to pass each time" };
+        let fixed = if error.fixed { "went away each time" } else { "still there at the end at least once" };
+        let such = if error.varies { "errors such as " } else { "" };
         lines.push(item(format!(
-            "{} x in {}: {} ({fixed})",
+            "{} x in {}: {such}{} ({fixed})",
             error.count,
             format::count(error.sessions.len() as u64, "session"),
             error.sample

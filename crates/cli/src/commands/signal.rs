@@ -137,7 +137,7 @@ fn compute(args: &Run, context: &Context) -> Outcome {
     let wanted =
         Wanted { agent: agent_name(&args.agent)?, sessions, signals: args.signal.clone(), clean: args.clean };
     let costs = retro::views::Costs::of(&context.world, &config, &store);
-    let ran = export(&store, &config, &wanted, &|key, digest| costs.as_ref()?.of_session(key, digest))?;
+    let ran = export(&store, &config, &wanted, &|key, _| costs.as_ref()?.of_session(key))?;
     if context.global.json {
         let answer = serde_json::json!({ "schema": "retro.signal.run/1", "sessions": ran.sessions, "readings": ran.readings, "total": ran.total });
         context.print_json(&answer)?;

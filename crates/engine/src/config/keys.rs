@@ -77,6 +77,11 @@ pub const KEYS: &[Key] = &[
     Key { name: "embedding.threads", help: "Threads that embed one text.", example: "4" },
     Key { name: "embedding.threads_batch", help: "Threads that embed many texts at once.", example: "4" },
     Key {
+        name: "facts.git",
+        help: "Ask git, in the repositories of sessions and at most once a day for each, what became of their commits.",
+        example: "true",
+    },
+    Key {
         name: "memory.retire",
         help: "Let `retro sync` retire memories that were shown often and never helped, instead of proposing it.",
         example: "false",

@@ -1,11 +1,11 @@
 //! The digest of a quiet session: how it went, with every reading that needs no price.
 
 use retro_agents::Agent;
-use retro_insight::{Digest, Identity, Settings, Trace};
+use retro_insight::{Digest, GitFacts, Identity, Settings, Trace};
 use retro_model::{Event, Facts, LinkKind, SessionKey};
 use retro_store::{DIGESTS, Store};
 
-use super::{Input, Making, Product, Stage, Subject, When, Work};
+use super::{Input, Making, Product, Put, Stage, Subject, When, Work};
 use crate::platform::project_name;
 use crate::{Config, Error, read};
 
@@ -14,7 +14,7 @@ pub(super) const STAGE: Stage = Stage {
     version: retro_insight::VERSION,
     when: When::Quiet,
     help: "how a quiet session went: outcome, signals, errors, corrections",
-    inputs: &[Input::Events, Input::Children, Input::Config(settings_text)],
+    inputs: &[Input::Events, Input::Children, Input::Facts, Input::Config(settings_text)],
     work: Work::Events(make),
 };
 
@@ -86,13 +86,26 @@ impl Making for Digesting {
         let Digesting { mut trace, identity, settings, store, agent, family } = *self;
         let key = trace.key.clone();
         fold(&mut trace, &store, agent, &family)?;
-        let digest = Digest::of(&trace, identity, &settings, None);
+        let facts = crate::facts::kept(&store, &key)?;
+        let digest = Digest::of(&trace, identity, &settings, GitFacts::of(&facts));
         store.put_object(&DIGESTS, &key, &digest)?;
-        let text = serde_json::to_vec(&digest).unwrap_or_default();
-        let hash: String = blake3::hash(&text).to_hex().chars().take(32).collect();
-        // The outcome is in the index too, for lists.
-        Ok(Product { output: format!("{hash} {}", digest.outcome.value.as_str()), put: None })
+        let ask = digest.identity.cwd.is_some().then(|| {
+            let commits = trace.commits.len() as u64;
+            GitFacts::next_ms(&facts, commits, digest.ended_at)
+        });
+        let put: Put = Box::new(move |index| match ask.flatten() {
+            Some(at_ms) => index.put_due(&key, "facts", at_ms, false),
+            None => index.clear_due(&key, "facts"),
+        });
+        Ok(Product { output: output_of(&digest), put: Some(put) })
     }
+}
+
+/// What the stage leaves in the index: a name of the digest, and the outcome for lists.
+pub(crate) fn output_of(digest: &Digest) -> String {
+    let text = serde_json::to_vec(digest).unwrap_or_default();
+    let hash: String = blake3::hash(&text).to_hex().chars().take(32).collect();
+    format!("{hash} {}", digest.outcome.value.as_str())
 }
 
 /// The outcome in what the stage left in the index.
@@ -148,7 +161,8 @@ pub fn compute(
     fold(&mut trace, store, agent, family)?;
     let content = crate::stamp::content(store, &file)?;
     let settings = settings(config, &file.facts, still_running);
-    Ok(Digest::of(&trace, identity(key, &file.facts, &content), &settings, None))
+    let facts = crate::facts::kept(store, key)?;
+    Ok(Digest::of(&trace, identity(key, &file.facts, &content), &settings, GitFacts::of(&facts)))
 }
 
 /// All sessions below one.

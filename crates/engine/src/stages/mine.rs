@@ -101,6 +101,6 @@ fn was_shown_something(store: &Store, key: &SessionKey) -> Result<bool, Error> {
     if !path.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
         return Ok(false);
     }
-    let (shown, _) = store.lines::<retro_memory::Exposure>(EXPOSURES)?;
+    let (shown, _) = store.journal::<retro_memory::Exposure>(EXPOSURES)?;
     Ok(shown.iter().any(|exposure| exposure.session_id.as_deref() == Some(&key.id)))
 }

@@ -3,7 +3,7 @@
 
 use retro_agents::Agent;
 use retro_model::{Passage, SessionKey};
-use retro_store::{Made, PlaceRow, SessionRow, SourceRow, Stamps, Store, TurnRow};
+use retro_store::{FACTS, Made, PlaceRow, SessionRow, SourceRow, Stamps, Store, TurnRow};
 use std::collections::BTreeMap;
 
 use crate::capture::{self, Before, Captured, Reading};
@@ -122,6 +122,7 @@ impl Worker<'_> {
             file,
             made,
             children: &children,
+            facts: self.store.name_of(&FACTS, &key)?,
             family: &family,
             places,
         };

@@ -52,8 +52,10 @@ pub(super) struct End<'a> {
     pub open_complaint: Option<&'a str>,
     pub says_unrelated: bool,
     pub wants_change: bool,
-    /// Something was done that leaves a trace outside.
+    /// Something was done since the last message that leaves a trace outside.
     pub acted: bool,
+    /// A call of the last turn was refused, and nothing of its kind was done after it.
+    pub left_refused: Option<&'a str>,
     /// The change is small and was dictated.
     pub dictated: bool,
     pub trivial: bool,
@@ -176,7 +178,8 @@ impl<'a> End<'a> {
             .last()
             .filter(|(_, call)| call.is_failed() && push_asked)
             .map(|(beat, _)| beat.id.as_str());
-        self.acted = calls.iter().any(|(_, call)| {
+        let since = self.last_turn(trace);
+        self.acted = since.iter().any(|(_, call)| {
             call.changed_files()
                 || call.commits
                 || call.class == ToolClass::Subagent
@@ -201,6 +204,27 @@ impl<'a> End<'a> {
             && trace.prompts().any(|(_, text)| is_dictation(text));
     }
 
+    /// The calls since the last message.
+    fn last_turn(&mut self, trace: &'a Trace) -> Vec<(&'a Beat, &'a Call)> {
+        let asked = trace.prompts().last().map(|(beat, _)| beat.id.as_str());
+        let at = asked.and_then(|id| trace.beats.iter().position(|beat| beat.id == id));
+        let after = trace.beats.get(at.map_or(0, |at| at + 1)..).unwrap_or_default();
+        let call = |beat: &'a Beat| match &beat.what {
+            What::Call(call) if !call.has_nested => Some((beat, &**call)),
+            _ => None,
+        };
+        let calls: Vec<(&Beat, &Call)> = after.iter().filter_map(call).collect();
+        let is_denied = |call: &Call| call.outcome == Some(Ended::Denied);
+        let denied = calls.iter().rposition(|(beat, call)| beat.thread == 0 && is_denied(call));
+        let after = denied.and_then(|at| Some((calls.get(at)?, calls.get(at + 1..)?)));
+        self.left_refused = after
+            .filter(|((_, call), later)| {
+                !later.iter().any(|(_, other)| other.class == call.class && !is_denied(other))
+            })
+            .map(|((beat, _), _)| beat.id.as_str());
+        calls
+    }
+
     /// The last verdict of each runner.
     fn checks(&mut self, calls: &[(&'a Beat, &'a Call)]) {
         let mut last: BTreeMap<&str, (Verdict, &'a str)> = BTreeMap::new();
@@ -222,7 +246,7 @@ impl<'a> End<'a> {
             let after = trace.beats.iter().skip_while(|other| other.id != beat.id).skip(1);
             let worked = after.clone().any(|other| matches!(&other.what, What::Call(call) if call.changed_files() || call.is_validation() || call.commits));
             match is_pleased(text) {
-                Some(true) if words::is_farewell(text) || text.chars().count() < 80 => {
+                Some(true) if words::is_farewell(text) || is_only_praise(text) => {
                     self.pleased = Some(&beat.id)
                 }
                 Some(false) if !worked => self.open_complaint = Some(&beat.id),
@@ -234,6 +258,11 @@ impl<'a> End<'a> {
         let said: usize = trace.prompts().map(|(_, text)| text.trim().chars().count()).max().unwrap_or(0);
         self.trivial = said < TRIVIAL_CHARS && trace.calls().next().is_none();
     }
+}
+
+/// Short words of praise that ask for nothing more.
+fn is_only_praise(text: &str) -> bool {
+    text.chars().count() < 80 && !text.contains('?') && !words::goes_on(text)
 }
 
 /// A call that puts the work where others see it: the last thing that some logs hold.

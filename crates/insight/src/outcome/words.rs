@@ -25,6 +25,23 @@ static ENVIRONMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)command not found|not recognized as|permission denied|operation not permitted|read-only file system|could not resolve host|no module named '?pytest|sandbox|network is unreachable|connection refused|no space left|ENOTFOUND|EACCES").ok()
 });
 
+static NEXT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(?:now|next|also|but|please|can you|could you|let'?s)\b").ok());
+static ANNOUNCEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)(?:^|[.!\n]\s*)(?:(?:now|next|then|first|ok(?:ay)?|good|great|perfect)[,.!]?\s+)*(?:let me|i'?ll(?: now)?|i will(?: now)?|i'?m going to|let'?s)\s[^.!?\n]{3,160}[.:…]?\s*$").ok()
+});
+
+/// Words that ask for something more.
+pub(super) fn goes_on(text: &str) -> bool {
+    is(&NEXT, text)
+}
+
+/// The last sentence says what will be done, and not what was done. An offer is none.
+pub(super) fn is_announcement(text: &str) -> bool {
+    let text = text.trim_end();
+    text.ends_with(':') || (is(&ANNOUNCEMENT, text) && !text.to_lowercase().contains("let me know"))
+}
+
 /// An error of the machine, not of the work.
 pub(super) fn is_about_environment(text: &str) -> bool {
     is(&ENVIRONMENT, text)
@@ -63,6 +80,9 @@ mod tests {
         );
         assert!(is_unrelated("two failures are pre-existing") && !is_unrelated("all green"));
         assert!(is_inability("I couldn't run it") && !is_inability("It can't be faster"));
+        assert!(is_announcement("The build passes. Now let me deploy it.") && is_announcement("Next steps:"));
+        assert!(!is_announcement("Done. Let me know if you want more.") && !is_announcement("It rounds up."));
+        assert!(goes_on("great, now add tests") && !goes_on("great work"));
         assert!(wants_change("please add a button") && !wants_change("what does add do?"));
     }
 }

@@ -19,7 +19,7 @@ use crate::Reading;
 pub(crate) const DOC: &str = include_str!("files.rs");
 
 /// Files that are named in the metadata.
-const FILES_MAX: usize = 50;
+const FILES_MAX: usize = 20;
 
 pub(crate) fn unique_files_edited(looked: &Looked<'_>) -> Reading {
     let changed = looked.trace.calls().filter(|(_, call)| call.changed_files());

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 use retro_model::{Event, Kind, Origin, SessionKey, Thread, Tokens};
 use retro_text::Redacted;
+use retro_text::calls::Verdict;
 use smol_str::SmolStr;
 
 use super::call::{Call, cut};
-use super::{Beat, Speaker, TEXT_BYTES_MAX, TRACE_BYTES_MAX, Trace, What, commits};
+use super::{Beat, CommitSeen, Speaker, TEXT_BYTES_MAX, TRACE_BYTES_MAX, Trace, What, commits};
 
 /// Events that are remembered as evidence of one thing.
 const EVIDENCE_MAX: usize = 8;
@@ -192,24 +193,35 @@ impl Trace {
         let key = (SmolStr::new(event.thread.as_str()), result.call_id.clone());
         let Some(at) = self.open.get(&key).copied() else { return };
         let mut asked = false;
-        if let Some(Beat { what: What::Call(call), .. }) = self.beats.get_mut(at) {
+        if let Some(beat) = self.beats.get_mut(at)
+            && let What::Call(call) = &mut beat.what
+        {
             call.end(event, result);
+            let passed = call.verdict == Verdict::Passed;
             asked = call.asked;
             self.bytes += call.terms.iter().map(String::len).sum::<usize>() + 64;
             if call.commits && !call.has_nested {
                 let output = event.text.as_ref().map_or("", |text| text.as_str());
-                let seen = commits::seen(output, &event.id.to_string());
-                let known = &mut self.commits;
-                for commit in seen {
-                    if !known.iter().any(|other| other.hash == commit.hash) {
-                        known.push(commit);
-                    }
+                let mut seen = commits::seen(output, &event.id.to_string());
+                if let (true, Some(subject)) = (seen.is_empty() && passed, &call.quiet_commit) {
+                    let (hash, subject) = (String::new(), subject.clone());
+                    seen.push(CommitSeen { hash, subject, event: beat.id.clone() });
                 }
+                self.keep_commits(seen);
             }
         }
         if asked && event.origin == Origin::User {
             let text = self.text(event);
             self.beat(event, What::Answer { text });
+        }
+    }
+
+    fn keep_commits(&mut self, seen: Vec<CommitSeen>) {
+        for commit in seen {
+            let is_known = |other: &CommitSeen| !other.hash.is_empty() && other.hash == commit.hash;
+            if !self.commits.iter().any(is_known) {
+                self.commits.push(commit);
+            }
         }
     }
 

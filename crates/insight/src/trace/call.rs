@@ -36,6 +36,8 @@ pub struct Call {
     /// The usual name of what it runs.
     pub runner: String,
     pub commits: bool,
+    /// The subject of a commit that git is told to be quiet about.
+    pub quiet_commit: Option<String>,
     /// Why it could destroy work.
     pub danger: Option<&'static str>,
     pub reads: Vec<String>,
@@ -76,6 +78,7 @@ impl Call {
             purpose: if is_shell { understood.purpose() } else { Purpose::Other },
             runner: if is_shell { understood.runner().to_owned() } else { String::new() },
             commits: is_shell && understood.commits(),
+            quiet_commit: super::commits::quiet(&understood).filter(|_| is_shell),
             danger: understood.danger().filter(|_| is_shell),
             reads: paths(tool, Access::Read),
             edits: edited(&tool.edits, &paths(tool, Access::Write)),

@@ -1,16 +1,17 @@
-//! Commits that a session's own output shows.
+//! Commits that a session's own output and commands show.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
-use retro_text::plain;
+use retro_text::{calls, plain};
 
-/// A commit as git printed it when it was made: `[main 1a2b3c4] Fix the tax`.
+/// A commit as git printed it when it was made: `[main 1a2b3c4] Fix the tax`; or one that a
+/// quiet `git commit` made.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommitSeen {
-    /// The beginning of its hash.
+    /// The beginning of its hash; empty where git printed none.
     pub hash: String,
-    /// Its subject.
+    /// Its subject; empty where the call does not say it.
     pub subject: String,
     /// The event that showed it.
     pub event: String,
@@ -34,9 +35,45 @@ pub(super) fn seen(output: &str, event: &str) -> Vec<CommitSeen> {
     seen
 }
 
+/// The subject that a `git commit` without output was given; nothing if it is no such call.
+pub(super) fn quiet(command: &calls::Call) -> Option<String> {
+    let step = command.steps.iter().find(|step| step.runner == "git commit")?;
+    let short = |word: &str, letter: char| {
+        word.strip_prefix('-').is_some_and(|flags| !flags.starts_with('-') && flags.contains(letter))
+    };
+    let words = step.arguments();
+    if !words.iter().any(|word| word == "--quiet" || short(word, 'q')) {
+        return None;
+    }
+    let message = words.iter().enumerate().find_map(|(at, word)| {
+        let next = || words.get(at + 1).map(String::as_str);
+        match word.as_str() {
+            "--message" => next(),
+            word if short(word, 'm') && word.ends_with('m') => next(),
+            word => word.strip_prefix("--message="),
+        }
+    });
+    // A message that comes from a here document begins on the line behind its opening.
+    let is_opening = |line: &&str| line.contains("<<") || line.trim().is_empty();
+    let subject = message.and_then(|text| text.lines().find(|line| !is_opening(line)));
+    Some(super::call::cut(subject.unwrap_or_default().trim(), 120))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quiet_commit_has_the_subject_it_was_given() {
+        let subject = |line: &str| quiet(&calls::understand(line));
+        assert_eq!(subject("git commit -m 'Round up'"), None, "git prints this one");
+        assert_eq!(subject("git add . && git commit -q -m 'Round up'").as_deref(), Some("Round up"));
+        assert_eq!(subject("git commit -qam \"Round up\n\nWhy.\"").as_deref(), Some("Round up"));
+        assert_eq!(subject("git commit --quiet --message='Round up'").as_deref(), Some("Round up"));
+        let document = "git commit -q -m \"$(cat <<'EOF'\nRound up\nEOF\n)\"";
+        assert_eq!(subject(document).as_deref(), Some("Round up"));
+        assert_eq!(subject("git commit -q").as_deref(), Some(""));
+    }
 
     #[test]
     fn commits_are_read_from_what_git_prints() {

@@ -10,7 +10,7 @@ const COMMAND_CHARS: usize = 160;
 /// The part of a line that does the work, as it is written there, if it can be run again:
 /// no script of its own, no text that it makes up.
 pub(super) fn core(line: &str) -> Option<String> {
-    let command = essence(line);
+    let command = essence(line)?;
     let is_script = ["<<", "$(", "`", " -c ", " -e ", "\n", "; ", "|| ", " && ", " > "];
     let begins =
         command.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '/' | '~' | '_'));
@@ -20,7 +20,7 @@ pub(super) fn core(line: &str) -> Option<String> {
 
 /// Whether a line is for one file or one test, not for the repository.
 pub(super) fn is_one_off(line: &str) -> bool {
-    let command = essence(line);
+    let Some(command) = essence(line) else { return true };
     let names_file = |word: &str| {
         let word = word.trim_matches(['"', '\'']);
         let ending = word.rsplit_once('.').map(|(_, ending)| ending);

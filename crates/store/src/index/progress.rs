@@ -78,10 +78,7 @@ impl Writer<'_> {
             "REPLACE INTO stages (agent, session, stage, stamp, output) VALUES (?1, ?2, ?3, ?4, ?5)",
             (&key.agent, &key.id, stage, &made.stamp, &made.output),
         )?;
-        self.run(
-            "DELETE FROM due WHERE agent = ?1 AND session = ?2 AND stage = ?3",
-            (&key.agent, &key.id, stage),
-        )?;
+        self.clear_due(key, stage)?;
         self.touch(key)
     }
 
@@ -91,6 +88,14 @@ impl Writer<'_> {
         self.run(
             "REPLACE INTO due (agent, session, stage, at, behind) VALUES (?1, ?2, ?3, ?4, ?5)",
             (&key.agent, &key.id, stage, at_ms, behind),
+        )
+    }
+
+    /// Says that a stage need not run on a session.
+    pub fn clear_due(&self, key: &SessionKey, stage: &str) -> Result<(), Error> {
+        self.run(
+            "DELETE FROM due WHERE agent = ?1 AND session = ?2 AND stage = ?3",
+            (&key.agent, &key.id, stage),
         )
     }
 

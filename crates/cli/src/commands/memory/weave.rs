@@ -126,7 +126,7 @@ fn fitting(
     let config = context.config()?;
     let (mut fits, abstained) = memory::fitting(&context.world, &config, store, question)?;
     if let Some(session) = session.filter(|_| !fits.is_empty()) {
-        let (shown, _) = store.lines::<Exposure>(EXPOSURES)?;
+        let (shown, _) = store.journal::<Exposure>(EXPOSURES)?;
         let of_session = shown.iter().filter(|exposure| exposure.session_id.as_deref() == Some(session));
         let before: Vec<&String> = of_session.flat_map(|exposure| &exposure.memory_ids).collect();
         fits.retain(|fit| !before.contains(&&fit.memory.id));

@@ -1,0 +1,201 @@
+//! Asking git about the repositories in which sessions worked.
+//!
+//! A sync does this last, without holding the lock: for every session whose digest says
+//! that git may know something new, it observes the repository, keeps what it saw in
+//! `facts/`, and takes it into the digest. Whoever asks a question never waits for it.
+//! What git says is handed to pure code (`retro_insight::GitFacts`); how it is run
+//! safely is in `git.rs`.
+
+mod commits;
+mod git;
+mod remote;
+
+use rayon::prelude::*;
+use retro_insight::{DAY_MS, Digest, GitFacts};
+use retro_model::SessionKey;
+use retro_store::{DIGESTS, FACTS, Index, Made, Store};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::stamp::{Ground, stamp};
+use crate::{Config, Error, World, agent_of, stages};
+use commits::Place;
+use git::Git;
+
+/// Repositories that are asked at once.
+const REPOSITORIES_AT_ONCE: usize = 2;
+/// Time that one sync spends on this. What is left is done by the next one.
+const PASS_TIME_MAX: Duration = Duration::from_secs(60);
+/// Under which name the index remembers when folders were asked about.
+const ASKED: &str = "facts_asked";
+
+/// A session about which git is asked.
+struct Asking {
+    key: SessionKey,
+    digest: Digest,
+    before: Vec<GitFacts>,
+}
+
+/// What came of one session.
+struct Answer {
+    asking: Asking,
+    facts: GitFacts,
+}
+
+/// When a repository was asked, by its top folder.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Asked(BTreeMap<String, i64>);
+
+/// Observes what is due, and takes it into facts and digests.
+pub(crate) fn observe(world: &World, config: &Config, store: &Store, index: &Index) -> Result<(), Error> {
+    if !config.facts_git.value {
+        return Ok(());
+    }
+    let now_ms = world.now().as_millis();
+    let is_due =
+        |(key, due): (SessionKey, Vec<String>)| due.iter().any(|name| name == "facts").then_some(key);
+    let due: Vec<SessionKey> = index.due(now_ms)?.into_iter().filter_map(is_due).collect();
+    let Some(program) = git::find(world).filter(|_| !due.is_empty()) else { return Ok(()) };
+    let mut asked: Asked =
+        index.meta(ASKED)?.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    asked.0.retain(|_, at_ms| *at_ms <= now_ms && now_ms - *at_ms < DAY_MS);
+    let mut repositories: Repositories = BTreeMap::new();
+    let mut later: Vec<(SessionKey, Option<i64>)> = Vec::new();
+    for key in due {
+        match ask(store, &key)? {
+            None => later.push((key, None)),
+            Some((folder, asking)) => {
+                let top = git::top_of(&folder).unwrap_or_else(|| folder.clone()).display().to_string();
+                match asked.0.get(&top) {
+                    Some(at_ms) => later.push((key, Some(at_ms + DAY_MS))),
+                    None => repositories.entry(top).or_default().entry(folder).or_default().push(asking),
+                }
+            }
+        }
+    }
+    let (answers, tops) = ask_all(world, &program, repositories);
+    asked.0.extend(tops.into_iter().map(|top| (top, now_ms)));
+    keep(world, config, store, index, answers, &later, &asked)
+}
+
+/// The folder and what to ask of it; nothing where there is nothing to ask.
+fn ask(store: &Store, key: &SessionKey) -> Result<Option<(PathBuf, Asking)>, Error> {
+    let digest = match store.object::<Digest>(&DIGESTS, key) {
+        Ok(digest) => digest,
+        Err(retro_store::Error::Damaged { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let Some(digest) = digest else { return Ok(None) };
+    let Some(folder) = digest.identity.cwd.as_ref().map(PathBuf::from).filter(|cwd| cwd.is_absolute()) else {
+        return Ok(None);
+    };
+    let before = kept(store, key)?;
+    Ok(Some((folder, Asking { key: key.clone(), digest, before })))
+}
+
+/// What is known of a session. A damaged file says nothing; it is reported by `verify`.
+pub(crate) fn kept(store: &Store, key: &SessionKey) -> Result<Vec<GitFacts>, Error> {
+    match store.lines(&FACTS, key) {
+        Err(retro_store::Error::Damaged { .. }) => Ok(Vec::new()),
+        facts => Ok(facts?),
+    }
+}
+
+/// Sessions by the top of their repository and the folder they worked in.
+type Repositories = BTreeMap<String, BTreeMap<PathBuf, Vec<Asking>>>;
+
+/// Asks about every repository, some at once. Says what came of it, and which were asked.
+fn ask_all(world: &World, program: &Path, repositories: Repositories) -> (Vec<Answer>, Vec<String>) {
+    let started = Instant::now();
+    let work = |(top, folders): (String, BTreeMap<PathBuf, Vec<Asking>>)| {
+        let mut answers = Vec::new();
+        for (folder, all) in folders {
+            let git = Git::new(program.to_owned(), folder);
+            let place = Place::of(&git);
+            for asking in all {
+                if world.stopping() || started.elapsed() > PASS_TIME_MAX {
+                    return (answers, None);
+                }
+                let facts = commits::observe(&git, &place, &asking.digest, world.now());
+                answers.push(Answer { asking, facts });
+            }
+        }
+        (answers, Some(top))
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(REPOSITORIES_AT_ONCE).build();
+    let found: Vec<(Vec<Answer>, Option<String>)> = match pool {
+        Ok(pool) => pool.install(|| repositories.into_par_iter().map(work).collect()),
+        Err(_) => repositories.into_iter().map(work).collect(),
+    };
+    let (answers, tops): (Vec<Vec<Answer>>, Vec<Option<String>>) = found.into_iter().unzip();
+    (answers.into_iter().flatten().collect(), tops.into_iter().flatten().collect())
+}
+
+/// Keeps what was seen, with the digests that say it.
+fn keep(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    index: &Index,
+    answers: Vec<Answer>,
+    later: &[(SessionKey, Option<i64>)],
+    asked: &Asked,
+) -> Result<(), Error> {
+    let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
+    let fits = index.marks()? == store.marks();
+    let mut due: Vec<(SessionKey, Option<i64>)> = later.to_vec();
+    let mut made = Vec::new();
+    for Answer { asking, facts } in answers {
+        let Asking { key, mut digest, mut before } = asking;
+        let commits = facts.asked;
+        if facts.reason.is_some() && commits == 0 {
+            // Nobody will miss it, and there may be thousands.
+            due.push((key, None));
+            continue;
+        }
+        let stamps_before = stamp_of(config, store, index, &key)?;
+        GitFacts::add(&mut before, facts);
+        store.put_lines(&FACTS, &key, &before)?;
+        due.push((key.clone(), GitFacts::next_ms(&before, commits, digest.ended_at)));
+        let is_current = index.made(&key, "digest")?.is_some_and(|made| made.stamp == stamps_before);
+        if let (true, Some(facts)) = (is_current, GitFacts::of(&before)) {
+            digest.observe(facts);
+            store.put_object(&DIGESTS, &key, &digest)?;
+            let output = stages::digest::output_of(&digest);
+            made.push((key.clone(), Made { stamp: stamp_of(config, store, index, &key)?, output }));
+        }
+    }
+    store.sync_all()?;
+    let marks = fits.then(|| store.marks());
+    let text = serde_json::to_string(asked).unwrap_or_default();
+    index.write(|index| {
+        for (key, made) in &made {
+            index.put_made(key, "digest", made)?;
+        }
+        for (key, at_ms) in &due {
+            match at_ms {
+                Some(at_ms) => index.put_due(key, "facts", *at_ms, false)?,
+                None => index.clear_due(key, "facts")?,
+            }
+        }
+        index.set_meta(ASKED, &text)?;
+        marks.iter().try_for_each(|marks| index.put_marks(marks))
+    })?;
+    Ok(())
+}
+
+/// The stamp that the digest of a session would carry now.
+fn stamp_of(config: &Config, store: &Store, index: &Index, key: &SessionKey) -> Result<String, Error> {
+    let (Some(row), Some(agent), Some(stage)) =
+        (index.session_row(key)?, agent_of(key), stages::by_name("digest"))
+    else {
+        return Ok(String::new());
+    };
+    let children = crate::sync::children_content(index, key, 0)?;
+    let facts = store.name_of(&FACTS, key)?;
+    let ground =
+        Ground { config, agent, content: &row.content, children: &children, facts: &facts, is_quiet: true };
+    Ok(stamp(stage, &ground, &index.made_of(key)?))
+}

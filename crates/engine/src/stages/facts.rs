@@ -1,0 +1,18 @@
+//! What git says of the commits that sessions made. The work is in [`crate::facts`]: it
+//! needs other programs, so it is done at the end of a sync, without the lock.
+
+use super::{Input, Stage, When, Work};
+use crate::Config;
+
+pub(super) const STAGE: Stage = Stage {
+    name: "facts",
+    version: 1,
+    when: When::Quiet,
+    help: "what git says of the commits that a session made, at most once a day for each repository",
+    inputs: &[Input::Config(switch)],
+    work: Work::Outside,
+};
+
+fn switch(config: &Config) -> String {
+    format!("{}", config.facts_git.value)
+}

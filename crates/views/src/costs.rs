@@ -1,0 +1,33 @@
+//! What sessions cost, for signals that need a price.
+
+use retro_engine::signals::spent;
+use retro_engine::{Config, World, prices};
+use retro_insight::Prices;
+use retro_model::SessionKey;
+use retro_store::Store;
+use std::collections::HashMap;
+
+use crate::list::costs;
+
+/// What every session cost, with its sub-agents and what these took of it.
+pub struct Costs(HashMap<SessionKey, Prices>);
+
+impl Costs {
+    /// The costs of all sessions; nothing where prices or index cannot be read. The totals
+    /// are those of `usage session`; a sub-agent, which that folds into its root, has its own.
+    pub fn of(world: &World, config: &Config, store: &Store) -> Option<Costs> {
+        let prices = prices::load(world, config).ok()?;
+        let index = store.index_if_there().ok().flatten()?;
+        let mut all = spent(&index, &prices).ok()?;
+        for (key, figures) in costs(&index, &prices).ok()? {
+            let known = all.entry(key).or_default();
+            (known.total_usd, known.complete) = (figures.cost_usd, figures.cost_complete);
+        }
+        Some(Costs(all))
+    }
+
+    /// What a session and its sub-agents cost.
+    pub fn of_session(&self, key: &SessionKey) -> Option<Prices> {
+        self.0.get(key).copied()
+    }
+}
