@@ -54,6 +54,6 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
 }
 
 /// The calls of one thread, in order.
-fn thread_of<'a>(episode: &'a Episode, thread: u32) -> Vec<(&'a Beat, &'a Call)> {
+fn thread_of(episode: &Episode, thread: u32) -> Vec<(&Beat, &Call)> {
     episode.trace.calls().filter(|(beat, _)| beat.thread == thread).collect()
 }
