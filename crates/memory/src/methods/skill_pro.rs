@@ -104,9 +104,17 @@ fn checked<'a>(
 ) -> Option<(String, Option<String>)> {
     let command = evidence.command(beat, call)?;
     let failed = turn.failed_before(call);
-    let error = failed.first().and_then(|(_, other)| evidence.error(other));
-    let mut text = match error {
-        Some(error) => format!("{command} failed first ({error}) and passed after editing {files}."),
+    let failed = failed.first().and_then(|(beat, other)| {
+        let error = evidence.error(other)?;
+        Some((evidence.command(beat, other)?, error))
+    });
+    let mut text = match failed {
+        Some((first, error)) if first == command => {
+            format!("{command} failed first ({error}) and passed after editing {files}.")
+        }
+        Some((first, error)) => {
+            format!("{first} failed first ({error}); {command} passed after editing {files}.")
+        }
         None => format!("{command} passed after editing {files}."),
     };
     let also = also_run(&turn.calls, evidence);
