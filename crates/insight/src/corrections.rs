@@ -114,7 +114,8 @@ pub(crate) fn find(trace: &Trace) -> Vec<Correction> {
             }
             What::Answer { text } => found.extend(typed_answer(beat, text)),
             What::Said { by: Speaker::User, text } => {
-                if !repeated.contains_key(text.trim()) && !(asked && is_short_no(text)) {
+                let is_none = repeated.contains_key(text.trim()) || (asked && is_short_no(text));
+                if !is_none {
                     found.extend(message(beat, text, acted, cut_off || refused));
                 }
                 (acted, cut_off, refused, asked) = (false, false, false, false);

@@ -130,7 +130,7 @@ mod tests {
         let young = facts(1, vec![commit(vec![])]);
         assert_eq!(GitFacts::next_ms(&[young], 1, at(0)), ms(7));
         let week = facts(9, vec![commit(vec![survival(7)])]);
-        assert_eq!(GitFacts::next_ms(&[week.clone()], 1, at(0)), ms(30));
+        assert_eq!(GitFacts::next_ms(std::slice::from_ref(&week), 1, at(0)), ms(30));
         assert_eq!(GitFacts::next_ms(&[week], 2, at(0)), ms(10), "the session has made another one");
         let month = facts(31, vec![commit(vec![survival(7), survival(30)])]);
         assert_eq!(GitFacts::next_ms(&[month], 1, at(0)), None);

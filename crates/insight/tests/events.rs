@@ -193,14 +193,14 @@ fn pauses_are_not_work() {
 
 #[test]
 fn unknown_records_are_counted_and_the_window_is_known_for_some_models() {
-    let used = json!({ "kind": "usage", "origin": "harness", "model": "claude-opus-5", "usage": { "input": 50_000, "cache_read": 50_000, "exactness": "exact", "own": 1 } });
+    let used = json!({ "kind": "usage", "origin": "harness", "model": "claude-opus-4-5", "usage": { "input": 50_000, "cache_read": 50_000, "exactness": "exact", "own": 1 } });
     let unknown = json!({ "kind": "unknown", "origin": "harness", "ts": null });
     let found = digest(&[user("Go"), used, unknown]);
     assert_eq!(value(&found, "context_pressure"), json!(0.5));
     assert_eq!(value(&found, "unknown_event_count"), json!(1));
     assert_eq!(value(&found, "events_without_timestamps"), json!(1));
     assert_eq!(value(&found, "capture_gap_signal"), json!(true));
-    let other = json!({ "kind": "usage", "origin": "harness", "model": "a-model", "usage": { "input": 5, "exactness": "exact", "own": 1 } });
+    let other = json!({ "kind": "usage", "origin": "harness", "model": "claude-opus-5", "usage": { "input": 5, "exactness": "exact", "own": 1 } });
     assert_eq!(
         digest(&[user("Go"), other]).readings["context_pressure"].reason.as_deref(),
         Some("window_unknown")
