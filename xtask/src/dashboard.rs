@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::failure::Failure;
+use crate::page::Part;
 use crate::repository::Repository;
 use crate::run;
 
@@ -52,6 +53,43 @@ pub(crate) fn screenshots(repository: &Repository, _: &[String]) -> Result<(), F
     let mut node = Command::new("node");
     node.arg("screenshots.mjs").arg(repository.path("docs/images")).current_dir(repository.path(PAGE));
     run::run(node.env("RETRO_BIN", program(repository)).env("CHROMIUM", browser()))
+}
+
+/// `cargo xtask bench page`: the budgets of the page, measured in a browser.
+pub(crate) fn bench(repository: &Repository, options: &[String]) -> Result<(), Failure> {
+    let text = measured(repository, &[])?;
+    written(repository, options, "bench page", "The page", &text)
+}
+
+/// `cargo xtask trial page`: the same with very many and very large sessions.
+pub(crate) fn trial(repository: &Repository, options: &[String]) -> Result<(), Failure> {
+    let text = measured(repository, &["--large"])?;
+    written(repository, options, "trial page", "The page with very much to show", &text)
+}
+
+fn measured(repository: &Repository, options: &[&str]) -> Result<String, Failure> {
+    install(repository)?;
+    let retro = repository.build_retro(true)?;
+    let mut node = Command::new("node");
+    node.arg("bench.mjs").args(options).current_dir(repository.path(PAGE));
+    run::output(node.env("RETRO_BIN", retro).env("CHROMIUM", browser()))
+}
+
+/// Prints a table, and puts it into the page of figures if that is asked for.
+fn written(
+    repository: &Repository,
+    options: &[String],
+    name: &str,
+    title: &str,
+    text: &str,
+) -> Result<(), Failure> {
+    print!("{text}");
+    if !options.iter().any(|option| option == "--write") {
+        return Ok(());
+    }
+    let version = run::output(Command::new(browser()).arg("--version"))?;
+    let command = format!("cargo xtask {name} --write");
+    Part { name, title, command: &command, versions: version.trim() }.write(repository, text)
 }
 
 /// In CI nothing is skipped.

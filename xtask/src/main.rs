@@ -52,6 +52,12 @@ static COMMANDS: &[Command] = &[
         run: bench::outcome,
     },
     Command {
+        words: &["bench", "page"],
+        options: "[--write]",
+        about: "Measure the budgets of the dashboard's page in Chromium; --write puts it into docs/benchmarks.md",
+        run: dashboard::bench,
+    },
+    Command {
         words: &["bench", "recall"],
         options: "[--locomo PATH] [--mode words|meaning|hybrid]",
         about: "Count how often the lines that answer a question are found first, in conversations of LoCoMo's form",
@@ -135,6 +141,12 @@ static COMMANDS: &[Command] = &[
         options: "[--minutes N] [--target T]...",
         about: "Try the laws of crates/laws with bytes of a fuzzer's choice; needs cargo-fuzz",
         run: trial::fuzz::fuzz,
+    },
+    Command {
+        words: &["trial", "page"],
+        options: "[--write]",
+        about: "Measure the page with 50,000 sessions, one of 100 MB and one of 100,000 events; fails if a budget does not hold",
+        run: dashboard::trial,
     },
     Command {
         words: &["trial", "secrets"],

@@ -1,4 +1,4 @@
-// Pictures of every view, light and dark, from the demo's sessions:
+// Pictures of every view, light, dark and on a phone, from the demo's sessions:
 // node screenshots.mjs FOLDER (RETRO_BIN names the program)
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,26 +12,26 @@ const { address } = build(store);
 const sessions = JSON.parse(retro(store, "list", "--json", "--no-sync", "--limit", "0", "--sort", "turns")).sessions;
 const one = sessions.find((session) => session.session_id.startsWith(process.env.RETRO_SESSION ?? "~")) ?? sessions[0];
 const browser = await launch();
+const failed = sessions.find((session) => session.outcome === "failed") ?? one;
+const at = (session, query = "") => `#/session/${session.agent}/${encodeURIComponent(session.session_id)}${query}`;
 const shots = [
-  ["overview", "#/", ".kpi"], ["sessions", "#/sessions", ".grid-table a"], ["session", `#/session/${one.agent}/${one.session_id}`, ".turn-head"],
-  ["session-money", `#/session/${one.agent}/${one.session_id}?panel=money`, ".ledger li"], ["cost", "#/cost", "tfoot"], ["search", "#/search?q=test", ".snippet"], ["health", "#/health", "dl.facts"],
+  ["overview", "#/", ".kpi"], ["sessions", "#/sessions", ".grid-table"], ["session", at(one), ".turn-head"], ["session-signals", at(failed, "?panel=signals"), ".readings"],
+  ["session-money", at(one, "?panel=money"), ".ledger li"], ["cost", "#/cost", "tfoot"], ["signals", "#/signals", "table.signals"], ["signal", "#/signals/failed_command_ratio", ".spread"],
+  ["search", "#/search?q=test", ".snippet"], ["health", "#/health", "dl.facts"],
 ];
-for (const scheme of ["light", "dark"]) {
-  const page = await (await browser.newContext({ viewport: { width: 1360, height: 860 }, colorScheme: scheme })).newPage();
+const kinds = [
+  ["light", { viewport: { width: 1360, height: 860 }, colorScheme: "light" }],
+  ["dark", { viewport: { width: 1360, height: 860 }, colorScheme: "dark" }],
+  ["phone", { viewport: { width: 360, height: 720 }, deviceScaleFactor: 2, colorScheme: "light", isMobile: true, hasTouch: true }],
+];
+for (const [kind, options] of kinds) {
+  const page = await (await browser.newContext({ ...options, reducedMotion: "reduce" })).newPage();
   await page.goto(address);
   for (const [name, hash, selector] of shots) {
     await page.evaluate((place) => { location.hash = place; }, hash);
     await page.waitForSelector(selector);
-    await page.waitForTimeout(250);
-    await page.screenshot({ path: join(to, `${name}-${scheme}.png`) });
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 400)));
+    await page.screenshot({ path: join(to, `${name}-${kind}.png`) });
   }
-}
-const phone = await (await browser.newContext({ viewport: { width: 320, height: 640 }, deviceScaleFactor: 2 })).newPage();
-await phone.goto(address);
-for (const [name, hash, selector] of shots.slice(0, 3)) {
-  await phone.evaluate((place) => { location.hash = place; }, hash);
-  await phone.waitForSelector(selector.replace(" a", ""));
-  await phone.waitForTimeout(250);
-  await phone.screenshot({ path: join(to, `${name}-phone.png`) });
 }
 await browser.close();

@@ -5,6 +5,7 @@
 
 mod overview;
 mod search;
+mod signals;
 mod state;
 
 use jiff::tz::TimeZone;
@@ -14,7 +15,7 @@ use retro::engine::{Config, World};
 use retro::model::{SessionKey, Timestamp};
 use retro::store::{Mark, RealDisk, Store};
 use retro::usage::{Cells, Mode, decide};
-use retro::views::{ListOptions, SessionView, list};
+use retro::views::{Costs, ListOptions, SessionView, list};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -87,12 +88,15 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
     let ledgers = asked.ledgers();
     let counted = decide(ledgers.rows()?);
     let tz = options.tz.clone().unwrap_or_else(TimeZone::system);
+    let costs = Costs::of(world, config, &store);
     let ground = Ground {
         store: &store,
         counted: &counted,
         prices: ledgers.prices,
         mode: options.mode,
         redact: options.redact,
+        config,
+        costs: costs.as_ref(),
     };
     let mut folder = Folder::open(&options.out)?;
     let fingerprint = fingerprint(config, options, &tz, ledgers.prices);
@@ -100,7 +104,8 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
     // From now on the folder is ours, whatever happens.
     folder.put(crate::folder::STATE, &state.json()?)?;
     let sessions = wanted(world, config, options)?;
-    let plan = Plan::new(&sessions, roots(&ledgers.sessions()?), ledgers.cells(options.mode)?);
+    let mut plan = Plan::new(&sessions, roots(&ledgers.sessions()?), ledgers.cells(options.mode)?);
+    plan.digests = digests(&store)?;
     let mut site = Site {
         build: fingerprint.get(..16).unwrap_or_default().to_owned(),
         search: Search::new(&state),
@@ -128,6 +133,8 @@ struct Plan<'a> {
     cells: Cells,
     /// Responses and cost of each tree.
     money: HashMap<SessionKey, (u64, i64)>,
+    /// Names of the digests.
+    digests: HashMap<SessionKey, String>,
 }
 
 impl<'a> Plan<'a> {
@@ -140,7 +147,11 @@ impl<'a> Plan<'a> {
         }
         kids.values_mut().for_each(|list| list.sort());
         let money = overview::money_of_trees(&cells, &roots);
-        Plan { sessions, named, roots, kids, cells, money }
+        Plan { sessions, named, roots, kids, cells, money, digests: HashMap::new() }
+    }
+
+    fn digest(&self, key: &SessionKey) -> &str {
+        self.digests.get(key).map_or("", String::as_str)
     }
 
     fn money(&self, key: &SessionKey) -> (u64, i64) {
@@ -169,7 +180,9 @@ impl Site {
     ) -> Result<(), Error> {
         let is_due = |(name, key, _): &&(String, SessionKey, &SessionView)| {
             let known = self.state.sessions.get(name);
-            changed.contains(key) || known.is_none_or(|known| known.money != plan.money(key))
+            changed.contains(key)
+                || known
+                    .is_none_or(|known| known.money != plan.money(key) || known.digest != plan.digest(key))
         };
         let due: Vec<_> = plan.named.iter().filter(is_due).collect();
         let build = self.build.clone();
@@ -183,7 +196,7 @@ impl Site {
                 .collect();
             for (name, key, result) in made {
                 match result {
-                    Ok(made) => self.put(name, plan.money(key), made)?,
+                    Ok(made) => self.put(name, (plan.money(key), plan.digest(key)), made)?,
                     Err(error) => self.built.failed.push((key.to_string(), error.to_string())),
                 }
             }
@@ -195,14 +208,20 @@ impl Site {
         Ok(())
     }
 
-    fn put(&mut self, name: &str, money: (u64, i64), made: Packed) -> Result<(), Error> {
+    fn put(&mut self, name: &str, from: ((u64, i64), &str), made: Packed) -> Result<(), Error> {
         for (file, script) in &made.scripts {
             self.folder.put(&format!("data/{}/{file}.js", made.folder), script)?;
         }
         let keep: HashSet<String> = made.scripts.into_iter().map(|(file, _)| file).collect();
         self.folder.clear_session(name, &keep)?;
         self.search.add(name, &made.words);
-        self.state.sessions.insert(name.to_owned(), Known { money, summary: made.summary });
+        for picture in &made.pictures {
+            self.folder.put(&format!("img/{}", picture.name), &picture.bytes)?;
+        }
+        let (money, digest) = (from.0, from.1.to_owned());
+        let pictures = made.pictures.into_iter().map(|picture| picture.name).collect();
+        let known = Known { money, digest, pictures, summary: made.summary };
+        self.state.sessions.insert(name.to_owned(), known);
         self.built.changed.push(name.to_owned());
         self.built.rebuilt += 1;
         Ok(())
@@ -238,7 +257,9 @@ impl Site {
         for chunk in &chunks {
             self.folder.put_chunk(chunk, &self.build)?;
         }
-        clear_months(&self.folder, &chunks.iter().map(|chunk| format!("{}.js", chunk.name)).collect())?;
+        clear(&self.folder, &months, &self.state)?;
+        self.signals(plan, told.ground, &rows::keys(&table))?;
+        self.folder.put_chunk(&signals::registry(told.ground)?, &self.build)?;
         for chunk in overview::chunks(told, &months, &search::parts(&self.state), plan.named.len())? {
             self.folder.put_chunk(&chunk, &self.build)?;
         }
@@ -260,12 +281,18 @@ struct Packed {
     scripts: Vec<(String, Vec<u8>)>,
     summary: crate::session::Summary,
     words: Vec<Turn>,
+    pictures: Vec<crate::session::Picture>,
 }
 
 fn made(ground: &Ground<'_>, view: &SessionView, kids: &[SessionKey], build: &str) -> Result<Packed, Error> {
     let made = session(ground, view, kids)?;
-    let mut packed =
-        Packed { folder: String::new(), scripts: Vec::new(), summary: made.summary, words: made.words };
+    let mut packed = Packed {
+        folder: String::new(),
+        scripts: Vec::new(),
+        summary: made.summary,
+        words: made.words,
+        pictures: made.pictures,
+    };
     for chunk in &made.chunks {
         let (folder, file) = chunk.name.rsplit_once('/').unwrap_or(("s", &chunk.name));
         folder.clone_into(&mut packed.folder);
@@ -332,6 +359,13 @@ fn changes(
     Ok((changes.mark, changed.collect()))
 }
 
+/// What the digest of each session is named after: another one says something else.
+fn digests(store: &Store) -> Result<HashMap<SessionKey, String>, Error> {
+    let Some(index) = store.index_if_there()? else { return Ok(HashMap::new()) };
+    let made = index.made_by("digest")?.into_iter();
+    Ok(made.map(|(key, made)| (key, format!("{} {}", made.stamp, made.output))).collect())
+}
+
 /// Names everything but the sessions that chunks are made from.
 fn fingerprint(config: &Config, options: &Options, tz: &TimeZone, prices: &retro::usage::Prices) -> String {
     let mut hasher = blake3::Hasher::new();
@@ -349,13 +383,17 @@ fn fingerprint(config: &Config, options: &Options, tz: &TimeZone, prices: &retro
     hasher.finalize().to_hex().to_string()
 }
 
-/// Removes months that have no session any more.
-fn clear_months(folder: &Folder, listed: &HashSet<String>) -> Result<(), Error> {
-    let Ok(entries) = std::fs::read_dir(folder.root().join("data/rows")) else { return Ok(()) };
-    for entry in entries.flatten() {
-        let name = format!("rows/{}", entry.file_name().to_string_lossy());
-        if name.ends_with(".js") && !listed.contains(&name) {
-            std::fs::remove_file(entry.path())?;
+/// Removes months that have no session any more, and pictures that no session shows.
+fn clear(folder: &Folder, months: &[rows::Month], state: &State) -> Result<(), Error> {
+    let months: HashSet<String> = months.iter().map(|month| format!("{}.js", month.month)).collect();
+    let pictures = state.sessions.values().flat_map(|known| known.pictures.iter().cloned()).collect();
+    for (below, listed) in [("data/rows", &months), ("data/g", &months), ("img", &pictures)] {
+        let Ok(entries) = std::fs::read_dir(folder.root().join(below)) else { continue };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if !name.ends_with(".new") && !listed.contains(&name) {
+                std::fs::remove_file(entry.path())?;
+            }
         }
     }
     Ok(())

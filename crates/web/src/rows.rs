@@ -107,6 +107,16 @@ pub fn months(table: &Table<'_>) -> Result<(Vec<Month>, Vec<Chunk>), Error> {
     Ok((listed, chunks))
 }
 
+/// The sessions of each month, newest month first.
+pub fn keys(table: &Table<'_>) -> Vec<(String, Vec<SessionKey>)> {
+    let mut months: BTreeMap<String, Vec<SessionKey>> = BTreeMap::new();
+    for view in table.sessions {
+        let key = SessionKey::new(view.agent.clone(), view.session_id.clone());
+        months.entry(month(view, table.tz)).or_default().push(key);
+    }
+    months.into_iter().rev().collect()
+}
+
 fn month(view: &SessionView, tz: &TimeZone) -> String {
     match view.started_at.or(view.ended_at) {
         Some(ts) => ts.to_jiff().to_zoned(tz.clone()).strftime("%Y-%m").to_string(),

@@ -6,6 +6,8 @@
 
 mod guard;
 mod live;
+mod raw;
+mod search;
 
 use axum::Router;
 use axum::body::Body;
@@ -44,6 +46,7 @@ const NEWS_MAX: usize = 64;
 /// What every request needs.
 struct Shared {
     folder: PathBuf,
+    library: search::Library,
     guard: Guard,
     news: broadcast::Sender<Arc<str>>,
 }
@@ -60,7 +63,9 @@ pub fn serve(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (news, _) = broadcast::channel(NEWS_MAX);
     let keeper = (!options.no_sync).then(|| live::follow(world, config, &options.build, news.clone()));
-    let served = runtime.block_on(listen(world, options, news, ready));
+    let library =
+        search::Library { world: world.clone(), config: config.clone(), options: options.build.clone() };
+    let served = runtime.block_on(listen(world, options, (library, news), ready));
     // Pages that are still open do not hold the program.
     runtime.shutdown_background();
     if let Some(keeper) = keeper {
@@ -73,7 +78,7 @@ pub fn serve(
 async fn listen(
     world: &World,
     options: &ServeOptions,
-    news: broadcast::Sender<Arc<str>>,
+    (library, news): (search::Library, broadcast::Sender<Arc<str>>),
     ready: &dyn Fn(&str),
 ) -> Result<(), Error> {
     let cannot = |source| Error::Serve { port: options.port, source };
@@ -81,7 +86,7 @@ async fn listen(
     let port = listener.local_addr()?.port();
     let guard = Guard::new(port)?;
     ready(&guard.first_address());
-    let shared = Arc::new(Shared { folder: options.build.out.clone(), guard, news });
+    let shared = Arc::new(Shared { folder: options.build.out.clone(), library, guard, news });
     tokio::select! {
         served = async { axum::serve(listener, router(shared)).await } => Ok(served?),
         () = stopped(world) => Ok(()),
@@ -100,7 +105,10 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/app.js", get(async || text("text/javascript; charset=utf-8", assets::SCRIPT)))
         .route("/app.css", get(async || text("text/css; charset=utf-8", assets::STYLE)))
         .route("/data/{*name}", get(chunk))
+        .route("/img/{name}", get(picture))
         .route("/events", get(live::events))
+        .route("/raw", get(raw::raw))
+        .route("/search", get(search::search))
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&shared), guard::check))
         .with_state(shared)
 }
@@ -130,6 +138,24 @@ async fn chunk(State(shared): State<Arc<Shared>>, Path(name): Path<String>, head
             answer(StatusCode::OK, &[(header::CONTENT_TYPE, "application/json"), (header::ETAG, &tag)], json)
         }
         None => plain(StatusCode::INTERNAL_SERVER_ERROR, "a damaged chunk; run `retro dashboard build`"),
+    }
+}
+
+/// A picture of a session.
+async fn picture(State(shared): State<Arc<Shared>>, Path(name): Path<String>) -> Response {
+    let kind = match name.split_once('.') {
+        Some((hash, ending)) if hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => match ending {
+            "png" => Some("image/png"),
+            "jpg" => Some("image/jpeg"),
+            "gif" => Some("image/gif"),
+            "webp" => Some("image/webp"),
+            _ => None,
+        },
+        _ => None,
+    };
+    match kind.and_then(|kind| Some((kind, std::fs::read(shared.folder.join("img").join(&name)).ok()?))) {
+        Some((kind, bytes)) => answer(StatusCode::OK, &[(header::CONTENT_TYPE, kind)], bytes),
+        None => plain(StatusCode::NOT_FOUND, "no such picture"),
     }
 }
 

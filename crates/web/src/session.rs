@@ -16,22 +16,27 @@ mod items;
 mod moments;
 mod money;
 mod parts;
+mod pictures;
 mod ribbon;
 mod spoken;
 #[cfg(test)]
 mod testing;
 mod time;
 mod turns;
+mod went;
 
+use retro::engine::Config;
 use retro::model::SessionKey;
 use retro::store::Store;
 use retro::usage::{Counted, Mode, Prices};
-use retro::views::SessionView;
+use retro::views::{Costs, SessionView};
 
 use crate::Error;
 use crate::chunk::{Chunk, session_name};
 use crate::words::Turn as WordTurn;
 pub use head::Summary;
+pub use pictures::Picture;
+pub use went::ReadingRow;
 
 /// What is left out of a page beside secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,6 +60,10 @@ pub struct Ground<'a> {
     pub mode: Mode,
     /// What is left out beside secrets.
     pub redact: Redact,
+    /// The configuration.
+    pub config: &'a Config,
+    /// What sessions cost, for signals that need it.
+    pub costs: Option<&'a Costs>,
 }
 
 /// What was made of a session.
@@ -65,20 +74,26 @@ pub struct Made {
     pub summary: Summary,
     /// The words of its turns.
     pub words: Vec<WordTurn>,
+    /// Its pictures.
+    pub pictures: Vec<Picture>,
 }
 
 /// Makes the chunks of a session and its sub-agents.
 pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey]) -> Result<Made, Error> {
     let key = SessionKey::new(view.agent.clone(), view.session_id.clone());
     let name = session_name(&key);
-    let family = family::Family::read(ground.store, &key, children)?;
+    let family = family::Family::read(ground.store, &key, children, ground.redact != Redact::Strict)?;
     let lines = family.lines();
     let places = money::Places { of: turns::places(&family, &lines), family: &family };
     let ledger = money::ledger(ground.counted, ground.prices, ground.mode, &places);
     let made = turns::turns(&family, &lines, view.cwd.as_deref(), ground.redact == Redact::Strict, &ledger);
     let words = made.turns.iter().map(|turn| spoken::of_turn(&turn.items, &turn.head)).collect();
     let cut = parts::cut(&name, made.turns, made.rests)?;
-    let moments = moments::moments(&family, &lines, &ledger);
+    let digest = went::digest(ground, &key);
+    let went = digest.as_ref().map(went::went);
+    let corrections = went.as_ref().map_or(&[][..], |went| went.corrections.as_slice());
+    let moments =
+        moments::moments(&family, &lines, &ledger, &moments::Corrected { corrections, places: &places.of });
     let head = head::head(head::Parts {
         view,
         family: &family,
@@ -90,10 +105,20 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
         moments,
         places: &places.of,
         parts: cut.chunks.len(),
+        went,
     });
     let summary = head::summary(&head);
     let mut chunks = vec![Chunk::of(format!("{name}.h"), &head)?, Chunk::of(format!("{name}.m"), &ledger)?];
+    if let Some(digest) = &digest {
+        chunks.push(Chunk::of(format!("{name}.g"), &went::readings(ground, &key, digest))?);
+    }
     chunks.extend(cut.chunks);
     chunks.extend(cut.rests);
-    Ok(Made { chunks, summary, words })
+    let pictures = family.members.iter().flat_map(|member| member.pictures.1.clone()).collect();
+    Ok(Made { chunks, summary, words, pictures })
+}
+
+/// What every signal says of a session; nothing without a digest.
+pub fn readings_of(ground: &Ground<'_>, key: &SessionKey) -> Vec<ReadingRow> {
+    went::digest(ground, key).map_or_else(Vec::new, |digest| went::readings(ground, key, &digest))
 }

@@ -30,7 +30,7 @@ pub fn single(folder: &Path, what: &Single, to: &Path) -> Result<u64, Error> {
             let start = format!("#/session/{}/{}", key.agent, escaped(&key.id));
             (chunks_of(&data, &name)?, Some(start))
         }
-        Single::Overview => (vec!["health".to_owned()], None),
+        Single::Overview => (vec!["health".to_owned(), "signals".to_owned()], None),
     };
     let mut islands = String::new();
     for chunk in frame(&data, what)? {
@@ -40,6 +40,7 @@ pub fn single(folder: &Path, what: &Single, to: &Path) -> Result<u64, Error> {
         let script = std::fs::read(data.join(format!("{name}.js")))?;
         let json = unpacked(&script).ok_or_else(|| Error::Json(format!("{name} is damaged")))?;
         push(&mut islands, &name, &packed(&json)?);
+        push_pictures(&mut islands, folder, &json)?;
     }
     let page = page(&islands, start.as_deref());
     write_private(to, page.as_bytes()).map_err(|source| Error::Write { path: to.to_owned(), source })?;
@@ -73,6 +74,10 @@ fn frame(data: &Path, what: &Single) -> Result<Vec<Chunk>, Error> {
             meta["months"] = serde_json::json!([{"month": rows["month"], "sessions": 1, "bytes": 0}]);
             meta["sessions"] = 1.into();
             meta["single"] = true.into();
+        }
+        if matches!(what, Single::Overview) {
+            let signals = name.replace("rows/", "g/");
+            chunks.push(Chunk::of(signals.clone(), &read(&signals)?)?);
         }
         chunks.push(Chunk::of(name, &rows)?);
     }
@@ -131,6 +136,20 @@ fn chunks_of(data: &Path, name: &str) -> Result<Vec<String>, Error> {
 fn push(islands: &mut String, name: &str, packed: &str) {
     // Base64 and our own names: nothing in them ends a script element.
     islands.push_str(&format!("<script type=\"application/json\" id=\"d:{name}\">\"{packed}\"</script>\n"));
+}
+
+/// The pictures that a chunk names, each once.
+fn push_pictures(islands: &mut String, folder: &Path, json: &[u8]) -> Result<(), Error> {
+    let Ok(entries) = std::fs::read_dir(folder.join("img")) else { return Ok(()) };
+    let text = String::from_utf8_lossy(json);
+    for entry in entries.flatten() {
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if text.contains(&format!("\"{name}\"")) && !islands.contains(&format!("id=\"d:img/{name}\"")) {
+            let bytes = std::fs::read(entry.path())?;
+            push(islands, &format!("img/{name}"), &base64::engine::general_purpose::STANDARD.encode(bytes));
+        }
+    }
+    Ok(())
 }
 
 fn page(islands: &str, start: Option<&str>) -> String {

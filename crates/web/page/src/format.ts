@@ -101,5 +101,25 @@ export const SIGNS: Record<string, [string, string]> = {
   unknown: ["?", "outcome not known"],
 };
 
+export const OUTCOMES: Record<string, [string, string, string]> = {
+  success: ["✓", "success", ""],
+  failed: ["✕", "failed", "bad"],
+  abandoned: ["‖", "abandoned", "warn"],
+  unknown: ["?", "unknown", "muted"],
+};
+
+/** The value of a signal, with its unit. */
+export function reading(value: unknown, unit: string): string {
+  if (value === null || value === undefined) return "—";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "number") return typeof value === "string" ? value.replaceAll("_", " ") : JSON.stringify(value);
+  if (unit === "ratio" || unit === "share") return `${(100 * value).toFixed(value && value < 0.1 ? 1 : 0)} %`;
+  if (unit === "usd") return usd(Math.round(value * 1e9));
+  if (unit === "ms" || unit === "milliseconds") return span(value);
+  if (unit === "seconds") return span(value * 1_000);
+  const text = Number.isInteger(value) ? count(value) : value.toFixed(2);
+  return text;
+}
+
 export const AGENTS = ["claude", "codex", "grok", "gemini", "copilot", "opencode"];
 export const agentClass = (name: string) => (AGENTS.includes(name) ? `a-${name}` : "a-other");

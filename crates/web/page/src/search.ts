@@ -3,8 +3,38 @@ import { load, MissingChunk } from "./data";
 import type { Head, Item, Meta, SessionRow } from "./types";
 import { shard, words } from "./words";
 
-export interface Hit { row: SessionRow; turn: number; line: number; n: number; id: string; score: number }
-export interface Found { hits: Map<SessionRow, Hit[]>; turns: number; words: string[]; missing: string[]; elapsed: number }
+export interface Hit {
+  row: SessionRow; turn: number; line: number; n: number; id: string; score: number;
+  /** Served: what the index shows of it, and why it was found. */
+  parts?: [string, boolean][]; where?: string; why?: string[]; weak?: boolean;
+}
+export interface Found {
+  hits: Map<SessionRow, Hit[]>; turns: number; sessions?: number; words: string[]; missing: string[]; elapsed: number;
+  suggestions?: string[]; narrowed?: { since: string | null; until: string | null; words: string } | null; more?: boolean;
+}
+
+/** Asks the index of the server: words and meaning. */
+export async function ask(query: string, filters: Record<string, string | undefined>, rows: SessionRow[]): Promise<Found> {
+  const search = new URLSearchParams({ q: query });
+  for (const [name, value] of Object.entries(filters)) if (value) search.set(name, value);
+  const answer = await fetch(`search?${search}`, { headers: { "x-retro": "1" } });
+  if (!answer.ok) throw new Error(await answer.text());
+  const view = await answer.json();
+  const byId = new Map<string, SessionRow>();
+  for (const row of rows) for (const id of [row.session_id, ...row.kids]) byId.set(`${row.agent} ${id}`, row);
+  const hits = new Map<SessionRow, Hit[]>();
+  for (const hit of view.hits) {
+    const row = byId.get(`${hit.agent} ${hit.session_id}`);
+    if (!row) continue;
+    const own = row.session_id === hit.session_id;
+    const one: Hit = {
+      row, turn: 0, line: own && hit.thread === "main" ? 0 : 1, n: hit.turn, id: own ? hit.event_id : `${hit.session_id}#${hit.event_id}`, score: hit.score,
+      parts: hit.parts, where: hit.kind, why: hit.why, weak: hit.weak,
+    };
+    hits.set(row, [...(hits.get(row) ?? []), one]);
+  }
+  return { hits, turns: view.searched.turns, sessions: view.searched.sessions, words: [], missing: [], elapsed: view.elapsed_ms, suggestions: view.suggestions, narrowed: view.narrowed, more: view.truncated };
+}
 
 export async function find(query: string, meta: Meta, rows: SessionRow[]): Promise<Found> {
   const began = performance.now();

@@ -1,5 +1,7 @@
 // What the chunks hold. The structs are those of crates/web/src and crates/views/src.
 
+export type OutcomeValue = "success" | "failed" | "abandoned" | "unknown";
+
 export type Outcome = "ok" | "failed" | "denied" | "interrupted" | "unknown";
 
 export interface Month { month: string; sessions: number; bytes: number }
@@ -23,7 +25,8 @@ export interface SessionRow {
   project: string | null; domain: string | null; cwd: string | null; branch: string | null;
   started_at: string | null; ended_at: string | null; bytes: number; on_disk: boolean;
   up_to_date: boolean; resume: string | null; turns: number | null; duration_ms: number | null;
-  cost_usd: number | null; cost_complete: boolean;
+  cost_usd: number | null; cost_complete: boolean; outcome: OutcomeValue | null;
+  reason: string | null; corrections: number; real: boolean;
   calls: number; failed: number; denied: number; files: number; added: number; removed: number;
   active_ms: number; agents: number; models: string[]; flags: string[]; trouble: string | null;
   looks: number; edits: number; paths: string[]; kids: string[]; open: boolean;
@@ -72,7 +75,24 @@ export interface Head {
   files: { path: string; added: number; removed: number; edits: string[]; reads: number }[];
   ribbon: { from: number; to: number; cuts: [number, number][]; lanes: { line: number; spans: [number, number, string][] }[]; cut_ms: number };
   index: Record<string, [number, number][]>;
+  digest: Digest | null;
   parts: number;
+}
+
+/** How a session went: the part of its digest that the page shows. */
+export interface Digest {
+  outcome: { value: OutcomeValue; reason: string; confidence: number; evidence_refs: string[]; rule: string };
+  quality: { real: boolean };
+  corrections: { event_id: string; text: string; confidence: number; rule: string }[];
+}
+
+export interface Reading {
+  signal: string; group: string; kind: string; method: string; value: any; unit: string; title: string;
+  reason: string | null; confidence: number; evidence_refs: string[];
+}
+
+export interface SignalInfo {
+  id: string; group: string; kind: string; method: string; unit: string; title: string; about: Node[];
 }
 
 export type Node = string | [string, ...any[]];
@@ -83,13 +103,13 @@ export interface Call {
   type: "call"; id: string; result?: string; ts: number | null; name: string; class: string; what: string;
   full?: string; outcome: Outcome | null; exit_code?: number; ms?: number; ms_at_most?: boolean; tokens?: number;
   edits?: { path: string; kind: string; added: number | null; removed: number | null }[];
-  trouble?: string; output?: Output; child?: number; live: boolean;
+  trouble?: string; output?: Output; child?: number; live: boolean; pictures?: string[];
   diffs?: { path: string; rows: [string, string][]; left_out?: number }[];
 }
 
 export type Item =
   | { type: "prompt"; id: string; ts: number | null; origin: string; said: string; text: string;
-      attached?: { name: string; bytes: number | null }[]; output?: Output; live: boolean }
+      attached?: { name: string; bytes: number | null }[]; pictures?: string[]; output?: Output; live: boolean }
   | { type: "answer"; id: string; ts: number | null; model?: string; body: Node[]; live: boolean }
   | { type: "thought"; id: string; text: string; chars: number }
   | Call

@@ -49,6 +49,8 @@ export function change(query: Record<string, string | undefined>, replace = fals
     here.place = read();
   } else {
     location.hash = next;
+    // Another change may follow before the browser says that the hash is another one.
+    here.place = read();
   }
 }
 

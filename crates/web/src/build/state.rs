@@ -8,7 +8,7 @@ use crate::folder::{Folder, STATE};
 use crate::session::Summary;
 
 /// Raise it when chunks change without a change of the page.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// What a build left.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -23,6 +23,8 @@ pub struct State {
     pub sessions: BTreeMap<String, Known>,
     /// Segments of words, oldest first: number and shards.
     pub segments: Vec<(u32, u32)>,
+    /// What the signals of each month were made from.
+    pub signals: BTreeMap<String, String>,
     /// The segment in which the words of each session are.
     pub words: BTreeMap<String, u32>,
 }
@@ -32,6 +34,10 @@ pub struct State {
 pub struct Known {
     /// Its responses and their cost: if these differ, its chunks do.
     pub money: (u64, i64),
+    /// Names the digest that it was made from.
+    pub digest: String,
+    /// Its pictures.
+    pub pictures: Vec<String>,
     /// What lists show of it.
     pub summary: Summary,
 }

@@ -10,6 +10,7 @@ use retro::store::Store;
 use retro::views::children_of_calls;
 use std::collections::{BTreeMap, HashMap};
 
+use super::pictures::{Picture, Shown, pictures};
 use crate::Error;
 
 /// One session of a family.
@@ -30,6 +31,8 @@ pub struct Member {
     pub versions: Vec<String>,
     /// Models that answered.
     pub models: Vec<String>,
+    /// Its pictures: by record, and as files.
+    pub pictures: (Shown, Vec<Picture>),
 }
 
 /// A line of work.
@@ -52,12 +55,20 @@ pub struct Family {
 
 impl Family {
     /// Reads a session and these children. A child that cannot be read is left out.
-    pub fn read(store: &Store, key: &SessionKey, children: &[SessionKey]) -> Result<Family, Error> {
+    pub fn read(
+        store: &Store,
+        key: &SessionKey,
+        children: &[SessionKey],
+        has_pictures: bool,
+    ) -> Result<Family, Error> {
         let mut members = vec![member(store, key)?];
         members.extend(children.iter().filter_map(|child| member(store, child).ok()));
         for child in members.iter_mut().skip(1) {
             // A child that was given its parent's history holds copies of it.
             child.events.retain(|event| event.copy_of.is_none());
+        }
+        for member in members.iter_mut().filter(|_| has_pictures) {
+            member.pictures = pictures(store, &member.key, &member.events);
         }
         Ok(Family { members })
     }
@@ -150,5 +161,6 @@ fn member(store: &Store, key: &SessionKey) -> Result<Member, Error> {
         gaps: settled.gaps,
         versions: settled.facts.versions.iter().cloned().collect(),
         models: settled.facts.models.iter().cloned().collect(),
+        pictures: Default::default(),
     })
 }

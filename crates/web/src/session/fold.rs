@@ -104,6 +104,7 @@ pub(crate) mod tests {
 
     pub(crate) fn call(class: ToolClass, outcome: Outcome) -> Item {
         Item::Call(Box::new(Call {
+            pictures: Vec::new(),
             id: "m:1".into(),
             result: None,
             ts: None,

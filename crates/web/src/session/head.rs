@@ -13,6 +13,7 @@ use super::money::{Kinds, Ledger, ModelSum, Sum, by_kind, by_model};
 use super::ribbon::{Ribbon, ribbon};
 use super::time::{Row, Span, active_ms, rows};
 use super::turns::TurnHead;
+use super::went::Went;
 use crate::text::{line, plain};
 
 /// Gaps that the page gets.
@@ -65,6 +66,8 @@ pub struct Head<'a> {
     pub index: BTreeMap<String, Vec<(u64, usize)>>,
     /// How many chunks of turns there are.
     pub parts: usize,
+    /// How it went; null until somebody looked.
+    pub digest: Option<Went>,
 }
 
 /// A part of the sentence.
@@ -129,11 +132,13 @@ pub struct Parts<'a, 'f> {
     pub places: &'a HashMap<String, (usize, u32)>,
     /// How many chunks of turns there are.
     pub parts: usize,
+    /// How it went.
+    pub went: Option<Went>,
 }
 
 /// Sums up a session.
 pub fn head<'a>(parts: Parts<'a, '_>) -> Head<'a> {
-    let Parts { view, family, lines, ledger, turns, spans, files, moments, places, parts } = parts;
+    let Parts { view, family, lines, ledger, turns, spans, files, moments, places, parts, went } = parts;
     let mut sum = Sum::default();
     ledger.responses.iter().for_each(|response| sum.add(&response.explained));
     let own = family.members.first();
@@ -148,6 +153,7 @@ pub fn head<'a>(parts: Parts<'a, '_>) -> Head<'a> {
         gaps: family.members.iter().flat_map(|one| &one.gaps).take(GAPS_MAX).map(gap_line).collect(),
         left_out: family.members.iter().map(|member| member.left_out).sum(),
         sentence,
+        digest: went,
         lines: lines.iter().enumerate().map(|(at, line)| line_head(at, line, family, &turns)).collect(),
         index: index(&turns, places),
         turns,
@@ -218,6 +224,10 @@ fn sentence(turns: &[TurnHead], moments: &[Moment], files: &[FileRow], lines: &[
         let open = streaks.iter().filter(|moment| !moment.text.ends_with("went well")).count() as u64;
         let tail = if open == 0 { ", all tried again with success" } else { "" };
         say(format!("{failed} failed{tail}"), firsts(&streaks), if open > 0 { "bad" } else { "warn" });
+    }
+    let corrected = of("correction");
+    if !corrected.is_empty() {
+        say(many(corrected.len() as u64, "correction"), firsts(&corrected), "warn");
     }
     for (kind, name, tone) in [
         ("denial", "denied", "warn"),
@@ -298,6 +308,12 @@ pub struct Summary {
     pub flags: Vec<String>,
     /// How it ended, as far as the log tells: the last thing that went wrong, on a line.
     pub trouble: Option<String>,
+    /// Why it is said to have ended so.
+    pub reason: Option<String>,
+    /// How often the person corrected.
+    pub corrections: u64,
+    /// Whether it was real work, as far as is known.
+    pub real: bool,
     /// Explored before it edited: reads and searches.
     pub looks: u64,
     /// Calls that edited.
@@ -339,6 +355,9 @@ pub fn summary(head: &Head<'_>) -> Summary {
         agents: head.lines.len().saturating_sub(1) as u64,
         models: head.models.clone(),
         flags,
+        reason: head.digest.as_ref().map(|went| line(&went.outcome.reason, 120)),
+        corrections: head.digest.as_ref().map_or(0, |went| went.corrections.len() as u64),
+        real: head.digest.as_ref().is_none_or(|went| went.quality.real),
         trouble: last.map(|moment| line(&moment.text, 120)),
         looks: head.files.iter().map(|file| file.reads).sum(),
         edits: changed().map(|file| file.edits.len() as u64).sum(),

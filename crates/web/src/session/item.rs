@@ -26,6 +26,9 @@ pub enum Item {
         /// Pictures and files given along.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         attached: Vec<Attached>,
+        /// Files of the pictures among them.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pictures: Vec<String>,
         /// What a typed command printed.
         #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<Output>,
@@ -126,6 +129,9 @@ pub enum Item {
 pub struct Call {
     /// Its event.
     pub id: String,
+    /// Files of the pictures in its result.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<String>,
     /// The event of its result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,

@@ -186,6 +186,7 @@ impl<'f> Maker<'f> {
             said,
             text: plain(text),
             attached: self.lookup.attached.get(&record(&event.id)).cloned().unwrap_or_default(),
+            pictures: self.pictures(event),
             output: printed.map(|(event, text)| self.printed(event, text)),
             live: event.live,
         });
@@ -255,8 +256,17 @@ impl<'f> Maker<'f> {
             output: has_output.zip(answer).map(|(text, answer)| self.printed(answer, text)),
             diffs: if tool.class == ToolClass::Edit { self.changed(tool) } else { Vec::new() },
             child: self.lookup.children.get(tool.call_id.as_str()).copied(),
+            pictures: answer.map_or_else(Vec::new, |answer| self.pictures(answer)),
             live: event.live,
         })));
+    }
+
+    /// Names of the pictures in the record of an event.
+    fn pictures(&self, event: &Event) -> Vec<String> {
+        let id = &event.id;
+        let shown = self.family.members.get(self.member).map(|member| &member.pictures.0);
+        let place = (id.source.as_str().to_owned(), id.revision, id.record);
+        shown.and_then(|shown| shown.get(&place)).cloned().unwrap_or_default()
     }
 
     fn changed(&self, tool: &ToolCall) -> Vec<FileDiff> {

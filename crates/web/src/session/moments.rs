@@ -3,6 +3,7 @@
 //! Each moment has a sentence and the events that it is about. All of them come from what
 //! the log says; how a session went as a whole is the work of signals.
 
+use retro::insight::Correction;
 use retro::model::{Event, Kind, Outcome};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -25,7 +26,7 @@ const SPIKES_MAX: usize = 5;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Moment {
     /// `failure`, `denial`, `interruption`, `compaction`, `error`, `limit`, `rewind`,
-    /// `spike`, `secret`, `green`, `commit`.
+    /// `spike`, `secret`, `green`, `commit`, `correction`.
     pub kind: &'static str,
     /// What happened.
     pub text: String,
@@ -39,13 +40,27 @@ pub struct Moment {
     pub turn: u32,
 }
 
+/// What the person corrected, and where events are.
+pub struct Corrected<'a> {
+    /// From the digest.
+    pub corrections: &'a [Correction],
+    /// The line and the turn of every event.
+    pub places: &'a HashMap<String, (usize, u32)>,
+}
+
 /// Every moment of a family, in the order of time.
-pub fn moments(family: &Family, lines: &[Line<'_>], ledger: &Ledger) -> Vec<Moment> {
+pub fn moments(
+    family: &Family,
+    lines: &[Line<'_>],
+    ledger: &Ledger,
+    corrected: &Corrected<'_>,
+) -> Vec<Moment> {
     let mut all = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         Finder { family, line, number, found: &mut all, streak: Vec::new() }.look();
     }
     spikes(ledger, &mut all);
+    corrections(family, lines, corrected, &mut all);
     // Without a time a moment keeps its place behind the one before it.
     let mut last = i64::MIN;
     let mut keyed: Vec<(i64, Moment)> = Vec::with_capacity(all.len());
@@ -240,6 +255,23 @@ fn spikes(ledger: &Ledger, all: &mut Vec<Moment>) {
     }
 }
 
+/// Where the person corrected the agent, as the digest says.
+fn corrections(family: &Family, lines: &[Line<'_>], corrected: &Corrected<'_>, all: &mut Vec<Moment>) {
+    for one in corrected.corrections {
+        let Some((number, turn)) = corrected.places.get(&one.event_id).copied() else { continue };
+        let Some(work) = lines.get(number) else { continue };
+        let event = work.events.iter().find(|event| family.name(work.member, &event.id) == one.event_id);
+        all.push(Moment {
+            kind: "correction",
+            text: format!("you corrected: {}", line(&one.text, WORDS_MAX)),
+            ids: vec![one.event_id.clone()],
+            ts: event.and_then(|event| event.ts).map(|ts| ts.as_millis()),
+            line: number,
+            turn,
+        });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,6 +280,10 @@ mod tests {
     use retro::model::{Coverage, SessionKey, ToolClass};
 
     fn found(list: Vec<serde_json::Value>) -> Vec<String> {
+        told(list, false)
+    }
+
+    fn told(list: Vec<serde_json::Value>, is_corrected: bool) -> Vec<String> {
         let member = Member {
             key: SessionKey::new("claude", "s"),
             events: events(list),
@@ -257,11 +293,21 @@ mod tests {
             gaps: Vec::new(),
             versions: Vec::new(),
             models: Vec::new(),
+            pictures: Default::default(),
         };
         let family = Family { members: vec![member] };
         let lines = family.lines();
         let shown = |moment: Moment| format!("{} {} {}", moment.kind, moment.text, moment.ids.join(" "));
-        moments(&family, &lines, &Ledger::default()).into_iter().map(shown).collect()
+        let places = crate::session::turns::places(&family, &lines);
+        let corrections = [Correction {
+            event_id: "m:1".to_owned(),
+            text: "no, not so".to_owned(),
+            confidence: 0.9,
+            rule: "negation".to_owned(),
+        }];
+        let corrected =
+            Corrected { corrections: if is_corrected { &corrections } else { &[] }, places: &places };
+        moments(&family, &lines, &Ledger::default(), &corrected).into_iter().map(shown).collect()
     }
 
     #[test]
@@ -294,5 +340,11 @@ mod tests {
             result(4, "b", Outcome::Ok, None),
         ];
         assert_eq!(found(list), ["denial denied: make test m:2"]);
+    }
+
+    #[test]
+    fn a_correction_is_a_moment_where_it_was_said() {
+        let list = vec![prompt(0, "go"), call(1, "a", ToolClass::Shell), result(2, "a", Outcome::Ok, None)];
+        assert_eq!(told(list, true), ["correction you corrected: no, not so m:1"]);
     }
 }

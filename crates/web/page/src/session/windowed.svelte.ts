@@ -12,6 +12,8 @@ export class Windowed<T extends Slot> {
   last = $state(0);
   height = $state(0);
   before = $state(0);
+  /** Draw every row: for print, and for readers that cannot follow a window. */
+  whole = $state(false);
   #tops: Float64Array = new Float64Array(1);
   #known = new Map<string, number>();
   #places = new Map<string, number>();
@@ -145,6 +147,10 @@ export class Windowed<T extends Slot> {
   look(): void {
     const box = this.#box;
     if (!box) return;
+    if (this.whole) {
+      [this.first, this.last, this.before] = [0, this.rows.length, 0];
+      return;
+    }
     const [top, size] = [box.scrollTop, box.clientHeight || 800];
     this.first = Math.max(0, this.#at(top - 600));
     this.last = Math.min(this.rows.length, this.#at(top + size + 600) + 1);

@@ -1,0 +1,104 @@
+// What signals say of the sessions that the chips choose: middle, spread, weeks.
+import { load } from "./data";
+import { dayNumber } from "./format";
+import type { Meta, SessionRow, SignalInfo } from "./types";
+
+/** A value, or the reason why there is none. */
+export interface Point { row: SessionRow; value: number | boolean | string | null; reason: string | null }
+
+export interface Readings { signals: SignalInfo[]; of: Map<string, Map<string, unknown>> }
+
+/** Reads all months; a session's values are found by signal and name. */
+export async function readings(meta: Meta): Promise<Readings> {
+  const signals = await load<SignalInfo[]>("signals");
+  const of = new Map<string, Map<string, unknown>>(signals.map((one) => [one.id, new Map()]));
+  for (const { month } of meta.months) {
+    const chunk = await load<{ names: string[]; reasons: string[]; values: Record<string, unknown[]> }>(`g/${month}`);
+    for (const [id, values] of Object.entries(chunk.values)) {
+      const known = of.get(id);
+      if (known) chunk.names.forEach((name, at) => known.set(name, Array.isArray(values[at]) ? { why: chunk.reasons[(values[at] as number[])[0]!] } : values[at]));
+    }
+  }
+  return { signals, of };
+}
+
+export function points(all: Readings, id: string, rows: SessionRow[]): Point[] {
+  const known = all.of.get(id);
+  const found: Point[] = [];
+  for (const row of rows) {
+    const value: any = known?.get(row.name);
+    if (value === undefined) continue;
+    const why = value !== null && typeof value === "object" ? (value.why as string) : null;
+    found.push({ row, value: why ? null : value, reason: why });
+  }
+  return found;
+}
+
+export const known = (list: Point[]) => list.filter((one) => one.value !== null);
+
+/** A number for any value: yes is one. */
+export const size = (value: Point["value"]) => (typeof value === "number" ? value : value === true ? 1 : 0);
+
+/** The usual value: the median, the share of yes, or the most frequent word. */
+export function usual(list: Point[], kind: string): number | string | null {
+  const values = known(list);
+  if (values.length === 0) return null;
+  if (kind === "boolean") return values.filter((one) => one.value === true).length / values.length;
+  if (kind !== "numeric") {
+    const counts = new Map<string, number>();
+    for (const one of values) counts.set(String(one.value), (counts.get(String(one.value)) ?? 0) + 1);
+    return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]?.[0] ?? null;
+  }
+  const sorted = values.map((one) => size(one.value)).sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
+/** The Monday of a day, as a number: 20261102. */
+function week(ts: number): number {
+  const day = new Date(ts);
+  return dayNumber(ts - ((day.getUTCDay() + 6) % 7) * 86_400_000);
+}
+
+/** The usual value week by week, oldest first; only weeks with a value. */
+export function weeks(list: Point[], kind: string): { week: number; value: number; n: number }[] {
+  const groups = new Map<number, Point[]>();
+  for (const one of known(list)) if (one.row.end) {
+    const name = week(one.row.end);
+    groups.set(name, [...(groups.get(name) ?? []), one]);
+  }
+  return [...groups].sort((a, b) => a[0] - b[0]).map(([name, own]) => {
+    const value = kind === "boolean" || kind === "numeric" ? usual(own, kind) : own.length;
+    return { week: name, value: typeof value === "number" ? value : 0, n: own.length };
+  });
+}
+
+export interface Bin { label: string; from: number; to: number; word?: string; list: Point[] }
+
+/** How it is spread: at most sixteen bins, or the words by frequency. */
+export function bins(list: Point[], kind: string, format: (value: number) => string): Bin[] {
+  const values = known(list);
+  if (kind !== "numeric") {
+    const groups = new Map<string, Point[]>();
+    for (const one of values) {
+      const word = one.value === true ? "yes" : one.value === false ? "no" : String(one.value);
+      groups.set(word, [...(groups.get(word) ?? []), one]);
+    }
+    return [...groups].sort((a, b) => b[1].length - a[1].length).slice(0, 16).map(([word, own]) => ({ label: word.replaceAll("_", " "), from: 0, to: 0, word, list: own }));
+  }
+  const numbers = values.map((one) => size(one.value));
+  const low = Math.min(...numbers), high = Math.max(...numbers);
+  if (!Number.isFinite(low)) return [];
+  const whole = numbers.every(Number.isInteger);
+  const span = high - low;
+  const many = whole ? Math.min(16, span + 1) : span === 0 ? 1 : Math.min(16, Math.ceil(Math.sqrt(numbers.length)) + 1);
+  const step = whole ? Math.max(1, Math.ceil((span + 1) / many)) : span / many || 1;
+  const made: Bin[] = Array.from({ length: many }, (_, n) => {
+    const from = low + n * step;
+    const to = from + step;
+    return { label: whole && step === 1 ? format(from) : `${format(from)} to ${format(whole ? to - 1 : to)}`, from, to, list: [] };
+  });
+  for (const one of values) made[Math.min(many - 1, Math.floor((size(one.value) - low) / step))]?.list.push(one);
+  while (made.length > 1 && made.at(-1)!.list.length === 0) made.pop();
+  return made;
+}
