@@ -23,7 +23,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use args::Cli;
+use commands::Cli;
 use context::{Context, Exit, Failure};
 
 /// A log becomes very many small pieces, most of which live only as long as their session

@@ -216,8 +216,15 @@ fn hooks_are_enough() {
         format!("{{\"session_id\":\"{session}\",\"transcript_path\":\"{path}\"}}")
     };
     with_input(&machine, &["sync", "--enqueue"], &call(TWO));
-    let answer = with_input(&machine, &["sync", "--hook"], &call(ONE));
-    assert_eq!((answer.code, answer.stdout.as_str(), answer.stderr.as_str()), (0, "", ""));
+    let queued = || std::fs::read_dir(machine.root().join("queue")).unwrap().count();
+    // A hook gives up after a moment, which on a busy machine is not enough for all of it.
+    for _ in 0..100 {
+        let answer = with_input(&machine, &["sync", "--hook"], &call(ONE));
+        assert_eq!((answer.code, answer.stdout.as_str(), answer.stderr.as_str()), (0, "", ""));
+        if queued() == 0 {
+            break;
+        }
+    }
     let mut kept: Vec<String> = std::fs::read_dir(machine.root().join("raw/claude").join(ONE))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -231,7 +238,7 @@ fn hooks_are_enough() {
     assert_eq!(kept.len(), after_sync, "{kept:?}");
     assert!(kept.len() >= 5, "{kept:?}");
     assert!(raw(&machine, TWO, "m.zst").is_some(), "the queued job was not done");
-    assert_eq!(std::fs::read_dir(machine.root().join("queue")).unwrap().count(), 0);
+    assert_eq!(queued(), 0);
 }
 
 /// 9. A figure that cannot be read is a gap and a lower bound, never zero.

@@ -6,6 +6,7 @@
 //! say whose a file is and the store has not seen it unchanged, and of databases that changed.
 
 mod collector;
+pub mod from;
 mod packed;
 
 use retro_agents::{
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use crate::{Config, Error, World, from};
+use crate::{Config, Error, World};
 use collector::Collector;
 pub(crate) use packed::Cut;
 use packed::Packed;

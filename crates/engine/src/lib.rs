@@ -11,6 +11,7 @@
 //! on the order or the pieces in which they came.
 
 pub mod ask;
+mod budget;
 pub mod capture;
 pub mod cells;
 pub mod config;
@@ -19,7 +20,6 @@ mod derive;
 pub mod discover;
 mod error;
 pub mod exclude;
-pub mod from;
 pub mod hook;
 pub mod import;
 pub mod news;
@@ -30,6 +30,7 @@ pub mod rebuild;
 pub mod reconcile;
 pub mod report;
 pub mod secrets;
+mod session_row;
 pub mod stages;
 pub mod stamp;
 pub mod sync;

@@ -10,8 +10,9 @@ use retro_model::SessionKey;
 use retro_store::{Index, SessionFile, Slot, SourceRow, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::session_row::{facts_of, merged_facts};
 use crate::stages::{Stage, Work};
-use crate::{Config, Error, SyncReport, World, agent_of, capture, stamp};
+use crate::{Config, Error, SyncReport, World, agent_of, stamp};
 
 /// Under which name the index remembers what all its rows were made with.
 const MADE_WITH: &str = "made_with";
@@ -82,7 +83,7 @@ fn fits(store: &Store, index: &Index, key: &SessionKey, report: &mut SyncReport)
             return Ok(false);
         }
     }
-    let merged = capture::merged_facts(rows.values().filter_map(capture::facts_of));
+    let merged = merged_facts(rows.values().filter_map(facts_of));
     let is_same_file = file.kept() == SessionFile { facts: merged, ..file.clone() }.kept();
     Ok(seen == rows.len() && is_same_file && ledger_fits(store, index, key)?)
 }
@@ -142,7 +143,7 @@ pub fn outdated(
         let key = row.key();
         let Some(agent) = agent_of(&key) else { continue };
         let children = if stages.iter().any(|stage| reads_children(stage)) {
-            crate::sync::children_content(index, &key, 0)?
+            stamp::children_content(index, &key, 0)?
         } else {
             String::new()
         };

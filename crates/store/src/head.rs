@@ -6,8 +6,7 @@ use std::fs::OpenOptions;
 use std::hash::{BuildHasher, Hasher};
 use std::path::Path;
 
-use crate::documents::read_regular;
-use crate::files::{Entry, Files, Worth, entries};
+use crate::files::{Entry, Files, Worth, entries, read_regular};
 use crate::layout::{HEAD, LOCK, PART};
 use crate::{Error, sealed};
 

@@ -24,6 +24,7 @@ mod head;
 mod index;
 mod layout;
 mod ledger;
+mod lines;
 mod lock;
 mod marks;
 pub mod names;

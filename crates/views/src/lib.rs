@@ -43,14 +43,13 @@ pub use list::{ListOptions, ListView, SessionView, Sort, list};
 pub use resolve::{agent, nearest, session, session_in};
 pub use search::{HitView, Narrowed, SearchQuestion, SearchView, Searched, Searching, Snippet, open_search};
 pub use secrets::{SecretView, SecretsView, secrets};
-pub use show::{Artifacts, ReadView, ShowView, Shown, show, show_priced};
+pub use show::{Artifacts, ReadView, ShowView, Shown, gap_line, markdown, show, show_priced};
 pub use stages::{StageView, StagesView, stages};
 pub use status::{StatusView, status};
 pub use statusline::{
     Amount, Asked, RunningBlock, StatusInput, StatusLimit, StatuslineView, statusline, statusline_alone,
 };
 pub use transcript::{
-    Attached, Call, Entry, Prompt, Question, Said, Step, TurnFigures, Turns, gap_line, markdown, transcript,
-    turn_figures,
+    Attached, Call, Entry, Prompt, Question, Said, Step, TurnFigures, Turns, transcript, turn_figures,
 };
 pub use usage::{UsageView, usage};

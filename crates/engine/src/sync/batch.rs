@@ -10,13 +10,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::budget::Budget;
 use super::work::{Job, Looked, Outcome, SETTLED_BYTES_MAX, Worker};
+use crate::budget::Budget;
 use crate::capture::{self, Captured};
 use crate::derive::Rules;
 use crate::discover::SharedFile;
 use crate::report::{Failure, Progress, SyncReport};
 use crate::stages::{Input, Stage, Work, up_to};
+use crate::stamp::children_content;
 use crate::{Config, Error, World, agent_of};
 
 /// Sessions of one batch.
@@ -119,7 +120,7 @@ impl Batcher<'_> {
             is_bare,
         };
         let one = |work: Looked<'_, '_>| {
-            let _held = budget.take(work.job.bytes().max(work.row.as_ref().map_or(0, |row| row.bytes)));
+            let _held = budget.take(self.held_bytes(&work));
             let key = work.job.key().clone();
             let outcome = worker.work(work);
             stepped(steps.fetch_add(1, Ordering::Relaxed) + 1);
@@ -147,6 +148,19 @@ impl Batcher<'_> {
         }
         self.write(good, fits)?;
         Ok(bytes)
+    }
+
+    /// Source bytes that work on a session may hold. Without a row they are guessed from
+    /// the room that its files take.
+    fn held_bytes(&self, work: &Looked<'_, '_>) -> u64 {
+        /// Logs are packed to a sixth or less.
+        const PACKED_RATIO: u64 = 8;
+        let stored = match &work.row {
+            Some(row) => row.bytes,
+            None if work.job.bytes() > 0 => 0,
+            None => self.store.disk_bytes_of(work.job.key()).unwrap_or(0) * PACKED_RATIO,
+        };
+        work.job.bytes().max(stored)
     }
 
     /// Whether the index belongs to the files as they are before this batch. If it does
@@ -313,21 +327,6 @@ fn put_captured(
 
 fn reads_children(stage: &Stage) -> bool {
     stage.inputs.iter().any(|input| matches!(input, Input::Children)) && !matches!(stage.work, Work::Sync)
-}
-
-/// Generations of children that are followed: parents may name each other in a circle.
-const DEPTH_MAX: u32 = 32;
-
-/// Names the captured bytes of all sessions below one.
-pub(crate) fn children_content(index: &Index, key: &SessionKey, depth: u32) -> Result<String, Error> {
-    let mut parts = String::new();
-    if depth < DEPTH_MAX {
-        for child in index.children_of(key)? {
-            let below = children_content(index, &child.key(), depth + 1)?;
-            parts.push_str(&format!("{}={}({below}) ", child.id, child.content));
-        }
-    }
-    Ok(parts)
 }
 
 /// How many of the first are worked on together.
