@@ -6,6 +6,7 @@
 //! question to another program. All sides of a ratio are measured in one run.
 
 mod capture;
+mod days;
 mod diff;
 mod logs;
 mod measure;
@@ -16,9 +17,11 @@ mod tally;
 mod told;
 mod units;
 mod usage;
+mod vectors;
 
 pub(crate) use capture::command as capture;
 pub(crate) use usage::command as usage;
+pub(crate) use vectors::command as vectors;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -45,6 +45,12 @@ static COMMANDS: &[Command] = &[
         run: bench::usage,
     },
     Command {
+        words: &["bench", "vectors"],
+        options: "",
+        about: "Measure embedding and the exact search of vectors, beside their bars",
+        run: bench::vectors,
+    },
+    Command {
         words: &["docs"],
         options: "[--check]",
         about: "Generate docs/reference from the program; --check only compares",

@@ -1,6 +1,7 @@
 //! What an agent says of itself, and the types of discovery.
 
 use retro_model::{Format, RowsStamp, SessionKey, SourceKey, SourceKind, Stamp, Stat};
+use retro_text::Redacted;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -91,6 +92,12 @@ pub trait Agent: Send + Sync {
     /// When it deletes its own logs, if it does.
     fn deletion(&self) -> Option<Deletion> {
         None
+    }
+
+    /// The titles of sessions that a file which serves many has, by the name under which
+    /// it is kept. It is read only if it may have some.
+    fn titles(&self, _name: &str, _bytes: &dyn Fn() -> Vec<u8>) -> Vec<TitleOf> {
+        Vec::new()
     }
 
     /// Why its logs do not tell how much of a subscription's allowance is used, if
@@ -206,6 +213,17 @@ pub enum Encoding {
     Plain,
     /// Compressed; the source is what comes out.
     Zstd,
+}
+
+/// A title of a session that is in another file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TitleOf {
+    /// The session's id, or the id of the last record of one of its turns.
+    pub of: String,
+    /// Whether it is the id of a record.
+    pub is_leaf: bool,
+    /// The title.
+    pub title: Redacted<String>,
 }
 
 /// A part of a session, or a file that serves many, that was found.

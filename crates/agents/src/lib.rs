@@ -41,7 +41,7 @@ pub mod testing;
 mod walk;
 mod words;
 
-pub use agent::{Agent, Deletion, Encoding, Found, Held, Kindred, Migrated, Owner, Places};
+pub use agent::{Agent, Deletion, Encoding, Found, Held, Kindred, Migrated, Owner, Places, TitleOf};
 pub use database::{Database, DatabaseError, remove_left_copies};
 pub use draft::{Draft, Hint, Out, Record};
 pub use json::{Json, Object, field};

@@ -5,6 +5,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod embed;
 mod events;
 mod files;
 mod fix;
@@ -68,6 +69,7 @@ pub enum Command {
     Config(config::Args),
     Demo(demo::Args),
     Doctor(doctor::Args),
+    Embed(embed::Args),
     Events(events::Args),
     Files(files::Args),
     Fix(fix::Args),
@@ -99,6 +101,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Config(args)) => config::run(&args, context),
         Some(Command::Demo(args)) => demo::run(&args, context),
         Some(Command::Doctor(args)) => doctor::run(&args, context),
+        Some(Command::Embed(args)) => embed::run(&args, context),
         Some(Command::Events(args)) => events::run(&args, context),
         Some(Command::Files(args)) => files::run(&args, context),
         Some(Command::Fix(args)) => fix::run(&args, context),
@@ -126,7 +129,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
 #[derive(Debug, Clone, clap::Args)]
 pub struct WhichSession {
     /// The session: any unique beginning of its id, or `latest`. An agent's name may come
-    /// before it, or alone for the agent's newest session
+    /// before it, or alone for the agent's newest session. ID#7 is its turn 7
     #[arg(value_name = "SESSION", required = true, num_args = 1..=2)]
     session: Vec<String>,
 }
@@ -138,6 +141,16 @@ impl WhichSession {
 
     fn find_in(&self, ledgers: &Ledgers<'_>, context: &Context) -> Result<SessionKey, Failure> {
         Ok(retro::views::session_in(ledgers, &self.words(), context.world.now())?)
+    }
+
+    /// The number of the turn that comes after a `#`, or of the turn of the event that does.
+    fn turn(&self, store: &Store, key: &SessionKey) -> Result<Option<u32>, Failure> {
+        let words = self.words();
+        let (_, Some(place)) = retro::views::without_place(&words) else { return Ok(None) };
+        match place.parse() {
+            Ok(turn) => Ok(Some(turn)),
+            Err(_) => Ok(Some(retro::views::turn_of(store, key, place)?)),
+        }
     }
 
     fn words(&self) -> Vec<&str> {

@@ -75,7 +75,7 @@ impl From<io::Error> for Failure {
 impl From<retro::Error> for Failure {
     fn from(error: retro::Error) -> Self {
         match error {
-            retro::Error::NoSession { .. } | retro::Error::NoSource { .. } => {
+            retro::Error::NoSession { .. } | retro::Error::NoSource { .. } | retro::Error::NoEvent { .. } => {
                 Failure::NotFound(error.to_string())
             }
             error => Failure::Message(error.to_string()),
@@ -103,6 +103,9 @@ impl From<retro::engine::config::ConfigError> for Failure {
 
 /// A terminal that says it is narrower is not asked again.
 const COLUMNS_MIN: usize = 20;
+
+/// How wide a paragraph is where nothing says how wide it may be.
+const PROSE_COLUMNS: usize = 80;
 
 /// What a command returns.
 pub type Outcome = Result<Exit, Failure>;
@@ -173,10 +176,24 @@ impl Context {
         }
     }
 
+    /// A paragraph on stderr, below an answer: wrapped at words wherever it goes.
+    pub fn note(&self, text: &str) {
+        if !self.global.quiet {
+            self.talk_within(text, Some(PROSE_COLUMNS));
+        }
+    }
+
     /// A text on stderr, wrapped at words if a person reads it there.
     fn talk(&self, text: &str) {
+        self.talk_within(text, None);
+    }
+
+    fn talk_within(&self, text: &str, elsewhere: Option<usize>) {
         let mut stderr = AutoStream::new(io::stderr(), self.choice(io::stderr()));
         let columns = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+        let asked = || (self.world.own_env)("COLUMNS")?.parse::<usize>().ok();
+        let columns =
+            columns.or_else(|| elsewhere.map(|columns| asked().unwrap_or(columns).max(COLUMNS_MIN)));
         let _ = match columns {
             Some(columns) => {
                 wrap(&shown(text), columns).iter().try_for_each(|line| writeln!(stderr, "{line}"))
@@ -221,6 +238,13 @@ impl Context {
     /// An answer as one JSON object.
     pub fn print_json(&self, answer: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(answer).map_err(|e| Failure::Message(e.to_string()))?;
+        self.print_bytes(self.json_shown(&text).as_bytes())?;
+        self.print_bytes(b"\n")
+    }
+
+    /// JSON on one line: one answer of a stream.
+    pub fn print_line(&self, answer: &impl Serialize) -> Result<(), Failure> {
+        let text = serde_json::to_string(answer).map_err(|e| Failure::Message(e.to_string()))?;
         self.print_bytes(self.json_shown(&text).as_bytes())?;
         self.print_bytes(b"\n")
     }

@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use retro::engine::Progress;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::context::Context;
@@ -10,25 +10,63 @@ use crate::context::Context;
 /// Work shorter than this needs no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Draws the progress of a sync on stderr, if a person is watching and it lasts.
+/// How often it moves while nothing is reported.
+const TICK: Duration = Duration::from_millis(120);
+
+/// Draws the progress of a sync on stderr, if a person is watching and it lasts. Until the
+/// first report it says that logs are looked for.
 pub struct Bar {
     wanted: bool,
     started: Instant,
-    bar: Mutex<Option<ProgressBar>>,
+    shown: Arc<Mutex<Shown>>,
+}
+
+#[derive(Default)]
+struct Shown {
+    is_done: bool,
+    bar: Option<ProgressBar>,
+    /// It knows how much there is to do.
+    is_measured: bool,
 }
 
 impl Bar {
     pub fn new(context: &Context) -> Bar {
-        Bar { wanted: context.is_watched(), started: Instant::now(), bar: Mutex::new(None) }
+        let bar = Bar { wanted: context.is_watched(), started: Instant::now(), shown: Arc::default() };
+        if bar.wanted {
+            let shown = Arc::clone(&bar.shown);
+            std::thread::spawn(move || {
+                std::thread::sleep(PATIENCE);
+                if let Ok(mut shown) = shown.lock()
+                    && !shown.is_done
+                    && shown.bar.is_none()
+                {
+                    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+                    let style = ProgressStyle::with_template("{spinner} looking for logs, {elapsed}");
+                    let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+                    bar.enable_steady_tick(TICK);
+                    shown.bar = Some(bar);
+                }
+            });
+        }
+        bar
     }
 
     pub fn step(&self, progress: Progress) {
         if !self.wanted || progress.total == 0 || self.started.elapsed() < PATIENCE {
             return;
         }
-        let Ok(mut slot) = self.bar.lock() else { return };
-        let bar = slot.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+        let Ok(mut shown) = self.shown.lock() else { return };
+        if shown.is_done {
+            return;
+        }
+        if !shown.is_measured {
+            if let Some(spinner) = shown.bar.take() {
+                spinner.finish_and_clear();
+            }
+            shown.is_measured = true;
+        }
+        let bar = shown.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(Some(progress.total), ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template(
                 "{msg:12} {wide_bar} {pos}/{len} sessions, {prefix}, {eta} left",
             );
@@ -42,10 +80,17 @@ impl Bar {
 
     /// Takes the bar away.
     pub fn done(&self) {
-        if let Ok(mut slot) = self.bar.lock()
-            && let Some(bar) = slot.take()
-        {
-            bar.finish_and_clear();
+        if let Ok(mut shown) = self.shown.lock() {
+            shown.is_done = true;
+            if let Some(bar) = shown.bar.take() {
+                bar.finish_and_clear();
+            }
         }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.done();
     }
 }

@@ -1,5 +1,6 @@
-//! Whatever a person typed is in `show --full`: checked on recorded Claude Code sessions with
-//! a reader of its own, which knows nothing of the program's parser.
+//! Whatever a person typed is in `show --full`: checked on recorded sessions of every agent
+//! with a reader of its own, which knows nothing of the program's parsers, and against what
+//! the scenarios say was typed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod machine;
@@ -92,6 +93,12 @@ fn typed(log: &str) -> Vec<String> {
     let mut texts = Vec::new();
     for record in log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         let is = |name: &str| record[name].as_bool().unwrap_or(false);
+        if record["attachment"]["type"] == "queued_command"
+            && record["attachment"]["commandMode"] == "prompt"
+            && matches!(record["attachment"]["origin"]["kind"].as_str(), None | Some("human"))
+        {
+            texts.extend(record["attachment"]["prompt"].as_str().map(str::to_owned));
+        }
         if record["type"] != "user" || is("isMeta") || is("isSidechain") || is("isCompactSummary") {
             continue;
         }
@@ -126,7 +133,127 @@ fn typed(log: &str) -> Vec<String> {
             }
         }
     }
-    let lines = texts.iter().flat_map(|text| text.lines()).map(str::trim).filter(|line| !line.is_empty());
+    lines(texts.iter().map(String::as_str))
+}
+
+/// The lines of texts as a terminal may show them, without those that hold a secret.
+fn lines<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
+    let lines = texts.flat_map(str::lines).map(str::trim).filter(|line| !line.is_empty());
     let plain = lines.filter(|line| retro::text::redact(line).as_str() == *line);
     plain.map(|line| retro::text::terminal::safe(line).into_owned()).collect()
+}
+
+/// Every file below a folder with this name, or with this ending.
+fn files(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            found.extend(files(&path, name));
+        } else if path.file_name().is_some_and(|file| file.to_string_lossy().ends_with(name)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn records(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// The lines that the lists of typed prompts beside the logs have, by session. Slash
+/// commands are left out: most of them never reach a log.
+fn histories(home: &Path) -> Vec<(String, String)> {
+    let mut typed = Vec::new();
+    for record in files(home, "history.jsonl").iter().flat_map(|path| records(path)) {
+        let text = ["display", "text", "prompt"].iter().find_map(|name| record[*name].as_str());
+        let session = ["sessionId", "session_id"].iter().find_map(|name| record[*name].as_str());
+        if let (Some(text), Some(session)) = (text.filter(|text| !text.starts_with('/')), session) {
+            // A shell command is shown behind its own mark, and pasted text in its place.
+            let text = text.trim_start_matches('!');
+            let whole = lines([text].into_iter()).into_iter().filter(|line| !line.contains("[Pasted text"));
+            typed.extend(whole.map(|line| (session.to_owned(), line)));
+        }
+    }
+    typed
+}
+
+#[test]
+fn every_prompt_that_a_recorded_scenario_names_is_shown_for_every_agent() {
+    let Some(corpus) = std::env::var_os("RETRO_CORPUS").map(PathBuf::from) else {
+        println!("skipped: RETRO_CORPUS names no recorded sessions");
+        return;
+    };
+    let (mut checked, mut missing) = (std::collections::BTreeMap::<String, u64>::new(), Vec::new());
+    for truth in files(&corpus.join("genuine"), "truth.json") {
+        let scenario = truth.parent().unwrap();
+        let truth: Value = serde_json::from_slice(&std::fs::read(&truth).unwrap()).unwrap();
+        let agent = truth["agent"].as_str().unwrap_or_default().split(' ').next().unwrap_or_default();
+        let agent = agent.trim_end_matches("-code").to_owned();
+        let home = scenario.join("home");
+        if !matches!(agent.as_str(), "claude" | "codex" | "grok") || !home.is_dir() {
+            continue;
+        }
+        let machine = Machine::empty();
+        let home_arg = home.display().to_string();
+        machine.run(&["--home", &home_arg, "sync", "--quiet"]);
+        let mut shown = std::collections::BTreeMap::new();
+        for session in machine.json(&["--home", &home_arg, "list", "--children", "--limit", "0"])["sessions"]
+            .as_array()
+            .unwrap()
+        {
+            let id = session["session_id"].as_str().unwrap();
+            shown.insert(id.to_owned(), machine.run(&["show", &agent, id, "--full"]).stdout);
+        }
+        let everywhere: String = shown.values().cloned().collect();
+        let prompts = truth["user_prompts"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for line in lines(prompts) {
+            *checked.entry(agent.clone()).or_default() += 1;
+            if !everywhere.contains(&line) {
+                missing.push(format!("{}: {line}", scenario.display()));
+            }
+        }
+        for (session, line) in histories(&home) {
+            *checked.entry(format!("{agent}, listed")).or_default() += 1;
+            if !shown.get(&session).unwrap_or(&everywhere).contains(&line) {
+                missing.push(format!("{} {session}: {line}", scenario.display()));
+            }
+        }
+    }
+    println!("{checked:?}");
+    assert!(["claude", "codex", "grok"].iter().all(|agent| checked.get(*agent).is_some_and(|n| *n > 30)));
+    assert!(missing.is_empty(), "{} lines are not shown:\n{}", missing.len(), missing.join("\n"));
+}
+
+/// What Codex puts around a typed message.
+const REQUEST: &str = "## My request for Codex:";
+
+#[test]
+fn every_message_to_codex_that_was_broadcast_is_shown() {
+    let Some(corpus) = std::env::var_os("RETRO_CORPUS").map(PathBuf::from) else {
+        println!("skipped: RETRO_CORPUS names no recorded sessions");
+        return;
+    };
+    let home = corpus.join("public-codex/home");
+    let machine = Machine::empty();
+    assert_eq!(machine.run(&["--home", &home.display().to_string(), "sync", "--quiet"]).code, 0);
+    let (mut checked, mut missing) = (0, Vec::new());
+    for log in files(&home, ".jsonl") {
+        let records = records(&log);
+        let id = records.iter().find_map(|record| record["payload"]["id"].as_str());
+        let said = records.iter().filter(|record| record["payload"]["type"] == "user_message");
+        let said = said.filter_map(|record| record["payload"]["message"].as_str());
+        let typed = said.map(|text| text.split_once(REQUEST).map_or(text, |(_, typed)| typed));
+        let typed = lines(typed.filter(|text| !text.trim_start().starts_with('<')));
+        let Some(id) = id.filter(|_| !typed.is_empty()) else { continue };
+        let shown = machine.run(&["show", "codex", id, "--full"]).stdout;
+        checked += typed.len();
+        missing.extend(
+            typed.into_iter().filter(|line| !shown.contains(line)).map(|line| format!("{id}: {line}")),
+        );
+    }
+    println!("{checked} lines checked");
+    assert!(checked > 300, "{checked}");
+    assert!(missing.is_empty(), "{} of {checked} are not shown:\n{}", missing.len(), missing.join("\n"));
 }

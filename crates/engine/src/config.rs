@@ -5,6 +5,7 @@
 //! `retro/config.toml` in the platform's configuration folder. The root itself
 //! cannot come from a file inside the root.
 
+mod embedding;
 mod keys;
 mod prices;
 mod put;
@@ -18,6 +19,7 @@ use toml::{Table, Value};
 
 use crate::World;
 use crate::platform::expand_home;
+pub use embedding::{Embedding, set_embedding};
 pub use keys::{KEYS, Key};
 pub use prices::{PriceChange, remove_price, set_price};
 pub use put::put;
@@ -87,6 +89,8 @@ pub struct Config {
     pub extras: Setting<bool>,
     /// How the user pays.
     pub billing: Setting<Billing>,
+    /// The model that turns text into vectors.
+    pub embedding: Setting<Embedding>,
     /// The user's own prices.
     pub prices: Setting<Vec<PriceRow>>,
     /// Keys that were accepted and do nothing here, with the reason.
@@ -212,6 +216,7 @@ impl Config {
             exclude_regex: Setting::default(Vec::new()),
             extras: Setting::default(false),
             billing: Setting::default(Billing::default()),
+            embedding: Setting::default(Embedding::default()),
             prices: Setting::default(Vec::new()),
             notes: Vec::new(),
         }
@@ -231,6 +236,9 @@ impl Config {
             let value = Billing::named(text(path, table, "billing")?);
             let value = value.ok_or_else(|| wrong(path, "billing", "\"plan\" or \"api\""))?;
             self.billing = Setting { value, origin: origin() };
+        }
+        if let Some(value) = table.get("embedding").and_then(Value::as_table) {
+            self.embedding = Setting { value: embedding::read(path, value, world)?, origin: origin() };
         }
         if let Some(value) = table.get("prices") {
             self.prices = Setting { value: prices::read(path, value)?, origin: origin() };

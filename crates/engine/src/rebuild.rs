@@ -7,9 +7,10 @@ use std::time::Instant;
 
 use crate::capture::{from_raw, from_slots};
 use crate::consumers::{self, Following};
+use crate::import::{Choice, ImportOptions, import};
 use crate::stages::{Everything, Stage, Work};
 use crate::sync::{Batcher, Wait, run_due, store_bytes};
-use crate::{Config, Error, Progress, SyncReport, World, agent_of, read, reconcile, stages};
+use crate::{Config, Error, Progress, SyncReport, World, agent_of, read, reconcile, stages, trouble};
 
 /// Drops what `stage` made (everything without one) and makes it again, also for sessions
 /// that are still growing.
@@ -129,11 +130,39 @@ pub fn mend(
     let index = store.index()?;
     let mut report = reconcile::reconcile(world, &store, &index)?;
     derive_due(world, config, &store, &index, false, progress, &mut report)?;
-    said.extend(report.failures.iter().map(|failure| format!("{}: {}", failure.path, failure.reason)));
+    let damaged = retake(world, config, &store, progress)?;
+    said.extend(damaged.iter().map(|key| format!("took {key} again from the agent's log")));
+    let is_mended = |path: &str| damaged.iter().any(|key| path == key.to_string());
+    let failures = report.failures.iter().filter(|failure| !is_mended(&failure.path));
+    said.extend(failures.map(|failure| format!("{}: {}", failure.path, failure.reason)));
     if said.is_empty() {
         said.push("nothing to mend".to_owned());
     }
     Ok(said)
+}
+
+/// Captures sessions again whose raw files do not read back, where the agent still has the
+/// log. The damaged file stays: what is captured is a revision beside it.
+fn retake(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Vec<SessionKey>, Error> {
+    let mut taken = Vec::new();
+    for trouble in trouble::troubles(store)?.into_iter().filter(|trouble| trouble.damage.is_some()) {
+        let options = ImportOptions {
+            agent: trouble.key.agent.clone(),
+            choice: Choice::Id(trouble.key.id.clone()),
+            force: true,
+            from: None,
+        };
+        let imported = import(world, config, &options, progress)?;
+        if imported.sessions.contains(&trouble.key) && imported.report.failed == 0 {
+            taken.push(trouble.key);
+        }
+    }
+    Ok(taken)
 }
 
 /// Makes a ledger again that is not what was written.

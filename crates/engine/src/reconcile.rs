@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::session_row::{facts_of, merged_facts};
 use crate::stages::{Stage, Work};
-use crate::{Config, Error, SyncReport, World, agent_of, stamp};
+use crate::{Config, Error, SyncReport, World, agent_of, entitled, stamp};
 
 /// Under which name the index remembers what all its rows were made with.
 const MADE_WITH: &str = "made_with";
@@ -27,6 +27,7 @@ pub(crate) fn reconcile(world: &World, store: &Store, index: &Index) -> Result<S
     let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(report) };
     store.sync_all()?;
     let marks = store.marks();
+    entitled::read_all(store, index)?;
     // What is left of these in the end is not what the files say.
     let mut known: BTreeSet<SessionKey> = index.session_rows()?.iter().map(|row| row.key()).collect();
     let mut stale = Vec::new();

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use retro_agents::settle_each;
 use retro_model::{Event, EventId, LedgerRow, SessionKey};
 use retro_store::{
-    Index, Made, PackedPassage, Problem, Report, SessionRow, SourceEntry, SourceRow, Store, TurnRow,
+    Index, Made, NameRow, OpenerRow, PackedPassage, Problem, Report, SessionRow, SourceEntry, SourceRow,
+    Store, TurnRow,
 };
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use crate::capture::{Captured, Reading, read_back};
 use crate::session_row::{facts_of, merged_facts};
 use crate::stages::by_name;
 use crate::stages::ledger::Ledger;
-use crate::stages::turns::Turns;
+use crate::stages::turns::{Turns, twins::Twins};
 use crate::stamp::{Ground, stamp};
 use crate::{Config, Error, agent_of, read};
 
@@ -50,6 +51,8 @@ struct Known {
     made: BTreeMap<String, Made>,
     turns: Vec<TurnRow>,
     passages: Vec<PackedPassage>,
+    openers: Vec<OpenerRow>,
+    names: Vec<NameRow>,
     ledger: Vec<LedgerRow>,
 }
 
@@ -60,9 +63,10 @@ fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
         let sources = index.sources_of(&key)?;
         let (made, turns, ledger) = (index.made_of(&key)?, index.turns_of(&key)?, index.responses_of(&key)?);
         let session = index.session_row(&key)?;
+        let (openers, names) = (index.openers_of(&key)?, index.names_in(&key.agent, &key.id)?);
         let mut passages = index.packed_passages(&key)?;
         passages.sort();
-        known.push(Known { session, sources, made, turns, passages, ledger, key });
+        known.push(Known { session, sources, made, turns, passages, openers, names, ledger, key });
     }
     let budget = Budget::new();
     let one = |known: &Known| {
@@ -124,8 +128,10 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
     }
     let mut ledger = Ledger::new(known.key.clone());
     let mut turns = Turns::new(known.key.clone());
+    let mut twins = Twins::default();
     let mut take = |event: Box<Event>| {
         ledger.push(&event);
+        twins.push(&event);
         turns.push(&event)
     };
     match std::mem::replace(&mut told.read, Reading::Nothing) {
@@ -155,6 +161,8 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
         "its turns"
     } else if is_current("turns") && known.passages != passages {
         "the words of its turns"
+    } else if is_current("turns") && !same_twins(known, twins) {
+        "what it has in common with others"
     } else if is_current("ledger") && known.ledger != in_order(ledger.finish_rows()) {
         "its costs"
     } else {
@@ -175,6 +183,12 @@ fn same_source(row: &SourceRow, told: &SourceRow) -> bool {
     facts(row).is_some()
         && facts(row) == facts(told)
         && *row == SourceRow { facts: row.facts.clone(), ..told.clone() }
+}
+
+fn same_twins(known: &Known, twins: Twins) -> bool {
+    let (openers, names) = twins.rows();
+    let told: BTreeMap<&String, &NameRow> = names.iter().map(|name| (&name.of, name)).collect();
+    known.openers == openers && known.names.iter().eq(told.into_values())
 }
 
 /// When a file was last changed is not in its bytes.

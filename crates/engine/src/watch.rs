@@ -1,6 +1,8 @@
 //! Staying: a sync whenever an agent writes.
 
 use notify::{RecursiveMode, Watcher};
+use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -14,7 +16,10 @@ const SETTLE: Duration = Duration::from_millis(150);
 /// How often the wish to stop is looked at.
 const TICK: Duration = Duration::from_millis(200);
 
-/// A sweep without a sign, for file systems that send none and roots that come later.
+/// How often folders of agents that were not there are looked for.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// A sweep without a sign, for file systems that send none.
 const SWEEP: Duration = Duration::from_secs(30);
 
 /// Syncs now and whenever something changes, until the world wants to stop.
@@ -34,16 +39,19 @@ pub fn watch(
         }
     })
     .map_err(|error| Error::Watch(error.to_string()))?;
-    let mut watched = std::collections::HashSet::new();
+    let mut watched: HashSet<PathBuf> = HashSet::new();
     let mut first = true;
     loop {
-        for agent in AGENTS.iter().copied() {
-            for root in roots(world, config, agent) {
-                if watched.insert(root.clone()) {
-                    let result = watcher.watch(&root, RecursiveMode::Recursive);
-                    result.map_err(|error| Error::Watch(format!("{}: {error}", root.display())))?;
-                }
-            }
+        // One that is gone may come again, as another folder.
+        let gone: Vec<PathBuf> = watched.iter().filter(|root| !root.is_dir()).cloned().collect();
+        for root in gone {
+            let _ = watcher.unwatch(&root);
+            watched.remove(&root);
+        }
+        for root in unwatched(world, config, &watched) {
+            let result = watcher.watch(&root, RecursiveMode::Recursive);
+            result.map_err(|error| Error::Watch(format!("{}: {error}", root.display())))?;
+            watched.insert(root);
         }
         let done = sync(world, config, options, progress)?;
         if first || done.ingested + done.appended + done.failed > 0 {
@@ -51,9 +59,16 @@ pub fn watch(
         }
         first = false;
         let since = Instant::now();
+        let mut looked = since;
         loop {
             if world.stopping() {
                 return Ok(());
+            }
+            if looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                if !unwatched(world, config, &watched).is_empty() {
+                    break;
+                }
             }
             match changes.recv_timeout(TICK) {
                 Ok(()) => {
@@ -74,4 +89,10 @@ pub fn watch(
             }
         }
     }
+}
+
+/// The folders of agents that are there and not watched yet.
+fn unwatched(world: &World, config: &Config, watched: &HashSet<PathBuf>) -> Vec<PathBuf> {
+    let all = AGENTS.iter().flat_map(|agent| roots(world, config, *agent));
+    all.filter(|root| !watched.contains(root)).collect()
 }

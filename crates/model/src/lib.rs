@@ -14,6 +14,7 @@ mod passage;
 mod session;
 mod stamp;
 mod time;
+mod title;
 mod tool;
 mod turn;
 mod usage;

@@ -4,7 +4,8 @@ use retro_text::Redacted;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Address, Event, Kind, LimitReading, Origin, Timestamp};
+use crate::Kind;
+use crate::{Address, Event, LimitReading, Timestamp, title};
 
 /// How a source changes on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -42,8 +43,10 @@ pub enum TitleRank {
     Agent,
     /// Stands in another file.
     Elsewhere,
-    /// The first real prompt.
+    /// The first real prompt, or the plan that the session carries out.
     Prompt,
+    /// The command it began with, or the task of an agent.
+    Task,
 }
 
 /// A title and where it is.
@@ -105,8 +108,11 @@ pub struct Facts {
     pub title_user: At<Redacted<String>>,
     /// Title the agent made, newest.
     pub title_agent: At<Redacted<String>>,
-    /// First real prompt, shortened.
+    /// First real prompt or accepted plan, shortened.
     pub title_prompt: At<Redacted<String>>,
+    /// First command or task of an agent, for a session without a prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title_task: At<Redacted<String>>,
     /// Program versions named.
     pub versions: BTreeSet<String>,
     /// Models that answered.
@@ -119,9 +125,6 @@ pub struct Facts {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, LimitReading>,
 }
-
-/// Bytes of the first prompt that are kept as a title.
-const TITLE_BYTES_MAX: usize = 200;
 
 impl Facts {
     /// Adds what one event says.
@@ -140,15 +143,15 @@ impl Facts {
         {
             self.models.insert(model.clone());
         }
-        if event.kind == Kind::User
-            && event.origin == Origin::User
-            && event.thread.is_main()
-            && self.title_prompt.as_ref().is_none_or(|(known, _)| at <= *known)
-            && !is_typed_command(event)
-            && let Some(text) = &event.text
-            && !text.trim().is_empty()
+        let slot = match title::rank(event) {
+            Some(TitleRank::Prompt) => &mut self.title_prompt,
+            Some(_) => &mut self.title_task,
+            None => return,
+        };
+        if slot.as_ref().is_none_or(|(known, _)| at <= *known)
+            && let Some(title) = title::of(event)
         {
-            first(&mut self.title_prompt, &at, &text.head(TITLE_BYTES_MAX));
+            first(slot, &at, &title);
         }
     }
 
@@ -167,6 +170,7 @@ impl Facts {
             TitleRank::Agent => last(&mut self.title_agent, at, text),
             TitleRank::Elsewhere => {}
             TitleRank::Prompt => first(&mut self.title_prompt, at, text),
+            TitleRank::Task => first(&mut self.title_task, at, text),
         }
     }
 
@@ -187,6 +191,7 @@ impl Facts {
             (TitleRank::User, &self.title_user),
             (TitleRank::Agent, &self.title_agent),
             (TitleRank::Prompt, &self.title_prompt),
+            (TitleRank::Task, &self.title_task),
         ];
         ranked.into_iter().find_map(|(rank, title)| {
             let (at, text) = title.as_ref()?;
@@ -207,6 +212,7 @@ impl Facts {
             (&mut self.cwd, &other.cwd),
             (&mut self.branch, &other.branch),
             (&mut self.title_prompt, &other.title_prompt),
+            (&mut self.title_task, &other.title_task),
         ] {
             if let Some((at, value)) = theirs {
                 first(mine, at, value);
@@ -229,11 +235,6 @@ impl Facts {
             self.limit(window, reading);
         }
     }
-}
-
-/// Whether the user typed a shell command (`data.shell`): words, but no task.
-fn is_typed_command(event: &Event) -> bool {
-    event.data.as_ref().is_some_and(|data| data.get("shell").is_some())
 }
 
 fn first<T: Clone + Ord>(slot: &mut At<T>, at: &Address, value: &T) {

@@ -94,6 +94,15 @@ impl Vectors {
         Ok(vectors)
     }
 
+    /// The mark of the vectors in a folder, whichever model made them.
+    pub fn mark_in(folder: &Path) -> Option<String> {
+        let (number, _) = Folder::new(folder, Arc::new(RealDisk)).current().ok()??;
+        let path = Folder::new(folder, Arc::new(RealDisk)).file(number);
+        let (model, dim) = format::made_by(&path)?;
+        let vectors = Vectors::open(folder, &model, dim).ok()?;
+        Some(vectors.mark().to_owned()).filter(|mark| !mark.is_empty())
+    }
+
     /// Takes up what was written since, by this process or another; costs next to nothing
     /// if that is nothing. True if something changed.
     pub fn refresh(&mut self) -> Result<bool, Error> {

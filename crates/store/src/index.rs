@@ -18,6 +18,7 @@ mod schema;
 mod sealed;
 mod stamps;
 mod turns;
+mod twins;
 mod writer;
 
 use retro_model::SessionKey;
@@ -34,6 +35,7 @@ pub use progress::Made;
 pub use responses::Responses;
 pub use rows::{FailureRow, PlaceRow, SessionRow, SourceRow, TurnRow};
 pub use stamps::Stamps;
+pub use twins::{NameRow, OpenerRow};
 pub use writer::Writer;
 
 use crate::error::is_broken;
@@ -317,10 +319,10 @@ impl Index {
     /// Every session, by agent and id.
     pub fn session_rows(&self) -> Result<Vec<SessionRow>, Error> {
         let text = format!("SELECT {} FROM sessions ORDER BY agent, id", rows::SESSION);
-        self.all(&text, [], SessionRow::read)
+        self.entitle(self.all(&text, [], SessionRow::read)?)
     }
 
-    /// One session.
+    /// One session, with no title but its own.
     pub fn session_row(&self, key: &SessionKey) -> Result<Option<SessionRow>, Error> {
         let text = format!("SELECT {} FROM sessions WHERE agent = ?1 AND id = ?2", rows::SESSION);
         self.one(&text, (&key.agent, &key.id), SessionRow::read)
@@ -330,7 +332,7 @@ impl Index {
     pub fn children_of(&self, key: &SessionKey) -> Result<Vec<SessionRow>, Error> {
         let text =
             format!("SELECT {} FROM sessions WHERE agent = ?1 AND parent = ?2 ORDER BY id", rows::SESSION);
-        self.all(&text, (&key.agent, &key.id), SessionRow::read)
+        self.entitle(self.all(&text, (&key.agent, &key.id), SessionRow::read)?)
     }
 
     /// Room that the files of all sessions take.

@@ -47,8 +47,9 @@ pub use disk::{Disk, RealDisk};
 pub use documents::{KINDS, Kind};
 pub use error::Error;
 pub use index::{
-    Changes, FailureRow, Index, Made, Mark, PackedPassage, PassageRow, PlaceRef, PlaceRow, RepairRow,
-    Responses, SessionRow, Snapshot, SourceRow, Stamps, TouchRow, TurnKey, TurnRow, Writer,
+    Changes, FailureRow, Index, Made, Mark, NameRow, OpenerRow, PackedPassage, PassageRow, PlaceRef,
+    PlaceRow, RepairRow, Responses, SessionRow, Snapshot, SourceRow, Stamps, TouchRow, TurnKey, TurnRow,
+    Writer,
 };
 pub use layout::{Slot, copies_folder};
 pub use ledger::LedgerWriter;

@@ -25,6 +25,8 @@ pub enum Switch {
     /// Only what Codex broadcasts as `token_count` counts, so the last answer of
     /// a program that was killed does not.
     BroadcastsOnly,
+    /// Answers of a sub-agent that only progress records have do not count.
+    LogsOnly,
     /// Models that the other program has no price of cost nothing.
     MissingPrices,
     /// Logs that were compressed are not read.
@@ -41,10 +43,11 @@ pub enum Switch {
 
 impl Switch {
     /// Every switch, sorted by name.
-    pub const ALL: [Switch; 8] = [
+    pub const ALL: [Switch; 9] = [
         Switch::AssumedCachePrice,
         Switch::AssumedModel,
         Switch::BroadcastsOnly,
+        Switch::LogsOnly,
         Switch::MissingPrices,
         Switch::PlainFilesOnly,
         Switch::ReplayByClock,
@@ -65,6 +68,10 @@ impl Switch {
             Switch::BroadcastsOnly => {
                 ("broadcasts only", "an answer that Codex recorded but had no time to broadcast is left out")
             }
+            Switch::LogsOnly => (
+                "logs only",
+                "answers of a sub-agent whose log is gone, which progress records of its parent still have, are left out",
+            ),
             Switch::MissingPrices => (
                 "missing prices",
                 "an answer of a model that the other program has no price of costs nothing",
@@ -99,6 +106,8 @@ pub struct Told {
     pub burst_since: Option<Timestamp>,
     /// It stands in a compressed log.
     pub compressed: bool,
+    /// It stands in a progress record.
+    pub in_progress: bool,
     /// It has no request id of the server's.
     pub requestless: bool,
     /// Its line has spaces between names and values.
@@ -120,6 +129,7 @@ pub fn decide_as(rows: Vec<(SessionKey, LedgerRow, Told)>, on: &[Switch]) -> Cou
         let left_out = (has(Switch::PlainFilesOnly) && told.compressed)
             || (has(Switch::TightLinesOnly) && told.spaced)
             || (has(Switch::BroadcastsOnly) && told.unbroadcast)
+            || (has(Switch::LogsOnly) && told.in_progress)
             || replayed.get(&session).is_some_and(|until| row.ts.is_some_and(|ts| ts <= *until));
         if left_out {
             continue;
@@ -219,6 +229,7 @@ mod tests {
         let told = Told {
             burst_since: Timestamp::parse("2026-01-01T00:00:00Z"),
             compressed: true,
+            in_progress: true,
             requestless: true,
             spaced: true,
             broadcast_at: Timestamp::parse("2026-01-01T00:00:00Z"),
@@ -239,11 +250,13 @@ mod tests {
             ("s", at("02").tokens(1, 10), Told { spaced: true, ..Told::default() }),
             ("s", at("03").tokens(1, 100), Told { unbroadcast: true, ..Told::default() }),
             ("s", at("04").tokens(1, 1_000), Told::default()),
+            ("s", at("05").tokens(1, 10_000), Told { in_progress: true, ..Told::default() }),
         ];
-        assert_eq!(output(&rows, &[]), 1_111);
-        assert_eq!(output(&rows, &[Switch::PlainFilesOnly]), 1_110);
-        assert_eq!(output(&rows, &[Switch::TightLinesOnly]), 1_101);
-        assert_eq!(output(&rows, &[Switch::BroadcastsOnly]), 1_011);
+        assert_eq!(output(&rows, &[]), 11_111);
+        assert_eq!(output(&rows, &[Switch::LogsOnly]), 1_111);
+        assert_eq!(output(&rows, &[Switch::PlainFilesOnly]), 11_110);
+        assert_eq!(output(&rows, &[Switch::TightLinesOnly]), 11_101);
+        assert_eq!(output(&rows, &[Switch::BroadcastsOnly]), 11_011);
         assert_eq!(output(&rows, &Switch::ALL), 1_000);
     }
 

@@ -1,5 +1,7 @@
 //! Is everything in order, and what helps where it is not.
 
+mod records;
+
 use retro_agents::AGENTS;
 use retro_engine::discover::discover;
 use retro_engine::{Config, World};
@@ -91,12 +93,17 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
         let report = store.verify(false, &mut |_| {})?;
         match report.problems.len() {
             0 => say("files", Health::Good, format!("{} checked", report.checked), None),
-            problems => say(
-                "files",
-                Health::Bad,
-                format!("{}, first: {}", count(problems, "problem"), report.problems[0]),
-                Some("retro doctor --fix, or retro verify for the list"),
-            ),
+            _ => {
+                for problem in &report.problems {
+                    let what = format!("{}: {}", problem.path.display(), problem.what);
+                    say(
+                        "files",
+                        Health::Bad,
+                        what,
+                        Some(&format!("retro doctor --fix, else {}", problem.help)),
+                    );
+                }
+            }
         }
         let jobs = store.jobs()?.len();
         if jobs > 0 {
@@ -105,7 +112,7 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
         match store.index_if_there() {
             Ok(Some(index)) => {
                 let failures = index.failures()?;
-                for failure in failures.iter().take(5) {
+                for failure in &failures {
                     let what = format!("{}: {}", failure.path.display(), failure.reason);
                     say("sources", Health::Bad, what, Some("make it readable, then retro sync"));
                 }
@@ -135,8 +142,9 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
         let help = "[sources] in the configuration names other folders, and retro demo shows what retro does";
         say("agents", Health::Notice, format!("no logs found in {}", places.join(", ")), Some(help));
     }
-    for skipped in found.skipped.iter().take(5) {
-        say("agents", Health::Notice, format!("{}: {}", skipped.path.display(), skipped.reason), None);
+    for skipped in &found.skipped {
+        let what = format!("{}: {}", skipped.path.display(), skipped.reason);
+        say("unreadable", Health::Bad, what, Some("make it readable (chmod u+rX), then retro sync"));
     }
     for title in &found.unsupported {
         say("agents", Health::Notice, format!("{title} is used here and not supported yet"), None);
@@ -145,6 +153,9 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
         say("agents", Health::Notice, warning, Some("retro schedule install"));
     }
     say("sessions", Health::Good, format!("{} in the store", count(rows.len(), "session")), None);
+    if let Some(store) = &store {
+        checks.extend(records::checks(store)?);
+    }
 
     let ok = checks.iter().all(|check| check.health != Health::Bad);
     Ok(DoctorView { schema: "retro.doctor/1", ok, checks })

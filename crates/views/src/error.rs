@@ -38,6 +38,16 @@ pub enum Error {
         /// Some of them.
         examples: String,
     },
+    /// No such event.
+    #[error(
+        "session {session} has no event {event:?} and no turn of that number\nhint: `retro events` prints all of them with their ids"
+    )]
+    NoEvent {
+        /// The session.
+        session: String,
+        /// What was asked for.
+        event: String,
+    },
     /// No such source of a session.
     #[error("session {session} has no source {name:?}\nhint: it has {there}, and --file chooses one")]
     NoSource {

@@ -33,6 +33,18 @@ pub fn each_event<E: From<Error>>(
     result
 }
 
+/// The number of the turn that an event belongs to.
+pub fn turn_of(store: &Store, key: &SessionKey, event: &str) -> Result<u32, Error> {
+    let mut turn = None;
+    each_event(store, key, |found| {
+        if found.id.to_string() == event {
+            turn = Some(found.turn);
+        }
+        Ok::<(), Error>(())
+    })?;
+    turn.ok_or_else(|| Error::NoEvent { session: key.to_string(), event: event.to_owned() })
+}
+
 /// The raw files of a session, or those of one source and revision.
 pub fn source_slots(
     store: &Store,

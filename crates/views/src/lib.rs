@@ -7,6 +7,7 @@
 mod agents;
 mod clock;
 mod doctor;
+mod embed;
 mod error;
 mod events;
 mod explain;
@@ -30,8 +31,9 @@ mod usage;
 
 pub use agents::{AgentView, AgentsView, agents};
 pub use doctor::{Check, DoctorView, Health, doctor};
+pub use embed::{EmbedView, embed_status};
 pub use error::Error;
-pub use events::{each_event, events, source_slots};
+pub use events::{each_event, events, source_slots, turn_of};
 pub use explain::{
     Dropped, ExplainTotals, ExplainView, Explained, PartsUsd, RatesUsd, explain, source_places,
 };
@@ -40,7 +42,7 @@ pub use fix::{FixRow, FixView};
 pub use history::History;
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, Sort, list};
-pub use resolve::{agent, nearest, session, session_in};
+pub use resolve::{agent, nearest, session, session_in, without_place};
 pub use search::{HitView, Narrowed, SearchQuestion, SearchView, Searched, Searching, Snippet, open_search};
 pub use secrets::{SecretView, SecretsView, secrets};
 pub use show::{Artifacts, ReadView, ShowView, Shown, gap_line, markdown, show, show_priced};

@@ -5,7 +5,7 @@ mod markdown;
 use retro_agents::{Settled, by_name};
 use retro_engine::platform::project_name;
 use retro_engine::{Config, read};
-use retro_model::{Coverage, Event, Gap, Kind, SessionKey};
+use retro_model::{Coverage, Event, Gap, Kind, SessionKey, TitleRank};
 use retro_store::{Slot, Store};
 use retro_usage::Prices;
 use serde::Serialize;
@@ -41,6 +41,9 @@ pub struct ShowView {
     pub gaps: Vec<Gap>,
     /// The session that holds what came before, for a fork that copied nothing.
     pub history_of: Option<String>,
+    /// Turns that are copies of another session's, by the event that opens each.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub copied_turns: BTreeMap<String, String>,
 }
 
 /// The answer with the session for reading: what `--json` prints.
@@ -81,7 +84,13 @@ impl Shown {
             let entries_before = transcript(&history.events, cwd, &Turns::new());
             entries.push(Entry::History { session, entries: entries_before });
         }
-        let events: Vec<Event> = self.settled.events.iter().chain(&self.children).cloned().collect();
+        let copied = copied_until(&self.settled.events, &self.view.copied_turns);
+        let (before, own) = self.settled.events.split_at(copied);
+        if let Some(session) = self.view.copied_turns.values().next().filter(|_| copied > 0) {
+            let entries_before = transcript(before, cwd, &Turns::new());
+            entries.push(Entry::History { session: session.clone(), entries: entries_before });
+        }
+        let events: Vec<Event> = own.iter().chain(&self.children).cloned().collect();
         entries.extend(transcript(&events, cwd, &self.turns));
         entries
     }
@@ -176,12 +185,52 @@ pub fn show_priced(
         coverage: settled.coverage,
         gaps: settled.gaps.clone(),
         history_of: history.as_ref().map(|history| history.session.to_string()),
+        copied_turns: copies(store, key)?,
     };
     let children = children(store, key, &settled.events)?;
-    let turns = turn_figures(key, &settled.events, prices);
+    let own = settled.events.get(copied_until(&settled.events, &view.copied_turns)..).unwrap_or_default();
+    let turns = turn_figures(key, own, prices);
     let mut view = view;
     sum_up(&mut view.session, &turns, prices.is_some() && left_out == 0);
+    if let Some(title) = better_title(store, key, facts.own_title().map(|title| title.rank))? {
+        view.session.title = Some(on_one_line(&title));
+    }
     Ok(Shown { view, settled, left_out, history, children, turns })
+}
+
+/// The turns that other sessions have too, and have first.
+fn copies(store: &Store, key: &SessionKey) -> Result<BTreeMap<String, String>, Error> {
+    let copies = match store.index_if_there()? {
+        Some(index) => index.copies_of(key)?,
+        None => BTreeMap::new(),
+    };
+    Ok(copies.into_iter().map(|(event, session)| (event, session.to_string())).collect())
+}
+
+/// A title from another file, if that is better than its own.
+fn better_title(store: &Store, key: &SessionKey, own: Option<TitleRank>) -> Result<Option<String>, Error> {
+    if own.is_some_and(|rank| rank <= TitleRank::Elsewhere) {
+        return Ok(None);
+    }
+    match store.index_if_there()? {
+        Some(index) => Ok(index.title_elsewhere(key)?),
+        None => Ok(None),
+    }
+}
+
+/// Where the first event is that belongs to no copied turn: a copied history comes first.
+fn copied_until(events: &[Event], copies: &BTreeMap<String, String>) -> usize {
+    if copies.is_empty() {
+        return 0;
+    }
+    let opens = |event: &&Event| copies.contains_key(&event.id.to_string());
+    let copied: BTreeSet<u32> =
+        events.iter().filter(|event| event.thread.is_main()).filter(opens).map(|event| event.turn).collect();
+    let Some(last) = copied.iter().next_back() else { return 0 };
+    // A turn of its own among them ends what is set apart.
+    let first_own = (1..=*last).find(|turn| !copied.contains(turn)).unwrap_or(last + 1);
+    let is_own = |event: &Event| event.thread.is_main() && event.turn >= first_own;
+    events.iter().position(is_own).unwrap_or(events.len())
 }
 
 /// The figures of a session are those of its turns, where all of them are held.

@@ -135,7 +135,8 @@ impl<'a> Writer<'a> {
             Kind::Note if event.origin == Origin::User => {
                 if let Some(command) = data(event, "command").and_then(Value::as_str) {
                     let said = Said::Command(command.to_owned());
-                    let args = text.as_deref().and_then(command_args).unwrap_or_default();
+                    let args = text.as_deref().and_then(command_args);
+                    let args = args.or(text.filter(|text| !text.starts_with('<'))).unwrap_or_default();
                     let prompt = self.prompt(event, said, args);
                     entries.push(prompt);
                 }

@@ -183,7 +183,7 @@ fn sums(sets: &[Set], cell: &dyn Fn(&Tally) -> String) -> String {
 }
 
 /// A number with its thousands apart.
-fn count(number: i64) -> String {
+pub(crate) fn count(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -261,8 +261,8 @@ mod tests {
     use super::*;
 
     fn compared(name: &str, ours: [i64; 4], theirs: [i64; 4], parts: &[[i64; 4]]) -> Compared {
-        let parts = parts.iter().map(|part| Tally::of(*part, 0.0)).collect();
-        Compared { name: name.into(), ours: Tally::of(ours, 1.0), theirs: Tally::of(theirs, 1.0), parts }
+        let parts = parts.iter().map(|part| Tally::new(*part, 0.0)).collect();
+        Compared { name: name.into(), ours: Tally::new(ours, 1.0), theirs: Tally::new(theirs, 1.0), parts }
     }
 
     #[test]

@@ -15,6 +15,11 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Uncached input, cache written, cache read and output, and dollars.
+    pub(crate) fn new(tokens: [i64; 4], usd: f64) -> Tally {
+        Tally { tokens, usd }
+    }
+
     /// What rows that count come to, at our prices.
     pub(crate) fn ours(counted: &Counted, prices: &Prices) -> Tally {
         let query = Query { mode: Mode::Calculate, ..Query::default() };
@@ -83,31 +88,24 @@ impl Tally {
 }
 
 #[cfg(test)]
-impl Tally {
-    pub(crate) fn of(tokens: [i64; 4], usd: f64) -> Tally {
-        Tally { tokens, usd }
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn their_answer_is_read_with_either_name_of_the_cost() {
         let claude = r#"{"sessions":[],"totals":{"inputTokens":1,"cacheCreationTokens":2,"cacheReadTokens":3,"outputTokens":4,"totalCost":0.5}}"#;
-        assert_eq!(Tally::theirs(claude).unwrap(), (Tally::of([1, 2, 3, 4], 0.5), vec![]));
+        assert_eq!(Tally::theirs(claude).unwrap(), (Tally::new([1, 2, 3, 4], 0.5), vec![]));
         let codex = r#"{"totals":{"inputTokens":1,"cacheReadTokens":3,"outputTokens":4,"costUSD":0.25,"unpricedModels":["m"]}}"#;
-        assert_eq!(Tally::theirs(codex).unwrap(), (Tally::of([1, 0, 3, 4], 0.25), vec!["m".to_owned()]));
+        assert_eq!(Tally::theirs(codex).unwrap(), (Tally::new([1, 0, 3, 4], 0.25), vec!["m".to_owned()]));
         assert_eq!(Tally::theirs(r#"{"sessions":[]}"#).unwrap(), (Tally::default(), vec![]));
         assert!(Tally::theirs("Broken pipe").is_err());
     }
 
     #[test]
     fn equal_sums_of_different_kinds_are_not_the_same() {
-        let (one, two) = (Tally::of([1, 0, 0, 2], 0.0), Tally::of([2, 0, 0, 1], 0.0));
+        let (one, two) = (Tally::new([1, 0, 0, 2], 0.0), Tally::new([2, 0, 0, 1], 0.0));
         assert!(!one.has_tokens_of(&two));
-        assert_eq!(one.minus(&two), Tally::of([-1, 0, 0, 1], 0.0));
+        assert_eq!(one.minus(&two), Tally::new([-1, 0, 0, 1], 0.0));
         assert_eq!(one.plus(&two).total(), 6);
         assert_eq!(one.minus(&two).kinds(), "input -1, cache write 0, cache read 0, output 1");
     }

@@ -88,6 +88,7 @@ fn told(lines: &[String], at: usize) -> Told {
     Told {
         burst_since: burst_since(lines),
         compressed: false,
+        in_progress: record["type"] == "progress",
         requestless: record["type"] == "assistant" && !record["requestId"].is_string(),
         spaced: record["message"].is_object() && !line.contains("\"usage\":{"),
         broadcast_at: broadcast.as_ref().and_then(|line| Timestamp::parse(line["timestamp"].as_str()?)),

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use super::days;
 use super::diff::{self, Diff};
 use super::logs::{self, Logs};
 use super::measure::{Cost, Meter};
@@ -72,7 +73,11 @@ fn differences(repository: &Repository, retro: &Path, ccusage: &Peer, write: boo
     let diff = Diff { retro, ccusage, prices };
     let sets = diff::sets(&corpus)?;
     let sets = sets.iter().map(|(name, units)| diff.set(name, units)).collect::<Result<Vec<_>, _>>()?;
-    let totals = diff::totals(&sets);
+    let mut totals = diff::totals(&sets);
+    let published = corpus.join("public-claude/home");
+    if published.is_dir() {
+        totals.push_str(&format!("\n{}", days::days(retro, ccusage, &published)?));
+    }
     println!("{}\n{totals}", diff::files(&sets));
     if write {
         let command = "cargo xtask bench usage --diff --write";

@@ -35,10 +35,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
         draft.event.response = response.clone();
         out.push(draft);
     }
-    // Sub-agent messages inside progress records repeat what their own file bills.
-    if chain.row.is_none()
-        && let Some(draft) = usage::of_line(chain, response, state, out)
-    {
+    if let Some(draft) = usage::of_line(chain, response, state, out) {
         out.push(draft);
     } else if blocks.is_empty() {
         out.push(chain.draft("assistant/synthetic", Piece::Whole, Kind::Note, Origin::Harness));

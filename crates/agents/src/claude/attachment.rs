@@ -7,10 +7,11 @@ use retro_text::redact_json;
 use serde_json::json;
 
 use super::line::{Chain, row_name};
+use super::rule::Rule;
 use super::state::State;
 use super::words::{self as said, Words};
 use super::{mapping, notification, user};
-use crate::identity::fingerprint;
+use crate::identity::{fingerprint, print_of};
 use crate::json::pick;
 use crate::words::{clean, words};
 use crate::{Draft, Json, Out, field};
@@ -83,7 +84,7 @@ fn queued(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>) -> Draft {
             draft.hint.row = row;
             draft.event.data = Some(redact_json(json!({ "queued": true })));
             // It comes in the middle of a turn: the user did not go back to say it.
-            draft.hint.rule = None;
+            draft.hint.look_for(Rule::Said(print_of(&text)));
             draft
         }
         (Some("bash"), _) | (_, Words::Shell(_)) => {
@@ -91,6 +92,7 @@ fn queued(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>) -> Draft {
             let mut draft = chain.draft(row, Piece::Whole, Kind::User, Origin::User);
             draft.event.text = words(command);
             draft.event.data = Some(redact_json(json!({ "queued": true, "shell": true })));
+            draft.hint.look_for(Rule::Said(print_of(command)));
             draft.hint.opens_turn = true;
             draft
         }

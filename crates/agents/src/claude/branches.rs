@@ -44,7 +44,10 @@ pub(super) fn find_rewinds(drafts: &mut Vec<Draft>, started_by: &StartedBy) {
         if matches!(draft.event.kind, Kind::Assistant | Kind::Reasoning | Kind::ToolCall) {
             tree.answer(node);
         }
-        if !draft.hint.fold_only && draft.hint.rule() == Some(&Rule::Prompt) && tree.nodes[node].turned {
+        if !draft.hint.fold_only
+            && matches!(draft.hint.rule(), Some(Rule::Prompt(_)))
+            && tree.nodes[node].turned
+        {
             tree.nodes[node].rewinds = true;
             rewound.push(at);
         }

@@ -3,7 +3,7 @@
 //! The way through this folder: `discover` finds the files and `identify` looks
 //! into those whose name does not say enough; `record` hands each record, as `line`
 //! reads it, to the file of its family (`user`, `assistant`, `system`, `attachment`,
-//! `progress`, `side`, `documents`; `ground` for what they share); `settle` folds what
+//! `progress`, `side`, `queue`, `documents`; `ground` for what they share); `settle` folds what
 //! came of them, by the rules in `rule`. What the records mean is one table, `mapping`. `writer` goes the other way and writes a script as
 //! the program would.
 //!
@@ -23,6 +23,7 @@ mod mapping;
 mod notification;
 mod outcome;
 mod progress;
+mod queue;
 mod record;
 mod result;
 mod rule;
@@ -41,7 +42,7 @@ use retro_model::{SessionKey, SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
 
 use crate::script::Script;
-use crate::{Agent, Deletion, Draft, Format, Kindred, Parse, Part, Places, Row, Sightings, command};
+use crate::{Agent, Deletion, Draft, Format, Kindred, Parse, Part, Places, Row, Sightings, TitleOf, command};
 
 /// Claude Code, the command line program, its desktop app and its editor extensions.
 pub(crate) struct Claude;
@@ -64,7 +65,7 @@ impl Agent for Claude {
     }
 
     fn parser_version(&self) -> u32 {
-        2
+        3
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {
@@ -106,6 +107,10 @@ impl Agent for Claude {
 
     fn deletion(&self) -> Option<Deletion> {
         Some(Deletion { after_days: 30, setting: "cleanupPeriodDays in ~/.claude/settings.json" })
+    }
+
+    fn titles(&self, name: &str, bytes: &dyn Fn() -> Vec<u8>) -> Vec<TitleOf> {
+        side::summaries(name, bytes)
     }
 
     fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {

@@ -3,6 +3,7 @@
 //! Nothing in them is missing elsewhere, with one exception: where the file of
 //! a sub-agent is absent, `agent_progress` is the only trace of what it did. Its
 //! messages are read like those of the file; settling drops them if there is one.
+//! Tokens are dropped response by response, because a file may lack some of them.
 
 use retro_model::{Kind, Origin, Part as Piece, Thread};
 
@@ -48,7 +49,9 @@ fn agent(chain: &Chain<'_>, data: &Json<'_>, state: &mut State, out: &mut Out) {
     }
     let call = field::some(chain.json, "parentToolUseID").unwrap_or_default();
     for draft in out.drafts.iter_mut().skip(before) {
-        draft.hint.look_for(Rule::Progress(call.to_owned()));
+        if draft.event.kind != Kind::Usage {
+            draft.hint.look_for(Rule::Progress(call.to_owned()));
+        }
         // The file of the agent, if there is one, has the same uuids.
         if let Some(identity) = &mut draft.hint.identity {
             identity.insert_str(0, "progress:");

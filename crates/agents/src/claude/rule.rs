@@ -5,8 +5,14 @@ use retro_model::Outcome;
 /// Why a rule of `settle` looks at a draft.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// A prompt on the main thread, which may be a rewind.
-    Prompt,
+    /// A prompt on the main thread, which may be a rewind, with a print of its words.
+    Prompt(u64),
+    /// Other words of the user that may have waited in the queue, as a print.
+    Said(u64),
+    /// What happens to the queue of prompts.
+    Queue(Step),
+    /// A prompt that waits in the queue, as a print of its words.
+    Queued(u64),
     /// A call that starts a sub-agent, with a print of the task it gives.
     Starts(u64),
     /// The first words of a side chain, as a print: the task of the call that
@@ -41,4 +47,19 @@ pub(super) enum Stop {
     Refused,
     /// The log does not say.
     Unclear,
+}
+
+/// One operation on the queue of prompts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Something joins its end.
+    Enqueue,
+    /// The first one becomes a turn of its own.
+    Dequeue,
+    /// One is taken out in the middle of a turn: with these words, or the first.
+    Remove(Option<u64>),
+    /// The user takes all of them back.
+    Clear,
+    /// An operation that is not known.
+    Other,
 }

@@ -6,10 +6,10 @@
 //! them; turns are numbered last.
 
 use hashbrown::HashMap;
-use retro_model::{Outcome, Thread};
+use retro_model::{Kind, Outcome, Thread};
 
 use super::rule::{Rule, Stop};
-use super::{branches, progress, threads, usage};
+use super::{branches, progress, queue, threads, usage};
 use crate::Draft;
 use crate::fold::{link_parents, merge_repeats, number_turns};
 
@@ -18,6 +18,7 @@ pub(super) fn settle(drafts: &mut Vec<Draft>) {
     number_occurrences(drafts);
     drop_echoes(drafts);
     merge_repeats(drafts, usage::complete);
+    queue::deliver(drafts);
     join_summaries(drafts);
     stop_calls(drafts);
     end_background_calls(drafts);
@@ -44,8 +45,17 @@ fn number_occurrences(drafts: &mut [Draft]) {
 }
 
 /// Messages of a sub-agent in `agent_progress` records only count where the
-/// sub-agent has no file of its own.
+/// sub-agent has no file of its own, and tokens where no other record has them.
 fn drop_echoes(drafts: &mut [Draft]) {
+    let is_echo = |draft: &&Draft| draft.hint.row == progress::OF_AGENT;
+    if !drafts.iter().any(|draft| is_echo(&draft)) {
+        return;
+    }
+    let measured: hashbrown::HashSet<String> = drafts
+        .iter()
+        .filter(|draft| draft.event.kind == Kind::Usage && !is_echo(draft))
+        .filter_map(|draft| draft.event.response.clone())
+        .collect();
     let with_file: hashbrown::HashSet<String> = drafts
         .iter()
         .filter_map(|draft| draft.event.id.source.as_str().strip_prefix("agent-"))
@@ -53,7 +63,10 @@ fn drop_echoes(drafts: &mut [Draft]) {
         .map(str::to_owned)
         .collect();
     for draft in drafts.iter_mut().filter(|draft| draft.hint.row == progress::OF_AGENT) {
-        draft.hint.fold_only |= with_file.contains(draft.event.thread.as_str());
+        draft.hint.fold_only |= match (draft.event.kind, &draft.event.response) {
+            (Kind::Usage, Some(response)) => measured.contains(response),
+            _ => with_file.contains(draft.event.thread.as_str()),
+        };
     }
 }
 

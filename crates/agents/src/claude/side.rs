@@ -6,11 +6,11 @@ use retro_text::redact;
 
 use super::line::unknown;
 use super::state::State;
-use super::{mapping, usage};
+use super::{mapping, queue, usage};
 use crate::identity::fingerprint;
 use crate::json::pick;
 use crate::words::{clean, id, words};
-use crate::{Json, Out, Record, field};
+use crate::{Json, Out, Record, TitleOf, field};
 
 pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut State, out: &mut Out) {
     let Some(row) = mapping::side(kind) else {
@@ -53,10 +53,20 @@ pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut S
                 out.facts.title(TitleRank::User, record.address, title);
             }
         }
-        // A title, but of the conversation that ends at its leaf: mostly another
-        // session's, so the index has to look for it.
-        "summary" => draft.event.text = field::some(json, "summary").and_then(words),
-        "queue-operation" => state.first_queued = state.first_queued.or(draft.event.ts),
+        // A title of the conversation that ends at its leaf. Before the first record of a
+        // conversation that is another session's, and the index has to look for it.
+        "summary" => {
+            draft.event.text = field::some(json, "summary").and_then(words);
+            if let Some(title) = draft.event.text.as_ref().filter(|_| state.ground.is_some()) {
+                out.facts.title(TitleRank::Agent, record.address, title);
+            }
+        }
+        "queue-operation" => {
+            state.first_queued = state.first_queued.or(draft.event.ts);
+            draft.hint.look_for(queue::step(json));
+            out.push(draft);
+            return queue::prompt(row.record, record, home, out);
+        }
         "relocated" => moved(field::some(json, "relocatedCwd"), &mut draft.event.cwd, state),
         "worktree-state" => {
             let tree = json.get("worktreeSession").unwrap_or(&Json::Null);
@@ -77,6 +87,25 @@ pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut S
         _ => {}
     }
     out.push(draft);
+}
+
+/// Titles in a log that has nothing but summaries of other conversations.
+pub(super) fn summaries(name: &str, bytes: &dyn Fn() -> Vec<u8>) -> Vec<TitleOf> {
+    if !name.ends_with(".jsonl") || name.ends_with("history.jsonl") {
+        return Vec::new();
+    }
+    let bytes = bytes();
+    let records = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let title = |record: serde_json::Value| {
+        let text = |name: &str| record.get(name).and_then(serde_json::Value::as_str);
+        let (title, leaf) = (text("summary")?, text("leafUuid")?);
+        (text("type") == Some("summary")).then(|| TitleOf {
+            of: id(leaf),
+            is_leaf: true,
+            title: redact(title),
+        })
+    };
+    records.filter_map(title).collect()
 }
 
 /// This session began as a copy of that one.

@@ -28,6 +28,7 @@ mod own {
     /// file was asked: what `--fork-session` of 2.1.63 copies looks so.
     pub(super) const OLDER_THAN_FILE: u8 = 2;
     /// No request id: a gateway that sends none, or a copy made by a resume of 1.0.x.
+    /// Or the line is in a progress record, and the sub-agent has a log of its own.
     pub(super) const UNPROVEN: u8 = 1;
     /// A copy: it says so (`forkedFrom`), or its request is in another file.
     pub(super) const COPIED: u8 = 0;
@@ -104,7 +105,7 @@ fn evidence(chain: &Chain<'_>, state: &State) -> u8 {
     if let Some(request) = field::some(chain.json, "requestRef") {
         return if state.requested(request) { own::REQUESTED } else { own::COPIED };
     }
-    if field::some(chain.json, "requestId").is_none() {
+    if chain.row.is_some() || field::some(chain.json, "requestId").is_none() {
         return own::UNPROVEN;
     }
     match (state.first_queued, chain.ts) {

@@ -57,11 +57,12 @@ fn whose<'t>(chain: &Chain<'_>, text: &'t str) -> Words<'t> {
     match said::of(text) {
         Words::Interruption => Words::Interruption,
         _ if field::is(json, "isCompactSummary") => Words::Summary,
-        by_head @ (Words::Summary | Words::Notification) => by_head,
+        by_head @ (Words::Summary | Words::Notification | Words::Peer) => by_head,
         Words::Skill if field::is(json, "isMeta") => Words::Skill,
         _ if field::is(json, "isMeta") && json.get("sourceToolUseID").is_some() => Words::Skill,
         _ if field::is(json, "isMeta") => Words::Harness,
         Words::Person | Words::Skill if json.get("planContent").is_some() => Words::Plan,
+        Words::Person | Words::Skill if of_agent(json) => Words::Peer,
         // No head: typed, unless the record says that the program made the turn.
         Words::Person | Words::Skill if !typed(json) => Words::Harness,
         Words::Skill => Words::Person,
@@ -80,6 +81,35 @@ fn typed(json: &Json<'_>) -> bool {
     !by_program
 }
 
+/// Whether the record says that another agent wrote it.
+fn of_agent(json: &Json<'_>) -> bool {
+    let kind = json.get("origin").and_then(|origin| field::text(origin, "kind"));
+    matches!(kind, Some("coordinator" | "peer" | "teammate"))
+}
+
+/// What another agent says: to a sub-agent its task, else like the report of one.
+fn peer(chain: &Chain<'_>, piece: Piece, text: &str) -> Draft {
+    let messages = said::messages(text);
+    let said: Vec<&str> = messages.iter().map(|(_, said)| *said).collect();
+    let said = said.join("\n\n");
+    let mut draft = if said::is_of_program(&messages) {
+        let mut draft = chain.draft("user/peer", piece, Kind::Note, Origin::Harness);
+        draft.event.text = words(&said);
+        draft
+    } else if chain.is_side() {
+        person(chain, piece, &said)
+    } else {
+        let mut draft = chain.draft("user/peer", piece, Kind::Subagent, Origin::Model);
+        draft.event.text = words(&said);
+        draft.hint.opens_turn = true;
+        draft
+    };
+    draft.hint.row = chain.row.unwrap_or("user/peer");
+    let from: Vec<&str> = messages.iter().filter_map(|(from, _)| *from).collect();
+    draft.event.data = Some(redact_json(json!({ "from": from })));
+    draft
+}
+
 /// Something a person typed; in a sub-agent, the task its parent gave.
 pub(super) fn person(chain: &Chain<'_>, piece: Piece, text: &str) -> Draft {
     let origin = if chain.is_side() { Origin::Agent } else { Origin::User };
@@ -88,7 +118,11 @@ pub(super) fn person(chain: &Chain<'_>, piece: Piece, text: &str) -> Draft {
     draft.event.data = pick(chain.json, &["permissionMode", "promptSource", "imagePasteIds"]);
     draft.hint.opens_turn = true;
     // In 1.0.x only the words tie a side chain to the call that started it.
-    draft.hint.look_for(if chain.is_side() { Rule::Task(print_of(text)) } else { Rule::Prompt });
+    draft.hint.look_for(if chain.is_side() {
+        Rule::Task(print_of(text))
+    } else {
+        Rule::Prompt(print_of(text))
+    });
     draft
 }
 
@@ -128,6 +162,7 @@ fn text(chain: &Chain<'_>, block: &Block<'_>, whose: Words<'_>, state: &mut Stat
         Words::Notification => {
             out.push(notification::read(chain, "user/task_notification", block.piece.clone(), text));
         }
+        Words::Peer => out.push(peer(chain, block.piece.clone(), text)),
         Words::Command(command) => {
             let asked = command.asks_model && !command.args.is_empty();
             let mut draft = match asked {
@@ -145,6 +180,7 @@ fn text(chain: &Chain<'_>, block: &Block<'_>, whose: Words<'_>, state: &mut Stat
             let mut draft = draft("user/bash_input", Kind::User, Origin::User);
             draft.event.text = words(command);
             draft.event.data = Some(redact_json(json!({ "shell": true })));
+            draft.hint.look_for(Rule::Said(print_of(command)));
             draft.hint.opens_turn = true;
             out.push(draft);
         }

@@ -19,6 +19,8 @@ pub(super) enum Words<'t> {
     Shell(&'t str),
     /// A background task ended.
     Notification,
+    /// Words of another agent: a member of the team, or another session.
+    Peer,
     /// The user cut the work off.
     Interruption,
     /// The summary after a compaction.
@@ -48,6 +50,32 @@ pub(super) struct Command<'t> {
 /// Head of the marker that a call was cut off or refused.
 pub(super) const CUT_AT_TOOL: &str = "[Request interrupted by user for tool use]";
 
+/// Head of what one agent of a team says to another.
+const PEER: &str = "<teammate-message";
+
+/// Name under which the program itself speaks to an agent of a team.
+const PROGRAM: &str = "system";
+
+/// What the agents of a team said in a text: one message each, with its sender. A text
+/// without their tags is one message without a sender.
+pub(super) fn messages(text: &str) -> Vec<(Option<&str>, &str)> {
+    let mut rest = text;
+    let mut found = Vec::new();
+    while let Some((_, after)) = rest.split_once(PEER) {
+        let Some((head, body)) = after.split_once('>') else { break };
+        let from = head.split_once("teammate_id=\"").and_then(|(_, name)| name.split_once('"'));
+        let (said, next) = body.split_once("</teammate-message>").unwrap_or((body, ""));
+        found.push((from.map(|(name, _)| name), said.trim()));
+        rest = next;
+    }
+    if found.is_empty() { vec![(None, text.trim())] } else { found }
+}
+
+/// Whether only the program spoke, in the place of an agent of the team.
+pub(super) fn is_of_program(messages: &[(Option<&str>, &str)]) -> bool {
+    messages.iter().all(|(from, _)| *from == Some(PROGRAM))
+}
+
 /// Heads of texts that the program writes into `user` records.
 const HARNESS: &[&str] = &[
     "<local-command-caveat>",
@@ -70,6 +98,8 @@ pub(super) fn of(text: &str) -> Words<'_> {
         Words::Summary
     } else if begins("<task-notification>") {
         Words::Notification
+    } else if begins(PEER) {
+        Words::Peer
     } else if begins("<command-name>") || begins("<command-message>") {
         Words::Command(Command {
             name: tag(head, "command-name").unwrap_or_default(),
@@ -125,6 +155,18 @@ mod tests {
         assert_eq!(of("\n<ide_selection>x</ide_selection>"), Words::Ide);
         assert_eq!(of("<bash-input>ls -l</bash-input>"), Words::Shell("ls -l"));
         assert_eq!(of(CUT_AT_TOOL), Words::Interruption);
+    }
+
+    #[test]
+    fn agents_of_a_team_are_known_by_their_tags() {
+        let text = "<teammate-message teammate_id=\"ann\" color=\"red\">\nDone.\n</teammate-message>\n\
+                    <teammate-message teammate_id=\"system\">ann is idle</teammate-message>";
+        assert_eq!(of(text), Words::Peer);
+        assert_eq!(messages(text), [(Some("ann"), "Done."), (Some("system"), "ann is idle")]);
+        assert!(!is_of_program(&messages(text)));
+        assert!(is_of_program(&messages("<teammate-message teammate_id=\"system\">idle")));
+        assert_eq!(messages("plain"), [(None, "plain")]);
+        assert_eq!(of("what does <teammate-message> mean?"), Words::Person);
     }
 
     #[test]

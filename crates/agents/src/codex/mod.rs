@@ -49,7 +49,7 @@ use std::path::{Path, PathBuf};
 use crate::script::Script;
 use crate::{
     Agent, Database, DatabaseError, Draft, Format, Kindred, Migrated, Parse, Part, Places, Row, Sightings,
-    command,
+    TitleOf, command,
 };
 
 /// Codex, the command line program, its desktop app and its editor extensions.
@@ -72,8 +72,12 @@ impl Agent for Codex {
         None
     }
 
+    fn titles(&self, name: &str, bytes: &dyn Fn() -> Vec<u8>) -> Vec<TitleOf> {
+        names::titles(name, bytes)
+    }
+
     fn parser_version(&self) -> u32 {
-        2
+        3
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {

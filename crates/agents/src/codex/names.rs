@@ -6,8 +6,10 @@
 //! each further one a source named by its rollout id.
 
 use retro_model::{SourceKey, SourceKind};
+use retro_text::redact;
 
-use crate::{Encoding, Format};
+use crate::words::id;
+use crate::{Encoding, Format, TitleOf};
 
 /// Source of what `codex exec --json` printed.
 pub(super) const EXEC: &str = "exec";
@@ -67,6 +69,21 @@ pub(super) fn form(source: &str) -> (SourceKind, Format) {
         STATE => (SourceKind::State, Format::Json),
         _ => (SourceKind::Log, Format::JsonLines),
     }
+}
+
+/// Names that the list of threads has (`session_index.jsonl`): the last of a thread holds.
+pub(super) fn titles(name: &str, bytes: &dyn Fn() -> Vec<u8>) -> Vec<TitleOf> {
+    if !name.ends_with("session_index.jsonl") {
+        return Vec::new();
+    }
+    let bytes = bytes();
+    let rows = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+    let title = |row: serde_json::Value| {
+        let text = |name: &str| row.get(name).and_then(serde_json::Value::as_str);
+        let (of, title) = (text("id")?, text("thread_name")?);
+        (!title.trim().is_empty()).then(|| TitleOf { of: id(of), is_leaf: false, title: redact(title) })
+    };
+    rows.filter_map(title).collect()
 }
 
 #[cfg(test)]

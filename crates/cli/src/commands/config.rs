@@ -89,6 +89,16 @@ fn show(context: &Context) -> Outcome {
             list(&config.prices.value.iter().map(|row| row.model.clone()).collect::<Vec<_>>()),
             config.prices.origin.to_string(),
         ),
+        (
+            "embedding.model",
+            config
+                .embedding
+                .value
+                .model
+                .as_ref()
+                .map_or("built in".to_owned(), |path| path.display().to_string()),
+            config.embedding.origin.to_string(),
+        ),
         ("capture.extras", config.extras.value.to_string(), config.extras.origin.to_string()),
     ];
     if context.global.json {

@@ -1,4 +1,5 @@
 use retro::views::Health;
+use std::collections::BTreeMap;
 
 use crate::context::{Context, Exit, Outcome};
 use crate::progress::Bar;
@@ -7,12 +8,15 @@ use crate::progress::Bar;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro doctor
-  retro doctor --fix       rebuild derived data and mend what raw files can mend")]
+  retro doctor --fix       mend what raw files and the agents' logs can mend")]
 pub struct Args {
-    /// Mend what can be mended from the raw files
+    /// Mend what can be mended from the raw files, and capture damaged ones again
     #[arg(long)]
     fix: bool,
 }
+
+/// Findings of one kind that are listed, before the rest is counted.
+const NAMED_MAX: usize = 10;
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
@@ -30,7 +34,13 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         context.print_json(&view)?;
         return Ok(exit);
     }
+    let mut named: BTreeMap<&str, usize> = BTreeMap::new();
     for check in &view.checks {
+        let number = named.entry(check.name).or_default();
+        *number += 1;
+        if *number > NAMED_MAX && !context.global.verbose {
+            continue;
+        }
         let (mark, style) = match check.health {
             Health::Good => ("✓", anstyle::AnsiColor::Green.on_default()),
             Health::Notice => ("!", anstyle::AnsiColor::Yellow.on_default()),
@@ -45,6 +55,11 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         }
         for line in check.help.iter().flat_map(|help| crate::prose::wrap(help, room)) {
             context.print(&format!("  {:14} {dim}→ {line}{dim:#}", ""))?;
+        }
+    }
+    for (name, number) in named {
+        if let Some(more @ 1..) = number.checked_sub(NAMED_MAX).filter(|_| !context.global.verbose) {
+            context.print(&format!("  {name:14} {more} more, which --verbose lists"))?;
         }
     }
     Ok(exit)

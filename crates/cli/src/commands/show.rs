@@ -49,6 +49,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
     let store = context.store(&config)?;
     let key = args.session.find(&store, context)?;
+    let turn = args.turn.or(args.session.turn(&store, &key)?);
     // A session can be read without a price table; its costs are then not known.
     let prices = prices::load(&context.world, &config).ok();
     let shown = retro::views::show_priced(&config, &store, &key, prices.as_ref())?;
@@ -56,7 +57,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         context.print_json(&shown.read())?;
         return Ok(Exit::Done);
     }
-    if let Some(turn) = args.turn
+    if let Some(turn) = turn
         && u64::from(turn) > shown.view.session.turns.unwrap_or(0)
     {
         let turns = format::count(shown.view.session.turns.unwrap_or(0), "turn");
@@ -67,7 +68,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     }
     let parts = Parts {
         full: args.full,
-        turn: args.turn,
+        turn,
         thinking: args.thinking || args.full,
         prompts_only: args.prompts,
         tools_only: args.tools,

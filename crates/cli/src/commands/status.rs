@@ -3,6 +3,18 @@
 use crate::context::{Context, Exit, Outcome};
 use crate::format::{bytes, count};
 
+/// Bytes of logs that a first sync reads in a second, on a slow machine.
+const BYTES_A_SECOND: u64 = 20_000_000;
+
+/// How long a first sync of these bytes may take.
+fn about(bytes: u64) -> String {
+    match bytes.div_ceil(BYTES_A_SECOND) {
+        0..=3 => "a few seconds".to_owned(),
+        seconds @ 4..=90 => format!("about {seconds} s"),
+        seconds => format!("about {} minutes", seconds.div_ceil(60)),
+    }
+}
+
 pub fn run(context: &Context) -> Outcome {
     let view = retro::views::status(&context.world, &context.config()?)?;
     if context.global.json {
@@ -22,10 +34,11 @@ pub fn run(context: &Context) -> Outcome {
     context.print(&format!("{bold}On this machine{bold:#}  {here}"))?;
     let store = match view.store_exists {
         false if found > 0 => format!(
-            "none yet. `retro sync` makes one at {}: about {} for these logs",
+            "none yet. `retro sync` makes one at {}: about {} for these logs, in {}",
             view.root,
             // Raw bytes, ledgers and index together were a third of the logs, whichever agent.
-            bytes(view.source_bytes / 3)
+            bytes(view.source_bytes / 3),
+            about(view.source_bytes)
         ),
         false => format!("none yet. It will be at {}", view.root),
         true => {

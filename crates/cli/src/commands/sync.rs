@@ -21,6 +21,7 @@ use crate::progress::Bar;
   retro sync --dry-run             what would be captured
   retro sync --from ~/backup       a file or folder anywhere, also a store of retro-ai
   retro sync --watch               stay, and capture as agents write
+  retro sync --watch --json        the same, with a line of JSON for each sync
   retro schedule print claude-hook makes the agent call `retro sync --hook`")]
 pub struct Args {
     /// Discover and parse, write nothing
@@ -77,7 +78,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         context.say("Watching; Ctrl-C ends it.");
         watch::watch(&context.world, &config, &options, &|step| bar.step(step), &mut |report| {
             bar.done();
-            let _ = tell(context, report, false);
+            let _ = tell_one(context, report, false, true);
         })?;
         return Ok(Exit::Done);
     }
@@ -90,13 +91,18 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 
 /// Says what a sync did.
 pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Failure> {
+    tell_one(context, report, dry, false)
+}
+
+/// The same; of a stream of reports each is one line.
+fn tell_one(context: &Context, report: &SyncReport, dry: bool, is_stream: bool) -> Result<(), Failure> {
     if context.global.json {
         let mut answer = serde_json::to_value(report).unwrap_or_default();
         if let Some(fields) = answer.as_object_mut() {
             fields.insert("schema".to_owned(), json!("retro.sync/1"));
             fields.insert("dry_run".to_owned(), json!(dry));
         }
-        return context.print_json(&answer);
+        return if is_stream { context.print_line(&answer) } else { context.print_json(&answer) };
     }
     for note in &report.notes {
         context.say(&format!("note: {note}"));
@@ -126,7 +132,7 @@ pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Fai
         }
     }
     if report.gaps > 0 {
-        parts.push(count(report.gaps, "gap"));
+        parts.push(format!("{} (`retro doctor` lists them)", count(report.gaps, "gap")));
     }
     let sizes = match dry {
         true => bytes(report.source_bytes),

@@ -50,6 +50,18 @@ pub const KEYS: &[Key] = &[
     },
     Key { name: "domains.*", help: "A label for the sessions of a repository.", example: "\"backend\"" },
     Key {
+        name: "embedding.gpu_layers",
+        help: "Layers of the embedding model that a graphics processor computes.",
+        example: "0",
+    },
+    Key {
+        name: "embedding.model",
+        help: "A GGUF embedding model instead of the built-in table. Needs a retro built with the feature embedding-runtime.",
+        example: "\"~/models/embed.gguf\"",
+    },
+    Key { name: "embedding.threads", help: "Threads that embed one text.", example: "4" },
+    Key { name: "embedding.threads_batch", help: "Threads that embed many texts at once.", example: "4" },
+    Key {
         name: "prices",
         help: "Your own prices in dollars a million tokens; `retro pricing set` writes them as [[prices]] entries.",
         example: "[{ model = \"my-model\", input = 0.25, output = 2.0 }]",

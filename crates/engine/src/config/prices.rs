@@ -183,7 +183,7 @@ fn is_of(entry: &toml_edit::Table, model: &str, from: Option<Date>) -> bool {
     same_day && is_model(entry, model) && entry.get("provider").is_none()
 }
 
-fn document(path: &Path) -> Result<DocumentMut, ConfigError> {
+pub(super) fn document(path: &Path) -> Result<DocumentMut, ConfigError> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),

@@ -1,10 +1,13 @@
 //! The turns of a session: one row for each message that opens one, and the words of each
 //! as passages, for search.
 
+pub(crate) mod twins;
+
 use hashbrown::HashMap;
 use retro_model::{Event, Passage, SessionKey, Thread};
 use retro_search::Passages;
 use retro_store::{PackedPassage, TurnRow, Writer};
+use twins::Twins;
 
 use super::{Input, Making, Product, Stage, Subject, When, Work};
 use crate::Error;
@@ -19,7 +22,13 @@ pub(super) const STAGE: Stage = Stage {
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
-    Ok(Box::new(Turns::new(subject.key.clone())))
+    Ok(Box::new(Both { turns: Turns::new(subject.key.clone()), twins: Twins::default() }))
+}
+
+/// The turns of a session, and what it has in common with others.
+struct Both {
+    turns: Turns,
+    twins: Twins,
 }
 
 /// Collects turns from events as they come. A session has few turns beside its events, so
@@ -130,17 +139,21 @@ fn pack(passage: &Passage) -> Result<PackedPassage, Error> {
     PackedPassage::pack(passage).map_err(|source| Error::Raw { what: what(), source })
 }
 
-impl Making for Turns {
+impl Making for Both {
     fn event(&mut self, event: &Event) -> Result<(), Error> {
-        self.push(event)
+        self.twins.push(event);
+        self.turns.push(event)
     }
 
     fn finish(self: Box<Self>) -> Result<Product, Error> {
-        let key = self.key.clone();
-        let (turns, passages) = self.rows()?;
+        let key = self.turns.key.clone();
+        let (turns, passages) = self.turns.rows()?;
+        let (openers, names) = self.twins.rows();
         let put = move |index: &Writer<'_>| {
             index.put_turns(&key, &turns)?;
-            index.put_passages(&key, &passages)
+            index.put_passages(&key, &passages)?;
+            index.put_openers(&key, &openers)?;
+            index.put_names(&key.agent, &key.id, &names)
         };
         Ok(Product { output: String::new(), put: Some(Box::new(put)) })
     }

@@ -1,7 +1,7 @@
 //! What passages mean: one vector each, kept for all sessions.
 
 use rayon::prelude::*;
-use retro_search::embed::{BuiltIn, Embedder, Embedding};
+use retro_search::embed::{BuiltIn, Embedder, Embedding, gguf};
 use retro_search::vectors::Vectors;
 use retro_search::{Error as SearchError, MEANING_VERSION, embed_passage};
 use retro_store::{Changes, Index, PassageRow, Store};
@@ -23,9 +23,12 @@ const BATCH: usize = 2_000;
 
 struct Meanings;
 
-/// The model that turns text into vectors.
-pub fn embedder(_config: &Config) -> Result<Box<dyn Embedder>, Error> {
-    Ok(Box::new(BuiltIn::new().map_err(SearchError::from)?))
+/// The model that turns text into vectors: the configured one, else the built-in table.
+pub fn embedder(config: &Config) -> Result<Box<dyn Embedder>, Error> {
+    match config.embedding.value.options() {
+        Some(options) => Ok(gguf::open(&options).map_err(SearchError::from)?),
+        None => Ok(Box::new(BuiltIn::new().map_err(SearchError::from)?)),
+    }
 }
 
 /// Vectors of a store, as this model makes them.
@@ -34,16 +37,21 @@ pub fn open(store: &Store, embedder: &dyn Embedder) -> Result<Vectors, Error> {
     Ok(vectors.map_err(SearchError::from)?)
 }
 
-/// Names the model: vectors of different models say nothing about each other.
+/// Names the model: vectors of different models say nothing about each other. A file is named
+/// by its path and size, so that it need not be loaded to see that nothing changed.
 fn model_id(config: &Config) -> String {
-    embedder(config).map_or_else(|_| String::new(), |embedder| embedder.id().to_owned())
+    match &config.embedding.value.model {
+        Some(path) => {
+            let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
+            format!("{}:{bytes}", path.display())
+        }
+        None => BuiltIn::new().map_or_else(|_| String::new(), |embedder| embedder.id().to_owned()),
+    }
 }
 
 impl Consumer for Meanings {
     fn seen(&self, store: &Store) -> Result<Seen, Error> {
-        // Any model will do: a mark says which one made it.
-        let embedder = BuiltIn::new().map_err(SearchError::from)?;
-        Ok(Seen::parse(open(store, &embedder)?.mark()).unwrap_or_default())
+        Ok(Vectors::mark_in(&store.vectors_folder()).and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
     }
 
     fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {

@@ -18,7 +18,7 @@ use crate::discover::SharedFile;
 use crate::report::{Failure, Progress, SyncReport};
 use crate::stages::{Input, Stage, Work, up_to};
 use crate::stamp::children_content;
-use crate::{Config, Error, World, agent_of};
+use crate::{Config, Error, World, agent_of, entitled};
 
 /// Sessions of one batch.
 const BATCH_SESSIONS_MAX: usize = 200;
@@ -281,9 +281,11 @@ impl Batcher<'_> {
         let Some(_lock) = self.store.lock(&|| self.world.stopping())? else { return Ok(()) };
         let fits = self.fits()?;
         let mut places = Vec::new();
+        let mut titles = Vec::new();
         for file in files {
             match capture::shared(self.store, file) {
                 Ok((place, new_bytes)) => {
+                    titles.push(entitled::read(self.store, file.agent, &file.name, place.revision));
                     self.report.wrote |= new_bytes > 0;
                     self.report.shared_files += 1;
                     places.push(place);
@@ -300,6 +302,7 @@ impl Batcher<'_> {
         let marks = fits.then(|| self.store.marks());
         self.index.write(|index| {
             places.iter().try_for_each(|place| index.put_place(place))?;
+            titles.iter().try_for_each(|titles| titles.put(index))?;
             marks.iter().try_for_each(|marks| index.put_marks(marks))
         })?;
         Ok(())

@@ -7,7 +7,10 @@
 use super::Error;
 use super::row::{ALIGNMENT, Row, stride};
 use memmap2::Mmap;
+use std::fs::File;
+use std::io::Read;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -32,6 +35,22 @@ pub(super) fn header(model: &str, dim: usize) -> (Vec<u8>, u64) {
     let hash = xxh3_64(&bytes);
     bytes.extend(hash.to_le_bytes());
     (bytes, hash)
+}
+
+/// No model has a longer name.
+const MODEL_BYTES_MAX: u64 = 4096;
+
+/// The model that made a file, and its dimension, as the file says.
+pub(super) fn made_by(path: &Path) -> Option<(String, usize)> {
+    let mut file = File::open(path).ok()?;
+    let mut head = [0; 28];
+    file.read_exact(&mut head).ok()?;
+    let number =
+        |at: usize| head.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
+    let (dim, length) = (number(12)?, number(20).filter(|length| *length <= MODEL_BYTES_MAX)?);
+    let mut model = vec![0; length as usize];
+    file.read_exact(&mut model).ok()?;
+    Some((String::from_utf8(model).ok()?, usize::try_from(dim).ok()?))
 }
 
 /// What is to be written as one batch.

@@ -44,17 +44,21 @@ impl Row {
     /// The cosine between this row and another. Both are whole numbers, and every
     /// operation rounds alike on every machine. Zero if one of them is.
     pub(super) fn cosine(&self, squares: u32, values: &[i8]) -> f32 {
-        if self.squares == 0 || squares == 0 {
-            return 0.0;
-        }
-        let lengths = (f64::from(self.squares) * f64::from(squares)).sqrt();
-        (dot(&self.values, values) / lengths) as f32
+        self.cosine_of(self.dot(values), squares)
     }
-}
 
-/// The exact product: it fits into a 32-bit integer up to 130,000 values.
-fn dot(a: &[i8], b: &[i8]) -> f64 {
-    i8::dot(a, b).unwrap_or(0.0)
+    /// The exact product with another row: it fits into a 32-bit integer up to 130,000
+    /// values.
+    pub(super) fn dot(&self, values: &[i8]) -> f64 {
+        i8::dot(&self.values, values).unwrap_or(0.0)
+    }
+
+    /// The cosine with a row whose product with this one, and whose sum of squares, are
+    /// known.
+    pub(super) fn cosine_of(&self, dot: f64, squares: u32) -> f32 {
+        // The product of zero with anything is zero too.
+        (dot / (f64::from(self.squares) * f64::from(squares)).max(1.0).sqrt()) as f32
+    }
 }
 
 #[cfg(test)]
@@ -87,10 +91,11 @@ mod tests {
 
     #[test]
     fn the_product_is_exact() {
-        let ends = vec![-127i8; 4096];
-        assert_eq!(dot(&ends, &ends), 127.0 * 127.0 * 4096.0);
-        let mixed: Vec<i8> = (0..256).map(|number| (number % 255 - 127) as i8).collect();
-        let plain: i32 = mixed.iter().map(|value| i32::from(*value).pow(2)).sum();
-        assert_eq!(dot(&mixed, &mixed), f64::from(plain));
+        let row = |values: Vec<i8>| Row { scale: 1.0, squares: 0, values };
+        let ends = row(vec![-127; 4096]);
+        assert_eq!(ends.dot(&ends.values), 127.0 * 127.0 * 4096.0);
+        let mixed = row((0..256).map(|number| (number % 255 - 127) as i8).collect());
+        let plain: i32 = mixed.values.iter().map(|value| i32::from(*value).pow(2)).sum();
+        assert_eq!(mixed.dot(&mixed.values), f64::from(plain));
     }
 }

@@ -6,9 +6,13 @@ use super::state::State;
 use rayon::prelude::*;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 /// Rows that one thread compares at a time.
 const ROWS_AT_ONCE: usize = 4096;
+
+/// Rows that go through each step of a comparison together.
+const BLOCK_ROWS: usize = 64;
 
 /// Rows from which on several threads compare.
 const PARALLEL_ROWS: usize = 1 << 17;
@@ -59,8 +63,9 @@ pub(super) fn nearest(
         let starts = (0..batch.len()).step_by(ROWS_AT_ONCE);
         starts.map(move |start| (batch, start..batch.len().min(start + ROWS_AT_ONCE)))
     });
-    let scan = |mut found: Found, (batch, rows): (&Batch, std::ops::Range<usize>)| {
-        found.scan(state, batch, rows, query, keep);
+    let scan = Scan { state, query, keep };
+    let scan = |mut found: Found, (batch, rows): (&Batch, Range<usize>)| {
+        found.scan(&scan, batch, rows);
         found
     };
     let found = match state.rows < PARALLEL_ROWS {
@@ -88,38 +93,39 @@ impl Found {
         Found { count, best: BinaryHeap::new(), rows: 0, sum: 0, squares: 0 }
     }
 
-    fn scan(
-        &mut self,
-        state: &State,
-        batch: &Batch,
-        rows: std::ops::Range<usize>,
-        query: &Row,
-        keep: &impl Fn(u64) -> bool,
-    ) {
-        let all_live = state.all_live(batch.first + rows.start..batch.first + rows.end);
-        let column = |start| rows.clone().zip(start);
-        let ids = batch.ids().get(rows.clone()).unwrap_or_default();
-        let squares = batch.squares().get(rows.clone()).unwrap_or_default();
-        let values = batch.values(rows.clone()).chunks_exact(query.values.len().max(1));
-        let mut sum = Sum::default();
-        for ((row, bytes), (squares, values)) in column(ids).zip(squares.iter().zip(values)) {
-            let id = id(bytes);
-            if (all_live || state.is_live(batch.first + row)) && keep(id) {
-                let squares = u32::from_le_bytes(*squares);
-                let cosine = query.cosine(squares, values);
-                sum.add(cosine);
-                if squares > 0 && query.squares > 0 {
-                    self.offer(Candidate { cosine, id });
-                }
-            }
+    /// Compares some rows of a batch, a block after the other.
+    fn scan(&mut self, scan: &Scan<'_, impl Fn(u64) -> bool>, batch: &Batch, rows: Range<usize>) {
+        let mut block = Block::default();
+        for start in rows.clone().step_by(BLOCK_ROWS) {
+            block.fill(scan, batch, start..rows.end.min(start + BLOCK_ROWS));
+            self.take(&block, scan.query.squares > 0);
         }
-        self.add(sum);
     }
 
-    fn add(&mut self, sum: Sum) {
-        self.rows += sum.rows;
-        self.sum += sum.sum;
-        self.squares += u128::from(sum.squares);
+    fn take(&mut self, block: &Block, has_direction: bool) {
+        let (ids, cosines, squares) = block.columns();
+        let (mut sum, mut sum_of_squares) = (0i64, 0i64);
+        for cosine in cosines {
+            let parts = i64::from((cosine * PARTS) as i32);
+            sum += parts;
+            sum_of_squares += parts * parts;
+        }
+        self.rows += ids.len() as u64;
+        self.sum += sum;
+        self.squares += u128::from(sum_of_squares.unsigned_abs());
+        for ((id, cosine), squares) in ids.iter().zip(cosines).zip(squares) {
+            if *cosine >= self.least() && *squares > 0 && has_direction {
+                self.offer(Candidate { cosine: *cosine, id: *id });
+            }
+        }
+    }
+
+    /// The cosine below which nothing is wanted.
+    fn least(&self) -> f32 {
+        match self.best.peek() {
+            Some(Reverse(worst)) if self.best.len() == self.count => worst.cosine,
+            _ => f32::NEG_INFINITY,
+        }
     }
 
     fn offer(&mut self, candidate: Candidate) {
@@ -158,20 +164,66 @@ fn spread(rows: u64, sum: i64, squares: u128) -> Spread {
     Spread { rows, mean, deviation: (excess as f64).sqrt() / count / parts }
 }
 
-/// The sums over at most [`ROWS_AT_ONCE`] cosines, which fit into 64 bits.
-#[derive(Default)]
-struct Sum {
-    rows: u64,
-    sum: i64,
-    squares: u64,
+/// What is compared.
+struct Scan<'a, Keep> {
+    state: &'a State,
+    query: &'a Row,
+    keep: &'a Keep,
 }
 
-impl Sum {
-    fn add(&mut self, cosine: f32) {
-        let parts = (cosine * PARTS) as i64;
-        self.rows += 1;
-        self.sum += parts;
-        self.squares += (parts * parts).unsigned_abs();
+/// The kept rows of a few that follow each other. Each step goes over all of them before
+/// the next does, which the processor can do several rows at a time.
+struct Block {
+    kept: usize,
+    ids: [u64; BLOCK_ROWS],
+    squares: [u32; BLOCK_ROWS],
+    dots: [f64; BLOCK_ROWS],
+    cosines: [f32; BLOCK_ROWS],
+}
+
+impl Default for Block {
+    fn default() -> Block {
+        Block {
+            kept: 0,
+            ids: [0; BLOCK_ROWS],
+            squares: [0; BLOCK_ROWS],
+            dots: [0.0; BLOCK_ROWS],
+            cosines: [0.0; BLOCK_ROWS],
+        }
+    }
+}
+
+impl Block {
+    fn fill(&mut self, scan: &Scan<'_, impl Fn(u64) -> bool>, batch: &Batch, rows: Range<usize>) {
+        let first = batch.first + rows.start;
+        let all_live = scan.state.all_live(first..batch.first + rows.end);
+        let ids = batch.ids().get(rows.clone()).unwrap_or_default();
+        let squares = batch.squares().get(rows.clone()).unwrap_or_default();
+        let values = batch.values(rows).chunks_exact(scan.query.values.len().max(1));
+        let mut places = self.ids.iter_mut().zip(&mut self.squares).zip(&mut self.dots);
+        self.kept = 0;
+        for (((bytes, squares), values), position) in ids.iter().zip(squares).zip(values).zip(first..) {
+            let row = id(bytes);
+            if (all_live || scan.state.is_live(position)) && (scan.keep)(row) {
+                let Some(((id, square), dot)) = places.next() else { break };
+                (*id, *square, *dot) = (row, u32::from_le_bytes(*squares), scan.query.dot(values));
+                self.kept += 1;
+            }
+        }
+        let rows = self.dots.iter().zip(&self.squares).zip(&mut self.cosines).take(self.kept);
+        for ((dot, squares), cosine) in rows {
+            *cosine = scan.query.cosine_of(*dot, *squares);
+        }
+    }
+
+    /// Ids, cosines and sums of squares of the kept rows.
+    fn columns(&self) -> (&[u64], &[f32], &[u32]) {
+        let kept = ..self.kept;
+        (
+            self.ids.get(kept).unwrap_or_default(),
+            self.cosines.get(kept).unwrap_or_default(),
+            self.squares.get(kept).unwrap_or_default(),
+        )
     }
 }
 

@@ -68,6 +68,18 @@ CREATE INDEX IF NOT EXISTS repairs_by_time ON repairs (at);
 
 CREATE TABLE IF NOT EXISTS removed_passages (number INTEGER PRIMARY KEY, changed INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS removed_passages_by_change ON removed_passages (changed);
+CREATE TABLE IF NOT EXISTS openers (
+    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, native TEXT NOT NULL, leaf TEXT,
+    own INTEGER NOT NULL, started_at INTEGER, copied_from TEXT
+);
+CREATE INDEX IF NOT EXISTS openers_by_session ON openers (agent, session);
+CREATE INDEX IF NOT EXISTS openers_by_native ON openers (agent, native);
+CREATE INDEX IF NOT EXISTS openers_by_leaf ON openers (agent, leaf) WHERE leaf IS NOT NULL;
+
+CREATE TABLE IF NOT EXISTS names (
+    agent TEXT NOT NULL, holder TEXT NOT NULL, of TEXT NOT NULL, is_leaf INTEGER NOT NULL, title TEXT NOT NULL,
+    PRIMARY KEY (agent, holder, of)
+) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS removed (
     agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, changed INTEGER NOT NULL,

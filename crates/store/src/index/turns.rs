@@ -18,14 +18,21 @@ impl Index {
         self.all(&text, (&key.agent, &key.id), TurnRow::read)
     }
 
-    /// How many turns the main thread of each session has.
+    /// How many turns the main thread of each session has that are not copies of
+    /// another session's.
     pub fn turn_counts(&self) -> Result<HashMap<SessionKey, u64>, Error> {
         let text = "SELECT agent, session, count(*) FROM turns WHERE thread = 'main' GROUP BY agent, session";
         let read = |row: &Row<'_>| {
             let key = SessionKey { agent: row.get(0)?, id: row.get(1)? };
             Ok((key, row.get::<_, i64>(2)?.cast_unsigned()))
         };
-        Ok(self.all(text, [], read)?.into_iter().collect())
+        let mut counts: HashMap<SessionKey, u64> = self.all(text, [], read)?.into_iter().collect();
+        for (key, copies) in self.copy_counts()? {
+            if let Some(count) = counts.get_mut(&key) {
+                *count = count.saturating_sub(copies);
+            }
+        }
+        Ok(counts)
     }
 }
 

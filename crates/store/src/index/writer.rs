@@ -153,6 +153,7 @@ impl Writer<'_> {
         self.clear_progress(key)?;
         self.clear_responses(key)?;
         self.clear_turns(key)?;
+        self.clear_twins(key)?;
         self.note_removed(key, "")
     }
 

@@ -102,9 +102,9 @@ fn write_entry(out: &mut String, entry: &Entry, depth: usize) {
             quote(out, text, depth + 1);
         }
         Entry::History { session, entries } => {
-            let _ = writeln!(out, "*Before the fork, in {}:*\n", inline(session));
+            let _ = writeln!(out, "*Before, in {}:*\n", inline(session));
             write_entries(out, entries, depth);
-            let _ = writeln!(out, "\n*Here the fork begins.*\n");
+            let _ = writeln!(out, "\n*Here this session begins.*\n");
         }
         Entry::Mark { kind, text } => {
             let name = match kind {

@@ -57,11 +57,11 @@ pub enum Entry {
         /// Its words.
         text: String,
     },
-    /// What came before a fork, in another session.
+    /// What came before a fork or a resume, in another session.
     History {
         /// That session.
         session: String,
-        /// What happened in it up to the fork.
+        /// What happened in it up to then.
         entries: Vec<Entry>,
     },
     /// Anything else worth a line: an interruption, a compaction, an error.

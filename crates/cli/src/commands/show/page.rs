@@ -127,11 +127,11 @@ impl Page {
                 self.text(text, &format!("{indent}    "), OUTPUT_LINES);
             }
             Entry::History { session, entries } => {
-                self.prose(&format!("\n{DIM}before the fork, in {}{DIM:#}", one_line(session, 80)));
+                self.prose(&format!("\n{DIM}before, in {}{DIM:#}", one_line(session, 80)));
                 let turn = self.turn;
                 self.entries(entries, depth);
                 self.turn = turn;
-                self.prose(&format!("\n{DIM}here the fork begins{DIM:#}"));
+                self.prose(&format!("\n{DIM}here this session begins{DIM:#}"));
             }
             Entry::Mark { kind, text } => {
                 let name = match kind {

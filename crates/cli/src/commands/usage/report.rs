@@ -22,7 +22,7 @@ pub fn tell(context: &Context, view: &UsageView, compact: bool) -> Result<(), Fa
     }
     context.table(&table(view, compact))?;
     for note in notes(view, context.global.verbose) {
-        context.say(&note);
+        context.note(&note);
     }
     Ok(())
 }

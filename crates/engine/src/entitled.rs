@@ -1,0 +1,72 @@
+//! Titles of sessions in files that serve many: the list of threads that Codex keeps, and
+//! logs of Claude Code that have nothing but summaries.
+
+use retro_agents::AGENTS;
+use retro_store::{Index, NameRow, Slot, Store};
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use crate::Error;
+
+/// Bytes of such a file that are read for titles.
+const BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// A file that serves many, and the titles in it.
+pub(crate) struct Titles {
+    agent: &'static str,
+    holder: String,
+    names: Vec<NameRow>,
+}
+
+impl Titles {
+    /// Keeps them in the index, in the place of those that the file had.
+    pub(crate) fn put(&self, index: &retro_store::Writer<'_>) -> Result<(), retro_store::Error> {
+        index.put_names(self.agent, &self.holder, &self.names)
+    }
+}
+
+/// Whom a file that serves many is, among the sessions that hold titles. No session id
+/// begins so.
+fn holder(name: &str) -> String {
+    format!("/{name}")
+}
+
+/// The titles in one file, as it was captured. One that cannot be read has none.
+pub(crate) fn read(
+    store: &Store,
+    agent: &'static dyn retro_agents::Agent,
+    name: &str,
+    revision: u32,
+) -> Titles {
+    let slot = Slot::Shared { agent: agent.name().to_owned(), name: name.to_owned(), revision };
+    let bytes = || {
+        let mut bytes = Vec::new();
+        let file = store.archive(&slot).read();
+        match file.map(|file| file.take(BYTES_MAX).read_to_end(&mut bytes)) {
+            Ok(Ok(_)) => bytes,
+            _ => Vec::new(),
+        }
+    };
+    let found = agent.titles(name, &bytes);
+    let names = found.into_iter().map(|found| {
+        let name = NameRow { of: found.of, is_leaf: found.is_leaf, title: found.title.to_string() };
+        (name.of.clone(), name)
+    });
+    // The last one of a session holds.
+    let names: BTreeMap<String, NameRow> = names.collect();
+    Titles { agent: agent.name(), holder: holder(name), names: names.into_values().collect() }
+}
+
+/// Reads the titles of all such files again.
+pub(crate) fn read_all(store: &Store, index: &Index) -> Result<(), Error> {
+    let mut all = Vec::new();
+    for agent in AGENTS.iter().copied() {
+        // Revisions of a file come in their order, and the last holds.
+        for slot in store.shared_slots(agent.name())? {
+            if let Slot::Shared { name, revision, .. } = slot {
+                all.push(read(store, agent, &name, revision));
+            }
+        }
+    }
+    Ok(index.write(|index| all.iter().try_for_each(|titles| titles.put(index)))?)
+}

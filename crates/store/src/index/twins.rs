@@ -1,0 +1,248 @@
+//! What sessions have from each other: turns that a resume or a fork copied, and titles
+//! that are in another session's files.
+//!
+//! A copied turn has the native id of the message that opens it. Of all turns with one
+//! id the original is the one whose log proves most, then the earliest, then the first by
+//! session: an order over what the rows say, never over when they came.
+
+use retro_model::{SessionKey, Timestamp, TitleRank};
+use rusqlite::Row;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+use super::rows::time;
+use super::{Index, SessionRow, Writer};
+use crate::Error;
+
+/// The message that opens a turn, as its agent names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenerRow {
+    /// Id of its event, which names the turn.
+    pub event: String,
+    /// The agent's id of its record.
+    pub native: String,
+    /// The agent's id of the last record of the turn.
+    pub leaf: Option<String>,
+    /// How sure the log is that the turn is its own; larger is surer.
+    pub own: u8,
+    /// When the turn began.
+    pub started_at: Option<Timestamp>,
+    /// The session that the log itself names as the one it was copied from.
+    pub copied_from: Option<String>,
+}
+
+/// A title that one file has for another session.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NameRow {
+    /// Id of the session, or of the last record of one of its turns.
+    pub of: String,
+    /// Whether it is the id of a record.
+    pub is_leaf: bool,
+    /// The title.
+    pub title: String,
+}
+
+const OPENER: &str = "event, native, leaf, own, started_at, copied_from";
+
+impl OpenerRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<OpenerRow> {
+        Ok(OpenerRow {
+            event: row.get(0)?,
+            native: row.get(1)?,
+            leaf: row.get(2)?,
+            own: row.get(3)?,
+            started_at: time(row, 4)?,
+            copied_from: row.get(5)?,
+        })
+    }
+}
+
+/// One of several turns with the same native id, in the order in which they may be the
+/// original.
+type Claim = (bool, Reverse<u8>, bool, Option<Timestamp>, String);
+
+fn claim(row: &OpenerRow, session: &str) -> Claim {
+    let ts = row.started_at;
+    (row.copied_from.is_some(), Reverse(row.own), ts.is_none(), ts, session.to_owned())
+}
+
+impl Index {
+    /// The turns of a session that are copies, by the event that opens each: the session
+    /// that has the original.
+    pub fn copies_of(&self, key: &SessionKey) -> Result<BTreeMap<String, SessionKey>, Error> {
+        let mut copies = BTreeMap::new();
+        for (row, rivals) in self.claimed(key)? {
+            let best = rivals.into_iter().map(|(session, rival)| claim(&rival, &session)).min();
+            let ours = claim(&row, &key.id);
+            let original = match best {
+                Some(best) if best < ours => Some(best.4),
+                _ => row.copied_from,
+            };
+            if let Some(id) = original {
+                copies.insert(row.event, SessionKey::new(key.agent.clone(), id));
+            }
+        }
+        Ok(copies)
+    }
+
+    /// The openers of a session with those of other sessions that have the same id.
+    #[allow(clippy::type_complexity)]
+    fn claimed(&self, key: &SessionKey) -> Result<Vec<(OpenerRow, Vec<(String, OpenerRow)>)>, Error> {
+        let own = format!("SELECT {OPENER} FROM openers WHERE agent = ?1 AND session = ?2");
+        let rivals = format!(
+            "SELECT {OPENER}, session FROM openers WHERE agent = ?1 AND native = ?2 AND session <> ?3"
+        );
+        let mut claimed = Vec::new();
+        for row in self.all(&own, (&key.agent, &key.id), OpenerRow::read)? {
+            let params = (&key.agent, &row.native, &key.id);
+            let rivals = self.all(&rivals, params, |row| Ok((row.get(6)?, OpenerRow::read(row)?)))?;
+            claimed.push((row, rivals));
+        }
+        Ok(claimed)
+    }
+
+    /// How many turns of each session are copies.
+    pub(super) fn copy_counts(&self) -> Result<HashMap<SessionKey, u64>, Error> {
+        let text = format!(
+            "SELECT {OPENER}, agent, session FROM openers WHERE copied_from IS NOT NULL OR (agent, native) IN \
+             (SELECT agent, native FROM openers GROUP BY agent, native HAVING count(*) > 1) ORDER BY agent, native"
+        );
+        let read =
+            |row: &Row<'_>| Ok((OpenerRow::read(row)?, SessionKey { agent: row.get(6)?, id: row.get(7)? }));
+        let rows = self.all(&text, [], read)?;
+        let mut counts: HashMap<SessionKey, u64> = HashMap::new();
+        let same = |a: &(OpenerRow, SessionKey), b: &(OpenerRow, SessionKey)| {
+            (&a.0.native, &a.1.agent) == (&b.0.native, &b.1.agent)
+        };
+        for group in rows.chunk_by(same) {
+            let first = group.iter().min_by_key(|(row, key)| claim(row, &key.id));
+            for one in group {
+                let is_original = first == Some(one) && one.0.copied_from.is_none();
+                if !is_original {
+                    *counts.entry(one.1.clone()).or_default() += 1;
+                }
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Gives sessions the titles that other files have for them, where these are better
+    /// than their own.
+    pub(super) fn entitle(&self, mut rows: Vec<SessionRow>) -> Result<Vec<SessionRow>, Error> {
+        let names = self.names()?;
+        if names.is_empty() {
+            return Ok(rows);
+        }
+        for row in &mut rows {
+            if row.title_rank.is_none_or(|rank| rank > TitleRank::Elsewhere)
+                && let Some(title) = names.get(&row.key())
+            {
+                row.title = Some(title.clone());
+                row.title_rank = Some(TitleRank::Elsewhere);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The title that another file has for a session.
+    pub fn title_elsewhere(&self, key: &SessionKey) -> Result<Option<String>, Error> {
+        Ok(self.names()?.remove(key))
+    }
+
+    /// The openers of a session, in the order of its turns.
+    pub fn openers_of(&self, key: &SessionKey) -> Result<Vec<OpenerRow>, Error> {
+        let text = format!("SELECT {OPENER} FROM openers WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
+        self.all(&text, (&key.agent, &key.id), OpenerRow::read)
+    }
+
+    /// The titles that one file has for others, by whom they name.
+    pub fn names_in(&self, agent: &str, holder: &str) -> Result<Vec<NameRow>, Error> {
+        let text = "SELECT of, is_leaf, title FROM names WHERE agent = ?1 AND holder = ?2 ORDER BY of";
+        self.all(text, (agent, holder), |row| {
+            Ok(NameRow { of: row.get(0)?, is_leaf: row.get(1)?, title: row.get(2)? })
+        })
+    }
+
+    /// The newest title that another file has for each session: by its id, or by the last
+    /// record of one of its turns.
+    fn names(&self) -> Result<HashMap<SessionKey, String>, Error> {
+        let by_id = "SELECT n.agent, n.of, n.title FROM names n JOIN sessions s ON s.agent = n.agent AND s.id = n.of \
+                     WHERE n.is_leaf = 0 ORDER BY n.holder";
+        let by_leaf = format!(
+            "SELECT {}, o.agent, o.session, n.title FROM names n \
+             JOIN openers o ON o.agent = n.agent AND o.leaf = n.of WHERE n.is_leaf = 1 ORDER BY n.of, n.holder",
+            OPENER.split(", ").map(|name| format!("o.{name}")).collect::<Vec<_>>().join(", ")
+        );
+        let read = |row: &Row<'_>| {
+            let key = SessionKey { agent: row.get(6)?, id: row.get(7)? };
+            Ok((OpenerRow::read(row)?, key, row.get::<_, String>(8)?))
+        };
+        let mut newest: HashMap<SessionKey, (Option<Timestamp>, String)> = HashMap::new();
+        // A leaf that was copied along names the original.
+        for group in self.all(&by_leaf, [], read)?.chunk_by(|a, b| a.0.leaf == b.0.leaf) {
+            let Some((row, key, title)) = group.iter().min_by_key(|(row, key, _)| claim(row, &key.id)) else {
+                continue;
+            };
+            let better = (row.started_at, title.clone());
+            let known = newest.entry(key.clone()).or_insert_with(|| better.clone());
+            if better > *known {
+                *known = better;
+            }
+        }
+        let mut names: HashMap<SessionKey, String> =
+            newest.into_iter().map(|(key, (_, title))| (key, title)).collect();
+        let read = |row: &Row<'_>| Ok((SessionKey { agent: row.get(0)?, id: row.get(1)? }, row.get(2)?));
+        names.extend(self.all(by_id, [], read)?);
+        Ok(names)
+    }
+}
+
+impl Writer<'_> {
+    /// Puts the openers of a session in the place of those it had.
+    pub fn put_openers(&self, key: &SessionKey, openers: &[OpenerRow]) -> Result<(), Error> {
+        if self.openers_before(key)? == openers {
+            return Ok(());
+        }
+        self.run("DELETE FROM openers WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))?;
+        let text = format!(
+            "REPLACE INTO openers (agent, session, {OPENER}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+        );
+        openers.iter().try_for_each(|row| {
+            let started_at = row.started_at.map(Timestamp::as_millis);
+            let params = (
+                &key.agent,
+                &key.id,
+                &row.event,
+                &row.native,
+                &row.leaf,
+                row.own,
+                started_at,
+                &row.copied_from,
+            );
+            self.run(&text, params)
+        })
+    }
+
+    fn openers_before(&self, key: &SessionKey) -> Result<Vec<OpenerRow>, Error> {
+        let text = format!("SELECT {OPENER} FROM openers WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
+        let read = || -> rusqlite::Result<Vec<OpenerRow>> {
+            let mut statement = self.connection.prepare_cached(&text)?;
+            statement.query_map((&key.agent, &key.id), OpenerRow::read)?.collect()
+        };
+        read().map_err(Error::index(self.path))
+    }
+
+    /// Puts the titles that one file has for other sessions in the place of those it had.
+    /// Of several for one the last holds.
+    pub fn put_names(&self, agent: &str, holder: &str, names: &[NameRow]) -> Result<(), Error> {
+        self.run("DELETE FROM names WHERE agent = ?1 AND holder = ?2", (agent, holder))?;
+        let text = "REPLACE INTO names (agent, holder, of, is_leaf, title) VALUES (?1, ?2, ?3, ?4, ?5)";
+        names.iter().try_for_each(|name| self.run(text, (agent, holder, &name.of, name.is_leaf, &name.title)))
+    }
+
+    /// Drops what a session that goes has of others, and others of it.
+    pub(super) fn clear_twins(&self, key: &SessionKey) -> Result<(), Error> {
+        self.run("DELETE FROM openers WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))?;
+        self.run("DELETE FROM names WHERE agent = ?1 AND holder = ?2", (&key.agent, &key.id))
+    }
+}

@@ -1,0 +1,53 @@
+//! Which model gives turns their meaning, and how far it has come.
+
+use retro_engine::Config;
+use retro_engine::stages::{Seen, vectors};
+use retro_store::{RealDisk, Store};
+use serde::Serialize;
+use std::sync::Arc;
+
+use crate::Error;
+
+/// The answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct EmbedView {
+    /// `retro.embed/1`.
+    pub schema: &'static str,
+    /// The model's name, with a hash of its content.
+    pub model: String,
+    /// Numbers in a vector.
+    pub dimensions: usize,
+    /// Vectors that are kept.
+    pub vectors: u64,
+    /// Bytes of their files.
+    pub bytes: u64,
+    /// Passages that have changed since, or have none yet.
+    pub missing: u64,
+}
+
+/// Looks at the vectors of a store.
+pub fn embed_status(config: &Config) -> Result<EmbedView, Error> {
+    let embedder = vectors::embedder(config)?;
+    let mut view = EmbedView {
+        schema: "retro.embed/1",
+        model: embedder.id().to_owned(),
+        dimensions: embedder.dim(),
+        vectors: 0,
+        bytes: 0,
+        missing: 0,
+    };
+    let store = match Store::open(&config.root.value, Arc::new(RealDisk)) {
+        Ok(store) => store,
+        Err(error) if error.is_absent() => return Ok(view),
+        Err(error) => return Err(error.into()),
+    };
+    let kept = vectors::open(&store, embedder.as_ref())?;
+    view.vectors = kept.len() as u64;
+    let files = std::fs::read_dir(store.vectors_folder()).into_iter().flatten().flatten();
+    view.bytes = files.filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum();
+    if let Some(index) = store.index_if_there()? {
+        let mark = Seen::parse(kept.mark()).unwrap_or_default().mark;
+        view.missing = index.changes_since(&mark)?.passages.len() as u64;
+    }
+    Ok(view)
+}
