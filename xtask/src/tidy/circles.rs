@@ -17,6 +17,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agents", &["agent", "database", "sightings"]),
     // A stage works in a world, and a world says which stages there are.
     ("engine", &["config", "error", "stages", "world"]),
+    // The facts of a session hold its titles, and which of them counts depends on the others.
+    ("model", &["session", "title"]),
     // What is gathered from the text index is ranked by what the index says of it.
     ("search", &["rank", "text"]),
     // A store is one type; its methods are in the modules of what they are about.
