@@ -11,8 +11,11 @@ mod diff;
 mod logs;
 mod measure;
 mod peers;
+mod recall;
 mod report;
 mod rollout;
+mod search;
+mod shelves;
 mod tally;
 mod told;
 mod units;
@@ -20,6 +23,8 @@ mod usage;
 mod vectors;
 
 pub(crate) use capture::command as capture;
+pub(crate) use recall::command as recall;
+pub(crate) use search::command as search;
 pub(crate) use usage::command as usage;
 pub(crate) use vectors::command as vectors;
 
@@ -27,6 +32,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
+use crate::repository::Repository;
+use crate::run;
 use logs::Logs;
 use measure::Cost;
 
@@ -75,6 +82,16 @@ pub(crate) fn one_session(home: &Path) -> Result<(PathBuf, String), Failure> {
 /// Appends the next turn to a generated session.
 pub(crate) fn append_turn(session: &Path) -> Result<(), Failure> {
     logs::append(session, logs::turns(session)? + 1)
+}
+
+/// What is measured inside this program counts only if it was optimised. If it was not, it
+/// is built and started again, and true is returned.
+fn own_release(repository: &Repository, words: &[&str], options: &[String]) -> Result<bool, Failure> {
+    if !cfg!(debug_assertions) {
+        return Ok(false);
+    }
+    let mut cargo = repository.cargo(&["run", "--quiet", "--release", "--package", "xtask", "--"]);
+    run::run(cargo.args(words).args(options)).map(|()| true)
 }
 
 /// How long something took here.

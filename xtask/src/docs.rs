@@ -2,11 +2,13 @@
 //!
 //! `docs/reference/cli.md` is what `--help` prints for each command;
 //! `docs/reference/mapping-<agent>.md` is what `retro agents --json` says
-//! becomes of each record. With `--check` nothing is written: pages that differ
+//! becomes of each record; `docs/reference/signals.md` is what `retro signal explain`
+//! says of each signal. With `--check` nothing is written: pages that differ
 //! are named, so that documentation cannot rot.
 
 mod cli;
 mod mapping;
+mod signals;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,6 +47,8 @@ fn pages(retro: &Retro) -> Result<Pages, Failure> {
     for (agent, page) in mapping::pages(&retro.output(&["agents", "--json"])?)? {
         pages.insert(folder.join(format!("mapping-{agent}.md")), format!("{NOTICE}{page}"));
     }
+    let signals = signals::page(&|words| retro.output(words))?;
+    pages.insert(folder.join("signals.md"), format!("{NOTICE}{signals}"));
     Ok(pages)
 }
 

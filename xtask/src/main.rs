@@ -39,6 +39,18 @@ static COMMANDS: &[Command] = &[
         run: bench::capture,
     },
     Command {
+        words: &["bench", "recall"],
+        options: "[--locomo PATH] [--mode words|meaning|hybrid]",
+        about: "Count how often the lines that answer a question are found first, in conversations of LoCoMo's form",
+        run: bench::recall,
+    },
+    Command {
+        words: &["bench", "search"],
+        options: "[--million] [--turns N] [--write]",
+        about: "Measure search in 45,000 turns beside SQLite's; --million takes a million too, --turns so many instead",
+        run: bench::search,
+    },
+    Command {
         words: &["bench", "usage"],
         options: "[--diff] [--write]",
         about: "Measure questions beside ccusage; --diff compares the figures and says why they differ",

@@ -4,6 +4,7 @@ mod agents;
 mod completions;
 mod config;
 mod demo;
+mod digest;
 mod doctor;
 mod embed;
 mod events;
@@ -12,14 +13,17 @@ mod fix;
 mod import;
 mod list;
 mod man;
+mod outcome;
 mod pricing;
 mod raw;
 mod rebuild;
 mod render;
+mod report;
 mod schedule;
 mod search;
 mod secrets;
 mod show;
+mod signal;
 mod similar;
 mod stages;
 mod status;
@@ -68,6 +72,7 @@ pub enum Command {
     Completions(completions::Args),
     Config(config::Args),
     Demo(demo::Args),
+    Digest(digest::Args),
     Doctor(doctor::Args),
     Embed(embed::Args),
     Events(events::Args),
@@ -76,14 +81,17 @@ pub enum Command {
     Import(import::Args),
     List(list::Args),
     Man(man::Args),
+    Outcome(outcome::Args),
     Pricing(pricing::Args),
     Raw(raw::Args),
     Rebuild(rebuild::Args),
     Render(render::Args),
+    Report(report::Args),
     Schedule(schedule::Args),
     Search(search::Args),
     Secrets(secrets::Args),
     Show(show::Args),
+    Signal(signal::Args),
     Similar(similar::Args),
     Stages(stages::Args),
     Statusline(statusline::Args),
@@ -100,6 +108,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Completions(args)) => completions::run(&args, context),
         Some(Command::Config(args)) => config::run(&args, context),
         Some(Command::Demo(args)) => demo::run(&args, context),
+        Some(Command::Digest(args)) => digest::run(&args, context),
         Some(Command::Doctor(args)) => doctor::run(&args, context),
         Some(Command::Embed(args)) => embed::run(&args, context),
         Some(Command::Events(args)) => events::run(&args, context),
@@ -108,14 +117,17 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Import(args)) => import::run(&args, context),
         Some(Command::List(args)) => list::run(&args, context),
         Some(Command::Man(args)) => man::run(&args, context),
+        Some(Command::Outcome(args)) => outcome::run(&args, context),
         Some(Command::Pricing(args)) => pricing::run(&args, context),
         Some(Command::Raw(args)) => raw::run(&args, context),
         Some(Command::Rebuild(args)) => rebuild::run(&args, context),
         Some(Command::Render(args)) => render::run(&args, context),
+        Some(Command::Report(args)) => report::run(&args, context),
         Some(Command::Schedule(args)) => schedule::run(&args, context),
         Some(Command::Search(args)) => search::run(&args, context),
         Some(Command::Secrets(args)) => secrets::run(&args, context),
         Some(Command::Show(args)) => show::run(&args, context),
+        Some(Command::Signal(args)) => signal::run(&args, context),
         Some(Command::Similar(args)) => similar::run(&args, context),
         Some(Command::Stages(args)) => stages::run(&args, context),
         Some(Command::Statusline(args)) => statusline::run(&args, context),

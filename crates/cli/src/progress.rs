@@ -65,15 +65,17 @@ impl Bar {
             }
             shown.is_measured = true;
         }
+        let bytes = crate::format::bytes(progress.bytes);
         let bar = shown.bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(Some(progress.total), ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template(
                 "{msg:12} {wide_bar} {pos}/{len} sessions, {prefix}, {eta} left",
             );
-            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.with_style(style).with_message(progress.stage).with_prefix(bytes.clone())
         });
         bar.set_message(progress.stage);
-        bar.set_prefix(crate::format::bytes(progress.bytes));
+        bar.set_prefix(bytes);
         bar.set_length(progress.total);
         bar.set_position(progress.done);
     }

@@ -146,7 +146,7 @@ fn secrets_beside_json_keys_are_redacted() {
 }
 
 /// 5. What is excluded stays out, however late a log says where it belongs, and with it
-/// the history that all projects share.
+///    the history that all projects share.
 #[test]
 fn an_excluded_project_is_not_captured() {
     let machine = Machine::empty();
@@ -318,7 +318,7 @@ fn a_schedule_keeps_the_store_and_the_home() {
 }
 
 /// 15. A compressed log that was cut is kept as far as it can be decoded, and said to be
-/// incomplete by every answer.
+///     incomplete by every answer.
 #[test]
 fn a_cut_compressed_log_is_kept_as_far_as_it_decodes() {
     let machine = Machine::empty();
@@ -381,7 +381,7 @@ fn without_rights(machine: &Machine, args: &[&str]) -> Answer {
 }
 
 /// 16. A log, a folder or a database that cannot be read is named by every answer that
-/// lacks it.
+///     lacks it.
 #[test]
 fn what_cannot_be_read_is_named() {
     let machine = Machine::empty();

@@ -151,7 +151,13 @@ fn who_pays_by_use_is_told_a_cost() {
     user.run(&["sync"]);
     let plan = user.run(&["usage"]);
     assert!(
-        plan.stdout.contains("list price") && plan.stderr.contains("not what a plan charges"),
+        plan.stdout.contains("list price")
+            && plan
+                .stderr
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .contains("not what a plan charges"),
         "{}",
         plan.stdout
     );

@@ -103,7 +103,7 @@ fn part<'t>(text: &'t str, words: &str) -> (&'t str, &'t str) {
 fn a_full_disk_is_told_and_completed_when_there_is_room() {
     let user = User::new();
     let told = user.with_a_disk(
-        "mount -t tmpfs -o size=140k tmpfs $D\nrun $R sync\nrun $R verify --deep\nmount -o remount,size=40m $D\n\
+        "mount -t tmpfs -o size=320k tmpfs $D\nrun $R sync\nrun $R verify --deep\nmount -o remount,size=40m $D\n\
          run $R --quiet sync\nrun $R --quiet verify --deep",
     );
     let Some(told) = told else {

@@ -80,7 +80,8 @@ fn a_copied_history_is_shown_before_what_is_new_and_named() {
     let copied: Vec<&str> = copied.as_object().unwrap().values().map(|of| of.as_str().unwrap()).collect();
     assert_eq!(copied, [format!("claude/{OLD}"), format!("claude/{OLD}")]);
     let shown = machine.run(&["show", NEW]).stdout;
-    let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text} is not in {shown}"));
+    // Behind the head, which has the title.
+    let at = |text: &str| shown.rfind(text).unwrap_or_else(|| panic!("{text} is not in {shown}"));
     assert!(at(&format!("before, in claude/{OLD}")) < at("Add a cart."), "{shown}");
     assert!(at("Test it.") < at("here this session begins"), "{shown}");
     assert!(at("here this session begins") < at("Now the invoice."), "{shown}");

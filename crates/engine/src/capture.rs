@@ -11,7 +11,7 @@ mod shared;
 pub(crate) mod source;
 mod stored;
 
-use retro_agents::{Agent, Found, Held as Kept, Parsed, Part};
+use retro_agents::{Found, Held as Kept, Parsed, Part};
 use retro_model::{SessionKey, SourceKey};
 use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Stamps, Store};
 use retro_text::redact;

@@ -6,11 +6,13 @@
 //! cannot come from a file inside the root.
 
 mod embedding;
+mod insight;
 mod keys;
 mod prices;
 mod put;
 
 use retro_agents::by_name;
+use retro_insight::{OwnSignal, Thresholds};
 use retro_usage::{Billing, PriceRow};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -93,8 +95,21 @@ pub struct Config {
     pub embedding: Setting<Embedding>,
     /// The user's own prices.
     pub prices: Setting<Vec<PriceRow>>,
+    /// What makes a session real work, and signals of the user's own.
+    pub insight: Setting<Insight>,
     /// Keys that were accepted and do nothing here, with the reason.
     pub notes: Vec<String>,
+}
+
+/// Settings of digests.
+#[derive(Debug, Clone, Default)]
+pub struct Insight {
+    /// What makes a session real work.
+    pub thresholds: Thresholds,
+    /// Signals of the user's own.
+    pub own: Vec<OwnSignal>,
+    /// Both as they were written: a digest is made again when this changes.
+    pub text: String,
 }
 
 /// What the command line said.
@@ -143,6 +158,14 @@ pub enum ConfigError {
         /// The model.
         model: String,
         /// What is wrong.
+        problem: String,
+    },
+    /// A signal of the user's own that cannot be used.
+    #[error("{path}: {problem}")]
+    Signal {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong, with the key.
         problem: String,
     },
     /// The file cannot be written.
@@ -218,6 +241,7 @@ impl Config {
             billing: Setting::default(Billing::default()),
             embedding: Setting::default(Embedding::default()),
             prices: Setting::default(Vec::new()),
+            insight: Setting::default(Insight::default()),
             notes: Vec::new(),
         }
     }
@@ -242,6 +266,22 @@ impl Config {
         }
         if let Some(value) = table.get("prices") {
             self.prices = Setting { value: prices::read(path, value)?, origin: origin() };
+        }
+        let quality = table.get("detect").and_then(|detect| detect.get("quality"));
+        if quality.is_some() || table.contains_key("signals") {
+            let mut value = Insight::default();
+            if let Some(quality) = quality {
+                let section = quality
+                    .as_table()
+                    .ok_or_else(|| wrong(path, "detect.quality", "a section, written [detect.quality]"))?;
+                value.thresholds = insight::thresholds(path, section)?;
+                value.text.push_str(&quality.to_string());
+            }
+            if let Some(signals) = table.get("signals") {
+                value.own = insight::signals(path, signals)?;
+                value.text.push_str(&signals.to_string());
+            }
+            self.insight = Setting { value, origin: origin() };
         }
         if let Some(sources) = table.get("sources").and_then(Value::as_table) {
             let mut roots = BTreeMap::new();

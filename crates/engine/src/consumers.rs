@@ -1,9 +1,9 @@
 //! Keeping what follows all sessions up to date: the text index, vectors.
 
-use retro_store::Mark;
+use retro_store::{Mark, Store};
 
 use crate::stages::{Everything, Work, up_to};
-use crate::{Error, stamp};
+use crate::{Config, Error, World, stamp};
 
 /// How to bring consumers up to date.
 #[derive(Clone, Copy, Default)]
@@ -14,6 +14,14 @@ pub(crate) struct Following<'a> {
     pub no_wait: bool,
     /// Make what this stage keeps from the start.
     pub anew: Option<&'a str>,
+}
+
+/// Brings the text index and the vectors of a store up to date, if nobody else is writing.
+pub fn catch_up(world: &World, config: &Config) -> Result<(), Error> {
+    let store = Store::open(&config.root.value, world.disk.clone())?;
+    let index = store.index()?;
+    let following = Following { no_wait: true, ..Following::default() };
+    follow(&Everything { world, config, store: &store, index: &index }, following)
 }
 
 /// Brings what is kept over all sessions up to date, one writer at a time.

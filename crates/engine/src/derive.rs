@@ -23,6 +23,8 @@ pub(crate) struct Session<'a> {
     pub made: BTreeMap<String, Made>,
     /// Names the captured bytes of its children.
     pub children: &'a str,
+    /// The sessions below it.
+    pub family: &'a [SessionKey],
     pub places: &'a [PlaceRow],
 }
 
@@ -243,6 +245,8 @@ impl Session<'_> {
             stamp,
             is_quiet: self.is_quiet(rules),
             places: self.places,
+            content: &self.row.content,
+            family: self.family,
         }
     }
 

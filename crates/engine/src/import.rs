@@ -1,12 +1,13 @@
 //! Importing chosen sessions by hand.
 
-use retro_model::SessionKey;
+use retro_model::{SessionKey, Timestamp};
 use retro_store::Store;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
 use crate::discover::{Few, Keep, Scope, SessionFiles, look};
 use crate::exclude::{Excluder, Verdict};
+use crate::read::peek;
 use crate::report::{Progress, SyncReport};
 use crate::sync::{SyncOptions, sync_store};
 use crate::{Config, Error, World};
@@ -60,7 +61,7 @@ pub fn import(
     let scope = Scope::new(Some(&options.agent), options.from.as_deref());
     let read = |_: &Few| Ok(store.index_and_stamps()?);
     let (_, _, found) = look(world, config, &scope, Keep::All, read)?;
-    let chosen = choose(&found.sessions, &options.choice);
+    let chosen = choose(&found.sessions, &options.choice, world.now());
     let mut read = Vec::new();
     let mut same = Vec::new();
     let mut excluded = Vec::new();
@@ -90,10 +91,16 @@ pub fn import(
     Ok(Imported { sessions: read, unchanged: same, excluded, report })
 }
 
-/// Discovery gives the newest first.
-fn choose<'a>(sessions: &'a [SessionFiles], choice: &Choice) -> Vec<&'a SessionFiles> {
+/// Discovery gives the newest first, by their files. The latest is the one with the latest
+/// time in its log, as in lists; a clock that is a day ahead does not count.
+fn choose<'a>(sessions: &'a [SessionFiles], choice: &Choice, now: Timestamp) -> Vec<&'a SessionFiles> {
+    let last = |session: &&SessionFiles| {
+        let latest = now.as_millis().saturating_add(86_400_000);
+        let ended_at = peek(session).ended_at.filter(|ts| ts.as_millis() <= latest);
+        (ended_at, session.mtime_ns())
+    };
     match choice {
-        Choice::Latest => sessions.iter().take(1).collect(),
+        Choice::Latest => sessions.iter().max_by_key(last).into_iter().collect(),
         Choice::All(limit) => sessions.iter().take(limit.unwrap_or(usize::MAX)).collect(),
         Choice::Id(id) => match sessions.iter().find(|session| session.key.id == *id) {
             Some(exact) => vec![exact],

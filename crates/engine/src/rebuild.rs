@@ -151,6 +151,10 @@ fn retake(
 ) -> Result<Vec<SessionKey>, Error> {
     let mut taken = Vec::new();
     for trouble in trouble::troubles(store)?.into_iter().filter(|trouble| trouble.damage.is_some()) {
+        // What the index remembers of its files would pass for what they hold.
+        let Some(lock) = store.lock(&|| world.stopping())? else { return Ok(taken) };
+        store.index()?.write(|index| index.forget_session(&trouble.key))?;
+        drop(lock);
         let options = ImportOptions {
             agent: trouble.key.agent.clone(),
             choice: Choice::Id(trouble.key.id.clone()),

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::session_row::{facts_of, merged_facts};
 use crate::stages::{Stage, Work};
-use crate::{Config, Error, SyncReport, World, agent_of, entitled, stamp};
+use crate::{Config, Error, SyncReport, World, agent_of, entitled, family, stamp};
 
 /// Under which name the index remembers what all its rows were made with.
 const MADE_WITH: &str = "made_with";
@@ -144,7 +144,7 @@ pub fn outdated(
         let key = row.key();
         let Some(agent) = agent_of(&key) else { continue };
         let children = if stages.iter().any(|stage| reads_children(stage)) {
-            stamp::children_content(index, &key, 0)?
+            family::children_content(index, &key, 0)?
         } else {
             String::new()
         };

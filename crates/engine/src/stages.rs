@@ -8,6 +8,7 @@
 //! To add a stage, write its file and add its line to [`STAGES`].
 
 mod calls;
+pub mod digest;
 pub mod ledger;
 mod normalized;
 mod repack;
@@ -141,6 +142,10 @@ pub struct Subject<'a> {
     pub is_quiet: bool,
     /// Stamps of its live files.
     pub places: &'a [PlaceRow],
+    /// Names its captured bytes.
+    pub content: &'a str,
+    /// The sessions below it, to any depth.
+    pub family: &'a [SessionKey],
 }
 
 /// What a consumer has seen: how far, and made by which stage from which settings.
@@ -215,6 +220,7 @@ pub static STAGES: &[Stage] = &[
     turns::STAGE,
     calls::STAGE,
     normalized::STAGE,
+    digest::STAGE,
     text::STAGE,
     vectors::STAGE,
     repack::STAGE,

@@ -3,7 +3,7 @@
 
 use retro_agents::{AGENTS, Agent};
 use retro_model::{SessionKey, SourceKind};
-use retro_store::{Index, Made, SessionFile, Slot, Store};
+use retro_store::{Made, SessionFile, Slot, Store};
 use std::collections::BTreeMap;
 
 use crate::stages::{Input, Stage, When};
@@ -111,19 +111,4 @@ pub fn of_normalized(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Resu
 
 fn short_hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().chars().take(32).collect()
-}
-
-/// Generations of children that are followed: parents may name each other in a circle.
-const DEPTH_MAX: u32 = 32;
-
-/// Names the captured bytes of all sessions below one.
-pub(crate) fn children_content(index: &Index, key: &SessionKey, depth: u32) -> Result<String, Error> {
-    let mut parts = String::new();
-    if depth < DEPTH_MAX {
-        for child in index.children_of(key)? {
-            let below = children_content(index, &child.key(), depth + 1)?;
-            parts.push_str(&format!("{}={}({below}) ", child.id, child.content));
-        }
-    }
-    Ok(parts)
 }

@@ -116,7 +116,8 @@ pub fn sync_store(
     } else {
         report.unread = found.sessions.len() as u64;
     }
-    if is_whole_run && !world.stopping() {
+    // Work on single sessions leaves this to a sync: it must not take long.
+    if options.sessions.is_none() && !world.stopping() {
         let following = Following { until, no_wait: options.no_wait, anew: None };
         consumers::follow(&Everything { world, config, store, index: &index }, following)?;
     }

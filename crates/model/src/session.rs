@@ -4,8 +4,7 @@ use retro_text::Redacted;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Kind;
-use crate::{Address, Event, LimitReading, Timestamp, title};
+use crate::{Address, Event, Kind, LimitReading, Timestamp, TitleRank, title};
 
 /// How a source changes on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,22 +30,6 @@ pub enum Format {
     Json,
     /// Not cut: kept, not parsed.
     Opaque,
-}
-
-/// Where a title comes from, best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TitleRank {
-    /// The user set it.
-    User,
-    /// The agent made it.
-    Agent,
-    /// Stands in another file.
-    Elsewhere,
-    /// The first real prompt, or the plan that the session carries out.
-    Prompt,
-    /// The command it began with, or the task of an agent.
-    Task,
 }
 
 /// A title and where it is.

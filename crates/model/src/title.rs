@@ -1,9 +1,26 @@
 //! What a session is called when nobody gave it a title: the first thing it was asked.
 
 use retro_text::{Redacted, redact};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Event, Kind, Origin, Part, TitleRank};
+use crate::{Event, Kind, Origin, Part};
+
+/// Where a title comes from, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TitleRank {
+    /// The user set it.
+    User,
+    /// The agent made it.
+    Agent,
+    /// Stands in another file.
+    Elsewhere,
+    /// The first real prompt, or the plan that the session carries out.
+    Prompt,
+    /// The command it began with, or the task of an agent.
+    Task,
+}
 
 /// Bytes of a prompt that are kept as a title.
 const TITLE_BYTES_MAX: usize = 200;

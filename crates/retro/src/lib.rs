@@ -29,6 +29,7 @@
 
 pub use retro_agents as agents;
 pub use retro_engine as engine;
+pub use retro_insight as insight;
 pub use retro_model as model;
 pub use retro_search as search;
 pub use retro_store as store;
@@ -94,6 +95,47 @@ impl Retro {
     /// The settled events of a session; [`model::turns`] groups them.
     pub fn events(&self, session: &SessionKey) -> Result<Vec<Event>, Error> {
         views::events(&self.store, session)
+    }
+
+    /// Finds past turns by words and by meaning. [`views::SearchQuestion`] has every filter;
+    /// `SearchQuestion::new("words")` looks everywhere.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), retro::Error> {
+    /// # let home = std::env::temp_dir().join(format!("retro-doc-search-{}", std::process::id()));
+    /// # let logs = home.join("logs");
+    /// # std::fs::create_dir_all(&logs).unwrap();
+    /// # let line = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s1","isSidechain":false,"timestamp":"2026-03-01T10:00:00.000Z","cwd":"/home/dev/shop","version":"2.1.0","message":{"role":"user","content":"Fix the tax test"}}"#;
+    /// # std::fs::write(logs.join("s1.jsonl"), format!("{line}\n")).unwrap();
+    /// use retro::views::SearchQuestion;
+    ///
+    /// let retro = retro::Retro::open_or_create(home.join("store"))?;
+    /// retro.update_dir(&logs)?;
+    /// let mut question = SearchQuestion::new("tax tests");
+    /// question.project = Some("shop".to_owned());
+    /// let found = retro.search(&question)?;
+    /// assert_eq!(found.hits[0].session_id, "s1");
+    /// assert_eq!(found.hits[0].snippet, "Fix the tax test");
+    /// # std::fs::remove_dir_all(&home).unwrap();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn search(&self, question: &views::SearchQuestion) -> Result<views::SearchView, Error> {
+        self.searching()?.search(&self.world, &self.config, question)
+    }
+
+    /// Finds the passages nearest to a vector of the embedding model in use: their sessions,
+    /// turns and cosines, best first. Filters of the question hold; its text does not matter.
+    pub fn search_vector(
+        &self,
+        vector: &[f32],
+        question: &views::SearchQuestion,
+    ) -> Result<Vec<views::Near>, Error> {
+        self.searching()?.nearest(&self.config, vector, question)
+    }
+
+    fn searching(&self) -> Result<views::Searching, Error> {
+        views::open_search(&self.world, &self.config, engine::news::Patience::None, &|_| {})
     }
 
     /// The store, for what this page does not offer.

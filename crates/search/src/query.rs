@@ -304,10 +304,7 @@ mod tests {
         let query = parse(
             r#"rounding "off by one" -draft agent:codex project:shop file:src/cart.rs cmd:"cargo test" tool:Bash is:failed"#,
         );
-        assert_eq!(
-            terms(&query),
-            ["off", "one", "round"].map(|term| term).iter().copied().collect::<Vec<_>>().as_slice()
-        );
+        assert_eq!(terms(&query), ["off", "one", "round"]);
         assert_eq!(query.phrases.len(), 2);
         assert_eq!(query.without[0].text, "draft");
         assert_eq!(

@@ -6,6 +6,9 @@ mod suggest;
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::PieceKind;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::query::TERMS_MAX;
 use crate::rank::{self, Extent, Hit};
@@ -17,11 +20,16 @@ use candidates::Candidate;
 /// where one of those is: alone they would say little.
 const ESSENTIAL_MAX: u64 = 100_000;
 
-/// Sessions whose order is decided exactly.
+/// Sessions whose order is decided exactly: their texts are read. So many for each that is
+/// asked for, within these bounds; names are looked for in as many as there may be.
+const SESSIONS_A_RESULT: usize = 3;
+const SESSIONS_MIN: usize = 24;
 const SESSIONS_MAX: usize = 100;
 
-/// Passages near in meaning that are looked at.
-const NEAR_MAX: usize = 200;
+/// Passages near in meaning that are looked at, for each session that is asked for.
+const NEAR_A_RESULT: usize = 8;
+const NEAR_MIN: usize = 48;
+const NEAR_MAX: usize = 400;
 
 /// How a query is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,6 +63,9 @@ pub trait Library {
     /// Numbers of the passages of these sessions, in this time; nothing if all of them may
     /// be found. What changed lately is not asked for: search has its words.
     fn within(&self, scope: &Scope) -> Option<HashSet<u64>>;
+
+    /// Numbers of the passages on branches that were rewound.
+    fn rewound(&self) -> HashSet<u64>;
 
     /// Numbers of the passages whose text has this part. Reads all of them: for what has no
     /// words.
@@ -132,6 +143,21 @@ pub struct Ask<'a> {
     pub is_here: &'a dyn Fn(u32) -> bool,
 }
 
+impl Ask<'_> {
+    /// Sessions whose texts are read.
+    fn sessions_read(&self) -> usize {
+        match self.query.literals.is_empty() {
+            true => (self.limit * SESSIONS_A_RESULT).clamp(SESSIONS_MIN, SESSIONS_MAX).max(self.limit),
+            false => SESSIONS_MAX.max(self.limit),
+        }
+    }
+
+    /// Passages near in meaning that are looked at.
+    fn near_read(&self) -> usize {
+        (self.limit * NEAR_A_RESULT).clamp(NEAR_MIN, NEAR_MAX)
+    }
+}
+
 /// A piece that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundPiece {
@@ -187,7 +213,7 @@ pub fn search(
     ask: &Ask<'_>,
 ) -> Result<Found, Error> {
     let finder = text.map(|text| Finder::new(text, &tail.hidden)).transpose()?;
-    let sources = Sources { finder, tail, library };
+    let sources = Sources { finder, tail, library, read: RefCell::default(), at: RefCell::default() };
     let mut allowed = sources.allowed(ask.query)?;
     if let Some(text) = ask.exact {
         allowed.narrow(sources.containing(text)?);
@@ -244,6 +270,10 @@ struct Sources<'a> {
     finder: Option<Finder<'a>>,
     tail: &'a Tail,
     library: &'a dyn Library,
+    /// Passages that were read: the best pieces of a session are often of the same one.
+    read: RefCell<HashMap<u64, Option<Rc<Numbered>>>>,
+    /// Where these begin.
+    at: RefCell<BTreeMap<Place, u64>>,
 }
 
 impl Sources<'_> {
@@ -337,17 +367,26 @@ impl Sources<'_> {
     }
 
     /// A passage by its number, wherever it is.
-    fn passage(&self, number: u64) -> Option<Numbered> {
-        let in_tail = self.tail.passages.iter().find(|numbered| numbered.number == number);
-        in_tail.cloned().or_else(|| self.library.passage(number))
+    fn passage(&self, number: u64) -> Option<Rc<Numbered>> {
+        let read = || {
+            let in_tail = self.tail.passages.iter().find(|numbered| numbered.number == number);
+            let found = in_tail.cloned().or_else(|| self.library.passage(number))?;
+            self.at.borrow_mut().insert(found.place(0), number);
+            Some(Rc::new(found))
+        };
+        self.read.borrow_mut().entry(number).or_insert_with(read).clone()
     }
 
     fn passage_at(&self, place: Place) -> Option<u64> {
-        let is_at = |numbered: &&Numbered| {
-            (0..numbered.passage.pieces.len()).any(|piece| numbered.place(piece) == place)
-        };
-        let in_tail = self.tail.passages.iter().find(is_at).map(|numbered| numbered.number);
-        in_tail.or_else(|| self.library.passage_at(place))
+        let in_tail = || self.tail.passages.iter().find(|numbered| numbered.has(place));
+        let known = self.at.borrow().range(..=place).next_back().and_then(|(_, number)| {
+            let read = self.read.borrow();
+            read.get(number).cloned().flatten().filter(|numbered| numbered.has(place))
+        });
+        let number = known.map(|numbered| numbered.number);
+        number
+            .or_else(|| in_tail().map(|numbered| numbered.number))
+            .or_else(|| self.library.passage_at(place))
     }
 
     /// The newest passages with the labels that were asked for.

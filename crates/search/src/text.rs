@@ -157,6 +157,13 @@ impl Numbered {
     pub(crate) fn place(&self, piece: usize) -> Place {
         Place::new(self.session, self.line, self.passage.first.saturating_add(piece as u32))
     }
+
+    /// Whether the piece at a place is one of its.
+    pub(crate) fn has(&self, place: Place) -> bool {
+        let after = place.position().checked_sub(self.passage.first);
+        (self.session, self.line) == (place.session(), place.line())
+            && after.is_some_and(|after| (after as usize) < self.passage.pieces.len())
+    }
 }
 
 /// Our tokenizer, as tantivy calls it.

@@ -1,4 +1,5 @@
 //! The text index and ranking together, over passages that the tests write.
+#![allow(clippy::unwrap_used)]
 
 use hashbrown::{HashMap, HashSet};
 use jiff::civil::date;
@@ -44,6 +45,10 @@ impl Library for Shelf {
     fn within(&self, scope: &Scope) -> Option<HashSet<u64>> {
         let sessions = scope.sessions.as_ref()?;
         Some(self.passages.values().filter(|n| sessions.contains(&n.session)).map(|n| n.number).collect())
+    }
+
+    fn rewound(&self) -> HashSet<u64> {
+        self.passages.values().filter(|n| !n.passage.live).map(|n| n.number).collect()
     }
 
     fn containing(&self, text: &str) -> HashSet<u64> {
@@ -100,6 +105,12 @@ fn story() -> Vec<Numbered> {
     ]
 }
 
+/// A folder in memory where there is one: commits of an index wait for the disk.
+fn folder() -> tempfile::TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
+}
+
 struct World {
     folder: tempfile::TempDir,
     shelf: Shelf,
@@ -109,7 +120,7 @@ struct World {
 impl World {
     /// The first `indexed` passages in the index, the others in the tail.
     fn new(passages: Vec<Numbered>, indexed: usize) -> World {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let mut writer = TextWriter::start_over(folder.path(), indexed).unwrap();
         passages.iter().take(indexed).for_each(|numbered| writer.put(numbered).unwrap());
         writer.commit("here").unwrap();
@@ -249,6 +260,38 @@ fn an_index_that_was_touched_is_not_believed() {
     }
     // The bytes are as they were, so the checksums are right and a writer goes on.
     assert!(TextWriter::resume(world.folder.path(), 1).is_some());
+}
+
+#[test]
+fn a_writer_that_was_killed_before_its_seal_is_followed_by_one_that_goes_on() {
+    let world = World::new(story(), 5);
+    let seal = world.folder.path().join("1/seal");
+    std::fs::remove_file(&seal).unwrap();
+    assert!(TextIndex::open(world.folder.path()).is_none(), "readers do not trust it");
+    assert_eq!(TextWriter::mark(world.folder.path()).as_deref(), Some("here"), "the checksums are right");
+    assert!(TextIndex::open(world.folder.path()).is_some());
+    // A new index that was never finished is not in use.
+    let mut writer = TextWriter::start_over(world.folder.path(), 1).unwrap();
+    writer.put(&story()[0]).unwrap();
+    drop(writer);
+    assert_eq!(world.sessions("deploy hangs")[0], 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    let world = World::new(story(), 5);
+    let other = folder();
+    let link = other.path().join("link");
+    std::os::unix::fs::symlink(world.folder.path(), &link).unwrap();
+    assert!(TextIndex::open(&link).is_none() && TextWriter::mark(&link).is_none());
+    assert!(TextWriter::start_over(&link, 1).is_err());
+    let (inside, away) = (world.folder.path().join("1"), other.path().join("away"));
+    std::fs::rename(&inside, &away).unwrap();
+    std::os::unix::fs::symlink(&away, &inside).unwrap();
+    assert!(
+        TextIndex::open(world.folder.path()).is_none() && TextWriter::mark(world.folder.path()).is_none()
+    );
 }
 
 #[test]

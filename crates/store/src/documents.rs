@@ -69,6 +69,8 @@ impl Kind {
     }
 }
 
+/// How a session went.
+pub const DIGESTS: Kind = Kind { folder: "digests", ending: ".json", form: Form::Object };
 /// The settled use of models: one line a response.
 pub(crate) const LEDGER: Kind = Kind { folder: "ledger", ending: ".jsonl", form: Form::Lines };
 /// The settled events of a quiet session.
@@ -80,7 +82,7 @@ pub(crate) const RENDERED: Kind = Kind { folder: "rendered", ending: ".md", form
 pub(crate) const SESSIONS: Kind = Kind { folder: "sessions", ending: ".json", form: Form::Object };
 
 /// Every kind, sorted by folder.
-pub static KINDS: &[&Kind] = &[&LEDGER, &NORMALIZED, &RENDERED, &SESSIONS];
+pub static KINDS: &[&Kind] = &[&DIGESTS, &LEDGER, &NORMALIZED, &RENDERED, &SESSIONS];
 
 /// Truth that is not on the disk yet, by kind and session.
 pub(crate) type Waiting = BTreeMap<(&'static str, SessionKey), Vec<u8>>;

@@ -170,6 +170,7 @@ fn io_help(error: &io::Error) -> &'static str {
         ErrorKind::PermissionDenied => {
             "make the folder yours again (owner and mode), or name another with --root"
         }
+        ErrorKind::NotADirectory => "a file is where a folder should be; name a folder with --root",
         ErrorKind::NotFound => "something removed it meanwhile; run the command again",
         _ => "run the command again; if it stays so, `retro verify` looks through the store",
     }

@@ -19,6 +19,7 @@ mod derived;
 mod disk;
 mod documents;
 mod error;
+mod exports;
 mod files;
 mod head;
 mod index;
@@ -44,7 +45,7 @@ mod verify;
 pub use archive::{Archive, ArchiveReader, Commit, Comparison};
 pub use derived::{NormalizedEvents, NormalizedWriter};
 pub use disk::{Disk, RealDisk};
-pub use documents::{KINDS, Kind};
+pub use documents::{DIGESTS, KINDS, Kind};
 pub use error::Error;
 pub use index::{
     Changes, FailureRow, Index, Made, Mark, NameRow, OpenerRow, PackedPassage, PassageRow, PlaceRef,

@@ -38,6 +38,16 @@ pub enum Error {
         /// Some of them.
         examples: String,
     },
+    /// A vector of another model.
+    #[error(
+        "the vector has {found} numbers, and the embedding model makes {wanted}\nhint: `retro embed status` names the model"
+    )]
+    Dimension {
+        /// How many it has.
+        found: usize,
+        /// How many it needs.
+        wanted: usize,
+    },
     /// No such event.
     #[error(
         "session {session} has no event {event:?} and no turn of that number\nhint: `retro events` prints all of them with their ids"

@@ -16,8 +16,10 @@ mod files;
 mod fix;
 mod history;
 mod ids;
+mod insight;
 mod limits;
 mod list;
+mod report;
 mod resolve;
 mod search;
 mod secrets;
@@ -40,10 +42,17 @@ pub use explain::{
 pub use files::{FilesView, TouchView, files};
 pub use fix::{FixRow, FixView};
 pub use history::History;
+pub use insight::{
+    Costs, DigestView, OutcomeView, OutcomesView, ReadingsView, SignalView, SignalsView, digest, outcomes,
+    readings, signals,
+};
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, Sort, list};
+pub use report::{Finding, ReportView, report};
 pub use resolve::{agent, nearest, session, session_in, without_place};
-pub use search::{HitView, Narrowed, SearchQuestion, SearchView, Searched, Searching, Snippet, open_search};
+pub use search::{
+    HitView, Narrowed, Near, SearchQuestion, SearchView, Searched, Searching, Snippet, Target, open_search,
+};
 pub use secrets::{SecretView, SecretsView, secrets};
 pub use show::{Artifacts, ReadView, ShowView, Shown, gap_line, markdown, show, show_priced};
 pub use stages::{StageView, StagesView, stages};

@@ -2,6 +2,8 @@
 
 mod figures;
 
+pub(crate) use figures::costs;
+
 use retro_agents::{AGENTS, Agent, by_name};
 use retro_engine::discover::{Discovery, Keep, Scope, SessionFiles, look};
 use retro_engine::platform::{is_below, project_name};
@@ -36,6 +38,8 @@ pub struct ListOptions {
     pub limit: Option<usize>,
     /// Also sessions that are sub-agents of others.
     pub children: bool,
+    /// Only sessions that ended so.
+    pub outcome: Option<String>,
 }
 
 /// What comes first in a list. Sessions of which it is not known come last.
@@ -126,6 +130,8 @@ pub struct SessionView {
     pub cost_usd: Option<f64>,
     /// Whether that is all of it.
     pub cost_complete: bool,
+    /// How it ended: `success`, `failed`, `abandoned`, `unknown`; null without a digest.
+    pub outcome: Option<String>,
 }
 
 /// Lists sessions. Never captures and never creates a store.
@@ -166,6 +172,9 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     sessions.retain(|session| words.iter().all(|word| mentions(session, word)) && in_time(session, options));
     if !rows.is_empty() {
         figures::fill(world, config, &mut sessions)?;
+    }
+    if let Some(outcome) = &options.outcome {
+        sessions.retain(|session| session.outcome.as_ref() == Some(outcome));
     }
     sort(&mut sessions, options.sort, world.now());
     let total = sessions.len();
@@ -296,6 +305,7 @@ fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>) -> S
         duration_ms: duration_ms(row.started_at, row.ended_at),
         cost_usd: None,
         cost_complete: false,
+        outcome: None,
         agent: row.agent.clone(),
         session_id: row.id.clone(),
         title: row.title.as_deref().map(on_one_line),
@@ -340,6 +350,7 @@ fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
         duration_ms: duration_ms(facts.started_at, facts.ended_at),
         cost_usd: None,
         cost_complete: false,
+        outcome: None,
         title: facts.own_title().map(|title| on_one_line(&title.text)),
         domain: project.as_deref().and_then(|project| config.domain(project)).map(str::to_owned),
         project,

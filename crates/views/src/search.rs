@@ -9,9 +9,9 @@ use retro_agents::by_name;
 use retro_engine::news::{News, Patience};
 use retro_engine::platform::is_below;
 use retro_engine::stages::vectors;
-use retro_engine::{Config, Progress, World};
+use retro_engine::{Config, Progress, World, consumers};
 use retro_model::{Passage, PieceKind, SessionKey, Timestamp};
-use retro_search::embed::Embedder;
+use retro_search::embed::{Embedder, Embedding};
 use retro_search::vectors::Vectors;
 use retro_search::{
     Ask, Found, FoundPiece, Meaning, Measured, Mode, Passages, Query, Scope, Tail, TextIndex, search as find,
@@ -24,6 +24,9 @@ use crate::Error;
 use crate::resolve::{session_among, without_place};
 use library::Shelf;
 pub use snippet::Snippet;
+
+/// With more passages that the text index lacks, it is brought up to date after an answer.
+const WAITING_MAX: usize = 1_000;
 
 /// Passages that are embedded for one question at most. With more, meaning waits for a sync.
 const EMBEDDED_MAX: usize = 5_000;
@@ -68,6 +71,45 @@ pub struct SearchQuestion {
     pub cwd: Option<String>,
     /// The zone that days are named in.
     pub tz: TimeZone,
+}
+
+impl SearchQuestion {
+    /// Looks for a text everywhere, in this machine's time zone.
+    pub fn new(text: impl Into<String>) -> SearchQuestion {
+        SearchQuestion {
+            text: text.into(),
+            agent: None,
+            project: None,
+            session: None,
+            since: None,
+            until: None,
+            kinds: None,
+            mode: Mode::Hybrid,
+            limit: 10,
+            budget_tokens: None,
+            exact: false,
+            rewound: false,
+            cwd: None,
+            tz: TimeZone::system(),
+        }
+    }
+}
+
+/// A turn that is near a vector.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Near {
+    /// Our name of the agent.
+    pub agent: String,
+    /// The agent's id of the session.
+    pub session_id: String,
+    /// The thread.
+    pub thread: String,
+    /// The turn's number on its thread.
+    pub turn: u32,
+    /// The first event of the passage.
+    pub event_id: String,
+    /// How near it is, -1 to 1.
+    pub cosine: f64,
 }
 
 /// A turn that was found.
@@ -150,6 +192,9 @@ pub struct SearchView {
     pub elapsed_ms: f64,
 }
 
+/// The model, the vectors it made, and the passages that have none yet.
+type Vectored = (Box<dyn Embedder>, Vectors, Tail);
+
 /// A session, or one of its turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
@@ -164,6 +209,8 @@ pub struct Searching {
     /// The store, and what is new beside it.
     pub news: News<Passages>,
     started: Instant,
+    /// Passages that the text index lacked in the last answer.
+    waiting: std::cell::Cell<usize>,
 }
 
 /// Reads what is new. Waits for no lock and writes nothing.
@@ -174,10 +221,27 @@ pub fn open_search(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Searching, Error> {
     let started = Instant::now();
-    Ok(Searching { news: News::read(world, config, patience, progress)?, started })
+    Ok(Searching {
+        news: News::read(world, config, patience, progress)?,
+        started,
+        waiting: Default::default(),
+    })
 }
 
 impl Searching {
+    /// Keeps what was read, if nobody else is writing, and brings the indexes up to date if
+    /// the last answer had to do much without them.
+    pub fn keep(
+        self,
+        world: &World,
+        config: &Config,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<(), retro_engine::Error> {
+        let is_far_behind = self.waiting.get() > WAITING_MAX && self.news.store.is_some();
+        self.news.keep(world, config, progress)?;
+        if is_far_behind { consumers::catch_up(world, config) } else { Ok(()) }
+    }
+
     /// The session that the words of a user mean, in the store or just read.
     pub fn session(&self, words: &[&str], now: Timestamp) -> Result<SessionKey, Error> {
         let mut rows = match &self.news.index {
@@ -267,6 +331,44 @@ impl Searching {
         Ok(text)
     }
 
+    /// The passages nearest to a vector.
+    pub fn nearest(
+        &self,
+        config: &Config,
+        vector: &[f32],
+        question: &SearchQuestion,
+    ) -> Result<Vec<Near>, Error> {
+        let Some(store) = &self.news.store else { return Ok(Vec::new()) };
+        let embedder = vectors::embedder(config)?;
+        if vector.len() != embedder.dim() {
+            return Err(Error::Dimension { found: vector.len(), wanted: embedder.dim() });
+        }
+        let kept = vectors::open(store, embedder.as_ref())?;
+        let shelf = Shelf::open(&self.news)?;
+        let fresh = shelf.tail(kept.mark())?.unwrap_or_default();
+        let query = Embedding::new(vector.to_vec());
+        let measured = Measured::by_vector(embedder.as_ref(), &kept, query, &fresh.passages, &fresh.hidden)
+            .map_err(retro_search::Error::from)?;
+        let scope = scope(&shelf, question, &Query::default())?;
+        let within = retro_search::Library::within(&shelf, &scope);
+        let keep = |number: u64| within.as_ref().is_none_or(|within| within.contains(&number));
+        let found = measured.nearest(question.limit, &keep);
+        let near = found.passages.into_iter().filter_map(|(number, cosine)| {
+            let of_fresh = fresh.passages.iter().find(|numbered| numbered.number == number).cloned();
+            let numbered = of_fresh.or_else(|| retro_search::Library::passage(&shelf, number))?;
+            let row = shelf.session(numbered.session)?;
+            Some(Near {
+                agent: row.agent,
+                session_id: row.id,
+                thread: numbered.passage.thread.clone(),
+                turn: numbered.passage.turn,
+                event_id: numbered.passage.event().to_owned(),
+                cosine,
+            })
+        });
+        Ok(near.collect())
+    }
+
     fn answer(
         &self,
         world: &World,
@@ -285,17 +387,15 @@ impl Searching {
             // The index is of another time: everything is looked through as it is.
             None => (None, shelf.everything()?),
         };
+        self.waiting.set(tail.passages.len());
         let scope = scope(&shelf, question, query)?;
         let meaning = match question.mode {
             Mode::Words => None,
             _ => self.meaning(config, &shelf, query)?,
         };
-        let measured = match &meaning {
-            Some((embedder, vectors, fresh)) => {
-                Some(Measured::new(embedder.as_ref(), vectors, &query.text, &fresh.passages, &fresh.hidden))
-            }
-            None => None,
-        };
+        let measured = meaning.as_ref().map(|(embedder, vectors, fresh)| {
+            Measured::new(embedder.as_ref(), vectors, &query.text, &fresh.passages, &fresh.hidden)
+        });
         let measured = measured.transpose().map_err(retro_search::Error::from)?;
         let is_here = |session: u32| is_here(&shelf, session, question.cwd.as_deref());
         let ask = Ask {
@@ -314,12 +414,7 @@ impl Searching {
     }
 
     /// The vectors, and the passages that have none yet; nothing if those are too many.
-    fn meaning(
-        &self,
-        config: &Config,
-        shelf: &Shelf<'_>,
-        query: &Query,
-    ) -> Result<Option<(Box<dyn Embedder>, Vectors, Tail)>, Error> {
+    fn meaning(&self, config: &Config, shelf: &Shelf<'_>, query: &Query) -> Result<Option<Vectored>, Error> {
         let Some(store) = self.news.store.as_ref().filter(|_| !query.text.is_empty()) else {
             return Ok(None);
         };

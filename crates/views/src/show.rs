@@ -158,6 +158,9 @@ pub fn show_priced(
             duration_ms: duration_ms(facts.started_at, facts.ended_at),
             cost_usd: None,
             cost_complete: false,
+            outcome: store
+                .object::<retro_insight::Digest>(&retro_store::DIGESTS, key)?
+                .map(|digest| digest.outcome.value.as_str().to_owned()),
             title: facts.own_title().map(|title| on_one_line(&title.text)),
             domain: project.as_deref().and_then(|name| config.domain(name)).map(str::to_owned),
             project,

@@ -136,7 +136,10 @@ impl<'a> Writer<'a> {
                 if let Some(command) = data(event, "command").and_then(Value::as_str) {
                     let said = Said::Command(command.to_owned());
                     let args = text.as_deref().and_then(command_args);
-                    let args = args.or(text.filter(|text| !text.starts_with('<'))).unwrap_or_default();
+                    let typed = text.filter(|text| !text.starts_with('<'));
+                    let typed =
+                        typed.map(|text| text.strip_prefix(command).unwrap_or(&text).trim().to_owned());
+                    let args = args.or(typed).unwrap_or_default();
                     let prompt = self.prompt(event, said, args);
                     entries.push(prompt);
                 }

@@ -55,6 +55,12 @@ $ kubectl logs deploy
     )
 }
 
+/// A folder in memory where there is one: commits of an index wait for the disk.
+fn folder() -> tempfile::TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
+}
+
 struct Machine {
     _dir: tempfile::TempDir,
     world: World,
@@ -63,7 +69,7 @@ struct Machine {
 
 impl Machine {
     fn new() -> Machine {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         let now = Timestamp::parse("2026-03-03T00:00:00Z").unwrap();
         let world = World::at(dir.path().join("home")).with_clock(now);
         let config = Config::for_root(dir.path().join("store"));
@@ -111,22 +117,7 @@ impl Machine {
 }
 
 fn question(text: &str) -> SearchQuestion {
-    SearchQuestion {
-        text: text.to_owned(),
-        agent: None,
-        project: None,
-        session: None,
-        since: None,
-        until: None,
-        kinds: None,
-        mode: Mode::Hybrid,
-        limit: 10,
-        budget_tokens: None,
-        exact: false,
-        rewound: false,
-        cwd: None,
-        tz: jiff::tz::TimeZone::UTC,
-    }
+    SearchQuestion { tz: jiff::tz::TimeZone::UTC, ..SearchQuestion::new(text) }
 }
 
 fn first(view: &SearchView) -> &str {
@@ -354,6 +345,21 @@ fn a_session_like_another_is_found_and_the_session_itself_is_left_out() {
     assert_eq!(target.turn, Some(1));
     let view = searching.similar(&machine.world, &machine.config, &question(""), &target).unwrap();
     assert!(first(&view).ends_with("cc") && view.hits.iter().all(|hit| hit.session_id != CART));
+}
+
+#[test]
+fn a_very_long_prompt_is_found_by_its_end() {
+    let machine = Machine::new();
+    let long: String = (0..1_500).map(|number| format!("word{number} of a long story\n  ")).collect();
+    let script = format!(
+        "@ session {CART}\n@ cwd /home/dev/shop\n@ branch main\n@ time 2026-03-01T10:00:00Z\n> {long}zebra\n< ok\n"
+    );
+    machine.tell(AGENTS[0], &script);
+    machine.sync();
+    assert_eq!(first(&machine.find("zebra")), CART);
+    assert_eq!(first(&machine.find("word7")), CART);
+    let report = retro_engine::verify::verify(&machine.store(), true, &mut |_| {}).unwrap();
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! `cargo xtask bench usage --diff`, second part: our days beside those of `ccusage daily`.
 //!
 //! ccusage's daily report reads more of a log than its others do: it counts the answers in
-//! progress records, as we do. It counts every line of an answer that has no request id,
-//! though an answer is logged as several lines; what that adds is computed here from the
-//! logs themselves. Whatever is left is unexplained.
+//! progress records, as we do. It counts every line of an answer that has no request id and
+//! a time of its own, though an answer is logged as several lines; what that adds is
+//! computed here from the logs themselves. Whatever is left is unexplained.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -60,7 +60,7 @@ fn read(printed: &str, rows: &str, day: &str, names: [&str; 5]) -> Result<Days, 
 
 /// What all lines but one of each answer without a request id come to, by day.
 fn repeated(home: &Path) -> Result<Days, Failure> {
-    let mut answers: HashMap<String, (String, Vec<Tally>)> = HashMap::new();
+    let mut answers: HashMap<String, (String, BTreeMap<String, Tally>)> = HashMap::new();
     for log in logs(&home.join(".claude/projects"))? {
         let text = std::fs::read(&log).map_err(|error| Failure::at(&log, error))?;
         for line in String::from_utf8_lossy(&text).lines() {
@@ -77,13 +77,15 @@ fn repeated(home: &Path) -> Result<Days, Failure> {
             let names =
                 ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
             let tokens = names.map(|name| message["usage"][name].as_i64().unwrap_or_default());
-            let (_, lines) = answers.entry(id.to_owned()).or_insert_with(|| (day.to_owned(), Vec::new()));
-            lines.push(Tally::new(tokens, 0.0));
+            let (_, lines) =
+                answers.entry(id.to_owned()).or_insert_with(|| (day.to_owned(), BTreeMap::new()));
+            lines.insert(record["timestamp"].to_string(), Tally::new(tokens, 0.0));
         }
     }
     let mut days = Days::new();
-    for (day, mut lines) in answers.into_values() {
+    for (day, lines) in answers.into_values() {
         // The one with most output is the answer.
+        let mut lines: Vec<Tally> = lines.into_values().collect();
         lines.sort_by_key(Tally::total);
         lines.pop();
         let sum = days.entry(day).or_default();
@@ -146,7 +148,8 @@ fn told(ours: &Days, theirs: &Days, repeated: &Days) -> String {
     format!(
         "By day (UTC), beside `ccusage claude daily`, on the published logs of Claude Code: {equal} of {} days have the \
          same tokens of every kind. The others, and the sums:\n\n{}\n*lines without request id*: an answer is logged as \
-         several lines that repeat its tokens; where they have no request id, `ccusage daily` adds them all up.\n",
+         several lines that repeat its tokens; where they have no request id, `ccusage daily` adds up all that differ in \
+         time.\n",
         all.len(),
         table(&header, &rows)
     )
@@ -174,12 +177,13 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join(".claude/projects/p");
         std::fs::create_dir_all(&folder).unwrap();
-        let line = |request: &str, output: u32| {
+        let line = |request: &str, second: u32, output: u32| {
             format!(
-                r#"{{"type":"assistant","timestamp":"2026-01-02T00:00:00Z"{request},"message":{{"id":"m","usage":{{"output_tokens":{output}}}}}}}"#
+                r#"{{"type":"assistant","timestamp":"2026-01-02T00:00:0{second}Z"{request},"message":{{"id":"m","usage":{{"output_tokens":{output}}}}}}}"#
             )
         };
-        let log = [line("", 1), line("", 7), line(r#","requestId":"r""#, 7)].join("\n");
+        let with_request = line(r#","requestId":"r""#, 3, 7);
+        let log = [line("", 1, 1), line("", 2, 7), line("", 2, 7), with_request].join("\n");
         std::fs::write(folder.join("s.jsonl"), log).unwrap();
         assert_eq!(repeated(home.path()).unwrap()["2026-01-02"].total(), 1);
     }

@@ -85,6 +85,9 @@ fn prompt(line: &Line<'_>, state: &mut State, out: &mut Out) {
     if field::is(meta, "hostTurn") {
         let mut draft = line.draft("user_message_chunk/host", Piece::Whole, Kind::Note, Origin::User);
         draft.event.text = text.and_then(words);
+        let command =
+            text.and_then(|text| text.split_whitespace().next()).filter(|name| name.starts_with('/'));
+        draft.event.data = command.and_then(|name| filled(json!({ "command": name, "asks_model": false })));
         draft.hint.look_for(Rule::Opener(None));
         return out.push(draft);
     }

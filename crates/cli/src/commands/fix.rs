@@ -21,7 +21,7 @@ use crate::progress::Bar;
   retro fix --project shop --json")]
 pub struct Args {
     /// The error text, or - to read it from stdin
-    #[arg(value_name = "ERROR", allow_hyphen_values = true)]
+    #[arg(value_name = "ERROR")]
     error: Vec<String>,
 
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         tell(context, &view)?;
     }
     context.hang_up();
-    patience::keeping(context, |step| searching.news.keep(&context.world, &config, step));
+    patience::keeping(context, |step| searching.keep(&context.world, &config, step));
     Ok(exit)
 }
 

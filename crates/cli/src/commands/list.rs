@@ -47,6 +47,10 @@ pub struct Args {
     /// Also sessions that are sub-agents of others
     #[arg(long)]
     children: bool,
+
+    /// Only sessions that ended so
+    #[arg(long, value_name = "OUTCOME", value_parser = ["success", "failed", "abandoned", "unknown"])]
+    outcome: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -96,6 +100,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         },
         limit,
         children: args.children,
+        outcome: args.outcome.clone(),
     };
     let view = retro::views::list(&context.world, &context.config()?, &options)?;
     if context.global.json {
@@ -104,6 +109,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         let is_filtered = !args.words.is_empty()
             || args.project.is_some()
             || args.agent.is_some()
+            || args.outcome.is_some()
             || since.is_some()
             || until.is_some();
         tell(context, &view, is_filtered)?;
@@ -150,6 +156,7 @@ fn table(view: &ListView) -> Table {
         Column::left("session").shrinks_inside(13).style(AnsiColor::Yellow.on_default()),
         Column::left("last").style(dim),
         Column::left("project").shrinks(12).spare(2),
+        Column::left("ended").spare(7).style(dim),
         Column::right("turns").spare(5),
         Column::right("lasted").spare(6).style(dim),
         Column::right("cost").spare(3),
@@ -177,6 +184,7 @@ fn row(session: &SessionView, is_known: bool) -> Vec<String> {
         session.short_id.clone(),
         format::time(session.ended_at),
         session.project.clone().unwrap_or_else(dash),
+        session.outcome.clone().filter(|outcome| outcome != "unknown").unwrap_or_default(),
         session.turns.map_or_else(unknown, |turns| turns.to_string()),
         session.duration_ms.filter(|_| session.captured).map_or_else(unknown, format::took),
         session.cost_usd.map_or_else(unknown, |usd| format::money(Some(usd), session.cost_complete)),

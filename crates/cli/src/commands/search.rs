@@ -31,7 +31,7 @@ use crate::when::Between;
   retro search deploy --budget 800 --json")]
 pub struct Args {
     /// What to look for
-    #[arg(value_name = "QUERY", required = true, allow_hyphen_values = true)]
+    #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
 
     #[command(flatten)]
@@ -160,7 +160,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let exit = tell(context, &view, &question.text)?;
     // Whoever reads the answer has all of it: what follows concerns only the store.
     context.hang_up();
-    patience::keeping(context, |step| searching.news.keep(&context.world, &config, step));
+    patience::keeping(context, |step| searching.keep(&context.world, &config, step));
     Ok(exit)
 }
 

@@ -57,10 +57,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         context.print_json(&shown.read())?;
         return Ok(Exit::Done);
     }
-    if let Some(turn) = turn
-        && u64::from(turn) > shown.view.session.turns.unwrap_or(0)
-    {
-        let turns = format::count(shown.view.session.turns.unwrap_or(0), "turn");
+    let main = shown.settled.events.iter().filter(|event| event.thread.is_main());
+    let last = main.map(|event| event.turn).max().unwrap_or(0);
+    if let Some(turn) = turn.filter(|turn| *turn > last) {
+        let turns = format::count(u64::from(last), "turn");
         return Err(Failure::missing(
             format_args!("there is no turn {turn}"),
             format_args!("the session has {turns}"),
@@ -116,6 +116,7 @@ fn head(page: &mut Page, view: &ShowView) {
     figures.extend(session.turns.map(|turns| format::count(turns, "turn")));
     figures.extend(session.cost_usd.map(|usd| format::money(Some(usd), session.cost_complete)));
     figures.extend(view.models.iter().cloned());
+    figures.extend(session.outcome.clone());
     page.styled(&figures.join(" · "), dim);
     let coverage = &view.coverage;
     let mut counts = vec![

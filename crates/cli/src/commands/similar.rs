@@ -47,6 +47,6 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let view = searching.similar(&context.world, &config, &question, &target)?;
     let exit = tell(context, &view, &words.join(" "))?;
     context.hang_up();
-    patience::keeping(context, |step| searching.news.keep(&context.world, &config, step));
+    patience::keeping(context, |step| searching.keep(&context.world, &config, step));
     Ok(exit)
 }

@@ -48,6 +48,11 @@ pub const KEYS: &[Key] = &[
         help: "Also capture file histories and paste caches: large, and seldom wanted.",
         example: "false",
     },
+    Key {
+        name: "detect.quality",
+        help: "What makes a session real work: a section of its own, [detect.quality].",
+        example: "{ min_events = 20, require_repo = true, min_substantive_calls = 3, min_prompt_chars = 25, trivial_prompts = [\"hi\"] }",
+    },
     Key { name: "domains.*", help: "A label for the sessions of a repository.", example: "\"backend\"" },
     Key {
         name: "embedding.gpu_layers",
@@ -72,6 +77,11 @@ pub const KEYS: &[Key] = &[
         example: "\"~/retro-store\"",
     },
     Key {
+        name: "signals",
+        help: "Signals of your own, as [[signals]] entries: what to count by kind, class, path, command, text, outcome.",
+        example: "[{ name = \"deploys\", group = \"activity\", command = \"kubectl apply\" }]",
+    },
+    Key {
         name: "sources.*",
         help: "Further folders in which an agent keeps its logs, beside the usual ones.",
         example: "[\"/mnt/old-laptop/.claude\"]",
@@ -84,7 +94,6 @@ const SEED_KEYS: &[(&str, &str)] = &[
     ("curate.*", "the catalog does not exist yet"),
     ("dashboard_dir", "the dashboard does not exist yet"),
     ("derived_interval_seconds", "derived data is made when a session goes quiet"),
-    ("detect.*", "pattern detection does not exist yet"),
     ("retention.*", "retention does not exist yet"),
     ("store.*", "the store's place is `root`, its schedule `cadence`"),
     ("sync_interval_seconds", "set `cadence` instead"),
@@ -132,6 +141,21 @@ fn matches(key: &str, full: &str) -> bool {
 fn unknown(path: &Path, key: &str) -> ConfigError {
     let names = KEYS.iter().map(|known| known.name.trim_end_matches(".*"));
     let hint = nearest(key, names).map_or(String::new(), |name| format!("; did you mean `{name}`?"));
+    ConfigError::UnknownKey { path: path.to_owned(), key: key.to_owned(), hint }
+}
+
+/// Keys of `[detect.quality]`.
+const THRESHOLDS: &[&str] = &[
+    "detect.quality.min_events",
+    "detect.quality.min_prompt_chars",
+    "detect.quality.min_substantive_calls",
+    "detect.quality.require_repo",
+    "detect.quality.trivial_prompts",
+];
+
+pub(super) fn unknown_threshold(path: &Path, key: &str) -> ConfigError {
+    let hint = nearest(key, THRESHOLDS.iter().copied());
+    let hint = hint.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
     ConfigError::UnknownKey { path: path.to_owned(), key: key.to_owned(), hint }
 }
 

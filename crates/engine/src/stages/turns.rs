@@ -14,7 +14,7 @@ use crate::Error;
 
 pub(super) const STAGE: Stage = Stage {
     name: "turns",
-    version: 3,
+    version: 4,
     when: When::AppendAndQuiet,
     help: "one row for each turn, and its words",
     inputs: &[Input::Events],

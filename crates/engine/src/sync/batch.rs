@@ -4,10 +4,10 @@
 //! writes the index in one short transaction. Only then is it counted.
 
 use rayon::prelude::*;
-use retro_model::{SessionKey, Timestamp};
+use retro_model::{LinkKind, SessionKey, Timestamp};
 use retro_store::{Index, Lock, Marks, Stamps, Store, Writer};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::work::{Job, Looked, Outcome, SETTLED_BYTES_MAX, Worker};
@@ -15,9 +15,9 @@ use crate::budget::Budget;
 use crate::capture::{self, Captured};
 use crate::derive::Rules;
 use crate::discover::SharedFile;
+use crate::family::{children_content, family};
 use crate::report::{Failure, Progress, SyncReport};
 use crate::stages::{Input, Stage, Work, up_to};
-use crate::stamp::children_content;
 use crate::{Config, Error, World, agent_of, entitled};
 
 /// Sessions of one batch.
@@ -120,7 +120,7 @@ impl Batcher<'_> {
             is_bare,
         };
         let one = |work: Looked<'_, '_>| {
-            let _held = budget.take(self.held_bytes(&work));
+            let _held = budget.take(worker.held_bytes(&work));
             let key = work.job.key().clone();
             let outcome = worker.work(work);
             stepped(steps.fetch_add(1, Ordering::Relaxed) + 1);
@@ -150,19 +150,6 @@ impl Batcher<'_> {
         Ok(bytes)
     }
 
-    /// Source bytes that work on a session may hold. Without a row they are guessed from
-    /// the room that its files take.
-    fn held_bytes(&self, work: &Looked<'_, '_>) -> u64 {
-        /// Logs are packed to a sixth or less.
-        const PACKED_RATIO: u64 = 8;
-        let stored = match &work.row {
-            Some(row) => row.bytes,
-            None if work.job.bytes() > 0 => 0,
-            None => self.store.disk_bytes_of(work.job.key()).unwrap_or(0) * PACKED_RATIO,
-        };
-        work.job.bytes().max(stored)
-    }
-
     /// Whether the index belongs to the files as they are before this batch. If it does
     /// not, it is not given their new marks, so that this is not forgotten.
     fn fits(&self) -> Result<bool, Error> {
@@ -187,6 +174,7 @@ impl Batcher<'_> {
             sources: Vec::new(),
             made: BTreeMap::new(),
             children: String::new(),
+            family: Vec::new(),
             turns: Vec::new(),
             passages: Vec::new(),
             places: Vec::new(),
@@ -203,6 +191,7 @@ impl Batcher<'_> {
         }
         if self.world.stages.iter().any(reads_children) {
             work.children = children_content(self.index, key, 0)?;
+            work.family = family(self.index, key)?;
         }
         Ok(Some(work))
     }
@@ -217,28 +206,63 @@ impl Batcher<'_> {
         let now = self.world.now();
         let of_children: Vec<&'static str> =
             self.world.stages.iter().filter(|stage| reads_children(stage)).map(|stage| stage.name).collect();
+        let parents = if of_children.is_empty() { BTreeSet::new() } else { self.parents(&outcomes)? };
         let written = self.index.write(|index| {
             for (outcome, bytes) in outcomes.into_iter().zip(sizes) {
                 let Outcome { key, captured, derived } = outcome;
                 let is_kept = captured.as_ref().is_none_or(|captured| !captured.file.sources.is_empty());
                 if let Some(captured) = &captured {
                     put_captured(index, captured, is_kept, now)?;
-                    if let Some(parent) = captured.session.parent.as_ref().filter(|_| captured.new_bytes > 0)
-                    {
-                        let parent = SessionKey::new(&key.agent, parent);
-                        for stage in &of_children {
-                            index.put_due(&parent, stage, now.as_millis(), true)?;
-                        }
-                    }
                 }
                 if is_kept {
                     derived.put(index, &key)?;
                     index.put_disk_bytes(&key, bytes)?;
                 }
             }
+            for parent in &parents {
+                of_children
+                    .iter()
+                    .try_for_each(|stage| index.put_due(parent, stage, now.as_millis(), true))?;
+            }
             marks.iter().try_for_each(|marks| index.put_marks(marks))
         });
         Ok(written?)
+    }
+
+    /// The roots of what was just read, as far as they are in the store: what they say of
+    /// their children may differ now. Some agents name the child in its parent only.
+    fn parents(&self, outcomes: &[Outcome]) -> Result<BTreeSet<SessionKey>, Error> {
+        let mut parents = BTreeSet::new();
+        let read = || outcomes.iter().filter_map(|outcome| Some((&outcome.key, outcome.captured.as_ref()?)));
+        let here: BTreeSet<&SessionKey> = read().map(|(key, _)| key).collect();
+        for (key, captured) in read() {
+            if captured.session.links.iter().any(|link| link.kind == LinkKind::Child) {
+                parents.insert(key.clone());
+            }
+            let Some(parent) = &captured.session.parent else { continue };
+            let parent = SessionKey::new(&key.agent, parent);
+            if here.contains(&parent) || self.index.session_row(&parent)?.is_some() {
+                parents.insert(parent);
+            }
+        }
+        // Looking through all rows is for sessions that have gone quiet, not for every append.
+        let quiet: BTreeSet<&SessionKey> = outcomes
+            .iter()
+            .filter(|outcome| outcome.derived.is_analyzed())
+            .map(|outcome| &outcome.key)
+            .collect();
+        if !quiet.is_empty() {
+            for row in self.index.session_rows()? {
+                let names = |link: &retro_model::Link| {
+                    link.kind == LinkKind::Child
+                        && quiet.contains(&SessionKey::new(&row.agent, &link.session_id))
+                };
+                if row.links.iter().any(names) {
+                    parents.insert(row.key());
+                }
+            }
+        }
+        Ok(parents)
     }
 
     fn count(&mut self, outcome: &Outcome) -> u64 {

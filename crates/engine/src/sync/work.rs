@@ -49,6 +49,7 @@ pub(super) struct Looked<'j, 'f> {
     pub sources: Vec<SourceRow>,
     pub made: BTreeMap<String, Made>,
     pub children: String,
+    pub family: Vec<SessionKey>,
     pub turns: Vec<TurnRow>,
     pub passages: Vec<Passage>,
     pub places: Vec<PlaceRow>,
@@ -78,7 +79,7 @@ impl Worker<'_> {
         let rules = &self.rules;
         let key = work.job.key().clone();
         let stop = || self.world.stopping();
-        let Looked { job, agent, row, sources, made, children, turns, passages, places } = work;
+        let Looked { job, agent, row, sources, made, children, family, turns, passages, places } = work;
         let mut captured = self.capture(job, agent, row.as_ref(), sources, &stop)?;
         let reading =
             captured.as_mut().map(|captured| std::mem::replace(&mut captured.read, Reading::Nothing));
@@ -103,6 +104,7 @@ impl Worker<'_> {
             file,
             made,
             children: &children,
+            family: &family,
             places,
         };
         let is_evicted = file.evicted_at.is_some();
@@ -122,6 +124,19 @@ impl Worker<'_> {
             }
         };
         Ok(Outcome { key, captured, derived })
+    }
+
+    /// Source bytes that work on a session may hold. Without a row they are guessed from
+    /// the room that its files take.
+    pub(super) fn held_bytes(&self, work: &Looked<'_, '_>) -> u64 {
+        /// Logs are packed to a sixth or less.
+        const PACKED_RATIO: u64 = 8;
+        let stored = match &work.row {
+            Some(row) => row.bytes,
+            None if work.job.bytes() > 0 => 0,
+            None => self.store.disk_bytes_of(work.job.key()).unwrap_or(0) * PACKED_RATIO,
+        };
+        work.job.bytes().max(stored)
     }
 
     /// Captures what is new of a session, or reads its raw files again if the index lost

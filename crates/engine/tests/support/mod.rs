@@ -103,6 +103,8 @@ impl Machine {
             answers.insert(format!("row {key}"), row.unwrap_or_default());
             let ledger = std::fs::read_to_string(store.ledger_path(&key)).unwrap_or_default();
             answers.insert(format!("ledger {key}"), ledger);
+            let digest: Option<serde_json::Value> = store.object(&retro_store::DIGESTS, &key).unwrap();
+            answers.insert(format!("digest {key}"), format!("{digest:#?}"));
             let responses = store.index().unwrap().responses_of(&key).unwrap();
             answers.insert(format!("responses {key}"), format!("{responses:#?}"));
             let turns = store.index().unwrap().turns_of(&key).unwrap();

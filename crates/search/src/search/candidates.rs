@@ -1,10 +1,9 @@
 //! The sessions and pieces that an answer is chosen from, with their scores.
 
 use hashbrown::{HashMap, HashSet};
+use std::rc::Rc;
 
-use super::{
-    Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Mode, NEAR_MAX, Nearest, SESSIONS_MAX, Sources,
-};
+use super::{Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Mode, Nearest, Sources};
 use crate::Place;
 use crate::passages::time_ms;
 use crate::rank::{self, Hit, Ranked, Scale, Scored, Sums};
@@ -34,7 +33,7 @@ const WINDOWS_MAX: usize = 60;
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub place: Place,
-    pub passage: Numbered,
+    pub passage: Rc<Numbered>,
     pub piece: usize,
     pub score: f64,
     words: Vec<String>,
@@ -54,7 +53,7 @@ pub(super) struct Group {
 }
 
 impl Candidate {
-    fn new(passage: Numbered, piece: usize) -> Candidate {
+    fn new(passage: Rc<Numbered>, piece: usize) -> Candidate {
         Candidate {
             place: passage.place(piece),
             passage,
@@ -69,7 +68,7 @@ impl Candidate {
     }
 
     /// The piece of a passage that stands for it, if any may be found.
-    fn of(passage: Numbered, ask: &Ask<'_>) -> Option<Candidate> {
+    fn of(passage: Rc<Numbered>, ask: &Ask<'_>) -> Option<Candidate> {
         let is_kept = |at: &usize| {
             passage.passage.pieces.get(*at).is_some_and(|piece| {
                 let info = Info { kind: piece.kind, live: passage.passage.live, piece: 0, len: 0 };
@@ -84,7 +83,7 @@ impl Candidate {
     }
 
     /// A passage that was asked for by label alone: the newest is the best.
-    pub(super) fn by_label(passage: Numbered, ask: &Ask<'_>) -> Option<Candidate> {
+    pub(super) fn by_label(passage: Rc<Numbered>, ask: &Ask<'_>) -> Option<Candidate> {
         let has_label = |piece: &retro_model::Piece| has_label(piece, &ask.query.labels);
         let at = passage.passage.pieces.iter().position(has_label);
         let mut candidate = Candidate::of(passage, ask)?;
@@ -135,7 +134,7 @@ impl Group {
             cosine: piece.cosine,
             is_literal: piece.is_literal,
             piece: piece.piece,
-            passage: piece.passage,
+            passage: Rc::unwrap_or_clone(piece.passage),
         });
         Some(FoundSession { session, score: self.score, pieces: pieces.collect() })
     }
@@ -182,9 +181,20 @@ pub(super) fn find(
 
 fn near(sources: &Sources<'_>, ask: &Ask<'_>, meaning: &dyn Meaning, allowed: &Allowed) -> Nearest {
     let within = sources.library.within(ask.scope);
-    let keep =
-        |number: u64| allowed.has(number) && within.as_ref().is_none_or(|within| within.contains(&number));
-    meaning.nearest(NEAR_MAX, &keep)
+    let dead = if ask.scope.rewound { HashSet::new() } else { sources.library.rewound() };
+    // What changed lately may not be among the passages that the library knows.
+    let of_tail = sources.tail.passages.iter().filter(|numbered| {
+        numbered.passage.pieces.iter().enumerate().any(|(at, piece)| {
+            let info = Info { kind: piece.kind, live: numbered.passage.live, piece: 0, len: 0 };
+            ask.scope.keeps(numbered.place(at), &info, time_ms(piece.at))
+        })
+    });
+    let of_tail: HashSet<u64> = of_tail.map(|numbered| numbered.number).collect();
+    let keep = |number: u64| {
+        let is_within = || within.as_ref().is_none_or(|within| within.contains(&number));
+        allowed.has(number) && !dead.contains(&number) && (of_tail.contains(&number) || is_within())
+    };
+    meaning.nearest(ask.near_read(), &keep)
 }
 
 /// The best sessions by words.
@@ -197,7 +207,7 @@ fn by_words(
 ) -> HashMap<u32, Group> {
     let mut best: Vec<&rank::Group> = ranked.groups.iter().collect();
     best.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.session.cmp(&b.session)));
-    best.truncate(SESSIONS_MAX.max(ask.limit));
+    best.truncate(ask.sessions_read());
     let mean = sources.library.extent().bytes as f64 / sources.library.sessions().max(1) as f64;
     let mut groups = HashMap::new();
     for found in best {

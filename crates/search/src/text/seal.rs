@@ -21,7 +21,19 @@ pub(super) fn current(folder: &Path) -> Option<PathBuf> {
 }
 
 pub(super) fn current_number(folder: &Path) -> Option<u64> {
+    if !is_own(folder) || !is_own_file(&folder.join(CURRENT)) {
+        return None;
+    }
     fs::read_to_string(folder.join(CURRENT)).ok()?.trim().parse().ok()
+}
+
+/// Whether a folder is one, and no link to another.
+pub(super) fn is_own(folder: &Path) -> bool {
+    fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir())
+}
+
+fn is_own_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
 /// Makes a numbered folder the one in use.
@@ -31,13 +43,17 @@ pub(super) fn make_current(folder: &Path, number: u64) -> Result<(), Error> {
 
 /// The mark of a folder, if its files are as they were left.
 pub(super) fn check(folder: &Path) -> Option<String> {
+    if !is_own(folder) || !is_own_file(&folder.join(SEAL)) {
+        return None;
+    }
     let seal = fs::read_to_string(folder.join(SEAL)).ok()?;
     let (mark, files) = seal.split_once('\n')?;
     (look(folder).ok()? == files).then(|| mark.to_owned())
 }
 
-/// Seals a folder as it is now.
+/// Seals a folder as it is now. Its files are the user's alone, as everything in a store.
 pub(super) fn seal(folder: &Path, mark: &str) -> Result<(), Error> {
+    make_private(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
     let files = look(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
     replace(&folder.join(SEAL), &format!("{mark}\n{files}"))
 }
@@ -53,6 +69,10 @@ fn look(folder: &Path) -> io::Result<String> {
             continue;
         }
         let meta = entry.metadata()?;
+        if !meta.is_file() {
+            // Nothing that we wrote: a link is not followed.
+            return Err(io::Error::other(format!("{name} is no file")));
+        }
         let time = meta.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         files.push(format!("{name} {} {time}\n", meta.len()));
     }
@@ -60,9 +80,34 @@ fn look(folder: &Path) -> io::Result<String> {
     Ok(files.concat())
 }
 
+/// Takes the rights of others away. tantivy makes files with whatever rights are usual.
+#[cfg(unix)]
+fn make_private(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    set(folder, 0o700)?;
+    if let Some(above) = folder.parent() {
+        set(above, 0o700)?;
+    }
+    for entry in fs::read_dir(folder)? {
+        set(&entry?.path(), 0o600)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_private(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 fn replace(path: &Path, text: &str) -> Result<(), Error> {
     let error = |source| Error::Io { path: path.to_owned(), source };
     let beside = path.with_extension("new");
     fs::write(&beside, text).map_err(error)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&beside, fs::Permissions::from_mode(0o600)).map_err(error)?;
+    }
     fs::rename(&beside, path).map_err(error)
 }

@@ -36,6 +36,9 @@ impl TextWriter {
             return Some(mark);
         }
         // Killed between a commit and its seal, or touched by somebody: the checksums know.
+        if !seal::is_own(&current) {
+            return None;
+        }
         let index = open_index(&current).ok()?;
         let is_whole = index.validate_checksum().is_ok_and(|bad| bad.is_empty());
         let mark = index.load_metas().ok()?.payload.filter(|_| is_whole)?;
@@ -55,6 +58,10 @@ impl TextWriter {
     /// Starts an empty index beside the one that is there, which stays in use until the
     /// first commit.
     pub fn start_over(folder: &Path, passages: usize) -> Result<TextWriter, Error> {
+        if std::fs::symlink_metadata(folder).is_ok() && !seal::is_own(folder) {
+            let what = "it is no folder, and links are not followed".to_owned();
+            return Err(Error::Other { path: folder.to_owned(), what });
+        }
         let number = seal::current_number(folder).unwrap_or(0) + 1;
         let beside = numbered(folder, number);
         match std::fs::remove_dir_all(&beside) {

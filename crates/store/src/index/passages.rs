@@ -153,8 +153,9 @@ impl Index {
 
     /// Numbers of all passages in a time, with the number of the session of each.
     pub fn passages_between(&self, since: Option<i64>, until: Option<i64>) -> Result<Vec<(u64, u32)>, Error> {
-        let text = "SELECT number, session FROM passages \
-                    WHERE coalesce(at, 0) >= ?1 AND coalesce(at, 0) < ?2";
+        // What has no time is from before all times. Both halves are ranges of one index.
+        let text = "SELECT number, session FROM passages WHERE at >= ?1 AND at < ?2 \
+                    UNION ALL SELECT number, session FROM passages WHERE at IS NULL AND 0 >= ?1 AND 0 < ?2";
         let range = (since.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX));
         self.all(text, range, |row| Ok((unsigned(row, 0)?, row.get(1)?)))
     }
@@ -230,7 +231,6 @@ impl Index {
 struct Before {
     number: i64,
     hash: i64,
-    line: u32,
     pieces: i64,
     bytes: i64,
 }
@@ -259,14 +259,14 @@ impl Writer<'_> {
             let next = lines.len() as u32;
             let line = *lines.entry(passage.thread.clone()).or_insert(next);
             if !are_all {
-                before.append(&mut self.passages_before(session, Some(&passage.event))?);
+                before.append(&mut self.passages_before(session, Some((line, passage.first)))?);
             }
-            let known = before.remove(&passage.event);
+            let known = before.remove(&(line, passage.first));
             more = (more.0 + passage.pieces, more.1 + passage.text_bytes);
             if let Some(known) = &known {
                 more = (more.0 - known.pieces, more.1 - known.bytes);
             }
-            if known.as_ref().is_some_and(|known| (known.hash, known.line) == (passage.hash, line)) {
+            if known.as_ref().is_some_and(|known| known.hash == passage.hash) {
                 continue;
             }
             self.put_passage(known.map(|known| known.number), session, line, passage)?;
@@ -336,25 +336,24 @@ impl Writer<'_> {
         all().map_err(Error::index(self.path))
     }
 
-    /// What a session had, or one passage of it, by event.
-    fn passages_before(&self, session: u32, event: Option<&str>) -> Result<BTreeMap<String, Before>, Error> {
-        let columns = "SELECT event, number, hash, line, pieces, text_bytes FROM passages WHERE session = ?1";
+    /// What a session had, or one passage of it, by thread and place.
+    fn passages_before(
+        &self,
+        session: u32,
+        only: Option<(u32, u32)>,
+    ) -> Result<BTreeMap<(u32, u32), Before>, Error> {
+        let columns = "SELECT line, first, number, hash, pieces, text_bytes FROM passages WHERE session = ?1";
         let read = |row: &Row<'_>| {
-            let before = Before {
-                number: row.get(1)?,
-                hash: row.get(2)?,
-                line: row.get(3)?,
-                pieces: row.get(4)?,
-                bytes: row.get(5)?,
-            };
-            Ok((row.get::<_, String>(0)?, before))
+            let before =
+                Before { number: row.get(2)?, hash: row.get(3)?, pieces: row.get(4)?, bytes: row.get(5)? };
+            Ok(((row.get(0)?, row.get(1)?), before))
         };
-        let all = || -> rusqlite::Result<BTreeMap<String, Before>> {
-            match event {
-                Some(event) => {
-                    let mut statement =
-                        self.connection.prepare_cached(&format!("{columns} AND event = ?2"))?;
-                    statement.query_map((session, event), read)?.collect()
+        let all = || -> rusqlite::Result<BTreeMap<(u32, u32), Before>> {
+            match only {
+                Some((line, first)) => {
+                    let text = format!("{columns} AND line = ?2 AND first = ?3");
+                    let mut statement = self.connection.prepare_cached(&text)?;
+                    statement.query_map((session, line, first), read)?.collect()
                 }
                 None => self.connection.prepare_cached(columns)?.query_map([session], read)?.collect(),
             }

@@ -2,7 +2,7 @@
 //! number is rebuilt.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 8;
+pub(super) const SCHEMA: u32 = 9;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -45,10 +45,11 @@ CREATE TABLE IF NOT EXISTS passages (
     line INTEGER NOT NULL, turn INTEGER NOT NULL, first INTEGER NOT NULL, pieces INTEGER NOT NULL,
     text_bytes INTEGER NOT NULL, live INTEGER NOT NULL, at INTEGER, hash INTEGER NOT NULL, body BLOB NOT NULL,
     changed INTEGER NOT NULL,
-    UNIQUE (session, event)
+    UNIQUE (session, line, first)
 );
 CREATE INDEX IF NOT EXISTS passages_by_change ON passages (changed);
-CREATE INDEX IF NOT EXISTS passages_by_place ON passages (session, line, first);
+CREATE INDEX IF NOT EXISTS passages_by_time ON passages (at, session);
+CREATE INDEX IF NOT EXISTS passages_dead ON passages (number) WHERE live = 0;
 
 CREATE TABLE IF NOT EXISTS touches (
     agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,

@@ -447,7 +447,7 @@ fn an_index_that_turns_out_broken_can_be_told_and_made_anew() {
     drop(index);
     let mut bytes = fs::read(&path).unwrap();
     let middle = bytes.len() / 2;
-    bytes[4096 * 16..middle].fill(0xEE);
+    bytes[4096 * 40..middle].fill(0xEE);
     fs::write(&path, bytes).unwrap();
     let error = store.index().unwrap().stamps().unwrap_err();
     assert!(error.is_broken_index(), "{error}");

@@ -134,6 +134,8 @@ static CALM: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The line that says what went wrong.
 pub(super) fn error_line(output: &str) -> Option<Found> {
+    // Claude Code puts errors of its tools into a tag.
+    let output = output.strip_prefix("<tool_use_error>").unwrap_or(output);
     let lines: Vec<_> = plain::ends(output).flat_map(str::lines).map(plain::plain).collect();
     if let Some(text) = raised(&lines) {
         return Some(Found { text, certain: true });

@@ -1,9 +1,11 @@
 //! What the store knows of listed sessions beside their names: turns and cost.
 
 use retro_engine::ask::Ledgers;
+use retro_engine::stages::digest::outcome_in;
 use retro_engine::{Config, World, prices};
+use retro_insight::Digest;
 use retro_model::SessionKey;
-use retro_store::{Index, RealDisk, Store};
+use retro_store::{DIGESTS, Index, RealDisk, Store};
 use retro_usage::{By, Figures, Query, report_cells};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,8 +21,14 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
     let Some(index) = store.index_if_there()? else { return Ok(()) };
     let costs = prices::load(world, config).ok().map(|prices| costs(&index, &prices)).transpose()?;
     let turns = index.turn_counts()?;
+    let digests = index.made_by("digest")?;
     for session in sessions.iter_mut().filter(|session| session.captured) {
         let key = SessionKey::new(session.agent.clone(), session.session_id.clone());
+        session.outcome = match digests.is_empty() {
+            // An index that was just made knows nothing of them yet.
+            true => kept_outcome(&store, &key),
+            false => digests.get(&key).and_then(|made| outcome_in(&made.output)).map(str::to_owned),
+        };
         session.turns = Some(turns.get(&key).copied().unwrap_or(0));
         if let Some(figures) = costs.as_ref().and_then(|costs| costs.get(&key)) {
             session.cost_usd = figures.cost_usd;
@@ -30,8 +38,17 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
     Ok(())
 }
 
+/// How a session ended, from its digest.
+fn kept_outcome(store: &Store, key: &SessionKey) -> Option<String> {
+    let digest: Digest = store.object(&DIGESTS, key).ok()??;
+    Some(digest.outcome.value.as_str().to_owned())
+}
+
 /// What each session and its sub-agents cost together.
-fn costs(index: &Index, prices: &retro_usage::Prices) -> Result<HashMap<SessionKey, Figures>, Error> {
+pub(crate) fn costs(
+    index: &Index,
+    prices: &retro_usage::Prices,
+) -> Result<HashMap<SessionKey, Figures>, Error> {
     let ledgers = Ledgers::of(index, prices);
     let query =
         Query { by: By::Session, sessions: session_facts(ledgers.sessions()?, None), ..Query::default() };

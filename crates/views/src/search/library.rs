@@ -198,25 +198,25 @@ impl Library for Shelf<'_> {
 
     fn within(&self, scope: &Scope) -> Option<hashbrown::HashSet<u64>> {
         let index = self.index?;
-        let dead: HashSet<u64> = match scope.rewound {
-            true => HashSet::new(),
-            false => index.dead_passages().ok()?.into_iter().collect(),
+        let mut within: hashbrown::HashSet<u64> = match (&scope.sessions, scope.since_ms, scope.until_ms) {
+            (None, None, None) => return None,
+            (Some(sessions), None, None) => {
+                let of = |session: &u32| index.passages_of(*session).unwrap_or_default();
+                sessions.iter().flat_map(of).collect()
+            }
+            (sessions, since, until) => {
+                let is_in = |session: &u32| sessions.as_ref().is_none_or(|known| known.contains(session));
+                let between = index.passages_between(since, until).ok()?.into_iter();
+                between.filter(|(_, session)| is_in(session)).map(|(number, _)| number).collect()
+            }
         };
-        if scope.is_everything() && dead.is_empty() {
-            return None;
-        }
-        let mut within: hashbrown::HashSet<u64> = index
-            .passages_between(scope.since_ms, scope.until_ms)
-            .ok()?
-            .into_iter()
-            .filter(|(number, session)| {
-                !dead.contains(number)
-                    && scope.sessions.as_ref().is_none_or(|sessions| sessions.contains(session))
-            })
-            .map(|(number, _)| number)
-            .collect();
         within.retain(|number| !self.stale.contains(number));
         Some(within)
+    }
+
+    fn rewound(&self) -> hashbrown::HashSet<u64> {
+        // What cannot be read is not known to be rewound.
+        self.index.and_then(|index| index.dead_passages().ok()).into_iter().flatten().collect()
     }
 
     fn containing(&self, text: &str) -> hashbrown::HashSet<u64> {

@@ -27,8 +27,11 @@ impl Snippet {
         found.sort_unstable();
         found.dedup();
         let from = best_start(&found);
-        let start = text.floor_char_boundary(from.saturating_sub(BYTES / 4));
-        let start = text[start..from].find(char::is_whitespace).map_or(start, |at| start + at).min(from);
+        let start = if text.len() <= BYTES { 0 } else { from.saturating_sub(BYTES / 4) };
+        let start = text.floor_char_boundary(start);
+        // A cut goes between words.
+        let next_word = || text[start..from].find(char::is_whitespace).map_or(start, |at| start + at);
+        let start = if start == 0 { 0 } else { next_word() };
         let end = text.ceil_char_boundary((start + BYTES).min(text.len()));
         cut(text, start, end, &found)
     }

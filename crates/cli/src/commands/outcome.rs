@@ -1,0 +1,101 @@
+use jiff::tz::TimeZone;
+use retro::views::ListOptions;
+
+use super::agent_name;
+use crate::context::{Context, Exit, Outcome};
+use crate::format;
+use crate::table::{Column, Table};
+use crate::when::{Between, end, start};
+
+/// List sessions by how they ended, with the evidence in one line each
+///
+/// Success, failed, abandoned or unknown, by rule: from checks after the last edit, commits,
+/// the last words, interruptions and calls left open. Sessions that were no real work, such
+/// as health checks, are left out; --all shows them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retro outcome --since 'last week'
+  retro outcome --project shop --outcome failed")]
+pub struct Args {
+    /// Only this agent
+    #[arg(long, alias = "host", value_name = "AGENT")]
+    agent: Option<String>,
+
+    /// Only this project: its name, a part of it, or a folder
+    #[arg(long, value_name = "PROJECT")]
+    project: Option<String>,
+
+    #[command(flatten)]
+    between: Between,
+
+    /// Only sessions that ended so
+    #[arg(long, value_name = "OUTCOME", value_parser = ["success", "failed", "abandoned", "unknown"])]
+    outcome: Option<String>,
+
+    /// Also sessions that were no real work
+    #[arg(long)]
+    all: bool,
+}
+
+pub fn run(args: &Args, context: &Context) -> Outcome {
+    let config = context.config()?;
+    let store = context.store(&config)?;
+    let tz = TimeZone::system();
+    let (since, until) = args.between.days(context, &tz)?;
+    let options = ListOptions {
+        agent: agent_name(&args.agent)?,
+        project: args.project.clone(),
+        since: since.and_then(|day| start(day, &tz)),
+        before: until.and_then(|day| end(day, &tz)),
+        outcome: args.outcome.clone(),
+        ..ListOptions::default()
+    };
+    let mut view = retro::views::outcomes(&context.world, &config, &store, &options)?;
+    if !args.all {
+        view.sessions.retain(|session| session.real);
+    }
+    view.counts.clear();
+    for session in &view.sessions {
+        *view.counts.entry(session.outcome.value.as_str()).or_default() += 1;
+    }
+    if context.global.json {
+        context.print_json(&view)?;
+        return Ok(if view.sessions.is_empty() { Exit::Findings } else { Exit::Done });
+    }
+    let columns = [
+        Column::left("outcome"),
+        Column::left("session"),
+        Column::left("ended").spare(1),
+        Column::left("project").shrinks(10).spare(2),
+        Column::left("why").wraps(24),
+        Column::left("evidence").spare(3),
+        Column::left("title").shrinks(16),
+    ];
+    let rows = view.sessions.iter().map(|session| {
+        vec![
+            session.outcome.value.as_str().to_owned(),
+            session.short_id.clone(),
+            format::time(session.ended_at),
+            session.project.clone().unwrap_or_else(|| "-".to_owned()),
+            session.outcome.reason.clone(),
+            session.outcome.evidence_refs.first().cloned().unwrap_or_default(),
+            session.title.clone().unwrap_or_else(|| "(no prompt)".to_owned()),
+        ]
+    });
+    if !view.sessions.is_empty() {
+        context.table(&Table::new(columns).rows(rows))?;
+    }
+    let counts: Vec<String> =
+        view.counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+    let counts =
+        if counts.is_empty() { "No session fits.".to_owned() } else { format!("{}.", counts.join(", ")) };
+    let missing = match view.undigested {
+        0 => String::new(),
+        count => format!(
+            " {} without a digest: `retro sync` makes them when they are quiet.",
+            format::count(count, "session")
+        ),
+    };
+    context.say(&format!("{counts}{missing}"));
+    Ok(if view.sessions.is_empty() { Exit::Findings } else { Exit::Done })
+}

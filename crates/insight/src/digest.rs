@@ -1,0 +1,334 @@
+//! The lasting summary of a session: what is left when its raw bytes are gone.
+
+use std::collections::BTreeMap;
+
+use retro_model::{Kind, Timestamp, Tokens};
+use retro_text::calls::Verdict;
+use serde::{Deserialize, Serialize};
+
+use crate::facts::GitFacts;
+use crate::outcome::{self, Outcome};
+use crate::prices::Prices;
+use crate::quality::{self, Quality};
+use crate::signals::Looked;
+use crate::trace::{Speaker, Trace, cut};
+use crate::{Correction, Reading, SIGNALS, Settings, corrections, registry, trajectory};
+
+/// Raised when a digest is made in another way.
+pub const VERSION: u32 = 1;
+
+/// Entries of a list; what is cut is counted.
+const ERRORS_MAX: usize = 20;
+const FILES_MAX: usize = 40;
+const COMMANDS_MAX: usize = 40;
+const CORRECTIONS_MAX: usize = 12;
+/// Characters of a snippet and of a command.
+const SNIPPET_CHARS: usize = 280;
+const COMMAND_CHARS: usize = 120;
+
+/// What a session is, handed in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[serde(default)]
+pub struct Identity {
+    /// Our name of the agent.
+    pub agent: String,
+    /// The agent's id.
+    pub session_id: String,
+    /// Its title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its working directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Its branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Models that answered.
+    pub models: Vec<String>,
+    /// The session it is a part of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// Names the captured bytes that it was made from.
+    pub raw: String,
+}
+
+/// An error that came up, and how often.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ErrorDigest {
+    /// Recognizes it in other sessions.
+    pub fingerprint: String,
+    /// Its line as it was printed.
+    pub sample: String,
+    /// How often.
+    pub count: u64,
+    /// The tool, or the command's usual name.
+    pub tool: String,
+    /// Whether the same thing passed later.
+    pub fixed: bool,
+    /// The first event.
+    pub event_id: String,
+}
+
+/// A command and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CommandDigest {
+    /// The line, shortened.
+    pub command: String,
+    /// What it is for.
+    pub purpose: String,
+    /// How often it was run.
+    pub count: u64,
+    /// How often it failed.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub failed: u64,
+    /// What became of it the last time.
+    pub last: Verdict,
+}
+
+/// A file that was changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FileDigest {
+    /// The file, as the log writes it.
+    pub path: String,
+    /// Calls that changed it.
+    pub edits: u64,
+    /// Lines added.
+    pub added: u64,
+    /// Lines removed.
+    pub removed: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// The summary.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Digest {
+    /// Of the way it was made.
+    pub version: u32,
+    /// What it is.
+    #[serde(flatten)]
+    pub identity: Identity,
+    /// The repository as git described it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub repository: Option<Repository>,
+    /// The project's domain, where the configuration has one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub domain: Option<String>,
+    /// First and last time.
+    pub started_at: Option<Timestamp>,
+    /// See `started_at`.
+    pub ended_at: Option<Timestamp>,
+    /// Tokens, sub-agents included.
+    pub tokens: Tokens,
+    /// Sub-agents.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub children: Vec<String>,
+    /// Events by kind.
+    pub events: BTreeMap<Kind, u64>,
+    /// Calls by the tool's name.
+    pub tools: BTreeMap<String, u64>,
+    /// The beginning of the first and the last message, and of the last answer.
+    pub first_prompt: String,
+    /// See `first_prompt`.
+    pub last_prompt: String,
+    /// See `first_prompt`.
+    pub last_answer: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Whether it was real work.
+    pub quality: Quality,
+    /// Errors, the most frequent first.
+    pub errors: Vec<ErrorDigest>,
+    /// Corrections of the person.
+    pub corrections: Vec<Correction>,
+    /// Tests, builds, checks and other commands that matter.
+    pub commands: Vec<CommandDigest>,
+    /// Files that were changed.
+    pub files: Vec<FileDigest>,
+    /// Entries that the lists above leave out.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub left_out: BTreeMap<String, u64>,
+    /// Texts were left out because the session is too large.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub truncated: bool,
+    /// Readings of every signal that needs no price, by its name.
+    pub readings: BTreeMap<String, Reading>,
+}
+
+/// A repository as git described it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Repository {
+    /// Its top folder.
+    pub root: String,
+    /// Its remote.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub remote: Option<String>,
+}
+
+impl Digest {
+    /// The digest of a session.
+    pub fn of(trace: &Trace, identity: Identity, settings: &Settings, facts: Option<&GitFacts>) -> Digest {
+        let steps = trajectory::steps(trace);
+        let corrections = corrections::find(trace);
+        let looked = Looked { trace, steps: &steps, corrections: &corrections, facts, prices: None };
+        let mut readings = registry::read_all(&looked);
+        for own in &settings.own {
+            readings.insert(own.name.clone(), own.read(&looked));
+        }
+        let mut left_out = BTreeMap::new();
+        let repository = facts.and_then(|facts| {
+            facts.root.clone().map(|root| Repository { root, remote: facts.remote.clone() })
+        });
+        let snippet = |text: Option<&str>| cut(&one_line(text.unwrap_or_default()), SNIPPET_CHARS);
+        Digest {
+            version: VERSION,
+            identity,
+            repository,
+            domain: settings.domain.clone(),
+            started_at: trace.first,
+            ended_at: trace.last,
+            tokens: trace.tokens.plus(&trace.tokens_below),
+            children: trace.children.clone(),
+            events: trace.kinds.clone(),
+            tools: tools(trace),
+            first_prompt: snippet(trace.prompts().next().map(|(_, text)| text)),
+            last_prompt: snippet(trace.prompts().last().map(|(_, text)| text)),
+            last_answer: snippet(
+                trace.said(Speaker::Model).filter(|(beat, _)| beat.thread == 0).last().map(|(_, text)| text),
+            ),
+            outcome: outcome::judge(trace, settings),
+            quality: quality::judge(trace, &settings.thresholds),
+            errors: capped(errors(trace), ERRORS_MAX, "errors", &mut left_out),
+            commands: capped(commands(trace), COMMANDS_MAX, "commands", &mut left_out),
+            files: capped(files(trace), FILES_MAX, "files", &mut left_out),
+            corrections: capped(corrections.clone(), CORRECTIONS_MAX, "corrections", &mut left_out),
+            left_out,
+            truncated: trace.truncated,
+            readings,
+        }
+    }
+
+    /// Readings that need a price, from what a session cost.
+    pub fn priced(&self, prices: &Prices) -> BTreeMap<String, Reading> {
+        let mut trace =
+            Trace::new(retro_model::SessionKey::new(&*self.identity.agent, &*self.identity.session_id));
+        let commits = self
+            .readings
+            .get("git_commits_made_during")
+            .and_then(|reading| reading.value.as_u64())
+            .unwrap_or(0);
+        trace.commits = (0..commits).map(|_| Default::default()).collect();
+        trace.cwd = self.identity.cwd.clone();
+        let looked =
+            Looked { trace: &trace, steps: &[], corrections: &[], facts: None, prices: Some(prices) };
+        let priced = SIGNALS.iter().filter(|signal| signal.priced);
+        priced.map(|signal| (signal.id.to_owned(), signal.read(&looked))).collect()
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn capped<T>(mut list: Vec<T>, max: usize, name: &str, left_out: &mut BTreeMap<String, u64>) -> Vec<T> {
+    if list.len() > max {
+        left_out.insert(name.to_owned(), (list.len() - max) as u64);
+        list.truncate(max);
+    }
+    list
+}
+
+fn tools(trace: &Trace) -> BTreeMap<String, u64> {
+    let mut tools = BTreeMap::new();
+    for (_, call) in trace.calls() {
+        *tools.entry(call.name.to_string()).or_default() += 1;
+    }
+    tools
+}
+
+/// Errors by fingerprint. Fixed: the same runner, or the same tool, passed later on.
+fn errors(trace: &Trace) -> Vec<ErrorDigest> {
+    let mut errors: Vec<ErrorDigest> = Vec::new();
+    let name = |call: &crate::trace::Call| {
+        if call.runner.is_empty() { call.name.to_string() } else { call.runner.clone() }
+    };
+    for (beat, call) in trace.calls() {
+        let tool = name(call);
+        if call.verdict == Verdict::Passed {
+            errors.iter_mut().filter(|error| error.tool == tool).for_each(|error| error.fixed = true);
+        }
+        let Some((fingerprint, line)) = call.error.as_ref().filter(|_| call.is_failed()) else { continue };
+        match errors.iter_mut().find(|error| error.fingerprint == *fingerprint) {
+            Some(error) => {
+                error.count += 1;
+                error.fixed = false;
+            }
+            None => errors.push(ErrorDigest {
+                fingerprint: fingerprint.clone(),
+                sample: call.sample.clone().unwrap_or_else(|| line.clone()),
+                count: 1,
+                tool,
+                fixed: false,
+                event_id: beat.id.clone(),
+            }),
+        }
+    }
+    errors.sort_by_key(|error| std::cmp::Reverse(error.count));
+    errors
+}
+
+/// Commands by their line; checks first, then by how often they were run. Commands that
+/// only look at files are left out.
+fn commands(trace: &Trace) -> Vec<CommandDigest> {
+    use retro_text::calls::Purpose::{Read, Search};
+    let mut commands: Vec<(bool, CommandDigest)> = Vec::new();
+    for (_, call) in trace.calls() {
+        let Some(line) = call.command.as_deref().filter(|_| !matches!(call.purpose, Read | Search)) else {
+            continue;
+        };
+        let line = cut(&one_line(line), COMMAND_CHARS);
+        match commands.iter_mut().find(|(_, command)| command.command == line) {
+            Some((_, command)) => {
+                command.count += 1;
+                command.failed += u64::from(call.is_failed());
+                command.last = call.verdict;
+            }
+            None => commands.push((
+                call.is_validation(),
+                CommandDigest {
+                    command: line,
+                    purpose: call.purpose.as_str().to_owned(),
+                    count: 1,
+                    failed: u64::from(call.is_failed()),
+                    last: call.verdict,
+                },
+            )),
+        }
+    }
+    commands.sort_by_key(|(is_check, command)| (!is_check, u64::MAX - command.count));
+    commands.into_iter().map(|(_, command)| command).collect()
+}
+
+/// Changed files, the most edited first.
+fn files(trace: &Trace) -> Vec<FileDigest> {
+    let mut files: BTreeMap<&str, FileDigest> = BTreeMap::new();
+    for (_, call) in trace.calls().filter(|(_, call)| call.changed_files()) {
+        for edit in &call.edits {
+            let path = edit.path.as_str();
+            let file = files.entry(path).or_insert_with(|| FileDigest {
+                path: path.to_owned(),
+                edits: 0,
+                added: 0,
+                removed: 0,
+            });
+            file.edits += 1;
+            file.added += edit.added;
+            file.removed += edit.removed;
+        }
+    }
+    let mut files: Vec<FileDigest> = files.into_values().collect();
+    files.sort_by(|a, b| b.edits.cmp(&a.edits).then_with(|| a.path.cmp(&b.path)));
+    files
+}

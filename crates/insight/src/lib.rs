@@ -1,0 +1,43 @@
+//! How a session went: one [`Trace`] of its settled events, and what is read from it:
+//! signals (`registry.rs`), corrections, the outcome, whether it was real work, and the
+//! [`Digest`] that outlives the raw bytes.
+//!
+//! Pure: events, facts from outside and settings are handed in; nothing is read or run.
+//! The same events and facts give the same digest, byte for byte.
+
+mod corrections;
+mod digest;
+mod facts;
+mod outcome;
+mod own;
+mod prices;
+mod quality;
+mod reading;
+mod registry;
+mod signals;
+mod trace;
+mod trajectory;
+
+pub use corrections::Correction;
+pub use digest::{CommandDigest, Digest, ErrorDigest, FileDigest, Identity, VERSION};
+pub use facts::{Commit, GitFacts, Survival};
+pub use outcome::{Outcome, OutcomeValue};
+pub use own::{BadSignal, OwnSignal};
+pub use prices::Prices;
+pub use quality::{Quality, Thresholds};
+pub use reading::Reading;
+pub use registry::{Group, Method, SIGNALS, Signal, Sort, by_id};
+pub use trace::{Beat, Call, Edited, Speaker, Trace, What};
+
+/// Everything that a digest is made from, besides the trace.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// What makes a session real work.
+    pub thresholds: Thresholds,
+    /// Signals of the user's own.
+    pub own: Vec<OwnSignal>,
+    /// Domains of projects, by their names.
+    pub domain: Option<String>,
+    /// Whether the session may still grow.
+    pub still_running: bool,
+}

@@ -1,0 +1,258 @@
+//! How a session ended: success, failed, abandoned or unknown, by rule and with evidence.
+//!
+//! The rules look at the end, not at the way there: whether the last turn was answered,
+//! what the checks after the last edit said, whether the work was committed, and what the
+//! person said last. A report of completion without a run that shows it is `unknown`. A
+//! wrong answer is worse than none.
+
+mod end;
+mod words;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Settings;
+use crate::trace::Trace;
+use end::End;
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeValue {
+    /// What was asked for was done, and something shows it.
+    Success,
+    /// It was tried and did not work.
+    Failed,
+    /// It was left unfinished.
+    Abandoned,
+    /// Nothing says.
+    Unknown,
+}
+
+impl OutcomeValue {
+    /// Its name as in the files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            OutcomeValue::Success => "success",
+            OutcomeValue::Failed => "failed",
+            OutcomeValue::Abandoned => "abandoned",
+            OutcomeValue::Unknown => "unknown",
+        }
+    }
+}
+
+/// An outcome with what it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How it ended.
+    pub value: OutcomeValue,
+    /// Why, in a few words.
+    pub reason: String,
+    /// How sure it is, from 0 to 1.
+    pub confidence: f64,
+    /// The events that show it.
+    pub evidence_refs: Vec<String>,
+    /// The rule that decided.
+    pub rule: String,
+}
+
+/// How the session ended.
+pub(crate) fn judge(trace: &Trace, settings: &Settings) -> Outcome {
+    if settings.still_running {
+        return told(OutcomeValue::Unknown, "still_running", "the session may still grow", 0.0, &[]);
+    }
+    let end = End::of(trace);
+    RULES
+        .iter()
+        .find_map(|rule| rule(&end))
+        .unwrap_or_else(|| told(OutcomeValue::Unknown, "no_evidence", "nothing shows how it ended", 0.0, &[]))
+}
+
+fn told(value: OutcomeValue, rule: &str, reason: &str, confidence: f64, evidence: &[&str]) -> Outcome {
+    let evidence_refs = evidence.iter().map(|id| (*id).to_owned()).collect();
+    Outcome { value, reason: reason.to_owned(), confidence, evidence_refs, rule: rule.to_owned() }
+}
+
+type Rule = fn(&End<'_>) -> Option<Outcome>;
+
+/// The rules; the first that fits decides.
+const RULES: &[Rule] = &[
+    nothing_asked,
+    agent_error,
+    refused,
+    plan_refused,
+    interrupted,
+    unanswered,
+    cut_off,
+    complaint,
+    push_failed,
+    checks_failed,
+    committed,
+    checks_passed,
+    program_run,
+    pleased,
+    only_documents,
+    changed_unseen,
+    asked_for_change,
+    answered,
+];
+
+use OutcomeValue::{Abandoned, Failed, Success, Unknown};
+
+fn nothing_asked(end: &End<'_>) -> Option<Outcome> {
+    end.last_prompt
+        .is_none()
+        .then(|| told(Unknown, "nothing_asked", "no person asked for anything", 0.0, &[]))
+}
+
+fn agent_error(end: &End<'_>) -> Option<Outcome> {
+    let id = end.ends_in_error?;
+    Some(told(Failed, "agent_error", "the agent ended with an error instead of an answer", 0.85, &[id]))
+}
+
+fn refused(end: &End<'_>) -> Option<Outcome> {
+    let id = end.only_refused?;
+    Some(told(Failed, "refused", "every call was refused", 0.7, &[id]))
+}
+
+fn plan_refused(end: &End<'_>) -> Option<Outcome> {
+    let id = end.ends_in_refused_plan?;
+    Some(told(
+        Unknown,
+        "plan_refused",
+        "a plan was turned down, perhaps to be carried out elsewhere",
+        0.0,
+        &[id],
+    ))
+}
+
+fn interrupted(end: &End<'_>) -> Option<Outcome> {
+    let id = end.ends_in_interruption?;
+    if end.commit_after_edit.is_some() {
+        return Some(told(Unknown, "interrupted_after_commit", "cut off after a commit", 0.0, &[id]));
+    }
+    if (end.finished_turns > 1 || end.answered_before_cut) && end.last_edit.is_none() {
+        return Some(told(
+            Unknown,
+            "interrupted_after_answers",
+            "cut off after earlier questions were answered",
+            0.0,
+            &[id],
+        ));
+    }
+    Some(told(Abandoned, "interrupted", "the person cut it off and did not go on", 0.8, &[id]))
+}
+
+fn unanswered(end: &End<'_>) -> Option<Outcome> {
+    let (id, text) = end.unanswered?;
+    if words::is_farewell(text) {
+        return None;
+    }
+    Some(told(Abandoned, "unanswered", "the last message has no answer", 0.8, &[id]))
+}
+
+fn cut_off(end: &End<'_>) -> Option<Outcome> {
+    let (id, publishes) = end.open_call?;
+    // Its last act was to commit or publish the work, itself perhaps.
+    if publishes || end.commit_in_last_turn {
+        return None;
+    }
+    if end.finished_turns == 0 {
+        return Some(told(Abandoned, "cut_off", "the log ends during a call of the first turn", 0.7, &[id]));
+    }
+    Some(told(Unknown, "cut_off", "the log ends in the middle of a turn", 0.0, &[id]))
+}
+
+fn complaint(end: &End<'_>) -> Option<Outcome> {
+    let id = end.open_complaint?;
+    Some(told(Unknown, "complaint", "the last message complains, and nothing was changed since", 0.0, &[id]))
+}
+
+fn push_failed(end: &End<'_>) -> Option<Outcome> {
+    let id = end.push_failed?;
+    Some(told(Failed, "push_failed", "the push that was asked for failed", 0.75, &[id]))
+}
+
+fn checks_failed(end: &End<'_>) -> Option<Outcome> {
+    let id = *end.checks_failed.last()?;
+    end.last_edit?;
+    if end.says_unrelated {
+        return Some(told(
+            Unknown,
+            "unrelated_failure",
+            "a check is red, said to be so for other reasons",
+            0.0,
+            &[id],
+        ));
+    }
+    if !end.checks_passed.is_empty() {
+        return Some(told(
+            Unknown,
+            "checks_differ",
+            "some checks passed after the last edit, others failed",
+            0.0,
+            &[id],
+        ));
+    }
+    Some(told(Failed, "checks_failed", "the last check after the last edit failed", 0.8, &[id]))
+}
+
+fn committed(end: &End<'_>) -> Option<Outcome> {
+    let id = end.commit_after_edit?;
+    Some(told(Success, "committed", "the work was committed", 0.85, &[id]))
+}
+
+fn checks_passed(end: &End<'_>) -> Option<Outcome> {
+    let id = *end.checks_passed.last()?;
+    end.last_edit?;
+    Some(told(Success, "checks_passed", "checks passed after the last edit", 0.85, &[id]))
+}
+
+fn program_run(end: &End<'_>) -> Option<Outcome> {
+    let id = end.run_after_edit?;
+    end.last_edit?;
+    Some(told(Success, "program_run", "what was written was run, without an error", 0.65, &[id]))
+}
+
+fn pleased(end: &End<'_>) -> Option<Outcome> {
+    let id = end.pleased?;
+    Some(told(Success, "pleased", "the person's last words are pleased", 0.65, &[id]))
+}
+
+fn only_documents(end: &End<'_>) -> Option<Outcome> {
+    let id = end.last_document?;
+    if end.last_edit.is_some() || end.answer.is_none() {
+        return None;
+    }
+    Some(told(
+        Success,
+        "documents_written",
+        "documents were written as asked, and nothing has to run",
+        0.65,
+        &[id],
+    ))
+}
+
+fn changed_unseen(end: &End<'_>) -> Option<Outcome> {
+    let id = end.last_edit?;
+    if end.dictated && end.answer.is_some() {
+        return Some(told(Success, "dictated", "the small change that was dictated was made", 0.6, &[id]));
+    }
+    Some(told(Unknown, "not_verified", "files were changed and nothing shows that it works", 0.0, &[id]))
+}
+
+fn asked_for_change(end: &End<'_>) -> Option<Outcome> {
+    let (id, _) = end.last_prompt?;
+    (end.wants_change && !end.acted)
+        .then(|| told(Unknown, "nothing_changed", "a change was asked for and none was made", 0.0, &[id]))
+}
+
+fn answered(end: &End<'_>) -> Option<Outcome> {
+    let (id, text) = end.answer?;
+    if words::is_inability(text) {
+        return Some(told(Unknown, "could_not", "the answer says that it could not be done", 0.0, &[id]));
+    }
+    if end.trivial {
+        return Some(told(Unknown, "trivial", "nothing was asked for", 0.0, &[id]));
+    }
+    Some(told(Success, "answered", "what was asked was answered", 0.6, &[id]))
+}

@@ -1,0 +1,268 @@
+//! What the end of a session looks like.
+
+use std::collections::BTreeMap;
+
+use retro_model::{Outcome as Ended, ToolClass};
+use retro_text::calls::{Purpose, Verdict};
+
+use super::words;
+use crate::signals::satisfaction::{is_pleased, last_words};
+use crate::signals::validation::changes_code;
+use crate::trace::{Beat, Call, Speaker, Trace, What};
+
+/// Lines of a change that somebody can dictate.
+const DICTATED_LINES_MAX: u64 = 6;
+/// Characters of a prompt that dictates.
+const DICTATION_CHARS_MAX: usize = 400;
+/// A prompt of fewer characters without work behind it asks for nothing.
+const TRIVIAL_CHARS: usize = 15;
+
+/// The facts that rules ask for. Ids are those of events.
+#[derive(Default)]
+pub(super) struct End<'a> {
+    pub last_prompt: Option<(&'a str, &'a str)>,
+    /// The last message, where nothing followed it.
+    pub unanswered: Option<(&'a str, &'a str)>,
+    /// The last words of the model, after the last message.
+    pub answer: Option<(&'a str, &'a str)>,
+    pub ends_in_error: Option<&'a str>,
+    pub ends_in_interruption: Option<&'a str>,
+    pub ends_in_refused_plan: Option<&'a str>,
+    /// All calls were refused by rules.
+    pub only_refused: Option<&'a str>,
+    /// The log ends in this call, which perhaps publishes the work.
+    pub open_call: Option<(&'a str, bool)>,
+    /// Messages that were answered.
+    pub finished_turns: usize,
+    /// The last change of code that stayed.
+    pub last_edit: Option<&'a str>,
+    pub last_document: Option<&'a str>,
+    /// Of each check after the last edit, its last verdict.
+    pub checks_passed: Vec<&'a str>,
+    pub checks_failed: Vec<&'a str>,
+    pub commit_after_edit: Option<&'a str>,
+    /// That commit belongs to the last turn.
+    pub commit_in_last_turn: bool,
+    /// The interruption came after the answer to its message.
+    pub answered_before_cut: bool,
+    pub run_after_edit: Option<&'a str>,
+    pub push_failed: Option<&'a str>,
+    pub pleased: Option<&'a str>,
+    /// The last message complains, and nothing was changed or checked since.
+    pub open_complaint: Option<&'a str>,
+    pub says_unrelated: bool,
+    pub wants_change: bool,
+    /// Something was done that leaves a trace outside.
+    pub acted: bool,
+    /// The change is small and was dictated.
+    pub dictated: bool,
+    pub trivial: bool,
+}
+
+impl<'a> End<'a> {
+    pub(super) fn of(trace: &'a Trace) -> End<'a> {
+        let mut end = End::default();
+        end.conversation(trace);
+        end.last_act(trace);
+        end.work(trace);
+        end.words(trace);
+        end
+    }
+
+    /// Who spoke last.
+    fn conversation(&mut self, trace: &'a Trace) {
+        let main = || trace.beats.iter().filter(|beat| beat.thread == 0);
+        // A command or a plan of another session can open a session instead of a person.
+        let opened = || trace.said(Speaker::Other).find(|(beat, _)| beat.thread == 0);
+        let prompt = trace.prompts().last().or_else(opened);
+        self.last_prompt = prompt.map(|(beat, text)| (beat.id.as_str(), text));
+        let mut answered = false;
+        let mut acted = false;
+        for beat in main() {
+            match &beat.what {
+                What::Said { by: Speaker::User, text } => {
+                    self.finished_turns += usize::from(answered);
+                    (answered, acted) = (false, false);
+                    self.answer = None;
+                    self.unanswered = Some((&beat.id, text));
+                }
+                What::Said { by: Speaker::Model, text } if !text.trim().is_empty() => {
+                    answered = true;
+                    self.answer = Some((&beat.id, text));
+                    self.unanswered = None;
+                }
+                What::Call(_) => {
+                    acted = true;
+                    self.unanswered = None;
+                }
+                What::Interruption => {
+                    self.answered_before_cut = answered && !acted;
+                    self.unanswered = None;
+                }
+                What::Thought { .. } => self.unanswered = None,
+                _ => {}
+            }
+        }
+        self.finished_turns += usize::from(answered && !acted);
+    }
+
+    /// What happened last.
+    fn last_act(&mut self, trace: &'a Trace) {
+        let mut main = trace.beats.iter().filter(|beat| beat.thread == 0).rev();
+        let Some(last) = main.find(|beat| !matches!(beat.what, What::Thought { .. } | What::Compaction))
+        else {
+            return;
+        };
+        match &last.what {
+            What::Interruption => self.ends_in_interruption = Some(&last.id),
+            What::Error { .. } if self.answer.is_none() => self.ends_in_error = Some(&last.id),
+            What::Denial { .. } => {
+                let plan = main.find_map(|beat| match &beat.what {
+                    What::Call(call) => Some(call.class == ToolClass::Plan || call.class == ToolClass::Ask),
+                    _ => None,
+                });
+                if plan == Some(true) {
+                    self.ends_in_refused_plan = Some(&last.id);
+                }
+            }
+            What::Call(call) if call.outcome == Some(Ended::Interrupted) => {
+                self.ends_in_interruption = Some(&last.id)
+            }
+            What::Call(call) if call.outcome.is_none() => self.open_call = Some((&last.id, publishes(call))),
+            _ => {}
+        }
+        let mut calls = trace.calls().peekable();
+        let first = calls.peek().map(|(beat, _)| beat.id.as_str());
+        let all_refused = calls.all(|(_, call)| call.outcome == Some(Ended::Denied));
+        self.only_refused = first.filter(|_| all_refused && self.last_prompt.is_some());
+    }
+
+    /// What was changed, checked and kept.
+    fn work(&mut self, trace: &'a Trace) {
+        let mut calls: Vec<(&Beat, &Call)> = trace.calls().collect();
+        // Child sessions come behind; where times are known, they put things in order.
+        if calls.iter().all(|(beat, _)| beat.ts.is_some()) {
+            calls.sort_by_key(|(beat, _)| beat.ts);
+        }
+        let last_edit = calls.iter().rposition(|(_, call)| changes_code(call));
+        let last_document = calls.iter().rposition(|(_, call)| call.changed_files() && !changes_code(call));
+        let id = |at: usize| calls.get(at).map(|(beat, _)| beat.id.as_str());
+        self.last_edit = last_edit.and_then(id);
+        self.last_document = last_document.and_then(id);
+        let after = calls.get(last_edit.map_or(0, |at| at + 1)..).unwrap_or_default();
+        self.checks(after);
+        let since_any_edit =
+            calls.get(last_edit.max(last_document).map_or(0, |at| at + 1)..).unwrap_or_default();
+        let kept = |call: &&(&Beat, &Call)| {
+            call.1.commits
+                && !matches!(call.1.verdict, Verdict::Failed)
+                && !matches!(call.1.outcome, Some(Ended::Denied | Ended::Interrupted))
+        };
+        self.commit_after_edit = since_any_edit.iter().rfind(kept).map(|(beat, _)| beat.id.as_str());
+        let ran = |call: &&(&Beat, &Call)| {
+            call.1.class == ToolClass::Shell
+                && call.1.purpose == Purpose::Run
+                && call.1.verdict == Verdict::Passed
+                && !is_inline(call.1)
+        };
+        self.run_after_edit = after.iter().rfind(ran).map(|(beat, _)| beat.id.as_str());
+        let last_turn = trace.prompts().last().map(|(beat, _)| beat.turn);
+        self.commit_in_last_turn =
+            since_any_edit.iter().rfind(kept).is_some_and(|(beat, _)| Some(beat.turn) >= last_turn);
+        let pushes: Vec<_> =
+            calls.iter().filter(|(_, call)| call.runner.starts_with("git") && names_push(call)).collect();
+        let push_asked = self.last_prompt.is_some_and(|(_, text)| text.to_lowercase().contains("push"));
+        self.push_failed = pushes
+            .last()
+            .filter(|(_, call)| call.is_failed() && push_asked)
+            .map(|(beat, _)| beat.id.as_str());
+        self.acted = calls.iter().any(|(_, call)| {
+            call.changed_files()
+                || call.commits
+                || call.class == ToolClass::Subagent
+                || (call.class == ToolClass::Shell
+                    && matches!(
+                        call.purpose,
+                        Purpose::Run | Purpose::Other | Purpose::Vcs | Purpose::Install
+                    ))
+        });
+        let lines: u64 = calls
+            .iter()
+            .filter(|(_, call)| changes_code(call))
+            .flat_map(|(_, call)| &call.edits)
+            .map(|edit| edit.added.max(edit.removed))
+            .sum();
+        let short = trace.prompts().all(|(_, text)| text.chars().count() <= DICTATION_CHARS_MAX);
+        self.dictated = lines > 0
+            && lines <= DICTATED_LINES_MAX
+            && short
+            && !calls.iter().any(|(_, call)| call.is_failed() && call.is_validation())
+            && trace.prompts().count() <= 3
+            && trace.prompts().any(|(_, text)| is_dictation(text));
+    }
+
+    /// The last verdict of each runner.
+    fn checks(&mut self, calls: &[(&'a Beat, &'a Call)]) {
+        let mut last: BTreeMap<&str, (Verdict, &'a str)> = BTreeMap::new();
+        for (beat, call) in calls.iter().filter(|(_, call)| call.is_validation() && !could_not_run(call)) {
+            if matches!(call.verdict, Verdict::Passed | Verdict::Failed) {
+                last.insert(&call.runner, (call.verdict, &beat.id));
+            }
+        }
+        let of = |wanted: Verdict| {
+            last.values().filter(move |(verdict, _)| *verdict == wanted).map(|(_, id)| *id).collect()
+        };
+        self.checks_passed = of(Verdict::Passed);
+        self.checks_failed = of(Verdict::Failed);
+    }
+
+    /// What was said at the end.
+    fn words(&mut self, trace: &'a Trace) {
+        if let Some((beat, text)) = last_words(trace) {
+            let after = trace.beats.iter().skip_while(|other| other.id != beat.id).skip(1);
+            let worked = after.clone().any(|other| matches!(&other.what, What::Call(call) if call.changed_files() || call.is_validation() || call.commits));
+            match is_pleased(text) {
+                Some(true) if words::is_farewell(text) || text.chars().count() < 80 => {
+                    self.pleased = Some(&beat.id)
+                }
+                Some(false) if !worked => self.open_complaint = Some(&beat.id),
+                _ => {}
+            }
+        }
+        self.says_unrelated = self.answer.is_some_and(|(_, text)| words::is_unrelated(text));
+        self.wants_change = self.last_prompt.is_some_and(|(_, text)| words::wants_change(text));
+        let said: usize = trace.prompts().map(|(_, text)| text.trim().chars().count()).max().unwrap_or(0);
+        self.trivial = said < TRIVIAL_CHARS && trace.calls().next().is_none();
+    }
+}
+
+/// A call that puts the work where others see it: the last thing that some logs hold.
+fn publishes(call: &Call) -> bool {
+    call.commits
+        || names_push(call)
+        || call.command.as_deref().is_some_and(|line| line.contains("gh pr create"))
+}
+
+fn names_push(call: &Call) -> bool {
+    call.class == ToolClass::Shell && call.command.as_deref().is_some_and(|line| line.contains("git push"))
+}
+
+/// A check that failed because it could not run says nothing of the work.
+fn could_not_run(call: &Call) -> bool {
+    let sample = call.sample.as_deref().unwrap_or_default();
+    call.is_failed() && words::is_about_environment(sample)
+}
+
+/// Code on the command line shows little.
+fn is_inline(call: &Call) -> bool {
+    call.command.as_deref().is_some_and(|line| {
+        [" -c ", " -e ", "<<", "--version", "--help"].iter().any(|flag| line.contains(flag))
+    })
+}
+
+/// A prompt that names what to write: quotes, code or `from … to …`.
+fn is_dictation(text: &str) -> bool {
+    text.contains(['"', '`', '\'', '“'])
+        || (text.contains(" to ") && text.contains("change"))
+        || text.contains("replace")
+}

@@ -1,0 +1,100 @@
+//! Whether a session was real work: the gate that later stages ask.
+
+use retro_model::ToolClass;
+use serde::{Deserialize, Serialize};
+
+use crate::trace::Trace;
+
+/// What makes a session real work. The defaults are those of `[detect.quality]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thresholds {
+    /// Fewer events are no work.
+    pub min_events: u64,
+    /// A working directory must be known.
+    pub require_repo: bool,
+    /// Calls that read, search, edit or run something.
+    pub min_substantive_calls: u64,
+    /// A prompt at least this long says what is wanted; a shorter one needs work behind it.
+    pub min_prompt_chars: usize,
+    /// Prompts that ask for nothing, in small letters.
+    pub trivial_prompts: Vec<String>,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        let trivial = [
+            "hi",
+            "hello",
+            "hey",
+            "test",
+            "ping",
+            "say hi",
+            "say hello",
+            "ok",
+            "are you there",
+            "what model are you",
+        ];
+        Thresholds {
+            min_events: 20,
+            require_repo: true,
+            min_substantive_calls: 3,
+            min_prompt_chars: 25,
+            trivial_prompts: trivial.map(str::to_owned).to_vec(),
+        }
+    }
+}
+
+/// The verdict and the rule that decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quality {
+    /// Whether it was real work.
+    pub real: bool,
+    /// The rule: `real`, or what is missing.
+    pub rule: String,
+}
+
+/// Calls that stand for a short prompt: twice what is asked of a long one, or an edit.
+const WORK_FACTOR: u64 = 2;
+
+/// Whether a session was real work.
+pub(crate) fn judge(trace: &Trace, thresholds: &Thresholds) -> Quality {
+    let verdict = |real, rule: &str| Quality { real, rule: rule.to_owned() };
+    let substantive = trace.calls().filter(|(_, call)| is_substantive(call.class)).count() as u64;
+    let edits = trace.calls().any(|(_, call)| call.changed_files());
+    let mut prompts = trace.prompts().map(|(_, text)| text.trim()).filter(|text| !text.is_empty()).peekable();
+    if prompts.peek().is_none() {
+        return verdict(false, "no_prompt");
+    }
+    let says = |text: &str| {
+        let bare = text.trim_end_matches(['.', '!', '?']).to_lowercase();
+        text.chars().count() >= thresholds.min_prompt_chars && !thresholds.trivial_prompts.contains(&bare)
+    };
+    let clear = prompts.any(says);
+    let worked = edits || substantive >= thresholds.min_substantive_calls * WORK_FACTOR;
+    if trace.events() < thresholds.min_events {
+        return verdict(false, "too_few_events");
+    }
+    if thresholds.require_repo && trace.cwd.is_none() {
+        return verdict(false, "no_repository");
+    }
+    if substantive < thresholds.min_substantive_calls {
+        return verdict(false, "too_few_calls");
+    }
+    if !clear && !worked {
+        return verdict(false, "trivial_prompt");
+    }
+    verdict(true, "real")
+}
+
+fn is_substantive(class: ToolClass) -> bool {
+    matches!(
+        class,
+        ToolClass::Shell
+            | ToolClass::Read
+            | ToolClass::Search
+            | ToolClass::Edit
+            | ToolClass::Web
+            | ToolClass::Mcp
+            | ToolClass::Subagent
+    )
+}

@@ -1,0 +1,212 @@
+//! One session in memory, bounded: what signals, outcome and digest read.
+//!
+//! A trace is made in one pass over settled events. A call and its result become one
+//! [`Call`], judged while its output is there; of the output itself only what later
+//! readers need is kept. Copies made by resume or fork and branches that were rewound
+//! are left out, so nothing counts twice.
+
+mod build;
+mod call;
+mod commits;
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use retro_model::{Kind, SessionKey, Timestamp, Tokens};
+use smol_str::SmolStr;
+
+pub(crate) use call::cut;
+pub use call::{Call, Edited};
+pub use commits::CommitSeen;
+
+/// Bytes that a trace may take. Over that, texts go first.
+const TRACE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of a text that are kept.
+const TEXT_BYTES_MAX: usize = 4 * 1024;
+
+/// A session and its sub-agents, in the order in which things happened on each thread.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    /// Which session.
+    pub key: SessionKey,
+    /// What happened.
+    pub beats: Vec<Beat>,
+    /// Events by kind; copies and rewound ones left out.
+    pub kinds: BTreeMap<Kind, u64>,
+    /// Events without a time.
+    pub untimed: u64,
+    /// Records that the adapter does not know: the first few.
+    pub unknown: Vec<String>,
+    /// Tokens of the session's own thread.
+    pub tokens: Tokens,
+    /// Tokens of its sub-agents.
+    pub tokens_below: Tokens,
+    /// The longest prompt of any response on the main thread, with its model.
+    pub prompt_max: Option<(u64, Option<String>)>,
+    /// Secrets that were taken out, by rule, with the events that held them.
+    pub secrets: BTreeMap<String, u64>,
+    /// The first events that held one.
+    pub secret_events: Vec<String>,
+    /// Events whose text came from outside: web, MCP.
+    pub external: Vec<String>,
+    /// How many there are of these.
+    pub external_count: u64,
+    /// Commits that the session's own output shows.
+    pub commits: Vec<CommitSeen>,
+    /// First and last time.
+    pub first: Option<Timestamp>,
+    /// See `first`.
+    pub last: Option<Timestamp>,
+    /// The first working directory.
+    pub cwd: Option<String>,
+    /// Times of every event on the main thread, in order: for pauses.
+    pub times: Vec<i64>,
+    /// Sub-agents: child sessions and threads.
+    pub children: Vec<String>,
+    /// Texts were left out because the session is too large.
+    pub truncated: bool,
+    bytes: usize,
+    open: HashMap<(SmolStr, String), usize>,
+    threads: HashMap<SmolStr, u32>,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone)]
+pub struct Beat {
+    /// The event: its id, or `agent/session#id` for one of a child session.
+    pub id: String,
+    /// Which line of work; 0 is the session's own.
+    pub thread: u32,
+    /// Turn on that thread.
+    pub turn: u32,
+    /// When.
+    pub ts: Option<Timestamp>,
+    /// What.
+    pub what: What,
+}
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// The person.
+    User,
+    /// The model.
+    Model,
+    /// Anybody else: a parent agent, the program.
+    Other,
+}
+
+/// What happened.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub enum What {
+    /// Words; `typed` where they were given another way than as a message: as an answer
+    /// to a question, or with a refusal.
+    Said {
+        by: Speaker,
+        text: String,
+    },
+    Thought {
+        text: String,
+    },
+    Call(Box<Call>),
+    /// The person answered a question of the agent in own words or by choosing.
+    Answer {
+        text: String,
+    },
+    Compaction,
+    Interruption,
+    /// A call was refused, by the person or by a rule, with what the person wrote.
+    Denial {
+        by_person: bool,
+        text: String,
+    },
+    Error {
+        text: String,
+    },
+}
+
+impl Trace {
+    /// Every call, programs that only ran other calls left out.
+    pub fn calls(&self) -> impl Iterator<Item = (&Beat, &Call)> {
+        self.beats.iter().filter_map(|beat| match &beat.what {
+            What::Call(call) if !call.has_nested => Some((beat, &**call)),
+            _ => None,
+        })
+    }
+
+    /// Calls of the session's own thread.
+    pub fn main_calls(&self) -> impl Iterator<Item = (&Beat, &Call)> {
+        self.calls().filter(|(beat, _)| beat.thread == 0)
+    }
+
+    /// What the person typed as messages.
+    pub fn prompts(&self) -> impl Iterator<Item = (&Beat, &str)> {
+        self.said(Speaker::User)
+    }
+
+    /// What somebody said.
+    pub fn said(&self, speaker: Speaker) -> impl Iterator<Item = (&Beat, &str)> {
+        self.beats.iter().filter_map(move |beat| match &beat.what {
+            What::Said { by, text } if *by == speaker => Some((beat, text.as_str())),
+            _ => None,
+        })
+    }
+
+    /// Events in all.
+    pub fn events(&self) -> u64 {
+        self.kinds.values().sum()
+    }
+
+    /// The beats of each thread, the main one first.
+    pub fn threads(&self) -> Vec<Vec<&Beat>> {
+        let mut threads: BTreeMap<u32, Vec<&Beat>> = BTreeMap::new();
+        for beat in &self.beats {
+            threads.entry(beat.thread).or_default().push(beat);
+        }
+        threads.into_values().collect()
+    }
+
+    /// Takes in the trace of a child session: its events count as sub-agent work here.
+    pub fn fold(&mut self, child: Trace) {
+        let base = self.beats.iter().map(|beat| beat.thread).max().unwrap_or(0) + 1;
+        let address = |id: &str| {
+            if id.contains('#') {
+                id.to_owned()
+            } else {
+                format!("{}/{}#{id}", child.key.agent, child.key.id)
+            }
+        };
+        for mut beat in child.beats {
+            beat.id = address(&beat.id);
+            beat.thread += base;
+            if let What::Said { by: by @ Speaker::User, .. } = &mut beat.what {
+                // The words to a sub-agent are its parent's.
+                *by = Speaker::Other;
+            }
+            self.beats.push(beat);
+        }
+        for (kind, count) in child.kinds {
+            *self.kinds.entry(kind).or_default() += count;
+        }
+        self.untimed += child.untimed;
+        self.unknown.extend(child.unknown.iter().map(|id| address(id)));
+        self.tokens_below = self.tokens_below.plus(&child.tokens).plus(&child.tokens_below);
+        for (rule, count) in child.secrets {
+            *self.secrets.entry(rule).or_default() += count;
+        }
+        self.secret_events.extend(child.secret_events.iter().map(|id| address(id)));
+        self.external.extend(child.external.iter().map(|id| address(id)));
+        self.external_count += child.external_count;
+        let commits =
+            child.commits.into_iter().map(|commit| CommitSeen { event: address(&commit.event), ..commit });
+        self.commits.extend(commits);
+        self.first = self.first.into_iter().chain(child.first).min();
+        self.last = self.last.max(child.last);
+        let name = child.key.id.clone();
+        if !self.children.contains(&name) {
+            self.children.push(name);
+        }
+        self.truncated |= child.truncated;
+    }
+}

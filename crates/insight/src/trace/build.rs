@@ -1,0 +1,264 @@
+//! Makes a trace of events as they come.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use retro_model::{Event, Kind, Origin, SessionKey, Thread, Tokens};
+use retro_text::Redacted;
+use smol_str::SmolStr;
+
+use super::call::{Call, cut};
+use super::{Beat, Speaker, TEXT_BYTES_MAX, TRACE_BYTES_MAX, Trace, What, commits};
+
+/// Events that are remembered as evidence of one thing.
+const EVIDENCE_MAX: usize = 8;
+/// What stands where a secret was.
+const SECRET: &str = "[redacted:";
+
+impl Trace {
+    /// The trace of a session without events.
+    pub fn new(key: SessionKey) -> Trace {
+        Trace {
+            key,
+            beats: Vec::new(),
+            kinds: BTreeMap::new(),
+            untimed: 0,
+            unknown: Vec::new(),
+            tokens: Tokens::default(),
+            tokens_below: Tokens::default(),
+            prompt_max: None,
+            secrets: BTreeMap::new(),
+            secret_events: Vec::new(),
+            external: Vec::new(),
+            external_count: 0,
+            commits: Vec::new(),
+            first: None,
+            last: None,
+            cwd: None,
+            times: Vec::new(),
+            children: Vec::new(),
+            truncated: false,
+            bytes: 0,
+            open: HashMap::new(),
+            threads: HashMap::new(),
+        }
+    }
+
+    /// The trace of settled events.
+    pub fn of(key: SessionKey, events: &[Event]) -> Trace {
+        let mut trace = Trace::new(key);
+        events.iter().for_each(|event| trace.push(event));
+        trace
+    }
+
+    /// Takes the next event.
+    pub fn push(&mut self, event: &Event) {
+        if !event.live || event.copy_of.is_some() {
+            return;
+        }
+        *self.kinds.entry(event.kind).or_default() += 1;
+        self.at_time(event);
+        if self.cwd.is_none() {
+            self.cwd = event.cwd.as_ref().map(|cwd| cwd.to_string());
+        }
+        self.count_secrets(event);
+        if event.origin == Origin::External {
+            self.external_count += 1;
+            remember(&mut self.external, event);
+        }
+        match event.kind {
+            Kind::User => self.spoken(event),
+            Kind::Assistant => {
+                let text = self.text(event);
+                self.beat(event, What::Said { by: Speaker::Model, text });
+            }
+            Kind::Reasoning => {
+                let text = self.text(event);
+                self.beat(event, What::Thought { text });
+            }
+            Kind::ToolCall => self.called(event),
+            Kind::ToolResult => self.ended(event),
+            Kind::Compaction => self.beat(event, What::Compaction),
+            Kind::Interruption => self.beat(event, What::Interruption),
+            Kind::Denial => {
+                let text = self.text(event);
+                let by_person = event.origin == Origin::User;
+                self.beat(event, What::Denial { by_person, text });
+            }
+            Kind::Error => {
+                let text = self.text(event);
+                self.beat(event, What::Error { text });
+            }
+            Kind::Usage => self.used(event),
+            Kind::Subagent => self.child(event),
+            Kind::Unknown => remember(&mut self.unknown, event),
+            Kind::Session | Kind::Plan | Kind::Model | Kind::Rewind | Kind::Attachment | Kind::Note => {}
+        }
+    }
+
+    fn at_time(&mut self, event: &Event) {
+        match event.ts {
+            Some(ts) => {
+                self.first = Some(self.first.map_or(ts, |first| first.min(ts)));
+                self.last = self.last.max(Some(ts));
+                if event.thread.is_main()
+                    && !matches!(event.kind, Kind::Note | Kind::Session | Kind::Attachment)
+                {
+                    self.times.push(ts.as_millis());
+                }
+            }
+            None => self.untimed += 1,
+        }
+    }
+
+    fn count_secrets(&mut self, event: &Event) {
+        let mut found: BTreeMap<String, u64> = BTreeMap::new();
+        let mut look = |text: &str| {
+            for part in text.split(SECRET).skip(1) {
+                if let Some((rule, _)) = part.split_once(']')
+                    && rule.len() <= 40
+                {
+                    *found.entry(rule.to_owned()).or_default() += 1;
+                }
+            }
+        };
+        if let Some(text) = &event.text {
+            look(text);
+        }
+        if let Some(command) = event.tool.as_ref().and_then(|tool| tool.command.as_ref()) {
+            look(command);
+        } else if let Some(args) = event.tool.as_ref().and_then(|tool| tool.args.as_ref()) {
+            strings(args, &mut look);
+        }
+        if !found.is_empty() {
+            remember(&mut self.secret_events, event);
+            for (rule, count) in found {
+                *self.secrets.entry(rule).or_default() += count;
+            }
+        }
+    }
+
+    /// The words of an event as far as they are kept.
+    fn text(&mut self, event: &Event) -> String {
+        let Some(text) = event.text.as_ref() else { return String::new() };
+        if self.bytes > TRACE_BYTES_MAX {
+            self.truncated = true;
+            return String::new();
+        }
+        let text = head(text);
+        self.bytes += text.len();
+        text
+    }
+
+    fn beat(&mut self, event: &Event, what: What) {
+        let thread = self.thread(&event.thread);
+        self.bytes += 128;
+        self.beats.push(Beat { id: event.id.to_string(), thread, turn: event.turn, ts: event.ts, what });
+    }
+
+    /// The number of a thread; 0 is the session's own.
+    fn thread(&mut self, thread: &Thread) -> u32 {
+        if thread.is_main() {
+            return 0;
+        }
+        let next = u32::try_from(self.threads.len()).unwrap_or(u32::MAX - 1) + 1;
+        *self.threads.entry(SmolStr::new(thread.as_str())).or_insert(next)
+    }
+
+    fn spoken(&mut self, event: &Event) {
+        let by = match event.origin {
+            Origin::User if event.thread.is_main() => Speaker::User,
+            _ => Speaker::Other,
+        };
+        let text = self.text(event);
+        self.beat(event, What::Said { by, text });
+    }
+
+    fn called(&mut self, event: &Event) {
+        let Some(tool) = &event.tool else { return };
+        let thread = SmolStr::new(event.thread.as_str());
+        if let Some(parent) = &tool.parent_call
+            && let Some(at) = self.open.get(&(thread.clone(), parent.clone())).copied()
+            && let Some(Beat { what: What::Call(call), .. }) = self.beats.get_mut(at)
+        {
+            call.has_nested = true;
+        }
+        self.open.insert((thread, tool.call_id.clone()), self.beats.len());
+        self.beat(event, What::Call(Box::new(Call::of(tool))));
+    }
+
+    fn ended(&mut self, event: &Event) {
+        let Some(result) = &event.result else { return };
+        let key = (SmolStr::new(event.thread.as_str()), result.call_id.clone());
+        let Some(at) = self.open.get(&key).copied() else { return };
+        let mut asked = false;
+        if let Some(Beat { what: What::Call(call), .. }) = self.beats.get_mut(at) {
+            call.end(event, result);
+            asked = call.asked;
+            self.bytes += call.terms.iter().map(String::len).sum::<usize>() + 64;
+            if call.commits && !call.has_nested {
+                let output = event.text.as_ref().map_or("", |text| text.as_str());
+                let seen = commits::seen(output, &event.id.to_string());
+                let known = &mut self.commits;
+                for commit in seen {
+                    if !known.iter().any(|other| other.hash == commit.hash) {
+                        known.push(commit);
+                    }
+                }
+            }
+        }
+        if asked && event.origin == Origin::User {
+            let text = self.text(event);
+            self.beat(event, What::Answer { text });
+        }
+    }
+
+    fn used(&mut self, event: &Event) {
+        let Some(usage) = event.usage.as_ref().filter(|usage| !usage.total) else { return };
+        if !event.thread.is_main() {
+            self.tokens_below = self.tokens_below.plus(&usage.tokens);
+            return;
+        }
+        self.tokens = self.tokens.plus(&usage.tokens);
+        let prompt = usage.tokens.prompt();
+        if self.prompt_max.as_ref().is_none_or(|(max, _)| prompt > *max) {
+            self.prompt_max = Some((prompt, event.model.clone()));
+        }
+    }
+
+    fn child(&mut self, event: &Event) {
+        if let Some(child) = &event.child
+            && !self.children.contains(child)
+        {
+            self.children.push(child.clone());
+        }
+    }
+}
+
+fn remember(ids: &mut Vec<String>, event: &Event) {
+    if ids.len() < EVIDENCE_MAX {
+        ids.push(event.id.to_string());
+    }
+}
+
+/// The beginning of a text and, of a long one, its end.
+fn head(text: &Redacted<String>) -> String {
+    if text.len() <= TEXT_BYTES_MAX {
+        return text.to_string();
+    }
+    let mut tail = text.len() - TEXT_BYTES_MAX / 4;
+    while !text.is_char_boundary(tail) {
+        tail += 1;
+    }
+    format!("{}\n{}", cut(text, TEXT_BYTES_MAX * 3 / 4), text.get(tail..).unwrap_or_default())
+}
+
+/// Every string of a JSON value.
+fn strings(value: &serde_json::Value, look: &mut impl FnMut(&str)) {
+    match value {
+        serde_json::Value::String(text) => look(text),
+        serde_json::Value::Array(values) => values.iter().for_each(|value| strings(value, look)),
+        serde_json::Value::Object(fields) => fields.values().for_each(|value| strings(value, look)),
+        _ => {}
+    }
+}

@@ -1,0 +1,296 @@
+//! What was done in a time, what it cost, what went wrong more than once, what to try.
+
+use retro_engine::{Config, World};
+use retro_insight::Digest;
+use retro_store::Store;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::insight::digested;
+use crate::{Error, ListOptions, SessionView};
+
+/// Entries of each list.
+const TOP: usize = 10;
+
+/// The answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReportView {
+    /// `retro.report/1`.
+    pub schema: &'static str,
+    /// Sessions that fit, with a digest.
+    pub sessions: u64,
+    /// Of these, the ones that were real work.
+    pub real: u64,
+    /// Sessions that fit and have no digest yet.
+    pub undigested: u64,
+    /// Sessions of each agent.
+    pub agents: BTreeMap<String, u64>,
+    /// Real sessions by how they ended.
+    pub outcomes: BTreeMap<&'static str, u64>,
+    /// List price of all sessions that have one.
+    pub cost_usd: Option<f64>,
+    /// Whether that is all of it.
+    pub cost_complete: bool,
+    /// Time without pauses.
+    pub active_seconds: u64,
+    /// Commits made.
+    pub commits: u64,
+    /// Lines added and removed.
+    pub lines_added: u64,
+    /// See `lines_added`.
+    pub lines_removed: u64,
+    /// Projects with the most sessions.
+    pub projects: Vec<Counted>,
+    /// Commands that ran most.
+    pub commands: Vec<Counted>,
+    /// Tools that were called most.
+    pub tools: Vec<Counted>,
+    /// Errors that came up in more than one session, or three times in one.
+    pub errors: Vec<RecurringError>,
+    /// What the person corrected.
+    pub corrections: Vec<Corrected>,
+    /// What stands out, with the sessions that show it.
+    pub findings: Vec<Finding>,
+}
+
+/// Something and how often.
+#[derive(Debug, Clone, Serialize)]
+pub struct Counted {
+    /// What.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+    /// How often it failed.
+    pub failed: u64,
+}
+
+/// An error that comes back.
+#[derive(Debug, Clone, Serialize)]
+pub struct RecurringError {
+    /// Recognizes it.
+    pub fingerprint: String,
+    /// Its line.
+    pub sample: String,
+    /// How often.
+    pub count: u64,
+    /// Whether it went away in every session.
+    pub fixed: bool,
+    /// The sessions, by their short ids.
+    pub sessions: Vec<String>,
+}
+
+/// A correction.
+#[derive(Debug, Clone, Serialize)]
+pub struct Corrected {
+    /// The session, by its short id.
+    pub session: String,
+    /// The event.
+    pub event_id: String,
+    /// What was said.
+    pub text: String,
+}
+
+/// Something that stands out.
+#[derive(Debug, Clone, Serialize)]
+pub struct Finding {
+    /// The rule that found it.
+    pub rule: &'static str,
+    /// What it says, in a sentence.
+    pub text: String,
+    /// What to try.
+    pub advice: &'static str,
+    /// The sessions, by their short ids; the first few.
+    pub sessions: Vec<String>,
+}
+
+/// The report on the sessions that fit.
+pub fn report(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    options: &ListOptions,
+) -> Result<ReportView, Error> {
+    let (all, undigested) = digested(world, config, store, options)?;
+    let real: Vec<&(SessionView, Digest)> = all.iter().filter(|(_, digest)| digest.quality.real).collect();
+    let mut view = ReportView {
+        schema: "retro.report/1",
+        sessions: all.len() as u64,
+        real: real.len() as u64,
+        undigested,
+        agents: BTreeMap::new(),
+        outcomes: BTreeMap::new(),
+        cost_usd: None,
+        cost_complete: undigested == 0,
+        active_seconds: 0,
+        commits: 0,
+        lines_added: 0,
+        lines_removed: 0,
+        projects: Vec::new(),
+        commands: Vec::new(),
+        tools: Vec::new(),
+        errors: recurring(&all),
+        corrections: Vec::new(),
+        findings: findings(&real),
+    };
+    let (mut projects, mut commands, mut tools) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    for (session, digest) in &all {
+        *view.agents.entry(session.agent.clone()).or_default() += 1;
+        match session.cost_usd {
+            Some(usd) => view.cost_usd = Some(view.cost_usd.unwrap_or(0.0) + usd),
+            None => view.cost_complete = false,
+        }
+        view.cost_complete &= session.cost_complete;
+        view.active_seconds += number(digest, "active_seconds");
+        view.commits += number(digest, "git_commits_made_during");
+        view.lines_added += digest.files.iter().map(|file| file.added).sum::<u64>();
+        view.lines_removed += digest.files.iter().map(|file| file.removed).sum::<u64>();
+        count(&mut projects, session.project.as_deref().unwrap_or("(none)"), 1, 0);
+        for command in &digest.commands {
+            count(&mut commands, &base(&command.command), command.count, command.failed);
+        }
+        for (tool, calls) in &digest.tools {
+            count(&mut tools, tool, *calls, 0);
+        }
+    }
+    for (session, digest) in &real {
+        *view.outcomes.entry(digest.outcome.value.as_str()).or_default() += 1;
+        let sure = digest.corrections.iter().filter(|correction| correction.confidence >= 0.7);
+        view.corrections.extend(sure.map(|correction| Corrected {
+            session: session.short_id.clone(),
+            event_id: correction.event_id.clone(),
+            text: correction.text.clone(),
+        }));
+    }
+    view.corrections.truncate(TOP);
+    (view.projects, view.commands, view.tools) = (top(projects), top(commands), top(tools));
+    Ok(view)
+}
+
+fn number(digest: &Digest, signal: &str) -> u64 {
+    digest.readings.get(signal).and_then(|reading| reading.value.as_u64()).unwrap_or(0)
+}
+
+fn ratio(digest: &Digest, signal: &str) -> f64 {
+    digest.readings.get(signal).and_then(|reading| reading.value.as_f64()).unwrap_or(0.0)
+}
+
+type Counts = BTreeMap<String, (u64, u64)>;
+
+fn count(counts: &mut Counts, name: &str, times: u64, failed: u64) {
+    let entry = counts.entry(name.to_owned()).or_default();
+    entry.0 += times;
+    entry.1 += failed;
+}
+
+fn top(counts: Counts) -> Vec<Counted> {
+    let mut all: Vec<Counted> =
+        counts.into_iter().map(|(name, (count, failed))| Counted { name, count, failed }).collect();
+    all.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
+    all.truncate(TOP);
+    all
+}
+
+/// The usual name of what a command line runs.
+fn base(line: &str) -> String {
+    retro_text::calls::understand(line).runner().to_owned()
+}
+
+/// Errors over sessions.
+fn recurring(all: &[(SessionView, Digest)]) -> Vec<RecurringError> {
+    let mut errors: BTreeMap<&str, RecurringError> = BTreeMap::new();
+    for (session, digest) in all {
+        for error in &digest.errors {
+            let entry = errors.entry(&error.fingerprint).or_insert_with(|| RecurringError {
+                fingerprint: error.fingerprint.clone(),
+                sample: error.sample.clone(),
+                count: 0,
+                fixed: true,
+                sessions: Vec::new(),
+            });
+            entry.count += error.count;
+            entry.fixed &= error.fixed;
+            entry.sessions.push(session.short_id.clone());
+        }
+    }
+    let mut errors: Vec<RecurringError> =
+        errors.into_values().filter(|error| error.sessions.len() > 1 || error.count > 2).collect();
+    errors.sort_by_key(|error| std::cmp::Reverse((error.sessions.len(), error.count)));
+    errors.truncate(TOP);
+    errors
+}
+
+/// A rule: its name, when it holds for a session, what it says, what to try.
+struct Rule {
+    name: &'static str,
+    holds: fn(&Digest) -> bool,
+    says: &'static str,
+    advice: &'static str,
+}
+
+/// The rules, in the order in which they are told.
+const RULES: &[Rule] = &[
+    Rule {
+        name: "failing_calls",
+        holds: |digest| {
+            number(digest, "failed_command_count") > 5 && ratio(digest, "failed_command_ratio") > 0.3
+        },
+        says: "had more than five failed calls, and over 30 % of their calls failed",
+        advice: "look at the errors above: what the agent has to know of the project belongs into its instructions",
+    },
+    Rule {
+        name: "long_conversations",
+        holds: |digest| number(digest, "user_message_count") > 35,
+        says: "took more than 35 messages",
+        advice: "split such work into sessions with one goal each",
+    },
+    Rule {
+        name: "much_searching",
+        holds: |digest| {
+            number(digest, "trajectory_action_count_search") > 10
+                && ratio(digest, "trajectory_exploration_ratio") > 0.65
+        },
+        says: "spent over 65 % of their steps on looking around",
+        advice: "a short map of the project in the agent's instructions saves this",
+    },
+    Rule {
+        name: "masked_failures",
+        holds: |digest| number(digest, "masked_failures") > 0,
+        says: "had a failed check under an exit state of success",
+        advice: "have checks run without `| tail` or `|| true`, or with `set -o pipefail`",
+    },
+    Rule {
+        name: "unverified_edits",
+        holds: |digest| number(digest, "verification_debt") > 3,
+        says: "ended with more than three edits that no check has seen",
+        advice: "name the test command in the agent's instructions",
+    },
+    Rule {
+        name: "secrets",
+        holds: |digest| number(digest, "secret_exposure_count") > 0,
+        says: "have a secret in their texts",
+        advice: "`retro secrets` lists the records; change those keys",
+    },
+    Rule {
+        name: "destructive_commands",
+        holds: |digest| number(digest, "destructive_command") > 0,
+        says: "ran a command that could destroy work",
+        advice: "`retro signal show` names the commands",
+    },
+];
+
+fn findings(real: &[&(SessionView, Digest)]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for rule in RULES {
+        let sessions: BTreeSet<&str> = real
+            .iter()
+            .filter(|(_, digest)| (rule.holds)(digest))
+            .map(|(session, _)| session.short_id.as_str())
+            .collect();
+        if !sessions.is_empty() {
+            let text = format!("{} of {} sessions {}", sessions.len(), real.len(), rule.says);
+            let sessions = sessions.into_iter().take(TOP).map(str::to_owned).collect();
+            findings.push(Finding { rule: rule.name, text, advice: rule.advice, sessions });
+        }
+    }
+    findings
+}
