@@ -99,7 +99,7 @@ fn without(whole: &LedgerRow, parts: &[&LedgerRow]) -> Option<LedgerRow> {
 
 #[cfg(test)]
 mod tests {
-    use super::decide;
+    use crate::decide;
     use crate::testing::{Say, row};
     use retro_model::{LedgerRow, SessionKey};
 

@@ -147,7 +147,7 @@ fn carried_over(
 
 #[cfg(test)]
 mod tests {
-    use super::decide;
+    use crate::decide;
     use super::*;
     use crate::testing::{Say, row, session};
     use retro_model::RowKind;
