@@ -24,7 +24,7 @@ pub(crate) fn reconcile(world: &World, store: &Store, index: &Index) -> Result<S
     if index.marks()? == store.marks() {
         return Ok(report);
     }
-    let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(report) };
+    let Some(_lock) = world.lock(store)? else { return Ok(report) };
     store.sync_all()?;
     let marks = store.marks();
     entitled::read_all(store, index)?;
@@ -116,7 +116,7 @@ pub(crate) fn enqueue_outdated(
     if index.meta(MADE_WITH)?.as_ref() == Some(&made_with) {
         return Ok(());
     }
-    let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
+    let Some(_lock) = world.lock(store)? else { return Ok(()) };
     let outdated = outdated(world, config, index)?;
     index.write(|index| {
         for (key, stage, at_ms) in &outdated {

@@ -64,7 +64,7 @@ impl Batcher<'_> {
             }
             let (batch, after) = rest.split_at(batch_length(rest));
             let lock = match self.wait {
-                Wait::ForLock => self.store.lock(&|| self.world.stopping())?,
+                Wait::ForLock => self.world.lock(self.store)?,
                 Wait::Never => self.store.try_lock()?,
             };
             let Some(lock) = lock else {
@@ -302,7 +302,7 @@ impl Batcher<'_> {
         if files.is_empty() {
             return Ok(());
         }
-        let Some(_lock) = self.store.lock(&|| self.world.stopping())? else { return Ok(()) };
+        let Some(_lock) = self.world.lock(self.store)? else { return Ok(()) };
         let fits = self.fits()?;
         let mut places = Vec::new();
         let mut titles = Vec::new();

@@ -147,8 +147,8 @@ fn carried_over(
 
 #[cfg(test)]
 mod tests {
-    use crate::decide;
     use super::*;
+    use crate::decide;
     use crate::testing::{Say, row, session};
     use retro_model::RowKind;
 
