@@ -5,7 +5,7 @@
 
 mod machine;
 
-use machine::Machine;
+use machine::{Answer, Machine};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::symlink;
@@ -58,6 +58,13 @@ fn machine() -> Machine {
     let synced = machine.run(&["sync"]);
     assert_eq!(synced.code, 0, "{}", synced.all());
     machine
+}
+
+/// Runs a command on a store in another place.
+fn at(machine: &Machine, root: &Path, command: &str) -> Answer {
+    let mut other = Command::new(env!("CARGO_BIN_EXE_retro"));
+    other.arg("--root").arg(root).arg(command).env_clear().env("HOME", machine.home());
+    machine.answer(other.stdin(Stdio::null()).output().unwrap())
 }
 
 /// Files and folders below a folder, by their path inside it.
@@ -131,7 +138,7 @@ fn wait(child: &mut Child) -> ExitStatus {
 }
 
 /// Puts something odd in the place of each file and folder of a store, one after the other,
-/// and runs every command on it.
+/// and runs a command on it; every command with `RETRO_TRIAL`.
 fn everywhere(odd: impl Fn(&Path, &Path)) {
     let machine = machine();
     let (root, good) = (machine.root().to_owned(), machine.home().join("good"));
@@ -146,8 +153,12 @@ fn everywhere(odd: impl Fn(&Path, &Path)) {
     places.sort();
     places.dedup();
     let mut bad = Vec::new();
-    for place in &places {
-        for command in COMMANDS {
+    let is_trial = std::env::var_os("RETRO_TRIAL").is_some();
+    for (number, place) in places.iter().enumerate() {
+        for (at, command) in COMMANDS.iter().enumerate() {
+            if !is_trial && number % COMMANDS.len() != at {
+                continue;
+            }
             remove(&root);
             copy(&good, &root);
             remove(&root.join(place));
@@ -161,25 +172,12 @@ fn everywhere(odd: impl Fn(&Path, &Path)) {
             assert_eq!(fs::read(outside.join("file")).unwrap(), OUTSIDE.as_bytes(), "{}", place.display());
         }
     }
-    assert!(bad.is_empty(), "{} of {}:\n{}", bad.len(), places.len() * COMMANDS.len(), bad.join("\n"));
-}
-
-#[test]
-fn pipes_in_a_store_stop_no_command() {
-    everywhere(|place, _| {
-        let made = Command::new("/usr/bin/env").arg("mkfifo").arg(place).status().unwrap();
-        assert!(made.success());
-    });
+    assert!(bad.is_empty(), "{} bad, {} places:\n{}", bad.len(), places.len(), bad.join("\n"));
 }
 
 #[test]
 fn links_in_a_store_to_a_file_are_not_followed() {
     everywhere(|place, outside| symlink(outside.join("file"), place).unwrap());
-}
-
-#[test]
-fn links_in_a_store_to_a_folder_are_not_followed() {
-    everywhere(|place, outside| symlink(outside, place).unwrap());
 }
 
 #[test]
@@ -202,7 +200,7 @@ fn a_store_inside_the_folder_of_an_agent_is_mentioned() {
     let machine = machine();
     for inside in [".claude/store", ".claude/projects/store"] {
         let root = machine.home().join(inside);
-        let synced = machine.run(&["--root", root.to_str().unwrap(), "sync"]);
+        let synced = at(&machine, &root, "sync");
         assert_eq!(synced.code, 0, "{}", synced.all());
         assert!(synced.stderr.contains("is inside a folder of Claude Code"), "{}", synced.all());
     }
@@ -217,12 +215,12 @@ fn what_systems_leave_in_a_folder_does_not_keep_a_store_out_of_it() {
     fs::create_dir_all(root.join("lost+found")).unwrap();
     fs::write(root.join(".DS_Store"), "x").unwrap();
     for command in ["sync", "verify"] {
-        let answer = machine.run(&["--root", root.to_str().unwrap(), command]);
+        let answer = at(&machine, &root, command);
         assert_eq!(answer.code, 0, "{}", answer.all());
     }
     fs::create_dir(machine.home().join("photos")).unwrap();
     fs::write(machine.home().join("photos/one.jpg"), "x").unwrap();
-    let refused = machine.run(&["--root", machine.home().join("photos").to_str().unwrap(), "sync"]);
+    let refused = at(&machine, &machine.home().join("photos"), "sync");
     assert_eq!(refused.code, 2, "{}", refused.all());
 }
 
@@ -231,7 +229,7 @@ fn a_link_that_leads_nowhere_is_named_as_such() {
     let machine = machine();
     let root = machine.home().join("link");
     symlink(machine.home().join("nowhere"), &root).unwrap();
-    let refused = machine.run(&["--root", root.to_str().unwrap(), "sync"]);
+    let refused = at(&machine, &root, "sync");
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("is a link to a place that is not there"), "{}", refused.all());
 }
