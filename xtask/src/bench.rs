@@ -96,7 +96,7 @@ fn own_release(repository: &Repository, words: &[&str], options: &[String]) -> R
     if !cfg!(debug_assertions) {
         return Ok(false);
     }
-    let mut cargo = repository.cargo(&["run", "--quiet", "--release", "--package", "xtask", "--"]);
+    let mut cargo = repository.cargo(&["run", "--quiet", "--profile", "dist", "--package", "xtask", "--"]);
     run::run(cargo.args(words).args(options)).map(|()| true)
 }
 

@@ -60,18 +60,16 @@ impl Repository {
         Ok(String::from_utf8(bytes).ok())
     }
 
-    /// Builds the program and returns where it lies.
-    pub(crate) fn build_retro(&self, release: bool) -> Result<PathBuf, Failure> {
-        let mut cargo = self.cargo(&[
-            "build",
-            "--quiet",
-            "--package",
-            "retro-cli",
-            "--message-format=json-render-diagnostics",
-        ]);
-        if release {
-            cargo.arg("--release");
-        }
+    /// Builds the program, `as_published` or for tests, and returns where it is.
+    ///
+    /// For tests it comes from a build of tests: a build of its package alone has other
+    /// features, for which cargo compiles the largest libraries again.
+    pub(crate) fn build_retro(&self, as_published: bool) -> Result<PathBuf, Failure> {
+        let mut cargo = match as_published {
+            true => self.cargo(&["build", "--profile", "dist", "--package", "retro-cli"]),
+            false => self.cargo(&["test", "--no-run", "--workspace", "--test", "readme"]),
+        };
+        cargo.args(["--quiet", "--message-format=json-render-diagnostics"]);
         let messages = run::output(&mut cargo)?;
         executable(&messages).ok_or_else(|| Failure::new("cargo built no program named retro"))
     }

@@ -36,12 +36,39 @@ mod sync;
 mod usage;
 mod verify;
 
-use clap::Subcommand;
+use clap::{Parser, Subcommand};
 use retro::engine::ask::Ledgers;
 use retro::model::SessionKey;
 use retro::store::Store;
 
+use crate::args::Global;
 use crate::context::{Context, Failure, Outcome};
+
+/// Keep every session of your coding agents, and find out what they did.
+///
+/// retro captures the logs of coding agents byte for byte into one local store,
+/// turns them into one event stream and answers questions about them. Nothing
+/// leaves this machine. Without a command it says what is here and what to do next.
+#[derive(Debug, Parser)]
+#[command(
+    name = "retro",
+    version,
+    propagate_version = false,
+    after_help = "Examples:
+  retro                    what is here and what to do next
+  retro demo               everything, on bundled sample sessions
+  retro sync               capture what is new on this machine
+  retro list               what is here and what is in the store
+  retro show latest        read the last session
+  retro help usage         what a command does and takes"
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
 
 #[derive(Debug, Subcommand)]
 pub enum Command {

@@ -9,7 +9,7 @@ use retro::text::terminal::safe;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -350,6 +350,20 @@ impl Context {
     }
 }
 
+/// Says on stderr that another program keeps the store busy, the first time only: work in
+/// batches may wait many times.
+fn say_once_that_it_waits() -> impl Fn(&Path) + Send + Sync {
+    let is_said = AtomicBool::new(false);
+    move |root| {
+        if !is_said.swap(true, Ordering::Relaxed) {
+            let root = root.display().to_string();
+            let text =
+                format!("Waiting for another retro that writes to {}. Ctrl-C stops waiting.", safe(&root));
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    }
+}
+
 /// The real world, or the one whose home the user pointed at.
 fn world(global: &Global, stop: &Arc<AtomicBool>) -> World {
     let own_home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("."));
@@ -360,6 +374,9 @@ fn world(global: &Global, stop: &Arc<AtomicBool>) -> World {
     let now = global.now.clone().or_else(|| own_env("RETRO_NOW"));
     if let Some(now) = now.as_deref().and_then(Timestamp::parse) {
         world = world.with_clock(now);
+    }
+    if !global.quiet {
+        world.waits = Arc::new(say_once_that_it_waits());
     }
     match &global.home {
         Some(home) => world.home = home.clone(),

@@ -23,7 +23,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use args::Cli;
+use commands::Cli;
 use context::{Context, Exit, Failure};
 
 /// A log becomes very many small pieces, most of which live only as long as their session
@@ -31,11 +31,12 @@ use context::{Context, Exit, Failure};
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Prints what clap has to say. A complaint repeats what was typed, so one about
-/// characters that a terminal would obey is printed plainly and escaped.
+/// Prints what clap has to say. A complaint repeats what was typed or is in
+/// the environment, so one about characters that a terminal would obey is printed plainly and escaped.
 fn say(error: &clap::Error) {
     let is_odd = |word: OsString| matches!(safe_line(&word.to_string_lossy()), Cow::Owned(_));
-    let _ = match std::env::args_os().any(is_odd) {
+    let named = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("RETRO_"));
+    let _ = match std::env::args_os().chain(named.map(|(_, value)| value)).any(is_odd) {
         true => write!(std::io::stderr(), "{}", safe(&error.to_string())),
         false => error.print(),
     };

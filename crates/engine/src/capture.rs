@@ -6,22 +6,25 @@
 //! continue a revision are appended to it, bytes that continue none start the next one.
 
 mod live;
+mod reading;
 mod shared;
 pub(crate) mod source;
+mod stored;
 
-use retro_agents::{Agent, Found, Held as Kept, Parsed, Part};
-use retro_model::{Facts, SessionKey, SourceKey};
+use retro_agents::{Found, Held as Kept, Parsed, Part};
+use retro_model::{SessionKey, SourceKey};
 use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Stamps, Store};
 use retro_text::redact;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use crate::discover::{self, Cut, SessionFiles, SharedFile};
-use crate::platform::project_name;
 use crate::read::{LARGE_BYTES, format_name, format_named};
+use crate::session_row::{SourceFacts, facts_of, merged_facts, session_row};
 use crate::{Error, stamp};
-use source::ReadPart;
+use reading::{ReadPart, read_raw};
+pub use stored::from_raw;
+pub(crate) use stored::{from_slots, read_back};
 
 /// What became of one session.
 pub struct Captured {
@@ -57,17 +60,6 @@ pub enum Reading {
     TooLarge,
     /// Nothing.
     Nothing,
-}
-
-/// What a source's records say of the session: those of its whole lines, and of
-/// the unfinished last one, which is read again when it grows.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct SourceFacts {
-    /// Of whole lines.
-    pub lines: Facts,
-    /// Of the last line, if it has no end yet but reads as a record.
-    #[serde(default)]
-    pub tail: Facts,
 }
 
 /// What is known of a session before it is captured.
@@ -225,7 +217,7 @@ impl<'a> Capture<'a> {
                     revision,
                     format: format_named(&entry.format),
                 };
-                match source::read_raw(self.store, self.session.agent, part, entry.kind, &mut self.rows) {
+                match read_raw(self.store, self.session.agent, part, entry.kind, &mut self.rows) {
                     Ok(read) => self.note(at, read),
                     // A later revision has these bytes; this one stays as it is.
                     Err(error) if error.is_of_one_session() && revision < entry.revisions => {
@@ -330,80 +322,6 @@ fn revisions_on_disk(store: &Store, key: &SessionKey) -> Result<HashMap<SourceKe
     Ok(revisions)
 }
 
-/// A session file from nothing but the names of raw files; none if there are no
-/// such files. Where its sources were is lost until a sync finds them again.
-pub(crate) fn from_slots(
-    store: &Store,
-    agent: &dyn Agent,
-    key: &SessionKey,
-) -> Result<Option<SessionFile>, Error> {
-    let mut file = SessionFile::new(key.clone());
-    for slot in store.raw_slots(key)? {
-        let Slot::Session { source, revision, .. } = slot else { continue };
-        let (kind, format) = agent.source_form(&source);
-        let entry = file.sources.entry(source).or_insert_with(|| SourceEntry {
-            kind,
-            format: format_name(format).to_owned(),
-            revisions: 0,
-            places: Default::default(),
-        });
-        entry.revisions = entry.revisions.max(revision);
-    }
-    Ok((!file.sources.is_empty()).then_some(file))
-}
-
-/// The rows of a session from its raw files alone, for an index that lost them or has
-/// them from an older parser. Keeps its session file as they say.
-pub fn from_raw(
-    store: &Store,
-    agent: &'static dyn Agent,
-    key: &SessionKey,
-    mtime_ns: i64,
-) -> Result<Captured, Error> {
-    let captured = read_back(store, agent, key, mtime_ns)?;
-    store.put_session(&captured.file)?;
-    Ok(captured)
-}
-
-/// What the raw files of a session say of it. Writes nothing.
-pub(crate) fn read_back(
-    store: &Store,
-    agent: &'static dyn Agent,
-    key: &SessionKey,
-    mtime_ns: i64,
-) -> Result<Captured, Error> {
-    let file = match store.session(key) {
-        Err(error @ retro_store::Error::Damaged { .. }) => from_slots(store, agent, key)?.ok_or(error)?,
-        file => match file? {
-            Some(file) => file,
-            None => from_slots(store, agent, key)?.ok_or_else(|| Error::NoSession(key.to_string()))?,
-        },
-    };
-    let (stamps, session) =
-        (Stamps::default(), SessionFiles { key: key.clone(), agent, files: Vec::new(), news: false });
-    let before = Before { sources: Vec::new(), stamps: &stamps, is_bare: true, is_old: false };
-    let mut capture = Capture::begin(store, &session, before)?;
-    (capture.file, capture.is_new) = (file, false);
-    if capture.file.evicted_at.is_none() {
-        capture.read_lost_revisions()?;
-        capture.file.facts = merged_facts(capture.rows.values().filter_map(facts_of));
-    }
-    let content = stamp::content(store, &capture.file)?;
-    let session = session_row(&capture.file, capture.rows.values(), mtime_ns, content);
-    Ok(Captured {
-        read: capture.held.reading(&capture.file),
-        places: Vec::new(),
-        sources: capture.rows.into_values().collect(),
-        session,
-        file: capture.file,
-        is_new: false,
-        new_bytes: 0,
-        gaps: 0,
-        failed: Vec::new(),
-        cut: Vec::new(),
-    })
-}
-
 /// Captures a file that serves many sessions.
 pub fn shared(store: &Store, file: &SharedFile) -> Result<(PlaceRow, u64), Error> {
     let (revision, new_bytes) = shared::take(store, file)?;
@@ -411,50 +329,6 @@ pub fn shared(store: &Store, file: &SharedFile) -> Result<(PlaceRow, u64), Error
         source::Taken { revision, new_bytes, stamp: file.file.stamp(), read: None, is_cut_short: false };
     let source = SourceKey::new(&file.name);
     Ok((place_row(file.agent.name(), None, &file.file, &source, &taken), new_bytes))
-}
-
-/// What the index keeps of a source's facts; nothing if it cannot be read.
-pub(crate) fn facts_of(row: &SourceRow) -> Option<SourceFacts> {
-    serde_json::from_str(&row.facts).ok()
-}
-
-/// The facts of a session from those of its sources, in source order.
-pub(crate) fn merged_facts(sources: impl Iterator<Item = SourceFacts>) -> Facts {
-    let mut facts = Facts::default();
-    for of_source in sources {
-        facts.merge(&of_source.lines);
-        facts.merge(&of_source.tail);
-    }
-    facts
-}
-
-/// The row by which lists know a session.
-pub(crate) fn session_row<'a>(
-    file: &SessionFile,
-    rows: impl Iterator<Item = &'a SourceRow>,
-    mtime_ns: i64,
-    content: String,
-) -> SessionRow {
-    let facts = &file.facts;
-    let title = facts.own_title();
-    let cwd = facts.cwd.as_ref().map(|(_, cwd)| cwd.to_string());
-    SessionRow {
-        agent: file.key.agent.clone(),
-        id: file.key.id.clone(),
-        title_rank: title.as_ref().map(|title| title.rank),
-        title: title.map(|title| title.text.to_string()),
-        project: cwd.as_deref().and_then(project_name),
-        cwd,
-        branch: facts.branch.as_ref().map(|(_, branch)| branch.to_string()),
-        started_at: facts.started_at,
-        ended_at: facts.ended_at,
-        parent: facts.parent().map(str::to_owned),
-        bytes: rows.map(|row| row.end).sum(),
-        mtime_ns,
-        links: facts.links.clone(),
-        limits: facts.limits.clone(),
-        content,
-    }
 }
 
 /// Of several files that claim to be the same source the longest is looked at

@@ -8,7 +8,7 @@ use crate::Error;
 
 /// Rows of all ledgers that a sync decides between without being asked: more would make an
 /// append cost what the store holds. A question keeps the sums after it was answered.
-const ROWS_MAX: u64 = 4_000;
+const ROWS_MAX: u64 = 500;
 
 /// Everything the sums depend on: the rows, the prices, whose figures count, and
 /// how they are summed.

@@ -39,7 +39,7 @@ pub(crate) fn follow(all: &Everything<'_>, following: Following<'_>) -> Result<(
         if !is_anew && index.mark()? == seen()? {
             continue;
         }
-        let lock = if following.no_wait { store.try_lock()? } else { store.lock(&|| world.stopping())? };
+        let lock = if following.no_wait { store.try_lock()? } else { world.lock(store)? };
         let Some(_lock) = lock else { return Ok(()) };
         // Somebody else may have done it meanwhile.
         let mark = seen()?;

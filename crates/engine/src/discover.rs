@@ -6,6 +6,7 @@
 //! say whose a file is and the store has not seen it unchanged, and of databases that changed.
 
 mod collector;
+pub mod from;
 mod packed;
 
 use retro_agents::{
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use crate::{Config, Error, World, from};
+use crate::{Config, Error, World};
 use collector::Collector;
 pub(crate) use packed::Cut;
 use packed::Packed;
@@ -234,12 +235,26 @@ fn walk_roots(world: &World, config: &Config, scope: &Scope<'_>) -> Walked {
         }
         let mut seen = Sightings::roomy();
         for root in roots {
+            walked.notes.extend(store_inside(&config.root.value, &root, agent));
             agent.discover(&root, &mut seen);
             walked.roots.push((agent.name(), root));
         }
         walked.seen.push((agent, seen));
     }
     walked
+}
+
+/// What to say of a store below a folder of an agent: agents clean their folders.
+fn store_inside(store: &Path, root: &Path, agent: &dyn Agent) -> Option<String> {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    (store.starts_with(root) || real(store).starts_with(real(root))).then(|| {
+        format!(
+            "the store {} is inside a folder of {}, which may remove files there. Move it, and name its new \
+             place with --root or in the configuration",
+            store.display(),
+            agent.title()
+        )
+    })
 }
 
 impl Walked {

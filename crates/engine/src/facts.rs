@@ -193,7 +193,7 @@ fn stamp_of(config: &Config, store: &Store, index: &Index, key: &SessionKey) -> 
     else {
         return Ok(String::new());
     };
-    let children = crate::sync::children_content(index, key, 0)?;
+    let children = crate::family::children_content(index, key, 0)?;
     let facts = store.name_of(&FACTS, key)?;
     let ground =
         Ground { config, agent, content: &row.content, children: &children, facts: &facts, is_quiet: true };

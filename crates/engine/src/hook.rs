@@ -8,11 +8,11 @@ use retro_store::{Index, Job, Lock, Store};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-use crate::discover::{Keep, SessionFiles, Walked, roots};
+use crate::discover::{Keep, SessionFiles, Walked, from, roots};
 use crate::exclude::{Excluder, Verdict};
 use crate::report::SyncReport;
 use crate::sync::{Batcher, Job as Work, Wait};
-use crate::{Config, Error, World, from};
+use crate::{Config, Error, World};
 
 /// What an agent told its hook.
 pub struct Call {

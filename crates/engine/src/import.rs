@@ -88,6 +88,12 @@ pub fn import(
     } else {
         sync_store(world, config, &sync, &store, progress)?
     };
+    // Stopped before it came to them.
+    if report.unread as usize >= read.len() {
+        read.clear();
+    } else if report.unread > 0 {
+        read.retain(|key| matches!(store.session(key), Ok(Some(_))));
+    }
     Ok(Imported { sessions: read, unchanged: same, excluded, report })
 }
 

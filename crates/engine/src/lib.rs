@@ -11,6 +11,7 @@
 //! on the order or the pieces in which they came.
 
 pub mod ask;
+mod budget;
 pub mod capture;
 pub mod cells;
 pub mod config;
@@ -21,7 +22,7 @@ mod entitled;
 mod error;
 pub mod exclude;
 mod facts;
-pub mod from;
+mod family;
 pub mod headless;
 pub mod hook;
 pub mod import;
@@ -35,6 +36,7 @@ pub mod reconcile;
 pub mod report;
 pub mod repository;
 pub mod secrets;
+mod session_row;
 pub mod signals;
 pub mod stages;
 pub mod stamp;

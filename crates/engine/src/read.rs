@@ -9,8 +9,8 @@ use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Seek, SeekFrom};
 
-use crate::capture::session_row;
 use crate::discover::{HEAD_BYTES, SessionFiles, read_head};
+use crate::session_row::session_row;
 use crate::{Error, stamp};
 
 /// Bytes of raw beyond which a session is not held in memory as a whole.

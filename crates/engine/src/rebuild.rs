@@ -33,7 +33,7 @@ pub fn rebuild(
         }
         Some(stage) => {
             let index = store.index()?;
-            let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(report) };
+            let Some(_lock) = world.lock(&store)? else { return Ok(report) };
             forget_stage(world, &index, stage)?;
             index
         }
@@ -67,7 +67,7 @@ fn derive_due(
 /// Removes everything derived and starts a new index, which takes over the stamps of live
 /// files: they say what was captured, which is still so.
 fn start_over(world: &World, store: &Store) -> Result<Option<Index>, Error> {
-    let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(None) };
+    let Some(_lock) = world.lock(store)? else { return Ok(None) };
     let places: Vec<PlaceRow> = match store.index_if_there() {
         // A database of a later retro is not ours to throw away.
         Err(error @ retro_store::Error::Newer { .. }) => return Err(error.into()),
@@ -102,7 +102,7 @@ pub fn mend(
     let store = Store::open(&config.root.value, world.disk.clone())?;
     let mut said = Vec::new();
     {
-        let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(said) };
+        let Some(_lock) = world.lock(&store)? else { return Ok(said) };
         let whole: BTreeSet<SessionKey> = store
             .session_keys()?
             .into_iter()
@@ -152,7 +152,7 @@ fn retake(
     let mut taken = Vec::new();
     for trouble in trouble::troubles(store)?.into_iter().filter(|trouble| trouble.damage.is_some()) {
         // What the index remembers of its files would pass for what they hold.
-        let Some(lock) = store.lock(&|| world.stopping())? else { return Ok(taken) };
+        let Some(lock) = world.lock(store)? else { return Ok(taken) };
         store.index()?.write(|index| index.forget_session(&trouble.key))?;
         drop(lock);
         let options = ImportOptions {

@@ -10,8 +10,9 @@ use retro_model::SessionKey;
 use retro_store::{FACTS, Index, SessionFile, Slot, SourceRow, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::session_row::{facts_of, merged_facts};
 use crate::stages::{Stage, Work};
-use crate::{Config, Error, SyncReport, World, agent_of, capture, entitled, stamp};
+use crate::{Config, Error, SyncReport, World, agent_of, entitled, family, stamp};
 
 /// Under which name the index remembers what all its rows were made with.
 const MADE_WITH: &str = "made_with";
@@ -23,7 +24,7 @@ pub(crate) fn reconcile(world: &World, store: &Store, index: &Index) -> Result<S
     if index.marks()? == store.marks() {
         return Ok(report);
     }
-    let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(report) };
+    let Some(_lock) = world.lock(store)? else { return Ok(report) };
     store.sync_all()?;
     let marks = store.marks();
     entitled::read_all(store, index)?;
@@ -83,7 +84,7 @@ fn fits(store: &Store, index: &Index, key: &SessionKey, report: &mut SyncReport)
             return Ok(false);
         }
     }
-    let merged = capture::merged_facts(rows.values().filter_map(capture::facts_of));
+    let merged = merged_facts(rows.values().filter_map(facts_of));
     let is_same_file = file.kept() == SessionFile { facts: merged, ..file.clone() }.kept();
     Ok(seen == rows.len() && is_same_file && ledger_fits(store, index, key)?)
 }
@@ -115,7 +116,7 @@ pub(crate) fn enqueue_outdated(
     if index.meta(MADE_WITH)?.as_ref() == Some(&made_with) {
         return Ok(());
     }
-    let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
+    let Some(_lock) = world.lock(store)? else { return Ok(()) };
     let outdated = outdated(world, config, store, index)?;
     index.write(|index| {
         for (key, stage, at_ms) in &outdated {
@@ -144,7 +145,7 @@ pub fn outdated(
         let key = row.key();
         let Some(agent) = agent_of(&key) else { continue };
         let children = if stages.iter().any(|stage| reads_children(stage)) {
-            crate::sync::children_content(index, &key, 0)?
+            family::children_content(index, &key, 0)?
         } else {
             String::new()
         };

@@ -5,7 +5,6 @@
 //! batches loses nothing, a kill inside one is mended by the next sync.
 
 mod batch;
-mod budget;
 mod dry;
 mod sieve;
 mod unreadable;
@@ -23,7 +22,7 @@ use crate::discover::{Discovery, Few, Scope, look};
 use crate::report::{Progress, SyncReport};
 use crate::stages::{Everything, Stage, Work, up_to};
 use crate::{Config, Error, World, cells, facts, prices, reconcile};
-pub(crate) use batch::{Batcher, Wait, children_content, family};
+pub(crate) use batch::{Batcher, Wait};
 use sieve::Sieve;
 pub(crate) use work::Job;
 

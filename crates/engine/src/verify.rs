@@ -15,7 +15,9 @@ use retro_store::{
 };
 use std::collections::BTreeMap;
 
-use crate::capture::{Captured, Reading, facts_of, merged_facts, read_back};
+use crate::budget::Budget;
+use crate::capture::{Captured, Reading, read_back};
+use crate::session_row::{facts_of, merged_facts};
 use crate::stages::by_name;
 use crate::stages::ledger::Ledger;
 use crate::stages::turns::{Turns, twins::Twins};
@@ -66,8 +68,12 @@ fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
         passages.sort();
         known.push(Known { session, sources, made, turns, passages, openers, names, ledger, key });
     }
-    let found: Vec<Result<Option<Problem>, Error>> =
-        known.par_iter().map(|known| difference(store, known)).collect();
+    let budget = Budget::new();
+    let one = |known: &Known| {
+        let _held = budget.take(known.sources.iter().map(|source| source.end).sum());
+        difference(store, known)
+    };
+    let found: Vec<Result<Option<Problem>, Error>> = known.par_iter().map(one).collect();
     let mut problems = stamp_problems(store, index)?;
     for result in found {
         problems.extend(result?);

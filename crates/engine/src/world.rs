@@ -1,11 +1,14 @@
 //! Everything of the outside world that the engine may ask for, handed in at the edge.
 
 use retro_model::Timestamp;
-use retro_store::{Disk, RealDisk};
-use std::path::PathBuf;
+use retro_store::{Disk, Lock, RealDisk, Store};
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+use crate::Error;
 use crate::platform::Platform;
 use crate::stages::{STAGES, Stage};
 
@@ -14,6 +17,12 @@ pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Tells the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Is called when another program keeps a store busy.
+pub type Waits = Arc<dyn Fn(&Path) + Send + Sync>;
+
+/// A shorter wait for another writer is not worth a word.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Home, environment, clock, disk and the wish to stop.
 #[derive(Clone)]
@@ -36,6 +45,8 @@ pub struct World {
     pub stages: &'static [Stage],
     /// Set by Ctrl-C: leave as soon as nothing is lost by it.
     pub stop: Arc<AtomicBool>,
+    /// Called with the root of a store whose lock another program has held for a second.
+    pub waits: Waits,
 }
 
 impl World {
@@ -52,6 +63,7 @@ impl World {
             platform: Platform::current(),
             stages: STAGES,
             stop: Arc::new(AtomicBool::new(false)),
+            waits: Arc::new(|_| ()),
         }
     }
 
@@ -70,6 +82,19 @@ impl World {
     /// What time it is.
     pub fn now(&self) -> Timestamp {
         (self.clock)()
+    }
+
+    /// Waits for the lock of a store, and says so when that lasts. Nothing if the user
+    /// wants to stop first.
+    pub(crate) fn lock(&self, store: &Store) -> Result<Option<Lock>, Error> {
+        let (since, is_said) = (Instant::now(), Cell::new(false));
+        let stops = || {
+            if since.elapsed() >= PATIENCE && !is_said.replace(true) {
+                (self.waits)(store.root());
+            }
+            self.stopping()
+        };
+        Ok(store.lock(&stops)?)
     }
 
     /// Whether somebody wants us to stop.

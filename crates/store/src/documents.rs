@@ -10,13 +10,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use crate::error::RESTORE;
-use crate::files::{Worth, entries};
+use crate::files::{Worth, entries, read_regular};
 use crate::names::{self, Decoded};
+use crate::session_file::read_session;
 use crate::{Error, Store, lines, sealed};
 
 /// One kind of file.
@@ -148,7 +148,12 @@ impl Store {
     }
 
     /// Keeps objects as the lines of a document; false if it was so already.
-    pub fn put_lines(&self, kind: &'static Kind, key: &SessionKey, rows: &[impl Serialize]) -> Result<bool, Error> {
+    pub fn put_lines(
+        &self,
+        kind: &'static Kind,
+        key: &SessionKey,
+        rows: &[impl Serialize],
+    ) -> Result<bool, Error> {
         let path = kind.path(self.root(), key);
         let bytes = lines::encode(rows).map_err(|error| Error::io("write", &path)(error.into()))?;
         self.put_document(kind, key, bytes)
@@ -207,7 +212,7 @@ impl Store {
                 match entry.name.as_deref().and_then(|name| kind.decode(name)) {
                     Some(Decoded::Id(id)) => keys.extend([SessionKey::new(agent.clone(), id)]),
                     Some(Decoded::Cut) => {
-                        keys.extend(crate::store::read_session(&entry.path)?.map(|file| file.key));
+                        keys.extend(read_session(&entry.path)?.map(|file| file.key));
                     }
                     None => {}
                 }
@@ -279,38 +284,6 @@ impl Store {
             meta.map_or(0, |meta| meta.len())
         });
         Ok(raw.iter().map(|entry| entry.size).sum::<u64>() + documents.sum::<u64>())
-    }
-}
-
-/// Bytes of the largest file that is read whole. Ours are far smaller; a store may come
-/// from somebody else.
-const WHOLE_BYTES_MAX: u64 = 1 << 30;
-
-/// The bytes of a regular file of ours; nothing if there is none. Anything else under its
-/// name is an error: a pipe would make us wait, a device would never end.
-pub(crate) fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, Error> {
-    let meta = match fs::symlink_metadata(path) {
-        Ok(meta) => meta,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(Error::io("look at", path)(error)),
-    };
-    if meta.is_symlink() {
-        return Err(Error::Link(path.to_owned()));
-    }
-    if !meta.is_file() || meta.len() > WHOLE_BYTES_MAX {
-        let what = if meta.is_file() {
-            "it is larger than anything retro writes"
-        } else {
-            "it is not a regular file"
-        };
-        return Err(Error::Damaged { path: path.to_owned(), what: what.to_owned(), help: RESTORE });
-    }
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io("read", path)(error)),
     }
 }
 

@@ -24,6 +24,9 @@ pub enum Error {
     /// Somebody else's folder.
     #[error("{} is not empty and holds no store; name an empty or new folder with --root", .0.display())]
     Foreign(PathBuf),
+    /// The root is a link that leads nowhere.
+    #[error("{} is a link to a place that is not there; make that folder, or name another with --root", .0.display())]
+    Dangling(PathBuf),
     /// A store of the Python program.
     #[error(
         "{} is a store of the Python retro; `retro sync --from {}` brings its sessions into a new one",
@@ -162,6 +165,11 @@ fn is_unwritable(error: &rusqlite::Error) -> bool {
 }
 
 fn io_help(error: &io::Error) -> &'static str {
+    /// What Unix systems answer when a process or the system has too many files open.
+    const FILES_MAX: [i32; 2] = [23, 24];
+    if cfg!(unix) && error.raw_os_error().is_some_and(|code| FILES_MAX.contains(&code)) {
+        return "raise the limit of open files with `ulimit -n`, then run the command again";
+    }
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "free some space and run the command again; what was captured is safe"

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::documents::read_regular;
-use crate::files::Worth;
+use crate::files::{Worth, read_regular};
 use crate::{Error, Store};
 
 /// The folder of what signals say.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::error::RESTORE;
 use crate::layout::{MARK, part_of};
 use crate::{Disk, Error};
 
@@ -354,4 +355,36 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<Entry>, Error> {
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
+}
+
+/// Bytes of the largest file that is read whole. Ours are far smaller; a store may come
+/// from somebody else.
+const WHOLE_BYTES_MAX: u64 = 1 << 30;
+
+/// The bytes of a regular file of ours; nothing if there is none. Anything else under its
+/// name is an error: a pipe would make us wait, a device would never end.
+pub(crate) fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(Error::io("look at", path)(error)),
+    };
+    if meta.is_symlink() {
+        return Err(Error::Link(path.to_owned()));
+    }
+    if !meta.is_file() || meta.len() > WHOLE_BYTES_MAX {
+        let what = if meta.is_file() {
+            "it is larger than anything retro writes"
+        } else {
+            "it is not a regular file"
+        };
+        return Err(Error::Damaged { path: path.to_owned(), what: what.to_owned(), help: RESTORE });
+    }
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read", path)(error)),
+    }
 }

@@ -6,8 +6,7 @@ use std::fs::OpenOptions;
 use std::hash::{BuildHasher, Hasher};
 use std::path::Path;
 
-use crate::documents::read_regular;
-use crate::files::{Entry, Files, Worth, entries};
+use crate::files::{Entry, Files, Worth, entries, read_regular};
 use crate::layout::{HEAD, LOCK, PART};
 use crate::{Error, sealed};
 
@@ -17,6 +16,9 @@ pub(crate) const FORMAT: u32 = 1;
 /// Help for a store whose head is missing or unreadable.
 pub(crate) const HELP: &str =
     "put store.json back from a backup; the captured files beside it are not touched";
+
+/// What systems leave in folders that their users take for empty.
+const LITTER: &[&str] = &[".DS_Store", ".localized", "Thumbs.db", "desktop.ini", "lost+found"];
 
 /// What `store.json` says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +60,9 @@ pub(crate) fn open_or_create(files: &Files) -> Result<Head, Error> {
         && !parent.as_os_str().is_empty()
     {
         make_above(files, parent)?;
+    }
+    if root.is_symlink() && !root.exists() {
+        return Err(Error::Dangling(root.clone()));
     }
     files.disk.create_dir(root).map_err(Error::io("make the folder", root))?;
     files.disk.restrict_dir(root).map_err(Error::io("take others' rights from", root))?;
@@ -117,11 +122,12 @@ fn read(root: &Path) -> Result<Option<Head>, Error> {
 }
 
 /// Why a folder without a head must be left alone; nothing if it is as good as
-/// empty: a store whose making was cut short has only these two files.
+/// empty: what systems leave there, and the two files of a store whose making was cut short.
 fn refuse(root: &Path, found: &[Entry]) -> Option<Error> {
     let unfinished = format!("{HEAD}{PART}");
-    let begun = |entry: &Entry| {
-        entry.is_file && entry.name.as_deref().is_some_and(|name| name == LOCK || name == unfinished)
+    let begun = |entry: &Entry| match entry.name.as_deref() {
+        Some(name) => LITTER.contains(&name) || entry.is_file && (name == LOCK || name == unfinished),
+        None => false,
     };
     if found.iter().all(begun) {
         return None;

@@ -332,8 +332,9 @@ impl Index {
 
     /// Sessions that name this one as their parent.
     pub fn children_of(&self, key: &SessionKey) -> Result<Vec<SessionRow>, Error> {
+        // Without the sign SQLite walks all sessions of the agent, which are in this order.
         let text =
-            format!("SELECT {} FROM sessions WHERE agent = ?1 AND parent = ?2 ORDER BY id", rows::SESSION);
+            format!("SELECT {} FROM sessions WHERE agent = ?1 AND parent = ?2 ORDER BY +id", rows::SESSION);
         self.entitle(self.all(&text, (&key.agent, &key.id), SessionRow::read)?)
     }
 

@@ -5,8 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 
-use crate::documents::read_regular;
-use crate::files::{Worth, entries};
+use crate::files::{Worth, entries, read_regular};
 use crate::{Error, Lock, Store};
 
 /// Memories that were added by command.

@@ -4,8 +4,10 @@ use retro_model::{Facts, Link, SessionKey, SourceKey, SourceKind, Timestamp, Tit
 use retro_text::Redacted;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use crate::sealed;
+use crate::files::read_regular;
+use crate::{Error, sealed};
 
 /// Number of the schema.
 pub(crate) const VERSION: u32 = 1;
@@ -144,4 +146,21 @@ impl SessionFile {
         let Written { agent, id, sources, evicted_at, pins, facts, .. } = written;
         Ok(SessionFile { key: SessionKey { agent, id }, facts, sources, evicted_at, pins })
     }
+}
+
+/// Reads a session file, wherever it is.
+pub(crate) fn read_session(path: &Path) -> Result<Option<SessionFile>, Error> {
+    read_regular(path)?.map(|bytes| decode_session(path, &bytes)).transpose()
+}
+
+/// The session file of these bytes, which are those at `path`.
+pub(crate) fn decode_session(path: &Path, bytes: &[u8]) -> Result<SessionFile, Error> {
+    SessionFile::decode(bytes).map_err(|what| match SessionFile::newer(bytes) {
+        Some(found) => Error::Newer { path: path.to_owned(), found, known: VERSION },
+        None => Error::Damaged {
+            path: path.to_owned(),
+            what,
+            help: "`retro doctor --fix` makes it again from the raw bytes while they are there",
+        },
+    })
 }

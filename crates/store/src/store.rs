@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::archive::Standings;
-use crate::documents::{SESSIONS, Waiting, read_regular};
+use crate::documents::{SESSIONS, Waiting};
 use crate::error::RESTORE;
 use crate::files::{Entry, Files, Worth, entries};
 use crate::head::{self, Head};
 use crate::layout::{self, HEAD, PART, Slot};
 use crate::names::{self, Decoded};
-use crate::{Archive, Disk, Error, SessionFile, session_file};
+use crate::session_file::decode_session;
+use crate::{Archive, Disk, Error, SessionFile};
 
 /// An open store. Clones are the same store.
 #[derive(Debug, Clone)]
@@ -257,22 +258,6 @@ pub(crate) fn whole_name(name: &str) -> Option<String> {
         Decoded::Id(id) => Some(id),
         Decoded::Cut => None,
     }
-}
-
-/// Reads a session file, wherever it is.
-pub(crate) fn read_session(path: &Path) -> Result<Option<SessionFile>, Error> {
-    read_regular(path)?.map(|bytes| decode_session(path, &bytes)).transpose()
-}
-
-fn decode_session(path: &Path, bytes: &[u8]) -> Result<SessionFile, Error> {
-    SessionFile::decode(bytes).map_err(|what| match SessionFile::newer(bytes) {
-        Some(found) => Error::Newer { path: path.to_owned(), found, known: session_file::VERSION },
-        None => Error::Damaged {
-            path: path.to_owned(),
-            what,
-            help: "`retro doctor --fix` makes it again from the raw bytes while they are there",
-        },
-    })
 }
 
 /// Whether a name is that of a file being written beside its place.

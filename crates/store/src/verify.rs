@@ -10,12 +10,13 @@ use std::path::PathBuf;
 
 use crate::archive::commit::Commit;
 use crate::archive::tail::{self, Depth};
-use crate::documents::{KINDS, Kind, SESSIONS, read_regular};
+use crate::documents::{KINDS, Kind, SESSIONS};
 use crate::error::{REBUILD, RESTORE, RESTORE_LEDGER};
-use crate::files::{Entry, entries};
+use crate::files::{Entry, entries, read_regular};
 use crate::layout::{self, INDEX, RAW, Slot};
 use crate::names::{self, Decoded, SHARED};
-use crate::store::{is_part, read_session, whole_name};
+use crate::session_file::read_session;
+use crate::store::{is_part, whole_name};
 use crate::{Error, Index, SessionFile, Store, head};
 
 /// What a look through the store found.

@@ -6,6 +6,9 @@
 //! never by which came first: any order of the same rows gives the same result.
 //! Equal figures under different keys are different answers.
 
+mod includes;
+mod unlogged;
+
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use retro_model::{EventId, Exactness, LedgerRow, RowKind, SessionKey, Timestamp, Tokens};
@@ -15,8 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cost::SYNTHETIC;
-use crate::unlogged::Unlogged;
-use crate::{includes, unlogged};
+pub use unlogged::Unlogged;
 
 /// Where a row stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 use crate::UsageError;
-use crate::table::{PriceRow, Prices, check, check_own, order};
+use crate::table::{PriceRow, Prices, RowName, check, check_own, order};
 
 /// Where a price row comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -22,9 +22,6 @@ pub enum Layer {
     /// The user's own, from the configuration.
     Override,
 }
-
-/// What names an imported row.
-pub(crate) type RowName = (String, String, Option<jiff::civil::Date>);
 
 fn name(row: &PriceRow) -> RowName {
     (row.model.clone(), row.provider.clone(), row.from)

@@ -39,7 +39,6 @@ mod error;
 pub mod estimate;
 mod figures;
 mod import;
-mod includes;
 mod layers;
 mod money;
 mod names;
@@ -50,7 +49,6 @@ mod switches;
 mod table;
 #[cfg(test)]
 mod testing;
-mod unlogged;
 
 pub use answer::{
     Estimated, ModelPart, Report, ReportRow, SessionPart, SideCalls, Undated, UnloggedPart, UnpricedModel,
@@ -59,7 +57,7 @@ pub use billing::Billing;
 pub use blocks::{BLOCK_MS, Block, BurnRate, Projection, block_start};
 pub use cells::{CELLS_VERSION, CellView, Cells, Grain};
 pub use cost::{Cost, CostSource, Mode, Parts, Pricer, SYNTHETIC, cost};
-pub use count::{Counted, CountedRow, Duplicate, Incomplete, Place, SharedRow, decide};
+pub use count::{Counted, CountedRow, Duplicate, Incomplete, Place, SharedRow, Unlogged, decide};
 pub use error::UsageError;
 pub use figures::{Figures, SumSource};
 pub use import::{Change, Import, Tally};
@@ -72,4 +70,3 @@ pub use report::{report, report_cells};
 pub use retro_model::Tokens;
 pub use switches::{REPLAY_PAUSE_MS, Switch, Told, decide_as, prices_as};
 pub use table::{Peak, PriceRow, Prices, Rates, Step, Tier};
-pub use unlogged::Unlogged;

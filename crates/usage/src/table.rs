@@ -14,7 +14,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::UsageError;
-use crate::layers::RowName;
+
+/// What names an imported row.
+pub(crate) type RowName = (String, String, Option<jiff::civil::Date>);
 
 /// Prices of the kinds of tokens, in trillionths of a dollar a token. What is
 /// absent is unknown, not free; see [`crate::cost`] for what stands in for it.

@@ -137,6 +137,9 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
         let what = format!("{agent}: {} ({})", root.display(), count(sessions, "session"));
         say("agents", Health::Good, what, None);
     }
+    for note in &found.notes {
+        say("store", Health::Notice, note.clone(), None);
+    }
     if found.roots.is_empty() {
         let places: Vec<String> = AGENTS.iter().flat_map(|agent| looked_in(world, config, *agent)).collect();
         let help = "[sources] in the configuration names other folders, and retro demo shows what retro does";

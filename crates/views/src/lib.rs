@@ -58,7 +58,7 @@ pub use search::{
     HitView, Narrowed, Near, SearchQuestion, SearchView, Searched, Searching, Snippet, Target, open_search,
 };
 pub use secrets::{SecretView, SecretsView, secrets};
-pub use show::{Artifacts, ReadView, ShowView, Shown, show, show_priced};
+pub use show::{Artifacts, ReadView, ShowView, Shown, gap_line, markdown, show, show_priced};
 pub use stages::{StageView, StagesView, stages};
 pub use status::{StatusView, status};
 pub use statusline::{
@@ -66,6 +66,6 @@ pub use statusline::{
 };
 pub use transcript::{
     Attached, Call, Entry, Prompt, Question, Said, Step, TurnFigures, Turns, call, children_of_calls,
-    gap_line, markdown, transcript, turn_figures,
+    transcript, turn_figures,
 };
 pub use usage::{UsageView, usage};

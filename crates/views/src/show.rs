@@ -1,5 +1,7 @@
 //! One session: what it is, what is kept of it, how well it was understood.
 
+mod markdown;
+
 use retro_agents::{Settled, by_name};
 use retro_engine::platform::project_name;
 use retro_engine::{Config, read};
@@ -15,6 +17,8 @@ use crate::ids::short_ids;
 use crate::list::{duration_ms, on_one_line};
 use crate::transcript::{Entry, Turns, transcript, turn_figures};
 use crate::{Error, SessionView};
+
+pub use markdown::{gap_line, markdown};
 
 /// The answer.
 #[derive(Debug, Clone, Serialize)]

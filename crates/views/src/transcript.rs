@@ -6,7 +6,6 @@
 pub mod call;
 mod entry;
 mod figures;
-mod markdown;
 
 use retro_model::{Event, EventId, Kind, Origin, Outcome, Part, Thread, ToolCall, ToolClass};
 use serde_json::Value;
@@ -14,7 +13,6 @@ use std::collections::{HashMap, HashSet};
 
 pub use entry::{Attached, Call, Entry, Prompt, Question, Said, Step, TurnFigures};
 pub use figures::{Turns, turn_figures};
-pub use markdown::{gap_line, markdown};
 
 /// The entries of a settled stream. Paths below `cwd` are shown relative to it.
 pub fn transcript(events: &[Event], cwd: Option<&str>, turns: &Turns) -> Vec<Entry> {

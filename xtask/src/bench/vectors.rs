@@ -39,7 +39,7 @@ pub(crate) struct Row {
 /// temporary space.
 pub(crate) fn rows(repository: &Repository) -> Result<Vec<Row>, Failure> {
     let arguments =
-        ["run", "--quiet", "--release", "--package", "retro-search", "--example", "bench-vectors"];
+        ["run", "--quiet", "--profile", "dist", "--package", "retro-search", "--example", "bench-vectors"];
     let mut command = repository.cargo(&arguments);
     command.arg("--").arg(repository.path("crates"));
     read(&run::output(&mut command)?)

@@ -1,7 +1,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::args::Cli;
+use super::Cli;
 use crate::context::{Context, Exit, Outcome};
 
 /// Print a completion script for a shell

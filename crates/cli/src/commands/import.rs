@@ -118,7 +118,12 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     for failure in reports.iter().flat_map(|report| &report.failures) {
         context.say(&format!("failed: {}: {}", failure.path, failure.reason));
     }
+    let not_reached: u64 = reports.iter().map(|report| report.unread).sum();
+    if not_reached > 0 {
+        context.say(&format!("Stopped: {} not reached.", count(not_reached, "session")));
+    }
     match (&choice, sessions.as_slice(), unchanged.as_slice()) {
+        (Choice::Id(_) | Choice::Latest, [], []) if not_reached > 0 => {}
         (Choice::All(_), read, same) => {
             let left_out = match excluded.len() {
                 0 => String::new(),

@@ -1,7 +1,7 @@
 use clap::CommandFactory;
 use std::path::PathBuf;
 
-use crate::args::Cli;
+use super::Cli;
 use crate::context::{Context, Exit, Failure, Outcome};
 
 /// Write the manual pages into a folder

@@ -40,6 +40,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     for failure in &report.failures {
         context.say(&format!("failed: {}: {}", failure.path, failure.reason));
     }
+    if context.interrupted() {
+        context.say("Stopped. `retro sync` makes what is left.");
+        return Ok(exit);
+    }
     context.say(&format!("Rebuilt {} from raw.", count(report.discovered, "session")));
     Ok(exit)
 }

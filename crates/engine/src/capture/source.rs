@@ -1,15 +1,16 @@
 //! Keeping the bytes of one source.
 
-use retro_agents::{Agent, Cursor, Format, Found, Held, Parsed, Part, Reader, open_regular};
+use retro_agents::{Agent, Cursor, Format, Found, Held, Part, Reader, open_regular};
 use retro_model::{SessionKey, SourceKind, Stamp, Stat};
 use retro_store::{Archive, Commit, Comparison, PlaceRow, SourceRow, Store};
 use std::io::{self, Read};
 use std::ops::Range;
 
 use super::live::{CHUNK_BYTES, LastBytes, TAIL_BYTES, count_lines, give_back, hash_before, lend, open_at};
-use super::{Rows, SourceFacts, facts_of, slot};
+use super::reading::{Bounded, ReadPart, read_raw};
+use super::{Rows, slot};
 use crate::discover::Cut;
-use crate::read::{LARGE_BYTES, feed_raw, format_name};
+use crate::read::feed_raw;
 use crate::{Error, discover};
 
 /// A source to capture, and what is known of it.
@@ -42,58 +43,6 @@ pub(crate) struct Taken {
     pub read: Option<ReadPart>,
     /// Somebody wanted to stop before all of it was kept.
     pub is_cut_short: bool,
-}
-
-/// What was read of a source.
-pub(crate) struct ReadPart {
-    pub parsed: Parsed,
-    /// What the whole source says of its session.
-    pub facts: SourceFacts,
-    /// Whether it is the whole source and not only what is new.
-    pub from_start: bool,
-    /// It was too much to be held: `parsed` holds facts, and the rest is to be read
-    /// again from raw.
-    pub overflowed: bool,
-    /// Gaps met.
-    pub gaps: u64,
-}
-
-/// A reader that gives up drafts when there are too many to hold.
-struct Bounded<'a> {
-    reader: Reader<'a>,
-    fed: u64,
-    overflowed: bool,
-    gaps: u64,
-}
-
-impl<'a> Bounded<'a> {
-    fn new(reader: Reader<'a>) -> Self {
-        Bounded { reader, fed: 0, overflowed: false, gaps: 0 }
-    }
-
-    fn feed(&mut self, bytes: &[u8]) {
-        self.reader.feed(bytes);
-        self.fed += bytes.len() as u64;
-        if self.fed > LARGE_BYTES {
-            self.overflowed = true;
-            self.gaps += self.reader.drain().gaps.len() as u64;
-        }
-    }
-
-    /// Puts what was read into the source's row.
-    fn remember(
-        self,
-        rows: &mut Rows,
-        kind: SourceKind,
-        end: u64,
-        tail_hash: blake3::Hash,
-        from_start: bool,
-    ) -> ReadPart {
-        let Bounded { reader, overflowed, gaps, .. } = self;
-        let (parsed, facts) = remember(rows, kind, reader, end, tail_hash, from_start);
-        let gaps = gaps + parsed.out.gaps.len() as u64;
-        ReadPart { parsed, facts, from_start, overflowed, gaps }
-    }
 }
 
 /// Why a source was not captured.
@@ -310,25 +259,6 @@ fn read_again(target: &Target<'_>, rows: &mut Rows, revision: u32) -> Result<Rea
     Ok(read_raw(target.store, target.agent, part, target.found.kind, rows)?)
 }
 
-/// Reads one raw file from its start and puts its row among `rows`.
-pub(super) fn read_raw(
-    store: &Store,
-    agent: &dyn Agent,
-    part: Part,
-    kind: SourceKind,
-    rows: &mut Rows,
-) -> Result<ReadPart, Error> {
-    let slot = slot(&part.session, &part.source, part.revision);
-    let mut reader = Bounded::new(Reader::new(agent, part, None));
-    let mut last = LastBytes::default();
-    feed_raw(store, &slot, &mut |bytes| {
-        last.push(bytes);
-        reader.feed(bytes);
-    })?;
-    let end = store.archive(&slot).tail()?.map_or(0, |commit| commit.end);
-    Ok(reader.remember(rows, kind, end, last.hash(), true))
-}
-
 fn part(target: &Target<'_>, revision: u32) -> Part {
     Part {
         session: target.key.clone(),
@@ -438,42 +368,4 @@ fn feed_unfinished(
         reader.feed(&piece);
     }
     Ok(())
-}
-
-/// Puts what was read into the source's row.
-fn remember(
-    rows: &mut Rows,
-    kind: SourceKind,
-    reader: Reader<'_>,
-    end: u64,
-    tail_hash: blake3::Hash,
-    from_start: bool,
-) -> (Parsed, SourceFacts) {
-    let parser_version = reader.agent().parser_version();
-    let cursor = reader.save();
-    let lines = reader.facts().clone();
-    let parsed = reader.finish();
-    let part = &parsed.part;
-    let at = (part.source.clone(), part.revision);
-    let mut facts = SourceFacts { lines, tail: parsed.out.facts.clone() };
-    if !from_start && let Some(row) = rows.get(&at) {
-        facts.lines.merge(&facts_of(row).unwrap_or_default().lines);
-    }
-    let row = SourceRow {
-        agent: part.session.agent.clone(),
-        session: part.session.id.clone(),
-        source: part.source.clone(),
-        revision: part.revision,
-        kind,
-        format: format_name(part.format).to_owned(),
-        end,
-        line_end: cursor.line_end,
-        records: cursor.records,
-        parser_version,
-        state: cursor.state,
-        tail_hash: tail_hash.as_bytes().to_vec(),
-        facts: serde_json::to_string(&facts).unwrap_or_default(),
-    };
-    rows.insert(at, row);
-    (parsed, facts)
 }

@@ -10,10 +10,11 @@ use std::io::Read;
 use super::Reading;
 use crate::Error;
 use crate::capture::source::{Belongs, Failure, Target, current_stamp, place};
-use crate::capture::{Rows, longest_first, session_row, slot};
+use crate::capture::{Rows, longest_first, slot};
 use crate::discover::{Cut, SessionFiles, open_noting};
 use crate::read::{LARGE_BYTES, Open, fold, format_name, format_named};
 use crate::report;
+use crate::session_row::session_row;
 
 /// A session with something new.
 pub(super) struct Job {

@@ -167,5 +167,5 @@ pub fn compute(
 
 /// All sessions below one.
 pub fn family(index: &retro_store::Index, key: &SessionKey) -> Result<Vec<SessionKey>, Error> {
-    crate::sync::family(index, key)
+    crate::family::family(index, key)
 }

@@ -5,16 +5,17 @@
 
 use rayon::prelude::*;
 use retro_model::{LinkKind, SessionKey, Timestamp};
-use retro_store::{Index, Lock, Marks, SessionRow, Stamps, Store, Writer};
+use retro_store::{Index, Lock, Marks, Stamps, Store, Writer};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::budget::Budget;
 use super::work::{Job, Looked, Outcome, SETTLED_BYTES_MAX, Worker};
+use crate::budget::Budget;
 use crate::capture::{self, Captured};
 use crate::derive::Rules;
 use crate::discover::SharedFile;
+use crate::family::{children_content, family};
 use crate::report::{Failure, Progress, SyncReport};
 use crate::stages::{Input, Stage, Work, up_to};
 use crate::{Config, Error, World, agent_of, entitled};
@@ -63,7 +64,7 @@ impl Batcher<'_> {
             }
             let (batch, after) = rest.split_at(batch_length(rest));
             let lock = match self.wait {
-                Wait::ForLock => self.store.lock(&|| self.world.stopping())?,
+                Wait::ForLock => self.world.lock(self.store)?,
                 Wait::Never => self.store.try_lock()?,
             };
             let Some(lock) = lock else {
@@ -119,7 +120,7 @@ impl Batcher<'_> {
             is_bare,
         };
         let one = |work: Looked<'_, '_>| {
-            let _held = budget.take(work.job.bytes().max(work.row.as_ref().map_or(0, |row| row.bytes)));
+            let _held = budget.take(worker.held_bytes(&work));
             let key = work.job.key().clone();
             let outcome = worker.work(work);
             stepped(steps.fetch_add(1, Ordering::Relaxed) + 1);
@@ -301,7 +302,7 @@ impl Batcher<'_> {
         if files.is_empty() {
             return Ok(());
         }
-        let Some(_lock) = self.store.lock(&|| self.world.stopping())? else { return Ok(()) };
+        let Some(_lock) = self.world.lock(self.store)? else { return Ok(()) };
         let fits = self.fits()?;
         let mut places = Vec::new();
         let mut titles = Vec::new();
@@ -353,52 +354,6 @@ fn put_captured(
 
 fn reads_children(stage: &Stage) -> bool {
     stage.inputs.iter().any(|input| matches!(input, Input::Children)) && !matches!(stage.work, Work::Sync)
-}
-
-/// Generations of children that are followed: parents may name each other in a circle.
-const DEPTH_MAX: u32 = 32;
-
-/// Names the captured bytes of all sessions below one.
-pub(crate) fn children_content(index: &Index, key: &SessionKey, depth: u32) -> Result<String, Error> {
-    let mut parts = String::new();
-    if depth < DEPTH_MAX {
-        for child in children_of(index, key)? {
-            let below = children_content(index, &child.key(), depth + 1)?;
-            parts.push_str(&format!("{}={}({below}) ", child.id, child.content));
-        }
-    }
-    Ok(parts)
-}
-
-/// The sessions that name this one as their parent, and those that it names as its
-/// children: some agents write only one of the two.
-fn children_of(index: &Index, key: &SessionKey) -> Result<Vec<SessionRow>, Error> {
-    let mut children = index.children_of(key)?;
-    let links = index.session_row(key)?.map(|row| row.links).unwrap_or_default();
-    for link in links.iter().filter(|link| link.kind == LinkKind::Child) {
-        let child = SessionKey::new(&key.agent, &link.session_id);
-        if !children.iter().any(|known| known.key() == child) {
-            children.extend(index.session_row(&child)?);
-        }
-    }
-    children.sort_by(|a, b| a.id.cmp(&b.id));
-    Ok(children)
-}
-
-/// All sessions below one, parents before their children.
-pub(crate) fn family(index: &Index, key: &SessionKey) -> Result<Vec<SessionKey>, Error> {
-    let mut family: Vec<SessionKey> = Vec::new();
-    let mut next = vec![key.clone()];
-    while let Some(parent) = next.pop() {
-        for child in children_of(index, &parent)? {
-            let child = child.key();
-            if child != *key && !family.contains(&child) {
-                family.push(child.clone());
-                next.push(child);
-            }
-        }
-    }
-    Ok(family)
 }
 
 /// How many of the first are worked on together.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use crate::capture::{self, Before, Captured, Reading};
 use crate::derive::{Derived, Rules, Session, Source};
 use crate::discover::SessionFiles;
+use crate::session_row::facts_of;
 use crate::stages::{PACK_HOURS, QUIET_MINUTES};
 use crate::{Config, Error, World};
 
@@ -79,26 +80,7 @@ impl Worker<'_> {
         let key = work.job.key().clone();
         let stop = || self.world.stopping();
         let Looked { job, agent, row, sources, made, children, family, turns, passages, places } = work;
-        let parser = agent.parser_version();
-        let is_known = row.is_some()
-            && !sources.is_empty()
-            && sources
-                .iter()
-                .all(|source| source.parser_version == parser && capture::facts_of(source).is_some());
-        let mut captured = match job {
-            Job::Files(files) => {
-                let changed_ms = files.mtime_ns() / 1_000_000;
-                let is_old = rules.now_ms.saturating_sub(changed_ms) >= PACK_HOURS * 3_600_000
-                    && rules.stages.iter().any(|stage| stage.name == "repack");
-                let before = Before { sources, stamps: self.stamps, is_bare: self.is_bare, is_old };
-                Some(capture::session(self.store, files, before, &stop)?)
-            }
-            Job::Stored(_) if is_known => None,
-            Job::Stored(_) => {
-                let mtime_ns = row.as_ref().map_or(0, |row| row.mtime_ns);
-                Some(capture::from_raw(self.store, agent, &key, mtime_ns)?)
-            }
-        };
+        let mut captured = self.capture(job, agent, row.as_ref(), sources, &stop)?;
         let reading =
             captured.as_mut().map(|captured| std::mem::replace(&mut captured.read, Reading::Nothing));
         let stored;
@@ -143,5 +125,48 @@ impl Worker<'_> {
             }
         };
         Ok(Outcome { key, captured, derived })
+    }
+
+    /// Source bytes that work on a session may hold. Without a row they are guessed from
+    /// the room that its files take.
+    pub(super) fn held_bytes(&self, work: &Looked<'_, '_>) -> u64 {
+        /// Logs are packed to a sixth or less.
+        const PACKED_RATIO: u64 = 8;
+        let stored = match &work.row {
+            Some(row) => row.bytes,
+            None if work.job.bytes() > 0 => 0,
+            None => self.store.disk_bytes_of(work.job.key()).unwrap_or(0) * PACKED_RATIO,
+        };
+        work.job.bytes().max(stored)
+    }
+
+    /// Captures what is new of a session, or reads its raw files again if the index lost
+    /// what they say. Nothing if it has no news and the index knows it.
+    fn capture(
+        &self,
+        job: &Job<'_>,
+        agent: &'static dyn Agent,
+        row: Option<&SessionRow>,
+        sources: Vec<SourceRow>,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Captured>, Error> {
+        let parser = agent.parser_version();
+        let is_current = |source: &SourceRow| source.parser_version == parser && facts_of(source).is_some();
+        let is_known = row.is_some() && !sources.is_empty() && sources.iter().all(is_current);
+        let rules = &self.rules;
+        Ok(match job {
+            Job::Files(files) => {
+                let changed_ms = files.mtime_ns() / 1_000_000;
+                let is_old = rules.now_ms.saturating_sub(changed_ms) >= PACK_HOURS * 3_600_000
+                    && rules.stages.iter().any(|stage| stage.name == "repack");
+                let before = Before { sources, stamps: self.stamps, is_bare: self.is_bare, is_old };
+                Some(capture::session(self.store, files, before, stop)?)
+            }
+            Job::Stored(_) if is_known => None,
+            Job::Stored(key) => {
+                let mtime_ns = row.map_or(0, |row| row.mtime_ns);
+                Some(capture::from_raw(self.store, agent, key, mtime_ns)?)
+            }
+        })
     }
 }

@@ -129,12 +129,14 @@ impl Index {
     /// Gives sessions the titles that other files have for them, where these are better
     /// than their own.
     pub(super) fn entitle(&self, mut rows: Vec<SessionRow>) -> Result<Vec<SessionRow>, Error> {
-        let names = self.names()?;
-        if names.is_empty() {
+        let wants = |row: &SessionRow| row.title_rank.is_none_or(|rank| rank > TitleRank::Elsewhere);
+        // All names are read for it, which no session without children should pay for.
+        if !rows.iter().any(wants) {
             return Ok(rows);
         }
+        let names = self.names()?;
         for row in &mut rows {
-            if row.title_rank.is_none_or(|rank| rank > TitleRank::Elsewhere)
+            if wants(row)
                 && let Some(title) = names.get(&row.key())
             {
                 row.title = Some(title.clone());

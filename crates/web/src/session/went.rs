@@ -67,7 +67,7 @@ pub fn went(digest: &Digest) -> Went {
 
 /// Every reading of a session, those that need a price included.
 pub fn readings(ground: &Ground<'_>, key: &SessionKey, digest: &Digest) -> Vec<ReadingRow> {
-    let prices = ground.costs.and_then(|costs| costs.of_session(key, digest));
+    let prices = ground.costs.and_then(|costs| costs.of_session(key));
     let rows = signals::rows(digest, ground.config, prices.as_ref());
     let shown = rows.into_iter().map(|row| ReadingRow {
         title: insight::by_id(&row.signal).map_or_else(|| row.signal.clone(), |found| found.title.to_owned()),

@@ -10,8 +10,8 @@ use retro_agents::{Agent, Encoding, Found, Held, Owner, Sightings, by_name, open
 use retro_model::{SourceKey, SourceKind, Stat};
 use std::path::{Path, PathBuf};
 
+use super::{Cut, Walked, head_of, open_file};
 use crate::Error;
-use crate::discover::{Cut, Walked, head_of, open_file};
 
 /// Looks at or below a path that the user named.
 pub(crate) fn walk(path: &Path, agents: &[&'static dyn Agent]) -> Result<Walked, Error> {

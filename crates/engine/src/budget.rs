@@ -7,24 +7,24 @@ use std::sync::{Condvar, Mutex, PoisonError};
 const HELD_BYTES_MAX: u64 = 24 * 1024 * 1024;
 
 /// What is left of it.
-pub(super) struct Budget {
+pub(crate) struct Budget {
     free: Mutex<u64>,
     freed: Condvar,
 }
 
 /// A share, given back when it is dropped.
-pub(super) struct Share<'a> {
+pub(crate) struct Share<'a> {
     budget: &'a Budget,
     bytes: u64,
 }
 
 impl Budget {
-    pub(super) fn new() -> Budget {
+    pub(crate) fn new() -> Budget {
         Budget { free: Mutex::new(HELD_BYTES_MAX), freed: Condvar::new() }
     }
 
     /// Waits until there is room for so many bytes.
-    pub(super) fn take(&self, bytes: u64) -> Share<'_> {
+    pub(crate) fn take(&self, bytes: u64) -> Share<'_> {
         let bytes = bytes.min(HELD_BYTES_MAX);
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free < bytes {

@@ -4,8 +4,8 @@
 use retro_model::{Edit, Gap, Kind, Origin, Outcome, Timestamp};
 use std::fmt::Write;
 
-use super::{Attached, Call, Entry, Prompt, Said, TurnFigures};
-use crate::ShowView;
+use super::ShowView;
+use crate::transcript::{Attached, Call, Entry, Prompt, Said, TurnFigures};
 
 /// The whole document.
 pub fn markdown(view: &ShowView, entries: &[Entry]) -> String {

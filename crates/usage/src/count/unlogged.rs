@@ -15,7 +15,7 @@ use retro_model::{EventId, Exactness, LedgerRow, SessionKey, Thread, Tokens, Usa
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use crate::count::{CountedRow, Duplicate, of_session};
+use super::{CountedRow, Duplicate, of_session};
 
 /// Use that a session's total knows and its log does not show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -148,7 +148,7 @@ fn carried_over(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::count::decide;
+    use crate::decide;
     use crate::testing::{Say, row, session};
     use retro_model::RowKind;
 

@@ -9,7 +9,7 @@
 use retro_model::{LedgerRow, SessionKey, Timestamp, Tokens};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::count::{CountedRow, Incomplete, of_session};
+use super::{CountedRow, Incomplete, of_session};
 
 /// Sets the net row of every row that contains others. `rows` are sorted by session.
 pub(crate) fn subtract(rows: &mut [CountedRow]) -> Vec<Incomplete> {
@@ -99,7 +99,7 @@ fn without(whole: &LedgerRow, parts: &[&LedgerRow]) -> Option<LedgerRow> {
 
 #[cfg(test)]
 mod tests {
-    use crate::count::decide;
+    use crate::decide;
     use crate::testing::{Say, row};
     use retro_model::{LedgerRow, SessionKey};
 

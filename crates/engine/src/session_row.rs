@@ -1,0 +1,63 @@
+//! What the sources of a session say of it: their facts in the index, and the row by which
+//! lists know it.
+
+use retro_model::Facts;
+use retro_store::{SessionFile, SessionRow, SourceRow};
+use serde::{Deserialize, Serialize};
+
+use crate::platform::project_name;
+
+/// What a source's records say of the session: those of its whole lines, and of
+/// the unfinished last one, which is read again when it grows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SourceFacts {
+    /// Of whole lines.
+    pub lines: Facts,
+    /// Of the last line, if it has no end yet but reads as a record.
+    #[serde(default)]
+    pub tail: Facts,
+}
+
+/// What the index keeps of a source's facts; nothing if it cannot be read.
+pub(crate) fn facts_of(row: &SourceRow) -> Option<SourceFacts> {
+    serde_json::from_str(&row.facts).ok()
+}
+
+/// The facts of a session from those of its sources, in source order.
+pub(crate) fn merged_facts(sources: impl Iterator<Item = SourceFacts>) -> Facts {
+    let mut facts = Facts::default();
+    for of_source in sources {
+        facts.merge(&of_source.lines);
+        facts.merge(&of_source.tail);
+    }
+    facts
+}
+
+/// The row by which lists know a session.
+pub(crate) fn session_row<'a>(
+    file: &SessionFile,
+    rows: impl Iterator<Item = &'a SourceRow>,
+    mtime_ns: i64,
+    content: String,
+) -> SessionRow {
+    let facts = &file.facts;
+    let title = facts.own_title();
+    let cwd = facts.cwd.as_ref().map(|(_, cwd)| cwd.to_string());
+    SessionRow {
+        agent: file.key.agent.clone(),
+        id: file.key.id.clone(),
+        title_rank: title.as_ref().map(|title| title.rank),
+        title: title.map(|title| title.text.to_string()),
+        project: cwd.as_deref().and_then(project_name),
+        cwd,
+        branch: facts.branch.as_ref().map(|(_, branch)| branch.to_string()),
+        started_at: facts.started_at,
+        ended_at: facts.ended_at,
+        parent: facts.parent().map(str::to_owned),
+        bytes: rows.map(|row| row.end).sum(),
+        mtime_ns,
+        links: facts.links.clone(),
+        limits: facts.limits.clone(),
+        content,
+    }
+}
