@@ -65,8 +65,8 @@ static COMMANDS: &[Command] = &[
     },
     Command {
         words: &["bench", "search"],
-        options: "[--million] [--turns N] [--write]",
-        about: "Measure search in 45,000 turns beside SQLite's; --million takes a million too, --turns so many instead",
+        options: "[--million] [--turns N] [--part turns|vectors|appends] [--retro PATH] [--write]",
+        about: "Measure search in 45,000 turns beside SQLite's; --million takes a million too, --turns so many instead, --retro a program that is built already",
         run: bench::search,
     },
     Command {

@@ -31,19 +31,16 @@ pub(crate) fn follow(all: &Everything<'_>, following: Following<'_>) -> Result<(
         let Work::Store(consumer) = stage.work else { continue };
         let stamp = stamp::stamp_of_consumer(stage, config);
         let is_anew = following.anew == Some(stage.name);
-        let changes = |mark: &Mark| index.changes_since(mark);
-        let seen = || -> Result<Mark, Error> {
-            let seen = consumer.seen(store)?;
-            Ok(if seen.stamp == stamp && !is_anew { seen.mark } else { Mark::default() })
-        };
-        if !is_anew && index.mark()? == seen()? {
+        let seen = consumer.seen(store)?;
+        let mark = if seen.stamp == stamp && !is_anew { seen.mark } else { Mark::default() };
+        if !is_anew && index.mark()? == mark {
             continue;
         }
         let lock = if following.no_wait { store.try_lock()? } else { world.lock(store)? };
         let Some(_lock) = lock else { return Ok(()) };
-        // Somebody else may have done it meanwhile.
-        let mark = seen()?;
-        let changes = changes(&mark)?;
+        // Somebody else may have done some of it meanwhile. Doing that again changes nothing,
+        // and looking again would mean to check all that is kept a second time.
+        let changes = index.changes_since(&mark)?;
         if changes.starts_over || changes.mark != mark {
             consumer.follow(all, &changes, &stamp)?;
         }

@@ -90,7 +90,10 @@ impl Meaning for Measured<'_> {
         passages.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         passages.truncate(count);
         let mean = sum / rows.max(1.0);
-        Nearest { passages, mean, deviation: (squares / rows.max(1.0) - mean * mean).max(0.0).sqrt() }
+        let deviation = (squares / rows.max(1.0) - mean * mean).max(0.0).sqrt();
+        let hidden = self.hidden.iter().filter(|number| self.vectors.contains(**number)).count();
+        let all = self.vectors.len() - hidden + self.fresh.len();
+        Nearest { passages, mean, deviation, share: (rows / all.max(1) as f64).min(1.0) }
     }
 
     fn cosine(&self, passages: &[u64]) -> Option<f64> {

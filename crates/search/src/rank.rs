@@ -7,6 +7,7 @@
 //! matter either.
 
 use retro_model::PieceKind;
+use std::cmp::Ordering;
 
 use crate::Place;
 use crate::query::TERMS_MAX;
@@ -34,28 +35,26 @@ pub(crate) struct Hit {
     pub passage: u64,
     pub info: Info,
     pub at_ms: i64,
+    /// Bits of the terms it holds.
+    terms: u32,
     /// How often it holds each term.
     counts: [u8; TERMS_MAX],
 }
 
 impl Hit {
     pub(crate) fn new(place: Place, passage: u64, info: Info, at_ms: i64) -> Hit {
-        Hit { place, passage, info, at_ms, counts: [0; TERMS_MAX] }
+        Hit { place, passage, info, at_ms, terms: 0, counts: [0; TERMS_MAX] }
     }
 
     pub(crate) fn add(&mut self, term: u8, count: u32) {
         if let Some(known) = self.counts.get_mut(usize::from(term)) {
             *known = known.saturating_add(u8::try_from(count).unwrap_or(u8::MAX));
+            self.terms |= u32::from(count > 0) << term;
         }
     }
 
-    /// Bits of the terms it holds.
-    fn terms(&self) -> u32 {
-        self.counts
-            .iter()
-            .enumerate()
-            .filter(|(_, count)| **count > 0)
-            .fold(0, |bits, (at, _)| bits | 1 << at)
+    fn count(&self, term: usize) -> u32 {
+        self.counts.get(term).map_or(0, |count| u32::from(*count))
     }
 }
 
@@ -84,8 +83,8 @@ pub(crate) struct Scored {
     pub own: f64,
     /// Bits of the terms that its window holds.
     pub terms: u32,
-    /// Bits of the terms that it holds itself.
-    pub own_terms: u32,
+    /// Whether it holds all names of the query itself.
+    has_names: bool,
 }
 
 /// Pieces of one session, best first, and the session's own score by words.
@@ -94,6 +93,8 @@ pub(crate) struct Group {
     pub session: u32,
     pub pieces: Vec<Scored>,
     pub score: f64,
+    /// Whether one of its pieces holds all names of the query.
+    pub has_names: bool,
     /// How often the session holds each term.
     pub counts: Vec<u32>,
 }
@@ -140,19 +141,24 @@ pub(crate) fn rarity(pieces: u64, holding: u64) -> f64 {
     (1.0 + (pieces - holding + 0.5) / (holding + 0.5)).ln()
 }
 
-/// BM25 of summed counts in a text of `length` times the usual length.
-fn bm25(counts: impl Iterator<Item = u32>, weights: &[f64], length: f64) -> f64 {
+/// BM25 of the terms in `terms`, as bits, in a text of `length` times the usual length.
+fn bm25(count: impl Fn(usize) -> u32, terms: u32, weights: &[f64], length: f64) -> f64 {
     let norm = K1 * (1.0 - B + B * length);
-    let score = |(count, weight): (u32, &f64)| {
-        let count = f64::from(count);
+    let score = |term: usize, weight: &f64| {
+        let count = f64::from(count(term));
         weight * count * (K1 + 1.0) / (count + norm)
     };
-    counts.zip(weights).filter(|(count, _)| *count > 0).map(score).sum()
+    // Added in the order of the terms, whichever of them a text holds.
+    let held = weights.iter().enumerate().filter(|(term, _)| terms >> term & 1 == 1);
+    held.map(|(term, weight)| score(term, weight)).sum()
 }
 
 /// Session by words alone, of a text of `bytes` where the usual session has `mean_bytes`.
 pub(crate) fn session_score(counts: &[u32], weights: &[f64], bytes: u64, mean_bytes: f64) -> f64 {
-    bm25(counts.iter().copied(), weights, bytes as f64 / mean_bytes.max(1.0))
+    let terms =
+        counts.iter().enumerate().filter(|(_, count)| **count > 0).fold(0, |bits, (at, _)| bits | 1 << at);
+    let count = |term: usize| counts.get(term).copied().unwrap_or(0);
+    bm25(count, terms, weights, bytes as f64 / mean_bytes.max(1.0))
 }
 
 /// How much a piece of a kind counts.
@@ -190,32 +196,54 @@ pub(crate) struct Ranked {
     pub groups: Vec<Group>,
     pub windows: Scale,
     pub pieces: Scale,
+    /// Everything that was scored, by place.
+    scored: Vec<Scored>,
 }
 
-/// Scores hits, which are sorted by place. `extent` is what is looked through.
-pub(crate) fn rank(hits: &[Hit], weights: &[f64], extent: Extent, per_session: usize) -> Ranked {
+impl Ranked {
+    /// What the piece at a place is worth, if it or a neighbour holds a word.
+    pub(crate) fn at(&self, place: Place) -> Option<&Scored> {
+        let at = self.scored.binary_search_by_key(&place, |piece| piece.place).ok()?;
+        self.scored.get(at)
+    }
+}
+
+/// Scores hits, which are sorted by place. `extent` is all that there is, `among` the number
+/// of pieces that are looked through, `names` the bits of terms that only count together.
+pub(crate) fn rank(
+    hits: &[Hit],
+    weights: &[f64],
+    extent: Extent,
+    among: u64,
+    names: u32,
+    per_session: usize,
+) -> Ranked {
     let mean_bytes = extent.mean_bytes();
     let is_sparse = hits.len() > SPARSE;
     let mut scored: Vec<Scored> = Vec::with_capacity(hits.len());
     let (mut windows, mut pieces) = (Sums::default(), Sums::default());
     each_centre(hits, is_sparse, |place, own, around| {
-        let piece = score(place, own, around, weights, mean_bytes);
+        let mut piece = score(place, own, around, weights, mean_bytes);
+        piece.has_names = names != 0 && own.is_some_and(|hit| hit.terms & names == names);
         windows.add(piece.window);
         pieces.add(piece.own);
         scored.push(piece);
     });
-    let (windows, pieces) = (windows.scale(extent.pieces), pieces.scale(extent.pieces));
+    let among = among.max(scored.len() as u64);
+    let (windows, pieces) = (windows.scale(among), pieces.scale(among));
     let lexical = |piece: &Scored| {
         let score = combined(windows.of(piece.window), pieces.of(piece.own));
         piece.hit.map_or(score, |(_, info, _)| weighted(score, info.kind))
     };
     let mut groups = Vec::new();
     let mut first_hit = 0;
-    for group in scored.chunk_by_mut(|a, b| a.place.session() == b.place.session()) {
+    for group in scored.chunk_by(|a, b| a.place.session() == b.place.session()) {
         let Some(session) = group.first().map(|piece| piece.place.session()) else { continue };
-        let mut best: Vec<(f64, Scored)> = group.iter().map(|piece| (lexical(piece), *piece)).collect();
-        best.sort_by(|(a, x), (b, y)| b.total_cmp(a).then(x.place.cmp(&y.place)));
-        best.truncate(per_session);
+        let mut best: Vec<(f64, &Scored)> = group.iter().map(|piece| (lexical(piece), piece)).collect();
+        first_of(&mut best, per_session, |(a, x), (b, y)| {
+            y.has_names.cmp(&x.has_names).then(b.total_cmp(a)).then(x.place.cmp(&y.place))
+        });
+        let has_names = best.first().is_some_and(|(_, piece)| piece.has_names);
         let is_prose = |piece: &Scored| piece.hit.is_some_and(|(_, info, _)| info.kind.is_prose());
         let score = of_session(best.iter().map(|(score, piece)| (*score, is_prose(piece))));
         let mut counts = vec![0_u32; weights.len()];
@@ -225,12 +253,22 @@ pub(crate) fn rank(hits: &[Hit], weights: &[f64], extent: Extent, per_session: u
         }
         groups.push(Group {
             session,
-            pieces: best.into_iter().map(|(_, piece)| piece).collect(),
+            pieces: best.into_iter().map(|(_, piece)| *piece).collect(),
             score,
+            has_names,
             counts,
         });
     }
-    Ranked { groups, windows, pieces }
+    Ranked { groups, windows, pieces, scored }
+}
+
+/// Keeps the first `count` in an order, sorted by it.
+pub(crate) fn first_of<T>(all: &mut Vec<T>, count: usize, mut order: impl FnMut(&T, &T) -> Ordering) {
+    if all.len() > count {
+        all.select_nth_unstable_by(count, &mut order);
+        all.truncate(count);
+    }
+    all.sort_unstable_by(order);
 }
 
 /// Calls `take` for every piece that holds a word or has a neighbour that does, with the
@@ -264,20 +302,18 @@ fn score(place: Place, own: Option<&Hit>, around: &[Hit], weights: &[f64], mean_
     // Neighbours that hold no word are taken to be of the usual length.
     let known: f64 = around.iter().map(|hit| f64::from(hit.info.len)).sum();
     let bytes = known + (usual - around.len() as f64).max(0.0) * mean_bytes;
-    let mut counts = [0_u32; TERMS_MAX];
-    for hit in around {
-        counts.iter_mut().zip(hit.counts).for_each(|(sum, count)| *sum += u32::from(count));
-    }
+    let terms = around.iter().fold(0, |bits, hit| bits | hit.terms);
+    let of_window = |term: usize| around.iter().map(|hit| hit.count(term)).sum();
     let own_score = own.map_or(0.0, |hit| {
-        bm25(hit.counts.iter().map(|count| u32::from(*count)), weights, f64::from(hit.info.len) / mean_bytes)
+        bm25(|term| hit.count(term), hit.terms, weights, f64::from(hit.info.len) / mean_bytes)
     });
     Scored {
         place,
         hit: own.map(|hit| (hit.passage, hit.info, hit.at_ms)),
-        window: bm25(counts.into_iter(), weights, bytes / (usual * mean_bytes)),
+        window: bm25(of_window, terms, weights, bytes / (usual * mean_bytes)),
         own: own_score,
-        terms: around.iter().fold(0, |bits, hit| bits | hit.terms()),
-        own_terms: own.map_or(0, Hit::terms),
+        terms,
+        has_names: false,
     }
 }
 
@@ -297,7 +333,7 @@ mod tests {
     #[test]
     fn neighbours_that_hold_the_other_words_lift_a_piece() {
         let hits = [hit(1, 10, &[1, 0]), hit(1, 11, &[0, 1]), hit(2, 10, &[1, 0]), hit(2, 40, &[0, 1])];
-        let ranked = rank(&hits, &[3.0, 3.0], EXTENT, 3);
+        let ranked = rank(&hits, &[3.0, 3.0], EXTENT, EXTENT.pieces, 0, 3);
         let best = |session: u32| ranked.groups.iter().find(|group| group.session == session).unwrap().score;
         assert!(best(1) > best(2));
     }
@@ -305,10 +341,37 @@ mod tests {
     #[test]
     fn a_piece_between_two_hits_is_scored_too() {
         let hits = [hit(1, 10, &[1]), hit(1, 12, &[1])];
-        let ranked = rank(&hits, &[3.0], EXTENT, 9);
+        let ranked = rank(&hits, &[3.0], EXTENT, EXTENT.pieces, 0, 9);
         let places: Vec<u32> = ranked.groups[0].pieces.iter().map(|piece| piece.place.position()).collect();
         assert!(places.contains(&11) && places.contains(&8) && places.contains(&14) && !places.contains(&15));
         assert_eq!(places.len(), 7);
+    }
+
+    #[test]
+    fn every_piece_that_was_scored_is_found_by_its_place() {
+        let hits = [hit(1, 10, &[1]), hit(2, 3, &[2])];
+        let ranked = rank(&hits, &[3.0], EXTENT, EXTENT.pieces, 0, 1);
+        let own = |session, position| ranked.at(Place::new(session, 0, position)).map(|piece| piece.own);
+        assert!(own(2, 3) > own(1, 10) && own(1, 10) > Some(0.0));
+        assert_eq!((own(1, 12), own(1, 13)), (Some(0.0), None));
+    }
+
+    #[test]
+    fn a_piece_that_holds_all_of_a_name_comes_before_better_ones() {
+        let hits = [hit(1, 1, &[9, 0]), hit(1, 20, &[1, 1]), hit(2, 1, &[9, 0]), hit(2, 2, &[0, 9])];
+        let ranked = rank(&hits, &[3.0, 3.0], EXTENT, EXTENT.pieces, 0b11, 1);
+        let first = |at: usize| (ranked.groups[at].has_names, ranked.groups[at].pieces[0].place.position());
+        assert_eq!(first(0), (true, 20));
+        assert!(!first(1).0);
+    }
+
+    #[test]
+    fn the_first_are_the_same_as_of_all_in_order() {
+        let mut some = vec![5, 1, 4, 2, 3];
+        first_of(&mut some, 3, |a, b| a.cmp(b));
+        assert_eq!(some, [1, 2, 3]);
+        first_of(&mut some, 9, |a, b| b.cmp(a));
+        assert_eq!(some, [3, 2, 1]);
     }
 
     #[test]
@@ -318,7 +381,7 @@ mod tests {
         let last = Place::new(1, 0, (1 << 24) - 1);
         let mut end = hit(1, 0, &[1, 0]);
         end.place = last;
-        let ranked = rank(&[end, other], &[3.0, 3.0], EXTENT, 9);
+        let ranked = rank(&[end, other], &[3.0, 3.0], EXTENT, EXTENT.pieces, 0, 9);
         assert!(ranked.groups[0].pieces.iter().all(|piece| piece.terms.count_ones() == 1));
     }
 

@@ -21,7 +21,7 @@ use candidates::Candidate;
 const ESSENTIAL_MAX: u64 = 100_000;
 
 /// Sessions whose order is decided exactly: their texts are read. So many for each that is
-/// asked for, within these bounds; names are looked for in as many as there may be.
+/// asked for, within these bounds; those that hold all names of the query come before others.
 const SESSIONS_A_RESULT: usize = 3;
 const SESSIONS_MIN: usize = 24;
 const SESSIONS_MAX: usize = 100;
@@ -91,6 +91,8 @@ pub struct Nearest {
     pub mean: f64,
     /// How far they usually are from it.
     pub deviation: f64,
+    /// How many of all passages were compared, from 0 to 1.
+    pub share: f64,
 }
 
 /// What is looked through.
@@ -146,10 +148,7 @@ pub struct Ask<'a> {
 impl Ask<'_> {
     /// Sessions whose texts are read.
     fn sessions_read(&self) -> usize {
-        match self.query.literals.is_empty() {
-            true => (self.limit * SESSIONS_A_RESULT).clamp(SESSIONS_MIN, SESSIONS_MAX).max(self.limit),
-            false => SESSIONS_MAX.max(self.limit),
-        }
+        (self.limit * SESSIONS_A_RESULT).clamp(SESSIONS_MIN, SESSIONS_MAX).max(self.limit)
     }
 
     /// Passages near in meaning that are looked at.

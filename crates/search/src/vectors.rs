@@ -153,6 +153,11 @@ impl Vectors {
         self.len() == 0
     }
 
+    /// Whether there is a vector of this id.
+    pub fn contains(&self, id: u64) -> bool {
+        self.state.find(id).is_some()
+    }
+
     /// The ids of all vectors, in no order.
     pub fn ids(&self) -> impl Iterator<Item = u64> {
         self.state.batches.iter().flat_map(|batch| {

@@ -316,3 +316,10 @@ fn a_word_that_is_nowhere_suggests_one_that_is() {
     assert!(found.sessions.is_empty());
     assert_eq!(found.suggestions, ["round"]);
 }
+
+#[test]
+fn a_code_that_is_nowhere_suggests_a_code_and_no_number() {
+    let suggested = |text: &str| World::new(story(), 5).find(text).suggestions;
+    assert_eq!(suggested("E0309"), ["e0308"]);
+    assert!(suggested("0309").is_empty());
+}

@@ -9,6 +9,7 @@
 
 mod calls;
 mod changes;
+mod family;
 mod memories;
 mod passages;
 mod place;
@@ -328,14 +329,6 @@ impl Index {
     pub fn session_row(&self, key: &SessionKey) -> Result<Option<SessionRow>, Error> {
         let text = format!("SELECT {} FROM sessions WHERE agent = ?1 AND id = ?2", rows::SESSION);
         self.one(&text, (&key.agent, &key.id), SessionRow::read)
-    }
-
-    /// Sessions that name this one as their parent.
-    pub fn children_of(&self, key: &SessionKey) -> Result<Vec<SessionRow>, Error> {
-        // Without the sign SQLite walks all sessions of the agent, which are in this order.
-        let text =
-            format!("SELECT {} FROM sessions WHERE agent = ?1 AND parent = ?2 ORDER BY +id", rows::SESSION);
-        self.entitle(self.all(&text, (&key.agent, &key.id), SessionRow::read)?)
     }
 
     /// Room that the files of all sessions take.

@@ -1,29 +1,32 @@
 //! Finding past turns: a question, and the sessions and turns that answer it.
 
 mod library;
+mod scope;
 mod snippet;
+mod view;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use retro_agents::by_name;
 use retro_engine::news::{News, Patience};
-use retro_engine::platform::is_below;
 use retro_engine::stages::vectors;
 use retro_engine::{Config, Progress, World, consumers};
 use retro_model::{Passage, PieceKind, SessionKey, Timestamp};
 use retro_search::embed::{Embedder, Embedding};
 use retro_search::vectors::Vectors;
 use retro_search::{
-    Ask, Found, FoundPiece, Meaning, Measured, Mode, Passages, Query, Scope, Tail, TextIndex, search as find,
+    Ask, Found, Meaning, Measured, Mode, Passages, Query, Tail, TextIndex, Words, search as find,
 };
 use retro_store::SessionRow;
-use serde::Serialize;
 use std::time::Instant;
 
 use crate::Error;
 use crate::resolve::{session_among, without_place};
 use library::Shelf;
+use scope::{is_child, is_here, scope};
 pub use snippet::Snippet;
+pub use view::{HitView, Narrowed, Near, SearchView, Searched};
+use view::{Looked, cut_to, hit};
 
 /// With more passages that the text index lacks, it is brought up to date after an answer.
 const WAITING_MAX: usize = 1_000;
@@ -31,14 +34,8 @@ const WAITING_MAX: usize = 1_000;
 /// Passages that are embedded for one question at most. With more, meaning waits for a sync.
 const EMBEDDED_MAX: usize = 5_000;
 
-/// From this cosine on, meaning is a reason.
-const NEAR: f64 = 0.3;
-
 /// Of a session, so many bytes say what it is like.
 const WORDS_BYTES: usize = 8_000;
-
-/// Characters that make a token, roughly.
-const TOKEN_CHARS: usize = 4;
 
 /// What is looked for, and where.
 #[derive(Debug, Clone)]
@@ -93,103 +90,6 @@ impl SearchQuestion {
             tz: TimeZone::system(),
         }
     }
-}
-
-/// A turn that is near a vector.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Near {
-    /// Our name of the agent.
-    pub agent: String,
-    /// The agent's id of the session.
-    pub session_id: String,
-    /// The thread.
-    pub thread: String,
-    /// The turn's number on its thread.
-    pub turn: u32,
-    /// The first event of the passage.
-    pub event_id: String,
-    /// How near it is, -1 to 1.
-    pub cosine: f64,
-}
-
-/// A turn that was found.
-#[derive(Debug, Clone, Serialize)]
-pub struct HitView {
-    /// Our name of the agent.
-    pub agent: String,
-    /// The agent's id of the session.
-    pub session_id: String,
-    /// The turn's number on its thread; 0 before the first message.
-    pub turn: u32,
-    /// The thread.
-    pub thread: String,
-    /// The event that was found.
-    pub event_id: String,
-    /// What it is: user, assistant, command, file, output.
-    pub kind: &'static str,
-    /// How well it fits, comparable within this answer.
-    pub score: f64,
-    /// Words of the query that it or its neighbours hold, and how near it is in meaning.
-    pub why: Vec<String>,
-    /// The part that shows it.
-    pub snippet: String,
-    /// Where words of the query stand in the snippet, in bytes.
-    pub marks: Vec<(usize, usize)>,
-    /// When.
-    pub timestamp: Option<Timestamp>,
-    /// The session's project.
-    pub project: Option<String>,
-    /// The session's title.
-    pub title: Option<String>,
-    /// Whether this fits so badly that it may be nothing.
-    pub weak: bool,
-    /// False on a branch that was rewound.
-    pub live: bool,
-    /// The command that resumes the session; null where the agent's log of it is gone.
-    pub resume: Option<String>,
-}
-
-/// How much was looked through.
-#[derive(Debug, Clone, Serialize)]
-pub struct Searched {
-    /// Sessions.
-    pub sessions: u64,
-    /// Turns.
-    pub turns: u64,
-}
-
-/// Days that the words of a query named.
-#[derive(Debug, Clone, Serialize)]
-pub struct Narrowed {
-    /// From this day on.
-    pub since: Option<String>,
-    /// Up to and including this day.
-    pub until: Option<String>,
-    /// The words.
-    pub words: String,
-}
-
-/// The answer.
-#[derive(Debug, Clone, Serialize)]
-pub struct SearchView {
-    /// `retro.search/1`.
-    pub schema: &'static str,
-    /// Turns, by session, best first.
-    pub hits: Vec<HitView>,
-    /// What was looked through.
-    pub searched: Searched,
-    /// Whether everything on this machine was looked through.
-    pub complete: bool,
-    /// Sessions with something new that was not read.
-    pub unread_sessions: u64,
-    /// Days that words of the query named.
-    pub narrowed: Option<Narrowed>,
-    /// Words that exist, near words that were not found.
-    pub suggestions: Vec<String>,
-    /// Whether there are more hits than are shown.
-    pub truncated: bool,
-    /// How long it took, from the question on.
-    pub elapsed_ms: f64,
 }
 
 /// The model, the vectors it made, and the passages that have none yet.
@@ -431,12 +331,13 @@ impl Searching {
         (found, shelf): (Found, Shelf<'_>),
     ) -> Result<SearchView, Error> {
         let terms: Vec<String> = query.wanted.iter().map(|wanted| wanted.term.clone()).collect();
+        let mut looked = Looked { terms: &terms, words: Words::default() };
         let mut hits = Vec::new();
         for session in &found.sessions {
             let Some(row) = shelf.session(session.session) else { continue };
             let resume = self.resume(&row);
             for piece in &session.pieces {
-                hits.push(hit(&row, piece, &terms, found.is_weak, resume.clone()));
+                hits.push(hit(&row, piece, &mut looked, found.is_weak, resume.clone()));
             }
         }
         let is_cut = question.budget_tokens.is_some_and(|budget| cut_to(&mut hits, budget));
@@ -476,111 +377,4 @@ impl Searching {
         let agent = by_name(&row.agent).filter(|_| is_there)?;
         agent.resume(&row.id, row.cwd.as_deref())
     }
-}
-
-fn hit(
-    row: &SessionRow,
-    found: &FoundPiece,
-    terms: &[String],
-    weak: bool,
-    resume: Option<String>,
-) -> HitView {
-    let passage = &found.passage.passage;
-    let piece = passage.pieces.get(found.piece);
-    let snippet = Snippet::of(piece.map_or("", |piece| piece.text.as_str()), terms);
-    let mut why = found.words.clone();
-    if let Some(cosine) = found.cosine.filter(|cosine| *cosine >= NEAR || why.is_empty()) {
-        why.push(format!("meaning {cosine:.2}"));
-    }
-    HitView {
-        agent: row.agent.clone(),
-        session_id: row.id.clone(),
-        turn: passage.turn,
-        thread: passage.thread.clone(),
-        event_id: piece.map_or_else(String::new, |piece| piece.event.clone()),
-        kind: piece.map_or("output", |piece| piece.kind.place()),
-        score: (found.score * 1e4).round() / 1e4,
-        why,
-        snippet: snippet.text,
-        marks: snippet.marks,
-        timestamp: piece.and_then(|piece| piece.at).or_else(|| passage.at()),
-        project: row.project.clone(),
-        title: row.title.as_deref().map(one_line),
-        weak,
-        live: passage.live,
-        resume,
-    }
-}
-
-/// A title on one line.
-fn one_line(title: &str) -> String {
-    title.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Keeps as many hits as fit into a budget; true if some did not.
-fn cut_to(hits: &mut Vec<HitView>, budget_tokens: usize) -> bool {
-    let mut left = budget_tokens.saturating_mul(TOKEN_CHARS);
-    let before = hits.len();
-    let size = |hit: &HitView| {
-        120 + hit.snippet.len() + hit.title.as_ref().map_or(0, String::len) + hit.session_id.len()
-    };
-    let mut fit = 0;
-    for hit in hits.iter() {
-        let Some(rest) = left.checked_sub(size(hit)) else { break };
-        (left, fit) = (rest, fit + 1);
-    }
-    hits.truncate(fit);
-    fit < before
-}
-
-fn is_here(shelf: &Shelf<'_>, session: u32, cwd: Option<&str>) -> bool {
-    let Some(cwd) = cwd else { return false };
-    let row = shelf.session(session);
-    row.and_then(|row| row.cwd).is_some_and(|folder| is_below(cwd, &folder) || is_below(&folder, cwd))
-}
-
-/// Which sessions, and when.
-fn scope(shelf: &Shelf<'_>, question: &SearchQuestion, query: &Query) -> Result<Scope, Error> {
-    let start = |day: Date| day.to_zoned(question.tz.clone()).ok().map(|at| at.timestamp().as_millisecond());
-    let since = question.since.into_iter().chain(query.since).max();
-    let until = question.until.into_iter().chain(query.until).min();
-    let agents: Vec<String> = question
-        .agent
-        .iter()
-        .cloned()
-        .chain(
-            query
-                .agents
-                .iter()
-                .map(|name| by_name(name).map_or_else(|| name.clone(), |agent| agent.name().to_owned())),
-        )
-        .collect();
-    let projects: Vec<&String> = question.project.iter().chain(&query.projects).collect();
-    let mut sessions = None;
-    if !agents.is_empty() || !projects.is_empty() || question.session.is_some() {
-        let is_wanted = |row: &SessionRow| {
-            (agents.is_empty() || agents.contains(&row.agent))
-                && (projects.is_empty() || projects.iter().any(|wanted| is_of_project(row, wanted)))
-                && question.session.as_ref().is_none_or(|key| row.key() == *key || is_child(row, key))
-        };
-        let all = shelf.all()?.into_iter();
-        sessions = Some(all.filter(|(_, row)| is_wanted(row)).map(|(number, _)| number).collect());
-    }
-    Ok(Scope {
-        sessions,
-        since_ms: since.and_then(start),
-        until_ms: until.and_then(|day| day.tomorrow().ok()).and_then(start),
-        kinds: question.kinds.clone(),
-        rewound: question.rewound,
-    })
-}
-
-fn is_child(row: &SessionRow, of: &SessionKey) -> bool {
-    row.agent == of.agent && row.parent.as_ref() == Some(&of.id)
-}
-
-fn is_of_project(row: &SessionRow, wanted: &str) -> bool {
-    let part = wanted.to_lowercase();
-    row.project.as_deref().is_some_and(|name| name.to_lowercase().contains(&part))
-        || row.cwd.as_deref().is_some_and(|cwd| is_below(cwd, wanted))
 }

@@ -60,21 +60,35 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
         return Ok(());
     }
     let has = |option: &str| options.iter().any(|given| given == option);
-    let at = options.iter().position(|option| option == "--turns");
-    let turns = at.and_then(|at| options.get(at + 1)).and_then(|number| number.parse().ok());
+    let value = |option: &str| {
+        let at = options.iter().position(|given| given == option)?;
+        options.get(at + 1).map(String::as_str)
+    };
+    if has("--write") && value("--part").is_some() {
+        return Err(Failure::new("--write takes all parts: leave --part out"));
+    }
+    let wants = |part: &str| value("--part").is_none_or(|wanted| wanted == part);
     let scratch = Scratch::new()?;
     let whole = Whole {
-        retro: repository.build_retro(true)?,
+        retro: value("--retro").map_or_else(|| repository.build_retro(true), |path| Ok(path.into()))?,
         meter: Meter::new(&scratch.folder),
         scratch: &scratch.folder,
     };
     let mut bench = Bench { scratch: &scratch.folder, whole, bars: Vec::new() };
-    let mut text = bench.of_turns(turns.unwrap_or(TURNS))?;
-    if has("--million") {
+    let mut text = String::new();
+    if wants("turns") {
+        let turns = value("--turns").and_then(|number| number.parse().ok());
+        text.push_str(&bench.of_turns(turns.unwrap_or(TURNS))?);
+    }
+    if wants("turns") && has("--million") {
         text.push_str(&bench.of_turns(TURNS_MANY)?);
     }
-    text.push_str(&bench.vectors(has("--million"))?);
-    bench.appends()?;
+    if wants("vectors") {
+        text.push_str(&bench.vectors(has("--million"))?);
+    }
+    if wants("appends") {
+        bench.appends()?;
+    }
     text.push_str(&table(&["bar", "wall", "CPU", "bar at most"], &bench.bars));
     text.push('\n');
     text.push_str(CONVMEMORY);
@@ -233,7 +247,9 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// Keeps a figure, and shows it at once: the next may take minutes.
     fn bar(&mut self, what: &str, (wall, cpu): (Duration, Duration), bar: &str) {
+        eprintln!("{what}: {} wall, {} CPU", short(wall), short(cpu));
         self.bars.push(vec![what.to_owned(), short(wall), short(cpu), bar.to_owned()]);
     }
 }

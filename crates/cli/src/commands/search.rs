@@ -18,13 +18,15 @@ use crate::when::Between;
 ///
 /// A question in plain English works, and so does an exact name, path or error code. Words
 /// that follow each other stand in quotation marks, a word that must not be there after a
-/// minus. Days in the question, such as `last week` or `in March`, narrow the search.
+/// minus. Write such a query inside shell quotes, or `-word` is taken for an option. Days
+/// in the question, such as `last week` or `in March`, narrow the search.
 ///
 /// Filters: agent: project: file: cmd: tool: model: before: after: is:failed
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro search why did the checkout test fail
   retro search '\"off by one\" project:shop after:2026-03'
+  retro search 'checkout timeout -flaky'
   retro search E0308 file:src/cart.rs
   retro search 'cmd:\"cargo test\" is:failed last week'
   retro search --session latest --in output timeout

@@ -245,14 +245,14 @@ impl Batcher<'_> {
                 parents.insert(parent);
             }
         }
-        // Looking through all rows is for sessions that have gone quiet, not for every append.
+        // Looking through all sessions is for those that have gone quiet, not for every append.
         let quiet: BTreeSet<&SessionKey> = outcomes
             .iter()
             .filter(|outcome| outcome.derived.is_analyzed())
             .map(|outcome| &outcome.key)
             .collect();
         if !quiet.is_empty() {
-            for row in self.index.session_rows()? {
+            for row in self.index.linked_sessions()? {
                 let names = |link: &retro_model::Link| {
                     link.kind == LinkKind::Child
                         && quiet.contains(&SessionKey::new(&row.agent, &link.session_id))

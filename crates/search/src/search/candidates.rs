@@ -8,6 +8,7 @@ use crate::Place;
 use crate::passages::time_ms;
 use crate::rank::{self, Hit, Ranked, Scale, Scored, Sums};
 use crate::text::{Info, Numbered};
+use crate::words::Words;
 
 /// What meaning counts beside words.
 const MEANING: f64 = 0.40;
@@ -80,6 +81,14 @@ impl Candidate {
             |at: &&usize| passage.passage.pieces.get(**at).is_some_and(|piece| piece.kind.is_prose());
         let piece = *kept.iter().find(is_prose).or(kept.first())?;
         Some(Candidate::new(passage, piece))
+    }
+
+    /// The same with what it is worth by words.
+    fn scored(self, scored: &Scored, terms: &[Known]) -> Candidate {
+        let is_held = |at: usize| scored.terms >> at & 1 == 1;
+        let words = terms.iter().enumerate().filter(|(at, _)| is_held(*at));
+        let words = words.map(|(_, known)| known.word.clone()).collect();
+        Candidate { words, window: scored.window, own: scored.own, ..self }
     }
 
     /// A passage that was asked for by label alone: the newest is the best.
@@ -170,13 +179,29 @@ pub(super) fn find(
     allowed: &Allowed,
 ) -> Vec<Group> {
     let weights: Vec<f64> = terms.iter().map(|known| known.weight).collect();
-    let ranked = rank::rank(hits, &weights, sources.library.extent(), ask.per_session.max(3));
-    let nearest = meaning.map(|meaning| near(sources, ask, meaning, allowed)).unwrap_or_default();
+    let nearest = meaning.map(|meaning| near(sources, ask, meaning, allowed));
+    let extent = sources.library.extent();
+    // Scores by words and by meaning are mixed by how far they are above the mean of what is
+    // looked through: both have to count the same pieces.
+    let among = nearest.as_ref().map_or(1.0, |nearest| nearest.share) * extent.pieces as f64;
+    let ranked = rank::rank(hits, &weights, extent, among as u64, names(ask, terms), ask.per_session.max(3));
+    let nearest = nearest.unwrap_or_default();
     let mut groups = by_words(sources, terms, &weights, &ranked, ask);
-    add_near(sources, ask, &nearest, &mut groups);
-    let scales = Scales { ranked: &ranked, nearest: &nearest, share: Share::of(ask, meaning.is_some()) };
+    add_near(sources, ask, terms, &nearest, &ranked, &mut groups);
+    let whole = wholes(sources, &weights, &ranked, ask);
+    let share = Share::of(ask, meaning.is_some());
+    let scales = Scales { ranked: &ranked, nearest: &nearest, whole, share };
     score(&mut groups, &scales, meaning, ask, sources);
     groups.into_values().collect()
+}
+
+/// Bits of the terms that the names in a query are made of.
+fn names(ask: &Ask<'_>, terms: &[Known]) -> u32 {
+    let mut words = Words::default();
+    let of_names: Vec<String> =
+        ask.query.literals.iter().flat_map(|literal| words.distinct(literal)).collect();
+    let is_of_name = |(_, known): &(usize, &Known)| of_names.contains(&known.term);
+    terms.iter().enumerate().filter(is_of_name).fold(0, |bits, (at, _)| bits | 1 << at)
 }
 
 fn near(sources: &Sources<'_>, ask: &Ask<'_>, meaning: &dyn Meaning, allowed: &Allowed) -> Nearest {
@@ -206,8 +231,10 @@ fn by_words(
     ask: &Ask<'_>,
 ) -> HashMap<u32, Group> {
     let mut best: Vec<&rank::Group> = ranked.groups.iter().collect();
-    best.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.session.cmp(&b.session)));
-    best.truncate(ask.sessions_read());
+    let order = |a: &&rank::Group, b: &&rank::Group| {
+        b.has_names.cmp(&a.has_names).then(b.score.total_cmp(&a.score)).then(a.session.cmp(&b.session))
+    };
+    rank::first_of(&mut best, ask.sessions_read(), order);
     let mean = sources.library.extent().bytes as f64 / sources.library.sessions().max(1) as f64;
     let mut groups = HashMap::new();
     for found in best {
@@ -220,6 +247,15 @@ fn by_words(
         }
     }
     groups
+}
+
+/// How well sessions as a whole fit by words, over all that are looked through. Each is taken
+/// to be of the usual length: it is the scale alone that rests on it.
+fn wholes(sources: &Sources<'_>, weights: &[f64], ranked: &Ranked, ask: &Ask<'_>) -> Scale {
+    let mut sums = Sums::default();
+    ranked.groups.iter().for_each(|group| sums.add(rank::session_score(&group.counts, weights, 1, 1.0)));
+    let count = ask.scope.sessions.as_ref().map_or(sources.library.sessions(), |only| only.len() as u64);
+    sums.scale(count.max(ranked.groups.len() as u64))
 }
 
 /// A scored piece with its text.
@@ -238,25 +274,29 @@ fn candidate(sources: &Sources<'_>, terms: &[Known], scored: &Scored, ask: &Ask<
     if scored.hit.is_none() && !ask.scope.keeps(scored.place, &info, time_ms(found.at)) {
         return None;
     }
-    let is_held = |at: usize| scored.terms >> at & 1 == 1;
-    let words = terms.iter().enumerate().filter(|(at, _)| is_held(*at)).map(|(_, known)| known.word.clone());
-    Some(Candidate {
-        words: words.collect(),
-        window: scored.window,
-        own: scored.own,
-        ..Candidate::new(passage, piece)
-    })
+    Some(Candidate::new(passage, piece).scored(scored, terms))
 }
 
-/// Adds passages that are near in meaning and were not found by words.
-fn add_near(sources: &Sources<'_>, ask: &Ask<'_>, nearest: &Nearest, groups: &mut HashMap<u32, Group>) {
+/// Adds passages that are near in meaning and are not among the best by words.
+fn add_near(
+    sources: &Sources<'_>,
+    ask: &Ask<'_>,
+    terms: &[Known],
+    nearest: &Nearest,
+    ranked: &Ranked,
+    groups: &mut HashMap<u32, Group>,
+) {
     for (number, _) in &nearest.passages {
         let Some(passage) = sources.passage(*number) else { continue };
         let group = groups.entry(passage.session).or_default();
         if group.pieces.iter().any(|piece| piece.passage.number == *number) {
             continue;
         }
-        group.pieces.extend(Candidate::of(passage, ask));
+        let found = Candidate::of(passage, ask);
+        group.pieces.extend(found.map(|piece| match ranked.at(piece.place) {
+            Some(scored) => piece.scored(scored, terms),
+            None => piece,
+        }));
     }
     groups.retain(|_, group| !group.pieces.is_empty());
 }
@@ -264,6 +304,8 @@ fn add_near(sources: &Sources<'_>, ask: &Ask<'_>, nearest: &Nearest, groups: &mu
 struct Scales<'a> {
     ranked: &'a Ranked,
     nearest: &'a Nearest,
+    /// Of sessions as a whole.
+    whole: Scale,
     share: Share,
 }
 
@@ -308,9 +350,6 @@ fn score(
             piece.score *= LABELLED;
         }
     }
-    let mut sums = Sums::default();
-    groups.values().for_each(|group| sums.add(group.whole));
-    let whole = sums.scale(groups.len() as u64);
     for (session, group) in groups.iter_mut() {
         *group = std::mem::take(group).scored();
         let cosine = group
@@ -320,7 +359,7 @@ fn score(
             .fold(None, |best: Option<f64>, cosine| Some(best.map_or(cosine, |best| best.max(cosine))));
         let Share { words, meaning } = scales.share;
         let by_meaning = if meaning > 0.0 { meaning * scales.meaning(cosine) } else { 0.0 };
-        group.score += WHOLE * (words * whole.of(group.whole) + by_meaning);
+        group.score += WHOLE * (words * scales.whole.of(group.whole) + by_meaning);
         if group.score > 0.0 {
             group.score *=
                 1.0 + RECENT * recency(group, ask.now_ms) + if (ask.is_here)(*session) { HERE } else { 0.0 };

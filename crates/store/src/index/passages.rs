@@ -4,8 +4,10 @@
 use retro_model::{Passage, Piece, PieceKind, SessionKey, Timestamp};
 use rusqlite::{OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use xxhash_rust::xxh3::xxh3_64;
+use zstd::bulk::Decompressor;
 
 use super::rows::{unreadable, unsigned};
 use super::{Index, Writer};
@@ -378,10 +380,25 @@ impl Writer<'_> {
 }
 
 fn unpack(body: &[u8]) -> Result<Vec<Piece>, Unpacked> {
-    let bytes = zstd::bulk::decompress(body, BODY_BYTES_MAX).map_err(|error| Unpacked(error.to_string()))?;
+    let bytes = decompress(body).map_err(|error| Unpacked(error.to_string()))?;
     let read: (u32, u32, bool, Vec<Packed<'_>>) =
         postcard::from_bytes(&bytes).map_err(|error| Unpacked(error.to_string()))?;
     Ok(read.3.into_iter().map(Piece::from).collect())
+}
+
+thread_local! {
+    /// Kept from one passage to the next: making it takes longer than most passages.
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn decompress(body: &[u8]) -> std::io::Result<Vec<u8>> {
+    DECOMPRESSOR.with_borrow_mut(|kept| {
+        let decompressor = match kept {
+            Some(decompressor) => decompressor,
+            None => kept.insert(Decompressor::new()?),
+        };
+        decompressor.decompress(body, BODY_BYTES_MAX)
+    })
 }
 
 /// A passage that is not what was written.

@@ -17,9 +17,9 @@ const BYTES: usize = 220;
 
 impl Snippet {
     /// The part of a text that holds most of the terms.
-    pub fn of(text: &str, terms: &[String]) -> Snippet {
+    pub fn of(text: &str, terms: &[String], words: &mut Words) -> Snippet {
         let mut found: Vec<(usize, usize)> = Vec::new();
-        Words::default().each(text, |term| {
+        words.each(text, |term| {
             if terms.iter().any(|wanted| wanted == term.text) {
                 found.push((term.start, term.end));
             }
@@ -89,7 +89,7 @@ mod tests {
 
     fn marked(text: &str, terms: &[&str]) -> String {
         let terms: Vec<String> = terms.iter().map(|term| (*term).to_owned()).collect();
-        let Snippet { mut text, marks } = Snippet::of(text, &terms);
+        let Snippet { mut text, marks } = Snippet::of(text, &terms, &mut Words::default());
         for (start, end) in marks.into_iter().rev() {
             text.insert(end, ']');
             text.insert(start, '[');
@@ -118,7 +118,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_text_can_be_cut(text in "\\PC{0,400}", word in "[a-z]{1,4}") {
-            let shown = Snippet::of(&text, &[word]);
+            let shown = Snippet::of(&text, &[word], &mut Words::default());
             for (start, end) in shown.marks {
                 assert!(shown.text.get(start..end).is_some());
             }

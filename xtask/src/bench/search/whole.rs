@@ -37,6 +37,7 @@ impl Whole<'_> {
     /// A search in a store as it is, by words or by both.
     pub(super) fn search(&self, root: &Path, mode: &str, query: &str) -> Result<Cost, Failure> {
         let home = self.scratch.join("no-logs");
+        std::fs::create_dir_all(&home).map_err(|error| Failure::at(&home, error))?;
         best_of(RUNS, || {
             self.meter.measure(&mut || {
                 let mut command = self.retro(&home, root);

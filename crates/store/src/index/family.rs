@@ -1,0 +1,55 @@
+//! Which sessions belong to which. A sync asks this of every session that it reads, so no
+//! question here may look through all of them.
+
+use retro_model::SessionKey;
+
+use super::{Index, SessionRow, rows};
+use crate::Error;
+
+/// Asked for in the order of ids, SQLite would look through all sessions of the agent.
+const CHILDREN: &str = "FROM sessions WHERE agent = ?1 AND parent = ?2";
+
+impl Index {
+    /// Sessions that name this one as their parent, in no order, with no titles but their own.
+    pub fn children_of(&self, key: &SessionKey) -> Result<Vec<SessionRow>, Error> {
+        let text = format!("SELECT {} {CHILDREN}", rows::SESSION);
+        self.all(&text, (&key.agent, &key.id), SessionRow::read)
+    }
+
+    /// Sessions that have links to others, with no titles but their own. Looks through all
+    /// sessions, and reads only these.
+    pub fn linked_sessions(&self) -> Result<Vec<SessionRow>, Error> {
+        let text = format!("SELECT {} FROM sessions WHERE links <> '[]'", rows::SESSION);
+        self.all(&text, [], SessionRow::read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RealDisk, Store};
+    use std::sync::Arc;
+
+    #[test]
+    fn children_are_found_by_their_parent() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(&folder.path().join("store"), Arc::new(RealDisk)).unwrap();
+        let index = store.index().unwrap();
+        let parent = SessionKey::new("codex", "one");
+        let mut child = SessionRow::new(&SessionKey::new("codex", "two"));
+        child.parent = Some("one".to_owned());
+        index
+            .write(|writer| {
+                writer.put_session(&SessionRow::new(&parent))?;
+                writer.put_session(&child)
+            })
+            .unwrap();
+        let found = index.children_of(&parent).unwrap();
+        assert_eq!(found.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["two"]);
+        assert!(index.linked_sessions().unwrap().is_empty());
+        let plan = format!("EXPLAIN QUERY PLAN SELECT {} {CHILDREN}", rows::SESSION);
+        let plan: String =
+            index.connection.query_row(&plan, ("codex", "one"), |row| row.get("detail")).unwrap();
+        assert!(plan.contains("sessions_by_parent"), "{plan}");
+    }
+}

@@ -1,0 +1,174 @@
+//! The answer to a search: what `--json` prints, and the parts of texts that it shows.
+
+use retro_model::Timestamp;
+use retro_search::{FoundPiece, Words};
+use retro_store::SessionRow;
+use serde::Serialize;
+
+use super::Snippet;
+
+/// From this cosine on, meaning is a reason.
+const NEAR: f64 = 0.3;
+
+/// Characters that make a token, roughly.
+const TOKEN_CHARS: usize = 4;
+
+/// A turn that is near a vector.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Near {
+    /// Our name of the agent.
+    pub agent: String,
+    /// The agent's id of the session.
+    pub session_id: String,
+    /// The thread.
+    pub thread: String,
+    /// The turn's number on its thread.
+    pub turn: u32,
+    /// The first event of the passage.
+    pub event_id: String,
+    /// How near it is, -1 to 1.
+    pub cosine: f64,
+}
+
+/// A turn that was found.
+#[derive(Debug, Clone, Serialize)]
+pub struct HitView {
+    /// Our name of the agent.
+    pub agent: String,
+    /// The agent's id of the session.
+    pub session_id: String,
+    /// The turn's number on its thread; 0 before the first message.
+    pub turn: u32,
+    /// The thread.
+    pub thread: String,
+    /// The event that was found.
+    pub event_id: String,
+    /// What it is: user, assistant, command, file, output.
+    pub kind: &'static str,
+    /// How well it fits, comparable within this answer.
+    pub score: f64,
+    /// Words of the query that it or its neighbours hold, and how near it is in meaning.
+    pub why: Vec<String>,
+    /// The part that shows it.
+    pub snippet: String,
+    /// Where words of the query stand in the snippet, in bytes.
+    pub marks: Vec<(usize, usize)>,
+    /// When.
+    pub timestamp: Option<Timestamp>,
+    /// The session's project.
+    pub project: Option<String>,
+    /// The session's title.
+    pub title: Option<String>,
+    /// Whether this fits so badly that it may be nothing.
+    pub weak: bool,
+    /// False on a branch that was rewound.
+    pub live: bool,
+    /// The command that resumes the session; null where the agent's log of it is gone.
+    pub resume: Option<String>,
+}
+
+/// How much was looked through.
+#[derive(Debug, Clone, Serialize)]
+pub struct Searched {
+    /// Sessions.
+    pub sessions: u64,
+    /// Turns.
+    pub turns: u64,
+}
+
+/// Days that the words of a query named.
+#[derive(Debug, Clone, Serialize)]
+pub struct Narrowed {
+    /// From this day on.
+    pub since: Option<String>,
+    /// Up to and including this day.
+    pub until: Option<String>,
+    /// The words.
+    pub words: String,
+}
+
+/// The answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct SearchView {
+    /// `retro.search/1`.
+    pub schema: &'static str,
+    /// Turns, by session, best first.
+    pub hits: Vec<HitView>,
+    /// What was looked through.
+    pub searched: Searched,
+    /// Whether everything on this machine was looked through.
+    pub complete: bool,
+    /// Sessions with something new that was not read.
+    pub unread_sessions: u64,
+    /// Days that words of the query named.
+    pub narrowed: Option<Narrowed>,
+    /// Words that exist, near words that were not found.
+    pub suggestions: Vec<String>,
+    /// Whether there are more hits than are shown.
+    pub truncated: bool,
+    /// How long it took, from the question on.
+    pub elapsed_ms: f64,
+}
+
+/// What is looked for in the texts that are shown.
+pub(super) struct Looked<'a> {
+    pub(super) terms: &'a [String],
+    /// Remembers stems from one text to the next.
+    pub(super) words: Words,
+}
+
+/// A piece that was found, as it is shown.
+pub(super) fn hit(
+    row: &SessionRow,
+    found: &FoundPiece,
+    looked: &mut Looked<'_>,
+    weak: bool,
+    resume: Option<String>,
+) -> HitView {
+    let passage = &found.passage.passage;
+    let piece = passage.pieces.get(found.piece);
+    let snippet = Snippet::of(piece.map_or("", |piece| piece.text.as_str()), looked.terms, &mut looked.words);
+    let mut why = found.words.clone();
+    if let Some(cosine) = found.cosine.filter(|cosine| *cosine >= NEAR || why.is_empty()) {
+        why.push(format!("meaning {cosine:.2}"));
+    }
+    HitView {
+        agent: row.agent.clone(),
+        session_id: row.id.clone(),
+        turn: passage.turn,
+        thread: passage.thread.clone(),
+        event_id: piece.map_or_else(String::new, |piece| piece.event.clone()),
+        kind: piece.map_or("output", |piece| piece.kind.place()),
+        score: (found.score * 1e4).round() / 1e4,
+        why,
+        snippet: snippet.text,
+        marks: snippet.marks,
+        timestamp: piece.and_then(|piece| piece.at).or_else(|| passage.at()),
+        project: row.project.clone(),
+        title: row.title.as_deref().map(one_line),
+        weak,
+        live: passage.live,
+        resume,
+    }
+}
+
+/// A title on one line.
+fn one_line(title: &str) -> String {
+    title.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Keeps as many hits as fit into a budget; true if some did not.
+pub(super) fn cut_to(hits: &mut Vec<HitView>, budget_tokens: usize) -> bool {
+    let mut left = budget_tokens.saturating_mul(TOKEN_CHARS);
+    let before = hits.len();
+    let size = |hit: &HitView| {
+        120 + hit.snippet.len() + hit.title.as_ref().map_or(0, String::len) + hit.session_id.len()
+    };
+    let mut fit = 0;
+    for hit in hits.iter() {
+        let Some(rest) = left.checked_sub(size(hit)) else { break };
+        (left, fit) = (rest, fit + 1);
+    }
+    hits.truncate(fit);
+    fit < before
+}
