@@ -1,6 +1,6 @@
 //! Mining with a program, against stand-ins that are called and answer like the real ones.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod support;
 

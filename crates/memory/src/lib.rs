@@ -22,6 +22,7 @@ mod rules;
 pub mod screen;
 mod shelf;
 pub mod weave;
+mod weights;
 
 pub use candidate::{Candidate, Kind, Mined, Repository, Risk, Scope, Span, Voice, by_worth};
 pub use episode::{Episode, Listener, Quotes, shortened};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::candidate::{Candidate, Kind, Repository, Risk, Scope, Span, Voice};
+use crate::weights::WEIGHTS;
 
 /// Where a memory stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -304,6 +305,20 @@ impl Memory {
         known.into_iter().flatten().next().cloned().unwrap_or_default()
     }
 
+    /// What it is found by: when it is of use, what it quotes, its keywords.
+    pub(crate) fn key_text(&self) -> String {
+        let mut text = self.when_to_use.clone();
+        if self.spans.is_empty() {
+            text.push('\n');
+            text.push_str(&self.text);
+        }
+        for words in self.spans.iter().map(|span| &span.text).chain(&self.keywords) {
+            text.push('\n');
+            text.push_str(words);
+        }
+        text
+    }
+
     /// Every text of it that somebody reads.
     pub fn texts(&self) -> Vec<String> {
         let mut texts = vec![self.text.clone(), self.when_to_use.clone()];
@@ -313,6 +328,18 @@ impl Memory {
             strings(structured, &mut texts);
         }
         texts
+    }
+}
+
+impl Kind {
+    /// How much of such a thing is left after so long. What a person wants does not fade.
+    pub(crate) fn left(self, created: Option<Timestamp>, now: Timestamp) -> f64 {
+        if matches!(self, Kind::UserPreference | Kind::RepoConvention) {
+            return 1.0;
+        }
+        let Some(created) = created else { return 1.0 };
+        let days = (now.as_millis() - created.as_millis()).max(0) as f64 / 86_400_000.0;
+        0.5_f64.powf(days / WEIGHTS.half_life_days)
     }
 }
 

@@ -4,8 +4,6 @@
 //! What was useful before comes first among equals; old facts fade; what a person wants does
 //! not. Below the floor nothing is shown.
 
-use std::sync::LazyLock;
-
 use hashbrown::HashMap;
 use retro_model::Timestamp;
 use retro_search::Words;
@@ -14,46 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::candidate::{Kind, Risk, Scope};
 use crate::memory::{Memory, Status};
-use crate::shelf::{Shelf, key_text};
-
-/// The numbers of the ranking, in one place: `weights.json`.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Weights {
-    bm25_k1: f64,
-    bm25_b: f64,
-    words: f64,
-    meaning: f64,
-    utility: f64,
-    confidence: f64,
-    scope_match: f64,
-    risk_medium: f64,
-    risk_high: f64,
-    half_life_days: f64,
-    shown_cosine: f64,
-    shown_stems: usize,
-    shown_coverage: f64,
-    link_share: f64,
-}
-
-static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
-    // The file is part of the program, and a test reads it.
-    serde_json::from_str(include_str!("weights.json")).unwrap_or(Weights {
-        bm25_k1: 1.2,
-        bm25_b: 0.75,
-        words: 0.6,
-        meaning: 0.4,
-        utility: 0.0,
-        confidence: 0.0,
-        scope_match: 0.0,
-        risk_medium: 0.0,
-        risk_high: 0.0,
-        half_life_days: 180.0,
-        shown_cosine: 1.0,
-        shown_stems: usize::MAX,
-        shown_coverage: 1.0,
-        link_share: 0.0,
-    })
-});
+use crate::shelf::Shelf;
+use crate::weights::WEIGHTS;
 
 /// Methods whose candidates may be shown before anybody accepted them.
 const SHOWN_UNASKED: &[&str] = &["error_fix", "repo_commands", "user_rules"];
@@ -313,17 +273,7 @@ fn score(head: &Head, found: &Match, ask: &Ask<'_>) -> f64 {
     let scope = if head.scope == Scope::Repo && ask.here.cwd.is_some() { weights.scope_match } else { 0.0 };
     let created = head.created_ms.and_then(Timestamp::from_millis);
     let use_ = weights.utility * f64::from(head.utility) + weights.confidence * f64::from(head.confidence);
-    (relevance + use_ + scope - risk) * (0.5 + 0.5 * decay(head.kind, created, ask.now))
-}
-
-/// How much of a fact is left after so long. What a person wants does not fade.
-pub(crate) fn decay(kind: Kind, created: Option<Timestamp>, now: Timestamp) -> f64 {
-    if matches!(kind, Kind::UserPreference | Kind::RepoConvention) {
-        return 1.0;
-    }
-    let Some(created) = created else { return 1.0 };
-    let days = (now.as_millis() - created.as_millis()).max(0) as f64 / 86_400_000.0;
-    0.5_f64.powf(days / WEIGHTS.half_life_days)
+    (relevance + use_ + scope - risk) * (0.5 + 0.5 * head.kind.left(created, ask.now))
 }
 
 fn why(found: &Match, head: &Head) -> String {
@@ -429,7 +379,7 @@ fn head(
     postings: &mut HashMap<String, Vec<(u32, u32)>>,
 ) -> Head {
     let mut counts: HashMap<String, u32> = HashMap::new();
-    let key = format!("{}\n{}", key_text(memory), memory.text);
+    let key = format!("{}\n{}", memory.key_text(), memory.text);
     let length = words.each(&key, |term| *counts.entry(term.text.to_owned()).or_default() += 1);
     let number = u32::try_from(number).unwrap_or(u32::MAX);
     let mut terms: Vec<(String, u32)> = counts.into_iter().collect();
@@ -465,16 +415,5 @@ fn head(
         subject: memory.subject.clone(),
         keywords: named.iter().map(|keyword| words.distinct(keyword)).collect(),
         links: crate::authored::links(&format!("{}\n{}", memory.text, memory.when_to_use)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_numbers_of_the_ranking_are_read() {
-        assert!(serde_json::from_str::<Weights>(include_str!("weights.json")).is_ok());
-        assert_eq!(WEIGHTS.shown_stems, 2);
     }
 }

@@ -160,7 +160,7 @@ impl Shelf {
     }
 
     fn vector(&self, memory: &Memory) -> Embedding {
-        let text = key_text(memory);
+        let text = memory.key_text();
         self.model
             .as_ref()
             .and_then(|model| model.embed(&[&text]).ok()?.pop())
@@ -308,7 +308,7 @@ pub fn before(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
 }
 
 fn worth(memory: &Memory, now: Timestamp) -> f64 {
-    memory.utility.share() * memory.confidence * crate::rank::decay(memory.kind, memory.created_at, now)
+    memory.utility.share() * memory.confidence * memory.kind.left(memory.created_at, now)
 }
 
 fn decide(memory: &mut Memory, decision: &Decision) {
@@ -404,18 +404,4 @@ fn jaccard(a: &[String], b: &[String]) -> f64 {
     let shared = a.iter().filter(|word| b.contains(word)).count();
     let all = a.len() + b.len() - shared;
     if all == 0 { 0.0 } else { shared as f64 / all as f64 }
-}
-
-/// What a memory is found by: when it is of use, what it quotes, its keywords.
-pub(crate) fn key_text(memory: &Memory) -> String {
-    let mut text = memory.when_to_use.clone();
-    if memory.spans.is_empty() {
-        text.push('\n');
-        text.push_str(&memory.text);
-    }
-    for words in memory.spans.iter().map(|span| &span.text).chain(&memory.keywords) {
-        text.push('\n');
-        text.push_str(words);
-    }
-    text
 }

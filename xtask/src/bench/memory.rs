@@ -67,7 +67,7 @@ fn questions(retro: &Path, scratch: &Scratch, meter: &Meter, report: &mut Report
         ),
     ] {
         let cost = best_of(RUNS, || meter.measure(&mut || Ok(ours(&arguments))))?;
-        report.add(Line::plain(&format!("{name}, {MEMORIES} memories"), cost.clone()));
+        report.add(Line::plain(&format!("{name}, {MEMORIES} memories"), cost));
         report.time(name, cost.wall, "<= 20 ms");
     }
     Ok(())

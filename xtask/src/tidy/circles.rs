@@ -17,7 +17,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agents", &["agent", "database", "sightings"]),
     // A stage works in a world, and a world says which stages there are; so whatever a stage
     // reads sessions with is among them.
-    ("engine", &["config", "discover", "error", "family", "read", "stages", "stamp", "world"]),
+    (
+        "engine",
+        &["config", "discover", "error", "facts", "family", "memory", "read", "stages", "stamp", "world"],
+    ),
     // The facts of a session hold its titles, and which of them counts depends on the others.
     ("model", &["session", "title"]),
     // What is gathered from the text index is ranked by what the index says of it.

@@ -73,6 +73,8 @@ impl Failed {
 pub(super) struct Git {
     program: PathBuf,
     pub folder: PathBuf,
+    /// Windows cannot start programs without it.
+    system_root: Option<String>,
     time_max: Duration,
 }
 
@@ -91,8 +93,9 @@ pub(super) fn top_of(folder: &Path) -> Option<PathBuf> {
 }
 
 impl Git {
-    pub(super) fn new(program: PathBuf, folder: PathBuf) -> Git {
-        Git { program, folder, time_max: TIME_MAX }
+    pub(super) fn new(world: &World, program: PathBuf, folder: PathBuf) -> Git {
+        let system_root = (world.own_env)("SystemRoot").filter(|_| cfg!(windows));
+        Git { program, folder, system_root, time_max: TIME_MAX }
     }
 
     /// Runs one command and gives what it printed.
@@ -101,7 +104,7 @@ impl Git {
         let mut command = Command::new(&self.program);
         command.args(SAFE).args(arguments).current_dir(&self.folder);
         command.env_clear().envs(ENVIRONMENT.iter().copied());
-        if let Some(root) = std::env::var_os("SystemRoot").filter(|_| cfg!(windows)) {
+        if let Some(root) = &self.system_root {
             command.env("SystemRoot", root);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -181,7 +184,8 @@ fn end_group(child: &mut Child) {
     drop(child.kill());
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
@@ -193,7 +197,12 @@ mod tests {
         // The child holds the output open.
         std::fs::write(&program, "#!/bin/sh\nsleep 600 &\nsleep 600\n").unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let git = Git { program, folder: dir.path().to_owned(), time_max: Duration::from_millis(50) };
+        let git = Git {
+            program,
+            folder: dir.path().to_owned(),
+            system_root: None,
+            time_max: Duration::from_millis(50),
+        };
         assert_eq!(git.run(&["log"], "x"), Err(Failed::Timeout));
     }
 

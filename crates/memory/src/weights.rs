@@ -1,0 +1,55 @@
+//! The numbers of the ranking, in one place: `weights.json`.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// What each part of the ranking weighs.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Weights {
+    pub bm25_k1: f64,
+    pub bm25_b: f64,
+    pub words: f64,
+    pub meaning: f64,
+    pub utility: f64,
+    pub confidence: f64,
+    pub scope_match: f64,
+    pub risk_medium: f64,
+    pub risk_high: f64,
+    pub half_life_days: f64,
+    pub shown_cosine: f64,
+    pub shown_stems: usize,
+    pub shown_coverage: f64,
+    pub link_share: f64,
+}
+
+pub(crate) static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
+    // The file is part of the program, and a test reads it.
+    serde_json::from_str(include_str!("weights.json")).unwrap_or(Weights {
+        bm25_k1: 1.2,
+        bm25_b: 0.75,
+        words: 0.6,
+        meaning: 0.4,
+        utility: 0.0,
+        confidence: 0.0,
+        scope_match: 0.0,
+        risk_medium: 0.0,
+        risk_high: 0.0,
+        half_life_days: 180.0,
+        shown_cosine: 1.0,
+        shown_stems: usize::MAX,
+        shown_coverage: 1.0,
+        link_share: 0.0,
+    })
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_the_ranking_are_read() {
+        assert!(serde_json::from_str::<Weights>(include_str!("weights.json")).is_ok());
+        assert_eq!(WEIGHTS.shown_stems, 2);
+    }
+}
