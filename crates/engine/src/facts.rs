@@ -112,7 +112,7 @@ fn ask_all(world: &World, program: &Path, repositories: Repositories) -> (Vec<An
     let work = |(top, folders): (String, BTreeMap<PathBuf, Vec<Asking>>)| {
         let mut answers = Vec::new();
         for (folder, all) in folders {
-            let git = Git::new(program.to_owned(), folder);
+            let git = Git::new(world, program.to_owned(), folder);
             let place = Place::of(&git);
             for asking in all {
                 if world.stopping() || started.elapsed() > PASS_TIME_MAX {

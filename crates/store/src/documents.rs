@@ -295,7 +295,7 @@ mod tests {
     fn kinds_are_sorted_and_their_names_come_back() {
         assert!(KINDS.is_sorted_by_key(|kind| kind.folder));
         let key = SessionKey::new("claude", "S 1");
-        for kind in KINDS {
+        for kind in KINDS.iter() {
             let path = kind.path(Path::new("root"), &key);
             let name = path.file_name().unwrap().to_str().unwrap();
             assert_eq!(kind.decode(name), Some(Decoded::Id("S 1".to_owned())), "{}", kind.folder);
