@@ -99,6 +99,8 @@ fn show(context: &Context) -> Outcome {
                 .map_or("built in".to_owned(), |path| path.display().to_string()),
             config.embedding.origin.to_string(),
         ),
+        ("mine.methods", config.mining.value.methods.join(", "), config.mining.origin.to_string()),
+        ("memory.retire", config.mining.value.retire.to_string(), config.mining.origin.to_string()),
         ("facts.git", config.facts_git.value.to_string(), config.facts_git.origin.to_string()),
         ("capture.extras", config.extras.value.to_string(), config.extras.origin.to_string()),
     ];

@@ -147,9 +147,10 @@ fn here(context: &Context) -> Target {
 }
 
 /// A hook is a part of a file that other programs write too.
-fn no_hook() -> Failure {
+fn no_hook(target: Target) -> Failure {
+    let name = target.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
     Failure::hinted(
         "hooks are not installed by retro: the settings are the agent's own file",
-        "`retro schedule print` with the same name prints what to put there",
+        format_args!("`retro schedule print {name}` prints what to put there"),
     )
 }

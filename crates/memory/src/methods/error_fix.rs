@@ -96,7 +96,7 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
     candidate.evidence_refs = [&failed_beat.id, &repair.failing.event_id]
         .into_iter()
         .chain(steps.iter().map(|step| &step.span.event_id))
-        .chain([&passing.event_id])
+        .chain([&passed_beat.id, &passing.event_id])
         .cloned()
         .collect();
     candidate.evidence_refs.dedup();

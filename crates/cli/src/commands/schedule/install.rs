@@ -24,7 +24,7 @@ enum Step {
 pub fn install(context: &Context, target: Target, job: &Job, yes: bool) -> Outcome {
     let home = context.own_home();
     let steps = match target {
-        Target::ClaudeHook | Target::ClaudeMemory | Target::CodexMemory => return Err(no_hook()),
+        Target::ClaudeHook | Target::ClaudeMemory | Target::CodexMemory => return Err(no_hook(target)),
         Target::Cron => {
             let mut lines = without_ours(&crontab()?);
             lines.extend([CRON_MARK.to_owned(), job.cron()]);
@@ -54,7 +54,7 @@ pub fn install(context: &Context, target: Target, job: &Job, yes: bool) -> Outco
 pub fn uninstall(context: &Context, target: Target, yes: bool) -> Outcome {
     let home = context.own_home();
     if target.is_hook() {
-        return Err(no_hook());
+        return Err(no_hook(target));
     }
     if !is_installed(context, target)? {
         return Err(Failure::missing("nothing is installed there", "`retro schedule status` shows what is"));
