@@ -183,3 +183,33 @@ fn a_session_is_mined_when_asked_and_its_files_are_there() {
     let wrong = machine.run(&["mine", "claude", id, "--method", "error_fx"]);
     assert!(wrong.stderr.contains("did you mean \"error_fix\"?"), "{}", wrong.all());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_model_is_asked_only_when_named_and_within_the_budget() {
+    let machine = machine();
+    let id = machine.json(&["list", "--agent", "claude"])["sessions"][0]["session_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let absent = machine.run(&["mine", "claude", &id, "--method", "codex_headless"]);
+    assert_eq!(absent.code, 1, "{}", absent.all());
+    assert!(absent.stderr.contains("`codex` is not on the PATH"), "{}", absent.all());
+    assert!(!machine.root().join("headless").exists(), "nothing is written");
+    let answer = r#"{"task_summary":"x","candidates":[]}"#;
+    machine.stand_in(
+        "codex",
+        &format!(
+            "while [ $# -gt 0 ]; do case \"$1\" in -o) shift; printf '%s' '{answer}' > \"$1\" ;; esac; shift; done\ncat > /dev/null\n\
+             printf '%s\\n' '{{\"type\":\"turn.completed\",\"usage\":{{\"input_tokens\":300000,\"cached_input_tokens\":0,\"output_tokens\":5}}}}'"
+        ),
+    );
+    let done = machine.run(&["mine", "claude", &id, "--method", "codex_headless"]);
+    assert_eq!(done.code, 0, "{}", done.all());
+    let spent = std::fs::read_to_string(machine.root().join("headless/tokens.jsonl")).unwrap();
+    let spent: Value = serde_json::from_str(spent.trim()).unwrap();
+    assert_eq!(spent["tokens"], 300_005);
+    let over = machine.run(&["mine", "claude", &id, "--method", "codex_headless"]);
+    assert_eq!(over.code, 1, "{}", over.all());
+    assert!(over.stderr.contains("budget of 200000 tokens is used up"), "{}", over.all());
+}

@@ -75,7 +75,10 @@ impl Store {
         let folder = self.root().join(INDEX);
         let path = folder.join(Index::FILE);
         self.files.ensure_dir(&folder)?;
-        self.files.own(&path)?;
+        for own in [&path, &self.text_folder(), &self.vectors_folder()] {
+            self.files.own(own)?;
+        }
+        refuse_odd(&path)?;
         // An empty one is just being made.
         if std::fs::metadata(&path).is_ok_and(|meta| meta.len() > 0) {
             match Index::open(&path) {
@@ -166,6 +169,24 @@ impl Store {
             help: "check the disk",
         })
     }
+}
+
+/// Refuses a database of which a file is none: SQLite would wait for a pipe.
+fn refuse_odd(path: &Path) -> Result<(), Error> {
+    for ending in ["", "-journal", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        let path = PathBuf::from(name);
+        if std::fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file()) {
+            let what = "it is not a regular file".to_owned();
+            return Err(Error::Damaged {
+                path,
+                what,
+                help: "move it away; `retro sync` makes the index again",
+            });
+        }
+    }
+    Ok(())
 }
 
 impl Index {

@@ -57,7 +57,7 @@ pub use layout::{Slot, copies_folder};
 pub use ledger::LedgerWriter;
 pub use lock::Lock;
 pub use marks::Marks;
-pub use memories::{BadLine, EVENTS, EXPOSURES, ITEMS, Note};
+pub use memories::{BadLine, EVENTS, EXPOSURES, ITEMS, Note, SPENT};
 pub use queue::{Job, JobId};
 pub use scratch::Scratch;
 pub use session_file::{SessionFile, SourceEntry};

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crate::documents::{KINDS, Kind};
+use crate::error::RESTORE;
 use crate::layout::{MARK, RAW};
 use crate::{Error, Index, Store, Writer, head};
 
@@ -29,8 +30,9 @@ impl Store {
     pub fn marks(&self) -> Marks {
         let read = |folder| {
             let path = self.root().join(folder).join(MARK);
+            // A pipe would make us wait.
             let is_ours = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file() && meta.len() < 1024);
-            Some((folder, fs::read_to_string(path).ok().filter(|_| is_ours)?))
+            Some((folder, is_ours.then(|| fs::read_to_string(path).ok()).flatten()?))
         };
         Marks(marked().filter_map(read).collect())
     }
@@ -46,6 +48,10 @@ impl Store {
             let path = self.root().join(folder).join(MARK);
             self.files.ensure_dir(&self.root().join(folder))?;
             self.files.own(&path)?;
+            if fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file()) {
+                let what = "it is not a regular file".to_owned();
+                return Err(Error::Damaged { path, what, help: RESTORE });
+            }
             // Torn or lost it differs from what the index has, which is all it says.
             self.files.disk.write(&path, mark.as_bytes()).map_err(Error::io("write", &path))?;
         }

@@ -15,6 +15,9 @@ pub const EVENTS: &str = "memories/events.jsonl";
 /// What was shown to which session.
 pub const EXPOSURES: &str = "exposures.jsonl";
 
+/// What runs of models used.
+pub const SPENT: &str = "headless/tokens.jsonl";
+
 /// The folder of notes.
 const AUTHORED: &str = "memories/authored";
 /// Bytes of a note that are read; of a longer one only its size is known.

@@ -1,16 +1,39 @@
+use retro::engine::headless::{self, LIMIT, Miner};
 use retro::engine::stages::mine::keep;
 use retro::engine::{Config, memory};
 use retro::memory::filters::{self, Filter};
 use retro::memory::methods::{self, METHODS, Method};
-use retro::memory::{Mined, mine as find};
-use retro::model::SessionKey;
-use retro::store::Store;
+use retro::memory::{Episode, Mined, mine as find};
+use retro::model::{SessionKey, Timestamp};
+use retro::store::{SPENT, Store};
+use serde::{Deserialize, Serialize};
 
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
 
 /// Methods that ask a model: name and what they do.
-pub const MODELS: &[(&str, &str)] = &[];
+pub const MODELS: &[(&str, &str)] = &[
+    ("claude_headless", "what your own `claude` finds in a session, checked against it; uses tokens"),
+    ("codex_headless", "what your own `codex` finds in a session, checked against it; uses tokens"),
+];
+
+/// What a run of a model used: a line of `headless/tokens.jsonl`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Spent {
+    at: Option<Timestamp>,
+    method: String,
+    agent: String,
+    session_id: String,
+    model: Option<String>,
+    tokens: u64,
+}
+
+/// How to mine.
+enum How {
+    Local(Vec<&'static Method>),
+    Model(Miner),
+}
 
 /// Find what the next session can reuse: fixes, rules, commands, procedures
 ///
@@ -22,7 +45,8 @@ pub const MODELS: &[(&str, &str)] = &[];
   retro mine latest --method all
   retro mine claude 3f2a --method error_fix
   retro mine '*' '*' --method user_rules
-  retro mine codex latest --filter risk_aware")]
+  retro mine codex latest --filter risk_aware
+  retro mine latest --method codex_headless     asks your own codex; mine.budget_tokens limits it")]
 pub struct Args {
     /// The agent and the session: any unique beginning of its id, or `latest`; '*' for all
     #[arg(value_name = "SESSION", num_args = 0..=2)]
@@ -44,7 +68,7 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
     let store = context.store(&config)?;
-    let methods = chosen(&args.method)?;
+    let how = chosen(&args.method)?;
     let filters = filters(&args.filter)?;
     let (keys, gated) = sessions(args, &store, context)?;
     let mut results: Vec<(SessionKey, Mined)> = Vec::new();
@@ -61,7 +85,11 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             passed_over += 1;
             continue;
         }
-        for mined in find::mine(&episode, &methods, &filters) {
+        let found = match &how {
+            How::Local(methods) => find::mine(&episode, methods, &filters),
+            How::Model(miner) => vec![ask(*miner, &episode, &filters, &config, &store, context)?],
+        };
+        for mined in found {
             keep(&store, key, &mined)?;
             results.push((key.clone(), mined));
         }
@@ -69,6 +97,60 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     store.sync_all()?;
     memory::take_mined(&context.world, &config, &store, &keys)?;
     report(&results, passed_over, unread, gated, &store, context, &config)
+}
+
+/// Asks a model, as far as today's budget goes.
+fn ask(
+    miner: Miner,
+    episode: &Episode,
+    filters: &[&'static Filter],
+    config: &Config,
+    store: &Store,
+    context: &Context,
+) -> Result<Mined, Failure> {
+    let now = context.world.now();
+    let day = |at: Timestamp| at.as_millis().div_euclid(86_400_000);
+    let (spent, _) = store.journal::<Spent>(SPENT)?;
+    let today = spent.iter().filter(|spent| spent.at.is_some_and(|at| day(at) == day(now)));
+    let used: u64 = today.map(|spent| spent.tokens).sum();
+    let budget = config.mining.value.budget_tokens;
+    if used >= budget {
+        return Err(Failure::missing(
+            format_args!("today's budget of {budget} tokens is used up ({used})"),
+            "go on tomorrow, or raise `mine.budget_tokens`",
+        ));
+    }
+    let note = |tokens: u64, model: Option<String>| -> Result<(), Failure> {
+        let key = &episode.key;
+        let row = Spent {
+            at: Some(now),
+            method: miner.method().to_owned(),
+            agent: key.agent.clone(),
+            session_id: key.id.clone(),
+            model,
+            tokens,
+        };
+        if let Some(lock) = store.lock(&|| context.interrupted())? {
+            store.append(&lock, SPENT, &[row])?;
+        }
+        Ok(())
+    };
+    match headless::run(&context.world, store, episode, miner, LIMIT) {
+        Ok(done) => {
+            note(done.tokens.total(), done.model.clone())?;
+            Ok(find::one(episode, miner.method(), done.mined.candidates, filters))
+        }
+        Err(headless::Error::Absent(program)) => Err(Failure::missing(
+            format_args!("`{program}` is not on the PATH"),
+            "install it, or mine with a local method: `retro methods`",
+        )),
+        Err(error) => {
+            if let headless::Error::NoAnswer { tokens, .. } = &error {
+                note(tokens.total(), None)?;
+            }
+            Err(Failure::Message(error.to_string()))
+        }
+    }
 }
 
 fn report(
@@ -139,11 +221,14 @@ fn sessions(args: &Args, store: &Store, context: &Context) -> Result<(Vec<Sessio
     Ok((vec![retro::views::session(store, &words, context.world.now())?], false))
 }
 
-fn chosen(name: &str) -> Result<Vec<&'static Method>, Failure> {
+fn chosen(name: &str) -> Result<How, Failure> {
     if name == "all" {
-        return Ok(METHODS.iter().collect());
+        return Ok(How::Local(METHODS.iter().collect()));
     }
-    methods::by_name(name).map(|method| vec![method]).ok_or_else(|| {
+    if let Some(miner) = Miner::by_method(name) {
+        return Ok(How::Model(miner));
+    }
+    methods::by_name(name).map(|method| How::Local(vec![method])).ok_or_else(|| {
         let near = retro::views::nearest(name, METHODS.iter().map(|method| method.name));
         let hint =
             near.map_or("`retro methods` shows all".to_owned(), |near| format!("did you mean {near:?}?"));
