@@ -207,7 +207,7 @@ impl Archive {
             self.files.touch(&self.path);
             self.files.touch_names(&self.path);
         }
-        self.standings.learn(&self.path, standing);
+        self.standings.learn_if_there(&self.path, standing);
         Ok(standing)
     }
 
@@ -250,12 +250,16 @@ impl Standings {
     /// has grown since `commit` or ends in something unfinished.
     pub(crate) fn settle(&self, files: &Files, path: &Path, commit: &Commit) -> Result<(), Error> {
         let whole = Standing { length: commit.file_end(), commit: Some(*commit) };
-        if self.of(path) != Some(whole) {
+        // Held until the mark is written: a repack that puts a shorter file in this place
+        // forgets it first, and so comes before the question or after the write.
+        let mut standings = self.lock();
+        if standings.get(path) != Some(&whole) {
             return Ok(());
         }
         let (offset, mark) = commit::settled_mark(commit);
         files.disk.write_at(path, offset, mark).map_err(Error::io("write", path))?;
-        self.learn(path, Standing { commit: Some(Commit { settled: true, ..*commit }), ..whole });
+        standings
+            .insert(path.to_owned(), Standing { commit: Some(Commit { settled: true, ..*commit }), ..whole });
         Ok(())
     }
 
@@ -270,6 +274,16 @@ impl Standings {
 
     fn learn(&self, path: &Path, standing: Standing) {
         self.lock().insert(path.to_owned(), standing);
+    }
+
+    /// Learns what was read from a file, unless another was put in its place meanwhile.
+    /// Whoever does that forgets the old one before and learns the new one after, so that
+    /// nothing learned here outlives the file.
+    fn learn_if_there(&self, path: &Path, standing: Standing) {
+        let mut standings = self.lock();
+        if std::fs::metadata(path).is_ok_and(|meta| meta.len() == standing.length) {
+            standings.insert(path.to_owned(), standing);
+        }
     }
 
     fn forget(&self, path: &Path) {
