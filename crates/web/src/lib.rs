@@ -1,6 +1,6 @@
 //! The dashboard: data for the page, the folder that opens from disk, the loopback server.
 //!
-//! Follow the data: [`build`] asks the store what changed, [`session`] makes the chunks of
+//! Follow the data: [`build`] asks the store what changed, `session` makes the chunks of
 //! one session, `rows` those over all sessions, `words` the index for searching from disk,
 //! and `folder` writes what differs. [`serve`] hands out the same chunks.
 //!
