@@ -50,21 +50,24 @@ fn exposures(machine: &Machine) -> Vec<Value> {
 fn a_hook_gets_what_fits_once_and_it_is_written_down() {
     let machine = machine();
     for format in ["claude-hook", "codex-hook"] {
-        let (code, out, err) = hook(&machine, format, &prompt(format), &[]);
-        assert_eq!((code, err.as_str()), (0, ""), "{format}");
+        // A busy machine may be too slow for a hook, which then says nothing.
+        let answered = (0..50).find_map(|attempt| {
+            let session = format!("{format}-{attempt}");
+            let (code, out, err) = hook(&machine, format, &prompt(&session), &[]);
+            assert_eq!((code, err.as_str()), (0, ""), "{format}");
+            (!out.is_empty()).then_some((session, out))
+        });
+        let (session, out) = answered.expect("an answer in time");
         let answer: Value = serde_json::from_str(&out).unwrap();
         let output = &answer["hookSpecificOutput"];
         assert_eq!(output["hookEventName"], "UserPromptSubmit");
         assert!(output["additionalContext"].as_str().unwrap().contains("Use pnpm, not npm."), "{out}");
-        assert_eq!(
-            hook(&machine, format, &prompt(format), &[]),
-            (0, String::new(), String::new()),
-            "not twice"
-        );
+        let again = hook(&machine, format, &prompt(&session), &[]);
+        assert_eq!(again, (0, String::new(), String::new()), "not twice");
+        let shown = exposures(&machine);
+        let row = shown.iter().find(|row| row["session_id"] == session.as_str()).expect("it is written down");
+        assert_eq!(row["memory_ids"], json!(["pnpm"]));
     }
-    let shown = exposures(&machine);
-    assert_eq!(shown.len(), 2);
-    assert_eq!((&shown[0]["session_id"], &shown[0]["memory_ids"]), (&json!("claude-hook"), &json!(["pnpm"])));
 }
 
 #[test]
