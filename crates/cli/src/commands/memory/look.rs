@@ -152,7 +152,7 @@ pub fn list(args: &List, context: &Context) -> Outcome {
 
 fn table(memories: &[Memory], context: &Context) -> Result<(), Failure> {
     let columns = [
-        Column::left("id").shrinks(14),
+        Column::left("id"),
         Column::left("status").spare(1),
         Column::left("kind").spare(2),
         Column::left("scope").spare(4),
