@@ -8,7 +8,7 @@ use crate::Error;
 
 /// Rows of all ledgers that a sync decides between without being asked: more would make an
 /// append cost what the store holds. A question keeps the sums after it was answered.
-const ROWS_MAX: u64 = 500;
+const ROWS_MAX: u32 = 500;
 
 /// Everything the sums depend on: the rows, the prices, whose figures count, and
 /// how they are summed.
@@ -42,7 +42,7 @@ pub fn keep_changed(
     if index.cells_stamp()?.is_some_and(|stamp| stamp.starts_with(&of_these_rows)) {
         return Ok(());
     }
-    if index.responses_count()? > ROWS_MAX {
+    if index.has_more_responses_than(ROWS_MAX)? {
         return Ok(());
     }
     // Prices that cannot be read are an error of questions about costs, not of a sync.

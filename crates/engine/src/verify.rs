@@ -9,6 +9,7 @@
 use rayon::prelude::*;
 use retro_agents::settle_each;
 use retro_model::{Event, EventId, LedgerRow, SessionKey};
+use retro_search::vectors::Vectors;
 use retro_store::{
     Index, Made, NameRow, OpenerRow, PackedPassage, Problem, Report, SessionRow, SourceEntry, SourceRow,
     Store, TurnRow,
@@ -40,7 +41,19 @@ pub fn verify(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Resu
             found => report.problems.extend(found?),
         }
     }
+    report.problems.extend(vectors_problem(store));
     Ok(report)
+}
+
+/// Says that the file of vectors is not as it was written.
+fn vectors_problem(store: &Store) -> Option<Problem> {
+    let what = match Vectors::there(&store.vectors_folder())?.is_whole() {
+        Ok(true) => return None,
+        Ok(false) => "the vectors are not what was written".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    let help = "they are only a cache: `retro rebuild vectors` makes them again".to_owned();
+    Some(Problem { path: store.vectors_folder(), what, help })
 }
 
 /// What the index holds of one session.

@@ -8,6 +8,7 @@
 
 use retro_model::PieceKind;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use crate::Place;
 use crate::query::TERMS_MAX;
@@ -55,6 +56,11 @@ impl Hit {
 
     fn count(&self, term: usize) -> u32 {
         self.counts.get(term).map_or(0, |count| u32::from(*count))
+    }
+
+    fn score(&self, weights: &[f64], mean_bytes: f64) -> f64 {
+        let length = f64::from(self.info.len) / mean_bytes;
+        bm25(|term| self.count(term), self.terms, weights, length)
     }
 }
 
@@ -149,8 +155,13 @@ fn bm25(count: impl Fn(usize) -> u32, terms: u32, weights: &[f64], length: f64) 
         weight * count * (K1 + 1.0) / (count + norm)
     };
     // Added in the order of the terms, whichever of them a text holds.
-    let held = weights.iter().enumerate().filter(|(term, _)| terms >> term & 1 == 1);
-    held.map(|(term, weight)| score(term, weight)).sum()
+    let (mut left, mut sum) = (terms, 0.0);
+    while left != 0 {
+        let term = left.trailing_zeros() as usize;
+        sum += weights.get(term).map_or(0.0, |weight| score(term, weight));
+        left &= left - 1;
+    }
+    sum
 }
 
 /// Session by words alone, of a text of `bytes` where the usual session has `mean_bytes`.
@@ -222,9 +233,20 @@ pub(crate) fn rank(
     let is_sparse = hits.len() > SPARSE;
     let mut scored: Vec<Scored> = Vec::with_capacity(hits.len());
     let (mut windows, mut pieces) = (Sums::default(), Sums::default());
+    let mut last = (0..0, Window::default());
     each_centre(hits, is_sparse, |place, own, around| {
-        let mut piece = score(place, own, around, weights, mean_bytes);
-        piece.has_names = names != 0 && own.is_some_and(|hit| hit.terms & names == names);
+        if last.0 != around {
+            let held = hits.get(around.clone()).unwrap_or_default();
+            last = (around, Window::of(held, weights, mean_bytes));
+        }
+        let piece = Scored {
+            place,
+            hit: own.map(|hit| (hit.passage, hit.info, hit.at_ms)),
+            window: last.1.score,
+            own: own.map_or(0.0, |hit| hit.score(weights, mean_bytes)),
+            terms: last.1.terms,
+            has_names: names != 0 && own.is_some_and(|hit| hit.terms & names == names),
+        };
         windows.add(piece.window);
         pieces.add(piece.own);
         scored.push(piece);
@@ -271,9 +293,9 @@ pub(crate) fn first_of<T>(all: &mut Vec<T>, count: usize, mut order: impl FnMut(
     all.sort_unstable_by(order);
 }
 
-/// Calls `take` for every piece that holds a word or has a neighbour that does, with the
-/// hits around it.
-fn each_centre(hits: &[Hit], is_sparse: bool, mut take: impl FnMut(Place, Option<&Hit>, &[Hit])) {
+/// Calls `take` for every piece that holds a word or has a neighbour that does, with where
+/// the hits around it are.
+fn each_centre(hits: &[Hit], is_sparse: bool, mut take: impl FnMut(Place, Option<&Hit>, Range<usize>)) {
     let mut done: Option<Place> = None;
     let mut from = 0;
     for hit in hits {
@@ -291,29 +313,29 @@ fn each_centre(hits: &[Hit], is_sparse: bool, mut take: impl FnMut(Place, Option
             let rest = hits.get(from..).unwrap_or_default();
             let end = rest.iter().take_while(|hit| hit.place <= last).count();
             let around = rest.get(..end).unwrap_or_default();
-            take(place, around.iter().find(|hit| hit.place == place), around);
+            take(place, around.iter().find(|hit| hit.place == place), from..from + end);
         }
     }
 }
 
-/// The scores of one piece.
-fn score(place: Place, own: Option<&Hit>, around: &[Hit], weights: &[f64], mean_bytes: f64) -> Scored {
-    let usual = (2 * REACH + 1) as f64;
-    // Neighbours that hold no word are taken to be of the usual length.
-    let known: f64 = around.iter().map(|hit| f64::from(hit.info.len)).sum();
-    let bytes = known + (usual - around.len() as f64).max(0.0) * mean_bytes;
-    let terms = around.iter().fold(0, |bits, hit| bits | hit.terms);
-    let of_window = |term: usize| around.iter().map(|hit| hit.count(term)).sum();
-    let own_score = own.map_or(0.0, |hit| {
-        bm25(|term| hit.count(term), hit.terms, weights, f64::from(hit.info.len) / mean_bytes)
-    });
-    Scored {
-        place,
-        hit: own.map(|hit| (hit.passage, hit.info, hit.at_ms)),
-        window: bm25(of_window, terms, weights, bytes / (usual * mean_bytes)),
-        own: own_score,
-        terms,
-        has_names: false,
+/// What a piece and its neighbours hold together. It is the same for all pieces that have the
+/// same hits around them, which most have: a hit is often alone.
+#[derive(Debug, Clone, Copy, Default)]
+struct Window {
+    score: f64,
+    /// Bits of the terms.
+    terms: u32,
+}
+
+impl Window {
+    fn of(around: &[Hit], weights: &[f64], mean_bytes: f64) -> Window {
+        let usual = (2 * REACH + 1) as f64;
+        // Neighbours that hold no word are taken to be of the usual length.
+        let known: f64 = around.iter().map(|hit| f64::from(hit.info.len)).sum();
+        let bytes = known + (usual - around.len() as f64).max(0.0) * mean_bytes;
+        let terms = around.iter().fold(0, |bits, hit| bits | hit.terms);
+        let count = |term: usize| around.iter().map(|hit| hit.count(term)).sum();
+        Window { score: bm25(count, terms, weights, bytes / (usual * mean_bytes)), terms }
     }
 }
 

@@ -7,9 +7,11 @@
 //!
 //! - **Invariant:** bytes of a file never change once they are written, and a file is never
 //!   cut. A reader, also in another process, keeps what it opened, and never waits.
-//! - **Invariant:** everything that is read is checked first. What a crash left half
-//!   written does not count; a file that is damaged from its start, or is of another model,
-//!   is an empty store with an empty mark.
+//! - **Invariant:** what was appended since a file was built is checked before it is read:
+//!   what a crash left half written does not count. What was on the medium when the file was
+//!   named is checked by [`is_whole`](Vectors::is_whole) and before it is copied: an append
+//!   to a million vectors should cost no more than one to ten. A file that is damaged from
+//!   its start, or is of another model, is an empty store with an empty mark.
 //! - One process writes at a time; the caller sees to it.
 //!
 //! The files are a cache: an append is not synced to the medium, because a loss shows in
@@ -33,7 +35,7 @@ pub use error::Error;
 pub use scan::{Hit, Nearest, Spread};
 
 use crate::embed::Embedding;
-use folder::Folder;
+use folder::{Current, Folder, Synced};
 use format::{Draft, id};
 use row::Row;
 use state::State;
@@ -50,6 +52,10 @@ const BATCHES_MIN: usize = 256;
 
 /// Above this many rows a batch, batches are never too many.
 const BATCH_ROWS_MIN: usize = 64;
+
+/// Appended bytes that are never too many, and the share of the others from which on they are.
+const TAIL_MIN: u64 = 2 << 20;
+const TAIL_SHARE: u64 = 4;
 
 /// The vectors of a folder as they were when it was opened or refreshed last. A clone is
 /// cheap and keeps what it shows.
@@ -94,13 +100,12 @@ impl Vectors {
         Ok(vectors)
     }
 
-    /// The mark of the vectors in a folder, whichever model made them.
-    pub fn mark_in(folder: &Path) -> Option<String> {
-        let (number, _) = Folder::new(folder, Arc::new(RealDisk)).current().ok()??;
-        let path = Folder::new(folder, Arc::new(RealDisk)).file(number);
-        let (model, dim) = format::made_by(&path)?;
-        let vectors = Vectors::open(folder, &model, dim).ok()?;
-        Some(vectors.mark().to_owned()).filter(|mark| !mark.is_empty())
+    /// The vectors in a folder, whichever model made them; none if there are none.
+    pub fn there(folder: &Path) -> Option<Vectors> {
+        let files = Folder::new(folder, Arc::new(RealDisk));
+        let (current, _) = files.current().ok()??;
+        let (model, dim) = format::made_by(&files.file(current.number))?;
+        Vectors::open(folder, &model, dim).ok()
     }
 
     /// Takes up what was written since, by this process or another; costs next to nothing
@@ -109,12 +114,12 @@ impl Vectors {
         let before = (self.state.number, self.state.end);
         match self.folder.current()? {
             None => self.state = Arc::default(),
-            Some((number, file)) => self.read(number, &file)?,
+            Some((current, file)) => self.read(current, &file)?,
         }
         Ok((self.state.number, self.state.end) != before)
     }
 
-    fn read(&mut self, number: u64, file: &File) -> Result<(), Error> {
+    fn read(&mut self, Current { number, synced }: Current, file: &File) -> Result<(), Error> {
         let path = self.folder.file(number);
         let length = file.metadata().map_err(Error::io("read", &path))?.len();
         let (header, hash) = format::header(&self.model, self.dim);
@@ -129,13 +134,28 @@ impl Vectors {
         let from = if is_new { 0 } else { self.state.end };
         let map = map::map(file, from, length).map_err(Error::io("map", &path))?;
         if !is_new {
-            Arc::make_mut(&mut self.state).read_on(map, 0, self.dim);
+            Arc::make_mut(&mut self.state).read_on(map, 0, self.dim, synced);
         } else if map.starts_with(&header) {
             let mut state = State::empty(number, start, hash);
-            state.read_on(map, header.len(), self.dim);
+            state.read_on(map, header.len(), self.dim, synced);
             self.state = Arc::new(state);
         }
         Ok(())
+    }
+
+    /// Whether the file holds what was written, to its last byte: reads all of it.
+    pub fn is_whole(&self) -> Result<bool, Error> {
+        let Some((Current { number, .. }, file)) = self.folder.current()? else { return Ok(true) };
+        let length = file.metadata().map_err(Error::io("read", &self.folder.file(number)))?.len();
+        Ok(self.whole_bytes()? == length)
+    }
+
+    /// Bytes of the file that counts up to the first that is not as it was written.
+    fn whole_bytes(&self) -> Result<u64, Error> {
+        let Some((Current { number, .. }, file)) = self.folder.current()? else { return Ok(0) };
+        let mut checked = Vectors { state: Arc::default(), ..self.clone() };
+        checked.read(Current { number, synced: Synced::default() }, &file)?;
+        Ok(checked.state.end)
     }
 
     /// What the caller wrote last; empty if there is nothing, or nothing usable.
@@ -198,8 +218,11 @@ impl Vectors {
                 return Ok(number);
             }
         }
+        let mark = self.mark().to_owned();
         self.copy()?;
-        self.state.number.ok_or_else(|| Error::Disturbed(self.folder.file(0)))
+        // Damage took the rest with it: the next one who asks for the mark starts over.
+        let number = self.state.number.filter(|_| self.mark() == mark);
+        number.ok_or_else(|| Error::Disturbed(self.folder.file(0)))
     }
 
     /// Where the rows of these ids are.
@@ -217,22 +240,28 @@ impl Vectors {
         Build::new(&self.folder, &self.model, self.dim)
     }
 
-    /// Copies what counts into a new file, if much of this one is dead or it has very many
-    /// small batches. True if it did.
+    /// Copies what counts into a new file, if much of this one is dead, it has very many
+    /// small batches, or much was appended to it. True if it did.
     pub fn compact(&mut self) -> Result<bool, Error> {
         self.refresh()?;
         let state = &self.state;
         let is_due = state.dead() > DEAD_MIN + state.live() / 2
-            || state.batches.len() > BATCHES_MIN + state.rows / BATCH_ROWS_MIN;
+            || state.batches.len() > BATCHES_MIN + state.rows / BATCH_ROWS_MIN
+            || state.end - state.synced > TAIL_MIN + state.synced / TAIL_SHARE;
         if is_due {
             self.copy()?;
         }
         Ok(is_due)
     }
 
-    /// Copies what counts into a new file.
+    /// Copies what counts into a new file; of a file that is damaged nothing counts.
     fn copy(&mut self) -> Result<(), Error> {
         let mut build = self.build()?;
+        if self.whole_bytes()? < self.state.end {
+            build.finish("")?;
+            self.refresh()?;
+            return Ok(());
+        }
         let mut live: Vec<(u64, usize, usize)> = Vec::with_capacity(self.len());
         for (number, batch) in self.state.batches.iter().enumerate() {
             let rows =

@@ -51,7 +51,8 @@ fn model_id(config: &Config) -> String {
 
 impl Consumer for Meanings {
     fn seen(&self, store: &Store) -> Result<Seen, Error> {
-        Ok(Vectors::mark_in(&store.vectors_folder()).and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
+        let vectors = Vectors::there(&store.vectors_folder());
+        Ok(vectors.and_then(|vectors| Seen::parse(vectors.mark())).unwrap_or_default())
     }
 
     fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {

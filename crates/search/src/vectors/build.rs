@@ -1,7 +1,7 @@
 //! A new file of vectors, built beside the one that counts.
 
 use super::Error;
-use super::folder::Folder;
+use super::folder::{Current, Folder, Synced};
 use super::format::{Draft, header};
 use super::row::Row;
 use crate::embed::Embedding;
@@ -71,7 +71,8 @@ impl Build {
     /// keep it until they [refresh](super::Vectors::refresh).
     pub fn finish(mut self, mark: &str) -> Result<(), Error> {
         self.batch(&Draft { rows: &[], dead: &[], mark, is_commit: true })?;
-        self.folder.make_current(self.number)?;
+        let synced = Synced { end: self.end, hash: self.hash };
+        self.folder.make_current(Current { number: self.number, synced })?;
         self.folder.remove_before(self.number)
     }
 

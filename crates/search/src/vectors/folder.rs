@@ -1,7 +1,8 @@
 //! The folder of vectors: numbered files, and `current`, which names the one that counts.
 //!
-//! A file is built under a number that was never used, and only then named in `current`.
-//! Readers of the file before keep it.
+//! A file is built under a number that was never used, and only then named in `current`,
+//! with its length and last hash: so much was on the medium, and is not checked again by
+//! everyone who opens it. Readers of the file before keep it.
 
 use super::Error;
 use super::disk::Disk;
@@ -22,6 +23,38 @@ const SUFFIX: &str = ".vectors";
 /// How often a reader looks again when the file it was sent to has just gone.
 const TRIES: usize = 16;
 
+/// What `current` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Current {
+    pub(super) number: u64,
+    /// What was on the medium before the file was named.
+    pub(super) synced: Synced,
+}
+
+/// The beginning of a file that was written whole: how far it goes, and the hash of the last
+/// batch in it. Nothing by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Synced {
+    pub(super) end: u64,
+    pub(super) hash: u64,
+}
+
+impl Current {
+    fn text(self) -> String {
+        let Current { number, synced: Synced { end, hash } } = self;
+        format!("{number:08}{SUFFIX} {end} {hash:016x}\n")
+    }
+
+    fn parse(text: &str) -> Option<Current> {
+        let mut words = text.split_ascii_whitespace();
+        let number = number(words.next()?)?;
+        let (end, hash) = (words.next(), words.next());
+        let end = end.and_then(|end| end.parse().ok()).zip(hash);
+        let synced = end.and_then(|(end, hash)| Some(Synced { end, hash: u64::from_str_radix(hash, 16).ok()? }));
+        Some(Current { number, synced: synced.unwrap_or_default() })
+    }
+}
+
 /// Where the files are, and through what they are written.
 #[derive(Debug, Clone)]
 pub(super) struct Folder {
@@ -40,27 +73,27 @@ impl Folder {
     }
 
     /// The file that counts, opened; none if there is none, or `current` names no file.
-    pub(super) fn current(&self) -> Result<Option<(u64, File)>, Error> {
+    pub(super) fn current(&self) -> Result<Option<(Current, File)>, Error> {
         let mut missing = None;
         for _ in 0..TRIES {
-            let Some(number) = self.current_number()? else { return Ok(None) };
-            if missing == Some(number) {
+            let Some(current) = self.named()? else { return Ok(None) };
+            if missing == Some(current.number) {
                 break;
             }
-            let path = self.file(number);
+            let path = self.file(current.number);
             match File::open(&path) {
-                Ok(file) => return Ok(Some((number, file))),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => missing = Some(number),
+                Ok(file) => return Ok(Some((current, file))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => missing = Some(current.number),
                 Err(error) => return Err(Error::io("open", &path)(error)),
             }
         }
         Ok(None)
     }
 
-    fn current_number(&self) -> Result<Option<u64>, Error> {
+    fn named(&self) -> Result<Option<Current>, Error> {
         let path = self.path.join(CURRENT);
         match fs::read(&path) {
-            Ok(bytes) => Ok(std::str::from_utf8(&bytes).ok().and_then(|name| number(name.trim_ascii()))),
+            Ok(bytes) => Ok(std::str::from_utf8(&bytes).ok().and_then(Current::parse)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io("read", &path)(error)),
         }
@@ -69,18 +102,16 @@ impl Folder {
     /// A number above all that are in use. Makes the folder if there is none.
     pub(super) fn next_number(&self) -> Result<u64, Error> {
         self.disk.create_dir(&self.path).map_err(Error::io("make", &self.path))?;
-        let highest = self.numbers()?.into_iter().chain(self.current_number()?).max();
+        let highest = self.numbers()?.into_iter().chain(self.named()?.map(|named| named.number)).max();
         Ok(highest.unwrap_or(0) + 1)
     }
 
-    /// Makes the file of this number the one that counts. It is on the medium before
-    /// its name is.
-    pub(super) fn make_current(&self, number: u64) -> Result<(), Error> {
-        let file = self.file(number);
+    /// Makes this file the one that counts. It is on the medium before its name is.
+    pub(super) fn make_current(&self, made: Current) -> Result<(), Error> {
+        let file = self.file(made.number);
         let (new, current) = (self.path.join(CURRENT_NEW), self.path.join(CURRENT));
-        let name = format!("{number:08}{SUFFIX}\n");
         self.disk.sync_file(&file).map_err(Error::io("sync", &file))?;
-        self.disk.write(&new, name.as_bytes()).map_err(Error::io("write", &new))?;
+        self.disk.write(&new, made.text().as_bytes()).map_err(Error::io("write", &new))?;
         self.disk.sync_file(&new).map_err(Error::io("sync", &new))?;
         self.disk.rename(&new, &current).map_err(Error::io("replace", &current))?;
         self.disk.sync_dir(&self.path).map_err(Error::io("sync", &self.path))

@@ -1,5 +1,6 @@
 //! What the files of vectors say: the batches of one file up to the last that is complete.
 
+use super::folder::Synced;
 use super::format::Batch;
 use memmap2::Mmap;
 use rayon::prelude::*;
@@ -15,7 +16,9 @@ pub(super) struct State {
     pub(super) number: Option<u64>,
     /// Bytes up to the end of the last complete batch.
     pub(super) end: u64,
-    /// The hash of that batch, or of the header.
+    /// Bytes that were on the medium when the file was named.
+    pub(super) synced: u64,
+    /// The hash of the last complete batch, or of the header.
     pub(super) hash: u64,
     /// The mark that was written last.
     pub(super) mark: String,
@@ -42,11 +45,16 @@ impl State {
     }
 
     /// Takes up the batches of `map`, whose byte `start` is the byte `self.end` of the
-    /// file, as far as they are whole and complete.
-    pub(super) fn read_on(&mut self, map: Mmap, start: usize, dim: usize) {
+    /// file, as far as they are whole and complete. Those up to `synced` are not checked.
+    pub(super) fn read_on(&mut self, map: Mmap, start: usize, dim: usize, synced: Synced) {
         let map = Arc::new(map);
         let found = heads(&map, start, dim, self.rows);
-        let whole = whole(&found, self.hash);
+        let known = known(&found, self.end, synced);
+        if known > 0 {
+            self.synced = synced.end;
+        }
+        let before = known.checked_sub(1).and_then(|last| found.get(last)).map_or(self.hash, |last| last.hash);
+        let whole = known + whole(found.get(known..).unwrap_or_default(), before);
         let complete = found.iter().take(whole).rposition(|batch| batch.is_commit).map_or(0, |last| last + 1);
         for batch in found.into_iter().take(complete) {
             self.take(batch);
@@ -94,6 +102,16 @@ fn heads(map: &Arc<Mmap>, mut start: usize, dim: usize, mut rows: usize) -> Vec<
         found.push(batch);
     }
     found
+}
+
+/// How many of the batches, of which the first begins at `start`, were synced.
+fn known(batches: &[Batch], start: u64, synced: Synced) -> usize {
+    let ends = batches.iter().scan(start, |end, batch| {
+        *end += batch.length().unwrap_or(0) as u64;
+        Some(*end)
+    });
+    let last = ends.zip(batches).position(|(end, batch)| end == synced.end && batch.hash == synced.hash);
+    last.map_or(0, |last| last + 1)
 }
 
 /// How many of the batches hold what was written.

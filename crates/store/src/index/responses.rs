@@ -139,10 +139,12 @@ impl Index {
         Ok(found.unwrap_or(0).cast_unsigned())
     }
 
-    /// How many rows there are.
-    pub fn responses_count(&self) -> Result<u64, Error> {
-        let count = self.one("SELECT TOTAL(count) FROM ledgers", [], |row| row.get::<_, f64>(0))?;
-        Ok(count.unwrap_or(0.0) as u64)
+    /// Whether there are more rows than this. Looks at no more ledgers than rows.
+    pub fn has_more_responses_than(&self, rows: u32) -> Result<bool, Error> {
+        const COUNT: &str =
+            "SELECT TOTAL(count) FROM (SELECT count FROM ledgers WHERE count > 0 LIMIT ?1 + 1)";
+        let count = self.one(COUNT, [rows], |row| row.get::<_, f64>(0))?;
+        Ok(count.unwrap_or(0.0) > f64::from(rows))
     }
 
     /// The stamp of the sums that are kept.

@@ -63,6 +63,47 @@ fn a_garbled_byte_anywhere_takes_what_follows_with_it() {
 }
 
 #[test]
+fn damage_in_what_was_built_is_found_when_asked_for_and_never_copied() {
+    let (folder, _) = written();
+    let mut vectors = open(folder.path());
+    vectors.copy().unwrap();
+    let file = vectors.folder.file(vectors.state.number.unwrap());
+    let whole = std::fs::read(&file).unwrap();
+    assert!(open(folder.path()).is_whole().unwrap());
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        std::fs::write(&file, bytes).unwrap();
+        assert!(!open(folder.path()).is_whole().unwrap(), "byte {at}");
+    }
+    let mut bytes = whole.clone();
+    *bytes.iter_mut().rev().nth(200).unwrap() ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let mut vectors = open(folder.path());
+    vectors.copy().unwrap();
+    assert_eq!((vectors.len(), vectors.mark()), (0, ""));
+    assert!(open(folder.path()).is_whole().unwrap());
+}
+
+#[test]
+fn what_is_appended_to_a_built_file_is_checked() {
+    let (folder, _) = written();
+    let mut vectors = open(folder.path());
+    vectors.copy().unwrap();
+    let before = content(&vectors);
+    let file = vectors.folder.file(vectors.state.number.unwrap());
+    let built = std::fs::metadata(&file).unwrap().len() as usize;
+    vectors.write("more", &[(30, &vector(30))], &[3]).unwrap();
+    let whole = std::fs::read(&file).unwrap();
+    for at in built..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        std::fs::write(&file, bytes).unwrap();
+        assert_eq!(content(&open(folder.path())), before, "byte {at}");
+    }
+}
+
+#[test]
 fn a_block_of_zeros_as_a_power_cut_leaves_it_is_noticed() {
     let (_folder, file) = written();
     let whole = std::fs::read(&file).unwrap();
