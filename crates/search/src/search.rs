@@ -18,7 +18,7 @@ use candidates::Candidate;
 
 /// Postings of the rarest words that are read whole. Commoner words are then only counted
 /// where one of those is: alone they would say little.
-const ESSENTIAL_MAX: u64 = 100_000;
+const ESSENTIAL_MAX: u64 = 20_000;
 
 /// Sessions whose order is decided exactly: their texts are read. So many for each that is
 /// asked for, within these bounds; those that hold all names of the query come before others.

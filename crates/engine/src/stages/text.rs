@@ -21,6 +21,9 @@ pub(super) const STAGE: Stage = Stage {
 /// So many changed passages may wait.
 const WAITING_MAX: usize = 200;
 
+/// The same for sessions and turns that changed, whether their words did or not.
+const NAMES_WAITING_MAX: usize = 4 * WAITING_MAX;
+
 struct Text;
 
 impl Consumer for Text {
@@ -30,7 +33,9 @@ impl Consumer for Text {
 
     fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {
         let count = changes.passages.len() + changes.removed_passages.len();
-        if !changes.starts_over && count <= WAITING_MAX {
+        // Whoever asks goes through all that waits, those without words included.
+        let waiting = count + changes.sessions.len() + changes.turns.len();
+        if !changes.starts_over && count <= WAITING_MAX && waiting <= NAMES_WAITING_MAX {
             return Ok(());
         }
         let folder = all.store.text_folder();
