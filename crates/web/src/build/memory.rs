@@ -184,3 +184,136 @@ pub fn again(work: &Build<'_>) -> Result<(), Error> {
 pub fn told(shelf: &Shelf) -> Value {
     json!({ "total": shelf.total, "to_review": shelf.to_review })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{Options, build};
+    use retro::engine::memory::add;
+    use retro::model::Timestamp;
+    use retro::views::memory::{Verdict, decide};
+
+    struct Place {
+        dir: tempfile::TempDir,
+        world: World,
+        config: Config,
+        options: Options,
+    }
+
+    fn memory(id: &str, status: &str, text: &str) -> Memory {
+        serde_json::from_value(json!({
+            "id": id, "source": "added", "kind": "case", "scope": "repo", "status": status, "text": text,
+            // In places of their own, so that none is merged with another.
+            "origin_repo": format!("/home/dev/{id}"),
+            "when_to_use": "always", "confidence": 0.8, "priority": 3, "risk": "low", "origin": "user",
+            "spans": [{"event_id": "claude/s1#m:4", "text": "these words", "voice": "user"}],
+            "created_at": "2026-03-01T10:00:00Z",
+        }))
+        .unwrap()
+    }
+
+    fn place(memories: &[Memory]) -> Place {
+        let dir = tempfile::tempdir().unwrap();
+        let now = Timestamp::from_millis(1_772_445_600_000).unwrap();
+        let world = World::at(dir.path().join("home")).with_clock(now);
+        let config = Config::for_root(dir.path().join("store"));
+        let store = Store::open_or_create(&config.root.value, Arc::new(RealDisk)).unwrap();
+        add(&world, &config, &store, memories).unwrap();
+        let options = Options { out: dir.path().join("out"), ..Options::default() };
+        Place { dir, world, config, options }
+    }
+
+    impl Place {
+        fn work(&self) -> Build<'_> {
+            Build { world: &self.world, config: &self.config, options: &self.options }
+        }
+
+        fn store(&self) -> Store {
+            Store::open(&self.config.root.value, Arc::new(RealDisk)).unwrap()
+        }
+
+        fn chunk(&self, name: &str) -> Value {
+            let script = std::fs::read(self.options.out.join(format!("data/{name}.js"))).unwrap();
+            serde_json::from_slice(&unpacked(&script).unwrap()).unwrap()
+        }
+    }
+
+    #[test]
+    fn the_list_is_what_the_command_prints_and_is_not_written_twice() {
+        let many: Vec<Memory> =
+            (0..100).map(|n| memory(&format!("m{n}"), "accepted", &format!("thing{n} number {n}"))).collect();
+        let place = place(&many);
+        build(&place.work(), &|_, _| {}).unwrap();
+        let listed = list(&place.world, &place.config, &place.store(), &MemoryFilter::default()).unwrap();
+        let mut rows = place.chunk("memory")["memories"].as_array().unwrap().clone();
+        let parts: Vec<Value> =
+            rows.iter_mut().map(|row| row.as_object_mut().unwrap().remove("part").unwrap()).collect();
+        assert_eq!(Value::Array(rows), serde_json::to_value(MemoryList::of(&listed).memories).unwrap());
+        let journals = Journals::read(&place.store(), &listed).unwrap();
+        for (memory, part) in listed.iter().zip(parts) {
+            let full = serde_json::to_value(journals.show(memory)).unwrap();
+            assert!(place.chunk(&format!("m/{part}")).as_array().unwrap().contains(&full), "{}", memory.id);
+        }
+        let again = build(&place.work(), &|_, _| {}).unwrap();
+        assert_eq!((listed.len(), again.changed), (100, Vec::new()));
+    }
+
+    #[test]
+    fn a_decision_writes_the_list_and_one_part() {
+        let many: Vec<Memory> = (0..100)
+            .map(|n| memory(&format!("m{n}"), "needs_review", &format!("thing{n} number {n}")))
+            .collect();
+        let place = place(&many);
+        build(&place.work(), &|_, _| {}).unwrap();
+        assert_eq!(place.chunk("meta")["memories"], json!({"total": 100, "to_review": 100}));
+        let parts = || ["m/0", "m/1"].map(|name| place.chunk(name));
+        let before = parts();
+        decide(&place.world, &place.config, &place.store(), Verdict::Accept, &["m7".to_owned()]).unwrap();
+        again(&place.work()).unwrap();
+        assert_eq!(before.iter().zip(parts()).filter(|(old, new)| *old != new).count(), 1);
+        assert_eq!(place.chunk("memory")["counts"]["by_status"], json!({"accepted": 1, "needs_review": 99}));
+        assert_eq!(place.chunk("meta")["memories"], json!({"total": 100, "to_review": 99}));
+        // A whole build finds nothing to do.
+        assert_eq!(build(&place.work(), &|_, _| {}).unwrap().changed, Vec::<String>::new());
+    }
+
+    #[test]
+    fn parts_that_are_no_more_are_removed() {
+        let place = place(&[memory("one", "accepted", "one thing")]);
+        std::fs::create_dir_all(place.options.out.join("data/m")).unwrap();
+        std::fs::write(place.options.out.join(STATE), "{}").unwrap();
+        std::fs::write(place.options.out.join("data/m/9.js"), "old").unwrap();
+        build(&place.work(), &|_, _| {}).unwrap();
+        assert!(!place.options.out.join("data/m/9.js").exists());
+        assert!(place.options.out.join("data/m/0.js").exists());
+    }
+
+    #[test]
+    fn secrets_and_hidden_characters_stay_out() {
+        let secret = format!("ghp_{}", "Ab1".repeat(12));
+        let place = place(&[memory("one", "accepted", &format!("the token is {secret}\u{202e}"))]);
+        build(&place.work(), &|_, _| {}).unwrap();
+        for name in ["memory", "m/0"] {
+            let text = place.chunk(name).to_string();
+            assert!(
+                !text.contains(&secret) && !text.contains('\u{202e}') && text.contains("redacted"),
+                "{text}"
+            );
+        }
+        drop(place.dir);
+    }
+
+    #[test]
+    fn a_strict_page_has_no_words_of_programs_and_a_part_of_the_sessions_no_other_memories() {
+        let mut printed = memory("printed", "accepted", "output said: \"boom\"");
+        printed.origin = retro::memory::Voice::Tool;
+        let mut place = place(&[printed, memory("mine", "accepted", "use tabs")]);
+        place.options.redact = Redact::Strict;
+        build(&place.work(), &|_, _| {}).unwrap();
+        let text = place.chunk("memory").to_string() + &place.chunk("m/0").to_string();
+        assert!(!text.contains("boom") && text.contains("use tabs") && text.contains("left_out"), "{text}");
+        place.options.project = Some("shop".to_owned());
+        build(&place.work(), &|_, _| {}).unwrap();
+        assert_eq!(place.chunk("memory")["memories"], json!([]));
+    }
+}

@@ -174,4 +174,26 @@ mod tests {
         assert!(guard.spend(Some(&query)));
         assert!(!guard.spend(Some(&query)));
     }
+
+    #[test]
+    fn only_a_script_of_ours_decides() {
+        let ours = ("origin", "http://127.0.0.1:8123");
+        for (pairs, expected) in [
+            (&[ours, ("x-retro", "1")][..], true),
+            (&[ours], false),
+            (&[("x-retro", "1")], false),
+            (&[ours, ("x-retro", "0")], false),
+        ] {
+            assert_eq!(is_by_script(&headers(pairs)), expected, "{pairs:?}");
+        }
+        let request = |method: Method, path: &str| {
+            Request::builder().method(method).uri(path).body(axum::body::Body::empty()).unwrap()
+        };
+        assert!(is_decision(&request(Method::POST, "/memory")));
+        for (method, path) in
+            [(Method::POST, "/search"), (Method::GET, "/memory"), (Method::DELETE, "/memory")]
+        {
+            assert!(!is_decision(&request(method.clone(), path)), "{method} {path}");
+        }
+    }
 }
