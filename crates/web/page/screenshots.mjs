@@ -1,5 +1,5 @@
 // Pictures of every view, light, dark and on a phone, from the demo's sessions:
-// node screenshots.mjs FOLDER [NAME...] (RETRO_BIN names the program)
+// node screenshots.mjs FOLDER [NAME,NAME...] (RETRO_BIN names the program)
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { build, demo, launch, missing, retro } from "./tests/support.mjs";
@@ -7,7 +7,7 @@ import { build, demo, launch, missing, retro } from "./tests/support.mjs";
 if (missing) throw new Error(missing);
 const to = process.argv[2] ?? "shots";
 mkdirSync(to, { recursive: true });
-const wanted = process.argv.slice(3);
+const wanted = (process.argv[3] ?? "").split(",").filter(Boolean);
 const store = process.env.RETRO_STORE ?? demo();
 const memories = JSON.parse(retro(store, "memory", "list", "--json")).memories;
 const rule = memories.find((memory) => memory.method === "user_rules" && memory.scope === "repo") ?? memories[0];
