@@ -8,6 +8,7 @@ mod overview;
 mod search;
 mod signals;
 mod state;
+mod trees;
 
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
@@ -29,6 +30,7 @@ use crate::{Error, assets, rows};
 pub(crate) use memory::again as memories_again;
 use search::Search;
 use state::{Known, State};
+use trees::roots;
 
 /// What to build.
 #[derive(Debug, Clone, Default)]
@@ -330,38 +332,6 @@ fn wanted(world: &World, config: &Config, options: &Options) -> Result<Vec<Sessi
     let mut sessions = list(world, config, &asked)?.sessions;
     sessions.retain(|session| session.captured);
     Ok(sessions)
-}
-
-/// A tree that is deeper than this is taken for a circle.
-const TREE_DEPTH_MAX: usize = 64;
-
-/// The session at the top of each one's tree.
-fn roots(rows: &[retro::store::SessionRow]) -> HashMap<SessionKey, SessionKey> {
-    let mut parents: HashMap<SessionKey, SessionKey> = HashMap::new();
-    let known: HashSet<SessionKey> = rows.iter().map(retro::store::SessionRow::key).collect();
-    for row in rows {
-        for link in row.links.iter().filter(|link| link.kind == retro::model::LinkKind::Child) {
-            let child = SessionKey::new(row.agent.clone(), link.session_id.clone());
-            parents.insert(child, row.key());
-        }
-    }
-    for row in rows {
-        if let Some(parent) = &row.parent {
-            parents.insert(row.key(), SessionKey::new(row.agent.clone(), parent.clone()));
-        }
-    }
-    let root_of = |key: &SessionKey| {
-        let mut at = key;
-        for _ in 0..TREE_DEPTH_MAX {
-            match parents.get(at).filter(|parent| known.contains(parent)) {
-                Some(parent) if parent == key => return key.clone(),
-                Some(parent) => at = parent,
-                None => return at.clone(),
-            }
-        }
-        key.clone()
-    };
-    known.iter().map(|key| (key.clone(), root_of(key))).collect()
 }
 
 /// How far the index is, and the trees in which something changed since the last build.
