@@ -46,12 +46,14 @@ pub(crate) fn build(repository: &Repository, _: &[String]) -> Result<(), Failure
     run::run(&mut npm(repository, &["run", "--silent", "build"]))
 }
 
-/// `cargo xtask page screenshots`: pictures of every view, from the demo's sessions.
-pub(crate) fn screenshots(repository: &Repository, _: &[String]) -> Result<(), Failure> {
+/// `cargo xtask page screenshots [--only NAMES]`: pictures of every view, or of those that are
+/// named, from the demo's sessions.
+pub(crate) fn screenshots(repository: &Repository, options: &[String]) -> Result<(), Failure> {
     install(repository)?;
     run::run(&mut repository.cargo(&["build", "--quiet", "--package", "retro-cli"]))?;
     let mut node = Command::new("node");
-    node.arg("screenshots.mjs").arg(repository.path("docs/images")).current_dir(repository.path(PAGE));
+    node.arg("screenshots.mjs").arg(repository.path("docs/images")).args(options.iter().skip(1));
+    node.current_dir(repository.path(PAGE));
     run::run(node.env("RETRO_BIN", program(repository)).env("CHROMIUM", browser()))
 }
 

@@ -108,8 +108,8 @@ static COMMANDS: &[Command] = &[
     },
     Command {
         words: &["page", "screenshots"],
-        options: "",
-        about: "Photograph every view of the dashboard into docs/images; needs Node and Chromium",
+        options: "[--only NAMES]",
+        about: "Photograph every view of the dashboard into docs/images, or those named, with commas; needs Node and Chromium",
         run: dashboard::screenshots,
     },
     Command {

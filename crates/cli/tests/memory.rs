@@ -216,3 +216,42 @@ fn a_model_is_asked_only_when_named_and_within_the_budget() {
     assert_eq!(over.code, 1, "{}", over.all());
     assert!(over.stderr.contains("budget of 200000 tokens is used up"), "{}", over.all());
 }
+
+#[test]
+fn the_list_is_narrowed_by_kind_scope_and_folder() {
+    let machine = machine();
+    let rows = |flags: &[&str]| -> Vec<Value> {
+        let answer = machine.json(&[&["memory", "list"], flags].concat());
+        answer["memories"].as_array().unwrap().clone()
+    };
+    let all = rows(&[]);
+    for (flag, field) in [("--kind", "kind"), ("--scope", "scope"), ("--status", "status")] {
+        let mut names: Vec<&str> = all.iter().filter_map(|row| row[field].as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert!(!names.is_empty());
+        let parts: usize = names.iter().map(|name| rows(&[flag, name]).len()).sum();
+        assert_eq!(parts, all.len(), "{flag}");
+        assert_ne!(machine.run(&["memory", "list", flag, "nothing"]).code, 0);
+    }
+    let of =
+        |folder: &str| rows(&["--cwd", folder]).iter().filter(|row| row["origin_repo"].is_string()).count();
+    assert!(of("/home/dev/shop/src") > 0 && of("/home/dev/shop/src") == of("/home/dev/shop"));
+    assert_eq!(of("/home/dev/shop2"), 0, "a folder that only begins with the same letters");
+}
+
+#[test]
+fn a_memory_says_what_happened_to_it() {
+    let machine = machine();
+    let weave = ["memory", "weave", "--query", "install lodash with npm", "--session-id", "later"];
+    assert!(machine.run(&weave).stdout.contains("pnpm"));
+    machine.run(&["memory", "update-utility", "--memory-id", "pnpm", "--reward", "0", "--reason", "wrong"]);
+    machine.run(&["memory", "retire", "pnpm"]);
+    let shown = machine.json(&["memory", "show", "pnpm"]);
+    let history = shown["history"].as_array().unwrap();
+    let what: Vec<&str> = history.iter().map(|one| one["what"].as_str().unwrap()).collect();
+    assert_eq!(what, ["made", "shown", "harmful", "retired"]);
+    assert_eq!((&history[1]["session_id"], &history[2]["reason"]), (&json!("later"), &json!("wrong")));
+    let life = &machine.json(&["memory", "doctor"])["life"];
+    assert_eq!((&life["shown"], &life["harmful_times"], &life["retired"]), (&json!(1), &json!(1), &json!(1)));
+}

@@ -2,18 +2,21 @@
 //! would have been right.
 
 mod library;
+mod listed;
 mod replay;
+mod verdict;
 
 use retro_engine::{Config, World, memory, repository};
 use retro_memory::{Ask, Catalog, Here, Kind, Memories, Memory, Ranked, Scope, Status, Voice, rank};
 use retro_model::Timestamp;
 use retro_store::Store;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use library::Kept;
+pub use listed::{Happened, Journals, Life, MemoryCounts, MemoryFilter, MemoryList, MemoryShow, list};
 pub use replay::{ReplayView, episode, replay};
+pub use verdict::{Decided, Verdict, decide};
 
 use crate::Error;
 
@@ -251,10 +254,8 @@ pub fn view(memory: &Memory) -> MemoryView {
 pub struct MemoryDoctor {
     /// `retro.memory.doctor/1`.
     pub schema: &'static str,
-    pub memories: usize,
-    pub by_status: BTreeMap<&'static str, usize>,
-    pub by_scope: BTreeMap<&'static str, usize>,
-    pub by_kind: BTreeMap<&'static str, usize>,
+    #[serde(flatten)]
+    pub counts: MemoryCounts,
     /// Links to memories that do not exist: from, to.
     pub dangling_links: Vec<(String, String)>,
     /// Memories whose sessions are not in the store any more.
@@ -275,11 +276,6 @@ pub struct MemoryDoctor {
 pub fn doctor(world: &World, config: &Config, store: &Store) -> Result<MemoryDoctor, Error> {
     let folded = memory::fold(store, None, config, world.now())?;
     let items = folded.shelf.items();
-    let count = |name: &dyn Fn(&Memory) -> &'static str| {
-        let mut counts = BTreeMap::new();
-        items.iter().for_each(|memory| *counts.entry(name(memory)).or_default() += 1);
-        counts
-    };
     let mut gone = Vec::new();
     for memory in items.iter().filter(|memory| !memory.origins.is_empty()) {
         let is_there = memory.origins.iter().any(|origin| {
@@ -301,10 +297,7 @@ pub fn doctor(world: &World, config: &Config, store: &Store) -> Result<MemoryDoc
     };
     Ok(MemoryDoctor {
         schema: "retro.memory.doctor/1",
-        memories: items.len(),
-        by_status: count(&|memory| memory.status.as_str()),
-        by_scope: count(&|memory| memory.scope.as_str()),
-        by_kind: count(&|memory| memory.kind.as_str()),
+        counts: MemoryCounts::of(items),
         dangling_links: dangling.collect(),
         evidence_gone: gone,
         stale: items.iter().filter_map(|memory| Some((memory.id.clone(), stale(memory)?))).collect(),

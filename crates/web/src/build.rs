@@ -3,10 +3,12 @@
 //! What changed is asked of the index by change number, so a build after one session costs
 //! that session, the rows of its month and a small segment of words.
 
+mod memory;
 mod overview;
 mod search;
 mod signals;
 mod state;
+mod trees;
 
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
@@ -25,8 +27,10 @@ use crate::folder::Folder;
 use crate::session::{Ground, Redact, session};
 use crate::words::Turn;
 use crate::{Error, assets, rows};
+pub(crate) use memory::again as memories_again;
 use search::Search;
 use state::{Known, State};
+use trees::roots;
 
 /// What to build.
 #[derive(Debug, Clone, Default)]
@@ -107,7 +111,7 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
     let mut plan = Plan::new(&sessions, roots(&ledgers.sessions()?), ledgers.cells(options.mode)?);
     plan.digests = digests(&store)?;
     let mut site = Site {
-        build: fingerprint.get(..16).unwrap_or_default().to_owned(),
+        build: build_of(&fingerprint),
         search: Search::new(&state),
         built: Built { sessions: sessions.len() as u64, ..Built::default() },
         folder,
@@ -152,6 +156,18 @@ impl<'a> Plan<'a> {
 
     fn digest(&self, key: &SessionKey) -> &str {
         self.digests.get(key).map_or("", String::as_str)
+    }
+
+    /// Memories: of a page that leaves out sessions, only those that were found in one of its own.
+    fn shelf(&self, told: &overview::Told<'_>) -> Result<memory::Shelf, Error> {
+        let overview::Told { world, config, options, ground, .. } = *told;
+        let is_whole = options.since.is_none() && options.project.is_none();
+        let present: HashSet<&SessionKey> = self.named.iter().map(|(_, key, _)| key).collect();
+        let is_wanted = |memory: &retro::memory::Memory| {
+            let mut keys = memory.origins.iter().map(|one| SessionKey::new(&*one.agent, &*one.session_id));
+            is_whole || keys.any(|key| present.contains(self.roots.get(&key).unwrap_or(&key)))
+        };
+        memory::shelf((world, config), ground.store, options.redact, &is_wanted)
     }
 
     fn money(&self, key: &SessionKey) -> (u64, i64) {
@@ -260,7 +276,15 @@ impl Site {
         clear(&self.folder, &months, &self.state)?;
         self.signals(plan, told.ground, &rows::keys(&table))?;
         self.folder.put_chunk(&signals::registry(told.ground)?, &self.build)?;
-        for chunk in overview::chunks(told, &months, &search::parts(&self.state), plan.named.len())? {
+        let shelf = plan.shelf(told)?;
+        self.memories(&shelf)?;
+        let sums = overview::Sums {
+            months: &months,
+            parts: &search::parts(&self.state),
+            sessions: plan.named.len(),
+            memories: memory::told(&shelf),
+        };
+        for chunk in overview::chunks(told, &sums)? {
             self.folder.put_chunk(&chunk, &self.build)?;
         }
         self.folder.put("index.html", assets::index(assets::CSP_FOLDER, "folder").as_bytes())?;
@@ -310,38 +334,6 @@ fn wanted(world: &World, config: &Config, options: &Options) -> Result<Vec<Sessi
     Ok(sessions)
 }
 
-/// A tree that is deeper than this is taken for a circle.
-const TREE_DEPTH_MAX: usize = 64;
-
-/// The session at the top of each one's tree.
-fn roots(rows: &[retro::store::SessionRow]) -> HashMap<SessionKey, SessionKey> {
-    let mut parents: HashMap<SessionKey, SessionKey> = HashMap::new();
-    let known: HashSet<SessionKey> = rows.iter().map(retro::store::SessionRow::key).collect();
-    for row in rows {
-        for link in row.links.iter().filter(|link| link.kind == retro::model::LinkKind::Child) {
-            let child = SessionKey::new(row.agent.clone(), link.session_id.clone());
-            parents.insert(child, row.key());
-        }
-    }
-    for row in rows {
-        if let Some(parent) = &row.parent {
-            parents.insert(row.key(), SessionKey::new(row.agent.clone(), parent.clone()));
-        }
-    }
-    let root_of = |key: &SessionKey| {
-        let mut at = key;
-        for _ in 0..TREE_DEPTH_MAX {
-            match parents.get(at).filter(|parent| known.contains(parent)) {
-                Some(parent) if parent == key => return key.clone(),
-                Some(parent) => at = parent,
-                None => return at.clone(),
-            }
-        }
-        key.clone()
-    };
-    known.iter().map(|key| (key.clone(), root_of(key))).collect()
-}
-
 /// How far the index is, and the trees in which something changed since the last build.
 fn changes(
     store: &Store,
@@ -383,17 +375,28 @@ fn fingerprint(config: &Config, options: &Options, tz: &TimeZone, prices: &retro
     hasher.finalize().to_hex().to_string()
 }
 
+/// The name of a build: what chunks are made from, in short.
+fn build_of(fingerprint: &str) -> String {
+    fingerprint.get(..16).unwrap_or_default().to_owned()
+}
+
 /// Removes months that have no session any more, and pictures that no session shows.
 fn clear(folder: &Folder, months: &[rows::Month], state: &State) -> Result<(), Error> {
     let months: HashSet<String> = months.iter().map(|month| format!("{}.js", month.month)).collect();
     let pictures = state.sessions.values().flat_map(|known| known.pictures.iter().cloned()).collect();
     for (below, listed) in [("data/rows", &months), ("data/g", &months), ("img", &pictures)] {
-        let Ok(entries) = std::fs::read_dir(folder.root().join(below)) else { continue };
-        for entry in entries.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if !name.ends_with(".new") && !listed.contains(&name) {
-                std::fs::remove_file(entry.path())?;
-            }
+        keep_only(folder, below, listed)?;
+    }
+    Ok(())
+}
+
+/// Removes files of a folder that are not listed.
+fn keep_only(folder: &Folder, below: &str, listed: &HashSet<String>) -> Result<(), Error> {
+    let Ok(entries) = std::fs::read_dir(folder.root().join(below)) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.ends_with(".new") && !listed.contains(&name) {
+            std::fs::remove_file(entry.path())?;
         }
     }
     Ok(())

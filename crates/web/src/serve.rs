@@ -2,22 +2,24 @@
 //!
 //! The server hands out the chunks of a dashboard folder as JSON and says when some of them
 //! changed. It binds 127.0.0.1 and nothing else, answers only requests whose `Host` and
-//! `Origin` are its own, and only to a browser that once had the token of this run.
+//! `Origin` are its own, and only to a browser that once had the token of this run. All it
+//! changes is what is decided about memories.
 
 mod guard;
 mod live;
+mod memory;
 mod raw;
 mod search;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use retro::engine::{Config, World};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::broadcast;
 
@@ -49,6 +51,8 @@ struct Shared {
     library: search::Library,
     guard: Guard,
     news: broadcast::Sender<Arc<str>>,
+    /// Held by who writes into the folder.
+    building: Arc<Mutex<()>>,
 }
 
 /// Serves until the world wants to stop. `ready` is called with the address to open, which
@@ -62,10 +66,12 @@ pub fn serve(
     build(&Build { world, config, options: &options.build }, &|_, _| {})?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (news, _) = broadcast::channel(NEWS_MAX);
-    let keeper = (!options.no_sync).then(|| live::follow(world, config, &options.build, news.clone()));
+    let building = Arc::new(Mutex::new(()));
+    let tell = || (news.clone(), Arc::clone(&building));
+    let keeper = (!options.no_sync).then(|| live::follow(world, config, &options.build, tell()));
     let library =
         search::Library { world: world.clone(), config: config.clone(), options: options.build.clone() };
-    let served = runtime.block_on(listen(world, options, (library, news), ready));
+    let served = runtime.block_on(listen(world, options, (library, tell()), ready));
     // Pages that are still open do not hold the program.
     runtime.shutdown_background();
     if let Some(keeper) = keeper {
@@ -78,7 +84,7 @@ pub fn serve(
 async fn listen(
     world: &World,
     options: &ServeOptions,
-    (library, news): (search::Library, broadcast::Sender<Arc<str>>),
+    (library, (news, building)): (search::Library, live::Telling),
     ready: &dyn Fn(&str),
 ) -> Result<(), Error> {
     let cannot = |source| Error::Serve { port: options.port, source };
@@ -86,7 +92,7 @@ async fn listen(
     let port = listener.local_addr()?.port();
     let guard = Guard::new(port)?;
     ready(&guard.first_address());
-    let shared = Arc::new(Shared { folder: options.build.out.clone(), library, guard, news });
+    let shared = Arc::new(Shared { folder: options.build.out.clone(), library, guard, news, building });
     tokio::select! {
         served = async { axum::serve(listener, router(shared)).await } => Ok(served?),
         () = stopped(world) => Ok(()),
@@ -109,6 +115,7 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/events", get(live::events))
         .route("/raw", get(raw::raw))
         .route("/search", get(search::search))
+        .route(memory::PATH, post(memory::post).layer(DefaultBodyLimit::max(memory::BYTES_MAX)))
         .layer(axum::middleware::from_fn_with_state(Arc::clone(&shared), guard::check))
         .with_state(shared)
 }

@@ -4,6 +4,7 @@ mod review;
 mod weave;
 
 use clap::Subcommand;
+use retro::views::memory::Verdict;
 
 use crate::context::{Context, Outcome};
 
@@ -59,10 +60,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         What::Review(args) => review::run(args, context),
         What::Retrieve(args) => look::retrieve(args, context),
         What::Weave(args) => weave::run(args, context),
-        What::Accept(args) => change::decide("memory_accepted", "accepted", &args.ids, context),
-        What::Reject(args) => change::decide("memory_rejected", "rejected", &args.ids, context),
-        What::Retire(args) => change::decide("memory_retired", "retired", &args.ids, context),
-        What::Restore(args) => change::decide("memory_restored", "restored", &args.ids, context),
+        What::Accept(args) => change::decide(Verdict::Accept, &args.ids, context),
+        What::Reject(args) => change::decide(Verdict::Reject, &args.ids, context),
+        What::Retire(args) => change::decide(Verdict::Retire, &args.ids, context),
+        What::Restore(args) => change::decide(Verdict::Restore, &args.ids, context),
         What::Quarantine(args) => change::quarantine(args, context),
         What::Forget(args) => change::forget(args, context),
         What::UpdateUtility(args) => change::update_utility(args, context),

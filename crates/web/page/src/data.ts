@@ -20,7 +20,7 @@ const KEPT = 24;
 const waiting = new Map<string, Waiter[]>();
 const loading = new Map<string, Promise<any>>();
 const kept = new Map<string, any>();
-const lasting = /^(meta|health|rows\/|q\/sessions)/;
+const lasting = /^(meta|health|memory$|rows\/|q\/sessions)/;
 let build: string | null = null;
 
 const policy = window.trustedTypes?.createPolicy("retro-chunk", {
@@ -110,6 +110,12 @@ export function peek<T = any>(name: string): T | undefined {
 
 export function forget(name: string): void {
   kept.delete(name);
+}
+
+/** Sends a decision to the server. What it refuses is an error in its own words. */
+export async function send(path: string, value: unknown): Promise<void> {
+  const answer = await fetch(path, { method: "POST", headers: { "x-retro": "1", "content-type": "application/json" }, body: JSON.stringify(value) });
+  if (!answer.ok) throw new Error((await answer.text()) || `the server answered ${answer.status}`);
 }
 
 function keep(name: string, value: unknown): void {

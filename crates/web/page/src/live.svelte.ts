@@ -1,7 +1,7 @@
 // News from the server: one event a sync, with the names of what changed.
 import { forget } from "./data";
 
-export const news = $state({ sessions: 0, names: [] as string[], stamp: 0, said: "" });
+export const news = $state({ sessions: 0, names: [] as string[], stamp: 0, said: "", memories: 0 });
 
 export function follow(): void {
   let source: EventSource | null = null;
@@ -16,6 +16,10 @@ export function follow(): void {
       } catch {
         return;
       }
+      if (names.includes("memory")) news.memories += 1;
+      const whole = names.length === 0;
+      names = names.filter((name) => name !== "memory");
+      if (names.length === 0 && !whole) return;
       for (const name of names) for (const part of ["h", "m"]) forget(`${name}.${part}`);
       for (const name of ["meta", "health", "q/sessions"]) forget(name);
       news.names = names;

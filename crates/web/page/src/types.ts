@@ -17,6 +17,7 @@ export interface Meta {
   captured: Record<string, number>; billing: string; prices_of: string; mode: string;
   since: string | null; project: string | null; strict: boolean; months: Month[];
   search: { n: number; shards: number }[];
+  memories: { total: number; to_review: number };
   limits: { windows: LimitWindow[]; without: { agent: string; reason: string }[] };
 }
 
@@ -126,4 +127,31 @@ export interface Response {
   cache_creation_1h_tokens: number; cache_read_tokens: number; output_tokens: number; web_searches: number;
   exact: boolean; cost_usd: number | null; parts_usd: Record<string, number> | null; cost_source: string;
   price: string | null; rates: Record<string, number | null> | null; bound: string | null; line_number?: number;
+}
+
+/** A memory as `retro memory list --json` has it, and the part that holds all of it. */
+export interface MemoryRow {
+  id: string; kind: string; scope: string; status: string; text: string | null; when_to_use: string | null;
+  do_not_use_when: string | null; origin_repo: string | null; evidence_refs: string[]; stale: string | null;
+  superseded_by: string | null; method: string; origin: string; confidence: number; created_at: string | null;
+  seen: number; worked: number; shown: number; helpful: number; harmful: number; q_value: number;
+  review_reasons: string[]; left_out?: boolean; part: number;
+}
+
+export interface MemoryShelf {
+  memories: MemoryRow[];
+  counts: {
+    memories: number; by_status: Record<string, number>; by_scope: Record<string, number>; by_kind: Record<string, number>;
+    life: { made: number; shown: number; shown_times: number; helpful: number; helpful_times: number; harmful: number; harmful_times: number; superseded: number; retired: number };
+  };
+}
+
+/** A memory as `retro memory show --json` has it. */
+export interface MemoryFull {
+  id: string; source: string; risk: string; priority: number; files?: string[];
+  spans?: { event_id: string; text: string; voice: string }[]; evidence_refs: string[];
+  origins?: { agent: string; session_id: string; candidate: string }[];
+  repository: { root?: string; remote?: string; branch?: string };
+  created_at?: string; updated_at?: string; expires_at?: string; supersedes: string[];
+  history: { at: string | null; what: string; session_id: string | null; reason: string | null; event_id: string | null }[];
 }

@@ -6,12 +6,13 @@ import { join, resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { build, demo, launch, missing, retro, serve, show, watched } from "./support.mjs";
 
-let browser, store, address, out, sessions;
+let browser, store, address, out, sessions, memory;
 before(async () => {
   if (missing) return;
   store = demo();
   ({ address, out } = build(store));
   sessions = JSON.parse(retro(store, "list", "--json", "--no-sync", "--limit", "0", "--sort", "turns")).sessions;
+  memory = JSON.parse(retro(store, "memory", "list", "--json")).memories.find((one) => one.method === "user_rules");
   browser = await launch();
 });
 after(async () => { await browser?.close(); if (store) rmSync(store, { recursive: true, force: true }); });
@@ -19,7 +20,7 @@ after(async () => { await browser?.close(); if (store) rmSync(store, { recursive
 const place = (session, query = "") => `#/session/${session.agent}/${encodeURIComponent(session.session_id)}${query}`;
 const everywhere = () => [
   ["#/", ".kpi"], ["#/sessions", ".grid-table"], ["#/search?q=test", ".hits"], ["#/cost", "tfoot"], ["#/signals", "table.signals"],
-  ["#/signals/failed_command_ratio", ".spread"], ["#/health", "dl.facts"], [place(sessions[0]), ".turn-head"], [place(sessions[0], "?panel=signals"), ".panel"],
+  ["#/signals/failed_command_ratio", ".spread"], ["#/memory", "table.memories"], [`#/memory/${encodeURIComponent(memory.id)}`, ".quote"], ["#/health", "dl.facts"], [place(sessions[0]), ".turn-head"], [place(sessions[0], "?panel=signals"), ".panel"],
 ];
 async function open(options = {}) {
   const opened = await watched(browser, address.replace("index.html", ""), options);

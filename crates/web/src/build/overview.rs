@@ -27,13 +27,16 @@ pub struct Told<'a> {
     pub build: &'a str,
 }
 
+/// What was made before them.
+pub struct Sums<'a> {
+    pub months: &'a [Month],
+    pub parts: &'a [Part],
+    pub sessions: usize,
+    pub memories: Value,
+}
+
 /// Makes them.
-pub fn chunks(
-    told: &Told<'_>,
-    months: &[Month],
-    parts: &[Part],
-    sessions: usize,
-) -> Result<Vec<Chunk>, Error> {
+pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Vec<Chunk>, Error> {
     let Told { world, config, options, tz, ground, ledgers, build } = *told;
     let now = world.now();
     let limits = views::limits(&ledgers, None, now)?;
@@ -44,7 +47,7 @@ pub fn chunks(
         "build": build,
         "made_at": now,
         "zone": tz.iana_name().unwrap_or("UTC"),
-        "sessions": sessions,
+        "sessions": sums.sessions,
         "captured": status.captured,
         "unread": status.unread,
         "billing": config.billing.value,
@@ -53,8 +56,9 @@ pub fn chunks(
         "since": options.since,
         "project": options.project,
         "strict": options.redact == Redact::Strict,
-        "months": months,
-        "search": parts,
+        "months": sums.months,
+        "search": sums.parts,
+        "memories": sums.memories,
         "limits": limits,
     });
     let health = json!({

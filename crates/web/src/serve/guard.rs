@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use std::sync::{Arc, Mutex};
 
-use super::{Shared, answer, plain};
+use super::{Shared, answer, memory, plain};
 use crate::assets::CSP_SERVED;
 
 /// What a run of the server trusts.
@@ -86,12 +86,23 @@ fn random() -> Result<String, std::io::Error> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// Whether a request decides about a memory: all that can be changed here.
+fn is_decision(request: &Request) -> bool {
+    *request.method() == Method::POST && request.uri().path() == memory::PATH
+}
+
+/// Whether a script of ours sent it. `Origin` was compared already, but must be there, and no
+/// form can send the other header.
+fn is_by_script(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::ORIGIN) && headers.get("x-retro").is_some_and(|value| value == "1")
+}
+
 /// Looks at every request before anything else does.
 pub async fn check(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let guard = &shared.guard;
     let mut response = if !guard.is_own(request.headers()) {
         plain(StatusCode::FORBIDDEN, "this server answers only pages of its own")
-    } else if !matches!(*request.method(), Method::GET | Method::HEAD) {
+    } else if !matches!(*request.method(), Method::GET | Method::HEAD) && !is_decision(&request) {
         plain(StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here")
     } else if request.uri().path() == "/" && guard.spend(request.uri().query()) {
         guard.welcome()
@@ -100,6 +111,8 @@ pub async fn check(State(shared): State<Arc<Shared>>, request: Request, next: Ne
             StatusCode::FORBIDDEN,
             "open the address that `retro dashboard serve` printed; it is good for one visit",
         )
+    } else if is_decision(&request) && !is_by_script(request.headers()) {
+        plain(StatusCode::FORBIDDEN, "decisions are taken only from a page of this server")
     } else {
         next.run(request).await
     };
@@ -160,5 +173,27 @@ mod tests {
         assert!(!guard.spend(Some("token=wrong")) && !guard.spend(None) && !guard.spend(Some("token=")));
         assert!(guard.spend(Some(&query)));
         assert!(!guard.spend(Some(&query)));
+    }
+
+    #[test]
+    fn only_a_script_of_ours_decides() {
+        let ours = ("origin", "http://127.0.0.1:8123");
+        for (pairs, expected) in [
+            (&[ours, ("x-retro", "1")][..], true),
+            (&[ours], false),
+            (&[("x-retro", "1")], false),
+            (&[ours, ("x-retro", "0")], false),
+        ] {
+            assert_eq!(is_by_script(&headers(pairs)), expected, "{pairs:?}");
+        }
+        let request = |method: Method, path: &str| {
+            Request::builder().method(method).uri(path).body(axum::body::Body::empty()).unwrap()
+        };
+        assert!(is_decision(&request(Method::POST, "/memory")));
+        for (method, path) in
+            [(Method::POST, "/search"), (Method::GET, "/memory"), (Method::DELETE, "/memory")]
+        {
+            assert!(!is_decision(&request(method.clone(), path)), "{method} {path}");
+        }
     }
 }

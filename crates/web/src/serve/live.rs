@@ -7,7 +7,7 @@ use futures_util::stream::unfold;
 use retro::engine::watch::watch;
 use retro::engine::{Config, SyncOptions, World};
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -16,17 +16,21 @@ use super::Shared;
 use crate::Build;
 use crate::build::{Options, build};
 
+/// How news are told, and what is held by who writes into the folder.
+pub type Telling = (broadcast::Sender<Arc<str>>, Arc<Mutex<()>>);
+
 /// Captures whatever agents write, and builds what changed by it, until the world stops.
 pub fn follow(
     world: &World,
     config: &Config,
     options: &Options,
-    news: broadcast::Sender<Arc<str>>,
+    (news, building): Telling,
 ) -> JoinHandle<()> {
     let (world, config, options) = (world.clone(), config.clone(), options.clone());
     std::thread::spawn(move || {
         let mut tell = |_: &retro::engine::SyncReport| {
             let work = Build { world: &world, config: &config, options: &options };
+            let _building = building.lock();
             // What cannot be built now is built after the next change.
             if let Ok(built) = build(&work, &|_, _| {})
                 && !built.changed.is_empty()

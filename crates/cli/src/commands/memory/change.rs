@@ -1,9 +1,9 @@
 use retro::engine::memory as engine;
 use retro::memory::{Decision, Kind, Memory, Scope, Source, Status, Utility, Voice, authored};
-use retro::views::memory;
+use retro::views::memory::{self, Verdict};
 use std::path::{Path, PathBuf};
 
-use super::look::{folder, status};
+use super::look::{folder, kind, scope, status};
 use crate::context::{Context, Exit, Failure, Outcome};
 
 /// Make the folder for your own notes and say where it is
@@ -131,15 +131,6 @@ pub struct UpdateUtility {
     /// Why
     #[arg(long, value_name = "WORDS")]
     reason: Option<String>,
-}
-
-fn kind(text: &str) -> Result<Kind, String> {
-    let names = || Kind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ");
-    Kind::parse(text).ok_or_else(|| format!("it is one of {}", names()))
-}
-
-fn scope(text: &str) -> Result<Scope, String> {
-    Scope::parse(text).ok_or_else(|| "it is one of user, repo, task, global".to_owned())
 }
 
 pub fn init(context: &Context) -> Outcome {
@@ -342,27 +333,15 @@ fn name_of(memory: &Memory) -> String {
 }
 
 /// Decides about memories.
-pub fn decide(event: &str, done: &str, ids: &[String], context: &Context) -> Outcome {
+pub fn decide(verdict: Verdict, ids: &[String], context: &Context) -> Outcome {
     let config = context.config()?;
     let store = context.store(&config)?;
-    let mut decisions = Vec::new();
-    for id in ids {
-        let memory = memory::find(&context.world, &config, &store, id)?;
-        decisions.push(Decision {
-            memory_id: memory.id,
-            event: event.to_owned(),
-            created_at: Some(context.world.now()),
-            ..Decision::default()
-        });
-    }
-    engine::decide(&context.world, &config, &store, &decisions)?;
-    let ids: Vec<&String> = decisions.iter().map(|decision| &decision.memory_id).collect();
+    let decided = memory::decide(&context.world, &config, &store, verdict, ids)?;
     if context.global.json {
-        context.print_json(
-            &serde_json::json!({ "schema": "retro.memory.decided/1", "event": event, "ids": ids }),
-        )?;
+        context.print_json(&decided)?;
     } else {
-        ids.iter().for_each(|id| context.say(&format!("{} {done}.", context.shown(id))));
+        let done = verdict.done();
+        decided.ids.iter().for_each(|id| context.say(&format!("{} {done}.", context.shown(id))));
     }
     Ok(Exit::Done)
 }

@@ -1,5 +1,5 @@
-use retro::memory::{Memory, Status};
-use retro::views::memory::{self, MemoryQuestion};
+use retro::memory::{Kind, Memory, Scope, Status};
+use retro::views::memory::{self, Journals, MemoryFilter, MemoryList, MemoryQuestion};
 
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
@@ -15,6 +15,15 @@ pub struct List {
     /// Only this status: candidate, accepted, needs_review, rejected, retired, quarantined
     #[arg(long, value_name = "STATUS", value_parser = status)]
     status: Option<Status>,
+
+    /// Only this kind: procedure, skill, failure_trigger, user_preference, repo_convention,
+    /// tool_lesson, risk_rule, case
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    kind: Option<Kind>,
+
+    /// Only this scope: user, repo, task, global
+    #[arg(long, value_name = "SCOPE", value_parser = scope)]
+    scope: Option<Scope>,
 
     /// Only memories that hold in this folder
     #[arg(long, value_name = "DIR")]
@@ -68,6 +77,15 @@ pub fn status(text: &str) -> Result<Status, String> {
     })
 }
 
+pub fn kind(text: &str) -> Result<Kind, String> {
+    let names = || Kind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ");
+    Kind::parse(text).ok_or_else(|| format!("it is one of {}", names()))
+}
+
+pub fn scope(text: &str) -> Result<Scope, String> {
+    Scope::parse(text).ok_or_else(|| "it is one of user, repo, task, global".to_owned())
+}
+
 /// A folder as the log writes it.
 pub fn folder(path: &std::path::Path) -> String {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -81,14 +99,22 @@ pub fn doctor(context: &Context) -> Outcome {
     if context.global.json {
         context.print_json(&view)?;
     } else {
-        context.print(&format!("{} kept.", plural(view.memories)))?;
+        let counted = &view.counts;
+        context.print(&format!("{} kept.", plural(counted.memories)))?;
         for (name, counts) in
-            [("status", &view.by_status), ("scope", &view.by_scope), ("kind", &view.by_kind)]
+            [("status", &counted.by_status), ("scope", &counted.by_scope), ("kind", &counted.by_kind)]
         {
             let parts: Vec<String> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
             if !parts.is_empty() {
                 context.print(&format!("  by {name}: {}", parts.join(", ")))?;
             }
+        }
+        let life = &counted.life;
+        if life.shown > 0 {
+            context.print(&format!(
+                "  shown: {}, {} times in all; helpful: {}, harmful: {}",
+                life.shown, life.shown_times, life.helpful, life.harmful
+            ))?;
         }
         for (from, to) in &view.dangling_links {
             context.print(&format!(
@@ -130,16 +156,15 @@ fn plural(count: usize) -> String {
 pub fn list(args: &List, context: &Context) -> Outcome {
     let config = context.config()?;
     let store = context.store(&config)?;
-    let mut memories = memory::all(&context.world, &config, &store)?;
-    memories.retain(|memory| args.status.is_none_or(|status| memory.status == status));
-    if let Some(cwd) = args.cwd.as_deref().map(folder) {
-        memories
-            .retain(|memory| memory.origin_repo.as_ref().is_none_or(|repo| cwd.starts_with(repo.as_str())));
-    }
-    memories.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| a.id.cmp(&b.id)));
+    let filter = MemoryFilter {
+        status: args.status,
+        kind: args.kind,
+        scope: args.scope,
+        cwd: args.cwd.as_deref().map(folder),
+    };
+    let memories = memory::list(&context.world, &config, &store, &filter)?;
     if context.global.json {
-        let rows: Vec<_> = memories.iter().map(memory::view).collect();
-        context.print_json(&serde_json::json!({ "schema": "retro.memory.list/1", "memories": rows }))?;
+        context.print_json(&MemoryList::of(&memories))?;
         return Ok(Exit::Done);
     }
     if memories.is_empty() {
@@ -177,12 +202,8 @@ pub fn show(args: &Show, context: &Context) -> Outcome {
     let store = context.store(&config)?;
     let memory = memory::find(&context.world, &config, &store, &args.id)?;
     if context.global.json {
-        let mut answer = serde_json::to_value(&memory).unwrap_or_default();
-        if let Some(fields) = answer.as_object_mut() {
-            fields.insert("schema".to_owned(), "retro.memory.show/1".into());
-            fields.insert("stale".to_owned(), memory::stale(&memory).into());
-        }
-        context.print_json(&answer)?;
+        let all = memory::all(&context.world, &config, &store)?;
+        context.print_json(&Journals::read(&store, &all)?.show(&memory))?;
         return Ok(Exit::Done);
     }
     print(&memory, context)?;
