@@ -261,10 +261,20 @@ pub(crate) fn rank(
     let mut first_hit = 0;
     for group in scored.chunk_by(|a, b| a.place.session() == b.place.session()) {
         let Some(session) = group.first().map(|piece| piece.place.session()) else { continue };
-        let mut best: Vec<(f64, &Scored)> = group.iter().map(|piece| (lexical(piece), piece)).collect();
-        first_of(&mut best, per_session, |(a, x), (b, y)| {
-            y.has_names.cmp(&x.has_names).then(b.total_cmp(a)).then(x.place.cmp(&y.place))
-        });
+        let mut best: Vec<(f64, &Scored)> = Vec::with_capacity(per_session + 1);
+        for piece in group {
+            let score = lexical(piece);
+            let is_after = |(other, better): &(f64, &Scored)| {
+                let order = piece.has_names.cmp(&better.has_names).then(score.total_cmp(other));
+                order != Ordering::Greater
+            };
+            // By place already: of equal ones the earlier stays first.
+            let at = best.iter().rposition(is_after).map_or(0, |at| at + 1);
+            if at < per_session {
+                best.insert(at, (score, piece));
+                best.truncate(per_session);
+            }
+        }
         let has_names = best.first().is_some_and(|(_, piece)| piece.has_names);
         let is_prose = |piece: &Scored| piece.hit.is_some_and(|(_, info, _)| info.kind.is_prose());
         let score = of_session(best.iter().map(|(score, piece)| (*score, is_prose(piece))));
@@ -297,8 +307,10 @@ pub(crate) fn first_of<T>(all: &mut Vec<T>, count: usize, mut order: impl FnMut(
 /// the hits around it are.
 fn each_centre(hits: &[Hit], is_sparse: bool, mut take: impl FnMut(Place, Option<&Hit>, Range<usize>)) {
     let mut done: Option<Place> = None;
-    let mut from = 0;
-    for hit in hits {
+    // The first hit around a place, the first behind those, and the first that is not before
+    // the place itself. All three only ever go forward.
+    let (mut from, mut to, mut at) = (0, 0, 0);
+        for hit in hits {
         let reach = if is_sparse { 0 } else { REACH };
         for by in -reach..=reach {
             let Some(place) = hit.place.offset(by) else { continue };
@@ -310,10 +322,13 @@ fn each_centre(hits: &[Hit], is_sparse: bool, mut take: impl FnMut(Place, Option
             while hits.get(from).is_some_and(|hit| hit.place < first) {
                 from += 1;
             }
-            let rest = hits.get(from..).unwrap_or_default();
-            let end = rest.iter().take_while(|hit| hit.place <= last).count();
-            let around = rest.get(..end).unwrap_or_default();
-            take(place, around.iter().find(|hit| hit.place == place), from..from + end);
+            while hits.get(to).is_some_and(|hit| hit.place <= last) {
+                to += 1;
+            }
+            while hits.get(at).is_some_and(|hit| hit.place < place) {
+                at += 1;
+            }
+            take(place, hits.get(at).filter(|hit| hit.place == place), from..to);
         }
     }
 }
