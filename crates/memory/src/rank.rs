@@ -213,7 +213,9 @@ fn matches<L: Library>(
             entry.stems += 1;
         }
     }
-    let print = retro_text::fingerprint(query).map(|found| found.id);
+    // Lines of errors have signs that plain requests have not, and looking costs milliseconds.
+    let has_error = query.contains([':', '[', '\n']);
+    let print = has_error.then(|| retro_text::fingerprint(query)).flatten().map(|found| found.id);
     let intents = intents(query);
     let embedded = BuiltIn::new().ok().and_then(|model| model.embed(&[query]).ok()?.pop());
     for at in eligible {

@@ -10,7 +10,7 @@ use crate::{Config, Error};
 
 pub(super) const STAGE: Stage = Stage {
     name: "mine",
-    version: 1,
+    version: 2,
     when: When::Quiet,
     help: "what a quiet session can teach: fixes, rules, commands, procedures",
     inputs: &[Input::Events, Input::Config(settings_text)],

@@ -11,6 +11,7 @@ use retro_search::Repair;
 use retro_text::calls::{Purpose, Verdict, understand};
 use serde_json::json;
 
+use super::evidence::quoted;
 use super::{Method, shell};
 use crate::candidate::{Candidate, Kind, Span, Voice};
 use crate::episode::{Episode, shortened};
@@ -174,11 +175,6 @@ fn cause(line: &str) -> Option<&str> {
             && !EMPTY_WORDS.contains(&word.to_lowercase().as_str())
     };
     (!is_warning && line.split_whitespace().filter(says).count() >= 2).then_some(line)
-}
-
-/// A text between marks that it does not hold itself.
-fn quoted(text: &str) -> String {
-    if text.contains('"') { format!("“{text}”") } else { format!("\"{text}\"") }
 }
 
 /// Words that say that something failed, not what.

@@ -196,6 +196,11 @@ fn listed(named: &[String], count: usize, noun: &str) -> Option<String> {
     })
 }
 
+/// A text between marks that it does not hold itself.
+pub(super) fn quoted(text: &str) -> String {
+    if text.contains('"') { format!("“{text}”") } else { format!("\"{text}\"") }
+}
+
 /// The beginning of a text with at most so many characters, cut between words.
 pub(super) fn clipped(text: &str, chars_max: usize) -> &str {
     let Some((end, _)) = text.char_indices().nth(chars_max) else { return text.trim() };

@@ -13,13 +13,16 @@ use super::{METHOD, thread_of};
 use crate::candidate::{Candidate, Kind};
 use crate::episode::{Episode, shortened};
 use crate::methods::commands::{is_misuse, keywords, purpose_of};
-use crate::methods::evidence::{Evidence, clipped};
+use crate::methods::evidence::{Evidence, clipped, quoted};
 use crate::methods::steps::also_run;
 
 /// Calls between a failure and its end beyond which nobody knows what helped.
 const CALLS_MAX: usize = 40;
 /// Files changed between them, likewise.
 const FILES_MAX: usize = 6;
+
+/// Characters of when to use a candidate.
+const WHEN_CHARS_MAX: usize = 159;
 
 /// One failure that ended, or did not.
 struct Failure<'a> {
@@ -150,8 +153,12 @@ fn filled(
     };
     let mut candidate = episode.candidate(METHOD.name, Kind::FailureTrigger, subject);
     evidence.fill(&mut candidate);
-    let room = 140_usize.saturating_sub(command.chars().count()).max(20);
-    candidate.when_to_use = shortened(&format!("When {command} fails: {}", clipped(line, room)), 159);
+    let room = 120_usize.saturating_sub(command.chars().count()).max(20);
+    let told = format!("When {command} fails, output said: {}", quoted(clipped(line, room).trim()));
+    // Cut, a quotation would have no end.
+    let is_short = told.chars().count() <= WHEN_CHARS_MAX;
+    candidate.when_to_use =
+        if is_short { told } else { shortened(&format!("When {command} fails"), WHEN_CHARS_MAX) };
     candidate.keywords = keywords(&[call.runner.as_str()], [line, text]);
     candidate.scope_reason = "it was seen in this repository".to_owned();
     candidate.text = shortened(text, 600);
