@@ -116,6 +116,10 @@ pub struct Repository {
     pub branch: Option<String>,
 }
 
+/// The priority of a candidate that says no more than that something was edited and a check
+/// passed or did not: true, and of no use to anybody.
+pub const THIN: u8 = 1;
+
 /// Something reusable, with the words that it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
@@ -139,7 +143,7 @@ pub struct Candidate {
     pub spans: Vec<Span>,
     /// How sure it is, from 0 to 1.
     pub confidence: f64,
-    /// From 1 to 5; 5 first.
+    /// From 1 to 5; 5 first, and 1 for what says little.
     pub priority: u8,
     /// Where it holds.
     pub scope: Scope,

@@ -10,6 +10,9 @@ use crate::candidate::{Candidate, Kind as Sort, Repository, Risk, Scope, Span, V
 
 /// Bytes of one event that can be quoted: its head and its tail.
 const QUOTE_BYTES: usize = 6 * 1024;
+/// Lines of an edit, on either side, and characters of each, that can be told.
+const CHANGE_LINES_MAX: usize = 2;
+const CHANGE_CHARS_MAX: usize = 90;
 /// Bytes of all events of a session that can be quoted.
 const QUOTES_BYTES_MAX: usize = 16 * 1024 * 1024;
 
@@ -25,7 +28,39 @@ pub struct Listener {
 #[derive(Debug, Clone, Default)]
 pub struct Quotes {
     texts: HashMap<String, (Voice, String)>,
+    /// Edits that are small enough to be told, by the event of the call.
+    changes: HashMap<String, Change>,
     bytes: usize,
+}
+
+/// An edit of a line or two.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Lines that went, without white space around them.
+    pub removed: Vec<String>,
+    /// Lines that came.
+    pub added: Vec<String>,
+}
+
+impl Change {
+    /// What the arguments of a call change, if that can be told in a sentence.
+    fn of(args: &serde_json::Value) -> Option<Change> {
+        let files = retro_text::diff::diffs(args, None);
+        let [file] = files.as_slice() else { return None };
+        let lines = |wanted: char| {
+            let lines = file.rows.iter().filter(move |(sign, _)| *sign == wanted);
+            lines.map(|(_, line)| line.trim()).filter(|line| !line.is_empty()).map(str::to_owned)
+        };
+        let change = Change { removed: lines('-').collect(), added: lines('+').collect() };
+        let mut all = change.removed.iter().chain(&change.added);
+        let is_told = |line: &String| {
+            line.chars().count() <= CHANGE_CHARS_MAX
+                && !line.contains(['`', '\t'])
+                && !line.contains("[redacted:")
+        };
+        let is_small = change.removed.len() <= CHANGE_LINES_MAX && change.added.len() <= CHANGE_LINES_MAX;
+        (is_small && change.removed != change.added && all.all(is_told)).then_some(change)
+    }
 }
 
 /// One session.
@@ -146,6 +181,15 @@ impl Quotes {
                 text.push('\n');
                 text.push_str(path);
             }
+            if let Some(change) =
+                tool.args.as_ref().filter(|_| !tool.edits.is_empty()).and_then(|args| Change::of(args))
+            {
+                for line in change.removed.iter().chain(&change.added) {
+                    text.push('\n');
+                    text.push_str(line);
+                }
+                self.changes.insert(event.id.to_string(), change);
+            }
         }
         for edit in event.result.iter().flat_map(|result| &result.edits) {
             text.push('\n');
@@ -159,13 +203,18 @@ impl Quotes {
     #[cfg(test)]
     pub(crate) fn of(texts: &[(&str, &str)]) -> Quotes {
         let texts = texts.iter().map(|(id, text)| ((*id).to_owned(), (Voice::Model, (*text).to_owned())));
-        Quotes { texts: texts.collect(), bytes: 0 }
+        Quotes { texts: texts.collect(), ..Quotes::default() }
     }
 
     /// Whether an event says these words, white space aside.
     pub fn hold(&self, event_id: &str, words: &str) -> bool {
         let Some((_, text)) = self.texts.get(event_id) else { return false };
         text.contains(words) || squeezed(text).contains(&squeezed(words))
+    }
+
+    /// What the call of an event changed, where a sentence can tell it.
+    pub fn change(&self, event_id: &str) -> Option<&Change> {
+        self.changes.get(event_id)
     }
 
     /// Whose words an event holds.

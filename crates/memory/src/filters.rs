@@ -5,6 +5,7 @@
 mod grounded;
 mod no_secrets;
 mod risk_aware;
+mod telling;
 
 use crate::candidate::Candidate;
 use crate::episode::Quotes;
@@ -23,7 +24,12 @@ pub struct Filter {
 }
 
 /// Every filter, sorted by name.
-pub static FILTERS: &[Filter] = &[grounded::FILTER, no_secrets::FILTER, risk_aware::FILTER];
+pub static FILTERS: &[Filter] = &[grounded::FILTER, no_secrets::FILTER, risk_aware::FILTER, telling::FILTER];
+
+/// What nobody asked for by name is also asked to be of use: sync and `'*'` apply these.
+pub fn for_all() -> Vec<&'static Filter> {
+    by_name(telling::FILTER.name).into_iter().collect()
+}
 
 /// The filter with this name.
 pub fn by_name(name: &str) -> Option<&'static Filter> {

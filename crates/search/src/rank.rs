@@ -310,7 +310,7 @@ fn each_centre(hits: &[Hit], is_sparse: bool, mut take: impl FnMut(Place, Option
     // The first hit around a place, the first behind those, and the first that is not before
     // the place itself. All three only ever go forward.
     let (mut from, mut to, mut at) = (0, 0, 0);
-        for hit in hits {
+    for hit in hits {
         let reach = if is_sparse { 0 } else { REACH };
         for by in -reach..=reach {
             let Some(place) = hit.place.offset(by) else { continue };

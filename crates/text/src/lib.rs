@@ -5,11 +5,12 @@
 //! a secret cannot end up in an event. [`hidden`] knows the
 //! characters that a reader does not see, and [`terminal`] makes text safe to
 //! print. [`calls`] reads command lines and their outputs, [`mod@fingerprint`] names
-//! errors so that they are recognized again.
+//! errors so that they are recognized again. [`diff`] says what an edit changed.
 //!
 //! A leaf: no I/O, no knowledge of agents or of the store.
 
 pub mod calls;
+pub mod diff;
 pub mod fingerprint;
 pub mod hidden;
 pub mod plain;

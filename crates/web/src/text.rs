@@ -1,14 +1,25 @@
 //! Texts of transcripts as the page draws them: trees and runs, never markup.
 
 mod ansi;
-mod diff;
 mod markdown;
 mod output;
 
 pub use ansi::{Line, lines};
-pub use diff::{FileDiff, diffs};
 pub use markdown::markdown;
 pub use output::{Output, Rest, output};
+pub use retro::text::diff::FileDiff;
+
+use serde_json::Value;
+
+/// The edits that the arguments of a call ask for, with everything visible.
+pub fn diffs(args: &Value, path: Option<&str>) -> Vec<FileDiff> {
+    let mut files = retro::text::diff::diffs(args, path);
+    for file in &mut files {
+        file.path = plain(&file.path);
+        file.rows.iter_mut().for_each(|(_, text)| *text = plain(text));
+    }
+    files
+}
 
 /// A text with everything visible: characters that hide or reorder others are escaped.
 pub fn plain(text: &str) -> String {

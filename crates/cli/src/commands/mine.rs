@@ -69,8 +69,11 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
     let store = context.store(&config)?;
     let how = chosen(&args.method)?;
-    let filters = filters(&args.filter)?;
+    let mut filters = filters(&args.filter)?;
     let (keys, gated) = sessions(args, &store, context)?;
+    if gated {
+        filters.extend(filters::for_all());
+    }
     let mut results: Vec<(SessionKey, Mined)> = Vec::new();
     let (mut passed_over, mut unread) = (0u64, 0u64);
     for key in &keys {

@@ -1,5 +1,6 @@
 //! What a quiet session can teach: every configured method over its events, once.
 
+use retro_memory::filters;
 use retro_memory::methods::{self, Method};
 use retro_memory::{Episode, Listener, Mined, Past, Repository, mine, prompt};
 use retro_model::{Event, Facts, SessionKey};
@@ -54,7 +55,11 @@ impl Making for Mining {
         let episode = episode(listener, &config, &facts, &content);
         let wanted: Vec<&'static Method> =
             config.mining.value.methods.iter().filter_map(|name| methods::by_name(name)).collect();
-        let mined = if episode.quality.real { mine::mine(&episode, &wanted, &[]) } else { Vec::new() };
+        let mined = if episode.quality.real {
+            mine::mine(&episode, &wanted, &filters::for_all())
+        } else {
+            Vec::new()
+        };
         let mut rows = Vec::new();
         for method in &wanted {
             let found =

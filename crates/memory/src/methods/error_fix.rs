@@ -6,21 +6,25 @@
 //! nothing is known but that the command passed the next time.
 
 use hashbrown::HashMap;
+use retro_insight::Beat;
 use retro_model::ToolClass;
 use retro_search::Repair;
 use retro_text::calls::{Purpose, Verdict, understand};
 use serde_json::json;
 
+use super::commands::below;
 use super::evidence::quoted;
 use super::{Method, shell};
-use crate::candidate::{Candidate, Kind, Span, Voice};
-use crate::episode::{Episode, shortened};
+use crate::candidate::{Candidate, Kind, Span, THIN, Voice};
+use crate::episode::{Change, Episode, shortened};
 
 pub(super) const METHOD: Method =
     Method { name: "error_fix", title: "errors that came up, and what made the same command pass", mine };
 
 /// Steps of a repair that are told.
 const STEPS_MAX: usize = 3;
+/// Characters of all of them.
+const STEPS_CHARS_MAX: usize = 260;
 /// Candidates of one session.
 const CANDIDATES_MAX: usize = 3;
 /// Characters of an error's line, in the text and in what it is found by.
@@ -67,6 +71,12 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
     let again = episode.span(&passed_beat.id, &shell::core(passed.command.as_deref()?)?)?;
     let steps = steps(episode, repair);
     let is_other_command = again.text != ran.text;
+    if !is_other_command
+        && steps.iter().all(|step| step.file.is_some())
+        && !can_be_edited(failed.purpose, &said.text)
+    {
+        return None;
+    }
     if steps.is_empty() && !is_other_command || is_plain(failed.purpose, &said.text, &steps, repairs.len()) {
         return None;
     }
@@ -84,7 +94,12 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
     candidate.worked = count(repairs.iter().filter(|repair| repair.passing.is_some()).count());
     let is_assertion = failed.purpose == Purpose::Test
         && (failed.failed.is_some_and(|failed| failed > 0) || is_assertion(&said.text));
-    candidate.priority = if is_assertion { ASSERTION } else { 4 + u8::from(candidate.worked > 1) };
+    let is_thin = !is_other_command && !steps.iter().any(|step| step.is_telling) && candidate.worked < 2;
+    candidate.priority = match is_assertion {
+        _ if is_thin => THIN,
+        true => ASSERTION,
+        false => 4 + u8::from(candidate.worked > 1),
+    };
     candidate.confidence = if is_assertion { 0.65 } else { 0.8 };
     candidate.scope_reason = "the files and commands are of this repository".to_owned();
     candidate.files = steps.iter().filter_map(|step| step.file.clone()).collect();
@@ -96,13 +111,13 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
     }));
     candidate.evidence_refs = [&failed_beat.id, &repair.failing.event_id]
         .into_iter()
-        .chain(steps.iter().map(|step| &step.span.event_id))
+        .chain(steps.iter().flat_map(|step| &step.spans).map(|span| &span.event_id))
         .chain([&passed_beat.id, &passing.event_id])
         .cloned()
         .collect();
     candidate.evidence_refs.dedup();
     candidate.spans =
-        [ran, said].into_iter().chain(steps.into_iter().map(|step| step.span)).chain([again]).collect();
+        [ran, said].into_iter().chain(steps.into_iter().flat_map(|step| step.spans)).chain([again]).collect();
     Some(candidate)
 }
 
@@ -121,11 +136,62 @@ fn is_plain(purpose: Purpose, error: &str, steps: &[Done], seen: usize) -> bool 
         && steps.iter().any(names)
 }
 
+/// Whether editing files can be what makes a command pass. No edit mends what git and its
+/// servers refuse, nor what a shell says of the command line itself.
+fn can_be_edited(purpose: Purpose, error: &str) -> bool {
+    let is_of_shell = ["(eval):", "bash: line", "zsh:", "sh: "].iter().any(|start| error.starts_with(start));
+    purpose != Purpose::Vcs && !is_of_shell
+}
+
 /// Something that was done between a failure and the pass.
 struct Done {
     told: String,
-    span: Span,
+    spans: Vec<Span>,
     file: Option<String>,
+    /// It says what was done, not only where.
+    is_telling: bool,
+}
+
+impl Done {
+    /// An edit of a file, with what it changed where that is small.
+    fn edit(episode: &Episode, beat: &Beat, path: &str, place: Span) -> Done {
+        let name = below(episode, path);
+        let mut done = Done {
+            told: format!("edited `{name}`"),
+            spans: vec![place],
+            file: Some(path.to_owned()),
+            is_telling: false,
+        };
+        let Some(change) = episode.quotes.change(&beat.id) else { return done };
+        let all = || change.removed.iter().chain(&change.added);
+        let quoted: Option<Vec<Span>> = all().map(|line| episode.span(&beat.id, line)).collect();
+        if let Some(quoted) = quoted {
+            done.told = format!("edited `{name}`: {}", what(change));
+            done.spans.extend(quoted);
+            done.is_telling = true;
+        }
+        done
+    }
+
+    /// The same without what was changed.
+    fn briefly(&mut self, episode: &Episode) {
+        if let Some(file) = &self.file {
+            self.told = format!("edited `{}`", below(episode, file));
+            self.spans.truncate(1);
+            self.is_telling = false;
+        }
+    }
+}
+
+/// What an edit changed, in words.
+fn what(change: &Change) -> String {
+    let lines =
+        |lines: &[String]| lines.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>().join(" and ");
+    match (change.removed.as_slice(), change.added.as_slice()) {
+        ([], added) => format!("added {}", lines(added)),
+        (removed, []) => format!("removed {}", lines(removed)),
+        (removed, added) => format!("{} became {}", lines(removed), lines(added)),
+    }
 }
 
 /// The last changes before the pass: edits, and commands that change something.
@@ -138,14 +204,15 @@ fn steps(episode: &Episode, repair: &Repair) -> Vec<Done> {
                 let span = episode
                     .span(&beat.id, &edit.path)
                     .or_else(|| episode.span(&step.event_id, &edit.path))?;
-                Some(Done { told: format!("edited `{}`", edit.path), span, file: Some(edit.path.clone()) })
+                Some(Done::edit(episode, beat, &edit.path, span))
             })
         } else if call.verdict == Verdict::Passed
             && call.command.as_deref().is_some_and(shell::changes_something)
         {
             call.command.as_deref().and_then(|command| {
                 let span = episode.span(&beat.id, &shell::core(command)?)?;
-                Some(Done { told: format!("ran `{}`", span.text), span, file: None })
+                let told = format!("ran `{}`", span.text);
+                Some(Done { told, spans: vec![span], file: None, is_telling: true })
             })
         } else {
             None
@@ -158,6 +225,14 @@ fn steps(episode: &Episode, repair: &Repair) -> Vec<Done> {
         }
     }
     done.reverse();
+    // The last change is the one that helped.
+    for at in 0..done.len() {
+        let chars: usize = done.iter().map(|step| step.told.chars().count()).sum();
+        if let Some(step) = done.get_mut(at).filter(|_| chars > STEPS_CHARS_MAX) {
+            step.briefly(episode);
+        }
+    }
+    done.dedup_by(|next, before| next.told == before.told);
     done
 }
 
@@ -181,7 +256,8 @@ fn cause(line: &str) -> Option<&str> {
 const EMPTY_WORDS: &[&str] = &[
     "error", "errors", "fail", "failed", "failure", "failures", "failing", "build", "job", "test", "tests",
     "exit", "code", "status", "with", "the", "and", "command", "process", "exited", "some", "suite",
-    "suites", "files", "file", "passed", "found", "problems", "warnings", "warning",
+    "suites", "files", "file", "passed", "found", "problems", "warnings", "warning", "were", "emitted",
+    "while", "running", "checks",
 ];
 
 /// Whether a line reports what a test expected.

@@ -20,9 +20,9 @@ use regex::Regex;
 use super::Method;
 use super::commands::{keywords, purpose_of};
 use super::evidence::{Evidence, clipped};
-use super::steps::{Phase, bounded, phase, steps};
+use super::steps::{Phase, bounded, has_own_commands, phase, steps};
 use super::turns::{Turn, first_sentence, turns};
-use crate::candidate::{Candidate, Kind};
+use crate::candidate::{Candidate, Kind, THIN};
 use crate::episode::{Episode, shortened};
 
 pub(super) const METHOD: Method =
@@ -75,6 +75,7 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
     let warnings = warnings(episode, &mut evidence);
     let mut candidate = episode.candidate(METHOD.name, Kind::Procedure, String::new());
     let text = text(&goal, &all, &outcome);
+    let is_more = text.contains("run `");
     candidate.structured = Some(json!({
         "goal": goal,
         "preconditions": preconditions(episode),
@@ -97,6 +98,9 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
     // One success is one success; several in different sessions raise it.
     candidate.confidence = if episode.outcome.confidence >= 0.8 { 0.6 } else { 0.5 };
     candidate.worked = 1;
+    if !(is_more && has_own_commands(&calls)) {
+        candidate.priority = THIN;
+    }
     Some(candidate)
 }
 

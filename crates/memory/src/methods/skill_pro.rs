@@ -18,9 +18,9 @@ use serde_json::json;
 use super::Method;
 use super::commands::{keywords, purpose_of};
 use super::evidence::{Evidence, clipped};
-use super::steps::{also_run, bounded, steps};
+use super::steps::{also_run, bounded, has_own_commands, steps};
 use super::turns::{Turn, first_sentence, turns};
-use crate::candidate::{Candidate, Kind};
+use crate::candidate::{Candidate, Kind, THIN};
 use crate::episode::{Episode, shortened};
 
 pub(super) const METHOD: Method =
@@ -82,6 +82,7 @@ fn skill(episode: &Episode, turn: &Turn<'_>) -> Option<Candidate> {
     candidate.subject = format!("{runner} {}", named.join(" ")).trim().to_owned();
     candidate.scope_reason = format!("{files} belong to this repository");
     candidate.keywords = keywords(&[runner.split(' ').nth(1).unwrap_or_default()], [text.as_str(), &when]);
+    let is_more = text.contains(" Also run: ");
     candidate.text = shortened(&text, 600);
     candidate.when_to_use = when;
     candidate.confidence = match (praise.is_some(), verified.is_some()) {
@@ -90,7 +91,11 @@ fn skill(episode: &Episode, turn: &Turn<'_>) -> Option<Candidate> {
         (false, true) => 0.6,
         (false, false) => 0.55,
     };
-    candidate.priority = if verified.is_some() { 4 } else { 3 };
+    candidate.priority = match verified.is_some() {
+        _ if praise.is_none() && !(is_more && has_own_commands(&turn.calls)) => THIN,
+        true => 4,
+        false => 3,
+    };
     candidate.worked = 1;
     Some(candidate)
 }

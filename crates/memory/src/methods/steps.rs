@@ -117,6 +117,16 @@ pub(super) fn also_run<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Eviden
     found
 }
 
+/// Whether something was run besides editors, checks and formatters.
+pub(super) fn has_own_commands(calls: &[(&Beat, &Call)]) -> bool {
+    calls.iter().any(|(_, call)| {
+        phase(call) == Some(Phase::Run)
+            && call.purpose != Purpose::Format
+            && call.verdict == Verdict::Passed
+            && !is_look(call)
+    })
+}
+
 /// Programs that are only asked something, and code on the command line.
 fn is_look(call: &Call) -> bool {
     let line = call.command.as_deref().unwrap_or_default();

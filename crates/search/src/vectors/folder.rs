@@ -50,7 +50,8 @@ impl Current {
         let number = number(words.next()?)?;
         let (end, hash) = (words.next(), words.next());
         let end = end.and_then(|end| end.parse().ok()).zip(hash);
-        let synced = end.and_then(|(end, hash)| Some(Synced { end, hash: u64::from_str_radix(hash, 16).ok()? }));
+        let synced =
+            end.and_then(|(end, hash)| Some(Synced { end, hash: u64::from_str_radix(hash, 16).ok()? }));
         Some(Current { number, synced: synced.unwrap_or_default() })
     }
 }

@@ -53,7 +53,8 @@ impl State {
         if known > 0 {
             self.synced = synced.end;
         }
-        let before = known.checked_sub(1).and_then(|last| found.get(last)).map_or(self.hash, |last| last.hash);
+        let before =
+            known.checked_sub(1).and_then(|last| found.get(last)).map_or(self.hash, |last| last.hash);
         let whole = known + whole(found.get(known..).unwrap_or_default(), before);
         let complete = found.iter().take(whole).rposition(|batch| batch.is_commit).map_or(0, |last| last + 1);
         for batch in found.into_iter().take(complete) {

@@ -179,8 +179,9 @@ fn indent(line: &str) -> usize {
 
 /// How much a line says; the text is the following line where the line is only a header.
 fn ranked(line: &str, next: Option<&str>) -> Option<(Rank, String)> {
-    let is =
-        |set: &LazyLock<Option<RegexSet>>, line: &str| set.as_ref().is_some_and(|set| set.is_match(line.as_bytes()));
+    let is = |set: &LazyLock<Option<RegexSet>>, line: &str| {
+        set.as_ref().is_some_and(|set| set.is_match(line.as_bytes()))
+    };
     // Claude Code writes the exit code in front of the output.
     if line.trim().is_empty() || line.starts_with("Exit code ") {
         return None;

@@ -10,7 +10,7 @@ use retro_text::calls::Purpose;
 use serde_json::json;
 
 use super::{METHOD, thread_of};
-use crate::candidate::{Candidate, Kind};
+use crate::candidate::{Candidate, Kind, THIN};
 use crate::episode::{Episode, shortened};
 use crate::methods::commands::{is_misuse, keywords, purpose_of};
 use crate::methods::evidence::{Evidence, clipped, quoted};
@@ -104,7 +104,8 @@ fn repaired(episode: &Episode, failure: &Failure<'_>) -> Option<Candidate> {
         "trigger": command, "error": error, "did_not_help": in_vain, "helped": helped, "passed": again,
     }));
     candidate.confidence = if candidate.files.len() <= 2 { 0.8 } else { 0.7 };
-    candidate.priority = 4;
+    candidate.priority =
+        if helped.starts_with("editing ") && call.purpose.is_validation() { THIN } else { 4 };
     candidate.worked = 1;
     Some(candidate)
 }
@@ -133,7 +134,8 @@ fn unrepaired(episode: &Episode, failure: &Failure<'_>) -> Option<Candidate> {
     let mut candidate = filled(episode, failure, evidence, &text, &command)?;
     candidate.structured = Some(json!({ "trigger": command, "error": error, "did_not_help": tried }));
     candidate.confidence = 0.4;
-    candidate.priority = 2;
+    // A check that is red while the work goes on says nothing about the next session.
+    candidate.priority = if call.purpose.is_validation() { THIN } else { 2 };
     Some(candidate)
 }
 

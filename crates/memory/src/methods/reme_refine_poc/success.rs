@@ -4,11 +4,11 @@ use retro_insight::{Beat, Call, OutcomeValue};
 use serde_json::json;
 
 use super::METHOD;
-use crate::candidate::{Candidate, Kind};
+use crate::candidate::{Candidate, Kind, THIN};
 use crate::episode::{Episode, shortened};
 use crate::methods::commands::{keywords, purpose_of};
 use crate::methods::evidence::Evidence;
-use crate::methods::steps::{also_run, bounded, steps};
+use crate::methods::steps::{also_run, bounded, has_own_commands, steps};
 use crate::methods::turns::turns;
 
 /// Steps that are kept.
@@ -52,7 +52,8 @@ pub(super) fn pattern(episode: &Episode) -> Option<Candidate> {
     candidate.text = shortened(&text, 600);
     candidate.when_to_use = when;
     candidate.confidence = 0.6;
-    candidate.priority = 3;
+    let is_thin = also.is_empty() || !has_own_commands(&turn.calls);
+    candidate.priority = if is_thin { THIN } else { 3 };
     candidate.worked = 1;
     Some(candidate)
 }

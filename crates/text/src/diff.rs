@@ -8,9 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::plain;
-
-/// Rows of one edit that the page gets.
+/// Rows of one edit that are kept.
 const ROWS_MAX: usize = 2_000;
 
 /// Bytes of texts that are compared. Longer ones are shown as removed and added.
@@ -72,7 +70,7 @@ pub fn diffs(args: &Value, path: Option<&str>) -> Vec<FileDiff> {
 fn bounded(path: String, mut rows: Vec<(char, String)>) -> FileDiff {
     let left_out = rows.len().saturating_sub(ROWS_MAX);
     rows.truncate(ROWS_MAX);
-    FileDiff { path: plain(&path), rows, left_out }
+    FileDiff { path, rows, left_out }
 }
 
 /// The first text in the arguments that is a patch.
@@ -101,18 +99,18 @@ fn from_patch(patch: &str) -> Vec<FileDiff> {
         }
         let Some((_, rows)) = files.last_mut() else { continue };
         if let Some(to) = line.strip_prefix("*** Move to: ") {
-            rows.push(('@', format!("moved to {}", plain(to))));
+            rows.push(('@', format!("moved to {}", to)));
             continue;
         }
         if let Some(place) = line.strip_prefix("@@") {
             if !rows.is_empty() || !place.trim().is_empty() {
-                rows.push(('@', plain(place.trim())));
+                rows.push(('@', place.trim().to_owned()));
             }
             continue;
         }
         let mut chars = line.chars();
         match chars.next() {
-            Some(sign @ (' ' | '+' | '-')) => rows.push((sign, plain(chars.as_str()))),
+            Some(sign @ (' ' | '+' | '-')) => rows.push((sign, chars.as_str().to_owned())),
             None => rows.push((' ', String::new())),
             Some(_) => {}
         }
@@ -123,7 +121,7 @@ fn from_patch(patch: &str) -> Vec<FileDiff> {
 /// Two texts, line by line, with a little of what stayed.
 fn compared(old: &str, new: &str) -> Vec<(char, String)> {
     let signed = |sign: char, text: &str| -> Vec<(char, String)> {
-        text.lines().map(|line| (sign, plain(line))).collect()
+        text.lines().map(|line| (sign, line.to_owned())).collect()
     };
     if old.is_empty() || new.is_empty() || old.len() + new.len() > COMPARED_BYTES_MAX {
         return [signed('-', old), signed('+', new)].concat();
@@ -140,7 +138,7 @@ fn compared(old: &str, new: &str) -> Vec<(char, String)> {
                 ChangeTag::Insert => '+',
                 ChangeTag::Equal => ' ',
             };
-            rows.push((sign, plain(change.value().trim_end_matches(['\n', '\r']))));
+            rows.push((sign, change.value().trim_end_matches(['\n', '\r']).to_owned()));
         }
     }
     rows
