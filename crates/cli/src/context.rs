@@ -148,6 +148,11 @@ impl Context {
         self.stop.load(Ordering::SeqCst)
     }
 
+    /// Whether a program that retro itself asks to mine a session has called us as its hook.
+    pub fn is_our_run(&self) -> bool {
+        (self.world.own_env)(retro::engine::headless::OUR_RUN).is_some()
+    }
+
     /// The configuration in force; its notes are said.
     pub fn config(&self) -> Result<Config, Failure> {
         if let Some(home) = self.global.home.as_ref().filter(|home| !home.is_dir()) {

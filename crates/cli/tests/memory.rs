@@ -83,6 +83,11 @@ fn a_hook_that_cannot_answer_says_nothing() {
         silent,
         "Grok drops it"
     );
+    assert_eq!(
+        hook(&machine, "claude-hook", &prompt("s"), &[("RETRO_HEADLESS", "1")]),
+        silent,
+        "retro itself asks"
+    );
     let lock = machine.root().join("lock");
     let held = std::fs::File::open(&lock).unwrap();
     held.lock().unwrap();

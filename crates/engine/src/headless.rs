@@ -168,10 +168,13 @@ fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 
+/// Set for programs that we start: hooks of ours that they call do nothing.
+pub const OUR_RUN: &str = "RETRO_HEADLESS";
+
 /// The command line, with our text still to come on standard input.
 fn command(miner: Miner, program: &Path, desk: &Desk, path: &OsStr) -> Command {
     let mut command = Command::new(program);
-    command.current_dir(desk.work()).env("PATH", path);
+    command.current_dir(desk.work()).env("PATH", path).env(OUR_RUN, "1");
     match miner {
         Miner::Codex => {
             command.args(["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--ignore-rules"]);

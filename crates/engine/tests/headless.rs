@@ -39,6 +39,7 @@ exit "$(cat "$dir/exit")"
 const CLAUDE: &str = r#"#!/bin/sh
 dir=$(dirname "$0")
 printf '%s\n' "$@" > "$dir/args"
+printf '%s' "$RETRO_HEADLESS" > "$dir/ours"
 cat > "$dir/stdin"
 cat "$dir/stream"
 exit "$(cat "$dir/exit")"
@@ -180,6 +181,7 @@ fn claude_answers_with_one_object() {
     assert_eq!(found.model.as_deref(), Some("claude-test"));
     let args = fs::read_to_string(scene.file("args")).unwrap();
     assert_eq!(args, "-p\n--no-session-persistence\n--output-format\njson\n");
+    assert_eq!(fs::read_to_string(scene.file("ours")).unwrap(), "1", "its hooks must know");
     assert!(fs::read_to_string(scene.file("stdin")).unwrap().contains(&scene.call()));
 }
 

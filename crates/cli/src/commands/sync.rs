@@ -180,6 +180,9 @@ const HOOK_PATIENCE: Duration = Duration::from_millis(200);
 /// Whatever happens here must not show: a hook that fails or waits would block
 /// the user's agent.
 fn called_by_hook(args: &Args, context: &Context) -> Outcome {
+    if context.is_our_run() {
+        return Ok(Exit::Done);
+    }
     let only_enqueue = args.enqueue;
     let mut quiet = context.global.clone();
     quiet.quiet = true;

@@ -170,7 +170,7 @@ fn record(
 /// agent.
 fn called_by_hook(args: &Weave, context: &Context) -> Outcome {
     // Grok runs the hooks of Claude and drops what they print.
-    if is_grok(|name| (context.world.own_env)(name)) {
+    if is_grok(|name| (context.world.own_env)(name)) || context.is_our_run() {
         return Ok(Exit::Done);
     }
     let mut quiet = context.global.clone();
