@@ -106,6 +106,29 @@ impl Machine {
 }
 
 #[test]
+fn what_was_learned_in_one_clone_is_shown_in_another_of_the_same_remote() {
+    let machine = Machine::new();
+    let clones = folder();
+    let clone = |name: &str, remote: &str| {
+        let folder = clones.path().join(name);
+        std::fs::create_dir_all(folder.join(".git")).unwrap();
+        std::fs::create_dir_all(folder.join("src")).unwrap();
+        let config = format!("[remote \"origin\"]\n\turl = https://someone@example.com/{remote}.git\n");
+        std::fs::write(folder.join(".git/config"), config).unwrap();
+        folder.to_str().unwrap().to_owned()
+    };
+    let (here, there, other) = (clone("a", "shop"), clone("b", "shop"), clone("c", "notes"));
+    let told = session(1, "shop", 1, FAILS).replace("/home/dev/shop", &format!("{here}/src"));
+    machine.tell(AGENTS[0], &told);
+    let store = machine.sync();
+    let memory = machine.of(&store, "error_fix");
+    assert_eq!(memory.repository.root.as_ref(), Some(&here));
+    assert_eq!(memory.repository.remote.as_deref(), Some("https://example.com/shop"));
+    let shown = |cwd: &str| machine.shown(&store, "build fails: unresolved import `rust_decimal`", cwd).len();
+    assert_eq!((shown(&here), shown(&there), shown(&other)), (1, 1, 0));
+}
+
+#[test]
 fn a_failure_and_what_mended_it_are_learned_from_every_agent() {
     for agent in AGENTS {
         let machine = Machine::new();

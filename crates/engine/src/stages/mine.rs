@@ -5,9 +5,10 @@ use retro_memory::methods::{self, Method};
 use retro_memory::{Episode, Listener, Mined, Past, Repository, mine, prompt};
 use retro_model::{Event, Facts, SessionKey};
 use retro_store::{EXPOSURES, Store, Writer};
+use std::path::Path;
 
 use super::{Input, Making, Product, Stage, Subject, When, Work, digest};
-use crate::{Config, Error};
+use crate::{Config, Error, repository};
 
 pub(super) const STAGE: Stage = Stage {
     name: "mine",
@@ -88,8 +89,13 @@ pub fn episode(listener: Listener, config: &Config, facts: &Facts, content: &str
     let text = |value: &Option<(_, retro_text::Redacted<String>)>| {
         value.as_ref().map(|(_, text)| text.to_string()).filter(|text| !text.is_empty())
     };
-    let repository = Repository { branch: text(&facts.branch), ..Repository::default() };
-    listener.finish(&settings, text(&facts.cwd), repository, content.to_owned())
+    let cwd = text(&facts.cwd);
+    // As far as the folder is still there: a clone elsewhere is known by its remote.
+    let around = cwd.as_deref().and_then(|cwd| repository::around(Path::new(cwd)));
+    let (root, remote) = around.map_or((None, None), |(root, remote)| (Some(root), remote));
+    let root = root.map(|root| root.to_string_lossy().into_owned());
+    let repository = Repository { root, remote, branch: text(&facts.branch) };
+    listener.finish(&settings, cwd, repository, content.to_owned())
 }
 
 /// Writes what a method found, and its block for a prompt; gives the content.
