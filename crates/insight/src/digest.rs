@@ -17,7 +17,7 @@ use crate::trace::{Speaker, Trace, cut};
 use crate::{Correction, Reading, SIGNALS, Settings, corrections, registry, trajectory};
 
 /// Raised when a digest is made in another way.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Entries of a list; what is cut is counted.
 const ERRORS_MAX: usize = 20;
@@ -25,6 +25,7 @@ const FILES_MAX: usize = 40;
 const COMMANDS_MAX: usize = 40;
 const CORRECTIONS_MAX: usize = 12;
 const COMMITS_MAX: usize = 40;
+const CHILDREN_MAX: usize = 40;
 /// Characters of a snippet and of a command.
 const SNIPPET_CHARS: usize = 280;
 const COMMAND_CHARS: usize = 120;
@@ -204,7 +205,7 @@ impl Digest {
             started_at: trace.first,
             ended_at: trace.last,
             tokens: trace.tokens.plus(&trace.tokens_below),
-            children: trace.children.clone(),
+            children: capped(trace.children.clone(), CHILDREN_MAX, "children", &mut left_out),
             events: trace.kinds.clone(),
             tools: tools(trace),
             first_prompt: snippet(trace.prompts().next().map(|(_, text)| text)),
