@@ -283,7 +283,13 @@ fn only_documents(end: &End<'_>) -> Option<Outcome> {
         return Some(open);
     }
     if end.wants_code {
-        return Some(told(Unknown, "only_documents", "code was asked for, and only documents changed", 0.0, &[id]));
+        return Some(told(
+            Unknown,
+            "only_documents",
+            "code was asked for, and only documents changed",
+            0.0,
+            &[id],
+        ));
     }
     Some(told(
         Success,
@@ -319,7 +325,13 @@ fn answered(end: &End<'_>) -> Option<Outcome> {
         return Some(told(Unknown, "trivial", "nothing was asked for", 0.0, &[id]));
     }
     if end.change_not_made {
-        return Some(told(Unknown, "nothing_changed", "a change was asked for and none was made", 0.0, &[id]));
+        return Some(told(
+            Unknown,
+            "nothing_changed",
+            "a change was asked for and none was made",
+            0.0,
+            &[id],
+        ));
     }
     Some(told(Success, "answered", "what was asked was answered", 0.6, &[id]))
 }

@@ -202,7 +202,8 @@ impl<'a> End<'a> {
             .filter(|(_, call)| call.is_failed() && push_asked)
             .map(|(beat, _)| beat.id.as_str());
         let since = self.last_turn(trace);
-        let shown = self.checks_passed.iter().copied().chain(self.commit_after_edit).chain(self.run_after_edit);
+        let shown =
+            self.checks_passed.iter().copied().chain(self.commit_after_edit).chain(self.run_after_edit);
         self.shown_since = shown.into_iter().any(|id| since.iter().any(|(beat, _)| beat.id == id));
         self.acted = since.iter().any(|(_, call)| {
             call.changed_files()
@@ -297,7 +298,9 @@ fn last_request(trace: &Trace) -> Option<(&Beat, &str)> {
     let (mut last, mut command) = (None, None);
     for beat in trace.beats.iter().filter(|beat| beat.thread == 0) {
         match &beat.what {
-            What::Said { by: Speaker::User, text } if is_bare_command(text) => command = Some((beat, &**text)),
+            What::Said { by: Speaker::User, text } if is_bare_command(text) => {
+                command = Some((beat, &**text))
+            }
             What::Said { by: Speaker::User, text } => (last, command) = (Some((beat, &**text)), None),
             What::Said { by: Speaker::Model, .. } | What::Call(_) => last = command.take().or(last),
             _ => {}

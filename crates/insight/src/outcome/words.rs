@@ -21,8 +21,12 @@ static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^\W*(?:(?:please|can you|could you|let'?s|now|ok(?:ay)?,?|i (?:want|need|would like) (?:you )?to|we need to) )*(?:fix|add|implement|change|refactor|create|write|remove|rename|delete|replace|migrate|upgrade|convert|move|improve|update)\b").ok()
 });
 
-static CODE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)^\W*(?:please |can you |could you |now )*(?:fix|implement|refactor|migrate|build|debug)\b").ok());
+static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^\W*(?:please |can you |could you |now )*(?:fix|implement|refactor|migrate|build|debug)\b",
+    )
+    .ok()
+});
 static DOCUMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:docs?|documents?|documentation|readme|changelog|notes?|specs?|specification|plan|markdown|guide|text)\b|\.(?:md|mdx|txt|rst|adoc)\b").ok()
 });
