@@ -30,6 +30,8 @@ const REPOSITORIES_AT_ONCE: usize = 2;
 const PASS_TIME_MAX: Duration = Duration::from_secs(60);
 /// Under which name the index remembers when folders were asked about.
 const ASKED: &str = "facts_asked";
+/// Under which name it remembers whether git could be asked: `on`, `off` or `missing`.
+const GIT: &str = "facts_git";
 
 /// A session about which git is asked.
 struct Asking {
@@ -50,6 +52,8 @@ struct Asked(BTreeMap<String, i64>);
 
 /// Observes what is due, and takes it into facts and digests.
 pub(crate) fn observe(world: &World, config: &Config, store: &Store, index: &Index) -> Result<(), Error> {
+    let program = git::find(world);
+    switch(config, store, index, program.is_some())?;
     if !config.facts_git.value {
         return Ok(());
     }
@@ -57,15 +61,19 @@ pub(crate) fn observe(world: &World, config: &Config, store: &Store, index: &Ind
     let is_due =
         |(key, due): (SessionKey, Vec<String>)| due.iter().any(|name| name == "facts").then_some(key);
     let due: Vec<SessionKey> = index.due(now_ms)?.into_iter().filter_map(is_due).collect();
-    let Some(program) = git::find(world).filter(|_| !due.is_empty()) else { return Ok(()) };
+    if due.is_empty() {
+        return Ok(());
+    }
     let mut asked: Asked =
         index.meta(ASKED)?.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     asked.0.retain(|_, at_ms| *at_ms <= now_ms && now_ms - *at_ms < DAY_MS);
     let mut repositories: Repositories = BTreeMap::new();
     let mut later: Vec<(SessionKey, Option<i64>)> = Vec::new();
+    let mut unasked = Vec::new();
     for key in due {
         match ask(store, &key)? {
             None => later.push((key, None)),
+            Some((_, asking)) if program.is_none() => unasked.push(without_git(asking, world)),
             Some((folder, asking)) => {
                 let top = git::top_of(&folder).unwrap_or_else(|| folder.clone()).display().to_string();
                 match asked.0.get(&top) {
@@ -75,9 +83,49 @@ pub(crate) fn observe(world: &World, config: &Config, store: &Store, index: &Ind
             }
         }
     }
-    let (answers, tops) = ask_all(world, &program, repositories);
+    let (answers, tops) = match &program {
+        Some(program) => ask_all(world, program, repositories),
+        None => (unasked, Vec::new()),
+    };
     asked.0.extend(tops.into_iter().map(|top| (top, now_ms)));
     keep(world, config, store, index, answers, &later, &asked)
+}
+
+/// Remembers whether git can be asked. While it may not, nothing waits for it; once it can
+/// again, it is asked about every session.
+fn switch(config: &Config, store: &Store, index: &Index, has_git: bool) -> Result<(), Error> {
+    let before = index.meta(GIT)?.unwrap_or_else(|| "on".to_owned());
+    let now = match (config.facts_git.value, has_git) {
+        (false, _) => "off",
+        (true, false) => "missing",
+        (true, true) => "on",
+    };
+    let keys = if now == "on" && before != "on" { store.session_keys()? } else { Vec::new() };
+    let is_left = now == "off" && index.due_counts()?.contains_key("facts");
+    if now == before && !is_left {
+        return Ok(());
+    }
+    index.write(|index| {
+        if is_left {
+            index.clear_stage("facts")?;
+        }
+        for key in &keys {
+            index.put_due(key, "facts", 0, false)?;
+        }
+        index.set_meta(GIT, now)
+    })?;
+    Ok(())
+}
+
+/// What is known of a session on a machine without git.
+fn without_git(asking: Asking, world: &World) -> Answer {
+    let facts = GitFacts {
+        observed_at: Some(world.now()),
+        reason: Some("git_missing".to_owned()),
+        asked: commits::asked(&asking.digest),
+        ..GitFacts::default()
+    };
+    Answer { asking, facts }
 }
 
 /// The folder and what to ask of it; nothing where there is nothing to ask.

@@ -146,7 +146,9 @@ fn message(beat: &Beat, text: &str, acted: bool, cut_off: bool) -> Option<Correc
         None => text.to_owned(),
     };
     let typed = typed.trim();
-    if typed.is_empty() || is_command(typed) || is_marker(typed) {
+    // A choice out of a list (`1`, `2b`) says nothing of what was done.
+    let is_choice = typed.chars().filter(|c| c.is_alphabetic()).count() < 2;
+    if is_choice || is_command(typed) || is_marker(typed) {
         return None;
     }
     let long = typed.chars().count() > LONG_CHARS;

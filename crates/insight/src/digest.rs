@@ -1,6 +1,7 @@
 //! The lasting summary of a session: what is left when its raw bytes are gone.
 
 mod fit;
+mod lists;
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use crate::trace::{Speaker, Trace, cut};
 use crate::{Correction, Reading, SIGNALS, Settings, corrections, registry, trajectory};
 
 /// Raised when a digest is made in another way.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Entries of a list; what is cut is counted.
 const ERRORS_MAX: usize = 20;
@@ -25,10 +26,9 @@ const FILES_MAX: usize = 40;
 const COMMANDS_MAX: usize = 40;
 const CORRECTIONS_MAX: usize = 12;
 const COMMITS_MAX: usize = 40;
-/// Characters of a snippet and of a command.
+const CHILDREN_MAX: usize = 40;
+/// Characters of a snippet.
 const SNIPPET_CHARS: usize = 280;
-const COMMAND_CHARS: usize = 120;
-const SUBJECT_CHARS: usize = 80;
 
 /// What a session is, handed in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
@@ -87,6 +87,26 @@ pub struct CommandDigest {
     pub failed: u64,
     /// What became of it the last time.
     pub last: Verdict,
+}
+
+/// How often something was run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+pub struct Runs {
+    /// How often.
+    pub count: u64,
+    /// How often it failed.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub failed: u64,
+}
+
+/// Lines of all changed files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(default)]
+pub struct Lines {
+    /// Lines added.
+    pub added: u64,
+    /// Lines removed.
+    pub removed: u64,
 }
 
 /// A commit that the session made.
@@ -159,6 +179,12 @@ pub struct Digest {
     pub corrections: Vec<Correction>,
     /// Tests, builds, checks and other commands that matter.
     pub commands: Vec<CommandDigest>,
+    /// What was run most, by the usual name of the program: all commands count here.
+    #[serde(default)]
+    pub runs: BTreeMap<String, Runs>,
+    /// Lines of all changed files, those that are left out below included.
+    #[serde(default)]
+    pub lines: Lines,
     /// Files that were changed.
     pub files: Vec<FileDigest>,
     /// Commits that it made.
@@ -195,7 +221,7 @@ impl Digest {
             readings.insert(own.name.clone(), own.read(&looked));
         }
         let mut left_out = BTreeMap::new();
-        let snippet = |text: Option<&str>| cut(&one_line(text.unwrap_or_default()), SNIPPET_CHARS);
+        let snippet = |text: Option<&str>| cut(&lists::one_line(text.unwrap_or_default()), SNIPPET_CHARS);
         let mut digest = Digest {
             version: VERSION,
             identity,
@@ -204,9 +230,9 @@ impl Digest {
             started_at: trace.first,
             ended_at: trace.last,
             tokens: trace.tokens.plus(&trace.tokens_below),
-            children: trace.children.clone(),
+            children: lists::capped(trace.children.clone(), CHILDREN_MAX, "children", &mut left_out),
             events: trace.kinds.clone(),
-            tools: tools(trace),
+            tools: lists::tools(trace),
             first_prompt: snippet(trace.prompts().next().map(|(_, text)| text)),
             last_prompt: snippet(trace.prompts().last().map(|(_, text)| text)),
             last_answer: snippet(
@@ -214,11 +240,13 @@ impl Digest {
             ),
             outcome: outcome::judge(trace, settings),
             quality: quality::judge(trace, &settings.thresholds),
-            errors: capped(errors(trace), ERRORS_MAX, "errors", &mut left_out),
-            commands: capped(commands(trace), COMMANDS_MAX, "commands", &mut left_out),
-            files: capped(files(trace), FILES_MAX, "files", &mut left_out),
-            corrections: capped(corrections.clone(), CORRECTIONS_MAX, "corrections", &mut left_out),
-            commits: capped(commits(trace), COMMITS_MAX, "commits", &mut left_out),
+            errors: lists::capped(lists::errors(trace), ERRORS_MAX, "errors", &mut left_out),
+            commands: lists::capped(lists::commands(trace), COMMANDS_MAX, "commands", &mut left_out),
+            runs: lists::runs(trace, &mut left_out),
+            lines: lists::lines(trace),
+            files: lists::capped(lists::files(trace), FILES_MAX, "files", &mut left_out),
+            corrections: lists::capped(corrections.clone(), CORRECTIONS_MAX, "corrections", &mut left_out),
+            commits: lists::capped(lists::commits(trace), COMMITS_MAX, "commits", &mut left_out),
             left_out,
             truncated: trace.truncated,
             readings,
@@ -258,117 +286,4 @@ impl Digest {
         let priced = SIGNALS.iter().filter(|signal| signal.priced);
         priced.map(|signal| (signal.id.to_owned(), signal.read(&looked))).collect()
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn capped<T>(mut list: Vec<T>, max: usize, name: &str, left_out: &mut BTreeMap<String, u64>) -> Vec<T> {
-    if list.len() > max {
-        left_out.insert(name.to_owned(), (list.len() - max) as u64);
-        list.truncate(max);
-    }
-    list
-}
-
-fn tools(trace: &Trace) -> BTreeMap<String, u64> {
-    let mut tools = BTreeMap::new();
-    for (_, call) in trace.calls() {
-        *tools.entry(call.name.to_string()).or_default() += 1;
-    }
-    tools
-}
-
-fn commits(trace: &Trace) -> Vec<CommitDigest> {
-    let of = |commit: &crate::trace::CommitSeen| CommitDigest {
-        hash: commit.hash.clone(),
-        subject: cut(&commit.subject, SUBJECT_CHARS),
-    };
-    trace.commits.iter().map(of).collect()
-}
-
-/// Errors by fingerprint. Fixed: the same runner, or the same tool, passed later on.
-fn errors(trace: &Trace) -> Vec<ErrorDigest> {
-    let mut errors: Vec<ErrorDigest> = Vec::new();
-    let name = |call: &crate::trace::Call| {
-        if call.runner.is_empty() { call.name.to_string() } else { call.runner.clone() }
-    };
-    for (beat, call) in trace.calls() {
-        let tool = name(call);
-        if call.verdict == Verdict::Passed {
-            errors.iter_mut().filter(|error| error.tool == tool).for_each(|error| error.fixed = true);
-        }
-        let Some((fingerprint, line)) = call.error.as_ref().filter(|_| call.is_failed()) else { continue };
-        match errors.iter_mut().find(|error| error.fingerprint == *fingerprint) {
-            Some(error) => {
-                error.count += 1;
-                error.fixed = false;
-            }
-            None => errors.push(ErrorDigest {
-                fingerprint: fingerprint.clone(),
-                sample: call.sample.clone().unwrap_or_else(|| line.clone()),
-                count: 1,
-                tool,
-                fixed: false,
-                event_id: beat.id.clone(),
-            }),
-        }
-    }
-    errors.sort_by_key(|error| std::cmp::Reverse(error.count));
-    errors
-}
-
-/// Commands by their line; checks first, then by how often they were run. Commands that
-/// only look at files are left out.
-fn commands(trace: &Trace) -> Vec<CommandDigest> {
-    use retro_text::calls::Purpose::{Read, Search};
-    let mut commands: Vec<(bool, CommandDigest)> = Vec::new();
-    for (_, call) in trace.calls() {
-        let Some(line) = call.command.as_deref().filter(|_| !matches!(call.purpose, Read | Search)) else {
-            continue;
-        };
-        let line = cut(&one_line(line), COMMAND_CHARS);
-        match commands.iter_mut().find(|(_, command)| command.command == line) {
-            Some((_, command)) => {
-                command.count += 1;
-                command.failed += u64::from(call.is_failed());
-                command.last = call.verdict;
-            }
-            None => commands.push((
-                call.is_validation(),
-                CommandDigest {
-                    command: line,
-                    purpose: call.purpose.as_str().to_owned(),
-                    count: 1,
-                    failed: u64::from(call.is_failed()),
-                    last: call.verdict,
-                },
-            )),
-        }
-    }
-    commands.sort_by_key(|(is_check, command)| (!is_check, u64::MAX - command.count));
-    commands.into_iter().map(|(_, command)| command).collect()
-}
-
-/// Changed files, the most edited first.
-fn files(trace: &Trace) -> Vec<FileDigest> {
-    let mut files: BTreeMap<&str, FileDigest> = BTreeMap::new();
-    for (_, call) in trace.calls().filter(|(_, call)| call.changed_files()) {
-        for edit in &call.edits {
-            let path = edit.path.as_str();
-            let file = files.entry(path).or_insert_with(|| FileDigest {
-                path: path.to_owned(),
-                edits: 0,
-                added: 0,
-                removed: 0,
-            });
-            file.edits += 1;
-            file.added += edit.added;
-            file.removed += edit.removed;
-        }
-    }
-    let mut files: Vec<FileDigest> = files.into_values().collect();
-    files.sort_by(|a, b| b.edits.cmp(&a.edits).then_with(|| a.path.cmp(&b.path)));
-    files
 }

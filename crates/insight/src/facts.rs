@@ -17,7 +17,8 @@ pub const DAY_MS: i64 = 86_400_000;
 pub struct GitFacts {
     /// When git was asked.
     pub observed_at: Option<Timestamp>,
-    /// Why there is nothing: `cwd_missing`, `not_a_git_repo`, `git_timeout`, `git_error`.
+    /// Why there is nothing: `cwd_missing`, `not_a_git_repo`, `git_missing`, `git_timeout`,
+    /// `git_error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The top folder of the repository.

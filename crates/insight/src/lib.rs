@@ -19,7 +19,9 @@ mod trace;
 mod trajectory;
 
 pub use corrections::Correction;
-pub use digest::{CommandDigest, CommitDigest, Digest, ErrorDigest, FileDigest, Identity, VERSION};
+pub use digest::{
+    CommandDigest, CommitDigest, Digest, ErrorDigest, FileDigest, Identity, Lines, Runs, VERSION,
+};
 pub use facts::{AGES_DAYS, Commit, DAY_MS, GitFacts, Survival};
 pub use outcome::{Outcome, OutcomeValue};
 pub use own::{BadSignal, OwnSignal};

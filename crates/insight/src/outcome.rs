@@ -87,6 +87,9 @@ const RULES: &[Rule] = &[
     asked_for_change,
     push_failed,
     checks_failed,
+    last_request_open,
+    left_red,
+    admits_rest,
     committed,
     checks_passed,
     program_run,
@@ -196,6 +199,59 @@ fn checks_failed(end: &End<'_>) -> Option<Outcome> {
     Some(told(Failed, "checks_failed", "the last check after the last edit failed", 0.8, &[id]))
 }
 
+/// What was committed or checked before the last message says nothing of that message.
+fn last_request_open(end: &End<'_>) -> Option<Outcome> {
+    if end.shown_since {
+        return None;
+    }
+    end.last_edit.or(end.commit_after_edit)?;
+    not_done(end)
+}
+
+/// Why the last turn does not count as done, whatever came before it.
+fn not_done(end: &End<'_>) -> Option<Outcome> {
+    if let Some(id) = end.left_refused {
+        return Some(told(
+            Unknown,
+            "left_refused",
+            "a call was refused, and nothing like it was done after that",
+            0.0,
+            &[id],
+        ));
+    }
+    if let Some(id) = end.left_failed {
+        return Some(told(
+            Unknown,
+            "left_failed",
+            "a call failed, and nothing like it worked after that",
+            0.0,
+            &[id],
+        ));
+    }
+    let (id, text) = end.answer?;
+    if words::is_announcement(text) {
+        return Some(told(Unknown, "announced", "the last words announce what comes next", 0.0, &[id]));
+    }
+    if words::is_inability(text) {
+        return Some(told(Unknown, "could_not", "the answer says that it could not be done", 0.0, &[id]));
+    }
+    if !end.is_closed {
+        return Some(told(Unknown, "not_closed", "the log ends with a call, without an answer", 0.0, &[id]));
+    }
+    None
+}
+
+fn left_red(end: &End<'_>) -> Option<Outcome> {
+    let id = end.left_red?;
+    Some(told(Unknown, "left_red", "tests were red before the last edit and not run since", 0.0, &[id]))
+}
+
+fn admits_rest(end: &End<'_>) -> Option<Outcome> {
+    let (id, _) = end.answer.filter(|_| end.admits_rest)?;
+    end.last_edit.or(end.last_document)?;
+    Some(told(Unknown, "rest_open", "the answer says that a part does not work or was not tried", 0.0, &[id]))
+}
+
 fn committed(end: &End<'_>) -> Option<Outcome> {
     let id = end.commit_after_edit?;
     Some(told(Success, "committed", "the work was committed", 0.85, &[id]))
@@ -223,8 +279,17 @@ fn only_documents(end: &End<'_>) -> Option<Outcome> {
     if end.last_edit.is_some() || end.answer.is_none() {
         return None;
     }
-    if let Some(open) = end.left_refused {
-        return Some(left_refused(open));
+    if let Some(open) = not_done(end) {
+        return Some(open);
+    }
+    if end.wants_code {
+        return Some(told(
+            Unknown,
+            "only_documents",
+            "code was asked for, and only documents changed",
+            0.0,
+            &[id],
+        ));
     }
     Some(told(
         Success,
@@ -237,7 +302,7 @@ fn only_documents(end: &End<'_>) -> Option<Outcome> {
 
 fn changed_unseen(end: &End<'_>) -> Option<Outcome> {
     let id = end.last_edit?;
-    if end.dictated && end.answer.is_some() && end.left_refused.is_none() {
+    if end.dictated && end.answer.is_some() && not_done(end).is_none() {
         return Some(told(Success, "dictated", "the small change that was dictated was made", 0.6, &[id]));
     }
     Some(told(Unknown, "not_verified", "files were changed and nothing shows that it works", 0.0, &[id]))
@@ -251,23 +316,22 @@ fn asked_for_change(end: &End<'_>) -> Option<Outcome> {
     })
 }
 
-fn left_refused(id: &str) -> Outcome {
-    told(Unknown, "left_refused", "a call was refused, and nothing like it was done after that", 0.0, &[id])
-}
-
 fn answered(end: &End<'_>) -> Option<Outcome> {
-    let (id, text) = end.answer?;
-    if let Some(open) = end.left_refused {
-        return Some(left_refused(open));
-    }
-    if words::is_announcement(text) {
-        return Some(told(Unknown, "announced", "the last words announce what comes next", 0.0, &[id]));
-    }
-    if words::is_inability(text) {
-        return Some(told(Unknown, "could_not", "the answer says that it could not be done", 0.0, &[id]));
+    let (id, _) = end.answer?;
+    if let Some(open) = not_done(end) {
+        return Some(open);
     }
     if end.trivial {
         return Some(told(Unknown, "trivial", "nothing was asked for", 0.0, &[id]));
+    }
+    if end.change_not_made {
+        return Some(told(
+            Unknown,
+            "nothing_changed",
+            "a change was asked for and none was made",
+            0.0,
+            &[id],
+        ));
     }
     Some(told(Success, "answered", "what was asked was answered", 0.6, &[id]))
 }

@@ -15,6 +15,7 @@ use hashbrown::HashMap;
 use retro_model::{Kind, SessionKey, Timestamp, Tokens};
 use smol_str::SmolStr;
 
+pub(crate) use build::is_act;
 pub(crate) use call::cut;
 pub use call::{Call, Edited};
 pub use commits::CommitSeen;
@@ -35,6 +36,8 @@ pub struct Trace {
     pub kinds: BTreeMap<Kind, u64>,
     /// Events without a time.
     pub untimed: u64,
+    /// Of these, words and calls: what every agent writes a time for.
+    pub untimed_acts: u64,
     /// Records that the adapter does not know: the first few.
     pub unknown: Vec<String>,
     /// Tokens of the session's own thread.
@@ -190,6 +193,7 @@ impl Trace {
             *self.kinds.entry(kind).or_default() += count;
         }
         self.untimed += child.untimed;
+        self.untimed_acts += child.untimed_acts;
         self.unknown.extend(child.unknown.iter().map(|id| address(id)));
         self.tokens_below = self.tokens_below.plus(&child.tokens).plus(&child.tokens_below);
         for (rule, count) in child.secrets {

@@ -52,7 +52,7 @@ pub use insight::{
 };
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, Sort, list};
-pub use report::{Finding, ReportView, report};
+pub use report::{Counted, Finding, RecurringError, ReportView, report};
 pub use resolve::{agent, nearest, session, session_in, without_place};
 pub use search::{
     HitView, Narrowed, Near, SearchQuestion, SearchView, Searched, Searching, Snippet, Target, open_search,

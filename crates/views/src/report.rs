@@ -2,6 +2,7 @@
 
 use retro_engine::{Config, World};
 use retro_insight::Digest;
+use retro_model::Timestamp;
 use retro_store::Store;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,10 @@ pub struct ReportView {
     pub real: u64,
     /// Sessions that fit and have no digest yet.
     pub undigested: u64,
+    /// When the first of them began.
+    pub from: Option<Timestamp>,
+    /// When the last of them ended.
+    pub until: Option<Timestamp>,
     /// Sessions of each agent.
     pub agents: BTreeMap<String, u64>,
     /// Real sessions by how they ended.
@@ -79,8 +84,10 @@ pub struct RecurringError {
     pub varies: bool,
     /// How often.
     pub count: u64,
-    /// Whether it went away in every session.
+    /// Whether the same program or tool passed later in every session.
     pub fixed: bool,
+    /// Sessions in which it did not.
+    pub open: u64,
     /// The sessions, by their short ids.
     pub sessions: Vec<String>,
 }
@@ -105,7 +112,9 @@ pub struct Finding {
     pub text: String,
     /// What to try.
     pub advice: &'static str,
-    /// The sessions, by their short ids; the first few.
+    /// How many sessions show it.
+    pub count: u64,
+    /// These sessions, by their short ids; the first few.
     pub sessions: Vec<String>,
 }
 
@@ -123,6 +132,8 @@ pub fn report(
         sessions: all.len() as u64,
         real: real.len() as u64,
         undigested,
+        from: all.iter().filter_map(|(_, digest)| digest.started_at).min(),
+        until: all.iter().filter_map(|(_, digest)| digest.ended_at).max(),
         agents: BTreeMap::new(),
         outcomes: BTreeMap::new(),
         cost_usd: None,
@@ -148,11 +159,11 @@ pub fn report(
         view.cost_complete &= session.cost_complete;
         view.active_seconds += number(digest, "active_seconds");
         view.commits += number(digest, "git_commits_made_during");
-        view.lines_added += digest.files.iter().map(|file| file.added).sum::<u64>();
-        view.lines_removed += digest.files.iter().map(|file| file.removed).sum::<u64>();
+        view.lines_added += digest.lines.added;
+        view.lines_removed += digest.lines.removed;
         count(&mut projects, session.project.as_deref().unwrap_or("(none)"), 1, 0);
-        for command in &digest.commands {
-            count(&mut commands, &base(&command.command), command.count, command.failed);
+        for (name, runs) in &digest.runs {
+            count(&mut commands, name, runs.count, runs.failed);
         }
         for (tool, calls) in &digest.tools {
             count(&mut tools, tool, *calls, 0);
@@ -200,11 +211,6 @@ fn top(counts: Counts) -> Vec<Counted> {
     all
 }
 
-/// The usual name of what a command line runs.
-fn base(line: &str) -> String {
-    retro_text::calls::understand(line).runner().to_owned()
-}
-
 /// Errors over sessions.
 fn recurring(all: &[(SessionView, Digest)]) -> Vec<RecurringError> {
     let mut errors: BTreeMap<&str, RecurringError> = BTreeMap::new();
@@ -216,11 +222,13 @@ fn recurring(all: &[(SessionView, Digest)]) -> Vec<RecurringError> {
                 varies: false,
                 count: 0,
                 fixed: true,
+                open: 0,
                 sessions: Vec::new(),
             });
             entry.varies |= entry.sample != error.sample;
             entry.count += error.count;
             entry.fixed &= error.fixed;
+            entry.open += u64::from(!error.fixed);
             entry.sessions.push(session.short_id.clone());
         }
     }
@@ -246,13 +254,13 @@ const RULES: &[Rule] = &[
         holds: |digest| {
             number(digest, "failed_command_count") > 5 && ratio(digest, "failed_command_ratio") > 0.3
         },
-        says: "had more than five failed calls, and over 30 % of their calls failed",
-        advice: "look at the errors above: what the agent has to know of the project belongs into its instructions",
+        says: "had more than five failed calls, over 30 % of all their calls",
+        advice: "write what the agent has to know about the errors above into its instructions",
     },
     Rule {
         name: "long_conversations",
         holds: |digest| number(digest, "user_message_count") > 35,
-        says: "took more than 35 messages",
+        says: "took more than 35 messages of yours",
         advice: "split such work into sessions with one goal each",
     },
     Rule {
@@ -261,32 +269,32 @@ const RULES: &[Rule] = &[
             number(digest, "trajectory_action_count_search") > 10
                 && ratio(digest, "trajectory_exploration_ratio") > 0.65
         },
-        says: "spent over 65 % of their steps on looking around",
-        advice: "a short map of the project in the agent's instructions saves this",
+        says: "spent over 65 % of their steps on reading and searching",
+        advice: "add a short map of the project to the agent's instructions",
     },
     Rule {
         name: "masked_failures",
         holds: |digest| number(digest, "masked_failures") > 0,
-        says: "had a failed check under an exit state of success",
-        advice: "have checks run without `| tail` or `|| true`, or with `set -o pipefail`",
+        says: "ran a check that failed and still exited with success",
+        advice: "tell the agent to run checks without `| tail` and `|| true`, or after `set -o pipefail`",
     },
     Rule {
         name: "unverified_edits",
         holds: |digest| number(digest, "verification_debt") > 3,
-        says: "ended with more than three edits that no check has seen",
+        says: "ended with more than three edits that no passing check followed",
         advice: "name the test command in the agent's instructions",
     },
     Rule {
         name: "secrets",
         holds: |digest| number(digest, "secret_exposure_count") > 0,
-        says: "have a secret in their texts",
-        advice: "`retro secrets` lists the records; change those keys",
+        says: "contain a secret",
+        advice: "change those keys; `retro secrets` lists where they are",
     },
     Rule {
         name: "destructive_commands",
         holds: |digest| number(digest, "destructive_command") > 0,
         says: "ran a command that could destroy work",
-        advice: "`retro signal show` names the commands",
+        advice: "look at them (`retro signal show AGENT ID` gives the events), and have the agent ask first",
     },
 ];
 
@@ -299,9 +307,10 @@ fn findings(real: &[&(SessionView, Digest)]) -> Vec<Finding> {
             .map(|(session, _)| session.short_id.as_str())
             .collect();
         if !sessions.is_empty() {
-            let text = format!("{} of {} sessions {}", sessions.len(), real.len(), rule.says);
+            let count = sessions.len() as u64;
+            let text = format!("{count} of {} sessions {}", real.len(), rule.says);
             let sessions = sessions.into_iter().take(TOP).map(str::to_owned).collect();
-            findings.push(Finding { rule: rule.name, text, advice: rule.advice, sessions });
+            findings.push(Finding { rule: rule.name, text, advice: rule.advice, count, sessions });
         }
     }
     findings

@@ -49,8 +49,10 @@ pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
     // What is not what its stage would make now, whether or not it may run yet.
     let mut backlog: HashMap<&str, u64> = HashMap::new();
     if let Some((store, index)) = &store {
-        let waiting = index.due_counts()?;
-        backlog.extend(waiting.get("facts").map(|count| ("facts", *count)));
+        // Git has more to say of a commit when it is a week old. Nothing is behind until then.
+        let due = index.due(world.now().as_millis())?;
+        let waiting = due.values().filter(|stages| stages.iter().any(|name| name == "facts")).count();
+        backlog.insert("facts", waiting as u64);
         for (_, stage, _) in outdated(world, config, store, index)? {
             *backlog.entry(stage).or_default() += 1;
         }

@@ -59,7 +59,7 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
     }
     let (held, tune): (Vec<Judged>, Vec<Judged>) = judged.into_iter().partition(|one| one.label.is_held);
     if has("--tune") {
-        print!("{}", page(&tune, "for tuning"));
+        print!("{}\n{}", page(&tune, "for tuning"), by_rule(&tune));
         let wrong = tune.iter().filter(|one| one.said != one.label.outcome);
         wrong.for_each(|one| {
             println!("{} is {}, called {} ({})", one.key, one.label.outcome, one.said, one.rule)
@@ -202,6 +202,23 @@ fn page(judged: &[Judged], half: &str) -> String {
         table(&["label", "sessions", "success", "failed", "abandoned", "unknown"], &rows),
         table(&["share", "measured", "bar"], &bars)
     )
+}
+
+/// How often each rule is right.
+fn by_rule(judged: &[Judged]) -> String {
+    let mut rules: BTreeMap<(&str, &str), (usize, usize)> = BTreeMap::new();
+    for one in judged {
+        let (all, right) = rules.entry((one.said, &one.rule)).or_default();
+        *all += 1;
+        *right += usize::from(one.said == one.label.outcome);
+    }
+    let rows: Vec<Vec<String>> = rules
+        .into_iter()
+        .map(|((said, rule), (all, right))| {
+            vec![said.to_owned(), rule.to_owned(), all.to_string(), right.to_string()]
+        })
+        .collect();
+    table(&["answer", "rule", "sessions", "right"], &rows)
 }
 
 #[cfg(test)]

@@ -32,7 +32,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
 
 fn tell(context: &Context, digest: &Digest) -> Result<(), Failure> {
     let line = |text: String| context.print(&context.shown(&text));
-    line(digest.identity.title.clone().unwrap_or_else(|| "(no prompt)".to_owned()))?;
+    let title = digest.identity.title.as_deref().unwrap_or("(no prompt)");
+    line(title.split_whitespace().collect::<Vec<_>>().join(" "))?;
     line(format!("{} {}", digest.identity.agent, digest.identity.session_id))?;
     let outcome = &digest.outcome;
     line(format!("\noutcome      {}: {} ({})", outcome.value.as_str(), outcome.reason, outcome.rule))?;
@@ -74,7 +75,7 @@ fn tell(context: &Context, digest: &Digest) -> Result<(), Failure> {
         line(format!("  +{} -{}  {}", file.added, file.removed, file.path))?;
     }
     for (list, count) in &digest.left_out {
-        line(format!("{count} more {list} are left out."))?;
+        line(format!("left out: {count} more {list}"))?;
     }
     Ok(())
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use jiff::tz::TimeZone;
 use retro::views::ListOptions;
 
@@ -85,10 +87,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     if !view.sessions.is_empty() {
         context.table(&Table::new(columns).rows(rows))?;
     }
-    let counts: Vec<String> =
-        view.counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
-    let counts =
-        if counts.is_empty() { "No session fits.".to_owned() } else { format!("{}.", counts.join(", ")) };
+    let counts = match view.counts.is_empty() {
+        true => "No session fits.".to_owned(),
+        false => format!("{}.", counted(&view.counts)),
+    };
     let missing = match view.undigested {
         0 => String::new(),
         count => format!(
@@ -98,4 +100,11 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     };
     context.say(&format!("{counts}{missing}"));
     Ok(if view.sessions.is_empty() { Exit::Findings } else { Exit::Done })
+}
+
+/// How many sessions ended in each way, the best way first.
+pub(super) fn counted(counts: &BTreeMap<&'static str, u64>) -> String {
+    let ways = ["success", "failed", "abandoned", "unknown"];
+    let found = ways.iter().filter_map(|way| Some(format!("{} {way}", counts.get(way)?)));
+    found.collect::<Vec<_>>().join(", ")
 }

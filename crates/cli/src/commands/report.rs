@@ -1,5 +1,6 @@
 use jiff::tz::TimeZone;
-use retro::views::{ListOptions, ReportView};
+use retro::model::Timestamp;
+use retro::views::{Counted, ListOptions, RecurringError, ReportView};
 
 use super::agent_name;
 use crate::context::{Context, Exit, Outcome};
@@ -64,76 +65,115 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     Ok(exit)
 }
 
+/// Sessions that are named with an error.
+const NAMED: usize = 3;
+
 /// The page, line by line.
 fn lines(view: &ReportView, form: Form) -> Vec<String> {
-    let heading = |text: &str| if form == Form::Md { format!("\n## {text}\n") } else { format!("\n{text}") };
-    let item = |text: String| {
-        if form == Form::Md { format!("- {}", text.replace('|', "\\|")) } else { format!("  {text}") }
+    let day = |time: Option<Timestamp>| format::time(time).chars().take(10).collect::<String>();
+    let title = format!("Report: {} to {}", day(view.from), day(view.until));
+    let first = if form == Form::Md { format!("# {title}") } else { title };
+    let mut page = Page { form, lines: vec![first] };
+    page.part("What was done", done(view));
+    let cost = match view.cost_usd {
+        Some(usd) if view.cost_complete => format!("{} at list prices", format::money(Some(usd), true)),
+        Some(usd) => {
+            let usd = format::money(Some(usd), false);
+            format!("{usd} at list prices; a part of the work has no known price")
+        }
+        None => "not known: no session has a price".to_owned(),
     };
-    let mut lines = Vec::new();
-    lines.push(if form == Form::Md { "# Report".to_owned() } else { "Report".to_owned() });
-    lines.push(heading("What was done"));
+    page.part("What it cost", vec![cost]);
+    let errors = view.errors.iter().map(|error| wrong(error, form)).collect();
+    page.part("What went wrong more than once", errors);
+    let corrections = view.corrections.iter();
+    let corrections = corrections.map(|one| format!("{} {}: {}", one.session, one.event_id, one.text));
+    page.part("What you corrected", corrections.collect());
+    let findings = view.findings.iter().map(|finding| {
+        let sessions = named(&finding.sessions, finding.count, finding.sessions.len());
+        format!("{}. Try: {}.{sessions}", finding.text, finding.advice)
+    });
+    page.part("What to try", findings.collect());
+    if view.undigested > 0 {
+        page.item(&format!("{} not counted: no digest yet", format::count(view.undigested, "session")));
+    }
+    page.lines
+}
+
+/// A page that grows.
+struct Page {
+    form: Form,
+    lines: Vec<String>,
+}
+
+impl Page {
+    /// Adds a heading with what is under it, if there is anything.
+    fn part(&mut self, heading: &str, items: Vec<String>) {
+        if items.is_empty() {
+            return;
+        }
+        self.lines.push(match self.form {
+            Form::Md => format!("\n## {heading}\n"),
+            Form::Text => format!("\n{heading}"),
+        });
+        items.iter().for_each(|item| self.item(item));
+    }
+
+    fn item(&mut self, text: &str) {
+        self.lines.push(match self.form {
+            Form::Md => format!("- {}", text.replace('|', "\\|")),
+            Form::Text => format!("  {text}"),
+        });
+    }
+}
+
+fn done(view: &ReportView) -> Vec<String> {
     let agents: Vec<String> = view.agents.iter().map(|(agent, count)| format!("{agent} {count}")).collect();
-    lines.push(item(format!(
-        "{} ({}), {} of them real work",
-        format::count(view.sessions, "session"),
-        agents.join(", "),
-        view.real
-    )));
-    let outcomes: Vec<String> =
-        view.outcomes.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
-    lines.push(item(format!("how they ended: {}", outcomes.join(", "))));
-    lines.push(item(format!(
+    let counted = |one: &Counted| match one.failed {
+        0 => format!("{} {}", one.name, one.count),
+        failed => format!("{} {} ({failed} failed)", one.name, one.count),
+    };
+    let list = |all: &[Counted]| all.iter().map(counted).collect::<Vec<_>>().join(", ");
+    let sessions = format::count(view.sessions, "session");
+    let mut items = vec![format!("{sessions} ({}), {} of them real work", agents.join(", "), view.real)];
+    if !view.outcomes.is_empty() {
+        items.push(format!("how these ended: {}", super::outcome::counted(&view.outcomes)));
+    }
+    items.push(format!(
         "{} of active time, {}, {} lines added and {} removed",
         format::took(view.active_seconds * 1000),
         format::count(view.commits, "commit"),
         format::thousands(view.lines_added),
         format::thousands(view.lines_removed)
-    )));
-    let projects: Vec<String> =
-        view.projects.iter().map(|project| format!("{} {}", project.name, project.count)).collect();
-    lines.push(item(format!("projects: {}", projects.join(", "))));
-    let commands: Vec<String> = view
-        .commands
-        .iter()
-        .map(|command| match command.failed {
-            0 => format!("{} {}", command.name, command.count),
-            failed => format!("{} {} ({failed} failed)", command.name, command.count),
-        })
-        .collect();
-    lines.push(item(format!("commands: {}", commands.join(", "))));
-    lines.push(heading("What it cost"));
-    lines.push(item(match view.cost_usd {
-        Some(usd) => format!("{} list price", format::money(Some(usd), view.cost_complete)),
-        None => "not known: no session has a price".to_owned(),
-    }));
-    if !view.errors.is_empty() {
-        lines.push(heading("What went wrong more than once"));
+    ));
+    for (what, all) in [("projects", &view.projects), ("commands", &view.commands)] {
+        if !all.is_empty() {
+            items.push(format!("{what}: {}", list(all)));
+        }
     }
-    for error in &view.errors {
-        let fixed = if error.fixed { "went away each time" } else { "still there at the end at least once" };
-        let such = if error.varies { "errors such as " } else { "" };
-        lines.push(item(format!(
-            "{} x in {}: {such}{} ({fixed})",
-            error.count,
-            format::count(error.sessions.len() as u64, "session"),
-            error.sample
-        )));
-    }
-    if !view.corrections.is_empty() {
-        lines.push(heading("What you corrected"));
-    }
-    for correction in &view.corrections {
-        lines.push(item(format!("{} {}: {}", correction.session, correction.event_id, correction.text)));
-    }
-    if !view.findings.is_empty() {
-        lines.push(heading("What to try"));
-    }
-    for finding in &view.findings {
-        lines.push(item(format!("{}: {} ({})", finding.text, finding.advice, finding.sessions.join(", "))));
-    }
-    if view.undigested > 0 {
-        lines.push(item(format!("{} not counted: no digest yet", format::count(view.undigested, "session"))));
-    }
-    lines
+    items
+}
+
+/// An error that came back, and whether it went away.
+fn wrong(error: &RecurringError, form: Form) -> String {
+    let sessions = error.sessions.len() as u64;
+    let later = match error.open {
+        0 => "passed later each time".to_owned(),
+        open if open == sessions => "never passed later".to_owned(),
+        open => format!("did not pass later in {}", format::count(open, "session")),
+    };
+    let such = if error.varies { "errors such as " } else { "" };
+    let sample = match form {
+        Form::Md => format!("`{}`", error.sample.replace('`', "'")),
+        Form::Text => error.sample.clone(),
+    };
+    let (sessions, names) = (format::count(sessions, "session"), named(&error.sessions, sessions, NAMED));
+    format!("{} x in {sessions}, {later}: {such}{sample}{names}", error.count)
+}
+
+/// The first of so many sessions, in brackets.
+fn named(sessions: &[String], count: u64, most: usize) -> String {
+    let names: Vec<&str> = sessions.iter().take(most).map(String::as_str).collect();
+    let more = if count > names.len() as u64 { ", …" } else { "" };
+    format!(" ({}{more})", names.join(", "))
 }

@@ -52,8 +52,7 @@ pub(super) fn observe(
     digest: &Digest,
     now: Timestamp,
 ) -> GitFacts {
-    let asked = (digest.commits.len() as u64) + digest.left_out.get("commits").copied().unwrap_or(0);
-    let facts = GitFacts { observed_at: Some(now), asked, ..GitFacts::default() };
+    let facts = GitFacts { observed_at: Some(now), asked: asked(digest), ..GitFacts::default() };
     let seen = place
         .clone()
         .and_then(|place| commits(git, digest, now).map(|commits| (place, commits)).map_err(Failed::reason));
@@ -61,6 +60,11 @@ pub(super) fn observe(
         Ok((Place { root, remote }, commits)) => GitFacts { root: Some(root), remote, commits, ..facts },
         Err(reason) => GitFacts { reason: Some(reason.to_owned()), ..facts },
     }
+}
+
+/// How many commits a session made.
+pub(super) fn asked(digest: &Digest) -> u64 {
+    (digest.commits.len() as u64) + digest.left_out.get("commits").copied().unwrap_or(0)
 }
 
 fn commits(git: &Git, digest: &Digest, now: Timestamp) -> Result<Vec<Commit>, Failed> {

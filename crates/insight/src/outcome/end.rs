@@ -25,6 +25,8 @@ pub(super) struct End<'a> {
     pub unanswered: Option<(&'a str, &'a str)>,
     /// The last words of the model, after the last message.
     pub answer: Option<(&'a str, &'a str)>,
+    /// These words came after its last call.
+    pub is_closed: bool,
     pub ends_in_error: Option<&'a str>,
     pub ends_in_interruption: Option<&'a str>,
     pub ends_in_refused_plan: Option<&'a str>,
@@ -40,9 +42,13 @@ pub(super) struct End<'a> {
     /// Of each check after the last edit, its last verdict.
     pub checks_passed: Vec<&'a str>,
     pub checks_failed: Vec<&'a str>,
+    /// Tests were red before the last edit and not run since.
+    pub left_red: Option<&'a str>,
     pub commit_after_edit: Option<&'a str>,
     /// That commit belongs to the last turn.
     pub commit_in_last_turn: bool,
+    /// A commit, a check or a run came after the last message.
+    pub shown_since: bool,
     /// The interruption came after the answer to its message.
     pub answered_before_cut: bool,
     pub run_after_edit: Option<&'a str>,
@@ -51,11 +57,19 @@ pub(super) struct End<'a> {
     /// The last message complains, and nothing was changed or checked since.
     pub open_complaint: Option<&'a str>,
     pub says_unrelated: bool,
+    /// The answer says that a part is not done, or was not tried.
+    pub admits_rest: bool,
     pub wants_change: bool,
+    /// Some message asked for a change, and no call of the session made one.
+    pub change_not_made: bool,
+    /// Code was to be changed, not a document.
+    pub wants_code: bool,
     /// Something was done since the last message that leaves a trace outside.
     pub acted: bool,
     /// A call of the last turn was refused, and nothing of its kind was done after it.
     pub left_refused: Option<&'a str>,
+    /// A call of the last turn that fetches or changes something failed, and was not made up for.
+    pub left_failed: Option<&'a str>,
     /// The change is small and was dictated.
     pub dictated: bool,
     pub trivial: bool,
@@ -76,13 +90,19 @@ impl<'a> End<'a> {
         let main = || trace.beats.iter().filter(|beat| beat.thread == 0);
         // A command or a plan of another session can open a session instead of a person.
         let opened = || trace.said(Speaker::Other).find(|(beat, _)| beat.thread == 0);
-        let prompt = trace.prompts().last().or_else(opened);
+        let prompt = last_request(trace).or_else(opened);
         self.last_prompt = prompt.map(|(beat, text)| (beat.id.as_str(), text));
         let mut answered = false;
         let mut acted = false;
+        let last = self.last_prompt.map(|(id, _)| id);
+        let mut is_over = false;
         for beat in main() {
             match &beat.what {
+                // A command to the program after the last request asks nothing.
+                What::Said { by: Speaker::User, .. } if is_over => {}
                 What::Said { by: Speaker::User, text } => {
+                    is_over = Some(beat.id.as_str()) == last;
+                    self.is_closed = false;
                     self.finished_turns += usize::from(answered);
                     (answered, acted) = (false, false);
                     self.answer = None;
@@ -90,11 +110,13 @@ impl<'a> End<'a> {
                 }
                 What::Said { by: Speaker::Model, text } if !text.trim().is_empty() => {
                     answered = true;
+                    self.is_closed = true;
                     self.answer = Some((&beat.id, text));
                     self.unanswered = None;
                 }
                 What::Call(_) => {
                     acted = true;
+                    self.is_closed = false;
                     self.unanswered = None;
                 }
                 What::Interruption => {
@@ -153,6 +175,7 @@ impl<'a> End<'a> {
         self.last_document = last_document.and_then(id);
         let after = calls.get(last_edit.map_or(0, |at| at + 1)..).unwrap_or_default();
         self.checks(after);
+        self.left_red = last_edit.and_then(|at| left_red(calls.get(..at)?, after));
         let since_any_edit =
             calls.get(last_edit.max(last_document).map_or(0, |at| at + 1)..).unwrap_or_default();
         let kept = |call: &&(&Beat, &Call)| {
@@ -168,7 +191,7 @@ impl<'a> End<'a> {
                 && !is_inline(call.1)
         };
         self.run_after_edit = after.iter().rfind(ran).map(|(beat, _)| beat.id.as_str());
-        let last_turn = trace.prompts().last().map(|(beat, _)| beat.turn);
+        let last_turn = last_request(trace).map(|(beat, _)| beat.turn);
         self.commit_in_last_turn =
             since_any_edit.iter().rfind(kept).is_some_and(|(beat, _)| Some(beat.turn) >= last_turn);
         let pushes: Vec<_> =
@@ -179,6 +202,9 @@ impl<'a> End<'a> {
             .filter(|(_, call)| call.is_failed() && push_asked)
             .map(|(beat, _)| beat.id.as_str());
         let since = self.last_turn(trace);
+        let shown =
+            self.checks_passed.iter().copied().chain(self.commit_after_edit).chain(self.run_after_edit);
+        self.shown_since = shown.into_iter().any(|id| since.iter().any(|(beat, _)| beat.id == id));
         self.acted = since.iter().any(|(_, call)| {
             call.changed_files()
                 || call.commits
@@ -206,7 +232,7 @@ impl<'a> End<'a> {
 
     /// The calls since the last message.
     fn last_turn(&mut self, trace: &'a Trace) -> Vec<(&'a Beat, &'a Call)> {
-        let asked = trace.prompts().last().map(|(beat, _)| beat.id.as_str());
+        let asked = last_request(trace).map(|(beat, _)| beat.id.as_str());
         let at = asked.and_then(|id| trace.beats.iter().position(|beat| beat.id == id));
         let after = trace.beats.get(at.map_or(0, |at| at + 1)..).unwrap_or_default();
         let call = |beat: &'a Beat| match &beat.what {
@@ -219,9 +245,10 @@ impl<'a> End<'a> {
         let after = denied.and_then(|at| Some((calls.get(at)?, calls.get(at + 1..)?)));
         self.left_refused = after
             .filter(|((_, call), later)| {
-                !later.iter().any(|(_, other)| other.class == call.class && !is_denied(other))
+                !later.iter().any(|(_, other)| is_alike(call, other) && !is_denied(other))
             })
             .map(|((beat, _), _)| beat.id.as_str());
+        self.left_failed = left_failed(&calls);
         calls
     }
 
@@ -254,10 +281,84 @@ impl<'a> End<'a> {
             }
         }
         self.says_unrelated = self.answer.is_some_and(|(_, text)| words::is_unrelated(text));
+        self.admits_rest = self.answer.is_some_and(|(_, text)| words::admits_rest(text));
+        self.wants_code = self.last_prompt.is_some_and(|(_, text)| words::wants_code(text));
+        let changes = |call: &Call| call.changed_files() || call.commits || call.class == ToolClass::Subagent;
+        self.change_not_made = trace.prompts().any(|(_, text)| words::wants_change(text))
+            && !trace.calls().any(|(_, call)| changes(call) || writes_by_command(call));
         self.wants_change = self.last_prompt.is_some_and(|(_, text)| words::wants_change(text));
         let said: usize = trace.prompts().map(|(_, text)| text.trim().chars().count()).max().unwrap_or(0);
         self.trivial = said < TRIVIAL_CHARS && trace.calls().next().is_none();
     }
+}
+
+/// The last message that asks for something: a command to the program, such as `/compact`,
+/// after which nobody said or did anything, is none.
+fn last_request(trace: &Trace) -> Option<(&Beat, &str)> {
+    let (mut last, mut command) = (None, None);
+    for beat in trace.beats.iter().filter(|beat| beat.thread == 0) {
+        match &beat.what {
+            What::Said { by: Speaker::User, text } if is_bare_command(text) => {
+                command = Some((beat, &**text))
+            }
+            What::Said { by: Speaker::User, text } => (last, command) = (Some((beat, &**text)), None),
+            What::Said { by: Speaker::Model, .. } | What::Call(_) => last = command.take().or(last),
+            _ => {}
+        }
+    }
+    last
+}
+
+fn is_bare_command(text: &str) -> bool {
+    let text = text.trim();
+    text.strip_prefix('/').is_some_and(|name| {
+        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'))
+    })
+}
+
+/// Whether two calls do the same kind of thing: one can take the place of the other.
+fn is_alike(one: &Call, other: &Call) -> bool {
+    one.class == other.class
+        && (one.class != ToolClass::Shell
+            || one.runner == other.runner
+            || (one.purpose == other.purpose && one.purpose != Purpose::Other))
+}
+
+/// The last call that was to fetch something or to change a file and failed, where nothing
+/// was fetched at all, or no file was changed after it.
+fn left_failed<'a>(calls: &[(&'a Beat, &'a Call)]) -> Option<&'a str> {
+    let is_outward = |call: &Call| matches!(call.class, ToolClass::Web | ToolClass::Mcp | ToolClass::Edit);
+    let at =
+        calls.iter().rposition(|(beat, call)| beat.thread == 0 && is_outward(call) && call.is_failed())?;
+    let (beat, failed) = calls.get(at)?;
+    let is_made_up = match failed.class {
+        ToolClass::Edit => calls.get(at + 1..)?.iter().any(|(_, call)| call.changed_files()),
+        class => calls.iter().any(|(_, call)| call.class == class && call.verdict == Verdict::Passed),
+    };
+    (!is_made_up).then_some(beat.id.as_str())
+}
+
+/// The last test before the last edit, where it failed and none ran after it; the last
+/// check of any kind where there are no tests.
+fn left_red<'a>(before: &[(&'a Beat, &'a Call)], after: &[(&'a Beat, &'a Call)]) -> Option<&'a str> {
+    let is_known = |call: &Call| {
+        call.is_validation()
+            && matches!(call.verdict, Verdict::Passed | Verdict::Failed)
+            && !could_not_run(call)
+    };
+    let is_test = |call: &Call| is_known(call) && call.purpose == Purpose::Test;
+    let has_tests = before.iter().any(|(_, call)| is_test(call));
+    let counts = |call: &Call| if has_tests { is_test(call) } else { is_known(call) };
+    let (beat, last) = before.iter().rfind(|(_, call)| counts(call))?;
+    let is_red = last.verdict == Verdict::Failed && !after.iter().any(|(_, call)| counts(call));
+    is_red.then_some(beat.id.as_str())
+}
+
+/// A command that can change something without saying what.
+fn writes_by_command(call: &Call) -> bool {
+    call.class == ToolClass::Shell
+        && matches!(call.purpose, Purpose::Run | Purpose::Other | Purpose::Vcs | Purpose::Install)
+        && !call.is_failed()
 }
 
 /// Short words of praise that ask for nothing more.

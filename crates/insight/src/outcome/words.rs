@@ -21,6 +21,19 @@ static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^\W*(?:(?:please|can you|could you|let'?s|now|ok(?:ay)?,?|i (?:want|need|would like) (?:you )?to|we need to) )*(?:fix|add|implement|change|refactor|create|write|remove|rename|delete|replace|migrate|upgrade|convert|move|improve|update)\b").ok()
 });
 
+static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)^\W*(?:please |can you |could you |now )*(?:fix|implement|refactor|migrate|build|debug)\b",
+    )
+    .ok()
+});
+static DOCUMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:docs?|documents?|documentation|readme|changelog|notes?|specs?|specification|plan|markdown|guide|text)\b|\.(?:md|mdx|txt|rst|adoc)\b").ok()
+});
+static REST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:still (?:fail(?:s|ing)?|broken|red|not working)|not (?:yet |fully )?(?:working|fixed|resolved|finished)|partially (?:done|complete|implemented|fixed)|(?:have|has|was|were|did)(?:n't| not) (?:been )?(?:able to )?(?:run|tested|verified|verify|test))\b").ok()
+});
+
 static ENVIRONMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)command not found|not recognized as|permission denied|operation not permitted|read-only file system|could not resolve host|no module named '?pytest|sandbox|network is unreachable|connection refused|no space left|ENOTFOUND|EACCES").ok()
 });
@@ -60,6 +73,16 @@ pub(super) fn is_unrelated(text: &str) -> bool {
 /// The agent says that it could not do it.
 pub(super) fn is_inability(text: &str) -> bool {
     is(&INABILITY, text)
+}
+
+/// The answer says that a part does not work, is not done or was not tried.
+pub(super) fn admits_rest(text: &str) -> bool {
+    is(&REST, text)
+}
+
+/// The person asks for work on code, and names no document.
+pub(super) fn wants_code(text: &str) -> bool {
+    is(&CODE, text.trim()) && !is(&DOCUMENT, text)
 }
 
 /// The person asks for a change.

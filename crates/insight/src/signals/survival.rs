@@ -14,9 +14,9 @@
 //! counts as gone; one that is also elsewhere in the file counts as there. Commits in another
 //! repository than that of the working directory are not found. Null with a reason where
 //! there is no commit (`no_commits`), git was not asked yet (`not_observed`), the folder is
-//! gone (`cwd_missing`), it is no repository (`not_a_git_repo`), git failed or took too long
-//! (`git_error`, `git_timeout`), it does not know the commits (`commits_gone`), they are too
-//! young (`too_young`) or added no lines (`no_lines`).
+//! gone (`cwd_missing`), it is no repository (`not_a_git_repo`), git is not installed
+//! (`git_missing`), failed or took too long (`git_error`, `git_timeout`), it does not know the
+//! commits (`commits_gone`), they are too young (`too_young`) or added no lines (`no_lines`).
 
 use super::Looked;
 use crate::Reading;

@@ -24,6 +24,7 @@ impl Trace {
             beats: Vec::new(),
             kinds: BTreeMap::new(),
             untimed: 0,
+            untimed_acts: 0,
             unknown: Vec::new(),
             tokens: Tokens::default(),
             tokens_below: Tokens::default(),
@@ -108,7 +109,10 @@ impl Trace {
                     self.times.push(ts.as_millis());
                 }
             }
-            None => self.untimed += 1,
+            None => {
+                self.untimed += 1;
+                self.untimed_acts += u64::from(is_act(event.kind));
+            }
         }
     }
 
@@ -245,6 +249,11 @@ impl Trace {
             self.children.push(child.clone());
         }
     }
+}
+
+/// Whether somebody said or did something.
+pub(crate) fn is_act(kind: Kind) -> bool {
+    matches!(kind, Kind::User | Kind::Assistant | Kind::Reasoning | Kind::ToolCall | Kind::ToolResult)
 }
 
 fn remember(ids: &mut Vec<String>, event: &Event) {
