@@ -271,7 +271,9 @@ fn is_assertion(line: &str) -> bool {
 fn runner(command: &str) -> String {
     let call = understand(command);
     let runner = call.runner();
-    if runner.is_empty() { shortened(command, 60) } else { runner.to_owned() }
+    // A script of the repository is known by the command that runs it.
+    let is_named = !runner.is_empty() && !runner.starts_with("script ");
+    if is_named { runner.to_owned() } else { shortened(command, 60) }
 }
 
 fn count(number: usize) -> u32 {
