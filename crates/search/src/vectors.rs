@@ -143,11 +143,11 @@ impl Vectors {
         Ok(())
     }
 
-    /// Whether the file holds what was written, to its last byte: reads all of it.
+    /// Whether everything that counts is as it was written: reads all of it. What a stop left
+    /// half written behind it counts for nothing, and is no damage.
     pub fn is_whole(&self) -> Result<bool, Error> {
-        let Some((Current { number, .. }, file)) = self.folder.current()? else { return Ok(true) };
-        let length = file.metadata().map_err(Error::io("read", &self.folder.file(number)))?.len();
-        Ok(self.whole_bytes()? == length)
+        let Some((current, _)) = self.folder.current()? else { return Ok(true) };
+        Ok(self.whole_bytes()? >= self.state.end.max(current.synced.end))
     }
 
     /// Bytes of the file that counts up to the first that is not as it was written.

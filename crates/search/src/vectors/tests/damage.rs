@@ -70,6 +70,8 @@ fn damage_in_what_was_built_is_found_when_asked_for_and_never_copied() {
     let file = vectors.folder.file(vectors.state.number.unwrap());
     let whole = std::fs::read(&file).unwrap();
     assert!(open(folder.path()).is_whole().unwrap());
+    std::fs::write(&file, [whole.as_slice(), b"RETROBAT, and then the power went"].concat()).unwrap();
+    assert!(open(folder.path()).is_whole().unwrap(), "half a batch behind it");
     for at in 0..whole.len() {
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << (at % 8);
