@@ -3,7 +3,7 @@
 //! Only who changes the page needs Node. Without it the program is built from the committed
 //! assets, and the steps here say that they are skipped; in CI they may not be.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::failure::Failure;
@@ -20,8 +20,9 @@ const ASSETS: &str = "crates/web/assets";
 /// The first version of Node that the tools run on.
 const NODE: (u32, u32) = (20, 19);
 
-/// Builds the page and compares it with what is committed, then tries it in a browser.
-pub(crate) fn test(repository: &Repository) -> Result<(), Failure> {
+/// Builds the page and compares it with what is committed, then tries it in a browser, also
+/// on the recorded sessions of `corpus`.
+pub(crate) fn test(repository: &Repository, corpus: Option<&Path>) -> Result<(), Failure> {
     if !has_node() {
         return skip("Node 20.19 or newer and npm are not here: the page is not built again and not tried");
     }
@@ -32,12 +33,15 @@ pub(crate) fn test(repository: &Repository) -> Result<(), Failure> {
     }
     run::run(repository.cargo(&["build", "--quiet", "--package", "retro-cli"]).env_remove("RETRO_ROOT"))?;
     let mut tests = npm(repository, &["test", "--silent"]);
+    if let Some(corpus) = corpus {
+        tests.env("RETRO_CORPUS", corpus);
+    }
     run::run(tests.env("RETRO_BIN", program(repository)).env("CHROMIUM", browser()))
 }
 
 /// `cargo xtask page test`: that part of `cargo xtask test` alone.
 pub(crate) fn try_page(repository: &Repository, _: &[String]) -> Result<(), Failure> {
-    test(repository)
+    test(repository, std::env::var_os("RETRO_CORPUS").as_deref().map(Path::new))
 }
 
 /// `cargo xtask page build`: builds the page into the committed assets.

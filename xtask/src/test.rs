@@ -26,7 +26,8 @@ pub(crate) fn run(repository: &Repository, _: &[String]) -> Result<(), Failure> 
         println!("{tally}");
     }
     tested?;
-    run::step("page", || dashboard::test(repository))?;
+    let recorded = corpus.as_ref().map(|corpus| corpus.unpacked.as_path());
+    run::step("page", || dashboard::test(repository, recorded))?;
     run::step("documentation", || {
         let mut doc = repository.cargo(&["doc", "--workspace", "--no-deps", "--lib", "--quiet"]);
         run::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
