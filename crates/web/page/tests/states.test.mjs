@@ -98,7 +98,7 @@ describe("a reader", { skip: missing }, () => {
   it("prints the whole session, without the frame", async () => {
     const { page, context } = await open();
     await show(page, place(sessions[0], "?plain=1"), ".turn-head");
-    await page.waitForFunction(() => document.querySelector(".spacer")?.style.height === "auto");
+    await page.waitForFunction(() => document.querySelector(".turns .spacer")?.style.height === "auto");
     await page.emulateMedia({ media: "print" });
     const seen = await page.evaluate(() => ({
       turns: document.querySelectorAll(".turn-head").length,
