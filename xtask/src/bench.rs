@@ -12,7 +12,7 @@ mod logs;
 mod measure;
 mod memory;
 mod outcome;
-mod peers;
+pub(crate) mod peers;
 mod recall;
 mod report;
 mod rollout;

@@ -59,6 +59,8 @@ export function launch() {
 export async function watched(browser, base, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, ...options });
   const page = await context.newPage();
+  // A trial has sessions that take a while.
+  if (process.env.RETRO_TRIAL) page.setDefaultTimeout(180_000);
   const trouble = [];
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) trouble.push(`console: ${message.text()}`); });
   page.on("pageerror", (error) => trouble.push(`error: ${error.message}`));
