@@ -90,7 +90,7 @@ function helper(store, own, project, n) {
 /** Many small sessions, one of so many megabytes, one of so many events. */
 export function large({ sessions, megabytes, events }) {
   const store = empty();
-  for (let n = 0; n < sessions; n += 1) session(store, id(n), 1_760_000_000_000 + n * 1_500_000, { turns: 3, calls: 2, words: 40 });
+  for (let n = 0; n < sessions; n += 1) session(store, id(n), 1_760_000_000_000 + n * 1_500_000, { turns: 3, calls: 4, words: 150 });
   // A turn of twelve calls that print 300 words each, twice in the log, is about 60 kB.
   session(store, "big-session", 1_764_000_000_000, { turns: Math.round((megabytes * 1e6) / 60_000), calls: 12, words: 300 });
   session(store, "many-events", 1_764_900_000_000, { turns: Math.round(events / 22), calls: 10, words: 4 });

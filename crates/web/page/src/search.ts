@@ -40,6 +40,9 @@ export async function ask(query: string, filters: Record<string, string | undefi
 export async function find(query: string, meta: Meta, rows: SessionRow[]): Promise<Found> {
   const began = performance.now();
   const wanted = [...new Set(words(query))];
+  // All at once: each is a file to wait for.
+  const needed = ["q/sessions", ...meta.search.flatMap((part) => [`q/${part.n}/turns`, ...wanted.map((word) => `q/${part.n}/${shard(word, part.shards)}`)])];
+  for (const name of needed) load(name).catch(() => {});
   const current = await load<Record<string, number>>("q/sessions");
   const byName = new Map(rows.map((row) => [row.name, row]));
   const hits: Hit[] = [];

@@ -14,17 +14,16 @@ after(() => browser?.close());
 function chipSets(sessions, many) {
   let seed = 11;
   const random = (most) => { seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff; return (seed >> 4) % most; };
-  const any = (name) => sessions[random(sessions.length)][name];
-  const day = () => (any("started_at") ?? "2026-01-01").slice(0, 10);
   const sets = [];
   while (sets.length < many) {
+    // Each fits at least the session that it is made of.
+    const one = sessions[random(sessions.length)];
     const set = {};
-    if (random(2)) set.agent = any("agent");
-    if (random(2)) set.project = any("project") ?? undefined;
-    if (random(3) === 0) set.since = day();
-    if (random(3) === 0) set.until = day();
-    if (set.since && set.until && set.since > set.until) [set.since, set.until] = [set.until, set.since];
-    sets.push(Object.fromEntries(Object.entries(set).filter(([, value]) => value)));
+    if (random(2)) set.agent = one.agent;
+    if (random(2) && one.project) set.project = one.project;
+    if (random(3) === 0 && one.started_at) set.since = one.started_at.slice(0, 10);
+    if (random(3) === 0 && one.ended_at) set.until = one.ended_at.slice(0, 10);
+    sets.push(set);
   }
   return sets;
 }
