@@ -1,6 +1,7 @@
 //! Finding past turns: a question, and the sessions and turns that answer it.
 
 mod library;
+mod meaning;
 mod scope;
 mod snippet;
 mod view;
@@ -9,14 +10,9 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use retro_agents::by_name;
 use retro_engine::news::{News, Patience};
-use retro_engine::stages::vectors;
 use retro_engine::{Config, Progress, World, consumers};
 use retro_model::{Passage, PieceKind, SessionKey, Timestamp};
-use retro_search::embed::{Embedder, Embedding};
-use retro_search::vectors::Vectors;
-use retro_search::{
-    Ask, Found, Meaning, Measured, Mode, Passages, Query, Tail, TextIndex, Words, search as find,
-};
+use retro_search::{Ask, Found, Meaning, Measured, Mode, Passages, Query, TextIndex, Words, search as find};
 use retro_store::SessionRow;
 use std::time::Instant;
 
@@ -30,9 +26,6 @@ use view::{Looked, cut_to, hit};
 
 /// With more passages that the text index lacks, it is brought up to date after an answer.
 const WAITING_MAX: usize = 1_000;
-
-/// Passages that are embedded for one question at most. With more, meaning waits for a sync.
-const EMBEDDED_MAX: usize = 5_000;
 
 /// Of a session, so many bytes say what it is like.
 const WORDS_BYTES: usize = 8_000;
@@ -91,9 +84,6 @@ impl SearchQuestion {
         }
     }
 }
-
-/// The model, the vectors it made, and the passages that have none yet.
-type Vectored = (Box<dyn Embedder>, Vectors, Tail);
 
 /// A session, or one of its turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -231,44 +221,6 @@ impl Searching {
         Ok(text)
     }
 
-    /// The passages nearest to a vector.
-    pub fn nearest(
-        &self,
-        config: &Config,
-        vector: &[f32],
-        question: &SearchQuestion,
-    ) -> Result<Vec<Near>, Error> {
-        let Some(store) = &self.news.store else { return Ok(Vec::new()) };
-        let embedder = vectors::embedder(config)?;
-        if vector.len() != embedder.dim() {
-            return Err(Error::Dimension { found: vector.len(), wanted: embedder.dim() });
-        }
-        let kept = vectors::open(store, embedder.as_ref())?;
-        let shelf = Shelf::open(&self.news)?;
-        let fresh = shelf.tail(kept.mark())?.unwrap_or_default();
-        let query = Embedding::new(vector.to_vec());
-        let measured = Measured::by_vector(embedder.as_ref(), &kept, query, &fresh.passages, &fresh.hidden)
-            .map_err(retro_search::Error::from)?;
-        let scope = scope(&shelf, question, &Query::default())?;
-        let within = retro_search::Library::within(&shelf, &scope);
-        let keep = |number: u64| within.as_ref().is_none_or(|within| within.contains(&number));
-        let found = measured.nearest(question.limit, &keep);
-        let near = found.passages.into_iter().filter_map(|(number, cosine)| {
-            let of_fresh = fresh.passages.iter().find(|numbered| numbered.number == number).cloned();
-            let numbered = of_fresh.or_else(|| retro_search::Library::passage(&shelf, number))?;
-            let row = shelf.session(numbered.session)?;
-            Some(Near {
-                agent: row.agent,
-                session_id: row.id,
-                thread: numbered.passage.thread.clone(),
-                turn: numbered.passage.turn,
-                event_id: numbered.passage.event().to_owned(),
-                cosine,
-            })
-        });
-        Ok(near.collect())
-    }
-
     fn answer(
         &self,
         world: &World,
@@ -311,17 +263,6 @@ impl Searching {
         let meaning = measured.as_ref().map(|measured| measured as &dyn Meaning);
         let found = find(text.as_ref(), &tail, &shelf, meaning, &ask)?;
         Ok((found, shelf))
-    }
-
-    /// The vectors, and the passages that have none yet; nothing if those are too many.
-    fn meaning(&self, config: &Config, shelf: &Shelf<'_>, query: &Query) -> Result<Option<Vectored>, Error> {
-        let Some(store) = self.news.store.as_ref().filter(|_| !query.text.is_empty()) else {
-            return Ok(None);
-        };
-        let embedder = vectors::embedder(config)?;
-        let vectors = vectors::open(store, embedder.as_ref())?;
-        let fresh = shelf.tail(vectors.mark())?.filter(|tail| tail.passages.len() <= EMBEDDED_MAX);
-        Ok(fresh.map(|fresh| (embedder, vectors, fresh)))
     }
 
     fn view(
