@@ -85,6 +85,13 @@ impl SearchQuestion {
     }
 }
 
+/// What was found, where, and what had to be left out.
+struct Answer<'a> {
+    found: Found,
+    shelf: Shelf<'a>,
+    warning: Option<String>,
+}
+
 /// A session, or one of its turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
@@ -153,14 +160,14 @@ impl Searching {
         let today = world.now().to_jiff().to_zoned(question.tz.clone()).date();
         let query = Query::parse(&question.text, today);
         let answer = self.answer(world, config, question, &query)?;
-        let has_found = !answer.0.sessions.is_empty();
+        let has_found = !answer.found.sessions.is_empty();
         if has_found || query.date_words.is_none() {
             return self.view(question, &query, answer);
         }
         // The words may not have meant a time after all.
         let plain = query.without_dates(&question.text);
         let wider = self.answer(world, config, question, &plain)?;
-        let query = if wider.0.sessions.is_empty() { &query } else { &plain };
+        let query = if wider.found.sessions.is_empty() { &query } else { &plain };
         self.view(question, query, wider)
     }
 
@@ -183,7 +190,8 @@ impl Searching {
         query.literals.clear();
         // One more, for the session itself.
         let wider = SearchQuestion { limit: question.limit + 1, ..question.clone() };
-        let (mut found, shelf) = self.answer(world, config, &wider, &query)?;
+        let mut answer = self.answer(world, config, &wider, &query)?;
+        let Answer { found, shelf, .. } = &mut answer;
         found.sessions.retain(|session| {
             shelf
                 .session(session.session)
@@ -192,7 +200,7 @@ impl Searching {
         found.is_cut |= found.sessions.len() > question.limit;
         found.sessions.truncate(question.limit);
         found.suggestions.clear();
-        self.view(question, &query, (found, shelf))
+        self.view(question, &query, answer)
     }
 
     /// What people and models said in a turn, or in a session.
@@ -227,7 +235,7 @@ impl Searching {
         config: &Config,
         question: &SearchQuestion,
         query: &Query,
-    ) -> Result<(Found, Shelf<'_>), Error> {
+    ) -> Result<Answer<'_>, Error> {
         let shelf = Shelf::open(&self.news)?;
         let text = self.news.store.as_ref().and_then(|store| TextIndex::open(&store.text_folder()));
         let tail = match &text {
@@ -241,9 +249,13 @@ impl Searching {
         };
         self.waiting.set(tail.passages.len());
         let scope = scope(&shelf, question, query)?;
-        let meaning = match question.mode {
-            Mode::Words => None,
-            _ => self.meaning(config, &shelf, query)?,
+        let (meaning, warning) = match question.mode {
+            Mode::Words => (None, None),
+            mode => match self.meaning(config, &shelf, query) {
+                // A model that cannot be run is no reason to leave the words out.
+                Err(error) if mode == Mode::Hybrid && error.is_of_model() => (None, Some(error.to_string())),
+                result => (result?, None),
+            },
         };
         let measured = meaning.as_ref().map(|(embedder, vectors, fresh)| {
             Measured::new(embedder.as_ref(), vectors, &query.text, &fresh.passages, &fresh.hidden)
@@ -262,14 +274,14 @@ impl Searching {
         };
         let meaning = measured.as_ref().map(|measured| measured as &dyn Meaning);
         let found = find(text.as_ref(), &tail, &shelf, meaning, &ask)?;
-        Ok((found, shelf))
+        Ok(Answer { found, shelf, warning })
     }
 
     fn view(
         &self,
         question: &SearchQuestion,
         query: &Query,
-        (found, shelf): (Found, Shelf<'_>),
+        Answer { found, shelf, warning }: Answer<'_>,
     ) -> Result<SearchView, Error> {
         let terms: Vec<String> = query.wanted.iter().map(|wanted| wanted.term.clone()).collect();
         let mut looked = Looked { terms: &terms, words: Words::default() };
@@ -304,6 +316,7 @@ impl Searching {
             narrowed,
             suggestions: found.suggestions,
             truncated: found.is_cut || is_cut,
+            warnings: warning.into_iter().collect(),
             elapsed_ms: self.started.elapsed().as_secs_f64() * 1000.0,
         })
     }

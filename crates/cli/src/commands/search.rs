@@ -187,6 +187,7 @@ pub fn tell(context: &Context, view: &SearchView, asked: &str) -> Outcome {
         return Ok(exit);
     }
     let bold = Style::new().bold();
+    view.warnings.iter().for_each(|warning| context.say(&format!("warning: {warning}")));
     if let Some(narrowed) = &view.narrowed {
         let days = match (&narrowed.since, &narrowed.until) {
             (Some(since), Some(until)) if since != until => format!("{since} to {until}"),

@@ -5,6 +5,7 @@ use retro_search::embed::{BuiltIn, Embedder, Embedding, gguf};
 use retro_search::vectors::Vectors;
 use retro_search::{Error as SearchError, MEANING_VERSION, embed_passage};
 use retro_store::{Changes, Index, Mark, PassageRow, Store};
+use std::time::UNIX_EPOCH;
 
 use super::{Consumer, Everything, Input, Seen, Stage, When, Work};
 use crate::{Config, Error};
@@ -38,12 +39,14 @@ pub fn open(store: &Store, embedder: &dyn Embedder) -> Result<Vectors, Error> {
 }
 
 /// Names the model: vectors of different models say nothing about each other. A file is named
-/// by its path and size, so that it need not be loaded to see that nothing changed.
+/// by its path, size and time, so that it need not be loaded to see that nothing changed.
 fn model_id(config: &Config) -> String {
     match &config.embedding.value.model {
         Some(path) => {
-            let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
-            format!("{}:{bytes}", path.display())
+            let meta = std::fs::metadata(path).ok();
+            let bytes = meta.as_ref().map_or(0, std::fs::Metadata::len);
+            let time = meta.and_then(|meta| meta.modified().ok()?.duration_since(UNIX_EPOCH).ok());
+            format!("{}:{bytes}:{}", path.display(), time.unwrap_or_default().as_nanos())
         }
         None => BuiltIn::new().map_or_else(|_| String::new(), |embedder| embedder.id().to_owned()),
     }

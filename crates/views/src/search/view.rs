@@ -106,6 +106,9 @@ pub struct SearchView {
     pub suggestions: Vec<String>,
     /// Whether there are more hits than are shown.
     pub truncated: bool,
+    /// What the user should hear.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// How long it took, from the question on.
     pub elapsed_ms: f64,
 }
