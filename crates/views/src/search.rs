@@ -1,5 +1,6 @@
 //! Finding past turns: a question, and the sessions and turns that answer it.
 
+mod conversation;
 mod library;
 mod meaning;
 mod scope;
@@ -18,6 +19,7 @@ use std::time::Instant;
 
 use crate::Error;
 use crate::resolve::{session_among, without_place};
+pub use conversation::ConversationView;
 use library::Shelf;
 use scope::{is_child, is_here, scope};
 pub use snippet::Snippet;
@@ -57,6 +59,8 @@ pub struct SearchQuestion {
     pub exact: bool,
     /// Also on branches that were rewound.
     pub rewound: bool,
+    /// Also say what each session that was found is about: see [`SearchView::sessions`].
+    pub with_sessions: bool,
     /// The folder that the question is asked in.
     pub cwd: Option<String>,
     /// The zone that days are named in.
@@ -79,6 +83,7 @@ impl SearchQuestion {
             budget_tokens: None,
             exact: false,
             rewound: false,
+            with_sessions: false,
             cwd: None,
             tz: TimeZone::system(),
         }
@@ -205,18 +210,8 @@ impl Searching {
 
     /// What people and models said in a turn, or in a session.
     fn words_of(&self, target: &Target) -> Result<String, Error> {
-        let stored;
-        let passages: Vec<&Passage> = match self.news.read.get(&target.key) {
-            Some(read) => read.made.iter().collect(),
-            None => {
-                stored = match &self.news.index {
-                    Some(index) => index.passages_of_session(&target.key)?,
-                    None => Vec::new(),
-                };
-                stored.iter().map(|row| &row.passage).collect()
-            }
-        };
-        let is_wanted = |passage: &&&Passage| {
+        let passages = self.passages(&target.key)?;
+        let is_wanted = |passage: &&Passage| {
             passage.live && target.turn.is_none_or(|turn| passage.turn == turn && passage.thread == "main")
         };
         let mut text = String::new();
@@ -304,9 +299,11 @@ impl Searching {
             None => 0,
         };
         let unread = self.news.unread.len() as u64;
+        let sessions = if question.with_sessions { self.conversations(&hits)? } else { Vec::new() };
         Ok(SearchView {
             schema: "retro.search/1",
             hits,
+            sessions,
             searched: Searched {
                 sessions: retro_search::Library::sessions(&shelf),
                 turns: turns + shelf.fresh_turns(),
