@@ -7,6 +7,7 @@ use regex::bytes::{Regex, RegexSet};
 use crate::plain;
 
 /// The line that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub text: String,
     /// It has the shape of an error, not only its words.
