@@ -217,6 +217,14 @@ fn a_model_is_asked_only_when_named_and_within_the_budget() {
     let spent = std::fs::read_to_string(machine.root().join("headless/tokens.jsonl")).unwrap();
     let spent: Value = serde_json::from_str(spent.trim()).unwrap();
     assert_eq!(spent["tokens"], 300_005);
+    let usage = machine.json(&["usage"]);
+    assert_eq!(
+        (&usage["mining"]["total_tokens"], &usage["mining"]["responses"]),
+        (&json!(300_005), &json!(1))
+    );
+    assert_eq!(usage["mining"]["cost_complete"], false, "the program did not say which model answered");
+    assert!(machine.run(&["usage"]).stdout.contains("+ retro mine"));
+    assert!(machine.json(&["usage", "--until", "2001-01-01"])["mining"].is_null());
     let over = machine.run(&["mine", "claude", &id, "--method", "codex_headless"]);
     assert_eq!(over.code, 1, "{}", over.all());
     assert!(over.stderr.contains("budget of 200000 tokens is used up"), "{}", over.all());
