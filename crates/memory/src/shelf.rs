@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::candidate::{Candidate, Kind, Scope};
 use crate::memory::{Memory, Status};
 use crate::screen;
+use crate::weights::WEIGHTS;
 
 /// Likeness of meaning from which two memories are one.
 const SAME_COSINE: f32 = 0.90;
@@ -308,7 +309,9 @@ pub fn before(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
 }
 
 fn worth(memory: &Memory, now: Timestamp) -> f64 {
-    memory.utility.share() * memory.confidence * memory.kind.left(memory.created_at, now)
+    memory.utility.share()
+        * memory.confidence
+        * memory.kind.left(memory.created_at, now, WEIGHTS.half_life_days)
 }
 
 fn decide(memory: &mut Memory, decision: &Decision) {
