@@ -35,13 +35,13 @@ struct Command {
 static COMMANDS: &[Command] = &[
     Command {
         words: &["bench", "capture"],
-        options: "[--huge] [--write]",
-        about: "Measure capture beside cat, zstd and retro-ai; --write puts it into docs/benchmarks.md",
+        options: "[--huge] [--many] [--retro PATH] [--write]",
+        about: "Measure capture beside cat, zstd and retro-ai; --huge takes a log of 4 GB too, --many measures stores of very many sessions instead; --write puts it into docs/benchmarks.md",
         run: bench::capture,
     },
     Command {
         words: &["bench", "memory"],
-        options: "[--write]",
+        options: "[--retro PATH] [--write]",
         about: "Measure mining beside retro-ai, and questions to ten thousand memories",
         run: bench::memory,
     },
@@ -53,8 +53,8 @@ static COMMANDS: &[Command] = &[
     },
     Command {
         words: &["bench", "page"],
-        options: "[--write]",
-        about: "Measure the budgets of the dashboard's page in Chromium; --write puts it into docs/benchmarks.md",
+        options: "[--retro PATH] [--write]",
+        about: "Measure the budgets of the dashboard's page in Chromium; --retro takes a program that is built already, --write puts it into docs/benchmarks.md",
         run: dashboard::bench,
     },
     Command {
@@ -71,7 +71,7 @@ static COMMANDS: &[Command] = &[
     },
     Command {
         words: &["bench", "signals"],
-        options: "[--write]",
+        options: "[--retro PATH] [--write]",
         about: "Measure digests and signals beside a sync without them and beside retro-ai",
         run: bench::signals,
     },
@@ -144,7 +144,7 @@ static COMMANDS: &[Command] = &[
     },
     Command {
         words: &["trial", "page"],
-        options: "[--write]",
+        options: "[--retro PATH] [--write]",
         about: "Measure the page with 50,000 sessions, one of 100 MB and one of 100,000 events; fails if a budget does not hold",
         run: dashboard::trial,
     },
