@@ -317,6 +317,19 @@ fn scope_limits_what_is_found() {
 }
 
 #[test]
+fn the_session_with_the_very_path_comes_before_many_with_its_words() {
+    let mut passages: Vec<Numbered> = (1..=120)
+        .map(|number| passage(number, number as u32, 0, &[(Output, "rs tax cart rs tax cart rs tax cart")]))
+        .collect();
+    let noise = "a long answer about everything else that was done on this day, ".repeat(12);
+    passages.push(passage(121, 121, 0, &[(Assistant, &format!("{noise} cart/tax.rs {noise}"))]));
+    for indexed in [0, 121] {
+        let found = World::new(passages.clone(), indexed).sessions("cart/tax.rs");
+        assert_eq!(found.first(), Some(&121), "{indexed} of 121 in the index");
+    }
+}
+
+#[test]
 fn a_word_that_is_nowhere_suggests_one_that_is() {
     let found = World::new(story(), 5).find("roundng");
     assert!(found.sessions.is_empty());
