@@ -47,6 +47,11 @@ static TRIALS: &[Trial] = &[
         run: |repository, _| test(repository, "retro", "flips", &[]),
     },
     Trial {
+        name: "found",
+        about: "a sync stopped at every write of the word index and the vectors, and what is found then",
+        run: |repository, _| test(repository, "retro", "found", &[]),
+    },
+    Trial {
         name: "full",
         about: "every writing command on a disk that is full, or whose rights are lost",
         run: |repository, _| test(repository, "retro", "full", &[]),
