@@ -9,6 +9,8 @@ pub(crate) mod fuzz;
 pub(crate) mod secrets;
 mod watch;
 
+pub(crate) use watch::Watcher;
+
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
@@ -43,6 +45,11 @@ static TRIALS: &[Trial] = &[
         name: "flips",
         about: "every byte of a store flipped",
         run: |repository, _| test(repository, "retro", "flips", &[]),
+    },
+    Trial {
+        name: "found",
+        about: "a sync stopped at every write of the word index and the vectors, and what is found then",
+        run: |repository, _| test(repository, "retro", "found", &[]),
     },
     Trial {
         name: "full",

@@ -1,5 +1,6 @@
 //! Keeping what follows all sessions up to date: the text index, vectors.
 
+use retro_search::Error as SearchError;
 use retro_store::{Mark, Store};
 
 use crate::stages::{Everything, Work, up_to};
@@ -21,11 +22,14 @@ pub fn catch_up(world: &World, config: &Config) -> Result<(), Error> {
     let store = Store::open(&config.root.value, world.disk.clone())?;
     let index = store.index()?;
     let following = Following { no_wait: true, ..Following::default() };
-    follow(&Everything { world, config, store: &store, index: &index }, following)
+    follow(&Everything { world, config, store: &store, index: &index }, following).map(drop)
 }
 
-/// Brings what is kept over all sessions up to date, one writer at a time.
-pub(crate) fn follow(all: &Everything<'_>, following: Following<'_>) -> Result<(), Error> {
+/// Brings what is kept over all sessions up to date, one writer at a time. Says what had to
+/// be left out: a model that cannot be run holds nothing else up, unless its vectors are what
+/// was asked for.
+pub(crate) fn follow(all: &Everything<'_>, following: Following<'_>) -> Result<Vec<String>, Error> {
+    let mut notes = Vec::new();
     let Everything { world, config, store, index } = all;
     for stage in up_to(world.stages, following.until) {
         let Work::Store(consumer) = stage.work else { continue };
@@ -37,13 +41,18 @@ pub(crate) fn follow(all: &Everything<'_>, following: Following<'_>) -> Result<(
             continue;
         }
         let lock = if following.no_wait { store.try_lock()? } else { world.lock(store)? };
-        let Some(_lock) = lock else { return Ok(()) };
+        let Some(_lock) = lock else { return Ok(notes) };
         // Somebody else may have done some of it meanwhile. Doing that again changes nothing,
         // and looking again would mean to check all that is kept a second time.
         let changes = index.changes_since(&mark)?;
         if changes.starts_over || changes.mark != mark {
-            consumer.follow(all, &changes, &stamp)?;
+            match consumer.follow(all, &changes, &stamp) {
+                Err(Error::Search(SearchError::Embed(error))) if !is_anew => {
+                    notes.push(format!("no {} were made: {error}", stage.name));
+                }
+                result => result?,
+            }
         }
     }
-    Ok(())
+    Ok(notes)
 }

@@ -40,7 +40,8 @@ pub fn rebuild(
     };
     derive_due(world, config, &store, &index, true, progress, &mut report)?;
     let following = Following { anew: stage.map(|stage| stage.name), ..Following::default() };
-    consumers::follow(&Everything { world, config, store: &store, index: &index }, following)?;
+    let all = Everything { world, config, store: &store, index: &index };
+    report.notes.extend(consumers::follow(&all, following)?);
     reconcile::enqueue_outdated(world, config, &store, &index)?;
     report.discovered = index.session_rows()?.len() as u64;
     report.store_bytes = store_bytes(&store, &index)?;

@@ -123,7 +123,8 @@ pub fn sync_store(
     // Work on single sessions leaves this to a sync: it must not take long.
     if options.sessions.is_none() && !world.stopping() {
         let following = Following { until, no_wait: options.no_wait, anew: None };
-        consumers::follow(&Everything { world, config, store, index: &index }, following)?;
+        let notes = consumers::follow(&Everything { world, config, store, index: &index }, following)?;
+        report.notes.extend(notes);
     }
     if report.wrote && until.is_none() {
         cells::keep_changed(&index, || prices::load(world, config), Mode::default())?;

@@ -125,6 +125,32 @@ impl Retro {
         self.searching()?.search(&self.world, &self.config, question)
     }
 
+    /// What a session is about, in one row: its prompts, models, folder and counts; nothing if
+    /// there is no such session. A search gives the same for the sessions that it finds, with
+    /// [`with_sessions`](views::SearchQuestion::with_sessions).
+    ///
+    /// ```
+    /// # fn main() -> Result<(), retro::Error> {
+    /// # let home = std::env::temp_dir().join(format!("retro-doc-conversation-{}", std::process::id()));
+    /// # let logs = home.join("logs");
+    /// # std::fs::create_dir_all(&logs).unwrap();
+    /// # let line = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s1","isSidechain":false,"timestamp":"2026-03-01T10:00:00.000Z","cwd":"/home/dev/shop","version":"2.1.0","message":{"role":"user","content":"Why does the tax test fail?"}}"#;
+    /// # std::fs::write(logs.join("s1.jsonl"), format!("{line}\n")).unwrap();
+    /// let retro = retro::Retro::open_or_create(home.join("store"))?;
+    /// retro.update_dir(&logs)?;
+    /// for key in retro.sessions()? {
+    ///     let row = retro.conversation(&key)?.unwrap();
+    ///     assert_eq!(row.preview.as_deref(), Some("Why does the tax test fail?"));
+    ///     assert_eq!((row.turns, row.prompts, row.cwd.as_deref()), (1, 1, Some("/home/dev/shop")));
+    /// }
+    /// # std::fs::remove_dir_all(&home).unwrap();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn conversation(&self, session: &SessionKey) -> Result<Option<views::ConversationView>, Error> {
+        self.searching()?.conversation(session)
+    }
+
     /// Finds the passages nearest to a vector of the embedding model in use: their sessions,
     /// turns and cosines, best first. Filters of the question hold; its text does not matter.
     pub fn search_vector(

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be read or written.
-    #[error("cannot use {}: {source}", path.display())]
+    #[error("cannot use {}: {source}\nhint: {}", path.display(), retro_disk::help(source))]
     Io {
         /// Which file.
         path: PathBuf,
@@ -39,6 +39,11 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+        let path = path.to_owned();
+        move |source| Error::Io { path, source }
+    }
+
     pub(crate) fn text<E: Into<tantivy::TantivyError>>(path: &Path) -> impl Fn(E) -> Error {
         let path = path.to_owned();
         move |source| Error::Text { path: path.clone(), source: Box::new(source.into()) }

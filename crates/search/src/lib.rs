@@ -29,6 +29,6 @@ pub use rank::Extent;
 pub use repairs::{Ran, Repair, Repairs, Step};
 pub use search::{Ask, Found, FoundPiece, FoundSession, Library, Meaning, Mode, Nearest, Scope, search};
 pub use tail::Tail;
-pub use text::{Numbered, TEXT_VERSION, TextIndex, TextWriter};
+pub use text::{Numbered, TEXT_VERSION, TextFolder, TextIndex, TextWriter};
 pub use touches::{Touch, Touches};
 pub use words::{Term, Words};

@@ -6,6 +6,7 @@
 //! replaced in it changes an order. Sums are kept as whole numbers: their order does not
 //! matter either.
 
+use hashbrown::HashSet;
 use retro_model::PieceKind;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -219,14 +220,31 @@ impl Ranked {
     }
 }
 
+/// The names in a query, of which a piece should hold all.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Names<'a> {
+    /// Bits of the terms that they are made of; none without names.
+    pub terms: u32,
+    /// Only in these passages do the terms stand together as in the names.
+    pub passages: Option<&'a HashSet<u64>>,
+}
+
+impl Names<'_> {
+    fn are_in(&self, hit: &Hit) -> bool {
+        self.terms != 0
+            && hit.terms & self.terms == self.terms
+            && self.passages.is_none_or(|passages| passages.contains(&hit.passage))
+    }
+}
+
 /// Scores hits, which are sorted by place. `extent` is all that there is, `among` the number
-/// of pieces that are looked through, `names` the bits of terms that only count together.
+/// of pieces that are looked through.
 pub(crate) fn rank(
     hits: &[Hit],
     weights: &[f64],
     extent: Extent,
     among: u64,
-    names: u32,
+    names: Names<'_>,
     per_session: usize,
 ) -> Ranked {
     let mean_bytes = extent.mean_bytes();
@@ -245,7 +263,7 @@ pub(crate) fn rank(
             window: last.1.score,
             own: own.map_or(0.0, |hit| hit.score(weights, mean_bytes)),
             terms: last.1.terms,
-            has_names: names != 0 && own.is_some_and(|hit| hit.terms & names == names),
+            has_names: own.is_some_and(|hit| names.are_in(hit)),
         };
         windows.add(piece.window);
         pieces.add(piece.own);
@@ -370,7 +388,7 @@ mod tests {
     #[test]
     fn neighbours_that_hold_the_other_words_lift_a_piece() {
         let hits = [hit(1, 10, &[1, 0]), hit(1, 11, &[0, 1]), hit(2, 10, &[1, 0]), hit(2, 40, &[0, 1])];
-        let ranked = rank(&hits, &[3.0, 3.0], EXTENT, EXTENT.pieces, 0, 3);
+        let ranked = rank(&hits, &[3.0, 3.0], EXTENT, EXTENT.pieces, Names::default(), 3);
         let best = |session: u32| ranked.groups.iter().find(|group| group.session == session).unwrap().score;
         assert!(best(1) > best(2));
     }
@@ -378,7 +396,7 @@ mod tests {
     #[test]
     fn a_piece_between_two_hits_is_scored_too() {
         let hits = [hit(1, 10, &[1]), hit(1, 12, &[1])];
-        let ranked = rank(&hits, &[3.0], EXTENT, EXTENT.pieces, 0, 9);
+        let ranked = rank(&hits, &[3.0], EXTENT, EXTENT.pieces, Names::default(), 9);
         let places: Vec<u32> = ranked.groups[0].pieces.iter().map(|piece| piece.place.position()).collect();
         assert!(places.contains(&11) && places.contains(&8) && places.contains(&14) && !places.contains(&15));
         assert_eq!(places.len(), 7);
@@ -387,7 +405,7 @@ mod tests {
     #[test]
     fn every_piece_that_was_scored_is_found_by_its_place() {
         let hits = [hit(1, 10, &[1]), hit(2, 3, &[2])];
-        let ranked = rank(&hits, &[3.0], EXTENT, EXTENT.pieces, 0, 1);
+        let ranked = rank(&hits, &[3.0], EXTENT, EXTENT.pieces, Names::default(), 1);
         let own = |session, position| ranked.at(Place::new(session, 0, position)).map(|piece| piece.own);
         assert!(own(2, 3) > own(1, 10) && own(1, 10) > Some(0.0));
         assert_eq!((own(1, 12), own(1, 13)), (Some(0.0), None));
@@ -395,8 +413,9 @@ mod tests {
 
     #[test]
     fn a_piece_that_holds_all_of_a_name_comes_before_better_ones() {
+        const NAMES: Names<'_> = Names { terms: 0b11, passages: None };
         let hits = [hit(1, 1, &[9, 0]), hit(1, 20, &[1, 1]), hit(2, 1, &[9, 0]), hit(2, 2, &[0, 9])];
-        let ranked = rank(&hits, &[3.0, 3.0], EXTENT, EXTENT.pieces, 0b11, 1);
+        let ranked = rank(&hits, &[3.0, 3.0], EXTENT, EXTENT.pieces, NAMES, 1);
         let first = |at: usize| (ranked.groups[at].has_names, ranked.groups[at].pieces[0].place.position());
         assert_eq!(first(0), (true, 20));
         assert!(!first(1).0);
@@ -418,7 +437,7 @@ mod tests {
         let last = Place::new(1, 0, (1 << 24) - 1);
         let mut end = hit(1, 0, &[1, 0]);
         end.place = last;
-        let ranked = rank(&[end, other], &[3.0, 3.0], EXTENT, EXTENT.pieces, 0, 9);
+        let ranked = rank(&[end, other], &[3.0, 3.0], EXTENT, EXTENT.pieces, Names::default(), 9);
         assert!(ranked.groups[0].pieces.iter().all(|piece| piece.terms.count_ones() == 1));
     }
 

@@ -5,22 +5,27 @@
 //! text. A folder of it carries a *mark*: how far it follows the passages, and by which
 //! version of this code.
 
+mod directory;
+mod folder;
 mod gather;
 mod seal;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use tantivy::directory::{Directory, MmapDirectory};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
-use tantivy::{Index, IndexReader, ReloadPolicy};
+use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy};
 
+pub use folder::TextFolder;
 pub(crate) use gather::Finder;
 pub use writer::TextWriter;
 
+use crate::Place;
 use crate::words::Words;
-use crate::{Error, Place};
+use directory::Written;
 use retro_model::{Passage, PieceKind};
 
 /// Number of this form of the index. Raise it when terms or columns change.
@@ -56,7 +61,7 @@ impl TextIndex {
     fn open_once(folder: &Path) -> Option<TextIndex> {
         let current = seal::current(folder)?;
         let mark = seal::check(&current)?;
-        let index = open_index(&current).ok()?;
+        let index = open_index(MmapDirectory::open(&current).ok()?).ok()?;
         let fields = Fields::of(&index.schema())?;
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().ok()?;
         Some(TextIndex { reader, fields, mark })
@@ -102,15 +107,14 @@ impl Fields {
     }
 }
 
-fn open_index(folder: &Path) -> Result<Index, Error> {
-    let index = Index::open_in_dir(folder).map_err(Error::text(folder))?;
+fn open_index(directory: impl Into<Box<dyn Directory>>) -> tantivy::Result<Index> {
+    let index = Index::open(directory)?;
     index.tokenizers().register(TOKENIZER, IndexedWords::default());
     Ok(index)
 }
 
-fn create_index(folder: &Path) -> Result<Index, Error> {
-    std::fs::create_dir_all(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
-    let index = Index::create_in_dir(folder, Fields::schema()).map_err(Error::text(folder))?;
+fn create_index(directory: Written) -> tantivy::Result<Index> {
+    let index = Index::create(directory, Fields::schema(), IndexSettings::default())?;
     index.tokenizers().register(TOKENIZER, IndexedWords::default());
     Ok(index)
 }

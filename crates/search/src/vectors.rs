@@ -18,7 +18,6 @@
 //! the mark. The layout is in `docs/formats/vectors.md`.
 
 mod build;
-mod disk;
 mod error;
 mod folder;
 mod format;
@@ -30,13 +29,13 @@ mod state;
 mod tests;
 
 pub use build::Build;
-pub use disk::{Disk, RealDisk};
 pub use error::Error;
 pub use scan::{Hit, Nearest, Spread};
 
 use crate::embed::Embedding;
 use folder::{Current, Folder, Synced};
 use format::{Draft, id};
+use retro_disk::{Disk, RealDisk};
 use row::Row;
 use state::State;
 use std::fs::File;

@@ -3,10 +3,13 @@
 
 use hashbrown::{HashMap, HashSet};
 use jiff::civil::date;
+use retro_disk::RealDisk;
 use retro_model::{Passage, Piece, PieceKind, Timestamp};
 use retro_search::{
-    Ask, Extent, Found, Library, Mode, Numbered, Place, Query, Scope, Tail, TextIndex, TextWriter, search,
+    Ask, Extent, Found, Library, Mode, Numbered, Place, Query, Scope, Tail, TextFolder, TextIndex, search,
 };
+use std::path::Path;
+use std::sync::Arc;
 
 /// Passages in memory.
 #[derive(Default)]
@@ -107,8 +110,13 @@ fn story() -> Vec<Numbered> {
 
 /// A folder in memory where there is one: commits of an index wait for the disk.
 fn folder() -> tempfile::TempDir {
-    let memory = std::path::Path::new("/dev/shm");
+    let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory).unwrap() } else { tempfile::tempdir().unwrap() }
+}
+
+/// The text index in a folder.
+fn text(folder: &Path) -> TextFolder {
+    TextFolder::new(folder, Arc::new(RealDisk))
 }
 
 struct World {
@@ -121,7 +129,7 @@ impl World {
     /// The first `indexed` passages in the index, the others in the tail.
     fn new(passages: Vec<Numbered>, indexed: usize) -> World {
         let folder = folder();
-        let mut writer = TextWriter::start_over(folder.path(), indexed).unwrap();
+        let mut writer = text(folder.path()).start_over(indexed).unwrap();
         passages.iter().take(indexed).for_each(|numbered| writer.put(numbered).unwrap());
         writer.commit("here").unwrap();
         let tail = Tail { passages: passages[indexed..].to_vec(), hidden: Vec::new() };
@@ -211,8 +219,8 @@ fn neither_merges_nor_replacements_change_the_order() {
     let whole = World::new(story(), 5);
     let world = World::new(story(), 5);
     for round in 0..10 {
-        let mut writer = TextWriter::resume(world.folder.path(), 5).unwrap();
-        let mark = TextWriter::mark(world.folder.path()).unwrap();
+        let mut writer = text(world.folder.path()).resume(5).unwrap().unwrap();
+        let mark = text(world.folder.path()).mark().unwrap();
         assert_eq!(mark, if round == 0 { "here".to_owned() } else { (round - 1).to_string() });
         for _ in 0..40 {
             for numbered in story().iter().filter(|numbered| (numbered.number + round) % 2 == 0) {
@@ -233,7 +241,7 @@ fn a_passage_that_was_removed_or_changed_is_not_found_as_it_was() {
     world.tail.hidden = vec![3];
     world.shelf.passages.remove(&3);
     assert_eq!(world.sessions("migration"), Vec::<u32>::new());
-    let mut writer = TextWriter::resume(world.folder.path(), 1).unwrap();
+    let mut writer = text(world.folder.path()).resume(1).unwrap().unwrap();
     writer.remove(1);
     writer.commit("later").unwrap();
     world.shelf.passages.remove(&1);
@@ -259,7 +267,7 @@ fn an_index_that_was_touched_is_not_believed() {
         std::fs::write(entry.path(), &before).unwrap();
     }
     // The bytes are as they were, so the checksums are right and a writer goes on.
-    assert!(TextWriter::resume(world.folder.path(), 1).is_some());
+    assert!(text(world.folder.path()).resume(1).unwrap().is_some());
 }
 
 #[test]
@@ -268,10 +276,10 @@ fn a_writer_that_was_killed_before_its_seal_is_followed_by_one_that_goes_on() {
     let seal = world.folder.path().join("1/seal");
     std::fs::remove_file(&seal).unwrap();
     assert!(TextIndex::open(world.folder.path()).is_none(), "readers do not trust it");
-    assert_eq!(TextWriter::mark(world.folder.path()).as_deref(), Some("here"), "the checksums are right");
+    assert_eq!(text(world.folder.path()).mark().as_deref(), Some("here"), "the checksums are right");
     assert!(TextIndex::open(world.folder.path()).is_some());
     // A new index that was never finished is not in use.
-    let mut writer = TextWriter::start_over(world.folder.path(), 1).unwrap();
+    let mut writer = text(world.folder.path()).start_over(1).unwrap();
     writer.put(&story()[0]).unwrap();
     drop(writer);
     assert_eq!(world.sessions("deploy hangs")[0], 2);
@@ -284,14 +292,12 @@ fn links_are_not_followed() {
     let other = folder();
     let link = other.path().join("link");
     std::os::unix::fs::symlink(world.folder.path(), &link).unwrap();
-    assert!(TextIndex::open(&link).is_none() && TextWriter::mark(&link).is_none());
-    assert!(TextWriter::start_over(&link, 1).is_err());
+    assert!(TextIndex::open(&link).is_none() && text(&link).mark().is_none());
+    assert!(text(&link).start_over(1).is_err());
     let (inside, away) = (world.folder.path().join("1"), other.path().join("away"));
     std::fs::rename(&inside, &away).unwrap();
     std::os::unix::fs::symlink(&away, &inside).unwrap();
-    assert!(
-        TextIndex::open(world.folder.path()).is_none() && TextWriter::mark(world.folder.path()).is_none()
-    );
+    assert!(TextIndex::open(world.folder.path()).is_none() && text(world.folder.path()).mark().is_none());
 }
 
 #[test]
@@ -308,6 +314,19 @@ fn scope_limits_what_is_found() {
     let since = Some(1_780_000_000_000 + 3 * 86_400_000);
     assert_eq!(found(&Scope { since_ms: since, ..Scope::default() }), [3]);
     assert_eq!(found(&Scope { until_ms: since, ..Scope::default() }), [1]);
+}
+
+#[test]
+fn the_session_with_the_very_path_comes_before_many_with_its_words() {
+    let mut passages: Vec<Numbered> = (1..=120)
+        .map(|number| passage(number, number as u32, 0, &[(Output, "rs tax cart rs tax cart rs tax cart")]))
+        .collect();
+    let noise = "a long answer about everything else that was done on this day, ".repeat(12);
+    passages.push(passage(121, 121, 0, &[(Assistant, &format!("{noise} cart/tax.rs {noise}"))]));
+    for indexed in [0, 121] {
+        let found = World::new(passages.clone(), indexed).sessions("cart/tax.rs");
+        assert_eq!(found.first(), Some(&121), "{indexed} of 121 in the index");
+    }
 }
 
 #[test]

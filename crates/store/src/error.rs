@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// The file system refused.
-    #[error("cannot {doing} {}: {source}; {}", path.display(), io_help(source))]
+    #[error("cannot {doing} {}: {source}; {}", path.display(), retro_disk::help(source))]
     Io {
         /// What was tried.
         doing: &'static str,
@@ -162,26 +162,6 @@ pub(crate) fn is_broken(error: &rusqlite::Error) -> bool {
 fn is_unwritable(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen))
-}
-
-fn io_help(error: &io::Error) -> &'static str {
-    /// What Unix systems answer when a process or the system has too many files open.
-    const FILES_MAX: [i32; 2] = [23, 24];
-    if cfg!(unix) && error.raw_os_error().is_some_and(|code| FILES_MAX.contains(&code)) {
-        return "raise the limit of open files with `ulimit -n`, then run the command again";
-    }
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "free some space and run the command again; what was captured is safe"
-        }
-        ErrorKind::ReadOnlyFilesystem => "mount it for writing, or name another place with --root",
-        ErrorKind::PermissionDenied => {
-            "make the folder yours again (owner and mode), or name another with --root"
-        }
-        ErrorKind::NotADirectory => "a file is where a folder should be; name a folder with --root",
-        ErrorKind::NotFound => "something removed it meanwhile; run the command again",
-        _ => "run the command again; if it stays so, `retro verify` looks through the store",
-    }
 }
 
 fn index_help(error: &rusqlite::Error) -> &'static str {

@@ -16,7 +16,6 @@
 
 mod archive;
 mod derived;
-mod disk;
 mod documents;
 mod error;
 mod exports;
@@ -45,7 +44,6 @@ mod verify;
 
 pub use archive::{Archive, ArchiveReader, Commit, Comparison};
 pub use derived::{NormalizedEvents, NormalizedWriter};
-pub use disk::{Disk, RealDisk};
 pub use documents::{DIGESTS, FACTS, KINDS, Kind};
 pub use error::Error;
 pub use index::{
@@ -59,6 +57,7 @@ pub use lock::Lock;
 pub use marks::Marks;
 pub use memories::{BadLine, EVENTS, EXPOSURES, ITEMS, Note, SPENT};
 pub use queue::{Job, JobId};
+pub use retro_disk::{Disk, RealDisk};
 pub use scratch::Scratch;
 pub use session_file::{SessionFile, SourceEntry};
 pub use sizes::Sizes;

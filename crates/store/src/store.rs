@@ -102,6 +102,11 @@ impl Store {
         self.root().join(layout::INDEX).join("text")
     }
 
+    /// The disk that everything in this store is written through.
+    pub fn disk(&self) -> Arc<dyn Disk> {
+        Arc::clone(&self.files.disk)
+    }
+
     /// The folder of the vectors.
     pub fn vectors_folder(&self) -> PathBuf {
         self.root().join(layout::INDEX).join("vectors")

@@ -1,44 +1,9 @@
 //! Disks that fail on purpose, for the tests of this crate and of those above it.
 //!
-//! Each is a [`crate::Disk`] over real files: [`FailingDisk`] stops after a number of
-//! operations, [`PowerDisk`] also forgets what was not synced, [`FullDisk`] has room
-//! for so many bytes. None of them waits for the real medium: that a sync was asked
-//! for at the right place is what they show, and thousands of runs have to be quick.
+//! [`PowerDisk`] knows which writes of a store were not synced, and forgets them; the others
+//! know no store.
 
-mod failing;
-mod full;
 mod power;
 
-pub use failing::{FailingDisk, Fails};
-pub use full::FullDisk;
 pub use power::{Loss, PowerDisk};
-
-/// Throws that can be repeated from their seed.
-#[derive(Debug, Clone)]
-pub struct Dice(u64);
-
-impl Dice {
-    /// Dice that always fall the same way for the same seed.
-    pub fn new(seed: u64) -> Dice {
-        Dice(seed)
-    }
-
-    /// The next number.
-    pub fn throw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `sides`; 0 if there are none.
-    pub fn below(&mut self, sides: u64) -> u64 {
-        self.throw().checked_rem(sides).unwrap_or(0)
-    }
-
-    /// Heads or tails.
-    pub fn coin(&mut self) -> bool {
-        self.throw() & 1 == 0
-    }
-}
+pub use retro_disk::testing::{Dice, FailingDisk, Fails, FullDisk};

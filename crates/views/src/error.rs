@@ -76,6 +76,14 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Whether an embedding model cannot be loaded or run.
+    pub fn is_of_model(&self) -> bool {
+        use retro_search::Error::Embed;
+        matches!(self, Error::Search(Embed(_)) | Error::Engine(retro_engine::Error::Search(Embed(_))))
+    }
+}
+
 fn of_agent(agent: &str) -> String {
     if matches!(agent, "*" | "all") { String::new() } else { format!(" of {agent}") }
 }

@@ -55,7 +55,8 @@ pub use list::{ListOptions, ListView, SessionView, Sort, list};
 pub use report::{Counted, Finding, RecurringError, ReportView, report};
 pub use resolve::{agent, nearest, session, session_in, without_place};
 pub use search::{
-    HitView, Narrowed, Near, SearchQuestion, SearchView, Searched, Searching, Snippet, Target, open_search,
+    ConversationView, HitView, Narrowed, Near, SearchQuestion, SearchView, Searched, Searching, Snippet,
+    Target, open_search,
 };
 pub use secrets::{SecretView, SecretsView, secrets};
 pub use show::{Artifacts, ReadView, ShowView, Shown, gap_line, markdown, show, show_priced};

@@ -1,6 +1,8 @@
 //! Finding past turns: a question, and the sessions and turns that answer it.
 
+mod conversation;
 mod library;
+mod meaning;
 mod scope;
 mod snippet;
 mod view;
@@ -9,19 +11,15 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use retro_agents::by_name;
 use retro_engine::news::{News, Patience};
-use retro_engine::stages::vectors;
 use retro_engine::{Config, Progress, World, consumers};
 use retro_model::{Passage, PieceKind, SessionKey, Timestamp};
-use retro_search::embed::{Embedder, Embedding};
-use retro_search::vectors::Vectors;
-use retro_search::{
-    Ask, Found, Meaning, Measured, Mode, Passages, Query, Tail, TextIndex, Words, search as find,
-};
+use retro_search::{Ask, Found, Meaning, Measured, Mode, Passages, Query, TextIndex, Words, search as find};
 use retro_store::SessionRow;
 use std::time::Instant;
 
 use crate::Error;
 use crate::resolve::{session_among, without_place};
+pub use conversation::ConversationView;
 use library::Shelf;
 use scope::{is_child, is_here, scope};
 pub use snippet::Snippet;
@@ -30,9 +28,6 @@ use view::{Looked, cut_to, hit};
 
 /// With more passages that the text index lacks, it is brought up to date after an answer.
 const WAITING_MAX: usize = 1_000;
-
-/// Passages that are embedded for one question at most. With more, meaning waits for a sync.
-const EMBEDDED_MAX: usize = 5_000;
 
 /// Of a session, so many bytes say what it is like.
 const WORDS_BYTES: usize = 8_000;
@@ -64,6 +59,8 @@ pub struct SearchQuestion {
     pub exact: bool,
     /// Also on branches that were rewound.
     pub rewound: bool,
+    /// Also say what each session that was found is about: see [`SearchView::sessions`].
+    pub with_sessions: bool,
     /// The folder that the question is asked in.
     pub cwd: Option<String>,
     /// The zone that days are named in.
@@ -86,14 +83,19 @@ impl SearchQuestion {
             budget_tokens: None,
             exact: false,
             rewound: false,
+            with_sessions: false,
             cwd: None,
             tz: TimeZone::system(),
         }
     }
 }
 
-/// The model, the vectors it made, and the passages that have none yet.
-type Vectored = (Box<dyn Embedder>, Vectors, Tail);
+/// What was found, where, and what had to be left out.
+struct Answer<'a> {
+    found: Found,
+    shelf: Shelf<'a>,
+    warning: Option<String>,
+}
 
 /// A session, or one of its turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,14 +165,14 @@ impl Searching {
         let today = world.now().to_jiff().to_zoned(question.tz.clone()).date();
         let query = Query::parse(&question.text, today);
         let answer = self.answer(world, config, question, &query)?;
-        let has_found = !answer.0.sessions.is_empty();
+        let has_found = !answer.found.sessions.is_empty();
         if has_found || query.date_words.is_none() {
             return self.view(question, &query, answer);
         }
         // The words may not have meant a time after all.
         let plain = query.without_dates(&question.text);
         let wider = self.answer(world, config, question, &plain)?;
-        let query = if wider.0.sessions.is_empty() { &query } else { &plain };
+        let query = if wider.found.sessions.is_empty() { &query } else { &plain };
         self.view(question, query, wider)
     }
 
@@ -193,7 +195,8 @@ impl Searching {
         query.literals.clear();
         // One more, for the session itself.
         let wider = SearchQuestion { limit: question.limit + 1, ..question.clone() };
-        let (mut found, shelf) = self.answer(world, config, &wider, &query)?;
+        let mut answer = self.answer(world, config, &wider, &query)?;
+        let Answer { found, shelf, .. } = &mut answer;
         found.sessions.retain(|session| {
             shelf
                 .session(session.session)
@@ -202,23 +205,13 @@ impl Searching {
         found.is_cut |= found.sessions.len() > question.limit;
         found.sessions.truncate(question.limit);
         found.suggestions.clear();
-        self.view(question, &query, (found, shelf))
+        self.view(question, &query, answer)
     }
 
     /// What people and models said in a turn, or in a session.
     fn words_of(&self, target: &Target) -> Result<String, Error> {
-        let stored;
-        let passages: Vec<&Passage> = match self.news.read.get(&target.key) {
-            Some(read) => read.made.iter().collect(),
-            None => {
-                stored = match &self.news.index {
-                    Some(index) => index.passages_of_session(&target.key)?,
-                    None => Vec::new(),
-                };
-                stored.iter().map(|row| &row.passage).collect()
-            }
-        };
-        let is_wanted = |passage: &&&Passage| {
+        let passages = self.passages(&target.key)?;
+        let is_wanted = |passage: &&Passage| {
             passage.live && target.turn.is_none_or(|turn| passage.turn == turn && passage.thread == "main")
         };
         let mut text = String::new();
@@ -231,51 +224,13 @@ impl Searching {
         Ok(text)
     }
 
-    /// The passages nearest to a vector.
-    pub fn nearest(
-        &self,
-        config: &Config,
-        vector: &[f32],
-        question: &SearchQuestion,
-    ) -> Result<Vec<Near>, Error> {
-        let Some(store) = &self.news.store else { return Ok(Vec::new()) };
-        let embedder = vectors::embedder(config)?;
-        if vector.len() != embedder.dim() {
-            return Err(Error::Dimension { found: vector.len(), wanted: embedder.dim() });
-        }
-        let kept = vectors::open(store, embedder.as_ref())?;
-        let shelf = Shelf::open(&self.news)?;
-        let fresh = shelf.tail(kept.mark())?.unwrap_or_default();
-        let query = Embedding::new(vector.to_vec());
-        let measured = Measured::by_vector(embedder.as_ref(), &kept, query, &fresh.passages, &fresh.hidden)
-            .map_err(retro_search::Error::from)?;
-        let scope = scope(&shelf, question, &Query::default())?;
-        let within = retro_search::Library::within(&shelf, &scope);
-        let keep = |number: u64| within.as_ref().is_none_or(|within| within.contains(&number));
-        let found = measured.nearest(question.limit, &keep);
-        let near = found.passages.into_iter().filter_map(|(number, cosine)| {
-            let of_fresh = fresh.passages.iter().find(|numbered| numbered.number == number).cloned();
-            let numbered = of_fresh.or_else(|| retro_search::Library::passage(&shelf, number))?;
-            let row = shelf.session(numbered.session)?;
-            Some(Near {
-                agent: row.agent,
-                session_id: row.id,
-                thread: numbered.passage.thread.clone(),
-                turn: numbered.passage.turn,
-                event_id: numbered.passage.event().to_owned(),
-                cosine,
-            })
-        });
-        Ok(near.collect())
-    }
-
     fn answer(
         &self,
         world: &World,
         config: &Config,
         question: &SearchQuestion,
         query: &Query,
-    ) -> Result<(Found, Shelf<'_>), Error> {
+    ) -> Result<Answer<'_>, Error> {
         let shelf = Shelf::open(&self.news)?;
         let text = self.news.store.as_ref().and_then(|store| TextIndex::open(&store.text_folder()));
         let tail = match &text {
@@ -289,9 +244,13 @@ impl Searching {
         };
         self.waiting.set(tail.passages.len());
         let scope = scope(&shelf, question, query)?;
-        let meaning = match question.mode {
-            Mode::Words => None,
-            _ => self.meaning(config, &shelf, query)?,
+        let (meaning, warning) = match question.mode {
+            Mode::Words => (None, None),
+            mode => match self.meaning(config, &shelf, query) {
+                // A model that cannot be run is no reason to leave the words out.
+                Err(error) if mode == Mode::Hybrid && error.is_of_model() => (None, Some(error.to_string())),
+                result => (result?, None),
+            },
         };
         let measured = meaning.as_ref().map(|(embedder, vectors, fresh)| {
             Measured::new(embedder.as_ref(), vectors, &query.text, &fresh.passages, &fresh.hidden)
@@ -310,25 +269,14 @@ impl Searching {
         };
         let meaning = measured.as_ref().map(|measured| measured as &dyn Meaning);
         let found = find(text.as_ref(), &tail, &shelf, meaning, &ask)?;
-        Ok((found, shelf))
-    }
-
-    /// The vectors, and the passages that have none yet; nothing if those are too many.
-    fn meaning(&self, config: &Config, shelf: &Shelf<'_>, query: &Query) -> Result<Option<Vectored>, Error> {
-        let Some(store) = self.news.store.as_ref().filter(|_| !query.text.is_empty()) else {
-            return Ok(None);
-        };
-        let embedder = vectors::embedder(config)?;
-        let vectors = vectors::open(store, embedder.as_ref())?;
-        let fresh = shelf.tail(vectors.mark())?.filter(|tail| tail.passages.len() <= EMBEDDED_MAX);
-        Ok(fresh.map(|fresh| (embedder, vectors, fresh)))
+        Ok(Answer { found, shelf, warning })
     }
 
     fn view(
         &self,
         question: &SearchQuestion,
         query: &Query,
-        (found, shelf): (Found, Shelf<'_>),
+        Answer { found, shelf, warning }: Answer<'_>,
     ) -> Result<SearchView, Error> {
         let terms: Vec<String> = query.wanted.iter().map(|wanted| wanted.term.clone()).collect();
         let mut looked = Looked { terms: &terms, words: Words::default() };
@@ -351,9 +299,11 @@ impl Searching {
             None => 0,
         };
         let unread = self.news.unread.len() as u64;
+        let sessions = if question.with_sessions { self.conversations(&hits)? } else { Vec::new() };
         Ok(SearchView {
             schema: "retro.search/1",
             hits,
+            sessions,
             searched: Searched {
                 sessions: retro_search::Library::sessions(&shelf),
                 turns: turns + shelf.fresh_turns(),
@@ -363,6 +313,7 @@ impl Searching {
             narrowed,
             suggestions: found.suggestions,
             truncated: found.is_cut || is_cut,
+            warnings: warning.into_iter().collect(),
             elapsed_ms: self.started.elapsed().as_secs_f64() * 1000.0,
         })
     }

@@ -360,6 +360,7 @@ fn opened(shelves: &Shelves, question: &Question) -> Result<usize, Failure> {
         budget_tokens: None,
         exact: false,
         rewound: false,
+        with_sessions: false,
         cwd: None,
         tz: TimeZone::UTC,
     };

@@ -1,6 +1,6 @@
 //! Which crate may know which: the house has stairs in one direction only.
 //!
-//! `text` ← `model` ← the pure crates ← `engine` ← `views` ← `retro` ← `web`, `cli`.
+//! `text` ← `model` ← the pure crates (with `disk` below those that write) ← `engine` ← `views` ← `retro` ← `web`, `cli`.
 
 use std::path::PathBuf;
 
@@ -13,8 +13,9 @@ const FLOOR: &[&str] = &["agents", "insight", "memory", "patterns", "search", "s
 fn allowed(name: &str) -> Option<Vec<&'static str>> {
     let below = |parts: &[&[&'static str]]| Some(parts.concat());
     match name {
-        "text" => below(&[]),
+        "text" | "disk" => below(&[]),
         "model" => below(&[&["text"]]),
+        "store" | "search" => below(&[&["text", "model", "disk"]]),
         // What a session can teach is read from how it went and what it repaired.
         "memory" => below(&[&["text", "model", "insight", "search"]]),
         name if FLOOR.contains(&name) => below(&[&["text", "model"]]),

@@ -17,7 +17,8 @@ use crate::progress::Bar;
 #[command(after_help = "Examples:
   retro embed status
   retro embed rebuild
-  retro embed rebuild --model ~/models/nomic-embed-text-v1.5.Q4_K_M.gguf --threads 4")]
+  retro embed rebuild --model ~/models/nomic-embed-text-v1.5.Q4_K_M.gguf --threads 4
+  retro embed rebuild --built-in")]
 pub struct Args {
     #[command(subcommand)]
     what: What,
@@ -32,6 +33,10 @@ enum What {
         /// A GGUF embedding model, from now on
         #[arg(long, value_name = "PATH.gguf")]
         model: Option<PathBuf>,
+
+        /// The built-in table, from now on
+        #[arg(long, conflicts_with_all = ["model", "gpu_layers", "threads", "threads_batch"])]
+        built_in: bool,
 
         /// Layers that a graphics processor computes
         #[arg(long, value_name = "N")]
@@ -50,26 +55,38 @@ enum What {
 pub fn run(args: &Args, context: &Context) -> Outcome {
     match &args.what {
         What::Status => status(context),
-        What::Rebuild { model, gpu_layers, threads, threads_batch } => {
+        What::Rebuild { built_in: true, .. } => again(context, Some(Embedding::default())),
+        What::Rebuild { model, gpu_layers, threads, threads_batch, .. } => {
+            let before = context.config()?.embedding.value;
+            // The next command may be run in another folder.
+            let model = model.as_ref().map(std::path::absolute).transpose()?;
             let wanted = Embedding {
-                model: model.clone(),
-                gpu_layers: *gpu_layers,
-                threads: *threads,
-                threads_batch: *threads_batch,
+                model: model.or_else(|| before.model.clone()),
+                gpu_layers: gpu_layers.or(before.gpu_layers),
+                threads: threads.or(before.threads),
+                threads_batch: threads_batch.or(before.threads_batch),
             };
-            again(context, &wanted)
+            let is_news = wanted != before;
+            if is_news && wanted.model.is_none() {
+                context.say("The built-in table needs no layers and no threads: nothing was written down.");
+                return again(context, None);
+            }
+            again(context, is_news.then_some(wanted))
         }
     }
 }
 
 fn status(context: &Context) -> Outcome {
     let config = context.config()?;
-    let view = retro::views::embed_status(&config)?;
+    show(context, &retro::views::embed_status(&config)?)
+}
+
+fn show(context: &Context, view: &EmbedView) -> Outcome {
     if context.global.json {
-        context.print_json(&view)?;
-        return Ok(Exit::Done);
+        context.print_json(view)?;
+    } else {
+        tell(context, view)?;
     }
-    tell(context, &view)?;
     Ok(Exit::Done)
 }
 
@@ -86,15 +103,11 @@ fn tell(context: &Context, view: &EmbedView) -> Result<(), Failure> {
     Ok(())
 }
 
-fn again(context: &Context, wanted: &Embedding) -> Outcome {
+/// Makes all vectors again, with another model if one is wanted.
+fn again(context: &Context, wanted: Option<Embedding>) -> Outcome {
     let mut config = context.config()?;
-    if *wanted != Embedding::default() {
-        let mut embedding = config.embedding.value.clone();
-        embedding.model = wanted.model.clone().or(embedding.model);
-        embedding.gpu_layers = wanted.gpu_layers.or(embedding.gpu_layers);
-        embedding.threads = wanted.threads.or(embedding.threads);
-        embedding.threads_batch = wanted.threads_batch.or(embedding.threads_batch);
-        config.embedding.value = embedding;
+    if let Some(wanted) = wanted {
+        config.embedding.value = wanted;
         // A model that cannot be run is not written down.
         stages::vectors::embedder(&config)?;
         let file = config.file.clone().unwrap_or_else(|| platform_file(&context.world));
@@ -105,5 +118,6 @@ fn again(context: &Context, wanted: &Embedding) -> Outcome {
     let bar = Bar::new(context);
     rebuild::rebuild(&context.world, &config, stages::by_name("vectors"), &|step| bar.step(step))?;
     bar.done();
-    status(context)
+    let view = retro::views::embed_status(&config)?;
+    show(context, &view)
 }

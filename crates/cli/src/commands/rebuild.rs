@@ -32,10 +32,13 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     if context.global.json {
         context.print_json(&json!({
             "schema": "retro.rebuild/1", "stage": args.stage, "sessions": report.discovered,
-            "analyzed": report.analyzed, "failed": report.failed, "failures": report.failures,
+            "analyzed": report.analyzed, "failed": report.failed, "failures": report.failures, "notes": report.notes,
             "store_bytes": report.store_bytes, "elapsed_ms": report.elapsed_ms,
         }))?;
         return Ok(exit);
+    }
+    for note in &report.notes {
+        context.say(&format!("note: {note}"));
     }
     for failure in &report.failures {
         context.say(&format!("failed: {}: {}", failure.path, failure.reason));

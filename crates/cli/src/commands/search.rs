@@ -130,6 +130,7 @@ impl Filters {
             budget_tokens: None,
             exact: false,
             rewound: false,
+            with_sessions: false,
             cwd: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
             tz,
         })
@@ -156,6 +157,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         budget_tokens: args.budget,
         exact: args.exact,
         rewound: args.rewound,
+        with_sessions: context.global.json && args.budget.is_none(),
         ..args.filters.question(args.query.join(" "), context)?
     };
     let view = searching.search(&context.world, &config, &question)?;
@@ -187,6 +189,7 @@ pub fn tell(context: &Context, view: &SearchView, asked: &str) -> Outcome {
         return Ok(exit);
     }
     let bold = Style::new().bold();
+    view.warnings.iter().for_each(|warning| context.say(&format!("warning: {warning}")));
     if let Some(narrowed) = &view.narrowed {
         let days = match (&narrowed.since, &narrowed.until) {
             (Some(since), Some(until)) if since != until => format!("{since} to {until}"),

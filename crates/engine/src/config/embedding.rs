@@ -56,22 +56,27 @@ pub(super) fn read(path: &Path, table: &Table, world: &World) -> Result<Embeddin
     })
 }
 
-/// Writes the model to a configuration file, which is made if there is none. Everything else
-/// in it stays as it is.
+/// Writes the model to a configuration file, which is made if there is none. What is not set
+/// is removed; everything else in the file stays as it is.
 pub fn set_embedding(path: &Path, embedding: &Embedding) -> Result<(), ConfigError> {
     let mut document = document(path)?;
     let table = document.entry("embedding").or_insert(toml_edit::Item::Table(toml_edit::Table::new()));
-    if let Some(model) = &embedding.model {
-        table["model"] = toml_edit::value(model.display().to_string());
-    }
-    let numbers = [
-        ("gpu_layers", embedding.gpu_layers.map(i64::from)),
-        ("threads", embedding.threads.map(|threads| threads as i64)),
-        ("threads_batch", embedding.threads_batch.map(|threads| threads as i64)),
+    let number = |number: Option<usize>| number.map(|number| toml_edit::value(number as i64));
+    let values = [
+        ("model", embedding.model.as_ref().map(|model| toml_edit::value(model.display().to_string()))),
+        ("gpu_layers", number(embedding.gpu_layers.map(|layers| layers as usize))),
+        ("threads", number(embedding.threads)),
+        ("threads_batch", number(embedding.threads_batch)),
     ];
-    for (name, number) in numbers {
-        if let Some(number) = number {
-            table[name] = toml_edit::value(number);
+    if let Some(table) = table.as_table_like_mut() {
+        for (name, value) in values {
+            match value {
+                Some(value) => drop(table.insert(name, value)),
+                None => drop(table.remove(name)),
+            }
+        }
+        if table.is_empty() {
+            document.remove("embedding");
         }
     }
     put(path, document.to_string().as_bytes())

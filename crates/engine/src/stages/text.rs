@@ -3,8 +3,8 @@
 //! A commit of the index waits for the disk, so a few changed passages are left to wait.
 //! They are searched as they are in the meantime, with the same scores.
 
-use retro_search::{Numbered, TEXT_VERSION, TextWriter};
-use retro_store::{Changes, PassageRow, Store};
+use retro_search::{Numbered, TEXT_VERSION, TextFolder};
+use retro_store::{Changes, Mark, PassageRow, Store};
 
 use super::{Consumer, Everything, Seen, Stage, When, Work};
 use crate::Error;
@@ -28,7 +28,7 @@ struct Text;
 
 impl Consumer for Text {
     fn seen(&self, store: &Store) -> Result<Seen, Error> {
-        Ok(TextWriter::mark(&store.text_folder()).and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
+        Ok(folder(store).mark().and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
     }
 
     fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {
@@ -38,11 +38,17 @@ impl Consumer for Text {
         if !changes.starts_over && count <= WAITING_MAX && waiting <= NAMES_WAITING_MAX {
             return Ok(());
         }
-        let folder = all.store.text_folder();
-        let resumed = if changes.starts_over { None } else { TextWriter::resume(&folder, count) };
-        let mut writer = match resumed {
-            Some(writer) => writer,
-            None => TextWriter::start_over(&folder, count)?,
+        let folder = folder(all.store);
+        let resumed = if changes.starts_over { None } else { folder.resume(count)? };
+        let everything;
+        let (mut writer, changes) = match resumed {
+            Some(writer) => (writer, changes),
+            None if changes.starts_over => (folder.start_over(count)?, changes),
+            // It was spoiled since it was looked at: what is new alone would not be all.
+            None => {
+                everything = all.index.changes_since(&Mark::default())?;
+                (folder.start_over(everything.passages.len())?, &everything)
+            }
         };
         changes.removed_passages.iter().for_each(|number| writer.remove(*number));
         for number in &changes.passages {
@@ -56,6 +62,10 @@ impl Consumer for Text {
         let seen = Seen { mark: changes.mark.clone(), stamp: stamp.to_owned() };
         Ok(writer.commit(&seen.text())?)
     }
+}
+
+fn folder(store: &Store) -> TextFolder {
+    TextFolder::new(&store.text_folder(), store.disk())
 }
 
 /// A passage as search knows it.

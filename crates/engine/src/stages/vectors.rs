@@ -4,7 +4,8 @@ use rayon::prelude::*;
 use retro_search::embed::{BuiltIn, Embedder, Embedding, gguf};
 use retro_search::vectors::Vectors;
 use retro_search::{Error as SearchError, MEANING_VERSION, embed_passage};
-use retro_store::{Changes, Index, PassageRow, Store};
+use retro_store::{Changes, Index, Mark, PassageRow, Store};
+use std::time::UNIX_EPOCH;
 
 use super::{Consumer, Everything, Input, Seen, Stage, When, Work};
 use crate::{Config, Error};
@@ -33,17 +34,19 @@ pub fn embedder(config: &Config) -> Result<Box<dyn Embedder>, Error> {
 
 /// Vectors of a store, as this model makes them.
 pub fn open(store: &Store, embedder: &dyn Embedder) -> Result<Vectors, Error> {
-    let vectors = Vectors::open(&store.vectors_folder(), embedder.id(), embedder.dim());
+    let vectors = Vectors::open_on(store.disk(), &store.vectors_folder(), embedder.id(), embedder.dim());
     Ok(vectors.map_err(SearchError::from)?)
 }
 
 /// Names the model: vectors of different models say nothing about each other. A file is named
-/// by its path and size, so that it need not be loaded to see that nothing changed.
+/// by its path, size and time, so that it need not be loaded to see that nothing changed.
 fn model_id(config: &Config) -> String {
     match &config.embedding.value.model {
         Some(path) => {
-            let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
-            format!("{}:{bytes}", path.display())
+            let meta = std::fs::metadata(path).ok();
+            let bytes = meta.as_ref().map_or(0, std::fs::Metadata::len);
+            let time = meta.and_then(|meta| meta.modified().ok()?.duration_since(UNIX_EPOCH).ok());
+            format!("{}:{bytes}:{}", path.display(), time.unwrap_or_default().as_nanos())
         }
         None => BuiltIn::new().map_or_else(|_| String::new(), |embedder| embedder.id().to_owned()),
     }
@@ -58,6 +61,16 @@ impl Consumer for Meanings {
     fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {
         let embedder = embedder(all.config)?;
         let mut vectors = open(all.store, embedder.as_ref())?;
+        let everything;
+        let changes = match changes.starts_over || !vectors.mark().is_empty() {
+            true => changes,
+            // They were spoiled since they were looked at, or are of another model after all:
+            // what is new alone would not be all.
+            false => {
+                everything = all.index.changes_since(&Mark::default())?;
+                &everything
+            }
+        };
         let seen = Seen { mark: changes.mark.clone(), stamp: stamp.to_owned() }.text();
         if changes.starts_over {
             let mut build = vectors.build().map_err(SearchError::from)?;

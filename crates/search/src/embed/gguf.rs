@@ -6,6 +6,9 @@
 use super::{Embedder, Error};
 use std::path::PathBuf;
 
+#[cfg(feature = "embedding-runtime")]
+mod runtime;
+
 /// Which model to run, and with what.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
@@ -13,9 +16,9 @@ pub struct Options {
     pub model: PathBuf,
     /// Layers that a graphics processor computes; 0 = none.
     pub gpu_layers: u32,
-    /// Threads for one text; `None` = one less than there are processors, at least one.
+    /// Threads for a single token; `None` = one less than there are processors, at least one.
     pub threads: Option<usize>,
-    /// Threads for many texts at once; `None` = as for one.
+    /// Threads for a text of several tokens; `None` = as for a single one.
     pub threads_batch: Option<usize>,
 }
 
@@ -26,12 +29,21 @@ pub struct Options {
 ///
 /// let options = gguf::Options { model: "missing.gguf".into(), ..Default::default() };
 /// let error = gguf::open(&options).err();
+/// # #[cfg(not(feature = "embedding-runtime"))]
 /// assert!(matches!(error, Some(Error::Unavailable)));
+/// # #[cfg(feature = "embedding-runtime")]
+/// # assert!(matches!(error, Some(Error::Model { .. })));
 /// ```
 pub fn open(options: &Options) -> Result<Box<dyn Embedder>, Error> {
     load(options)
 }
 
+#[cfg(feature = "embedding-runtime")]
+fn load(options: &Options) -> Result<Box<dyn Embedder>, Error> {
+    Ok(Box::new(runtime::Model::load(options)?))
+}
+
+#[cfg(not(feature = "embedding-runtime"))]
 fn load(_: &Options) -> Result<Box<dyn Embedder>, Error> {
     Err(Error::Unavailable)
 }

@@ -4,11 +4,11 @@ use hashbrown::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::{Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Mode, Nearest, Sources};
-use crate::Place;
 use crate::passages::time_ms;
 use crate::rank::{self, Hit, Ranked, Scale, Scored, Sums};
 use crate::text::{Info, Numbered};
 use crate::words::Words;
+use crate::{Phrase, Place};
 
 /// What meaning counts beside words.
 const MEANING: f64 = 0.40;
@@ -184,7 +184,9 @@ pub(super) fn find(
     // Scores by words and by meaning are mixed by how far they are above the mean of what is
     // looked through: both have to count the same pieces.
     let among = nearest.as_ref().map_or(1.0, |nearest| nearest.share) * extent.pieces as f64;
-    let ranked = rank::rank(hits, &weights, extent, among as u64, names(ask, terms), ask.per_session.max(3));
+    let exact = exact(sources, ask);
+    let names = rank::Names { terms: names(ask, terms), passages: exact.as_ref() };
+    let ranked = rank::rank(hits, &weights, extent, among as u64, names, ask.per_session.max(3));
     let nearest = nearest.unwrap_or_default();
     let mut groups = by_words(sources, terms, &weights, &ranked, ask);
     add_near(sources, ask, terms, &nearest, &ranked, &mut groups);
@@ -202,6 +204,21 @@ fn names(ask: &Ask<'_>, terms: &[Known]) -> u32 {
         ask.query.literals.iter().flat_map(|literal| words.distinct(literal)).collect();
     let is_of_name = |(_, known): &(usize, &Known)| of_names.contains(&known.term);
     terms.iter().enumerate().filter(is_of_name).fold(0, |bits, (at, _)| bits | 1 << at)
+}
+
+/// The passages in which the words of every path and name follow each other as in the query,
+/// where it has nothing but those. Nothing if there are none: any order is better than none.
+fn exact(sources: &Sources<'_>, ask: &Ask<'_>) -> Option<HashSet<u64>> {
+    if !ask.query.is_all_names() {
+        return None;
+    }
+    let mut exact = Allowed::default();
+    for phrase in ask.query.literals.iter().filter_map(|literal| Phrase::of(literal)) {
+        if phrase.terms.len() > 1 {
+            exact.narrow(sources.with_phrase(&phrase).ok()?);
+        }
+    }
+    exact.only.filter(|passages| !passages.is_empty())
 }
 
 fn near(sources: &Sources<'_>, ask: &Ask<'_>, meaning: &dyn Meaning, allowed: &Allowed) -> Nearest {

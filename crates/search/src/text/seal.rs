@@ -4,6 +4,7 @@
 //! every file at the end of the last write. A folder whose files look different was not
 //! left so by us: readers take it for absent, and the next writer checks or rebuilds it.
 
+use retro_disk::Disk;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,8 +38,8 @@ fn is_own_file(path: &Path) -> bool {
 }
 
 /// Makes a numbered folder the one in use.
-pub(super) fn make_current(folder: &Path, number: u64) -> Result<(), Error> {
-    replace(&folder.join(CURRENT), &format!("{number}\n"))
+pub(super) fn make_current(disk: &dyn Disk, folder: &Path, number: u64) -> Result<(), Error> {
+    replace(disk, &folder.join(CURRENT), &format!("{number}\n"))
 }
 
 /// The mark of a folder, if its files are as they were left.
@@ -51,11 +52,10 @@ pub(super) fn check(folder: &Path) -> Option<String> {
     (look(folder).ok()? == files).then(|| mark.to_owned())
 }
 
-/// Seals a folder as it is now. Its files are the user's alone, as everything in a store.
-pub(super) fn seal(folder: &Path, mark: &str) -> Result<(), Error> {
-    make_private(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
-    let files = look(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
-    replace(&folder.join(SEAL), &format!("{mark}\n{files}"))
+/// Seals a folder as it is now.
+pub(super) fn seal(disk: &dyn Disk, folder: &Path, mark: &str) -> Result<(), Error> {
+    let files = look(folder).map_err(Error::io(folder))?;
+    replace(disk, &folder.join(SEAL), &format!("{mark}\n{files}"))
 }
 
 /// Name, size and time of each file, sorted by name.
@@ -80,34 +80,8 @@ fn look(folder: &Path) -> io::Result<String> {
     Ok(files.concat())
 }
 
-/// Takes the rights of others away. tantivy makes files with whatever rights are usual.
-#[cfg(unix)]
-fn make_private(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
-    set(folder, 0o700)?;
-    if let Some(above) = folder.parent() {
-        set(above, 0o700)?;
-    }
-    for entry in fs::read_dir(folder)? {
-        set(&entry?.path(), 0o600)?;
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn make_private(_: &Path) -> io::Result<()> {
-    Ok(())
-}
-
-fn replace(path: &Path, text: &str) -> Result<(), Error> {
-    let error = |source| Error::Io { path: path.to_owned(), source };
+fn replace(disk: &dyn Disk, path: &Path, text: &str) -> Result<(), Error> {
     let beside = path.with_extension("new");
-    fs::write(&beside, text).map_err(error)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(&beside, fs::Permissions::from_mode(0o600)).map_err(error)?;
-    }
-    fs::rename(&beside, path).map_err(error)
+    disk.write(&beside, text.as_bytes()).map_err(Error::io(&beside))?;
+    disk.rename(&beside, path).map_err(Error::io(path))
 }

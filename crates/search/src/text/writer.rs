@@ -1,10 +1,10 @@
 //! Writing the text index: passages put and removed, one commit at a time.
 
-use std::path::{Path, PathBuf};
 use tantivy::indexer::UserOperation;
-use tantivy::{Index, IndexWriter, TantivyDocument, Term};
+use tantivy::{Index, IndexWriter, TantivyDocument, TantivyError, Term};
 
-use super::{Fields, Info, Numbered, create_index, numbered, open_index, seal};
+use super::directory::Written;
+use super::{Fields, Info, Numbered, TextFolder, numbered, seal};
 use crate::Error;
 use crate::passages::time_ms;
 
@@ -20,8 +20,9 @@ const MANY: usize = 2_000;
 /// Writes to the index in a folder. Whatever happens before [`TextWriter::commit`] returns,
 /// the index is the old one or the new one.
 pub struct TextWriter {
-    folder: PathBuf,
+    folder: TextFolder,
     number: u64,
+    directory: Written,
     index: Index,
     writer: IndexWriter,
     fields: Fields,
@@ -29,71 +30,27 @@ pub struct TextWriter {
 }
 
 impl TextWriter {
-    /// The mark of the index in a folder; nothing if there is none that can be trusted.
-    pub fn mark(folder: &Path) -> Option<String> {
-        let current = seal::current(folder)?;
-        if let Some(mark) = seal::check(&current) {
-            return Some(mark);
-        }
-        // Killed between a commit and its seal, or touched by somebody: the checksums know.
-        if !seal::is_own(&current) {
-            return None;
-        }
-        let index = open_index(&current).ok()?;
-        let is_whole = index.validate_checksum().is_ok_and(|bad| bad.is_empty());
-        let mark = index.load_metas().ok()?.payload.filter(|_| is_whole)?;
-        seal::seal(&current, &mark).ok()?;
-        Some(mark)
-    }
-
-    /// Goes on with the index in a folder, from its [mark](TextWriter::mark); nothing if there
-    /// is none that can be trusted. `passages` says how many will be written.
-    pub fn resume(folder: &Path, passages: usize) -> Option<TextWriter> {
-        TextWriter::mark(folder)?;
-        let number = seal::current_number(folder)?;
-        let index = open_index(&numbered(folder, number)).ok()?;
-        TextWriter::of(folder, number, index, passages, false).ok()
-    }
-
-    /// Starts an empty index beside the one that is there, which stays in use until the
-    /// first commit.
-    pub fn start_over(folder: &Path, passages: usize) -> Result<TextWriter, Error> {
-        if std::fs::symlink_metadata(folder).is_ok() && !seal::is_own(folder) {
-            let what = "it is no folder, and links are not followed".to_owned();
-            return Err(Error::Other { path: folder.to_owned(), what });
-        }
-        let number = seal::current_number(folder).unwrap_or(0) + 1;
-        let beside = numbered(folder, number);
-        match std::fs::remove_dir_all(&beside) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::Io { path: beside, source });
-            }
-            _ => {}
-        }
-        let index = create_index(&beside)?;
-        TextWriter::of(folder, number, index, passages, true)
-    }
-
-    fn of(
-        folder: &Path,
+    /// Writes to an index that is there, for so many passages.
+    pub(super) fn of(
+        folder: &TextFolder,
         number: u64,
-        index: Index,
+        (directory, index): (Written, Index),
         passages: usize,
         is_new: bool,
     ) -> Result<TextWriter, Error> {
-        let error = Error::text(folder);
         let (threads, bytes) = if passages > MANY {
             let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
             (threads, threads * THREAD_BYTES)
         } else {
             (1, THREAD_BYTES_MIN)
         };
-        let writer = index.writer_with_num_threads(threads, bytes).map_err(&error)?;
+        let writer = index.writer_with_num_threads(threads, bytes);
+        let writer = writer.map_err(|error| failed(folder, &directory, error))?;
         let fields = Fields::of(&index.schema()).ok_or_else(|| Error::Other {
-            path: folder.to_owned(),
+            path: folder.path.clone(),
             what: "the index has other fields".to_owned(),
         })?;
-        Ok(TextWriter { folder: folder.to_owned(), number, index, writer, fields, is_new })
+        Ok(TextWriter { folder: folder.clone(), number, directory, index, writer, fields, is_new })
     }
 
     /// Puts a passage in the place of the one with the same number.
@@ -106,7 +63,8 @@ impl TextWriter {
             documents.extend(self.document(passage, at).map(UserOperation::Add));
         }
         // As one operation: the pieces of a passage stay together.
-        self.writer.run(documents).map_err(Error::text(&self.folder)).map(drop)
+        let put = self.writer.run(documents);
+        put.map(drop).map_err(|error| failed(&self.folder, &self.directory, error))
     }
 
     fn document(&self, passage: &Numbered, at: usize) -> Option<TantivyDocument> {
@@ -135,30 +93,26 @@ impl TextWriter {
 
     /// Makes everything since the start durable under a new mark.
     pub fn commit(self, mark: &str) -> Result<(), Error> {
-        let TextWriter { folder, number, index, mut writer, is_new, .. } = self;
-        let error = Error::text(&folder);
-        let mut prepared = writer.prepare_commit().map_err(&error)?;
+        let TextWriter { folder, number, directory, index, mut writer, is_new, .. } = self;
+        let error = |error| failed(&folder, &directory, error);
+        let mut prepared = writer.prepare_commit().map_err(error)?;
         prepared.set_payload(mark);
-        prepared.commit().map_err(&error)?;
-        writer.wait_merging_threads().map_err(&error)?;
+        prepared.commit().map_err(error)?;
+        writer.wait_merging_threads().map_err(error)?;
         drop(index);
-        seal::seal(&numbered(&folder, number), mark)?;
+        seal::seal(folder.disk.as_ref(), &numbered(&folder.path, number), mark)?;
         if is_new {
-            seal::make_current(&folder, number)?;
-            remove_others(&folder, number);
+            seal::make_current(folder.disk.as_ref(), &folder.path, number)?;
+            folder.remove_others(number);
         }
         Ok(())
     }
 }
 
-/// Removes folders that are no longer in use. Readers that have one open keep its files
-/// where the system allows it; what cannot be removed now goes the next time.
-fn remove_others(folder: &Path, number: u64) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let other = entry.file_name().to_str().and_then(|name| name.parse::<u64>().ok());
-        if other.is_some_and(|other| other != number) {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
+/// Why tantivy failed: what the disk refused, if it was that.
+pub(super) fn failed(folder: &TextFolder, directory: &Written, error: TantivyError) -> Error {
+    match directory.refused() {
+        Some((path, source)) => Error::Io { path, source },
+        None => Error::Text { path: folder.path.clone(), source: Box::new(error) },
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum Error {
     /// The file system refused.
-    #[error("cannot {doing} {}: {source}", path.display())]
+    #[error("cannot {doing} {}: {source}\nhint: {}", path.display(), retro_disk::help(source))]
     Io {
         /// What was tried.
         doing: &'static str,

@@ -5,7 +5,7 @@
 //! everyone who opens it. Readers of the file before keep it.
 
 use super::Error;
-use super::disk::Disk;
+use retro_disk::Disk;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -6,8 +6,8 @@ mod nearest;
 mod readers;
 
 use super::*;
+use retro_disk::testing::FailingDisk;
 use std::collections::BTreeMap;
-use std::io;
 
 const MODEL: &str = "model-1";
 const DIM: usize = 5;
@@ -88,41 +88,12 @@ fn states(story: &[Write]) -> Vec<Expected> {
 }
 
 fn open(folder: &Path) -> Vectors {
-    Vectors::open_on(Arc::new(Hasty), folder, MODEL, DIM).unwrap()
+    Vectors::open_on(hasty(), folder, MODEL, DIM).unwrap()
 }
 
 /// The real disk, but it waits for nothing.
-#[derive(Debug)]
-struct Hasty;
-
-impl Disk for Hasty {
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        RealDisk.create_dir(path)
-    }
-
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        RealDisk.write(path, bytes)
-    }
-
-    fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        RealDisk.write_at(path, offset, bytes)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealDisk.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove(path)
-    }
-
-    fn sync_file(&self, _: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn sync_dir(&self, _: &Path) -> io::Result<()> {
-        Ok(())
-    }
+fn hasty() -> Arc<FailingDisk> {
+    Arc::new(FailingDisk::counting())
 }
 
 /// What the store says, asked in every way there is.

@@ -5,7 +5,7 @@ use retro_search::{FoundPiece, Words};
 use retro_store::SessionRow;
 use serde::Serialize;
 
-use super::Snippet;
+use super::{ConversationView, Snippet};
 
 /// From this cosine on, meaning is a reason.
 const NEAR: f64 = 0.3;
@@ -94,6 +94,9 @@ pub struct SearchView {
     pub schema: &'static str,
     /// Turns, by session, best first.
     pub hits: Vec<HitView>,
+    /// What the sessions of these hits are about, in the same order, if that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<ConversationView>,
     /// What was looked through.
     pub searched: Searched,
     /// Whether everything on this machine was looked through.
@@ -106,6 +109,9 @@ pub struct SearchView {
     pub suggestions: Vec<String>,
     /// Whether there are more hits than are shown.
     pub truncated: bool,
+    /// What the user should hear.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// How long it took, from the question on.
     pub elapsed_ms: f64,
 }

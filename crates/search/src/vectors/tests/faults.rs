@@ -1,79 +1,7 @@
 //! A write that fails or is cut at any step leaves the old state or the new one.
 
 use super::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Fails from the given operation on, as if the process had ended there. Of the bytes of
-/// the operation itself a part is written.
-#[derive(Debug)]
-struct Failing {
-    left: AtomicUsize,
-    /// Of ten tenths, how much of the failing write is done.
-    tenths: usize,
-}
-
-impl Failing {
-    fn after(operations: usize, tenths: usize) -> Arc<Failing> {
-        Arc::new(Failing { left: AtomicUsize::new(operations), tenths })
-    }
-
-    fn step(&self) -> io::Result<()> {
-        let left = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        left.map(|_| ()).map_err(|_| io::Error::other("stopped"))
-    }
-
-    /// Whether this is the very operation that fails first.
-    fn is_last(&self) -> bool {
-        self.left.load(Ordering::SeqCst) == 0
-    }
-
-    fn bytes<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        &bytes[..bytes.len() * self.tenths / 10]
-    }
-}
-
-impl Disk for Failing {
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        Hasty.create_dir(path)
-    }
-
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        if self.is_last() {
-            Hasty.write(path, self.bytes(bytes))?;
-        }
-        self.step()?;
-        Hasty.write(path, bytes)
-    }
-
-    fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        if self.is_last() {
-            Hasty.write_at(path, offset, self.bytes(bytes))?;
-        }
-        self.step()?;
-        Hasty.write_at(path, offset, bytes)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step()?;
-        Hasty.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        Hasty.remove(path)
-    }
-
-    fn sync_file(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        Hasty.sync_file(path)
-    }
-
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
-        Hasty.sync_dir(path)
-    }
-}
+use retro_disk::testing::Fails;
 
 /// Runs the story on a disk that stops after `operations`, and says how far it came: the
 /// writes that were confirmed, and whether all were.
@@ -96,10 +24,11 @@ fn a_stop_at_any_operation_leaves_the_old_state_or_the_new_one() {
     let story = story();
     let states = states(&story);
     for tenths in [0, 5, 10] {
-        for operations in 0.. {
+        for operations in 0u64.. {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("vectors");
-            let done = run(&path, Failing::after(operations, tenths), &story);
+            let disk = FailingDisk::after(operations, Fails::ForEver).leaving(tenths);
+            let done = run(&path, Arc::new(disk), &story);
             let found = content(&open(&path));
             let place = format!("after {operations} operations, {tenths} tenths");
             assert!(found == states[done] || states.get(done + 1) == Some(&found), "{place}: {found:?}");
@@ -122,17 +51,19 @@ fn a_stop_at_any_operation_leaves_the_old_state_or_the_new_one() {
 fn the_same_process_goes_on_after_a_failed_write() {
     let story = story();
     let states = states(&story);
-    for operations in 0..40 {
+    for operations in 0.. {
         let folder = tempfile::tempdir().unwrap();
-        let failing = Failing::after(operations, 5);
-        let mut vectors = Vectors::open_on(failing.clone(), folder.path(), MODEL, DIM).unwrap();
+        let disk = Arc::new(FailingDisk::after(operations, Fails::Once));
+        let mut vectors = Vectors::open_on(disk.clone(), folder.path(), MODEL, DIM).unwrap();
         for write in &story {
             if write.apply(&mut vectors).is_err() {
-                failing.left.store(usize::MAX, Ordering::SeqCst);
                 write.apply(&mut vectors).unwrap();
             }
         }
         assert_eq!(content(&vectors), *states.last().unwrap());
         assert_eq!(content(&open(folder.path())), *states.last().unwrap());
+        if !disk.has_failed() {
+            break;
+        }
     }
 }

@@ -19,24 +19,33 @@ pub enum Fails {
 }
 
 /// A [`RealDisk`] that works for some operations and then fails. A write that
-/// fails leaves half of its bytes, as a kill in its middle would.
+/// fails leaves half of its bytes, as a kill in its middle would, or as many as
+/// [`leaving`](FailingDisk::leaving) says.
 #[derive(Debug)]
 pub struct FailingDisk {
     works: u64,
     fails: Fails,
     kind: io::ErrorKind,
+    tenths: usize,
     asked: Mutex<Vec<(&'static str, PathBuf)>>,
 }
 
 impl FailingDisk {
     /// A disk on which this many operations work.
     pub fn after(works: u64, fails: Fails) -> Self {
-        FailingDisk { works, fails, kind: io::ErrorKind::Other, asked: Mutex::default() }
+        FailingDisk { works, fails, kind: io::ErrorKind::Other, tenths: 5, asked: Mutex::default() }
     }
 
     /// The same disk with this reason for failing.
     pub fn because(mut self, kind: io::ErrorKind) -> Self {
         self.kind = kind;
+        self
+    }
+
+    /// The same disk, but a write that fails leaves so many tenths of its bytes: none, or
+    /// with ten all of them, though it failed.
+    pub fn leaving(mut self, tenths: usize) -> Self {
+        self.tenths = tenths.min(10);
         self
     }
 
@@ -72,13 +81,13 @@ impl FailingDisk {
         if fails { Err(io::Error::new(self.kind, format!("stopped at operation {number}"))) } else { Ok(()) }
     }
 
+    fn left<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        bytes.get(..bytes.len() * self.tenths / 10).unwrap_or_default()
+    }
+
     fn asked(&self) -> MutexGuard<'_, Vec<(&'static str, PathBuf)>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn half(bytes: &[u8]) -> &[u8] {
-    bytes.get(..bytes.len() / 2).unwrap_or_default()
 }
 
 impl Disk for FailingDisk {
@@ -88,13 +97,14 @@ impl Disk for FailingDisk {
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.step("write", path).inspect_err(|_| RealDisk.write(path, half(bytes)).unwrap_or_default())?;
+        self.step("write", path)
+            .inspect_err(|_| RealDisk.write(path, self.left(bytes)).unwrap_or_default())?;
         RealDisk.write(path, bytes)
     }
 
     fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.step("write_at", path)
-            .inspect_err(|_| RealDisk.write_at(path, offset, half(bytes)).unwrap_or_default())?;
+            .inspect_err(|_| RealDisk.write_at(path, offset, self.left(bytes)).unwrap_or_default())?;
         RealDisk.write_at(path, offset, bytes)
     }
 
