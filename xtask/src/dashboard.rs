@@ -63,21 +63,21 @@ pub(crate) fn screenshots(repository: &Repository, options: &[String]) -> Result
 
 /// `cargo xtask bench page`: the budgets of the page, measured in a browser.
 pub(crate) fn bench(repository: &Repository, options: &[String]) -> Result<(), Failure> {
-    let text = measured(repository, &[])?;
+    let text = measured(repository, options, &[])?;
     written(repository, options, "bench page", "The page", &text)
 }
 
 /// `cargo xtask trial page`: the same with very many and very large sessions.
 pub(crate) fn trial(repository: &Repository, options: &[String]) -> Result<(), Failure> {
-    let text = measured(repository, &["--large"])?;
+    let text = measured(repository, options, &["--large"])?;
     written(repository, options, "trial page", "The page with very much to show", &text)
 }
 
-fn measured(repository: &Repository, options: &[&str]) -> Result<String, Failure> {
+fn measured(repository: &Repository, options: &[String], words: &[&str]) -> Result<String, Failure> {
     install(repository)?;
-    let retro = repository.build_retro(true)?;
+    let retro = repository.retro_of(options)?;
     let mut node = Command::new("node");
-    node.arg("bench.mjs").args(options).current_dir(repository.path(PAGE));
+    node.arg("bench.mjs").args(words).current_dir(repository.path(PAGE));
     run::output(node.env("RETRO_BIN", retro).env("CHROMIUM", browser()))
 }
 

@@ -53,8 +53,8 @@ static COMMANDS: &[Command] = &[
     },
     Command {
         words: &["bench", "page"],
-        options: "[--write]",
-        about: "Measure the budgets of the dashboard's page in Chromium; --write puts it into docs/benchmarks.md",
+        options: "[--retro PATH] [--write]",
+        about: "Measure the budgets of the dashboard's page in Chromium; --retro takes a program that is built already, --write puts it into docs/benchmarks.md",
         run: dashboard::bench,
     },
     Command {
@@ -144,7 +144,7 @@ static COMMANDS: &[Command] = &[
     },
     Command {
         words: &["trial", "page"],
-        options: "[--write]",
+        options: "[--retro PATH] [--write]",
         about: "Measure the page with 50,000 sessions, one of 100 MB and one of 100,000 events; fails if a budget does not hold",
         run: dashboard::trial,
     },

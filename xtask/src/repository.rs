@@ -60,6 +60,16 @@ impl Repository {
         Ok(String::from_utf8(bytes).ok())
     }
 
+    /// The program that a benchmark runs: the one that `--retro PATH` names among the options,
+    /// or else the program as it is published, which is built for that.
+    pub(crate) fn retro_of(&self, options: &[String]) -> Result<PathBuf, Failure> {
+        let Some(at) = options.iter().position(|option| option == "--retro") else {
+            return self.build_retro(true);
+        };
+        let path = options.get(at + 1).ok_or_else(|| Failure::new("--retro takes the path of a program"))?;
+        std::path::absolute(path).map_err(|error| Failure::at(Path::new(path), error))
+    }
+
     /// Builds the program, `as_published` or for tests, and returns where it is.
     ///
     /// For tests it comes from a build of tests: a build of its package alone has other
@@ -98,6 +108,14 @@ mod tests {
         );
         assert_eq!(executable(messages), Some(PathBuf::from("/t/retro")));
         assert_eq!(executable(""), None);
+    }
+
+    #[test]
+    fn a_program_that_is_built_already_is_taken() {
+        let repository = Repository::find().unwrap();
+        let options = ["--write", "--retro", "/t/retro"].map(str::to_owned);
+        assert_eq!(repository.retro_of(&options).unwrap(), PathBuf::from("/t/retro"));
+        assert!(repository.retro_of(&["--retro".to_owned()]).is_err());
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
     let wants = |part: &str| value("--part").is_none_or(|wanted| wanted == part);
     let scratch = Scratch::new()?;
     let whole = Whole {
-        retro: value("--retro").map_or_else(|| repository.build_retro(true), |path| Ok(path.into()))?,
+        retro: repository.retro_of(options)?,
         meter: Meter::new(&scratch.folder),
         scratch: &scratch.folder,
     };
