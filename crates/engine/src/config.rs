@@ -374,12 +374,15 @@ pub fn platform_file(world: &World) -> PathBuf {
     world.platform.config_dir(&world.own_home, &*world.own_env).join("retro").join("config.toml")
 }
 
-fn read(path: &Path) -> Result<Table, ConfigError> {
+/// What a configuration file says. A pipe would make us wait, a device would never end.
+fn written(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
-    // A pipe would make us wait, a device would never end.
-    retro_agents::open_regular(path)
-        .and_then(|file| file.take(CONFIG_BYTES_MAX).read_to_string(&mut text))
-        .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+    retro_agents::open_regular(path)?.take(CONFIG_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn read(path: &Path) -> Result<Table, ConfigError> {
+    let text = written(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
     // The parser quotes the line, which may be of any file that a link leads to.
     text.parse::<Table>().map_err(|error| ConfigError::Syntax {
         path: path.to_owned(),

@@ -5,7 +5,7 @@
 //! left so by us: readers take it for absent, and the next writer checks or rebuilds it.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -51,6 +51,11 @@ pub(super) fn check(folder: &Path) -> Option<String> {
     (look(folder).ok()? == files).then(|| mark.to_owned())
 }
 
+/// Whether a folder and all that is in it may be opened: no links, pipes or devices.
+pub(super) fn is_openable(folder: &Path) -> bool {
+    is_own(folder) && look(folder).is_ok()
+}
+
 /// Seals a folder as it is now. Its files are the user's alone, as everything in a store.
 pub(super) fn seal(folder: &Path, mark: &str) -> Result<(), Error> {
     make_private(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
@@ -64,14 +69,14 @@ fn look(folder: &Path) -> io::Result<String> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
+        let meta = entry.metadata()?;
+        if !meta.is_file() {
+            // Nothing that we wrote: a link is not followed, and a pipe is not waited for.
+            return Err(io::Error::other(format!("{name} is no file")));
+        }
         // Locks and our own file say nothing about the content.
         if name.starts_with(SEAL) || name.ends_with(".lock") {
             continue;
-        }
-        let meta = entry.metadata()?;
-        if !meta.is_file() {
-            // Nothing that we wrote: a link is not followed.
-            return Err(io::Error::other(format!("{name} is no file")));
         }
         let time = meta.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         files.push(format!("{name} {} {time}\n", meta.len()));
@@ -103,11 +108,12 @@ fn make_private(_: &Path) -> io::Result<()> {
 fn replace(path: &Path, text: &str) -> Result<(), Error> {
     let error = |source| Error::Io { path: path.to_owned(), source };
     let beside = path.with_extension("new");
-    fs::write(&beside, text).map_err(error)?;
+    // Whatever is there, a kill left it or somebody put it there: nothing is written through it.
+    let _ = fs::remove_file(&beside);
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(&beside, fs::Permissions::from_mode(0o600)).map_err(error)?;
-    }
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&beside).and_then(|mut file| file.write_all(text.as_bytes())).map_err(error)?;
     fs::rename(&beside, path).map_err(error)
 }

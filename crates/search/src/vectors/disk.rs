@@ -42,10 +42,12 @@ impl Disk for RealDisk {
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        refuse_odd(path)?;
         private().create(true).truncate(true).open(path)?.write_all(bytes)
     }
 
     fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        refuse_odd(path)?;
         let mut file = private().create(true).truncate(false).open(path)?;
         file.seek(SeekFrom::Start(offset))?;
         file.write_all(bytes)
@@ -73,6 +75,15 @@ impl Disk for RealDisk {
     fn sync_dir(&self, _path: &Path) -> io::Result<()> {
         // Folders cannot be flushed there; the file system journals its names.
         Ok(())
+    }
+}
+
+/// Refuses a link, a pipe or a device in the place of a file: a link leads elsewhere, and a
+/// pipe is waited for.
+fn refuse_odd(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if !meta.is_file() => Err(io::Error::other("it is not a regular file; move it away")),
+        _ => Ok(()),
     }
 }
 
