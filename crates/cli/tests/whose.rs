@@ -202,3 +202,24 @@ fn plans_templates_commands_and_sub_agents_give_a_title() {
     );
     assert_eq!(before, titles(&machine), "the same before anything is captured");
 }
+
+#[test]
+fn two_logs_that_disagree_about_an_answer_are_mentioned_and_hide_no_cost() {
+    let machine = Machine::empty();
+    let mut smaller = answer(OLD, "a1", 1, true);
+    smaller["message"]["usage"]["input_tokens"] = json!(0);
+    machine
+        .write(&format!(".claude/projects/-w-shop/{OLD}.jsonl"), log(&[prompt(OLD, "p1", 1, "Go"), smaller]));
+    let real = answer(NEW, "a1", 30, true);
+    machine
+        .write(&format!(".claude/projects/-w-shop/{NEW}.jsonl"), log(&[prompt(NEW, "p2", 30, "Go"), real]));
+    for args in [&["usage"][..], &["--no-sync", "usage"]] {
+        let told = machine.run(args);
+        assert_eq!(told.stdout.matches("≥ $0.00").count(), 2, "{}", told.all());
+        assert!(told.stderr.contains("with other figures in another log"), "{}", told.all());
+        assert!(told.stderr.contains("for the same answers of 1 session."), "{}", told.all());
+        assert_eq!(machine.json(args)["totals"]["cost_complete"], false);
+    }
+    let victim = machine.run(&["usage", "explain", NEW]);
+    assert!(victim.all().contains(&format!("repeats claude/{OLD}")), "{}", victim.all());
+}
