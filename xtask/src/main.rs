@@ -35,13 +35,13 @@ struct Command {
 static COMMANDS: &[Command] = &[
     Command {
         words: &["bench", "capture"],
-        options: "[--huge] [--write]",
-        about: "Measure capture beside cat, zstd and retro-ai; --write puts it into docs/benchmarks.md",
+        options: "[--huge] [--many] [--retro PATH] [--write]",
+        about: "Measure capture beside cat, zstd and retro-ai; --huge takes a log of 4 GB too, --many measures stores of very many sessions instead; --write puts it into docs/benchmarks.md",
         run: bench::capture,
     },
     Command {
         words: &["bench", "memory"],
-        options: "[--write]",
+        options: "[--retro PATH] [--write]",
         about: "Measure mining beside retro-ai, and questions to ten thousand memories",
         run: bench::memory,
     },
@@ -71,7 +71,7 @@ static COMMANDS: &[Command] = &[
     },
     Command {
         words: &["bench", "signals"],
-        options: "[--write]",
+        options: "[--retro PATH] [--write]",
         about: "Measure digests and signals beside a sync without them and beside retro-ai",
         run: bench::signals,
     },

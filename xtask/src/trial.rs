@@ -9,6 +9,8 @@ pub(crate) mod fuzz;
 pub(crate) mod secrets;
 mod watch;
 
+pub(crate) use watch::Watcher;
+
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;

@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 use crate::news::{News, Read, Reading};
 use crate::report::{Failure, Progress};
 use crate::stages::ledger::Ledger;
-use crate::{Config, Error, World, cells, prices};
+use crate::{Config, Error, World, cells, headless, prices};
 
 pub use crate::news::Patience;
 
@@ -41,6 +41,7 @@ impl Reading for Ledger {
 pub struct Asked {
     news: News<Ledger>,
     prices: Prices,
+    mining: Vec<SharedRow>,
 }
 
 /// Reads what is new. Waits for no lock and writes nothing.
@@ -51,7 +52,9 @@ pub fn read(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Asked, Error> {
     let prices = prices::load(world, config)?;
-    Ok(Asked { news: News::read(world, config, patience, progress)?, prices })
+    let news = News::read(world, config, patience, progress)?;
+    let mining = news.store.as_ref().map_or_else(|| Ok(Vec::new()), headless::rows)?;
+    Ok(Asked { news, prices, mining })
 }
 
 impl Asked {
@@ -63,6 +66,7 @@ impl Asked {
             read: &self.news.read,
             unread: &self.news.unread,
             unreadable: &self.news.unreadable,
+            mining: &self.mining,
         }
     }
 
@@ -79,7 +83,7 @@ impl Asked {
         config: &Config,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<(), Error> {
-        let Asked { news, prices } = self;
+        let Asked { news, prices, .. } = self;
         if news.read.is_empty() {
             return news.store.map_or(Ok(()), |store| keep_sums(&store, &prices));
         }
@@ -113,6 +117,8 @@ pub struct Ledgers<'a> {
     unread: &'a HashSet<SessionKey>,
     /// What may hold more and cannot be read.
     pub unreadable: &'a [Failure],
+    /// Our own runs of a model, which are in no ledger.
+    pub mining: &'a [SharedRow],
 }
 
 /// Nothing was read, and nothing is missing.
@@ -122,7 +128,7 @@ static NONE: LazyLock<HashSet<SessionKey>> = LazyLock::new(HashSet::new);
 impl<'a> Ledgers<'a> {
     /// All that an index has.
     pub fn of(index: &'a Index, prices: &'a Prices) -> Self {
-        Ledgers { index: Some(index), prices, read: &NOTHING, unread: &NONE, unreadable: &[] }
+        Ledgers { index: Some(index), prices, read: &NOTHING, unread: &NONE, unreadable: &[], mining: &[] }
     }
 
     /// The same, while these sessions have something new that is not in the figures.

@@ -6,6 +6,7 @@
 //! cannot come from a file inside the root.
 
 mod embedding;
+mod file;
 mod insight;
 mod keys;
 mod memory;
@@ -16,20 +17,17 @@ use retro_agents::by_name;
 use retro_insight::{OwnSignal, Thresholds};
 use retro_usage::{Billing, PriceRow};
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use crate::World;
 use crate::platform::expand_home;
 pub use embedding::{Embedding, set_embedding};
+use file::{minutes, read, read_if_there, read_in_store, text, texts, wrong};
 pub use keys::{KEYS, Key};
 pub use memory::Mining;
 pub use prices::{PriceChange, remove_price, set_price};
 pub use put::put;
-
-/// Bytes of a configuration file that are read.
-const CONFIG_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -372,68 +370,6 @@ pub fn default_root(world: &World) -> PathBuf {
 /// The configuration file outside the root.
 pub fn platform_file(world: &World) -> PathBuf {
     world.platform.config_dir(&world.own_home, &*world.own_env).join("retro").join("config.toml")
-}
-
-/// What a configuration file says. A pipe would make us wait, a device would never end.
-fn written(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    retro_agents::open_regular(path)?.take(CONFIG_BYTES_MAX).read_to_string(&mut text)?;
-    Ok(text)
-}
-
-fn read(path: &Path) -> Result<Table, ConfigError> {
-    let text = written(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-    // The parser quotes the line, which may be of any file that a link leads to.
-    text.parse::<Table>().map_err(|error| ConfigError::Syntax {
-        path: path.to_owned(),
-        what: retro_text::redact(&error.to_string()).to_string(),
-    })
-}
-
-fn read_if_there(path: &Path) -> Result<Option<(PathBuf, Table)>, ConfigError> {
-    match path.try_exists() {
-        Ok(true) => Ok(Some((path.to_owned(), read(path)?))),
-        _ => Ok(None),
-    }
-}
-
-/// A configuration inside a store, which may come from somebody else: no link is followed.
-fn read_in_store(path: &Path) -> Result<Option<(PathBuf, Table)>, ConfigError> {
-    if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
-        let source = std::io::Error::other("it is a link, and retro follows none inside a store");
-        return Err(ConfigError::Read { path: path.to_owned(), source });
-    }
-    read_if_there(path)
-}
-
-fn wrong(path: &Path, key: &str, expected: &str) -> ConfigError {
-    ConfigError::WrongType { path: path.to_owned(), key: key.to_owned(), expected: expected.to_owned() }
-}
-
-fn text<'a>(path: &Path, table: &'a Table, key: &str) -> Result<&'a str, ConfigError> {
-    table.get(key).and_then(Value::as_str).ok_or_else(|| wrong(path, key, "a text"))
-}
-
-fn texts(path: &Path, key: &str, value: &Value) -> Result<Vec<String>, ConfigError> {
-    let list = value.as_array().and_then(|items| {
-        items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
-    });
-    list.ok_or_else(|| wrong(path, key, "a list of texts"))
-}
-
-/// `15m`, `6h`, `1d` or bare seconds, as minutes.
-fn minutes(text: &str) -> Option<u32> {
-    let text = text.trim();
-    let unit = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let count: u32 = text[..unit].parse().ok()?;
-    let minutes = match text[unit..].trim() {
-        "" | "s" => count / 60,
-        "m" | "min" => count,
-        "h" => count.checked_mul(60)?,
-        "d" => count.checked_mul(24 * 60)?,
-        _ => return None,
-    };
-    (minutes >= 1).then_some(minutes)
 }
 
 #[cfg(test)]

@@ -8,6 +8,10 @@
 mod desk;
 mod process;
 mod said;
+mod spent;
+
+pub(crate) use spent::rows;
+pub use spent::{Spent, tokens_on};
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -51,6 +55,14 @@ impl Miner {
         match self {
             Miner::Codex => "codex",
             Miner::Claude => "claude",
+        }
+    }
+
+    /// Who answers it.
+    fn provider(self) -> &'static str {
+        match self {
+            Miner::Codex => "openai",
+            Miner::Claude => "anthropic",
         }
     }
 

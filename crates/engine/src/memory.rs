@@ -221,6 +221,7 @@ pub(crate) fn reward(all: &Everything<'_>) -> Result<(), Error> {
                 event_id: event.map(|event| format!("{}/{}#{event}", past.key.agent, past.key.id)),
                 created_at: exposure.shown_at,
                 text: None,
+                when_to_use: None,
             };
             let is_known = |other: &&Decision| {
                 other.memory_id == decision.memory_id

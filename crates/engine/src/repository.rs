@@ -2,15 +2,21 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use retro_memory::Repository;
 
 /// Bytes of git's configuration that are read.
 const CONFIG_BYTES_MAX: u64 = 64 * 1024;
 
 /// The repository around a folder: its top folder and its remote without credentials.
-pub fn around(folder: &Path) -> Option<(PathBuf, Option<String>)> {
-    let root = folder.ancestors().find(|above| above.join(".git").exists())?;
-    Some((root.to_owned(), remote(&root.join(".git"))))
+/// Nothing is known of a folder that is in none.
+pub fn around(folder: &Path) -> Repository {
+    let Some(root) = folder.ancestors().find(|above| above.join(".git").exists()) else {
+        return Repository::default();
+    };
+    let remote = remote(&root.join(".git"));
+    Repository { root: Some(root.to_string_lossy().into_owned()), remote, branch: None }
 }
 
 fn remote(git: &Path) -> Option<String> {

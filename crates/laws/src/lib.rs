@@ -12,6 +12,7 @@
 mod archive;
 mod config;
 mod log;
+pub mod months;
 mod mutate;
 mod patch;
 mod prices;

@@ -31,3 +31,4 @@ pub use past::{Past, Prompt, Worth};
 pub use rank::{Ask, Catalog, Fit, Head, Here, Library, Memories, Ranked, rank};
 pub use replay::{Found, Replay, Row, replay};
 pub use shelf::{Decision, Exposure, Shelf, before};
+pub use weights::{PARTS, Part, WEIGHTS, Weights};

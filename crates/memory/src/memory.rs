@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::candidate::{Candidate, Kind, Repository, Risk, Scope, Span, Voice};
-use crate::weights::WEIGHTS;
 
 /// Where a memory stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -333,13 +332,13 @@ impl Memory {
 
 impl Kind {
     /// How much of such a thing is left after so long. What a person wants does not fade.
-    pub(crate) fn left(self, created: Option<Timestamp>, now: Timestamp) -> f64 {
+    pub(crate) fn left(self, created: Option<Timestamp>, now: Timestamp, half_life_days: f64) -> f64 {
         if matches!(self, Kind::UserPreference | Kind::RepoConvention) {
             return 1.0;
         }
         let Some(created) = created else { return 1.0 };
         let days = (now.as_millis() - created.as_millis()).max(0) as f64 / 86_400_000.0;
-        0.5_f64.powf(days / WEIGHTS.half_life_days)
+        0.5_f64.powf(days / half_life_days)
     }
 }
 

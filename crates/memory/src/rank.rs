@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::candidate::{Kind, Risk, Scope};
 use crate::memory::{Memory, Status};
 use crate::shelf::Shelf;
-use crate::weights::WEIGHTS;
+use crate::weights::Weights;
 
 /// Methods whose candidates may be shown before anybody accepted them.
 const SHOWN_UNASKED: &[&str] = &["error_fix", "repo_commands", "user_rules"];
@@ -88,6 +88,8 @@ pub struct Ask<'a> {
     pub accepted_only: bool,
     /// Nobody asked: only what may be shown, and only if it fits well.
     pub unasked: bool,
+    /// What each part of the ranking weighs.
+    pub weights: &'a Weights,
 }
 
 /// A memory that fits.
@@ -130,7 +132,8 @@ pub fn rank<L: Library>(library: &L, ask: &Ask<'_>) -> Result<Ranked, L::Error> 
         return Ok(Ranked { fits: Vec::new(), abstained: Some(why) });
     }
     let query = ask.query.trim();
-    let matches = if query.is_empty() { HashMap::new() } else { matches(library, query, &eligible)? };
+    let matches =
+        if query.is_empty() { HashMap::new() } else { matches(library, query, &eligible, ask.weights)? };
     let mut fits: Vec<Fit> = Vec::new();
     for at in eligible {
         let Some(head) = heads.get(at) else { continue };
@@ -164,7 +167,7 @@ fn is_eligible(head: &Head, ask: &Ask<'_>) -> bool {
 
 /// Whether a memory holds where the question is asked.
 fn holds_here(head: &Head, ask: &Ask<'_>) -> bool {
-    if head.scope != Scope::Repo {
+    if head.scope != Scope::Repo || !ask.weights.scope_holds {
         return true;
     }
     let here = &ask.here;
@@ -186,8 +189,8 @@ fn matches<L: Library>(
     library: &L,
     query: &str,
     eligible: &[usize],
+    weights: &Weights,
 ) -> Result<HashMap<usize, Match>, L::Error> {
-    let weights = &*WEIGHTS;
     let heads = library.heads();
     let mut words = Words::default();
     let terms = words.distinct(query);
@@ -253,19 +256,20 @@ fn intents(query: &str) -> Vec<&'static str> {
 }
 
 fn is_fit(found: &Match, ask: &Ask<'_>) -> bool {
-    let weights = &*WEIGHTS;
+    let weights = ask.weights;
+    let named = found.named && weights.named > 0.0;
     if !ask.unasked {
-        return found.stems > 0 || found.named || found.cosine >= weights.shown_cosine;
+        return found.stems > 0 || named || found.cosine >= weights.shown_cosine;
     }
     let alike = found.cosine >= weights.shown_cosine && found.stems >= weights.shown_stems;
     let worded = found.stems > weights.shown_stems && found.covered >= weights.shown_coverage * 1.5;
-    found.named || alike || worded
+    named || alike || worded
 }
 
 fn score(head: &Head, found: &Match, ask: &Ask<'_>) -> f64 {
-    let weights = &*WEIGHTS;
+    let weights = ask.weights;
     // A memory that the query names is found by that, however many other words there are.
-    let words = if found.named { found.covered.max(0.8) } else { found.covered };
+    let words = if found.named { found.covered.max(weights.named) } else { found.covered };
     let relevance = weights.words * words + weights.meaning * found.cosine.max(0.0);
     let risk = match head.risk {
         Risk::Low => 0.0,
@@ -275,7 +279,7 @@ fn score(head: &Head, found: &Match, ask: &Ask<'_>) -> f64 {
     let scope = if head.scope == Scope::Repo && ask.here.cwd.is_some() { weights.scope_match } else { 0.0 };
     let created = head.created_ms.and_then(Timestamp::from_millis);
     let use_ = weights.utility * f64::from(head.utility) + weights.confidence * f64::from(head.confidence);
-    (relevance + use_ + scope - risk) * (0.5 + 0.5 * head.kind.left(created, ask.now))
+    (relevance + use_ + scope - risk) * (0.5 + 0.5 * head.kind.left(created, ask.now, weights.half_life_days))
 }
 
 fn why(found: &Match, head: &Head) -> String {
@@ -312,7 +316,7 @@ fn follow_links<L: Library>(library: &L, fits: &mut Vec<Fit>, ask: &Ask<'_>) {
             let is_link = head.links.contains(&other.id) || other.links.contains(&head.id);
             let known = fits.iter().chain(&more).any(|fit| fit.number == at);
             if is_link && !known && is_eligible(other, ask) {
-                let score = fit.score * WEIGHTS.link_share;
+                let score = fit.score * ask.weights.link_share;
                 more.push(Fit { number: at, score, why: format!("linked with {}", head.id) });
             }
         }

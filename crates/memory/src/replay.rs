@@ -7,6 +7,7 @@ use crate::candidate::Candidate;
 use crate::past::{Past, Worth};
 use crate::rank::{Ask, Catalog, Here, Memories, rank};
 use crate::shelf::{Shelf, before};
+use crate::weights::Weights;
 
 /// Memories that a prompt is shown at most.
 const SHOWN_MAX: usize = 3;
@@ -54,8 +55,8 @@ pub struct Row {
 /// One thing that was mined: agent, session, candidate.
 pub type Found = (String, String, Candidate);
 
-/// Replays sessions from what was mined of them.
-pub fn replay(pasts: &[Past], mut mined: Vec<Found>) -> Replay {
+/// Replays sessions from what was mined of them, with these weights.
+pub fn replay(pasts: &[Past], mut mined: Vec<Found>, weights: &Weights) -> Replay {
     mined.sort_by(|a, b| before(&a.2, &b.2));
     let mut mined = mined.into_iter().peekable();
     let mut prompts: Vec<(&Past, usize)> =
@@ -91,6 +92,7 @@ pub fn replay(pasts: &[Past], mut mined: Vec<Found>) -> Replay {
             status: None,
             accepted_only: false,
             unasked: true,
+            weights,
         };
         let Ok(ranked) = rank(&Memories { shelf: &shelf, catalog: &catalog }, &ask);
         let before = shown_in.entry(&past.key).or_default();

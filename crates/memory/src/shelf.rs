@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::candidate::{Candidate, Kind, Scope};
 use crate::memory::{Memory, Status};
 use crate::screen;
+use crate::weights::WEIGHTS;
 
 /// Likeness of meaning from which two memories are one.
 const SAME_COSINE: f32 = 0.90;
@@ -48,6 +49,9 @@ pub struct Decision {
     /// The new words, of an edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// When it is to be used from now on, of an edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when_to_use: Option<String>,
     /// The event of a log that shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_id: Option<String>,
@@ -308,7 +312,9 @@ pub fn before(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
 }
 
 fn worth(memory: &Memory, now: Timestamp) -> f64 {
-    memory.utility.share() * memory.confidence * memory.kind.left(memory.created_at, now)
+    memory.utility.share()
+        * memory.confidence
+        * memory.kind.left(memory.created_at, now, WEIGHTS.half_life_days)
 }
 
 fn decide(memory: &mut Memory, decision: &Decision) {
@@ -327,10 +333,10 @@ fn decide(memory: &mut Memory, decision: &Decision) {
                 if memory.review_reasons.is_empty() { Status::Candidate } else { Status::NeedsReview };
         }
         "memory_edited" => {
-            if let Some(text) = &decision.text {
-                memory.text = text.clone();
-                memory.content_hash = memory.hash();
-            }
+            memory.text = decision.text.clone().unwrap_or_else(|| std::mem::take(&mut memory.text));
+            memory.when_to_use =
+                decision.when_to_use.clone().unwrap_or_else(|| std::mem::take(&mut memory.when_to_use));
+            memory.content_hash = memory.hash();
         }
         _ => {}
     }
@@ -338,6 +344,11 @@ fn decide(memory: &mut Memory, decision: &Decision) {
 
 /// Takes a memory that says the same into the one that is known.
 fn merge(known: &mut Memory, newer: Memory) {
+    // A line that was written twice, as after a stop in the middle, says nothing new.
+    let is_news = match newer.origins.as_slice() {
+        [] => newer.id != known.id,
+        origins => origins.iter().any(|origin| !known.origins.contains(origin)),
+    };
     for origin in newer.origins {
         if !known.origins.contains(&origin) {
             known.origins.push(origin);
@@ -351,9 +362,11 @@ fn merge(known: &mut Memory, newer: Memory) {
             known.evidence_refs.push(event);
         }
     }
-    // Seen in another session: surer, and it matters more.
-    known.confidence = (known.confidence.max(newer.confidence) + 0.05).min(0.95);
-    known.priority = known.priority.max(newer.priority).saturating_add(1).min(5);
+    if is_news {
+        // Seen in another session: surer, and it matters more.
+        known.confidence = (known.confidence.max(newer.confidence) + 0.05).min(0.95);
+        known.priority = known.priority.max(newer.priority).saturating_add(1).min(5);
+    }
     known.updated_at = known.updated_at.max(newer.updated_at);
     if newer.status == Status::NeedsReview && known.status == Status::Candidate {
         known.status = Status::NeedsReview;

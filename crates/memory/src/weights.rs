@@ -6,13 +6,18 @@ use serde::Deserialize;
 
 /// What each part of the ranking weighs.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Weights {
+#[allow(missing_docs)]
+pub struct Weights {
     pub bm25_k1: f64,
     pub bm25_b: f64,
     pub words: f64,
     pub meaning: f64,
+    /// How many of its words a prompt covers at least that names the thing itself.
+    pub named: f64,
     pub utility: f64,
     pub confidence: f64,
+    /// Whether a memory of a repository is shown only there.
+    pub scope_holds: bool,
     pub scope_match: f64,
     pub risk_medium: f64,
     pub risk_high: f64,
@@ -23,15 +28,18 @@ pub(crate) struct Weights {
     pub link_share: f64,
 }
 
-pub(crate) static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
+/// Those in force.
+pub static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
     // The file is part of the program, and a test reads it.
     serde_json::from_str(include_str!("weights.json")).unwrap_or(Weights {
         bm25_k1: 1.2,
         bm25_b: 0.75,
         words: 0.6,
         meaning: 0.4,
+        named: 0.0,
         utility: 0.0,
         confidence: 0.0,
+        scope_holds: true,
         scope_match: 0.0,
         risk_medium: 0.0,
         risk_high: 0.0,
@@ -42,6 +50,26 @@ pub(crate) static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
         link_share: 0.0,
     })
 });
+
+/// A part of the ranking, and how it is left out, to see what it adds.
+pub type Part = (&'static str, fn(&mut Weights));
+
+/// Every part.
+pub static PARTS: &[Part] = &[
+    ("words in common", |weights| {
+        (weights.words, weights.shown_stems, weights.shown_coverage) = (0.0, 0, f64::INFINITY);
+    }),
+    ("likeness in meaning", |weights| (weights.meaning, weights.shown_cosine) = (0.0, f64::INFINITY)),
+    ("names of errors, things and purposes", |weights| weights.named = 0.0),
+    ("only in its own repository", |weights| weights.scope_holds = false),
+    ("age", |weights| weights.half_life_days = f64::INFINITY),
+    ("confidence", |weights| weights.confidence = 0.0),
+    ("usefulness so far", |weights| weights.utility = 0.0),
+    ("risk", |weights| (weights.risk_medium, weights.risk_high) = (0.0, 0.0)),
+    ("the floor", |weights| {
+        (weights.shown_cosine, weights.shown_stems, weights.shown_coverage) = (f64::NEG_INFINITY, 0, 0.0);
+    }),
+];
 
 #[cfg(test)]
 mod tests {

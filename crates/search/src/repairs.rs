@@ -7,7 +7,7 @@
 use hashbrown::HashMap;
 use retro_model::{Event, Kind, Outcome, Timestamp, ToolCall, ToolClass, ToolResult};
 use retro_text::calls::{Call, Exit, Verdict, covers, same_command, understand};
-use retro_text::fingerprint;
+use retro_text::fingerprint::{self, ErrorLine};
 use serde::{Deserialize, Serialize};
 
 /// Steps between a failure and its end that are kept.
@@ -141,13 +141,14 @@ impl Repairs {
     }
 
     fn failed(&mut self, event: &Event, doing: Doing, output: &str) {
-        let found = fingerprint(output);
         // It was tried again, and what was done in between did not help.
         self.step(event, &doing, None);
         if self.done.len() >= REPAIRS_MAX {
             return;
         }
-        let line = fingerprint::error_line(output).or_else(|| output.lines().next().map(str::to_owned));
+        let error = fingerprint::error_line(output);
+        let line = error.as_ref().map(ErrorLine::text).or_else(|| output.lines().next().map(str::to_owned));
+        let found = error.and_then(|error| error.fingerprint());
         let thread = event.thread.as_str().to_owned();
         let failing = Ran {
             event_id: event.id.to_string(),

@@ -13,6 +13,9 @@ pub use normal::normal;
 /// Characters of a fingerprint's line.
 const LINE_CHARS_MAX: usize = 240;
 
+/// Letters that a line must have to be known again.
+const LETTERS_MIN: usize = 3;
+
 /// An error, recognizable when it comes back.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint {
@@ -24,20 +27,32 @@ pub struct Fingerprint {
     pub certain: bool,
 }
 
-/// The error that an output reports, if it reports one.
-pub fn fingerprint(output: &str) -> Option<Fingerprint> {
-    let found = lines::error_line(output)?;
-    let line = normal(&found.text);
-    let letters = line.chars().filter(|character| character.is_alphabetic()).count();
-    if letters < 3 {
-        return None;
+/// The line of an output that says what went wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorLine(lines::Found);
+
+impl ErrorLine {
+    /// The line as the program printed it, without colours: what a person wants to read.
+    pub fn text(&self) -> String {
+        self.0.text.chars().take(LINE_CHARS_MAX).collect()
     }
-    Some(Fingerprint { id: id(&line), line, certain: found.certain })
+
+    /// The short name of the error, unless the line has hardly a letter.
+    pub fn fingerprint(&self) -> Option<Fingerprint> {
+        let line = normal(&self.0.text);
+        let letters = line.chars().filter(|character| character.is_alphabetic()).count();
+        (letters >= LETTERS_MIN).then(|| Fingerprint { id: id(&line), line, certain: self.0.certain })
+    }
 }
 
-/// The line as the program printed it, without colours: what a person wants to read.
-pub fn error_line(output: &str) -> Option<String> {
-    lines::error_line(output).map(|found| found.text.chars().take(LINE_CHARS_MAX).collect())
+/// The line that says what went wrong, if there is one.
+pub fn error_line(output: &str) -> Option<ErrorLine> {
+    lines::error_line(output).map(ErrorLine)
+}
+
+/// The error that an output reports, if it reports one.
+pub fn fingerprint(output: &str) -> Option<Fingerprint> {
+    error_line(output)?.fingerprint()
 }
 
 fn id(line: &str) -> String {

@@ -13,6 +13,7 @@ pub mod calls;
 pub mod diff;
 pub mod fingerprint;
 pub mod hidden;
+mod patterns;
 pub mod plain;
 mod redacted;
 pub mod secrets;

@@ -5,7 +5,7 @@ use retro_engine::World;
 use retro_model::{PieceKind, SessionKey, Timestamp};
 use retro_search::{Ran, Repair, Step};
 use retro_store::{Index, RepairRow};
-use retro_text::{fingerprint, fingerprint::error_line};
+use retro_text::fingerprint::{ErrorLine, error_line};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
@@ -76,13 +76,14 @@ impl Searching {
             self.fill(index, &mut view, rows, question)?;
             return Ok(view);
         };
-        let found = fingerprint(text);
+        let error = error_line(text);
+        let found = error.as_ref().and_then(ErrorLine::fingerprint);
         let mut rows = match &found {
             Some(found) => index.repairs_of(&found.id)?,
             None => Vec::new(),
         };
         view.fingerprint = found.map(|found| found.id).filter(|_| !rows.is_empty());
-        let words = error_line(text).unwrap_or_else(|| text.to_owned());
+        let words = error.map_or_else(|| text.to_owned(), |error| error.text());
         if rows.is_empty() {
             rows = self.alike(world, config, index, &words, question)?;
         }

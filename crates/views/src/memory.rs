@@ -7,7 +7,9 @@ mod replay;
 mod verdict;
 
 use retro_engine::{Config, World, memory, repository};
-use retro_memory::{Ask, Catalog, Here, Kind, Memories, Memory, Ranked, Scope, Status, Voice, rank};
+use retro_memory::{
+    Ask, Catalog, Here, Kind, Memories, Memory, Ranked, Repository, Scope, Status, Voice, WEIGHTS, rank,
+};
 use retro_model::Timestamp;
 use retro_store::Store;
 use serde::Serialize;
@@ -16,7 +18,7 @@ use std::path::Path;
 
 pub use library::Kept;
 pub use listed::{Happened, Journals, Life, MemoryCounts, MemoryFilter, MemoryList, MemoryShow, list};
-pub use replay::{ReplayView, episode, replay};
+pub use replay::{ReplayView, Told, episode, replay};
 pub use verdict::{Decided, Verdict, decide};
 
 use crate::Error;
@@ -94,9 +96,8 @@ pub struct MemoryQuestion {
 
 impl MemoryQuestion {
     fn ask(&self, now: Timestamp) -> Ask<'_> {
-        let around = self.cwd.as_deref().and_then(|cwd| repository::around(Path::new(cwd)));
-        let (root, remote) = around.map_or((None, None), |(root, remote)| (Some(root), remote));
-        let root = root.map(|root| root.to_string_lossy().into_owned());
+        let around = self.cwd.as_deref().map(|cwd| repository::around(Path::new(cwd)));
+        let Repository { root, remote, .. } = around.unwrap_or_default();
         Ask {
             query: &self.query,
             here: Here { cwd: self.cwd.clone(), root, remote },
@@ -105,6 +106,7 @@ impl MemoryQuestion {
             status: self.status,
             accepted_only: self.accepted_only,
             unasked: self.unasked,
+            weights: &WEIGHTS,
         }
     }
 }

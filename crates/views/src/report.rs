@@ -1,7 +1,7 @@
 //! What was done in a time, what it cost, what went wrong more than once, what to try.
 
 use retro_engine::{Config, World};
-use retro_insight::Digest;
+use retro_insight::{Correction, Digest};
 use retro_model::Timestamp;
 use retro_store::Store;
 use serde::Serialize;
@@ -14,6 +14,8 @@ use crate::{Error, ListOptions, SessionView};
 const TOP: usize = 10;
 /// Corrections of one session that are told.
 const CORRECTIONS_OF_ONE: usize = 2;
+/// Words of a correction that is told: fewer are clear only beside what they answer.
+const WORDS_MIN: usize = 4;
 /// How sure a correction must be.
 const SURE: f64 = 0.7;
 
@@ -172,8 +174,7 @@ pub fn report(
     let mut corrections: Vec<(f64, Corrected)> = Vec::new();
     for (session, digest) in &real {
         *view.outcomes.entry(digest.outcome.value.as_str()).or_default() += 1;
-        let mut sure: Vec<_> =
-            digest.corrections.iter().filter(|correction| correction.confidence >= SURE).collect();
+        let mut sure: Vec<_> = digest.corrections.iter().filter(|correction| is_told(correction)).collect();
         sure.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
         corrections.extend(sure.into_iter().take(CORRECTIONS_OF_ONE).map(|correction| {
             let (session, event_id) = (session.short_id.clone(), correction.event_id.clone());
@@ -185,6 +186,11 @@ pub fn report(
     view.corrections = corrections.into_iter().map(|(_, correction)| correction).take(TOP).collect();
     (view.projects, view.commands, view.tools) = (top(projects), top(commands), top(tools));
     Ok(view)
+}
+
+/// Whether a correction is sure enough, and can be understood alone.
+fn is_told(correction: &Correction) -> bool {
+    correction.confidence >= SURE && correction.text.split_whitespace().nth(WORDS_MIN - 1).is_some()
 }
 
 fn number(digest: &Digest, signal: &str) -> u64 {

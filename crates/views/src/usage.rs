@@ -4,7 +4,7 @@ use retro_engine::ask::Ledgers;
 use retro_engine::{Failure, is_quiet};
 use retro_model::{LinkKind, SessionKey, Timestamp};
 use retro_store::SessionRow;
-use retro_usage::{Billing, Grain, Query, Report, SessionFacts, decide, report, report_cells};
+use retro_usage::{Billing, By, Figures, Grain, Query, Report, SessionFacts, decide, report, report_cells};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -30,6 +30,10 @@ pub struct UsageView {
     /// The shortest beginning of each session's id that names it, by id; for tables.
     #[serde(skip)]
     pub short_ids: HashMap<String, String>,
+    /// What `retro mine` used when it asked a model about these sessions: runs that no agent
+    /// logs, in neither rows nor totals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mining: Option<Figures>,
     /// Rows, totals, and what to know of them.
     #[serde(flatten)]
     pub report: Report,
@@ -57,8 +61,19 @@ pub fn usage(ledgers: &Ledgers<'_>, billing: Billing, mut query: Query) -> Resul
         unreadable_files: ledgers.unreadable.to_vec(),
         nearest_project,
         short_ids,
+        mining: mining(ledgers, &query),
         report,
     })
+}
+
+/// What our own runs of a model used, within the limits of the question.
+fn mining(ledgers: &Ledgers<'_>, query: &Query) -> Option<Figures> {
+    if ledgers.mining.is_empty() {
+        return None;
+    }
+    let by_agent = Query { by: By::Agent, ..query.clone() };
+    let figures = report(&decide(ledgers.mining.to_vec()), ledgers.prices, &by_agent).totals;
+    (figures.responses > 0).then_some(figures)
 }
 
 /// Lets a project that no session has mean a part of a name, where one has that; else

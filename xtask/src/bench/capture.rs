@@ -11,6 +11,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use super::logs::{self, Logs};
+use super::many::Many;
 use super::measure::{Cost, Meter};
 use super::peers::{self, Peer};
 use super::report::{Line, Report};
@@ -42,12 +43,15 @@ const QUIET: Duration = Duration::from_secs(3600);
 const OLD: Duration = Duration::from_secs(3 * 24 * 3600);
 
 /// Measures capture and prints the tables; `--write` puts them into the page,
-/// `--huge` makes a log of 4 GB too.
+/// `--huge` makes a log of 4 GB too. `--many` measures stores of very many sessions instead.
 pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(), Failure> {
     let has = |option: &str| options.iter().any(|given| given == option);
     let scratch = Scratch::new()?;
+    if has("--many") {
+        return many_sessions(repository, options, &scratch.folder);
+    }
     let bench = Bench {
-        retro: repository.build_retro(true)?,
+        retro: repository.retro_of(options)?,
         seed: peers::retro_ai(repository),
         meter: Meter::new(&scratch.folder),
         scratch: scratch.folder.clone(),
@@ -80,6 +84,18 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
         };
         let versions = bench.seed.as_ref().map_or("", |peer| peer.name.as_str());
         Part { name: "bench capture", title: "Capture", command, versions }.write(repository, &text)?;
+    }
+    Ok(())
+}
+
+/// Measures stores of very many sessions.
+fn many_sessions(repository: &Repository, options: &[String], scratch: &Path) -> Result<(), Failure> {
+    let (retro, meter) = (repository.retro_of(options)?, Meter::new(scratch));
+    let text = Many { retro: &retro, meter: &meter, scratch }.measure()?;
+    print!("{text}");
+    if options.iter().any(|option| option == "--write") {
+        let (title, command) = ("Capture: very many sessions", "cargo xtask bench capture --many --write");
+        Part { name: "bench capture many", title, command, versions: "" }.write(repository, &text)?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
@@ -43,7 +44,13 @@ impl Logs {
 
     /// Makes `count` sessions of at least `bytes` each.
     pub(crate) fn generate(home: &Path, count: usize, bytes: usize) -> Result<Logs, Failure> {
-        for number in 0..count {
+        Logs::numbered(home, 0..count, bytes)
+    }
+
+    /// Makes the sessions of these numbers, of at least `bytes` each. A number is always the
+    /// same session.
+    pub(crate) fn numbered(home: &Path, numbers: Range<usize>, bytes: usize) -> Result<Logs, Failure> {
+        for number in numbers {
             let project = format!("-home-dev-code-shop{}", number % 10);
             let folder = home.join(".claude/projects").join(project);
             std::fs::create_dir_all(&folder).map_err(|error| Failure::at(&folder, error))?;
@@ -195,9 +202,10 @@ fn session_id(number: usize) -> String {
 /// One turn as Claude Code 2.1 writes it: a prompt, a call, its result, an answer.
 fn lines(session: &str, turn: usize) -> String {
     let mut text = String::new();
-    let id = |step: usize| format!("{:08x}-0000-4000-8000-{session:.8}{step:04}", turn);
-    // Answers have ids of their own, in whichever session they stand.
-    let message = format!("msg_{}_{turn}", session.rsplit('-').next().unwrap_or_default());
+    // Records and answers have ids of their own, in whichever session they stand.
+    let own = session.rsplit('-').next().unwrap_or_default();
+    let id = |turn: usize, step: usize| format!("{turn:08x}-0000-4000-{step:04}-{own}");
+    let message = format!("msg_{own}_{turn}");
     let usage = json!({"input_tokens": 12, "cache_read_input_tokens": turn * 900, "output_tokens": 180});
     let contents = [
         ("user", json!({"role": "user", "content": prose(turn, 30)})),
@@ -221,14 +229,14 @@ fn lines(session: &str, turn: usize) -> String {
     for (step, (kind, message)) in contents.into_iter().enumerate() {
         let parent = match (turn, step) {
             (1, 0) => None,
-            (_, 0) => Some(format!("{:08x}-0000-4000-8000-{session:.8}{:04}", turn - 1, LINES_A_TURN - 1)),
-            _ => Some(id(step - 1)),
+            (_, 0) => Some(id(turn - 1, LINES_A_TURN - 1)),
+            _ => Some(id(turn, step - 1)),
         };
         let (minutes, seconds) = ((turn / 6) % 60, (turn % 6) * 10 + step);
         let record = json!({
             "parentUuid": parent, "isSidechain": false, "userType": "external", "cwd": "/home/dev/code/shop",
             "sessionId": session, "version": "2.1.300", "gitBranch": "main", "type": kind, "message": message,
-            "uuid": id(step), "timestamp": format!("2026-03-01T{:02}:{minutes:02}:{seconds:02}.000Z", (turn / 360) % 24),
+            "uuid": id(turn, step), "timestamp": format!("2026-03-01T{:02}:{minutes:02}:{seconds:02}.000Z", (turn / 360) % 24),
         });
         text.push_str(&record.to_string());
         text.push('\n');

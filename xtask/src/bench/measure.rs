@@ -233,10 +233,26 @@ fn since((before, after): (u64, u64)) -> Duration {
     Duration::from_millis(after.saturating_sub(before) * MILLIS_A_TICK)
 }
 
-/// Fields 16 and 17 of the line, counted behind the name, which may hold anything.
+/// CPU time that a running program has used, if the kernel tells.
+pub(crate) fn running_time(process: u32) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    Some(since((0, own_ticks(&stat)?)))
+}
+
+/// Fields 14 and 15 of the line: of the program itself.
+fn own_ticks(stat: &str) -> Option<u64> {
+    two_fields(stat, 11)
+}
+
+/// Fields 16 and 17 of the line: of its children that have ended.
 fn child_ticks(stat: &str) -> Option<u64> {
+    two_fields(stat, 13)
+}
+
+/// The sum of two fields, counted behind the name, which may hold anything.
+fn two_fields(stat: &str, skipped: usize) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace().skip(13);
+    let mut fields = fields.split_whitespace().skip(skipped);
     Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
 }
 
@@ -254,7 +270,7 @@ mod tests {
     #[test]
     fn ticks_of_children_stand_behind_the_name() {
         let stat = "7 (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 30 12 20 0 1";
-        assert_eq!(child_ticks(stat), Some(42));
+        assert_eq!((own_ticks(stat), child_ticks(stat)), (Some(23), Some(42)));
         assert_eq!(child_ticks("x"), None);
     }
 

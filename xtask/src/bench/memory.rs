@@ -3,15 +3,16 @@
 
 use serde_json::json;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::logs;
+use super::logs::{self, Logs};
 use super::measure::Meter;
 use super::peers;
 use super::report::{Line, Report};
-use super::{Scratch, best_of};
+use super::signals::{published, share_of_sync};
+use super::{Scratch, best_of, own_release, ranking};
 use crate::failure::Failure;
 use crate::page::Part;
 use crate::repository::Repository;
@@ -27,24 +28,30 @@ const RUNS: usize = 10;
 const METHODS: [&str; 3] = ["reme_refine_poc", "skill_pro", "memp_procedural"];
 
 pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(), Failure> {
-    let retro = repository.build_retro(true)?;
+    if own_release(repository, &["bench", "memory"], options)? {
+        return Ok(());
+    }
+    let retro = repository.retro_of(options)?;
     let scratch = Scratch::new()?;
     let meter = Meter::new(&scratch.folder);
-    let mut report = Report::new("Memory".to_owned());
+    let mut report = Report::new("The cheapest of several runs.".to_owned());
     questions(&retro, &scratch, &meter, &mut report)?;
-    mining(repository, &retro, &scratch, &meter, &mut report)?;
-    let text = report.text();
+    let logs = published(&scratch.folder)?;
+    share_of_sync(&logs, &scratch.folder, &["mine"], "mining", &mut report)?;
+    let versions = mining(repository, &retro, &logs, &scratch, &meter, &mut report)?;
+    let text = format!("{}\n{}", report.text(), ranking::measure(&scratch.folder)?);
     print!("{text}");
     if options.iter().any(|option| option == "--write") {
         let command = "cargo xtask bench memory --write";
-        Part { name: "bench memory", title: "Memory", command, versions: "" }.write(repository, &text)?;
+        Part { name: "bench memory", title: "Memory", command, versions: &versions }
+            .write(repository, &text)?;
     }
     Ok(())
 }
 
 /// A store with very many memories, and one question to it in each way.
 fn questions(retro: &Path, scratch: &Scratch, meter: &Meter, report: &mut Report) -> Result<(), Failure> {
-    let (home, root) = (scratch.folder.join("home"), scratch.folder.join("asked"));
+    let (home, root) = (scratch.folder.join("one"), scratch.folder.join("asked"));
     super::one_session(&home)?;
     let ours = |arguments: &[&str]| {
         let mut command = Command::new(retro);
@@ -68,7 +75,7 @@ fn questions(retro: &Path, scratch: &Scratch, meter: &Meter, report: &mut Report
     ] {
         let cost = best_of(RUNS, || meter.measure(&mut || Ok(ours(&arguments))))?;
         report.add(Line::plain(&format!("{name}, {MEMORIES} memories"), cost));
-        report.time(name, cost.wall, "<= 20 ms");
+        report.time(name, cost.wall, "at most 20 ms");
     }
     Ok(())
 }
@@ -92,18 +99,12 @@ fn made(count: usize) -> String {
 fn mining(
     repository: &Repository,
     retro: &Path,
+    logs: &Logs,
     scratch: &Scratch,
     meter: &Meter,
     report: &mut Report,
-) -> Result<(), Failure> {
-    let Some(corpus) = std::env::var_os("RETRO_CORPUS").map(PathBuf::from) else {
-        println!("mining is skipped: RETRO_CORPUS names no folder with recorded sessions");
-        return Ok(());
-    };
-    let home = scratch.folder.join("published");
-    for agent in ["claude", "codex"] {
-        logs::copy(&corpus.join(format!("public-{agent}/home")), &home, None)?;
-    }
+) -> Result<String, Failure> {
+    let home = logs.home.clone();
     let root = scratch.folder.join("mined");
     let ours = |arguments: &[&str]| {
         let mut command = Command::new(retro);
@@ -117,7 +118,7 @@ fn mining(
         own += cost.wall;
         report.add(Line::plain(&format!("retro mine --all, {method}"), cost));
     }
-    let Some(peer) = peers::retro_ai(repository) else { return Ok(()) };
+    let Some(peer) = peers::retro_ai(repository) else { return Ok(String::new()) };
     let archive = scratch.folder.join("theirs");
     let theirs = |arguments: &[&str]| {
         let mut command = Command::new(&peer.program);
@@ -126,7 +127,7 @@ fn mining(
     };
     if let Err(failure) = run::run(theirs(&["sync"]).stdout(Stdio::null())) {
         println!("{} cannot take the logs in, it is left out: {failure}", peer.name);
-        return Ok(());
+        return Ok(String::new());
     }
     let mut other = Duration::ZERO;
     for method in METHODS {
@@ -138,10 +139,10 @@ fn mining(
             }
             Err(failure) => {
                 println!("{} does not mine here, it is left out: {failure}", peer.name);
-                return Ok(());
+                return Ok(String::new());
             }
         }
     }
-    report.ratio("mining, theirs by ours", other, own, ">= 20");
-    Ok(())
+    report.ratio("mining, theirs by ours", other, own, "at least 20");
+    Ok(peer.name)
 }

@@ -37,8 +37,9 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
         logs.files.len(),
         logs.bytes as f64 / 1e6
     ));
-    share_of_sync(&logs, &scratch.folder, &mut report)?;
-    let versions = beside_the_seed(repository, &logs, &scratch.folder, &mut report)?;
+    share_of_sync(&logs, &scratch.folder, &["digest", "facts"], "digests", &mut report)?;
+    let retro = repository.retro_of(options)?;
+    let versions = beside_the_seed(repository, &retro, &logs, &scratch.folder, &mut report)?;
     let text = report.text();
     print!("{text}");
     if options.iter().any(|option| option == "--write") {
@@ -49,8 +50,8 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
     Ok(())
 }
 
-/// The published logs, or some of our own making.
-fn published(scratch: &Path) -> Result<Logs, Failure> {
+/// The published logs as quiet sessions, or some of our own making.
+pub(super) fn published(scratch: &Path) -> Result<Logs, Failure> {
     let home = scratch.join("home");
     match std::env::var_os("RETRO_CORPUS") {
         Some(corpus) => {
@@ -64,10 +65,15 @@ fn published(scratch: &Path) -> Result<Logs, Failure> {
     }
 }
 
-/// A cold sync with and without the stages that this is about, in turn.
-fn share_of_sync(logs: &Logs, scratch: &Path, report: &mut Report) -> Result<(), Failure> {
-    let without: Vec<Stage> =
-        STAGES.iter().filter(|stage| !matches!(stage.name, "digest" | "facts")).cloned().collect();
+/// A cold sync with and without some stages, in turn; `what` they make.
+pub(super) fn share_of_sync(
+    logs: &Logs,
+    scratch: &Path,
+    stages: &[&str],
+    what: &str,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let without: Vec<Stage> = STAGES.iter().filter(|stage| !stages.contains(&stage.name)).cloned().collect();
     let without: &'static [Stage] = without.leak();
     let root = scratch.join("root");
     let mut best: [Option<Cost>; 2] = [None, None];
@@ -80,10 +86,10 @@ fn share_of_sync(logs: &Logs, scratch: &Path, report: &mut Report) -> Result<(),
     }
     let [Some(with), Some(less)] = best else { return Ok(()) };
     report.add(Line::over("retro sync, cold", with, logs.bytes));
-    report.add(Line::over("the same without digests", less, logs.bytes));
+    report.add(Line::over(&format!("the same without {what}"), less, logs.bytes));
     if let Some((with, less)) = with.cpu.zip(less.cpu) {
-        let what = "cold sync: its CPU time beside one without digests";
-        report.ratio(what, with, less, "at most 1.25");
+        let what = format!("cold sync: its CPU time beside one without {what}");
+        report.ratio(&what, with, less, "at most 1.25");
     }
     Ok(())
 }
@@ -114,15 +120,15 @@ fn process_time() -> Option<Duration> {
 /// Every digest and reading made again, here and there.
 fn beside_the_seed(
     repository: &Repository,
+    retro: &Path,
     logs: &Logs,
     scratch: &Path,
     report: &mut Report,
 ) -> Result<String, Failure> {
-    let retro = repository.build_retro(true)?;
     let meter = Meter::new(scratch);
     let root = scratch.join("again");
     let ours = |words: &[&str]| {
-        let mut command = Command::new(&retro);
+        let mut command = Command::new(retro);
         command.arg("--home").arg(&logs.home).arg("--root").arg(&root).arg("--quiet").args(words);
         command
     };

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::Outcome;
-use crate::bench::{append_turn, one_session};
+use crate::bench::{append_turn, one_session, running_time};
 use crate::failure::Failure;
 use crate::repository::Repository;
 use crate::run;
@@ -79,10 +79,15 @@ impl Trial {
 }
 
 /// The watching program, ended when this goes.
-struct Watcher(Child);
+pub(crate) struct Watcher(Child);
 
 impl Watcher {
-    fn start(mut command: Command) -> Result<Watcher, Failure> {
+    /// CPU time that it has used so far, if the kernel tells.
+    pub(crate) fn cpu(&self) -> Option<Duration> {
+        running_time(self.0.id())
+    }
+
+    pub(crate) fn start(mut command: Command) -> Result<Watcher, Failure> {
         let child = command.stdout(Stdio::null()).spawn();
         child
             .map(Watcher)

@@ -1,12 +1,11 @@
-use retro::engine::headless::{self, LIMIT, Miner};
+use retro::engine::headless::{self, LIMIT, Miner, Spent, tokens_on};
 use retro::engine::stages::mine::keep;
 use retro::engine::{Config, memory};
 use retro::memory::filters::{self, Filter};
 use retro::memory::methods::{self, METHODS, Method};
 use retro::memory::{Episode, Mined, mine as find};
-use retro::model::{SessionKey, Timestamp};
-use retro::store::{SPENT, Store};
-use serde::{Deserialize, Serialize};
+use retro::model::{SessionKey, Tokens};
+use retro::store::Store;
 
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
@@ -16,18 +15,6 @@ pub const MODELS: &[(&str, &str)] = &[
     ("claude_headless", "what your own `claude` finds in a session, checked against it; uses tokens"),
     ("codex_headless", "what your own `codex` finds in a session, checked against it; uses tokens"),
 ];
-
-/// What a run of a model used: a line of `headless/tokens.jsonl`.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
-struct Spent {
-    at: Option<Timestamp>,
-    method: String,
-    agent: String,
-    session_id: String,
-    model: Option<String>,
-    tokens: u64,
-}
 
 /// How to mine.
 enum How {
@@ -112,10 +99,7 @@ fn ask(
     context: &Context,
 ) -> Result<Mined, Failure> {
     let now = context.world.now();
-    let day = |at: Timestamp| at.as_millis().div_euclid(86_400_000);
-    let (spent, _) = store.journal::<Spent>(SPENT)?;
-    let today = spent.iter().filter(|spent| spent.at.is_some_and(|at| day(at) == day(now)));
-    let used: u64 = today.map(|spent| spent.tokens).sum();
+    let used = tokens_on(store, now)?;
     let budget = config.mining.value.budget_tokens;
     if used >= budget {
         return Err(Failure::missing(
@@ -123,24 +107,16 @@ fn ask(
             "go on tomorrow, or raise `mine.budget_tokens`",
         ));
     }
-    let note = |tokens: u64, model: Option<String>| -> Result<(), Failure> {
-        let key = &episode.key;
-        let row = Spent {
-            at: Some(now),
-            method: miner.method().to_owned(),
-            agent: key.agent.clone(),
-            session_id: key.id.clone(),
-            model,
-            tokens,
-        };
-        if let Some(lock) = store.lock(&|| context.interrupted())? {
-            store.append(&lock, SPENT, &[row])?;
+    let note = |used: Tokens, model: Option<String>| -> Result<(), Failure> {
+        let spent = Spent::new(now, miner, &episode.key, model, used);
+        match store.lock(&|| context.interrupted())? {
+            Some(lock) => Ok(spent.keep(store, &lock)?),
+            None => Ok(()),
         }
-        Ok(())
     };
     match headless::run(&context.world, store, episode, miner, LIMIT) {
         Ok(done) => {
-            note(done.tokens.total(), done.model.clone())?;
+            note(done.tokens, done.model.clone())?;
             Ok(find::one(episode, miner.method(), done.mined.candidates, filters))
         }
         Err(headless::Error::Absent(program)) => Err(Failure::missing(
@@ -149,7 +125,7 @@ fn ask(
         )),
         Err(error) => {
             if let headless::Error::NoAnswer { tokens, .. } = &error {
-                note(tokens.total(), None)?;
+                note(**tokens, None)?;
             }
             Err(Failure::Message(error.to_string()))
         }

@@ -91,10 +91,8 @@ pub fn episode(listener: Listener, config: &Config, facts: &Facts, content: &str
     };
     let cwd = text(&facts.cwd);
     // As far as the folder is still there: a clone elsewhere is known by its remote.
-    let around = cwd.as_deref().and_then(|cwd| repository::around(Path::new(cwd)));
-    let (root, remote) = around.map_or((None, None), |(root, remote)| (Some(root), remote));
-    let root = root.map(|root| root.to_string_lossy().into_owned());
-    let repository = Repository { root, remote, branch: text(&facts.branch) };
+    let around = cwd.as_deref().map(|cwd| repository::around(Path::new(cwd)));
+    let repository = Repository { branch: text(&facts.branch), ..around.unwrap_or_default() };
     listener.finish(&settings, cwd, repository, content.to_owned())
 }
 

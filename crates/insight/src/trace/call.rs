@@ -109,9 +109,11 @@ impl Call {
         let judged = self.judge(result, output);
         (self.verdict, self.masked) = (judged.verdict, judged.masked);
         (self.passed, self.failed) = (judged.passed, judged.failed);
-        if self.verdict == Verdict::Failed {
-            self.error = fingerprint(output).map(|found| (found.id, found.line));
-            self.sample = fingerprint::error_line(output).map(|line| cut(&line, SAMPLE_CHARS_MAX));
+        if self.verdict == Verdict::Failed
+            && let Some(line) = fingerprint::error_line(output)
+        {
+            self.error = line.fingerprint().map(|found| (found.id, found.line));
+            self.sample = Some(cut(&line.text(), SAMPLE_CHARS_MAX));
         }
         self.terms = terms(output);
     }

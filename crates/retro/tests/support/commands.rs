@@ -3,7 +3,8 @@
 use retro::engine::ask::{self, Patience};
 use retro::engine::import::{Choice, ImportOptions};
 use retro::engine::rebuild::{mend, rebuild};
-use retro::engine::{SyncOptions, World, hook, import, stages, sync};
+use retro::engine::{SyncOptions, World, hook, import, memory, stages, sync};
+use retro::memory::Decision;
 use retro::store::Store;
 use retro::views;
 use serde_json::json;
@@ -47,6 +48,8 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "rebuild", prepare: scene::whole, run: rebuilt },
     Command { name: "rebuild ledger", prepare: scene::whole, run: rebuilt_ledger },
     Command { name: MEND, prepare: scene::damaged, run: mended },
+    Command { name: "memory add and accept", prepare: scene::whole, run: remembered },
+    Command { name: "memory forget", prepare: has_remembered, run: forgotten },
 ];
 
 fn synced(machine: &Machine, world: &World) -> Result<(), retro::Error> {
@@ -112,6 +115,43 @@ fn rebuilt(machine: &Machine, world: &World) -> Result<(), retro::Error> {
 
 fn rebuilt_ledger(machine: &Machine, world: &World) -> Result<(), retro::Error> {
     rebuild(world, &machine.config, stages::by_name("ledger"), &|_| {})?;
+    Ok(())
+}
+
+/// A note that somebody adds, and two decisions about it.
+fn remembered(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    let note = json!({"id": "nightly", "source": "added", "kind": "case", "scope": "user", "status": "needs_review",
+        "text": "The nightly import of parcels needs the tariff table.", "when_to_use": "the import fails",
+        "confidence": 0.8, "priority": 3, "risk": "medium", "origin": "user",
+        "created_at": "2026-01-01T00:00:00.000Z"});
+    let store = Store::open(&machine.config.root.value, world.disk.clone())?;
+    memory::add(world, &machine.config, &store, &[serde_json::from_value(note).unwrap()])?;
+    for (event, text) in [("memory_edited", Some("It needs the tariff table.")), ("memory_accepted", None)] {
+        let decision = Decision {
+            memory_id: "nightly".to_owned(),
+            event: event.to_owned(),
+            text: text.map(str::to_owned),
+            created_at: Some(world.now()),
+            ..Decision::default()
+        };
+        memory::decide(world, &machine.config, &store, &[decision])?;
+    }
+    Ok(())
+}
+
+fn has_remembered() -> Machine {
+    let machine = scene::whole();
+    remembered(&machine, &machine.world).unwrap();
+    machine
+}
+
+fn forgotten(machine: &Machine, world: &World) -> Result<(), retro::Error> {
+    let store = Store::open(&machine.config.root.value, world.disk.clone())?;
+    for known in views::memory::all(world, &machine.config, &store)? {
+        if known.id == "nightly" {
+            memory::forget(world, &machine.config, &store, &known)?;
+        }
+    }
     Ok(())
 }
 

@@ -50,6 +50,9 @@ pub fn answers(machine: &Machine) -> BTreeMap<String, String> {
         answers.insert(format!("show {key}"), serde_json::to_string_pretty(&view).unwrap());
     }
     answers.insert("usage".to_owned(), usage(&store.index().unwrap()));
+    let memories = views::memory::all(&machine.world, &machine.config, &store).unwrap();
+    let memories: Vec<_> = memories.iter().map(views::memory::view).collect();
+    answers.insert("memories".to_owned(), serde_json::to_string_pretty(&memories).unwrap());
     answers
 }
 

@@ -5,8 +5,10 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::Regex;
+use regex::bytes::RegexSet;
 
+use crate::patterns::of_bytes;
 use crate::plain;
 
 /// What a runner said of its run.
@@ -181,8 +183,8 @@ const GREEN: &[&str] = &[
     r"^\[SUCCESS\] ",
 ];
 
-static RED_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(RED).ok());
-static GREEN_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(GREEN).ok());
+static RED_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| of_bytes(RED));
+static GREEN_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| of_bytes(GREEN));
 /// `5 passed`, `fail 2`, `Failures: 1`: a number and what it counts.
 static COUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\b(?:([0-9]+) (passed|passing|pass|failed|failing|fail|failures?)\b|(pass|fail|Failures|Failed|Passed):? +([0-9]+)\b)").ok()
@@ -195,8 +197,8 @@ pub fn summary(output: &str) -> Option<Summary> {
     let mut decided: Option<Summary> = None;
     for line in plain::ends(output).flat_map(str::lines) {
         let line = plain::plain(line);
-        let is_red = red.is_match(&line);
-        if !is_red && !green.is_match(&line) {
+        let is_red = red.is_match(line.as_bytes());
+        if !is_red && !green.is_match(line.as_bytes()) {
             continue;
         }
         let (passed, failed) = counts(&line);

@@ -4,9 +4,11 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexSet};
 
+use crate::patterns::of_bytes;
 use crate::plain;
 
 /// The line that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub text: String,
     /// It has the shape of an error, not only its words.
@@ -122,21 +124,15 @@ const WORDS: &[&str] = &[
     r"(?i)\b(?:error|errors|fatal|failed|failure|exception|denied|cannot|can't|unable to|could not|not found|refused|timed out|invalid)\b",
 ];
 
-static CAUSE: LazyLock<Option<RegexSet>> = LazyLock::new(|| set(CAUSES));
-static ERROR: LazyLock<Option<RegexSet>> = LazyLock::new(|| set(ERRORS));
-static FAILURE: LazyLock<Option<RegexSet>> = LazyLock::new(|| set(FAILURES));
-static CONSEQUENCE: LazyLock<Option<RegexSet>> = LazyLock::new(|| set(CONSEQUENCES));
-static WORD: LazyLock<Option<RegexSet>> = LazyLock::new(|| set(WORDS));
+static CAUSE: LazyLock<Option<RegexSet>> = LazyLock::new(|| of_bytes(CAUSES));
+static ERROR: LazyLock<Option<RegexSet>> = LazyLock::new(|| of_bytes(ERRORS));
+static FAILURE: LazyLock<Option<RegexSet>> = LazyLock::new(|| of_bytes(FAILURES));
+static CONSEQUENCE: LazyLock<Option<RegexSet>> = LazyLock::new(|| of_bytes(CONSEQUENCES));
+static WORD: LazyLock<Option<RegexSet>> = LazyLock::new(|| of_bytes(WORDS));
 /// Nothing is wrong: `0 errors`, `no failures`.
 static CALM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i-u)\b(?:0|no|without|zero) (?:\w+ )?(?:error|fail|problem|issue|exception)").ok()
 });
-
-/// Patterns over bytes: they are made in a small part of the time that those over all
-/// alphabets take, which counts where a hook waits.
-fn set(patterns: &[&str]) -> Option<RegexSet> {
-    RegexSet::new(patterns.iter().map(|pattern| format!("(?-u){pattern}"))).ok()
-}
 
 /// The line that says what went wrong.
 pub(super) fn error_line(output: &str) -> Option<Found> {

@@ -3,7 +3,9 @@
 use retro_agents::by_name;
 use retro_engine::stages::mine as stage;
 use retro_engine::{Config, World, read};
-use retro_memory::{Episode, Found, Listener, Past, Replay, methods, mine};
+use retro_memory::{
+    Episode, Found, Listener, Memory, Past, Replay, WEIGHTS, Weights, filters, methods, mine,
+};
 use retro_model::{SessionKey, Timestamp};
 use retro_store::Store;
 use serde::Serialize;
@@ -22,6 +24,21 @@ pub struct ReplayView {
     pub unread: usize,
 }
 
+impl ReplayView {
+    /// The words of what a session was shown.
+    pub fn texts_shown(&self, memories: &[Memory], session_id: &str) -> Vec<String> {
+        let rows = self.replay.rows.iter();
+        let shown = rows.filter(|row| row.session_id == session_id && row.verdict != "missed");
+        let of = |id: &String| {
+            memories.iter().find(|memory| {
+                memory.id == *id || memory.origins.iter().any(|origin| origin.candidate == *id)
+            })
+        };
+        let found = shown.flat_map(|row| &row.memory_ids).filter_map(of);
+        found.map(|memory| format!("{} {}", memory.text, memory.when_to_use)).collect()
+    }
+}
+
 /// Replays all sessions in the order of time; each sees only what was mined before it.
 /// Sessions before `since` are mined and not judged.
 pub fn replay(
@@ -31,31 +48,57 @@ pub fn replay(
     since: Option<Timestamp>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<ReplayView, Error> {
-    let keys = store.session_keys()?;
-    let wanted: Vec<_> =
-        config.mining.value.methods.iter().filter_map(|name| methods::by_name(name)).collect();
-    let (mut pasts, mut found, mut unread): (Vec<Past>, Vec<Found>, usize) = (Vec::new(), Vec::new(), 0);
-    for (at, key) in keys.iter().enumerate() {
-        if world.stopping() {
-            return Err(retro_engine::Error::Interrupted.into());
+    Ok(Told::read(world, config, store, since, progress)?.replay(&WEIGHTS))
+}
+
+/// All sessions, read once, to be replayed.
+pub struct Told {
+    pasts: Vec<Past>,
+    found: Vec<Found>,
+    unread: usize,
+}
+
+impl Told {
+    /// Reads and mines every session.
+    pub fn read(
+        world: &World,
+        config: &Config,
+        store: &Store,
+        since: Option<Timestamp>,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Told, Error> {
+        let keys = store.session_keys()?;
+        let wanted: Vec<_> =
+            config.mining.value.methods.iter().filter_map(|name| methods::by_name(name)).collect();
+        let mut told = Told { pasts: Vec::new(), found: Vec::new(), unread: 0 };
+        for (at, key) in keys.iter().enumerate() {
+            if world.stopping() {
+                return Err(retro_engine::Error::Interrupted.into());
+            }
+            progress(at, keys.len());
+            let Some(episode) = episode(config, store, key)? else {
+                told.unread += 1;
+                continue;
+            };
+            if !episode.quality.real {
+                continue;
+            }
+            let mined = mine::mine(&episode, &wanted, &filters::for_all());
+            let of = |candidate| (key.agent.clone(), key.id.clone(), candidate);
+            told.found.extend(mined.into_iter().flat_map(|mined| mined.candidates).map(of));
+            let past = Past::of(&episode);
+            if past.prompts.last().is_some_and(|prompt| prompt.at >= since) || since.is_none() {
+                told.pasts.push(past);
+            }
         }
-        progress(at, keys.len());
-        let Some(episode) = episode(config, store, key)? else {
-            unread += 1;
-            continue;
-        };
-        if !episode.quality.real {
-            continue;
-        }
-        let mined = mine::mine(&episode, &wanted, &[]);
-        let of = |candidate| (key.agent.clone(), key.id.clone(), candidate);
-        found.extend(mined.into_iter().flat_map(|mined| mined.candidates).map(of));
-        let past = Past::of(&episode);
-        if past.prompts.last().is_some_and(|prompt| prompt.at >= since) || since.is_none() {
-            pasts.push(past);
-        }
+        Ok(told)
     }
-    Ok(ReplayView { schema: "retro.memory.replay/1", replay: retro_memory::replay(&pasts, found), unread })
+
+    /// What memory would have shown with these weights.
+    pub fn replay(&self, weights: &Weights) -> ReplayView {
+        let replay = retro_memory::replay(&self.pasts, self.found.clone(), weights);
+        ReplayView { schema: "retro.memory.replay/1", replay, unread: self.unread }
+    }
 }
 
 /// A session as methods see it; nothing if it cannot be read.

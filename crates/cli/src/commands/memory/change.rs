@@ -259,12 +259,8 @@ pub fn add(args: &Add, context: &Context) -> Outcome {
         (Scope::Repo, None) => Some(folder(Path::new("."))),
         (_, repo) => repo.as_deref().map(folder),
     };
-    let around = repo.as_deref().and_then(|repo| retro::engine::repository::around(Path::new(repo)));
-    let repository = around.map_or_else(Default::default, |(root, remote)| retro::memory::Repository {
-        root: Some(root.to_string_lossy().into_owned()),
-        remote,
-        branch: None,
-    });
+    let around = repo.as_deref().map(|repo| retro::engine::repository::around(Path::new(repo)));
+    let repository = around.unwrap_or_default();
     let mut memory = Memory {
         id: args.id.clone().unwrap_or_default(),
         source: Source::Added,

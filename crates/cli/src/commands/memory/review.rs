@@ -1,4 +1,5 @@
 use retro::engine::memory as engine;
+use retro::memory::screen::screen;
 use retro::memory::{Decision, Memory, Status};
 use retro::views::memory;
 use std::io::{BufRead, Write};
@@ -27,41 +28,55 @@ pub fn run(_args: &Review, context: &Context) -> Outcome {
         context.say("Nothing needs a decision.");
         return Ok(Exit::Done);
     }
-    let mut decisions: Vec<Decision> = Vec::new();
     let input = std::io::stdin();
     let mut lines = input.lock().lines();
+    let mut decided = 0;
     for (at, memory) in waiting.iter().enumerate() {
         context.print(&format!("\n{} of {}", at + 1, waiting.len()))?;
         look::print(memory, context)?;
-        let decide = |event: &str, text: Option<String>| Decision {
+        let of = |event: &str| Decision {
             memory_id: memory.id.clone(),
             event: event.to_owned(),
-            text,
             created_at: Some(context.world.now()),
             ..Decision::default()
         };
-        match answer(&mut lines, "accept (a), reject (r), edit (e), skip (s), quit (q)? ")?.as_deref() {
-            Some("a") => decisions.push(decide("memory_accepted", None)),
-            Some("r") => decisions.push(decide("memory_rejected", None)),
-            Some("e") => {
-                if let Some(text) = answer(&mut lines, "new words: ")?.filter(|text| !text.is_empty()) {
-                    decisions.push(decide("memory_edited", Some(text)));
-                    decisions.push(decide("memory_accepted", None));
-                }
-            }
-            Some("q") | None => break,
-            Some(_) => {}
+        let decisions =
+            match answer(&mut lines, "accept (a), reject (r), edit (e), skip (s), quit (q)? ")?.as_deref() {
+                Some("a") => vec![of("memory_accepted")],
+                Some("r") => vec![of("memory_rejected")],
+                Some("e") => edit(&mut lines, of("memory_edited"), context)?
+                    .map_or_else(Vec::new, |edited| vec![edited, of("memory_accepted")]),
+                Some("q") | None => break,
+                Some(_) => Vec::new(),
+            };
+        if !decisions.is_empty() {
+            // At once, so that nothing is lost if the person stops here.
+            engine::decide(&context.world, &config, &store, &decisions)?;
+            decided += 1;
         }
     }
-    if decisions.is_empty() {
-        context.say("Nothing was decided.");
-        return Ok(Exit::Done);
+    match decided {
+        0 => context.say("Nothing was decided."),
+        _ => context.say(&format!("{decided} decided.")),
     }
-    engine::decide(&context.world, &config, &store, &decisions)?;
-    let decided: std::collections::BTreeSet<&String> =
-        decisions.iter().map(|decision| &decision.memory_id).collect();
-    context.say(&format!("{} decided.", decided.len()));
     Ok(Exit::Done)
+}
+
+/// Asks for other words. Nothing, if all were kept or some may not stay in a memory.
+fn edit(
+    lines: &mut impl Iterator<Item = std::io::Result<String>>,
+    mut edited: Decision,
+    context: &Context,
+) -> Result<Option<Decision>, Failure> {
+    let mut new = |question| answer(lines, question).map(|words| words.filter(|words| !words.is_empty()));
+    edited.text = new("new words (Enter keeps them): ")?;
+    edited.when_to_use = new("when to use it (Enter keeps it): ")?;
+    let words = [&edited.text, &edited.when_to_use];
+    if let Some(reason) = words.into_iter().flatten().flat_map(|words| screen(words)).next() {
+        context.say(&format!("Not changed: it {}. It still needs a decision.", reason));
+        return Ok(None);
+    }
+    Ok(words.iter().any(|words| words.is_some()).then_some(edited))
 }
 
 /// One line of the person; nothing at the end of input.

@@ -1,0 +1,72 @@
+//! The file itself: read whole, if it is one, and the kinds of values that stand in it.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+use super::ConfigError;
+
+/// Bytes of a configuration file that are read.
+const CONFIG_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// What a file says. A pipe would make us wait, a device would never end.
+pub(super) fn written(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    retro_agents::open_regular(path)?.take(CONFIG_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+pub(super) fn read(path: &Path) -> Result<Table, ConfigError> {
+    let text = written(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+    // The parser quotes the line, which may be of any file that a link leads to.
+    text.parse::<Table>().map_err(|error| ConfigError::Syntax {
+        path: path.to_owned(),
+        what: retro_text::redact(&error.to_string()).to_string(),
+    })
+}
+
+pub(super) fn read_if_there(path: &Path) -> Result<Option<(PathBuf, Table)>, ConfigError> {
+    match path.try_exists() {
+        Ok(true) => Ok(Some((path.to_owned(), read(path)?))),
+        _ => Ok(None),
+    }
+}
+
+/// A configuration inside a store, which may come from somebody else: no link is followed.
+pub(super) fn read_in_store(path: &Path) -> Result<Option<(PathBuf, Table)>, ConfigError> {
+    if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+        let source = io::Error::other("it is a link, and retro follows none inside a store");
+        return Err(ConfigError::Read { path: path.to_owned(), source });
+    }
+    read_if_there(path)
+}
+
+pub(super) fn wrong(path: &Path, key: &str, expected: &str) -> ConfigError {
+    ConfigError::WrongType { path: path.to_owned(), key: key.to_owned(), expected: expected.to_owned() }
+}
+
+pub(super) fn text<'a>(path: &Path, table: &'a Table, key: &str) -> Result<&'a str, ConfigError> {
+    table.get(key).and_then(Value::as_str).ok_or_else(|| wrong(path, key, "a text"))
+}
+
+pub(super) fn texts(path: &Path, key: &str, value: &Value) -> Result<Vec<String>, ConfigError> {
+    let list = value.as_array().and_then(|items| {
+        items.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+    });
+    list.ok_or_else(|| wrong(path, key, "a list of texts"))
+}
+
+/// `15m`, `6h`, `1d` or bare seconds, as minutes.
+pub(super) fn minutes(text: &str) -> Option<u32> {
+    let text = text.trim();
+    let unit = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let count: u32 = text[..unit].parse().ok()?;
+    let minutes = match text[unit..].trim() {
+        "" | "s" => count / 60,
+        "m" | "min" => count,
+        "h" => count.checked_mul(60)?,
+        "d" => count.checked_mul(24 * 60)?,
+        _ => return None,
+    };
+    (minutes >= 1).then_some(minutes)
+}

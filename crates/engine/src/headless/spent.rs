@@ -1,0 +1,75 @@
+//! What runs of a model used: `headless/tokens.jsonl` in the store, a line for each run.
+//!
+//! The programs write no session of these runs, so that nothing else knows of them: the
+//! daily budget and the row of `retro usage` come from here.
+
+use retro_model::{EventId, LedgerRow, Part, SessionKey, SourceKey, Thread, Timestamp, Tokens, Usage};
+use retro_store::{Lock, SPENT, Store};
+use retro_usage::SharedRow;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+use super::Miner;
+use crate::Error;
+
+/// What one run used.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spent {
+    at: Option<Timestamp>,
+    method: String,
+    /// The session that was mined.
+    agent: String,
+    session_id: String,
+    model: Option<String>,
+    /// All tokens together.
+    tokens: u64,
+    /// The same by kind.
+    used: Tokens,
+}
+
+impl Spent {
+    /// A run that has just ended.
+    pub fn new(at: Timestamp, miner: Miner, key: &SessionKey, model: Option<String>, used: Tokens) -> Spent {
+        Spent {
+            at: Some(at),
+            method: miner.method().to_owned(),
+            agent: key.agent.clone(),
+            session_id: key.id.clone(),
+            model,
+            tokens: used.total(),
+            used,
+        }
+    }
+
+    /// Adds it to the file.
+    pub fn keep(&self, store: &Store, lock: &Lock) -> Result<(), Error> {
+        Ok(store.append(lock, SPENT, &[self])?)
+    }
+
+    /// The run as an answer of a model, beside those of the session that was mined.
+    fn row(self, number: u64) -> SharedRow {
+        let usage = Usage { tokens: self.used, ..Usage::default() };
+        let event =
+            EventId { source: SourceKey::new("mine"), revision: 1, record: number, part: Part::Whole };
+        let mut row = LedgerRow::of(format!("retro:mine:{number}"), event, Thread::main(), &usage);
+        row.ts = self.at;
+        row.model = self.model;
+        row.provider = Miner::by_method(&self.method).map(|miner| miner.provider().to_owned());
+        (Arc::new(SessionKey::new(self.agent, self.session_id)), Arc::new(row))
+    }
+}
+
+/// Tokens that were used on the day of `now`, in UTC.
+pub fn tokens_on(store: &Store, now: Timestamp) -> Result<u64, Error> {
+    let day = |at: Timestamp| at.as_millis().div_euclid(86_400_000);
+    let (all, _) = store.journal::<Spent>(SPENT)?;
+    let today = all.iter().filter(|spent| spent.at.is_some_and(|at| day(at) == day(now)));
+    Ok(today.map(|spent| spent.tokens).sum())
+}
+
+/// Every run as an answer of a model. A line that cannot be read is left out.
+pub(crate) fn rows(store: &Store) -> Result<Vec<SharedRow>, Error> {
+    let (all, _) = store.journal::<Spent>(SPENT)?;
+    Ok((1..).zip(all).map(|(number, spent)| spent.row(number)).collect())
+}
