@@ -403,7 +403,9 @@ fn json_on_a_terminal_has_no_character_that_the_terminal_obeys_or_hides() {
     let odd = log(SESSION).replace("please look", "please \u{9b}31m \u{202e} look");
     machine.write(&format!(".claude/projects/-p/{SESSION}.jsonl"), odd);
     assert_eq!(machine.run(&["sync"]).code, 0);
-    for args in [&["events", SESSION][..], &["list", "--json"], &["show", SESSION, "--json"], &["show", SESSION]] {
+    for args in
+        [&["events", SESSION][..], &["list", "--json"], &["show", SESSION, "--json"], &["show", SESSION]]
+    {
         let ours = machine.command(args);
         let words: Vec<String> = std::iter::once(ours.get_program())
             .chain(ours.get_args())

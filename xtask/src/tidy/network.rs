@@ -29,8 +29,10 @@ pub(crate) fn check(source: &Source) -> Vec<Problem> {
         return Vec::new();
     }
     let uses = source.uses(WORDS);
-    uses.map(|(line, word)| Problem::new(&source.path, line, format!("{word} outside the dashboard's server")))
-        .collect()
+    uses.map(|(line, word)| {
+        Problem::new(&source.path, line, format!("{word} outside the dashboard's server"))
+    })
+    .collect()
 }
 
 /// Checks that no library in the lock file is a client of the network.

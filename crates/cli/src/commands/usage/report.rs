@@ -115,7 +115,7 @@ fn table(view: &UsageView, compact: bool) -> Table {
     let heads = ["total", "", "", "", ""].map(str::to_owned);
     table.styled(line(heads, &report.totals, compact, String::new()), Style::new().bold());
     if let Some(mining) = &view.mining {
-        let heads = ["+ retro mine".to_owned(), String::new(), String::new(), String::new()];
+        let heads = ["+ retro mine", "", "", "", ""].map(str::to_owned);
         table.styled(line(heads, mining, compact, String::new()), dim);
     }
     table
