@@ -13,7 +13,7 @@ mod many;
 mod measure;
 mod memory;
 mod outcome;
-mod peers;
+pub(crate) mod peers;
 mod ranking;
 mod recall;
 mod report;

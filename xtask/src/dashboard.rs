@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::bench::peers::{self, Peer};
 use crate::failure::Failure;
 use crate::page::Part;
 use crate::repository::Repository;
@@ -63,21 +64,37 @@ pub(crate) fn screenshots(repository: &Repository, options: &[String]) -> Result
 
 /// `cargo xtask bench page`: the budgets of the page, measured in a browser.
 pub(crate) fn bench(repository: &Repository, options: &[String]) -> Result<(), Failure> {
-    let text = measured(repository, options, &[])?;
+    let peers = [("RETRO_AI", peers::retro_ai(repository)), ("AGENTSVIEW", peers::agentsview(repository))];
+    let text = measured(repository, options, &[], &peers)?;
     written(repository, options, "bench page", "The page", &text)
 }
 
-/// `cargo xtask trial page`: the same with very many and very large sessions.
+/// `cargo xtask trial page`: the same with very many and very large sessions, on which the
+/// tests of the page must pass too.
 pub(crate) fn trial(repository: &Repository, options: &[String]) -> Result<(), Failure> {
-    let text = measured(repository, options, &["--large"])?;
-    written(repository, options, "trial page", "The page with very much to show", &text)
+    let text = measured(repository, options, &["--large"], &[])?;
+    written(repository, options, "trial page", "The page with very much to show", &text)?;
+    match text.contains("| no |") {
+        true => Err(Failure::new("a budget or a test of the page does not hold")),
+        false => Ok(()),
+    }
 }
 
-fn measured(repository: &Repository, options: &[String], words: &[&str]) -> Result<String, Failure> {
+/// Runs the measurements. Peers are named to them by variables: `RETRO_AI` is the program,
+/// `RETRO_AI_NAME` its name with the version.
+fn measured(
+    repository: &Repository,
+    options: &[String],
+    words: &[&str],
+    peers: &[(&str, Option<Peer>)],
+) -> Result<String, Failure> {
     install(repository)?;
     let retro = repository.retro_of(options)?;
     let mut node = Command::new("node");
     node.arg("bench.mjs").args(words).current_dir(repository.path(PAGE));
+    for (name, peer) in peers.iter().filter_map(|(name, peer)| Some((name, peer.as_ref()?))) {
+        node.env(name, &peer.program).env(format!("{name}_NAME"), &peer.name);
+    }
     run::output(node.env("RETRO_BIN", retro).env("CHROMIUM", browser()))
 }
 

@@ -145,7 +145,7 @@ static COMMANDS: &[Command] = &[
     Command {
         words: &["trial", "page"],
         options: "[--retro PATH] [--write]",
-        about: "Measure the page with 50,000 sessions, one of 100 MB and one of 100,000 events; fails if a budget does not hold",
+        about: "Try and measure the page with 50,000 sessions, one of 100 MB and one of 100,000 events; fails if a test or a budget does",
         run: dashboard::trial,
     },
     Command {

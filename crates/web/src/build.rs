@@ -317,10 +317,11 @@ fn made(ground: &Ground<'_>, view: &SessionView, kids: &[SessionKey], build: &st
         words: made.words,
         pictures: made.pictures,
     };
-    for chunk in &made.chunks {
+    let scripts = made.chunks.par_iter().map(|chunk| chunk.script(build)).collect::<Result<Vec<_>, _>>()?;
+    for (chunk, script) in made.chunks.iter().zip(scripts) {
         let (folder, file) = chunk.name.rsplit_once('/').unwrap_or(("s", &chunk.name));
         folder.clone_into(&mut packed.folder);
-        packed.scripts.push((file.to_owned(), chunk.script(build)?));
+        packed.scripts.push((file.to_owned(), script));
     }
     Ok(packed)
 }

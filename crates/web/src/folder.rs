@@ -13,6 +13,8 @@ pub const STATE: &str = "state.json";
 /// A folder that is written to.
 pub struct Folder {
     root: PathBuf,
+    /// Whether it was empty, so that there is nothing to remove.
+    is_new: bool,
     /// Files written and left as they were.
     pub written: u64,
     pub kept: u64,
@@ -32,7 +34,7 @@ impl Folder {
         if !is_ours && !is_empty {
             return Err(Error::NotOurs { path: root.to_owned() });
         }
-        let folder = Folder { root: root.to_owned(), written: 0, kept: 0, bytes: 0 };
+        let folder = Folder { root: root.to_owned(), is_new: is_empty, written: 0, kept: 0, bytes: 0 };
         folder.make_dir(root)?;
         Ok(folder)
     }
@@ -70,6 +72,9 @@ impl Folder {
 
     /// Removes the chunks of a session, or those of it that are not among `keep`.
     pub fn clear_session(&self, name: &str, keep: &HashSet<String>) -> Result<(), Error> {
+        if self.is_new {
+            return Ok(());
+        }
         let Some((folder, file)) = name.rsplit_once('/') else { return Ok(()) };
         let folder = self.root.join("data").join(folder);
         let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(()) };
@@ -166,6 +171,8 @@ mod tests {
         for name in ["claude.a.h", "claude.a.0", "claude.a.1", "claude.a.b.h", "claude.ab.h"] {
             folder.put(&format!("data/s/aa/{name}.js"), b"x").unwrap();
         }
+        folder.put(STATE, b"{}").unwrap();
+        let folder = Folder::open(&dir.path().join("out")).unwrap();
         folder.clear_session("s/aa/claude.a", &HashSet::from(["claude.a.h".to_owned()])).unwrap();
         let mut left: Vec<String> = std::fs::read_dir(dir.path().join("out/data/s/aa"))
             .unwrap()

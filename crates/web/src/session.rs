@@ -2,8 +2,8 @@
 //! outputs, and the ledger.
 //!
 //! Follow the data: [`family`] reads the session with its sub-agents, [`items`] makes
-//! something readable of events, [`fold`] folds what went well, `head` sums up, and
-//! `parts` cuts all of it into chunks.
+//! something readable of events, [`fold`] folds what went well, `head` sums up, `parts` cuts
+//! the turns into chunks, and `spread` the head.
 
 mod context;
 mod family;
@@ -19,12 +19,14 @@ mod parts;
 mod pictures;
 mod ribbon;
 mod spoken;
+mod spread;
 #[cfg(test)]
 mod testing;
 mod time;
 mod turns;
 mod went;
 
+use rayon::prelude::*;
 use retro::engine::Config;
 use retro::model::SessionKey;
 use retro::store::Store;
@@ -87,7 +89,7 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
     let places = money::Places { of: turns::places(&family, &lines), family: &family };
     let ledger = money::ledger(ground.counted, ground.prices, ground.mode, &places);
     let made = turns::turns(&family, &lines, view.cwd.as_deref(), ground.redact == Redact::Strict, &ledger);
-    let words = made.turns.iter().map(|turn| spoken::of_turn(&turn.items, &turn.head)).collect();
+    let words = made.turns.par_iter().map(|turn| spoken::of_turn(&turn.items, &turn.head)).collect();
     let cut = parts::cut(&name, made.turns, made.rests)?;
     let digest = went::digest(ground, &key);
     let went = digest.as_ref().map(went::went);
@@ -100,6 +102,7 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
         lines: &lines,
         ledger: &ledger,
         turns: cut.heads,
+        callers: made.callers,
         spans: made.spans,
         files: made.files,
         moments,
@@ -108,7 +111,8 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
         went,
     });
     let summary = head::summary(&head);
-    let mut chunks = vec![Chunk::of(format!("{name}.h"), &head)?, Chunk::of(format!("{name}.m"), &ledger)?];
+    let mut chunks = spread::chunks(&name, &head)?;
+    chunks.push(Chunk::of(format!("{name}.m"), &ledger)?);
     if let Some(digest) = &digest {
         chunks.push(Chunk::of(format!("{name}.g"), &went::readings(ground, &key, digest))?);
     }

@@ -15,6 +15,7 @@ use crate::run;
 /// The newest version whose program for Linux was published.
 pub(crate) const CCUSAGE_VERSION: &str = "20.0.24";
 pub(crate) const RETRO_AI_VERSION: &str = "0.3.0";
+const AGENTSVIEW_VERSION: &str = "0.46.1";
 
 /// A program that does a part of what ours does.
 #[derive(Debug, Clone)]
@@ -46,13 +47,23 @@ pub(crate) fn ccusage(repository: &Repository) -> Option<Peer> {
 
 /// `retro-ai`: the program in Python that ours grew out of.
 pub(crate) fn retro_ai(repository: &Repository) -> Option<Peer> {
-    let folder = repository.target().join("peers/retro-ai");
-    let (python, program) = (folder.join("bin/python"), folder.join("bin/retro"));
-    installed(format!("retro-ai {RETRO_AI_VERSION}"), program, || {
+    from_pypi(repository, "retro-ai", RETRO_AI_VERSION, "retro")
+}
+
+/// `agentsview`: a server with a page for sessions of many agents.
+pub(crate) fn agentsview(repository: &Repository) -> Option<Peer> {
+    from_pypi(repository, "agentsview", AGENTSVIEW_VERSION, "agentsview")
+}
+
+/// A program of a package of PyPI, in an environment of its own.
+fn from_pypi(repository: &Repository, package: &str, version: &str, program: &str) -> Option<Peer> {
+    let folder = repository.target().join("peers").join(package);
+    let (python, program) = (folder.join("bin/python"), folder.join("bin").join(program));
+    installed(format!("{package} {version}"), program, || {
         let mut venv = Command::new("python3");
         venv.args(["-m", "venv"]).arg(&folder);
         let pip = with(Command::new(&python), &["-m", "pip", "install", "--quiet"]);
-        vec![venv, with(pip, &[&format!("retro-ai=={RETRO_AI_VERSION}")])]
+        vec![venv, with(pip, &[&format!("{package}=={version}")])]
     })
 }
 
@@ -64,7 +75,7 @@ fn with(mut command: Command, arguments: &[&str]) -> Command {
 /// The peer, if it is there or can be installed.
 fn installed(name: String, program: PathBuf, install: impl FnOnce() -> Vec<Command>) -> Option<Peer> {
     if !program.is_file() {
-        println!("installing {name} into target/peers");
+        eprintln!("installing {name} into target/peers");
         for mut command in install() {
             if let Err(failure) = run::run(&mut command) {
                 println!("{name} is absent, what needs it is skipped: {failure}");

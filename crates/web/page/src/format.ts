@@ -43,9 +43,9 @@ export function span(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return "—";
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1_000;
-  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${String(Math.round(seconds % 60)).padStart(2, "0")}`;
+  if (seconds < 59.5) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const minutes = Math.floor(Math.round(seconds) / 60);
+  if (minutes < 60) return `${minutes} min ${String(Math.round(seconds) % 60).padStart(2, "0")}`;
   const hours = Math.floor(minutes / 60);
   if (hours < 48) return `${hours} h ${String(minutes % 60).padStart(2, "0")}`;
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;

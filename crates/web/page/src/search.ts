@@ -1,6 +1,7 @@
 // Search over all turns from disk: one shard a word, then titles, then snippets.
 import { load, MissingChunk } from "./data";
-import type { Head, Item, Meta, SessionRow } from "./types";
+import { readHead } from "./session/head.svelte";
+import type { Item, Meta, SessionRow } from "./types";
 import { shard, words } from "./words";
 
 export interface Hit {
@@ -39,6 +40,9 @@ export async function ask(query: string, filters: Record<string, string | undefi
 export async function find(query: string, meta: Meta, rows: SessionRow[]): Promise<Found> {
   const began = performance.now();
   const wanted = [...new Set(words(query))];
+  // All at once: each is a file to wait for.
+  const needed = ["q/sessions", ...meta.search.flatMap((part) => [`q/${part.n}/turns`, ...wanted.map((word) => `q/${part.n}/${shard(word, part.shards)}`)])];
+  for (const name of needed) load(name).catch(() => {});
   const current = await load<Record<string, number>>("q/sessions");
   const byName = new Map(rows.map((row) => [row.name, row]));
   const hits: Hit[] = [];
@@ -106,7 +110,7 @@ export interface Snippet { where: string; before: string; word: string; after: s
 
 /** The best place in a turn: the text that has most of the words. */
 export async function snippet(hit: Hit, wanted: string[]): Promise<Snippet | null> {
-  const head = await load<Head>(`${hit.row.name}.h`);
+  const head = await readHead(hit.row.name);
   const at = head.turns.findIndex((turn) => turn.line === hit.line && turn.n === hit.n);
   const turn = head.turns[at];
   if (!turn) return null;

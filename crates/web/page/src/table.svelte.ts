@@ -38,7 +38,7 @@ function takeMonth(chunk: any, rows: SessionRow[], cells: Cell[]): void {
     row.tokens += cell.input + cell.write_5m + cell.write_1h + cell.read + cell.output;
     cells.push(cell);
   }
-  rows.push(...own);
+  for (const row of own) rows.push(row);
 }
 
 /** Reads everything; the newest month first, so that the first rows are there early. */

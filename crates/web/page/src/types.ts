@@ -48,15 +48,24 @@ export interface Sum {
 
 export interface OutlineRow { kind: string; id: string; text: string; child?: number }
 
+/** What every turn needs to have its place. */
 export interface TurnHead {
-  line: number; n: number; id: string; ts: number | null; end: number | null; who: string; text: string;
-  live: boolean; active_ms: number; sum: Sum; calls: number; failed: number; denied: number; added: number;
-  removed: number; lines: number; part: number; last_part: number; rows: OutlineRow[];
+  line: number; n: number; id: string; who: string; live: boolean; lines: number; part: number; last_part: number;
+}
+
+/** What is said of a turn where it is shown. */
+export interface TurnFacts {
+  ts: number | null; end: number | null; text: string; active_ms: number; sum: Sum; calls: number;
+  failed: number; denied: number; added: number; removed: number; rows: OutlineRow[];
 }
 
 export interface LineHead {
   name: string; task: string; parent?: number; session_id?: string; from: number | null; to: number | null;
-  calls: number; failed: number; sum: Sum; turns: number[];
+  calls: number; failed: number; sum: Sum;
+  /** The turn of the call that started it. */
+  turn?: number;
+  /** Filled in by the page. */
+  turns: number[];
 }
 
 export interface Moment { kind: string; text: string; ids: string[]; ts: number | null; line: number; turn: number }
@@ -65,19 +74,26 @@ export interface Head {
   session: SessionRow; versions: string[]; models: string[]; event_counts: Record<string, number>;
   coverage: Record<string, number>; gaps: string[]; left_out: number;
   sentence: { text: string; ids?: string[]; tone?: string }[];
-  lines: LineHead[]; turns: TurnHead[]; moments: Moment[];
+  lines: LineHead[]; turns: TurnHead[];
+  /** Facts of the first turns, and of how many turns they are in each further chunk. */
+  facts: TurnFacts[]; facts_a_chunk: number; side?: Side;
   time: { what: string; ms: number; spans: number; at_most: boolean; work: boolean }[];
-  active_ms: number; sum: Sum; kinds: Record<string, number>;
-  by_model: (Sum & { model: string })[];
+  active_ms: number; sum: Sum;
+  index: Record<string, [number, number][]>;
+  digest: Digest | null;
+  parts: number;
+}
+
+/** What the panels and the ribbon show of a session. */
+export interface Side {
+  moments: Moment[]; kinds: Record<string, number>; by_model: (Sum & { model: string })[];
+  dear: { turn: number; text: string; sum: Sum }[];
   context: {
     points: [string, number, number][]; peak: number; compactions: string[]; reread: number;
     largest: { id: string; what: string; tokens: number; responses: number; nano: number | null }[];
   };
   files: { path: string; added: number; removed: number; edits: string[]; reads: number }[];
   ribbon: { from: number; to: number; cuts: [number, number][]; lanes: { line: number; spans: [number, number, string][] }[]; cut_ms: number };
-  index: Record<string, [number, number][]>;
-  digest: Digest | null;
-  parts: number;
 }
 
 /** How a session went: the part of its digest that the page shows. */

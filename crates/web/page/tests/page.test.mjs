@@ -1,178 +1,255 @@
-// The same specification against the folder on disk and against the server.
+// The same specification against the folder on disk and against the server, on every store.
 import assert from "node:assert/strict";
-import { readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { rmSync } from "node:fs";
+import { resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { build, demo, launch, missing, retro, serve, show, watched } from "./support.mjs";
+import { STORES } from "../stores.mjs";
+import { build, findings, json, launch, memoriesOf, missing, opened, place, sessionsOf, show, watched } from "./support.mjs";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-let browser, store;
-before(async () => { if (!missing) { store = demo(); browser = await launch(); } });
-after(async () => { await browser?.close(); if (store) rmSync(store, { recursive: true, force: true }); });
+let browser;
+before(async () => { if (!missing) browser = await launch(); });
+after(() => browser?.close());
 
-for (const carrier of ["folder", "server"]) {
-  describe(carrier, { skip: missing }, () => {
-    let address, base, stop, page, trouble, context, out;
-    before(async () => {
-      if (carrier === "folder") {
-        ({ out, address } = build(store));
-        base = address.replace("index.html", "");
-      } else ({ address, base, stop } = await serve(store, "--no-sync"));
-      ({ page, trouble, context } = await watched(browser, base));
-      await page.goto(address);
-      await page.waitForSelector(".kpi strong");
-    });
-    after(async () => { await context?.close(); stop?.(); });
+/** Sets of filters by a small generator, so that every run has the same. */
+function chipSets(sessions, many) {
+  let seed = 11;
+  const random = (most) => { seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff; return (seed >> 4) % most; };
+  const sets = [];
+  while (sets.length < many) {
+    // Each fits at least the session that it is made of.
+    const one = sessions[random(sessions.length)];
+    const set = {};
+    if (random(2)) set.agent = one.agent;
+    if (random(2) && one.project) set.project = one.project;
+    if (random(3) === 0 && one.started_at) set.since = one.started_at.slice(0, 10);
+    if (random(3) === 0 && one.ended_at) set.until = one.ended_at.slice(0, 10);
+    sets.push(set);
+  }
+  return sets;
+}
+const flags = (set) => Object.entries(set).flatMap(([name, value]) => [`--${name}`, value]);
+const plain = (text) => text.replaceAll(",", "").replace(/^≥ /, "").trim();
+const dollars = (value) => (value === null ? "—" : `$${value >= 10_000 ? Math.round(value) : value.toFixed(value !== 0 && value < 0.01 ? 4 : 2)}`);
+/** Whether an event is to be seen, or the row that holds it has the focus. */
+const isSeen = (page, id) => page.evaluate((event) => {
+  const node = document.querySelector(`[data-id="${CSS.escape(event)}"], [data-result="${CSS.escape(event)}"]`);
+  const box = node?.getBoundingClientRect();
+  return box ? box.bottom > 0 && box.top < innerHeight : document.querySelector(".slot:focus") !== null;
+}, id);
 
-    it("shows the same totals as the commands", async () => {
-      const usage = JSON.parse(retro(store, "usage", "daily", "--json", "--no-sync"));
-      const text = await page.textContent(".kpi strong");
-      assert.equal(text.replace(/^≥ /, ""), `$${usage.totals.cost_usd.toFixed(2)}`);
-      const list = JSON.parse(retro(store, "list", "--json", "--no-sync", "--limit", "0"));
-      assert.match(await page.textContent(".population"), new RegExp(`^\\s*${list.total} of ${list.total} sessions`));
-    });
+for (const { name, make, word, file, skip, first, keep } of STORES) {
+  describe(name, { skip }, () => {
+    let store;
+    before(() => { store = make(); });
+    after(() => { if (store && !keep) rmSync(store, { recursive: true, force: true }); });
 
-    it("agrees with the commands under every chip", async () => {
-      for (const [name, values] of [["agent", ["claude", "codex", "grok"]], ["project", ["shop", "notes", "infra"]]]) {
-        for (const value of values) {
-          const usage = JSON.parse(retro(store, "usage", "model", "--json", "--no-sync", `--${name}`, value));
-          const list = JSON.parse(retro(store, "list", "--json", "--no-sync", "--limit", "0", `--${name}`, value));
-          await show(page, `#/cost?${name}=${value}`, "tfoot");
-          const cost = usage.totals.cost_usd === null ? "—" : `$${usage.totals.cost_usd.toFixed(2)}`;
-          await page.waitForFunction((wanted) => document.querySelector("tfoot td:nth-last-child(2)")?.textContent.replace("≥ ", "").startsWith(wanted.slice(0, 4)), cost);
-          assert.equal((await page.textContent("tfoot td:nth-child(3)")).replaceAll(",", ""), String(usage.totals.responses));
-          await show(page, `#/sessions?${name}=${value}`, ".grid-table");
-          assert.match(await page.textContent(".population"), new RegExp(`^\\s*${list.total} of`));
-        }
-      }
-    });
+    for (const carrier of ["folder", "server"]) {
+      describe(carrier, () => {
+        let page, trouble, context, stop, out, sessions, memories;
+        before(async () => {
+          ({ page, trouble, context, stop, out } = await opened(browser, store, carrier));
+          sessions = sessionsOf(store, "--sort", "turns").sessions;
+          memories = memoriesOf(store);
+        });
+        after(async () => { await context?.close(); stop?.(); if (out) rmSync(out, { recursive: true, force: true }); });
+        const counts = (total) => page.waitForFunction((wanted) => document.querySelector(".population")?.textContent.replaceAll(",", "").trim().startsWith(`${wanted} of`), total);
 
-    it("opens a session, reads it, goes back", async () => {
-      await show(page, "#/sessions?sort=-turns", ".grid-table a.grid-row");
-      await page.click("a.grid-row");
-      await page.waitForSelector(".turn-head");
-      assert.ok((await page.locator(".prompt").count()) > 0);
-      assert.ok((await page.locator(".outline-turn").count()) > 1);
-      await page.goBack();
-      await page.waitForSelector(".grid-table");
-    });
+        it("shows the same totals as the commands, in every view", async () => {
+          const usage = json(store, "usage", "daily", "--no-sync");
+          assert.equal(plain(await page.textContent(".kpi strong")), dollars(usage.totals.cost_usd));
+          await counts(sessions.length);
+          for (const [hash, selector] of [["#/sessions", "a.grid-row"], ["#/cost", "tfoot"], ["#/signals", "table.signals"], ["#/signals/failed_command_ratio", ".spread"], ["#/health", "dl.facts"]]) {
+            await show(page, hash, selector);
+            if (["#/sessions", "#/cost"].includes(hash)) await counts(sessions.length);
+          }
+        });
 
-    it("leads from a moment to its event, and a link lands there", async () => {
-      const sessions = JSON.parse(retro(store, "list", "--json", "--no-sync", "--limit", "0")).sessions;
-      let shown = 0;
-      for (const one of sessions) {
-        await show(page, `#/session/${one.agent}/${one.session_id}?panel=moments`, ".turn-head");
-        await page.waitForSelector(".panel");
-        const first = page.locator(".moments li .link").first();
-        if ((await first.count()) === 0) continue;
-        await first.click();
-        await page.waitForSelector(".flash, .slot:focus");
-        const at = new URL(page.url().replace("#/", "")).searchParams.get("at");
-        const seen = await page.evaluate((id) => {
-          const node = document.querySelector(`[data-id="${CSS.escape(id)}"], [data-result="${CSS.escape(id)}"]`);
-          const box = node?.getBoundingClientRect();
-          return box ? box.top >= 0 && box.top < innerHeight : document.querySelector(".slot:focus") !== null;
-        }, at);
-        assert.ok(seen, `${one.session_id} ${at}`);
-        if (++shown >= 6) break;
-      }
-      assert.ok(shown > 2);
-    });
+        it("agrees with the commands under every set of filters", async (test) => {
+          let seen = 0;
+          for (const set of chipSets(sessions, first && carrier === "folder" ? 20 : 5)) {
+            const query = new URLSearchParams(set);
+            const list = sessionsOf(store, ...flags(set));
+            await show(page, `#/sessions?${query}`, ".population");
+            await counts(list.total);
+            const { totals } = json(store, "usage", "model", "--no-sync", ...flags(set));
+            await show(page, `#/cost?${query}`, ".population");
+            if (totals.responses === 0) continue;
+            await page.waitForFunction((wanted) => document.querySelector("tfoot td:nth-child(3)")?.textContent.replaceAll(",", "") === wanted, String(totals.responses));
+            assert.equal(plain(await page.textContent("tfoot td:nth-last-child(2)")), dollars(totals.cost_usd), JSON.stringify(set));
+            seen += 1;
+          }
+          test.diagnostic(`${seen} sets with use`);
+          assert.ok(seen > 1);
+        });
 
-    it("finds folded text, and searches all turns", async () => {
-      await show(page, "#/search?q=VAT", ".hits li");
-      assert.ok((await page.locator(".hits li").count()) > 1);
-      await page.waitForSelector(".snippet mark");
-      await page.locator("a.hit").first().click();
-      await page.waitForSelector(".turn-head");
-      await page.keyboard.press("/");
-      await page.fill(".find input", "vat");
-      await page.keyboard.press("Enter");
-      await page.waitForFunction(() => /\d+ of \d+/.test(document.querySelector(".find")?.textContent ?? ""));
-    });
+        it("opens a session, reads it, goes back to the place", async () => {
+          await show(page, "#/sessions?sort=-turns", ".grid-table a.grid-row");
+          await page.evaluate(() => { document.querySelector(".grid-scroll").scrollTop = 64; });
+          await page.locator("a.grid-row").nth(3).click();
+          await page.waitForSelector(".turn-head");
+          await page.waitForSelector(".outline-turn");
+          assert.ok((await page.locator(".prompt").count()) > 0);
+          await page.goBack();
+          await page.waitForSelector(".grid-table");
+          assert.match(page.url(), /sort=-turns/);
+        });
 
-    it("works by keyboard alone", async () => {
-      await show(page, "#/sessions", ".grid-table");
-      await page.keyboard.press("j");
-      await page.keyboard.press("Enter");
-      await page.waitForSelector(".turn-head");
-      await page.keyboard.press("3");
-      await page.waitForFunction(() => location.hash.includes("depth=all"));
-      await page.keyboard.press("1");
-      await page.waitForFunction(() => location.hash.includes("depth=talk"));
-      await page.keyboard.press("?");
-      await page.waitForSelector("dialog[open]");
-      await page.keyboard.press("Escape");
-      await page.waitForSelector("dialog", { state: "detached" });
-    });
+        it("leads from a moment to its event, and a link lands there", async () => {
+          let shown = 0;
+          for (const one of sessions.slice(0, 40)) {
+            await show(page, place(one, "?panel=moments"), ".turn-head");
+            await page.waitForSelector(".panel .moments li, .panel p:has-text('Nothing failed')");
+            const first = page.locator(".moments li .link").first();
+            if ((await first.count()) === 0) continue;
+            await first.click();
+            await page.waitForSelector(".flash, .slot:focus");
+            const at = new URL(page.url().replace("#/", "")).searchParams.get("at");
+            assert.ok(await isSeen(page, at), `${one.session_id} ${at}`);
+            if (++shown >= 5) break;
+          }
+          assert.ok(shown > 1);
+        });
 
-    it("opens each response of a cost down to tokens times price", async () => {
-      await show(page, "#/cost?by=session", "tbody a");
-      await page.locator("tbody a").first().click();
-      await page.waitForSelector(".ledger .row");
-      await page.locator(".ledger .row").first().click();
-      await page.waitForSelector(".drawer");
-      assert.match(await page.textContent(".drawer"), /× \$[\d.]+ \/ M/);
-    });
+        it("opens at whatever signals and memories rest on, in every depth", async () => {
+          const places = [];
+          for (const one of sessions.slice(0, 12)) {
+            const { readings } = json(store, "signal", "show", one.agent, one.session_id, "--no-sync");
+            for (const id of new Set(readings.flatMap((row) => row.evidence_refs.slice(0, 2)))) places.push([one, id.replace(`${one.agent}/${one.session_id}#`, "").replace(/^[^/#]*\//, "")]);
+          }
+          for (const memory of memories.filter((one) => one.evidence_refs.length).slice(0, 6)) {
+            const [whole, event] = [memory.evidence_refs[0].slice(0, memory.evidence_refs[0].lastIndexOf("#")), memory.evidence_refs[0].split("#").at(-1)];
+            const [agent, ...id] = whole.split("/");
+            places.push([{ agent, session_id: id.join("/") }, event]);
+          }
+          const step = Math.max(1, Math.floor(places.length / 15));
+          for (const [n, [one, id]] of places.filter((_, n) => n % step === 0).entries()) {
+            const depth = ["talk", "work", "all"][n % 3];
+            await show(page, `${place(one)}?depth=${depth}&at=${encodeURIComponent(id)}`, ".slot:focus");
+            assert.equal(await page.locator(".notice").filter({ hasText: "There is no event" }).count(), 0, `${one.session_id} ${id}`);
+            assert.ok(await isSeen(page, id), `${one.session_id} ${id} ${depth}`);
+          }
+        });
 
-    it("says so when an event or a session is not there", async () => {
-      await show(page, "#/session/claude/nobody", ".state");
-      assert.match(await page.textContent(".state"), /no such session/);
-    });
-
-    for (const theme of ["light", "dark"]) {
-      it(`has no serious finding of axe, ${theme}`, async () => {
-        await page.emulateMedia({ colorScheme: theme });
-        const session = JSON.parse(retro(store, "list", "--json", "--no-sync", "--limit", "0")).sessions[2];
-        for (const [hash, selector] of [["#/", ".kpi"], ["#/sessions", ".grid-table"], ["#/cost", "tfoot"], ["#/health", "dl.facts"], ["#/search?q=test", ".hits"], [`#/session/${session.agent}/${session.session_id}?panel=money`, ".turn-head"]]) {
-          await show(page, hash, selector);
-          // From disk no script may be evaluated into the page by its own policy; the driver may.
-          await page.evaluate(axe).catch(() => {});
-          const findings = await page.evaluate(async () => {
-            const result = await globalThis.axe.run(document, { resultTypes: ["violations"], preload: false });
-            return result.violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")}`);
+        it("opens a link into a folded sub-agent at its event", async (test) => {
+          await show(page, "#/sessions", "a.grid-row");
+          const named = await page.evaluate(async () => {
+            const box = document.querySelector(".grid-scroll");
+            for (box.scrollTop = 0; ; box.scrollTop += 400) {
+              await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+              const found = [...document.querySelectorAll("a.grid-row")].find((row) => /sub-agent/.test(row.querySelector(".title").textContent));
+              if (found) return found.getAttribute("href").split("?")[0];
+              if (box.scrollTop + box.clientHeight >= box.scrollHeight - 1 || box.scrollTop > 4_000) return null;
+            }
           });
-          assert.deepEqual(findings, [], hash);
+          if (!named) { test.skip("no session here has a sub-agent"); return; }
+          await show(page, `${named}?line=1&depth=all`, ".slot [data-id]");
+          await page.waitForSelector(".crumbs");
+          const id = await page.evaluate(() => [...document.querySelectorAll(".slot [data-id]")].map((node) => node.dataset.id).filter((one) => !one.startsWith("run:")).at(-1));
+          await show(page, "#/sessions", "a.grid-row");
+          await show(page, `${named}?at=${encodeURIComponent(id)}`, ".slot:focus");
+          assert.ok(await isSeen(page, id), id);
+          await page.waitForSelector(".card[aria-expanded=true], .crumbs");
+          await page.goBack();
+          await page.waitForSelector("a.grid-row");
+        });
+
+        it("searches all turns, and finds folded text", async () => {
+          await show(page, `#/search?q=${word}`, ".hits li");
+          await page.waitForSelector(".snippet mark");
+          await page.locator("a.hit").first().click();
+          await page.waitForSelector(".turn-head");
+          await page.keyboard.press("/");
+          await page.fill(".find input", word);
+          await page.keyboard.press("Enter");
+          await page.waitForFunction(() => /\d+ of \d+/.test(document.querySelector(".find")?.textContent ?? ""));
+          await page.keyboard.press("Escape");
+        });
+
+        it("names the sessions that changed a file", { skip: !file }, async () => {
+          await show(page, `#/search?q=${file}`, ".by-file summary");
+          await page.click(".by-file summary");
+          assert.ok((await page.textContent(".by-file code")).includes(file));
+          await page.locator(".by-file li a").first().click();
+          await page.waitForSelector(".files li");
+          assert.ok((await page.textContent(".files")).includes(file));
+        });
+
+        it("works by keyboard alone", async () => {
+          await show(page, "#/sessions", ".grid-table");
+          await page.keyboard.press("j");
+          await page.keyboard.press("Enter");
+          await page.waitForSelector(".turn-head");
+          await page.keyboard.press("3");
+          await page.waitForFunction(() => location.hash.includes("depth=all"));
+          await page.keyboard.press("1");
+          await page.waitForFunction(() => location.hash.includes("depth=talk"));
+          await page.keyboard.press("?");
+          await page.waitForSelector("dialog[open]");
+          await page.keyboard.press("Escape");
+          await page.waitForSelector("dialog", { state: "detached" });
+        });
+
+        it("opens each response of a cost down to tokens times price", async () => {
+          await show(page, "#/cost?by=session", "tbody a");
+          await page.locator("tbody a").first().click();
+          await page.waitForSelector(".ledger .row");
+          await page.locator(".ledger .row").first().click();
+          await page.waitForSelector(".drawer");
+          assert.match(await page.textContent(".drawer"), /× \$[\d.]+ \/ M/);
+        });
+
+        it("counts memories as the command does", async (test) => {
+          if (memories.length === 0) { test.skip("nothing is remembered here"); return; }
+          await show(page, "#/memory", "table.memories");
+          assert.match((await page.textContent(".population")).replaceAll(",", ""), new RegExp(`^\\s*${memories.length} of ${memories.length} memories`));
+        });
+
+        it("says so when an event or a session is not there", async () => {
+          await show(page, "#/session/claude/nobody", ".state");
+          assert.match(await page.textContent(".state"), /no such session/);
+          await show(page, place(sessions[0], "?at=m%3A99999999x"), ".notice");
+          assert.match(await page.textContent(".notice"), /There is no event/);
+        });
+
+        for (const theme of first ? ["light", "dark"] : [carrier === "folder" ? "dark" : "light"]) {
+          it(`has no serious finding of axe, ${theme}`, async () => {
+            await page.emulateMedia({ colorScheme: theme });
+            assert.deepEqual(await findings(page, [["#/", ".kpi"], ["#/sessions", ".grid-table"], ["#/cost", "tfoot"], ["#/health", "dl.facts"], [`#/search?q=${word}`, ".hits"], [place(sessions[2] ?? sessions[0], "?panel=money"), ".turn-head"]]), []);
+          });
         }
+
+        it("fits a phone without a sideways scroll", async () => {
+          await page.setViewportSize({ width: 320, height: 640 });
+          for (const [hash, selector] of [["#/", ".kpi"], ["#/sessions", ".grid-table"], ["#/cost", "tfoot"], ["#/health", "dl.facts"], [place(sessions[0]), ".turn-head"]]) {
+            await show(page, hash, selector);
+            assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), hash);
+          }
+          await page.setViewportSize({ width: 1360, height: 860 });
+        });
+
+        it("asked nobody else for anything, and nothing complained", () => {
+          assert.deepEqual(trouble, []);
+        });
+
+        it("says what is missing when a chunk is gone", { skip: carrier === "server" }, async () => {
+          rmSync(`${out}/data/s`, { recursive: true, force: true });
+          await page.reload();
+          await show(page, place(sessions[0]), ".state");
+          assert.match(await page.textContent(".state"), /built without the text/);
+        });
       });
     }
 
-    it("fits a phone without a sideways scroll", async () => {
-      await page.setViewportSize({ width: 320, height: 640 });
-      const session = JSON.parse(retro(store, "list", "--json", "--no-sync", "--limit", "0")).sessions[1];
-      for (const [hash, selector] of [["#/", ".kpi"], ["#/sessions", ".grid-table"], ["#/cost", "tfoot"], [`#/session/${session.agent}/${session.session_id}`, ".turn-head"]]) {
-        await show(page, hash, selector);
-        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), hash);
-      }
-      await page.setViewportSize({ width: 1360, height: 860 });
-    });
-
-    it("asked nobody else for anything, and nothing complained", () => {
+    it("goes into one file, which opens at the session", { skip: !first }, async () => {
+      const session = sessionsOf(store).sessions[0];
+      const { out } = build(store);
+      const path = resolve(json(store, "dashboard", "build", "--no-sync", "--out", out, "--single-file", session.agent, session.session_id).path);
+      const { page, trouble, context } = await watched(browser, `file://${path}`);
+      await page.goto(`file://${path}`);
+      await page.waitForSelector(".turn-head");
       assert.deepEqual(trouble, []);
-    });
-
-    it("says what is missing when a chunk is gone", { skip: carrier === "server" }, async () => {
-      rmSync(`${out}/data/s`, { recursive: true, force: true });
-      await page.reload();
-      const session = JSON.parse(retro(store, "list", "--json", "--no-sync", "--limit", "0")).sessions[3];
-      await show(page, `#/session/${session.agent}/${session.session_id}`, ".state");
-      assert.match(await page.textContent(".state"), /built without the text/);
+      await context.close();
+      rmSync(path, { force: true });
     });
   });
 }
-
-describe("one file", { skip: missing }, () => {
-  it("holds a session and opens at it", async () => {
-    const { out } = build(store);
-    const session = JSON.parse(retro(store, "list", "--json", "--no-sync", "--limit", "0")).sessions[0];
-    const { execFileSync } = await import("node:child_process");
-    const { RETRO } = await import("./support.mjs");
-    const name = execFileSync(RETRO, ["--home", `${store}/home`, "--root", `${store}/store`, "dashboard", "build", "--no-sync", "--out", out, "--single-file", session.agent, session.session_id], { cwd: store, encoding: "utf8" }).trim();
-    const base = `file://${store}/${name}`;
-    const { page, trouble, context } = await watched(browser, base);
-    await page.goto(base);
-    await page.waitForSelector(".turn-head");
-    assert.deepEqual(trouble, []);
-    await context.close();
-  });
-});

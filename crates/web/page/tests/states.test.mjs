@@ -4,30 +4,25 @@ import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSy
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { build, demo, launch, missing, retro, serve, show, watched } from "./support.mjs";
+import { STORES } from "../stores.mjs";
+import { build, json, launch, memoriesOf, missing, opened, place, retro, serve, sessionsOf, show, visit, watched } from "./support.mjs";
 
-let browser, store, address, out, sessions, memory;
+let browser, store, address, sessions, memory;
 before(async () => {
   if (missing) return;
-  store = demo();
-  ({ address, out } = build(store));
-  sessions = JSON.parse(retro(store, "list", "--json", "--no-sync", "--limit", "0", "--sort", "turns")).sessions;
-  memory = JSON.parse(retro(store, "memory", "list", "--json")).memories.find((one) => one.method === "user_rules");
+  store = STORES[0].make();
+  ({ address } = build(store));
+  sessions = sessionsOf(store, "--sort", "turns").sessions;
+  memory = memoriesOf(store).find((one) => one.method === "user_rules");
   browser = await launch();
 });
-after(async () => { await browser?.close(); if (store) rmSync(store, { recursive: true, force: true }); });
+after(async () => { await browser?.close(); if (store && !STORES[0].keep) rmSync(store, { recursive: true, force: true }); });
 
-const place = (session, query = "") => `#/session/${session.agent}/${encodeURIComponent(session.session_id)}${query}`;
 const everywhere = () => [
-  ["#/", ".kpi"], ["#/sessions", ".grid-table"], ["#/search?q=test", ".hits"], ["#/cost", "tfoot"], ["#/signals", "table.signals"],
-  ["#/signals/failed_command_ratio", ".spread"], ["#/memory", "table.memories"], [`#/memory/${encodeURIComponent(memory.id)}`, ".quote"], ["#/health", "dl.facts"], [place(sessions[0]), ".turn-head"], [place(sessions[0], "?panel=signals"), ".panel"],
+  ["#/", ".kpi"], ["#/sessions", ".grid-table"], [`#/search?q=${STORES[0].word}`, ".hits"], ["#/cost", "tfoot"], ["#/signals", "table.signals"],
+  ["#/signals/failed_command_ratio", ".spread"], ...(memory ? [["#/memory", "table.memories"], [`#/memory/${encodeURIComponent(memory.id)}`, ".quote"]] : []), ["#/health", "dl.facts"], [place(sessions[0]), ".turn-head"], [place(sessions[0], "?panel=signals"), ".panel"],
 ];
-async function open(options = {}) {
-  const opened = await watched(browser, address.replace("index.html", ""), options);
-  await opened.page.goto(address);
-  await opened.page.waitForSelector(".kpi strong");
-  return opened;
-}
+const open = (options = {}) => visit(browser, { address }, options);
 
 describe("a reader", { skip: missing }, () => {
   for (const [name, options] of [
@@ -98,7 +93,7 @@ describe("a reader", { skip: missing }, () => {
   it("prints the whole session, without the frame", async () => {
     const { page, context } = await open();
     await show(page, place(sessions[0], "?plain=1"), ".turn-head");
-    await page.waitForFunction(() => document.querySelector(".spacer")?.style.height === "auto");
+    await page.waitForFunction(() => document.querySelector(".turns .spacer")?.style.height === "auto");
     await page.emulateMedia({ media: "print" });
     const seen = await page.evaluate(() => ({
       turns: document.querySelectorAll(".turn-head").length,
@@ -114,7 +109,7 @@ describe("a reader", { skip: missing }, () => {
 describe("signals", { skip: missing }, () => {
   it("count as the command does, and lead to their events", async () => {
     const { page, trouble, context } = await open();
-    const outcomes = JSON.parse(retro(store, "outcome", "--json", "--no-sync"));
+    const outcomes = json(store, "outcome", "--no-sync");
     const real = outcomes.sessions.filter((one) => one.real);
     await show(page, "#/signals", "table.signals");
     for (const value of ["success", "failed", "abandoned", "unknown"]) {
@@ -123,7 +118,7 @@ describe("signals", { skip: missing }, () => {
       assert.equal(Number(shown), wanted, value);
     }
     for (const one of sessions.slice(0, 4)) {
-      const said = JSON.parse(retro(store, "signal", "show", one.agent, one.session_id, "--json", "--no-sync"));
+      const said = json(store, "signal", "show", one.agent, one.session_id, "--no-sync");
       const reading = said.readings.find((row) => row.signal === "failed_command_count");
       await show(page, place(one, "?panel=signals&signal=failed_command_count"), ".readings tr.chosen");
       assert.equal(await page.textContent(".readings tr.chosen td"), String(reading.value));
@@ -140,7 +135,7 @@ describe("signals", { skip: missing }, () => {
   it("choose sessions by how they ended", async () => {
     const { page, context } = await open();
     const ended = sessions.find((one) => one.outcome && one.outcome !== "success").outcome;
-    const list = JSON.parse(retro(store, "list", "--json", "--no-sync", "--limit", "0", "--outcome", ended));
+    const list = sessionsOf(store, "--outcome", ended);
     await show(page, `#/sessions?outcome=${ended}`, ".population");
     assert.match(await page.textContent(".population"), new RegExp(`^\\s*${list.total} of`));
     await context.close();
@@ -149,13 +144,11 @@ describe("signals", { skip: missing }, () => {
 
 describe("the served search", { skip: missing }, () => {
   it("answers as the command does, and leads to the turn", async (test) => {
-    const { address, base, stop } = await serve(store, "--no-sync");
+    const { page, trouble, context, stop } = await opened(browser, store, "server");
     test.after(stop);
-    const { page, trouble, context } = await watched(browser, base);
-    await page.goto(address);
-    await page.waitForSelector(".kpi strong");
-    const said = JSON.parse(retro(store, "search", "why did rounding the VAT fail", "--json", "--no-sync", "--limit", "40"));
-    await show(page, "#/search?q=why+did+rounding+the+VAT+fail", ".hits li");
+    const question = STORES[0].first ? "why did rounding the VAT fail" : STORES[0].word;
+    const said = json(store, "search", question, "--no-sync", "--limit", "40");
+    await show(page, `#/search?${new URLSearchParams({ q: question })}`, ".hits li");
     const shown = await page.evaluate(() => [...document.querySelectorAll(".hits > li h2 a")].map((node) => node.getAttribute("href").match(/session\/\w+\/([^?]+)/)[1]));
     const wanted = [...new Set(said.hits.map((hit) => hit.session_id))];
     assert.equal(shown[0], wanted[0]);
@@ -168,11 +161,8 @@ describe("the served search", { skip: missing }, () => {
   });
 
   it("shows the record behind a response, without secrets", async (test) => {
-    const { address, base, stop } = await serve(store, "--no-sync");
+    const { page, trouble, context, stop } = await opened(browser, store, "server");
     test.after(stop);
-    const { page, trouble, context } = await watched(browser, base);
-    await page.goto(address);
-    await page.waitForSelector(".kpi strong");
     await show(page, place(sessions.find((one) => one.cost_usd > 0), "?panel=money"), ".ledger .row");
     await page.locator(".ledger .row").first().click();
     await page.click(".drawer button:has-text('raw record')");
@@ -232,6 +222,8 @@ describe("a damaged folder", { skip: missing }, () => {
 });
 
 describe("a live session", { skip: missing }, () => {
+  /** A trial takes more. */
+  const APPENDS = process.env.RETRO_TRIAL ? 200 : 12;
   const line = (n, kind) => JSON.stringify(kind === "user"
     ? { type: "user", uuid: `u${n}`, parentUuid: n ? `a${n - 1}` : null, sessionId: "live-1", cwd: "/home/dev/live", version: "2.0.0", timestamp: new Date(1_770_000_000_000 + n * 60_000).toISOString(), message: { role: "user", content: `message number ${n} ${"with words ".repeat(12)}` } }
     : { type: "assistant", uuid: `a${n}`, parentUuid: `u${n}`, sessionId: "live-1", cwd: "/home/dev/live", version: "2.0.0", timestamp: new Date(1_770_000_000_000 + n * 60_000 + 9_000).toISOString(), requestId: `r${n}`, message: { id: `m${n}`, role: "assistant", model: "claude-sonnet-4-5", content: [{ type: "text", text: `answer number ${n}\n\n${"more words here. ".repeat(40)}` }], usage: { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 } } });
@@ -246,9 +238,7 @@ describe("a live session", { skip: missing }, () => {
     retro(own, "sync");
     const { address, base, stop } = await serve(own);
     test.after(stop);
-    const { page, trouble, context } = await watched(browser, base);
-    await page.goto(address);
-    await page.waitForSelector(".kpi strong");
+    const { page, trouble, context } = await visit(browser, { address, base });
     await show(page, "#/session/claude/live-1", ".turn-head");
     const top = () => page.evaluate(() => {
       const node = [...document.querySelectorAll(".turns .slot")].find((one) => one.getBoundingClientRect().bottom > document.querySelector(".turns").getBoundingClientRect().top + 1);
@@ -257,14 +247,20 @@ describe("a live session", { skip: missing }, () => {
     await page.evaluate(() => { document.querySelector(".turns").scrollTop = 900; });
     await page.waitForFunction(() => document.querySelector(".turns").scrollTop > 800);
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    const before = await top();
-    appendFileSync(log, `${line(30, "user")}\n${line(30, "assistant")}\n`);
-    await page.waitForSelector(".pill.at-end", { timeout: 60_000 });
-    assert.deepEqual(await top(), before);
+    // Who reads keeps the place and the focus, however much comes.
+    await page.evaluate(() => [...document.querySelectorAll(".turns .slot")].find((one) => one.getBoundingClientRect().top > 300).focus({ preventScroll: true }));
+    const focus = () => page.evaluate(() => document.activeElement?.dataset.key);
+    const before = [await top(), await focus()];
+    for (let n = 30; n < 30 + APPENDS; n += 1) {
+      appendFileSync(log, `${line(n, "user")}\n${line(n, "assistant")}\n`);
+      if (n % 10 === 0) { await page.waitForSelector(".pill.at-end", { timeout: 60_000 }); assert.deepEqual([await top(), await focus()], before); }
+    }
+    await page.waitForFunction((many) => document.querySelector(".pill.at-end")?.textContent.startsWith(`${many} new`), APPENDS, { timeout: 120_000 });
+    assert.deepEqual([await top(), await focus()], before);
     await page.click(".pill.at-end");
     await page.waitForFunction(() => { const box = document.querySelector(".turns"); return box.scrollHeight - box.scrollTop - box.clientHeight < 48; });
-    appendFileSync(log, `${line(31, "user")}\n${line(31, "assistant")}\n`);
-    await page.waitForFunction(() => document.querySelector(".turns").textContent.includes("answer number 31"), undefined, { timeout: 60_000 });
+    appendFileSync(log, `${line(30 + APPENDS, "user")}\n${line(30 + APPENDS, "assistant")}\n`);
+    await page.waitForFunction((said) => document.querySelector(".turns").textContent.includes(said), `answer number ${30 + APPENDS}`, { timeout: 60_000 });
     assert.deepEqual(trouble, []);
     await context.close();
   });

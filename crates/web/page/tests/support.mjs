@@ -1,6 +1,7 @@
 // What every test needs: a store, a folder, a server, a browser that counts requests.
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -58,6 +59,8 @@ export function launch() {
 export async function watched(browser, base, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, ...options });
   const page = await context.newPage();
+  // A trial has sessions that take a while.
+  if (process.env.RETRO_TRIAL) page.setDefaultTimeout(180_000);
   const trouble = [];
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) trouble.push(`console: ${message.text()}`); });
   page.on("pageerror", (error) => trouble.push(`error: ${error.message}`));
@@ -67,6 +70,42 @@ export async function watched(browser, base, options = {}) {
     document.addEventListener("securitypolicyviolation", (event) => console.error(`csp ${event.violatedDirective} ${event.blockedURI}`));
   });
   return { page, trouble, context };
+}
+
+/** The page of a store, from its folder or from a server, with everything that ends it. */
+export async function opened(browser, store, carrier, options = {}) {
+  const { address, out, base, stop } = carrier === "folder" ? build(store) : await serve(store, "--no-sync");
+  return { ...(await visit(browser, { address, base: base ?? address.replace("index.html", "") }, options)), address, out, base, stop };
+}
+
+/** A page that is open and has its figures. */
+export async function visit(browser, { address, base = address.replace("index.html", "") }, options = {}) {
+  const seen = await watched(browser, base, options);
+  await seen.page.goto(address);
+  await seen.page.waitForSelector(".kpi strong");
+  return seen;
+}
+
+export const json = (store, ...words) => JSON.parse(retro(store, ...words, "--json"));
+export const sessionsOf = (store, ...flags) => json(store, "list", "--no-sync", "--limit", "0", ...flags);
+export const memoriesOf = (store, ...flags) => json(store, "memory", "list", ...flags).memories;
+export const place = (session, query = "") => `#/session/${session.agent}/${encodeURIComponent(session.session_id)}${query}`;
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe finds serious or critical in these views. */
+export async function findings(page, views) {
+  const found = [];
+  for (const [hash, selector] of views) {
+    await show(page, hash, selector);
+    // From disk no script may be evaluated into the page by its own policy; the driver may.
+    await page.evaluate(axe).catch(() => {});
+    found.push(...(await page.evaluate(async (where) => {
+      const result = await globalThis.axe.run(document, { resultTypes: ["violations"], preload: false });
+      return result.violations.filter((one) => ["serious", "critical"].includes(one.impact)).map((one) => `${where} ${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")}`);
+    }, hash)));
+  }
+  return found;
 }
 
 /** Goes to a view and waits until it is drawn. */

@@ -19,7 +19,10 @@ use crate::text::{line, plain};
 /// Gaps that the page gets.
 const GAPS_MAX: usize = 50;
 
-/// The head.
+/// Events that a part of the sentence leads to.
+const SAID_IDS_MAX: usize = 8;
+
+/// The head. What is skipped is in chunks of its own: [`super::spread`] cuts it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Head<'a> {
     /// `retro.page.session/1`.
@@ -43,8 +46,10 @@ pub struct Head<'a> {
     /// Lines of work, the session's own first.
     pub lines: Vec<LineHead>,
     /// Turns of all lines.
+    #[serde(skip)]
     pub turns: Vec<TurnHead>,
     /// Where it went wrong, or turned.
+    #[serde(skip)]
     pub moments: Vec<Moment>,
     /// Where the time went.
     pub time: Vec<Row>,
@@ -53,14 +58,19 @@ pub struct Head<'a> {
     /// What it and its sub-agents used and cost.
     pub sum: Sum,
     /// The cost by kind of token.
+    #[serde(skip)]
     pub kinds: Kinds,
     /// The same by model.
+    #[serde(skip)]
     pub by_model: Vec<ModelSum>,
     /// What filled the context.
+    #[serde(skip)]
     pub context: Context,
     /// What was changed on disk.
+    #[serde(skip)]
     pub files: Vec<FileRow>,
     /// The band of time.
+    #[serde(skip)]
     pub ribbon: Ribbon,
     /// Finds the turn of an event: by source, records from which on a turn holds.
     pub index: BTreeMap<String, Vec<(u64, usize)>>,
@@ -106,8 +116,9 @@ pub struct LineHead {
     pub failed: u64,
     /// What its own responses used and cost.
     pub sum: Sum,
-    /// Its turns, by number in the head.
-    pub turns: Vec<usize>,
+    /// The turn of the call that started it, by number in the head.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<usize>,
 }
 
 /// What a head is made of.
@@ -122,6 +133,8 @@ pub struct Parts<'a, 'f> {
     pub ledger: &'a Ledger,
     /// Their turns.
     pub turns: Vec<TurnHead>,
+    /// The turn in which each line was started.
+    pub callers: HashMap<usize, usize>,
     /// Where the time of each line went.
     pub spans: Vec<Vec<Span>>,
     /// What was changed on disk.
@@ -138,7 +151,8 @@ pub struct Parts<'a, 'f> {
 
 /// Sums up a session.
 pub fn head<'a>(parts: Parts<'a, '_>) -> Head<'a> {
-    let Parts { view, family, lines, ledger, turns, spans, files, moments, places, parts, went } = parts;
+    let Parts { view, family, lines, ledger, turns, callers, spans, files, moments, places, parts, went } =
+        parts;
     let mut sum = Sum::default();
     ledger.responses.iter().for_each(|response| sum.add(&response.explained));
     let own = family.members.first();
@@ -154,7 +168,7 @@ pub fn head<'a>(parts: Parts<'a, '_>) -> Head<'a> {
         left_out: family.members.iter().map(|member| member.left_out).sum(),
         sentence,
         digest: went,
-        lines: lines.iter().enumerate().map(|(at, line)| line_head(at, line, family, &turns)).collect(),
+        lines: line_heads(lines, family, &turns, &callers),
         index: index(&turns, places),
         turns,
         moments,
@@ -170,27 +184,33 @@ pub fn head<'a>(parts: Parts<'a, '_>) -> Head<'a> {
     }
 }
 
-fn line_head(number: usize, work: &Line<'_>, family: &Family, turns: &[TurnHead]) -> LineHead {
-    let own: Vec<usize> =
-        turns.iter().enumerate().filter(|(_, turn)| turn.line == number).map(|(at, _)| at).collect();
-    let heads = || own.iter().filter_map(|at| turns.get(*at));
-    let mut sum = Sum::default();
-    for turn in heads() {
-        sum = added(sum, turn.sum);
+fn line_heads(
+    lines: &[Line<'_>],
+    family: &Family,
+    turns: &[TurnHead],
+    callers: &HashMap<usize, usize>,
+) -> Vec<LineHead> {
+    let mut of_line: HashMap<usize, Vec<&TurnHead>> = HashMap::new();
+    for turn in turns {
+        of_line.entry(turn.line).or_default().push(turn);
     }
-    let session = family.members.get(work.member).filter(|_| work.member > 0);
-    LineHead {
-        name: plain(&work.name),
-        task: heads().find(|turn| !turn.text.is_empty()).map(|turn| turn.text.clone()).unwrap_or_default(),
-        parent: work.started_by.map(|(parent, _)| parent),
-        session_id: session.map(|member| member.key.id.clone()),
-        from: heads().filter_map(|turn| turn.ts).min(),
-        to: heads().filter_map(|turn| turn.end).max(),
-        calls: heads().map(|turn| turn.calls).sum(),
-        failed: heads().map(|turn| turn.failed).sum(),
-        sum,
-        turns: own,
-    }
+    let heads = lines.iter().enumerate().map(|(number, work)| {
+        let own = of_line.remove(&number).unwrap_or_default();
+        let session = family.members.get(work.member).filter(|_| work.member > 0);
+        LineHead {
+            name: plain(&work.name),
+            task: own.iter().find(|turn| !turn.text.is_empty()).map(|t| t.text.clone()).unwrap_or_default(),
+            parent: work.started_by.map(|(parent, _)| parent),
+            session_id: session.map(|member| member.key.id.clone()),
+            from: own.iter().filter_map(|turn| turn.ts).min(),
+            to: own.iter().filter_map(|turn| turn.end).max(),
+            calls: own.iter().map(|turn| turn.calls).sum(),
+            failed: own.iter().map(|turn| turn.failed).sum(),
+            sum: own.iter().fold(Sum::default(), |sum, turn| added(sum, turn.sum)),
+            turn: callers.get(&number).copied(),
+        }
+    });
+    heads.collect()
 }
 
 fn added(a: Sum, b: Sum) -> Sum {
@@ -217,7 +237,9 @@ fn sentence(turns: &[TurnHead], moments: &[Moment], files: &[FileRow], lines: &[
     say(many(own, "turn"), Vec::new(), "");
     say(many(calls, "call"), Vec::new(), "");
     let of = |kind: &str| moments.iter().filter(|moment| moment.kind == kind).collect::<Vec<_>>();
-    let firsts = |list: &[&Moment]| list.iter().filter_map(|moment| moment.ids.first().cloned()).collect();
+    let firsts = |list: &[&Moment]| {
+        list.iter().filter_map(|moment| moment.ids.first().cloned()).take(SAID_IDS_MAX).collect()
+    };
     let failed: u64 = turns.iter().map(|turn| turn.failed).sum();
     if failed > 0 {
         let streaks = of("failure");

@@ -1,7 +1,9 @@
 //! Cuts the turns of a session into chunks that are read one at a time.
 
-use serde::Serialize;
+use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+use std::ops::Range;
 
 use super::item::Item;
 use super::turns::{Turn, TurnHead};
@@ -12,13 +14,8 @@ use crate::text::Rest;
 /// Bytes of JSON after which a chunk ends.
 const PART_BYTES: usize = 384 * 1024;
 
-/// Some items of a turn.
-#[derive(Serialize)]
-struct Piece<'t> {
-    /// The number of the turn in the head.
-    turn: usize,
-    items: &'t [Item],
-}
+/// Some items of a turn: its number in the head, and which they are.
+type Piece = (usize, Range<usize>);
 
 /// The chunks of a session's turns.
 pub struct Cut {
@@ -33,14 +30,17 @@ pub struct Cut {
 /// Cuts turns where they are long enough, and a very long turn between two items.
 pub fn cut(name: &str, turns: Vec<Turn>, mut rests: HashMap<String, Rest>) -> Result<Cut, Error> {
     let mut heads = Vec::with_capacity(turns.len());
-    let mut parts: Vec<Vec<(usize, std::ops::Range<usize>)>> = vec![Vec::new()];
+    let mut parts: Vec<Vec<Piece>> = vec![Vec::new()];
     let mut size = 0;
-    for (number, turn) in turns.iter().enumerate() {
+    let packed = |turn: &Turn| turn.items.iter().map(serde_json::to_vec).collect::<Result<Vec<_>, _>>();
+    let json: Vec<Vec<Vec<u8>>> =
+        turns.par_iter().map(packed).collect::<Result<_, _>>().map_err(|e| Error::Json(e.to_string()))?;
+    for (number, (turn, json)) in turns.iter().zip(&json).enumerate() {
         let mut head = turn.head.clone();
         head.part = parts.len() - 1;
         let mut from = 0;
-        for (at, item) in turn.items.iter().enumerate() {
-            let bytes = serde_json::to_vec(item).map_or(0, |json| json.len());
+        for (at, item) in json.iter().enumerate() {
+            let bytes = item.len();
             if size > 0 && size + bytes > PART_BYTES {
                 if at > from
                     && let Some(part) = parts.last_mut()
@@ -64,19 +64,31 @@ pub fn cut(name: &str, turns: Vec<Turn>, mut rests: HashMap<String, Rest>) -> Re
     let mut chunks = Vec::new();
     let mut rest_chunks = Vec::new();
     for (at, part) in parts.iter().enumerate() {
-        let items = |(number, range): &(usize, std::ops::Range<usize>)| {
-            let turn: &Turn = turns.get(*number)?;
-            Some(Piece { turn: *number, items: turn.items.get(range.clone())? })
-        };
-        let pieces: Vec<Piece<'_>> = part.iter().filter_map(items).collect();
-        chunks.push(Chunk::of(format!("{name}.{at}"), &pieces)?);
+        chunks.push(Chunk { name: format!("{name}.{at}"), json: chunk(part, &json)? });
         let mut apart: BTreeMap<String, Rest> = BTreeMap::new();
-        pieces.iter().flat_map(|piece| piece.items).for_each(|item| take_rests(item, &mut rests, &mut apart));
+        for (number, range) in part {
+            let items = turns.get(*number).and_then(|turn| turn.items.get(range.clone()));
+            items.into_iter().flatten().for_each(|item| take_rests(item, &mut rests, &mut apart));
+        }
         if !apart.is_empty() {
             rest_chunks.push(Chunk::of(format!("{name}.x{at}"), &apart)?);
         }
     }
     Ok(Cut { heads, chunks, rests: rest_chunks })
+}
+
+/// The JSON of a chunk: `[{"turn": …, "items": […]}, …]`.
+fn chunk(part: &[Piece], json: &[Vec<Vec<u8>>]) -> Result<Vec<u8>, Error> {
+    let mut text = vec![b'['];
+    for (at, (number, range)) in part.iter().enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        write!(text, "{comma}{{\"turn\":{number},\"items\":[")?;
+        let items = json.get(*number).and_then(|items| items.get(range.clone())).unwrap_or_default();
+        text.extend_from_slice(&items.join(&b","[..]));
+        text.extend_from_slice(b"]}");
+    }
+    text.push(b']');
+    Ok(text)
 }
 
 /// Moves the rests of an item's outputs into their chunk, under the name of the item.
@@ -96,5 +108,22 @@ fn take_rests(item: &Item, rests: &mut HashMap<String, Rest>, apart: &mut BTreeM
         // What a typed command printed is in a result that only the prompt knows.
         Item::Prompt { .. } => {}
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_is_a_list_of_turns_with_their_items() {
+        let json = [vec![b"{\"a\":1}".to_vec(), b"2".to_vec()], vec![b"3".to_vec()]];
+        let read = |part: &[Piece]| {
+            serde_json::from_slice::<serde_json::Value>(&chunk(part, &json).unwrap()).unwrap()
+        };
+        assert_eq!(read(&[]), serde_json::json!([]));
+        let both = [(0, 1..2), (1, 0..1)];
+        assert_eq!(read(&both), serde_json::json!([{"turn": 0, "items": [2]}, {"turn": 1, "items": [3]}]));
+        assert_eq!(read(&[(0, 0..2)]), serde_json::json!([{"turn": 0, "items": [{"a": 1}, 2]}]));
     }
 }

@@ -94,6 +94,8 @@ pub struct Turns {
     pub spans: Vec<Vec<Span>>,
     /// What was changed on disk.
     pub files: Vec<FileRow>,
+    /// For each line of work the turn of the call that started it, by number.
+    pub callers: HashMap<usize, usize>,
 }
 
 /// The line and the turn of every event of a family.
@@ -116,7 +118,13 @@ pub fn turns(
     ledger: &Ledger,
 ) -> Turns {
     let sums = by_turn(ledger);
-    let mut made = Turns { turns: Vec::new(), rests: HashMap::new(), spans: Vec::new(), files: Vec::new() };
+    let mut made = Turns {
+        turns: Vec::new(),
+        rests: HashMap::new(),
+        spans: Vec::new(),
+        files: Vec::new(),
+        callers: HashMap::new(),
+    };
     let mut files = Files::default();
     let mut makers: HashMap<usize, Maker<'_>> = HashMap::new();
     for (number, line) in lines.iter().enumerate() {
@@ -129,6 +137,8 @@ pub fn turns(
             rests: Vec::new(),
         });
         let spans = spans(&line.events);
+        let mut spans_of_turn: HashMap<u32, Vec<Span>> = HashMap::new();
+        spans.iter().for_each(|span| spans_of_turn.entry(span.turn).or_default().push(*span));
         for events in by_number(line) {
             let items = maker.items(&events);
             if items.is_empty() {
@@ -136,9 +146,15 @@ pub fn turns(
             }
             let mut turn = Turn { head: head(family, line, number, &events, &items), items: fold(items) };
             turn.head.sum = sums.get(&(number, turn.head.n)).copied().unwrap_or_default();
-            let own: Vec<Span> = spans.iter().copied().filter(|span| span.turn == turn.head.n).collect();
-            turn.head.active_ms = active_ms(&own);
+            turn.head.active_ms = spans_of_turn.get(&turn.head.n).map_or(0, |own| active_ms(own));
             files.take(&turn.items, cwd);
+            let children = turn.items.iter().filter_map(|item| match item {
+                Item::Call(call) => call.child,
+                _ => None,
+            });
+            children.for_each(|child| {
+                made.callers.entry(child).or_insert(made.turns.len());
+            });
             made.turns.push(turn);
         }
         made.spans.push(spans);

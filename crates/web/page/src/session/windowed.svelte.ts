@@ -2,7 +2,15 @@
 //
 // Heights are guessed until a row is drawn and measured. The row at the top of the box
 // stays where it is when rows above it turn out to be taller: the anchor is its key, never
-// its number.
+// its number. Browsers draw nothing below some millions of pixels, so a list that is taller
+// is scrolled in proportion: the box has the height that is allowed, and a place in it
+// stands for a place in the list.
+
+/** Chromium ends at 33 million pixels, Firefox at 17. */
+const HEIGHT_MAX = 16_000_000;
+
+/** Pixels above and below the box that are drawn too. */
+const BEYOND = 600;
 
 export interface Slot { key: string; guess: number }
 
@@ -10,7 +18,9 @@ export class Windowed<T extends Slot> {
   rows: T[] = $state.raw([]);
   first = $state(0);
   last = $state(0);
+  /** Of the box that is scrolled. */
   height = $state(0);
+  /** Where the first row that is drawn is in it. */
   before = $state(0);
   /** Draw every row: for print, and for readers that cannot follow a window. */
   whole = $state(false);
@@ -21,6 +31,8 @@ export class Windowed<T extends Slot> {
   #watcher: ResizeObserver;
   #nodes = new Map<Element, string>();
   #queued = false;
+  /** Of all rows. */
+  #full = 0;
 
   constructor() {
     this.#watcher = new ResizeObserver((entries) => {
@@ -69,13 +81,37 @@ export class Windowed<T extends Slot> {
     });
   }
 
-  has(key: string): boolean {
-    return this.#places.has(key);
+  /** Where in the list the upper edge of the box is. */
+  get #top(): number {
+    return (this.#box?.scrollTop ?? 0) * this.#ratio;
+  }
+
+  set #top(top: number) {
+    if (this.#box) this.#box.scrollTop = Math.max(0, top) / this.#ratio;
+  }
+
+  get #ratio(): number {
+    const size = this.#box?.clientHeight ?? 0;
+    return this.#full <= HEIGHT_MAX ? 1 : (this.#full - size) / (HEIGHT_MAX - size);
+  }
+
+  /** The row at the upper edge. */
+  get current(): T | undefined {
+    return this.rows[this.#at(this.#top)];
+  }
+
+  /** Shows a row, if it is not to be seen. */
+  reveal(key: string): void {
+    const at = this.#places.get(key);
+    if (at === undefined || !this.#box) return;
+    const [above, below, size] = [this.#tops[at] ?? 0, this.#tops[at + 1] ?? 0, this.#box.clientHeight];
+    if (above < this.#top) this.#top = above;
+    else if (below > this.#top + size) this.#top = below - size;
   }
 
   /** The key of the row at the top, and how far it is above the edge. */
   anchor(): { key: string; offset: number } | null {
-    const top = this.#box?.scrollTop ?? 0;
+    const top = this.#top;
     const row = this.rows[this.#at(top)];
     return row ? { key: row.key, offset: top - (this.#tops[this.#at(top)] ?? 0) } : null;
   }
@@ -83,7 +119,7 @@ export class Windowed<T extends Slot> {
   to(key: string, offset = 0): boolean {
     const at = this.#places.get(key);
     if (at === undefined || !this.#box) return false;
-    this.#box.scrollTop = Math.max(0, (this.#tops[at] ?? 0) + offset);
+    this.#top = (this.#tops[at] ?? 0) + offset;
     this.look();
     return true;
   }
@@ -105,10 +141,9 @@ export class Windowed<T extends Slot> {
       const after = at === undefined ? before : (this.#tops[at] ?? before);
       if (after !== before) {
         // The spacer must have its new height first.
-        const box = this.#box;
         const goal = after + anchor.offset;
-        box.scrollTop = goal;
-        if (Math.abs(box.scrollTop - goal) > 1) queueMicrotask(() => { box.scrollTop = goal; this.look(); });
+        this.#top = goal;
+        if (Math.abs(this.#top - goal) > this.#ratio) queueMicrotask(() => { this.#top = goal; this.look(); });
       }
     }
     if (!this.#queued) {
@@ -130,7 +165,8 @@ export class Windowed<T extends Slot> {
     });
     tops[this.rows.length] = top;
     this.#tops = tops;
-    this.height = top;
+    this.#full = top;
+    this.height = Math.min(top, HEIGHT_MAX);
   }
 
   #at(top: number): number {
@@ -151,9 +187,9 @@ export class Windowed<T extends Slot> {
       [this.first, this.last, this.before] = [0, this.rows.length, 0];
       return;
     }
-    const [top, size] = [box.scrollTop, box.clientHeight || 800];
-    this.first = Math.max(0, this.#at(top - 600));
-    this.last = Math.min(this.rows.length, this.#at(top + size + 600) + 1);
-    this.before = this.#tops[this.first] ?? 0;
+    const [top, size] = [this.#top, box.clientHeight || 800];
+    this.first = Math.max(0, this.#at(top - BEYOND));
+    this.last = Math.min(this.rows.length, this.#at(top + size + BEYOND) + 1);
+    this.before = box.scrollTop - top + (this.#tops[this.first] ?? 0);
   }
 }
