@@ -77,8 +77,8 @@ static COMMANDS: &[Command] = &[
     },
     Command {
         words: &["bench", "usage"],
-        options: "[--diff] [--write]",
-        about: "Measure questions beside ccusage; --diff compares the figures and says why they differ",
+        options: "[--diff] [--retro PATH] [--write]",
+        about: "Measure questions beside ccusage; --diff compares the figures and says why they differ, --retro takes a program that is built already",
         run: bench::usage,
     },
     Command {

@@ -7,6 +7,7 @@ mod circles;
 mod edges;
 mod environment;
 mod machine;
+mod network;
 mod panics;
 mod printing;
 mod readme;
@@ -64,6 +65,8 @@ pub(crate) fn check_files(repository: &Repository) -> Result<(), Failure> {
         problems.extend(machine.check(path, &text));
         if is_manifest(path) {
             manifests.push((path.clone(), text));
+        } else if path == Path::new("Cargo.lock") {
+            problems.extend(network::check_lock(path, &text));
         } else if path == Path::new("README.md") {
             problems.extend(readme::check(path, &text));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
@@ -93,7 +96,14 @@ fn check_source(source: &Source) -> Vec<Problem> {
     if let Some(note) = note {
         println!("note: {note}");
     }
-    let checks = [environment::check, panics::check, printing::check, sorted::check, store_writes::check];
+    let checks = [
+        environment::check,
+        network::check,
+        panics::check,
+        printing::check,
+        sorted::check,
+        store_writes::check,
+    ];
     problems.into_iter().chain(checks.iter().flat_map(|check| check(source))).collect()
 }
 

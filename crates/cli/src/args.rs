@@ -1,7 +1,28 @@
 //! The arguments that every command takes.
 
-use clap::{ArgAction, Args, ColorChoice};
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, Args, ColorChoice, Command};
+use std::ffi::OsStr;
 use std::path::PathBuf;
+
+/// Takes any word for an agent, which commands look up themselves: they know its other names,
+/// and the nearest one. Completions offer the names.
+#[derive(Debug, Clone, Copy)]
+pub struct AgentWord;
+
+impl TypedValueParser for AgentWord {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        let text = value.to_str().map(str::to_owned);
+        text.ok_or_else(|| clap::Error::new(ErrorKind::InvalidUtf8).with_cmd(command))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(retro::agents::AGENTS.iter().map(|agent| PossibleValue::new(agent.name()))))
+    }
+}
 
 /// Arguments that may be given before or after the command.
 #[derive(Debug, Clone, Args)]

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::args::Global;
-use crate::prose::wrap;
+use crate::prose::{wrap, wrap_hanging};
 use crate::table::Table;
 
 /// How a command ended.
@@ -313,6 +313,22 @@ impl Context {
         match self.room() {
             Some(columns) => wrap(text, columns).iter().try_for_each(|line| self.print(line)),
             None => self.print(text),
+        }
+    }
+
+    /// The same for one line, whose following lines are indented by `hang` columns. A
+    /// no-break space keeps what is around it together, and is printed as a space.
+    pub fn print_hanging(&self, text: &str, hang: usize) -> Result<(), Failure> {
+        let lines = wrap_hanging(text, self.room().unwrap_or(usize::MAX), hang);
+        lines.iter().try_for_each(|line| self.print(&line.replace('\u{a0}', " ")))
+    }
+
+    /// A path as a person writes it: with `~` for their home.
+    pub fn homely(&self, path: &str) -> String {
+        let home = self.world.own_home.display().to_string();
+        match path.strip_prefix(&home) {
+            Some(rest) if rest.starts_with('/') && !home.is_empty() => format!("~{rest}"),
+            _ => path.to_owned(),
         }
     }
 

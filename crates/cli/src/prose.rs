@@ -18,6 +18,23 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// Words get at least so many columns, however far they are indented.
+const COLUMNS_LEAST: usize = 20;
+
+/// The same for one line whose following lines are indented by `hang` columns.
+pub fn wrap_hanging(text: &str, columns: usize, hang: usize) -> Vec<String> {
+    let indent = " ".repeat(hang);
+    let room = columns.saturating_sub(hang).max(COLUMNS_LEAST);
+    let mut lines = fill(text, "", columns);
+    if lines.len() > 1 {
+        let first = lines.remove(0);
+        let rest = lines.join(" ");
+        lines = vec![first];
+        lines.extend(fill(&rest, "", room).into_iter().map(|line| format!("{indent}{line}")));
+    }
+    lines
+}
+
 /// The same for a cell of a table: a word that is too wide is broken.
 pub fn wrap_cell(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
@@ -112,6 +129,15 @@ mod tests {
         assert_eq!(wrap("see /a/very/long/path now", 8), ["see", "/a/very/long/path", "now"]);
         assert_eq!(wrap("漢字 漢字", 5), ["漢字", "漢字"]);
         assert_eq!(wrap("a\n\nb", 5), ["a", "", "b"]);
+    }
+
+    #[test]
+    fn lines_after_the_first_may_hang() {
+        assert_eq!(
+            wrap_hanging("name  one two three four five six seven", 28, 6),
+            ["name  one two three four", "      five six seven"]
+        );
+        assert_eq!(wrap_hanging("name  short", 28, 6), ["name  short"]);
     }
 
     #[test]

@@ -155,7 +155,8 @@ fn a_transcript_near_its_deletion_is_warned_of() {
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_modified(old).unwrap();
     let before = user.run(&["list"]).stderr;
     assert!(
-        before.contains("cleanupPeriodDays") && before.contains("1 session of that age is not in the store"),
+        before.contains("cleanupPeriodDays")
+            && before.contains("1 session of that age is not, or not wholly, in the store"),
         "{before}"
     );
     assert!(before.contains("27 days old"), "{before}");
@@ -570,6 +571,7 @@ fn completions_and_manual_pages_are_made() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         assert!(user.run(&["completions", shell]).stdout.contains("retro"), "{shell}");
     }
+    assert!(user.run(&["completions", "bash"]).stdout.contains("\"claude codex grok\""));
     assert_eq!(user.run(&["man", "man1"]).code, 0);
     assert!(user.home().join("man1/retro-sync.1").exists());
 }

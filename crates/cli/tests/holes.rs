@@ -184,13 +184,19 @@ fn a_child_without_its_parent_is_in_the_list() {
     let meta = format!(
         r#"{{"timestamp":"2026-11-15T03:01:13.000Z","type":"session_meta","payload":{{"id":"{id}","timestamp":"2026-11-15T03:01:13.000Z","cwd":"/home/dev/p","originator":"codex_cli_rs","cli_version":"0.60.0","source":{{"subagent":{{"thread_spawn":{{"parent_thread_id":"{parent}","depth":1}}}}}}}}}}
 {{"timestamp":"2026-11-15T03:01:14.000Z","type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":"look for callers"}}]}}}}
+{{"timestamp":"2026-11-15T03:01:14.000Z","type":"turn_context","payload":{{"cwd":"/home/dev/p","model":"gpt-5.5"}}}}
+{{"timestamp":"2026-11-15T03:01:15.000Z","type":"event_msg","payload":{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":1000000,"cached_input_tokens":0,"output_tokens":10,"reasoning_output_tokens":0,"total_tokens":1000010}},"last_token_usage":{{"input_tokens":1000000,"cached_input_tokens":0,"output_tokens":10,"reasoning_output_tokens":0,"total_tokens":1000010}}}}}}}}
 "#
     );
     add(&machine, &format!(".codex/sessions/2026/11/15/rollout-2026-11-15T03-01-13-{id}.jsonl"), &meta);
     machine.run(&["sync"]);
     let listed = machine.json(&["list"]);
     assert_eq!(listed["sessions"][0]["session_id"], id, "{listed}");
+    assert!(listed["sessions"][0]["cost_usd"].as_f64().is_some_and(|usd| usd > 1.0), "{listed}");
+    assert!(!machine.run(&["list"]).stdout.contains('└'), "it stands for itself");
     assert_eq!(machine.run(&["show", "latest"]).code, 0);
+    let used = machine.json(&["--no-sync", "usage", "session"]);
+    assert_eq!(used["rows"][0]["session"]["session_id"], id, "{used}");
 }
 
 /// 8. Hooks alone capture a session with all its parts, and do what earlier hooks left.

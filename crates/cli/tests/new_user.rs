@@ -149,3 +149,133 @@ fn paragraphs_below_an_answer_wrap_at_eighty_columns_in_a_pipe() {
     assert!(notes.contains("List prices of"), "{notes}");
     assert!(notes.lines().all(|line| retro::text::terminal::width(line) <= 80), "{notes}");
 }
+
+/// A prompt and an answer of Claude Code with both kinds of cache writes, in one tier.
+fn answered(machine: &Machine, id: &str, time: &str, text: &str, speed: &str) {
+    let user = serde_json::json!({ "type": "user", "uuid": format!("u-{id}"), "sessionId": id, "cwd": "/w/shop",
+        "timestamp": time, "message": { "role": "user", "content": text } });
+    let answer = serde_json::json!({ "type": "assistant", "uuid": format!("a-{id}"), "sessionId": id, "cwd": "/w/shop",
+        "timestamp": time, "requestId": format!("req-{id}"), "message": { "id": format!("msg-{id}"), "role": "assistant",
+            "type": "message", "model": "claude-opus-4-8", "stop_reason": "end_turn",
+            "content": [{ "type": "text", "text": "Done." }],
+            "usage": { "input_tokens": 10, "output_tokens": 20, "cache_creation_input_tokens": 24_246, "speed": speed,
+                "cache_creation": { "ephemeral_5m_input_tokens": 246, "ephemeral_1h_input_tokens": 24_000 } } } });
+    machine.write(&format!(".claude/projects/-w-shop/{id}.jsonl"), format!("{user}\n{answer}\n"));
+}
+
+#[test]
+fn blocks_are_in_the_zone_of_the_asker_with_their_ends_and_the_pauses_between() {
+    let machine = Machine::empty();
+    answered(&machine, FIRST, "2026-03-02T10:10:00.000Z", "one", "standard");
+    answered(&machine, SECOND, "2026-03-02T23:30:00.000Z", "two", "standard");
+    let mut command = machine.command(&["usage", "blocks"]);
+    let blocks = machine.answer(command.env("TZ", "Asia/Tokyo").output().unwrap()).stdout;
+    for text in ["2026-03-02 19:00", "00:00", "2026-03-03 08:00", "13:00", "· 12h 50m without use"] {
+        assert!(blocks.contains(text), "{text}\n{blocks}");
+    }
+}
+
+#[test]
+fn writes_of_five_minutes_and_of_one_hour_and_the_fast_tier_are_told_apart() {
+    let machine = Machine::empty();
+    answered(&machine, FIRST, "2026-03-02T10:10:00.000Z", "one", "standard");
+    answered(&machine, SECOND, "2026-03-02T23:30:00.000Z", "two", "fast");
+    let models = machine.json(&["usage", "model"]);
+    let names: Vec<&str> =
+        models["rows"].as_array().unwrap().iter().map(|row| row["key"].as_str().unwrap()).collect();
+    assert_eq!(names, ["claude-opus-4-8", "claude-opus-4-8-fast"]);
+    let explained = machine.json(&["usage", "explain", FIRST]);
+    let one = &explained["responses"][0];
+    assert_eq!(
+        (&one["cache_creation_5m_tokens"], &one["cache_creation_1h_tokens"]),
+        (&246.into(), &24_000.into())
+    );
+    let parts = one["parts_usd"].as_object().unwrap().values().map(|part| part.as_f64().unwrap());
+    assert!((parts.sum::<f64>() - one["cost_usd"].as_f64().unwrap()).abs() < 1e-9, "{one}");
+    assert!(machine.run(&["show", SECOND]).stdout.contains("agent claude-opus-4-8 fast 23:30"));
+    let shown = machine.run(&["usage", "explain", FIRST]).all();
+    assert!(shown.contains("write 1h 10.00") && shown.contains("24,000"), "{shown}");
+}
+
+#[test]
+fn a_title_is_on_one_line_in_every_form() {
+    let machine = Machine::empty();
+    answered(&machine, FIRST, "2026-03-02T10:10:00.000Z", "brainstorm:\n- the\tcart", "standard");
+    machine.run(&["sync", "--quiet"]);
+    assert_eq!(machine.json(&["list"])["sessions"][0]["title"], "brainstorm: - the cart");
+    assert_eq!(machine.json(&["show", FIRST])["session"]["title"], "brainstorm: - the cart");
+    machine.run(&["render", FIRST]);
+    let page = machine.root().join(format!("rendered/claude/{FIRST}.md"));
+    assert!(std::fs::read_to_string(page).unwrap().starts_with("# brainstorm: - the cart\n"));
+}
+
+#[test]
+fn secrets_counts_the_sessions_that_have_one() {
+    let machine = Machine::empty();
+    claude(&machine, FIRST, 2, "hello");
+    claude(&machine, SECOND, 3, &format!("push with ghp_{}", "Zx8Kq2Lm9Vb4Nc7Rt1Wy6Pd3Hs5Jf0GaUeI2"));
+    machine.run(&["sync", "--quiet"]);
+    let secrets = machine.run(&["secrets"]);
+    assert!(
+        secrets.stderr.contains("1 secret in 1 session, of 2 sessions looked through"),
+        "{}",
+        secrets.all()
+    );
+    assert!(secrets.stdout.contains("bbbbbbbb"), "{}", secrets.all());
+}
+
+#[test]
+fn the_end_of_a_list_counts_all_sessions_and_not_only_those_shown() {
+    let machine = Machine::empty();
+    claude(&machine, FIRST, 2, "hello");
+    claude(&machine, SECOND, 3, "hello again");
+    machine.run(&["sync", "--quiet"]);
+    let path = machine.home().join(format!(".claude/projects/-w-shop/{FIRST}.jsonl"));
+    let mut log = std::fs::read_to_string(&path).unwrap();
+    log.push_str(&log.clone().replace("u-aaaa", "v-aaaa"));
+    std::fs::write(&path, log).unwrap();
+    let listed = machine.run(&["list", "--limit", "1"]);
+    assert!(listed.stdout.contains("●") && !listed.stdout.contains("◐"), "{}", listed.all());
+    assert!(listed.stderr.contains("1 has grown since"), "{}", listed.all());
+    machine.run(&["sync", "--quiet"]);
+    std::fs::remove_file(&path).unwrap();
+    let listed = machine.run(&["list", "--limit", "1"]);
+    assert!(listed.stderr.contains("1 only in the store (■)"), "{}", listed.all());
+}
+
+#[test]
+fn what_doctor_recommends_can_be_run_as_it_is() {
+    let machine = Machine::with_demo();
+    assert_eq!(machine.run(&["schedule", "print"]).code, 0);
+    let wrong = machine.run(&["usage", "--since", "2026-07-10", "--until", "2026-07-01"]);
+    assert_eq!(wrong.code, 2, "{}", wrong.all());
+}
+
+#[test]
+fn a_memory_is_listed_and_found_by_a_short_name() {
+    let machine = Machine::with_demo();
+    let memories = machine.json(&["memory", "list"]);
+    let ids: Vec<&str> =
+        memories["memories"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    assert!(ids.len() > 3, "{ids:?}");
+    let table = machine.run_at(80, &["memory", "list"]).stdout;
+    let shown: Vec<&str> = table
+        .lines()
+        .skip(1)
+        .filter(|line| !line.starts_with(' '))
+        .map(|line| line.split(' ').next().unwrap())
+        .collect();
+    assert_eq!(shown.len(), ids.len(), "{table}");
+    for (short, id) in shown.iter().zip(&ids) {
+        assert!(short.len() < 32, "{short}");
+        assert_eq!(machine.json(&["memory", "show", short])["id"], *id, "{short}");
+    }
+}
+
+#[test]
+fn a_report_wraps_at_words() {
+    let machine = Machine::with_demo();
+    let page = machine.run_at(80, &["report"]).stdout;
+    assert!(page.lines().count() > 10, "{page}");
+    assert!(page.lines().all(|line| retro::text::terminal::width(line) <= 80), "{page}");
+}

@@ -1,6 +1,6 @@
 //! Stores in which something is not what it was, stores in odd places, and stores that
 //! another program keeps busy: every command ends, follows nothing and stays small.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 #![cfg(unix)]
 
 mod machine;
@@ -31,9 +31,34 @@ const COMMANDS: &[&[&str]] = &[
     &["rebuild"],
 ];
 
+/// Places of a store that are empty most of the time: what is written there and moved at once,
+/// and what only some stores have.
+const UNUSED: &[&str] = &[
+    "config.toml",
+    "prices.json",
+    "tombstones.jsonl",
+    "exposures.jsonl",
+    "memories/events.jsonl",
+    "queue",
+    "queue/job.json",
+    "index/copies",
+    "index/making",
+    "index/retro.sqlite-journal",
+    "index/retro.sqlite-shm",
+    "index/retro.sqlite-wal",
+    "index/retro.sqlite.old",
+    "index/text/current.new",
+    "index/text/1/seal.new",
+    "index/text/2",
+    "index/vectors/current.new",
+    "index/vectors/00000002.vectors",
+    "raw/claude/11111111-2222-4333-8444-555555555555/m.zst.part",
+    "sessions/claude/11111111-2222-4333-8444-555555555555.json.part",
+];
+
 /// Memory that a command may reserve; a file that is read whole is larger.
 const KILOBYTES_MAX: u64 = 6_000_000;
-const HUGE_BYTES: u64 = 64_000_000_000;
+const HUGE_BYTES: u64 = 8_000_000_000;
 
 /// A command that lasts longer waits for something that never comes.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -147,9 +172,7 @@ fn everywhere(odd: impl Fn(&Path, &Path)) {
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("file"), OUTSIDE).unwrap();
     let mut places = below(&good, &good);
-    let extra =
-        ["config.toml", "index/retro.sqlite-wal", "index/retro.sqlite-journal", "index/copies", "queue"];
-    places.extend(extra.map(PathBuf::from));
+    places.extend(UNUSED.iter().map(PathBuf::from));
     places.sort();
     places.dedup();
     let mut bad = Vec::new();
@@ -162,6 +185,7 @@ fn everywhere(odd: impl Fn(&Path, &Path)) {
             remove(&root);
             copy(&good, &root);
             remove(&root.join(place));
+            fs::create_dir_all(root.join(place).parent().unwrap()).unwrap();
             odd(&root.join(place), &outside);
             let (status, said) = run(&machine, command);
             let is_ended = status.signal().is_none() && status.code().is_some_and(|code| code <= 2);
@@ -178,6 +202,71 @@ fn everywhere(odd: impl Fn(&Path, &Path)) {
 #[test]
 fn links_in_a_store_to_a_file_are_not_followed() {
     everywhere(|place, outside| symlink(outside.join("file"), place).unwrap());
+}
+
+#[test]
+fn links_in_a_store_to_a_folder_are_not_followed() {
+    everywhere(|place, outside| symlink(outside, place).unwrap());
+}
+
+#[test]
+fn pipes_in_a_store_are_not_waited_for() {
+    everywhere(|place, _| make_pipe(place));
+}
+
+#[test]
+fn sockets_in_a_store_stop_no_command() {
+    everywhere(|place, outside| {
+        // Names of sockets are short: it is made elsewhere.
+        let made = outside.with_file_name("s");
+        drop(std::os::unix::net::UnixListener::bind(&made).unwrap());
+        fs::rename(&made, place).unwrap();
+    });
+}
+
+#[test]
+fn pipes_in_a_home_are_not_waited_for() {
+    let machine = machine();
+    let places = [
+        ".config/retro/config.toml",
+        ".config/retro/prices.json",
+        ".claude/history.jsonl",
+        ".claude/settings.json",
+        ".claude/projects/-p/22222222-2222-4333-8444-555555555555.jsonl",
+        ".claude/projects/-p/11111111-2222-4333-8444-555555555555/tool-results/a.txt",
+        ".claude/todos/11111111-2222-4333-8444-555555555555-agent-a.json",
+        ".codex/session_index.jsonl",
+        ".codex/history.jsonl",
+        ".codex/state_5.sqlite",
+        ".codex/config.toml",
+        ".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-019a0000-0000-7000-8000-000000000001.jsonl",
+        ".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-019a0000-0000-7000-8000-000000000002.jsonl.zst",
+        ".grok/sessions/-p/01a10000-0000-7000-8000-000000000001/events.jsonl",
+        ".grok/sessions/-p/01a10000-0000-7000-8000-000000000001/summary.json",
+    ];
+    for place in places {
+        let path = machine.home().join(place);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        make_pipe(&path);
+        for command in
+            [&["list"][..], &["sync"], &["usage"], &["doctor"], &["statusline"], &["pricing", "list"]]
+        {
+            let (status, said) = run(&machine, command);
+            assert!(
+                status.code().is_some_and(|code| code <= 2),
+                "{place} with {command:?}: {status}\n{said}"
+            );
+        }
+        fs::remove_file(path).unwrap();
+    }
+    make_pipe(&machine.home().join(".config/retro/prices.json"));
+    let (_, said) = run(&machine, &["usage"]);
+    assert!(said.contains("prices.json") && said.contains("not a regular file"), "{said}");
+}
+
+fn make_pipe(place: &Path) {
+    let made = Command::new("/usr/bin/env").arg("mkfifo").arg(place).status().unwrap();
+    assert!(made.success());
 }
 
 #[test]
@@ -277,4 +366,58 @@ fn values_of_the_environment_are_escaped_in_complaints() {
     let output = machine.command(&["usage"]).env("RETRO_COST_MODE", "x\u{9b}31m").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(!String::from_utf8_lossy(&output.stderr).contains('\u{9b}'));
+}
+
+#[test]
+fn everything_that_a_command_makes_belongs_to_the_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let machine = machine();
+    remove(machine.root());
+    for args in [&["sync"][..], &["render", SESSION], &["search", "please"], &["rebuild"]] {
+        let ours = machine.command(args);
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "umask 0; exec \"$0\" \"$@\""]).arg(ours.get_program()).args(ours.get_args());
+        command.env_clear().envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let answer = machine.answer(command.current_dir(machine.home()).output().unwrap());
+        assert!(answer.code <= 1, "{args:?}: {}", answer.all());
+    }
+    let all = below(machine.root(), machine.root());
+    assert!(all.len() > 20, "{all:?}");
+    for place in all {
+        let path = machine.root().join(&place);
+        let expected = if path.is_dir() { 0o700 } else { 0o600 };
+        let mode = fs::symlink_metadata(&path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, expected, "{}: {mode:o}", place.display());
+    }
+}
+
+/// Needs `script`, which gives a program a terminal.
+#[test]
+fn json_on_a_terminal_has_no_character_that_the_terminal_obeys_or_hides() {
+    let script = Path::new("/usr/bin/script");
+    if !script.exists() || cfg!(target_os = "macos") {
+        eprintln!("skipped: there is no `script` that takes a command");
+        return;
+    }
+    let machine = Machine::empty();
+    let odd = log(SESSION).replace("please look", "please \u{9b}31m \u{202e} look");
+    machine.write(&format!(".claude/projects/-p/{SESSION}.jsonl"), odd);
+    assert_eq!(machine.run(&["sync"]).code, 0);
+    for args in
+        [&["events", SESSION][..], &["list", "--json"], &["show", SESSION, "--json"], &["show", SESSION]]
+    {
+        let ours = machine.command(args);
+        let words: Vec<String> = std::iter::once(ours.get_program())
+            .chain(ours.get_args())
+            .map(|word| format!("'{}'", word.to_str().unwrap()))
+            .collect();
+        let mut command = Command::new(script);
+        command.args(["-qec", &words.join(" "), "/dev/null"]).env_clear().env("PATH", "/usr/bin:/bin");
+        command.envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let shown = machine.answer(command.env("PAGER", "cat").stdin(Stdio::null()).output().unwrap()).stdout;
+        assert!(shown.contains("look"), "{args:?}: {shown}");
+        assert!(!shown.contains(['\u{9b}', '\u{202e}']), "{args:?}");
+    }
+    // Programs get the text as it is.
+    assert!(machine.run(&["events", SESSION]).stdout.contains('\u{9b}'));
 }

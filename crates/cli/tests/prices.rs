@@ -219,3 +219,40 @@ fn walk(folder: &std::path::Path) -> PathBuf {
     let first = entries.remove(0);
     if first.is_dir() { walk(&first) } else { first }
 }
+
+#[test]
+fn a_price_of_ones_own_says_what_it_leaves_out_and_whose_it_replaces() {
+    let user = User::with("claude");
+    let set = user.run(&["pricing", "set", "claude-sonnet-4-6", "--input", "1", "--output", "2"]);
+    assert!(set.stderr.contains("no price for cache reads"), "{}", set.stderr);
+    let shown = user.run(&["pricing", "show", "claude-sonnet-4-6"]);
+    let told = format!("{}{}", shown.stdout, shown.stderr);
+    assert!(told.contains("Your own price") && told.contains("The program's own row says 3.00"), "{told}");
+    let unknown = user.run(&["pricing", "set", "unknown", "--input", "1", "--output", "2"]);
+    assert_eq!(unknown.code, 2, "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("is no model"), "{}", unknown.stderr);
+}
+
+#[test]
+fn a_price_is_shown_with_its_tiers_and_why_it_is_this_one() {
+    let user = User::with("claude");
+    let name = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+    let shown = user.run(&["pricing", "show", name]);
+    let told = format!("{}{}", shown.stdout, shown.stderr);
+    for text in
+        [&format!("{name} is claude-sonnet-4-5 of bedrock"), "prompt above 200,000 tokens", "a web search"]
+    {
+        assert!(told.contains(text), "{text}\n{told}");
+    }
+}
+
+#[test]
+fn an_entry_with_a_broken_price_is_named_as_such() {
+    let user = User::with("claude");
+    let table = r#"{"gpt-5.4": {"litellm_provider": "openai", "input_cost_per_token": 4e-06, "output_cost_per_token": 2e-05},
+        "gpt-5.5": {"litellm_provider": "openai", "input_cost_per_token": "dear", "output_cost_per_token": 2e-05}}"#;
+    std::fs::write(user.file("table.json"), table).unwrap();
+    let told = user.run(&["pricing", "import", "table.json", "--dry-run"]);
+    let told = format!("{}{}", told.stdout, told.stderr);
+    assert!(told.contains("Skipped: 1 without a price."), "{told}");
+}

@@ -51,6 +51,21 @@ fn a_damaged_raw_file_is_taken_again_from_the_log_and_kept() {
 }
 
 #[test]
+fn what_was_captured_again_beside_its_damage_makes_no_later_sync_fail() {
+    let machine = Machine::with_demo();
+    flip(&raw(&machine));
+    assert_eq!(machine.run(&["doctor", "--fix"]).code, 0);
+    for _ in 0..2 {
+        let synced = machine.run(&["sync"]);
+        assert_eq!(synced.code, 0, "{}", synced.all());
+    }
+    let listed = machine.run(&["list", "--limit", "0"]);
+    assert!(!listed.stdout.contains('◐') && listed.stderr.contains("all in the store"), "{}", listed.all());
+    let verified = machine.run(&["verify", "--deep"]);
+    assert!(verified.stdout.contains("its log was captured again beside it"), "{}", verified.all());
+}
+
+#[test]
 fn damage_without_a_log_says_that_only_a_backup_helps() {
     let machine = Machine::with_demo();
     flip(&raw(&machine));

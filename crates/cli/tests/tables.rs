@@ -146,6 +146,7 @@ fn every_command_answers_programs_in_one_object_with_a_schema() {
         let mut answer = machine.json(args);
         let schema = answer["schema"].as_str().unwrap_or_default().to_owned();
         assert!(schema.starts_with("retro.") && schema.contains('/'), "{name}: {schema}");
+        assert!(!schema.contains('_'), "{schema}: the words of a command have dots between them");
         settle(&mut answer);
         insta::assert_snapshot!(format!("json_{name}"), serde_json::to_string_pretty(&answer).unwrap());
     }

@@ -173,6 +173,24 @@ fn a_thread_of_codex_has_the_name_from_its_list_of_threads() {
 }
 
 #[test]
+fn a_prompt_behind_long_instructions_is_a_title_before_anything_is_captured() {
+    let machine = Machine::empty();
+    let id = "019a0000-0000-7000-8000-000000000002";
+    let log = [
+        json!({ "timestamp": "2026-03-01T10:00:00.000Z", "type": "session_meta",
+            "payload": { "id": id, "timestamp": "2026-03-01T10:00:00.000Z", "cwd": "/w/shop", "originator": "codex_cli_rs",
+                "cli_version": "0.166.0", "base_instructions": { "text": "Be good. ".repeat(9_000) } } }),
+        json!({ "timestamp": "2026-03-01T10:00:01.000Z", "type": "response_item",
+            "payload": { "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "fix the cart" }] } }),
+        json!({ "timestamp": "2026-03-01T10:00:02.000Z", "type": "response_item",
+            "payload": { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Done. ".repeat(20_000) }] } }),
+    ];
+    let name = format!(".codex/sessions/2026/03/01/rollout-2026-03-01T10-00-00-{id}.jsonl");
+    machine.write(&name, log.iter().map(|record| format!("{record}\n")).collect::<String>());
+    assert_eq!(titles(&machine)[0].1, "fix the cart");
+}
+
+#[test]
 fn plans_templates_commands_and_sub_agents_give_a_title() {
     let machine = Machine::empty();
     let ids = ["a", "b", "c", "d"].map(|letter| format!("{}-0000-4000-8000-000000000001", letter.repeat(8)));
@@ -201,4 +219,26 @@ fn plans_templates_commands_and_sub_agents_give_a_title() {
         ]
     );
     assert_eq!(before, titles(&machine), "the same before anything is captured");
+}
+
+#[test]
+fn two_logs_that_disagree_about_an_answer_are_mentioned_and_hide_no_cost() {
+    let machine = Machine::empty();
+    let mut smaller = answer(OLD, "a1", 1, true);
+    smaller["message"]["usage"]["input_tokens"] = json!(0);
+    machine
+        .write(&format!(".claude/projects/-w-shop/{OLD}.jsonl"), log(&[prompt(OLD, "p1", 1, "Go"), smaller]));
+    let real = answer(NEW, "a1", 30, true);
+    machine
+        .write(&format!(".claude/projects/-w-shop/{NEW}.jsonl"), log(&[prompt(NEW, "p2", 30, "Go"), real]));
+    for args in [&["usage"][..], &["--no-sync", "usage"]] {
+        let told = machine.run(args);
+        assert_eq!(told.stdout.matches("≥ $0.00").count(), 2, "{}", told.all());
+        let said = told.stderr.replace('\n', " ");
+        assert!(said.contains("or with other figures in another log"), "{said}");
+        assert!(said.contains("other figures for the same answers of 1 session."), "{said}");
+        assert_eq!(machine.json(args)["totals"]["cost_complete"], false);
+    }
+    let victim = machine.run(&["usage", "explain", NEW]);
+    assert!(victim.all().contains(&format!("repeats claude/{OLD}")), "{}", victim.all());
 }

@@ -21,10 +21,12 @@ impl Disk for RealDisk {
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        refuse_odd(path)?;
         private().create(true).truncate(true).open(path)?.write_all(bytes)
     }
 
     fn write_at(&self, path: &Path, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        refuse_odd(path)?;
         let mut file = private().create(true).truncate(false).open(path)?;
         file.seek(SeekFrom::Start(offset))?;
         file.write_all(bytes)
@@ -86,6 +88,16 @@ impl Disk for RealDisk {
     }
 }
 
+/// Refuses a link, a pipe or a device in the place of a file: a link leads elsewhere, and a
+/// pipe is waited for.
+fn refuse_odd(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if !meta.is_file() => Err(io::Error::other("it is not a regular file; move it away")),
+        _ => Ok(()),
+    }
+}
+
+/// Opens a file for writing; one that is made is the user's alone.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);

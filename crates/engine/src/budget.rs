@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Source bytes of sessions that are held at the same time. A session that is larger is
 /// read while no other is.
-const HELD_BYTES_MAX: u64 = 24 * 1024 * 1024;
+const HELD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// What is left of it.
 pub(crate) struct Budget {

@@ -315,8 +315,10 @@ fn unsupported(home: &Path) -> Vec<&'static str> {
 }
 
 /// The first bytes of a source, decompressed where it is compressed.
-pub(crate) fn read_head(file: &Found) -> io::Result<Vec<u8>> {
-    head_of(open(file)?)
+pub(crate) fn read_head(file: &Found, bytes: usize) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    open(file)?.take(bytes as u64).read_to_end(&mut head)?;
+    Ok(head)
 }
 
 pub(crate) fn head_of(source: impl Read) -> io::Result<Vec<u8>> {

@@ -6,14 +6,19 @@
 //! stand in the configuration itself, where a person looks for them.
 
 use jiff::civil::Date;
+use retro_agents::open_regular;
 use retro_usage::{PriceRow, Prices};
 use serde::{Deserialize, Serialize};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::config::{self, platform_file};
 use crate::{Config, Error, World};
 
 const SCHEMA: &str = "retro.prices/1";
+
+/// Bytes of prices that are read: a table of everything that is sold has a few million.
+const BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The file of imported prices.
 #[derive(Serialize, Deserialize)]
@@ -41,11 +46,19 @@ pub fn load(world: &World, config: &Config) -> Result<Prices, Error> {
 pub fn without_own(world: &World, config: &Config) -> Result<Prices, Error> {
     let path = file(world, config);
     let prices = Prices::embedded().map_err(unusable(&path))?;
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(prices),
+    // Beside a configuration in a store it is the store's, which may come from somebody else.
+    let is_link = std::fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
+    if is_link && path.starts_with(&config.root.value) {
+        let source = io::Error::other("it is a link, and retro follows none inside a store");
+        return Err(Error::Read { path, source });
+    }
+    let mut text = String::new();
+    // A pipe would make us wait, a device would never end.
+    match open_regular(&path).and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text)) {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(prices),
         Err(source) => return Err(Error::Read { path, source }),
-    };
+    }
     let kept: Kept = serde_json::from_str(&text).map_err(unusable(&path))?;
     prices.with_imported(kept.rows).map_err(unusable(&path))
 }

@@ -315,6 +315,9 @@ pub(crate) fn format_named(name: &str) -> Format {
     }
 }
 
+/// Bytes of a log that are looked at where its first ones hold no title.
+const LONG_HEAD_BYTES: usize = 4 * HEAD_BYTES;
+
 /// What the head and the tail of a live session's files tell of it: enough for
 /// a title, a folder and a time. Whatever cannot be read is left out.
 pub fn peek(session: &SessionFiles) -> Facts {
@@ -329,15 +332,22 @@ pub fn peek(session: &SessionFiles) -> Facts {
             revision: 1,
             format: file.format,
         };
-        let Ok(head) = read_head(file) else { continue };
-        let whole = (head.len() as u64) >= file.size();
-        if file.format == Format::Json && !whole {
-            continue;
+        let mut whole = false;
+        for bytes in [HEAD_BYTES, LONG_HEAD_BYTES] {
+            let Ok(head) = read_head(file, bytes) else { break };
+            whole = (head.len() as u64) >= file.size();
+            if file.format == Format::Json && !whole {
+                break;
+            }
+            let mut reader = Reader::new(session.agent, part.clone(), None);
+            reader.feed(&head);
+            facts.merge(&reader.finish().out.facts);
+            // Instructions may fill the beginning of a log before its first prompt.
+            if whole || !file.source.is_main() || facts.own_title().is_some() {
+                break;
+            }
         }
-        let mut reader = Reader::new(session.agent, part.clone(), None);
-        reader.feed(&head);
-        facts.merge(&reader.finish().out.facts);
-        if !whole && file.is_plain_file() {
+        if file.format != Format::Json && !whole && file.is_plain_file() {
             facts.merge(&peek_tail(session.agent, part, &file.path, file.size()).unwrap_or_default());
         }
     }

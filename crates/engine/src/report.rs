@@ -3,6 +3,7 @@
 use retro_model::SessionKey;
 use retro_store::FailureRow;
 use serde::Serialize;
+use std::collections::HashSet;
 
 use crate::Error;
 use crate::discover::Skipped;
@@ -75,6 +76,9 @@ pub struct SyncReport {
     pub skipped_unchanged: u64,
     /// Whose cold stages became current.
     pub analyzed: u64,
+    /// Hashes of their keys: a parent is analyzed again after its children, and counts once.
+    #[serde(skip)]
+    pub(crate) analyzed_keys: HashSet<u64>,
     /// With at least one source that could not be read.
     pub failed: u64,
     /// Gaps met in what was read.

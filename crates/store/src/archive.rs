@@ -21,7 +21,6 @@ pub(crate) mod tail;
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -30,7 +29,7 @@ pub use compare::Comparison;
 pub use read::ArchiveReader;
 
 use crate::Error;
-use crate::files::{Files, Worth};
+use crate::files::{Files, Worth, open_regular};
 use crate::layout::part_of;
 use frame::{FRAME_BYTES_MAX, Packer};
 use tail::Depth;
@@ -227,14 +226,9 @@ impl Archive {
 
     fn open(&self) -> Result<Option<(File, u64)>, Error> {
         self.files.own(&self.path)?;
-        match File::open(&self.path) {
-            Ok(file) => {
-                let length = file.metadata().map_err(Error::io("look at", &self.path))?.len();
-                Ok(Some((file, length)))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("open", &self.path)(error)),
-        }
+        let Some(file) = open_regular(&self.path)? else { return Ok(None) };
+        let length = file.metadata().map_err(Error::io("look at", &self.path))?.len();
+        Ok(Some((file, length)))
     }
 }
 

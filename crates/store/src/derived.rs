@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
 use crate::documents::{KINDS, NORMALIZED, RENDERED};
-use crate::files::Worth;
+use crate::files::{Worth, open_regular};
 use crate::layout::INDEX;
 use crate::part::PartFile;
 use crate::{Error, Store};
@@ -85,7 +85,7 @@ impl Store {
     pub fn normalized(&self, key: &SessionKey, stamp: &str) -> Result<Option<Vec<Event>>, Error> {
         let path = NORMALIZED.path(self.root(), key);
         self.files.own(&path)?;
-        Ok(File::open(path).ok().and_then(|file| decode(file, stamp)))
+        Ok(open_regular(&path).ok().flatten().and_then(|file| decode(file, stamp)))
     }
 
     /// The same, one by one: the file is looked through first, so that a damaged one
@@ -96,7 +96,8 @@ impl Store {
         stamp: &str,
     ) -> Result<Option<NormalizedEvents>, Error> {
         let path = NORMALIZED.path(self.root(), key);
-        let open = || File::open(&path).ok().and_then(|file| lines_of(file, stamp));
+        self.files.own(&path)?;
+        let open = || open_regular(&path).ok().flatten().and_then(|file| lines_of(file, stamp));
         let Some(mut whole) = open() else { return Ok(None) };
         if io::copy(&mut whole, &mut io::sink()).is_err() {
             return Ok(None);

@@ -5,7 +5,7 @@
 //! onto the medium; derived files and the queue are never waited for.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -364,6 +364,31 @@ const WHOLE_BYTES_MAX: u64 = 1 << 30;
 /// The bytes of a regular file of ours; nothing if there is none. Anything else under its
 /// name is an error: a pipe would make us wait, a device would never end.
 pub(crate) fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    let Some(meta) = regular(path)? else { return Ok(None) };
+    if meta.len() > WHOLE_BYTES_MAX {
+        let what = "it is larger than anything retro writes".to_owned();
+        return Err(Error::Damaged { path: path.to_owned(), what, help: RESTORE });
+    }
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read", path)(error)),
+    }
+}
+
+/// The same file, opened: of any size.
+pub(crate) fn open_regular(path: &Path) -> Result<Option<File>, Error> {
+    if regular(path)?.is_none() {
+        return Ok(None);
+    }
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("open", path)(error)),
+    }
+}
+
+fn regular(path: &Path) -> Result<Option<fs::Metadata>, Error> {
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -374,17 +399,9 @@ pub(crate) fn read_regular(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     if meta.is_symlink() {
         return Err(Error::Link(path.to_owned()));
     }
-    if !meta.is_file() || meta.len() > WHOLE_BYTES_MAX {
-        let what = if meta.is_file() {
-            "it is larger than anything retro writes"
-        } else {
-            "it is not a regular file"
-        };
-        return Err(Error::Damaged { path: path.to_owned(), what: what.to_owned(), help: RESTORE });
+    if !meta.is_file() {
+        let what = "it is not a regular file".to_owned();
+        return Err(Error::Damaged { path: path.to_owned(), what, help: RESTORE });
     }
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io("read", path)(error)),
-    }
+    Ok(Some(meta))
 }

@@ -141,6 +141,7 @@ impl Store {
     /// nothing; nothing if there is none, or none that this program can read.
     pub fn index_to_read(&self) -> Option<Index> {
         let path = self.root().join(INDEX).join(Index::FILE);
+        refuse_odd(&path).ok()?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).ok()?;
         let found: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).ok()?;
@@ -172,7 +173,7 @@ impl Store {
 }
 
 /// Refuses a database of which a file is none: SQLite would wait for a pipe.
-fn refuse_odd(path: &Path) -> Result<(), Error> {
+pub(crate) fn refuse_odd(path: &Path) -> Result<(), Error> {
     for ending in ["", "-journal", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);

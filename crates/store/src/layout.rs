@@ -89,10 +89,14 @@ pub(crate) fn raw_file(root: &Path, slot: &Slot) -> PathBuf {
             (shared_folder(root, agent), names::encode(name), *revision)
         }
     };
-    if revision == 1 {
-        folder.join(format!("{name}{RAW_ENDING}"))
-    } else {
-        folder.join(format!("{name}~{revision}{RAW_ENDING}"))
+    folder.join(revision_name(&name, revision))
+}
+
+/// The name of a raw file, from its source's encoded one.
+pub(crate) fn revision_name(encoded: &str, revision: u32) -> String {
+    match revision {
+        1 => format!("{encoded}{RAW_ENDING}"),
+        _ => format!("{encoded}~{revision}{RAW_ENDING}"),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::archive::tail::{self, Depth};
 use crate::documents::{KINDS, Kind, SESSIONS};
 use crate::error::{REBUILD, RESTORE, RESTORE_LEDGER};
 use crate::files::{Entry, entries, read_regular};
+use crate::index::refuse_odd;
 use crate::layout::{self, INDEX, RAW, Slot};
 use crate::names::{self, Decoded, SHARED};
 use crate::session_file::read_session;
@@ -79,6 +80,17 @@ struct Walk<'a> {
 
 const STRANGE: &str = "retro did not make it and leaves it alone";
 const UNFINISHED: &str = "the next sync takes care of it";
+const LATER: &str =
+    "its log was captured again beside it; only a backup has what this file alone held, if anything";
+
+/// Whether the next revision of a raw file is beside it.
+fn has_later(entry: &Entry) -> bool {
+    let name = entry.name.as_deref().unwrap_or_default();
+    let later = layout::raw_name(name).map(|(encoded, _, revision)| {
+        entry.path.with_file_name(layout::revision_name(encoded, revision.saturating_add(1)))
+    });
+    later.is_some_and(|path| path.is_file())
+}
 
 impl Walk<'_> {
     fn documents(&mut self, kind: &Kind) -> Result<(), Error> {
@@ -189,9 +201,10 @@ impl Walk<'_> {
                 }
             }
             Ok(None) => self.note(&entry, "holds nothing that was finished", UNFINISHED),
-            Err(error @ Error::Damaged { .. }) => {
+            Err(Error::Damaged { what, help, .. }) => {
+                let help = if has_later(&entry) { LATER } else { help };
                 self.raw.insert(entry.path.clone());
-                self.problem(entry.path, error);
+                self.found(entry.path, what, help);
             }
             Err(error) => return Err(error),
         }
@@ -221,8 +234,13 @@ impl Walk<'_> {
         }
         (self.progress)("the index");
         self.report.checked += 1;
-        if let Some(what) = Index::check(&path) {
-            self.found(path, what, REBUILD);
+        match refuse_odd(&path) {
+            Err(Error::Damaged { path, what, help }) => self.found(path, what, help),
+            _ => {
+                if let Some(what) = Index::check(&path) {
+                    self.found(path, what, REBUILD);
+                }
+            }
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use hashbrown::hash_map::Entry;
 use retro_model::{EventId, Exactness, LedgerRow, RowKind, SessionKey, Timestamp, Tokens};
 use serde::{Deserialize, Serialize};
 use std::cmp::{Ordering, Reverse};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::cost::SYNTHETIC;
@@ -117,7 +117,7 @@ where
         (Some(a), Some(b)) => in_order(a, b),
         _ => a.cmp(b),
     });
-    let mut fates = one_a_key(&rows, &order, &mut counted.duplicates);
+    let (mut fates, disputed) = one_a_key(&rows, &order, &mut counted.duplicates);
     counted.duplicates.sort_by(|a, b| (&a.place, &a.key).cmp(&(&b.place, &b.key)));
     let mut totals = Vec::new();
     let mut rows: Vec<Option<SharedRow>> = rows.into_iter().map(Some).collect();
@@ -140,9 +140,12 @@ where
         match fates.remove(&at) {
             None => {}
             Some(Fate::Repeats) => continue,
-            Some(Fate::Repeated { ts, fuller }) => {
+            Some(Fate::Repeated { ts, fuller, is_bound }) => {
                 let row = Arc::make_mut(&mut row);
                 row.ts = ts;
+                if is_bound {
+                    row.exactness = Exactness::LowerBound;
+                }
                 if let Some(fuller) = fuller {
                     row.tokens = fuller.tokens;
                     row.exactness = fuller.exactness;
@@ -155,6 +158,7 @@ where
         into.push(CountedRow { session, row, figures_from, net: None });
     }
     counted.incomplete = includes::subtract(&mut counted.rows);
+    counted.incomplete.extend(disputed.iter().map(|session| Incomplete::of(session, DISPUTED)));
     counted.unlogged = unlogged::derive(totals, &counted.rows, &counted.duplicates);
     counted
 }
@@ -183,9 +187,13 @@ pub(crate) fn of_session<'r>(rows: &'r [CountedRow], session: &SessionKey) -> (u
 enum Fate {
     /// Another one counts.
     Repeats,
-    /// It counts, with the first time and the fullest figures of its key.
-    Repeated { ts: Option<Timestamp>, fuller: Option<Box<Fuller>> },
+    /// It counts, with the first time and the fullest figures of its key. It is a bound
+    /// where another row has more and is not the same answer seen better.
+    Repeated { ts: Option<Timestamp>, fuller: Option<Box<Fuller>>, is_bound: bool },
 }
+
+/// Of an answer that two logs tell with different figures.
+pub const DISPUTED: &str = "another log has other figures for the same answer, and those of its owner count";
 
 /// Figures that a copy has and the counted row has not.
 struct Fuller {
@@ -195,8 +203,13 @@ struct Fuller {
     place: Place,
 }
 
-/// Finds the rows that share a key, and which of them counts.
-fn one_a_key(rows: &[SharedRow], order: &[usize], duplicates: &mut Vec<Duplicate>) -> HashMap<usize, Fate> {
+/// Finds the rows that share a key, and which of them counts; also the sessions in which one
+/// counts that others contradict.
+fn one_a_key(
+    rows: &[SharedRow],
+    order: &[usize],
+    duplicates: &mut Vec<Duplicate>,
+) -> (HashMap<usize, Fate>, BTreeSet<Arc<SessionKey>>) {
     let mut first: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
     let mut repeated: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &at in order {
@@ -211,7 +224,7 @@ fn one_a_key(rows: &[SharedRow], order: &[usize], duplicates: &mut Vec<Duplicate
             }
         }
     }
-    let mut fates = HashMap::new();
+    let (mut fates, mut disputed) = (HashMap::new(), BTreeSet::new());
     for (first, others) in repeated {
         let mut group: Vec<(usize, &SharedRow)> =
             others.into_iter().chain([first]).filter_map(|at| Some((at, rows.get(at)?))).collect();
@@ -240,9 +253,14 @@ fn one_a_key(rows: &[SharedRow], order: &[usize], duplicates: &mut Vec<Duplicate
             })
         });
         let ts = group.iter().filter_map(|(_, (_, row))| row.ts).min();
-        fates.insert(*winner_at, Fate::Repeated { ts, fuller });
+        let contradict = || copies.iter().filter(|(_, other)| is_other(&other.1, &winner.1));
+        if contradict().next().is_some() {
+            disputed.insert(winner.0.clone());
+        }
+        let is_bound = contradict().any(|(_, other)| other.1.tokens.total() > fullest.1.tokens.total());
+        fates.insert(*winner_at, Fate::Repeated { ts, fuller, is_bound });
     }
-    fates
+    (fates, disputed)
 }
 
 /// The order of the rows of one key: the first is counted. The last resort only
@@ -263,9 +281,14 @@ fn before(a: &SharedRow, b: &SharedRow) -> Ordering {
 /// output was seen later. Anything else that differs is not the same answer seen
 /// better, and the counted row keeps its own.
 fn is_fuller(other: &LedgerRow, best: &LedgerRow) -> bool {
-    let prompt = |row: &LedgerRow| Tokens { output: 0, reasoning: 0, web_searches: 0, ..row.tokens };
     let better = |row: &LedgerRow| (row.exactness == Exactness::Exact, row.tokens.output);
-    prompt(other) == prompt(best) && other.model == best.model && better(other) > better(best)
+    !is_other(other, best) && better(other) > better(best)
+}
+
+/// Whether two rows of one key tell of different prompts or models.
+fn is_other(a: &LedgerRow, b: &LedgerRow) -> bool {
+    let prompt = |row: &LedgerRow| Tokens { output: 0, reasoning: 0, web_searches: 0, ..row.tokens };
+    prompt(a) != prompt(b) || a.model != b.model
 }
 
 #[cfg(test)]
@@ -325,6 +348,21 @@ mod tests {
         // Another prompt is not this answer seen better.
         let other = decide(vec![(session("owner"), cut), (session("copy"), whole.tokens(11, 900))]);
         assert_eq!((other.rows[0].row.tokens.output, &other.rows[0].figures_from), (3, &None));
+    }
+
+    #[test]
+    fn two_logs_that_disagree_about_an_answer_are_mentioned_and_hide_no_cost() {
+        let real = row("a").own(3).at("2026-01-02T00:00:00Z").tokens(150_000, 20);
+        let smaller = row("a").own(3).at("2026-01-01T00:00:00Z").tokens(0, 20);
+        let hidden = decide(vec![(session("victim"), real.clone()), (session("copy"), smaller)]);
+        assert_eq!(hidden.rows[0].row.exactness, Exactness::LowerBound);
+        assert_eq!(hidden.incomplete, [Incomplete::of(&session("copy"), DISPUTED)]);
+        let larger = row("a").own(3).at("2026-01-01T00:00:00Z").tokens(1_000_000_000, 20);
+        let blown_up = decide(vec![(session("victim"), real.clone()), (session("copy"), larger)]);
+        assert_eq!(blown_up.rows[0].row.exactness, Exactness::Exact);
+        assert_eq!(blown_up.incomplete.len(), 1, "what counts is more than another log has");
+        let copy = row("a").own(1).event("m:7").at("2026-01-03T00:00:00Z").tokens(150_000, 20);
+        assert!(decide(vec![(session("victim"), real), (session("copy"), copy)]).incomplete.is_empty());
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub use billing::Billing;
 pub use blocks::{BLOCK_MS, Block, BurnRate, Projection, block_start};
 pub use cells::{CELLS_VERSION, CellView, Cells, Grain};
 pub use cost::{Cost, CostSource, Mode, Parts, Pricer, SYNTHETIC, cost};
-pub use count::{Counted, CountedRow, Duplicate, Incomplete, Place, SharedRow, Unlogged, decide};
+pub use count::{Counted, CountedRow, DISPUTED, Duplicate, Incomplete, Place, SharedRow, Unlogged, decide};
 pub use error::UsageError;
 pub use figures::{Figures, SumSource};
 pub use import::{Change, Import, Tally};

@@ -182,12 +182,15 @@ impl Query {
         self.model.as_ref().is_none_or(|asked| model.is_some_and(|model| model.eq_ignore_ascii_case(asked)))
     }
 
-    /// The session at the top of a tree.
+    /// The session at the top of a tree. A parent that is not there leads to nothing: its
+    /// children stand for themselves.
     pub(crate) fn root_of(&self, session: &SessionKey) -> SessionKey {
         let mut root = session.clone();
         for _ in 0..TREE_DEPTH_MAX {
-            match self.sessions.get(&root).and_then(|facts| facts.parent.as_ref()) {
-                Some(parent) => root.id.clone_from(parent),
+            let parent = self.sessions.get(&root).and_then(|facts| facts.parent.as_ref());
+            let parent = parent.map(|id| SessionKey { agent: root.agent.clone(), id: id.clone() });
+            match parent.filter(|parent| self.sessions.contains_key(parent)) {
+                Some(parent) => root = parent,
                 None => return root,
             }
         }

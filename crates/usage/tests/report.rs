@@ -126,6 +126,11 @@ fn sub_agents_are_shown_under_their_root_and_counted_once() {
     assert_eq!((part.session_id.as_str(), part.project.as_deref(), part.children), ("s", Some("shop"), 2));
     query.by = By::Project;
     assert_eq!(keys(&ask(rows.clone(), &query)), [("shop", 3)]);
+    // Without its parent a child is a tree of its own.
+    query.by = By::Session;
+    let parent = query.sessions.remove(&session("s")).unwrap();
+    assert_eq!(keys(&ask(rows.clone(), &query)), [("claude/child", 2), ("claude/s", 1)]);
+    query.sessions.insert(session("s"), parent);
     // A circle of parents is no tree: each stands for itself.
     query.by = By::Session;
     query.sessions.get_mut(&session("s")).unwrap().parent = Some("grandchild".into());

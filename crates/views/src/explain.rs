@@ -16,7 +16,7 @@ use crate::Error;
 /// The answer.
 #[derive(Debug, Clone, Serialize)]
 pub struct ExplainView {
-    /// `retro.usage_explain/1`.
+    /// `retro.usage.explain/1`.
     pub schema: &'static str,
     /// The session.
     pub session: String,
@@ -194,7 +194,7 @@ pub fn explain_counted(
         twin: format!("{}#{}", copy.twin.session, copy.twin.event),
     });
     ExplainView {
-        schema: "retro.usage_explain/1",
+        schema: "retro.usage.explain/1",
         session: key.to_string(),
         responses,
         totals,

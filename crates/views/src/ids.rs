@@ -21,6 +21,32 @@ pub(crate) fn short_ids<'i>(ids: impl IntoIterator<Item = &'i str>) -> HashMap<&
     short
 }
 
+/// The same for ids of parts with colons between them, such as `<session>:<method>:<number>`:
+/// the first part is shortened, and the others stay only where several ids share the first.
+pub(crate) fn short_parts<'i>(ids: impl IntoIterator<Item = &'i str>) -> HashMap<&'i str, String> {
+    let ids: Vec<&str> = ids.into_iter().collect();
+    let parts = |id: &'i str| id.split_once(':').unwrap_or((id, ""));
+    let mut sharing: HashMap<&str, usize> = HashMap::new();
+    ids.iter().for_each(|id| *sharing.entry(parts(id).0).or_default() += 1);
+    let heads = short_ids(sharing.keys().copied());
+    let name = |id: &'i str| {
+        let (head, rest) = parts(id);
+        let short = heads.get(head).map_or(head, String::as_str);
+        let is_alone = sharing.get(head) == Some(&1);
+        (id, if is_alone { short.to_owned() } else { format!("{short}:{rest}") })
+    };
+    ids.into_iter().map(name).collect()
+}
+
+/// Whether an id is meant by what was asked for: a beginning of its first part, then a colon
+/// and the other parts.
+pub(crate) fn is_short_for(asked: &str, id: &str) -> bool {
+    let (Some((head, rest)), Some((id_head, id_rest))) = (asked.split_once(':'), id.split_once(':')) else {
+        return false;
+    };
+    !head.is_empty() && id_head.starts_with(head) && id_rest == rest
+}
+
 /// Characters that two texts begin with alike.
 fn common(a: &str, b: &str) -> usize {
     a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
@@ -29,6 +55,19 @@ fn common(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_of_parts_are_shortened_in_the_first() {
+        let ids =
+            ["d1ffb512-fc49:fix:1", "d1ffb512-fc49:fix:10", "6b6f4218-0b12:rules:1", "d1ffb512-fd00:fix:1"];
+        let short = short_parts(ids);
+        let shown: Vec<&str> = ids.iter().map(|id| short[id].as_str()).collect();
+        assert_eq!(shown, ["d1ffb512-fc:fix:1", "d1ffb512-fc:fix:10", "6b6f4218", "d1ffb512-fd"]);
+        for id in ids {
+            let meant = |other: &&str| other.starts_with(&short[id]) || is_short_for(&short[id], other);
+            assert_eq!(ids.into_iter().filter(|other| meant(other)).collect::<Vec<_>>(), [id]);
+        }
+    }
 
     #[test]
     fn ids_that_look_alike_do_not_lengthen_the_others() {

@@ -73,6 +73,10 @@ pub struct ListView {
     pub total: usize,
     /// How many of these are in the store.
     pub captured: usize,
+    /// How many of those have grown since.
+    pub grown: usize,
+    /// How many are only in the store.
+    pub only_here: usize,
     /// Characters of an id that make all of them differ, at least 8. Most need fewer: see
     /// `short_id`.
     pub id_length: usize,
@@ -120,6 +124,9 @@ pub struct SessionView {
     pub on_disk: bool,
     /// The session it is a part of.
     pub parent_session_id: Option<String>,
+    /// Whether that session is in the list too.
+    #[serde(skip)]
+    pub is_below: bool,
     /// The command that resumes it; null where the agent's own log of it is gone.
     pub resume: Option<String>,
     /// Messages that open a turn; null where the store does not know.
@@ -157,16 +164,8 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     }
     adopt(&mut sessions, &rows);
     let id_length = shorten_ids(&mut sessions);
-    if !options.children {
-        let roots = Roots::of(sessions.iter().map(|session| {
-            let parent = session.parent_session_id.as_deref();
-            (session.agent.as_str(), session.session_id.as_str(), parent)
-        }));
-        let is_root: Vec<bool> =
-            sessions.iter().map(|session| roots.contains(&session.agent, &session.session_id)).collect();
-        let mut is_root = is_root.into_iter();
-        sessions.retain(|_| is_root.next().unwrap_or(true));
-    }
+    place_children(&mut sessions);
+    sessions.retain(|session| options.children || !session.is_below);
     let nearest_project = choose_project(&mut sessions, options.project.as_deref());
     let words: Vec<String> = options.words.iter().map(|word| word.to_lowercase()).collect();
     sessions.retain(|session| words.iter().all(|word| mentions(session, word)) && in_time(session, options));
@@ -179,18 +178,35 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     sort(&mut sessions, options.sort, world.now());
     let total = sessions.len();
     let captured = sessions.iter().filter(|session| session.captured).count();
+    let grown = sessions.iter().filter(|session| session.captured && !session.up_to_date).count();
+    let only_here = sessions.iter().filter(|session| !session.on_disk).count();
     sessions.truncate(options.limit.unwrap_or(usize::MAX));
     Ok(ListView {
         schema: "retro.list/1",
         sessions,
         total,
         captured,
+        grown,
+        only_here,
         id_length,
         nearest_project,
         warnings,
         unreadable_files: unreadable,
         unsupported: found.unsupported,
     })
+}
+
+/// Marks the sessions that are below another one in the list.
+fn place_children(sessions: &mut [SessionView]) {
+    let roots = Roots::of(sessions.iter().map(|session| {
+        let parent = session.parent_session_id.as_deref();
+        (session.agent.as_str(), session.session_id.as_str(), parent)
+    }));
+    let is_root: Vec<bool> =
+        sessions.iter().map(|session| roots.contains(&session.agent, &session.session_id)).collect();
+    for (session, is_root) in sessions.iter_mut().zip(is_root) {
+        session.is_below = !is_root;
+    }
 }
 
 /// Gives each session its short id; returns the length of the longest.
@@ -320,6 +336,7 @@ fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>) -> S
         up_to_date,
         on_disk: live.is_some(),
         parent_session_id: row.parent.clone(),
+        is_below: false,
         resume: live.filter(|session| can_resume(session)).and_then(|_| resume()),
     }
 }
@@ -362,6 +379,7 @@ fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
         up_to_date: false,
         on_disk: true,
         parent_session_id: facts.parent().map(str::to_owned),
+        is_below: false,
         resume: Some(session)
             .filter(|session| can_resume(session))
             .and_then(|session| session.agent.resume(&session.key.id, cwd.as_deref())),
@@ -396,8 +414,8 @@ fn deletion_warning(agent: &dyn Agent, found: &Discovery, now_ms: i64) -> Option
     let oldest = lost.iter().map(|session| age_days(session)).max()?;
     let (sessions, are) = if lost.len() == 1 { ("session", "is") } else { ("sessions", "are") };
     Some(format!(
-        "{} deletes transcripts after {} days ({}). {} {sessions} of that age {are} not in the store, the oldest \
-         {oldest} days old: run `retro sync` now",
+        "{} deletes transcripts after {} days ({}). {} {sessions} of that age {are} not, or not wholly, in the store, \
+         the oldest {oldest} days old: run `retro sync` now",
         agent.title(),
         deletion.after_days,
         deletion.setting,

@@ -13,6 +13,7 @@ use retro_memory::{
 use retro_model::Timestamp;
 use retro_store::Store;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::path::Path;
 
 pub use library::Kept;
@@ -21,6 +22,7 @@ pub use replay::{ReplayView, Told, episode, replay};
 pub use verdict::{Decided, Verdict, decide};
 
 use crate::Error;
+use crate::ids::{is_short_for, short_parts};
 
 /// One memory, as it is listed.
 #[derive(Debug, Clone, Serialize)]
@@ -180,7 +182,12 @@ pub fn all(world: &World, config: &Config, store: &Store) -> Result<Vec<Memory>,
     Ok(memory::fold(store, None, config, world.now())?.shelf.items().to_vec())
 }
 
-/// A memory by its id or any unique beginning of it.
+/// Short names for memories, by which [`find`] knows them among these.
+pub fn short_ids(all: &[Memory]) -> HashMap<&str, String> {
+    short_parts(all.iter().map(|memory| memory.id.as_str()))
+}
+
+/// A memory by its id, any unique beginning of it, or its short name.
 pub fn find(world: &World, config: &Config, store: &Store, id: &str) -> Result<Memory, Error> {
     let all = all(world, config, store)?;
     if let Some(memory) = all.iter().find(|memory| memory.id == id) {
@@ -190,7 +197,8 @@ pub fn find(world: &World, config: &Config, store: &Store, id: &str) -> Result<M
     if let Some(memory) = all.iter().find(merged) {
         return Ok(memory.clone());
     }
-    let mut like = all.iter().filter(|memory| !id.is_empty() && memory.id.starts_with(id));
+    let is_like = |memory: &&Memory| memory.id.starts_with(id) || is_short_for(id, &memory.id);
+    let mut like = all.iter().filter(|memory| !id.is_empty() && is_like(memory));
     match (like.next(), like.next()) {
         (Some(memory), None) => Ok(memory.clone()),
         (Some(_), Some(_)) => Err(Error::ManyMemories(id.to_owned())),

@@ -172,6 +172,7 @@ pub fn show_priced(
             up_to_date: true,
             on_disk: file.sources.values().flat_map(|entry| &entry.places).any(|path| exists(path)),
             parent_session_id: facts.parent().map(str::to_owned),
+            is_below: false,
             resume: if can_resume { agent.resume(&key.id, cwd.as_deref()) } else { None },
             cwd,
         },

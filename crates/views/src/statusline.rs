@@ -113,7 +113,9 @@ pub fn statusline(index: &Index, asked: &Asked<'_>) -> Result<StatuslineView, Er
     let is_own = |row: &CountedRow| session.as_ref() == Some(&*row.session);
 
     let own = amount(&of(&counted, is_own), asked);
-    let live = asked.input.cost_usd.map(|usd| Amount { usd, complete: true });
+    // An agent that was started again to go on with a session counts from there on.
+    let is_all = |usd: &f64| own.is_none_or(|own| *usd + CENT >= own.usd);
+    let live = asked.input.cost_usd.filter(is_all).map(|usd| Amount { usd, complete: true });
     let began = began(index, session.as_ref(), asked)?;
     // The agent's figure stands for all of its session, so it can stand in for a part only
     // where the session began behind `start`. Else what the store has not read yet is missing.

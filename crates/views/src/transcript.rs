@@ -58,6 +58,10 @@ struct Writer<'a> {
     attached: HashMap<(&'a str, u32, u64), Vec<Attached>>,
     /// Models by the answer they gave.
     models: HashMap<&'a str, &'a str>,
+    /// Tiers of responses, where they are not the usual one.
+    tiers: HashMap<&'a str, &'a str>,
+    /// How hard the model is asked to think, from where the log says so on.
+    effort: Option<&'a str>,
     cwd: Option<&'a str>,
     turns: &'a Turns,
     written: HashSet<String>,
@@ -78,6 +82,8 @@ impl<'a> Writer<'a> {
             calls: HashSet::new(),
             attached: HashMap::new(),
             models: HashMap::new(),
+            tiers: HashMap::new(),
+            effort: None,
             cwd: None,
             turns: &NO_TURNS,
             written: HashSet::new(),
@@ -105,6 +111,10 @@ impl<'a> Writer<'a> {
             if let (Some(response), Some(model)) = (&event.response, &event.model) {
                 writer.models.insert(response, model);
             }
+            let tier = event.usage.as_ref().and_then(|usage| usage.tier.as_deref());
+            if let (Some(response), Some(tier)) = (&event.response, tier) {
+                writer.tiers.insert(response, tier);
+            }
         }
         writer
     }
@@ -113,9 +123,12 @@ impl<'a> Writer<'a> {
         self.written.insert(thread.as_str().to_owned());
         let mut entries = Vec::new();
         let events = self.threads.get(thread).cloned().unwrap_or_default();
+        // A sub-agent's thread stands inside its parent's.
+        let effort = self.effort.take();
         for event in events {
             self.event(event, &mut entries);
         }
+        self.effort = effort;
         entries
     }
 
@@ -146,7 +159,10 @@ impl<'a> Writer<'a> {
             }
             Kind::Assistant => {
                 let model = event.model.clone().or_else(|| self.model(event));
-                entries.extend(text.map(|text| Entry::Answer { ts: event.ts, model, text }));
+                let tier = event.response.as_deref().and_then(|response| self.tiers.get(response));
+                let tier = tier.map(|tier| (*tier).to_owned());
+                let effort = self.effort.map(str::to_owned);
+                entries.extend(text.map(|text| Entry::Answer { ts: event.ts, model, effort, tier, text }));
             }
             Kind::Reasoning => entries.extend(text.map(|text| Entry::Thought { text })),
             Kind::ToolCall => {
@@ -175,7 +191,8 @@ impl<'a> Writer<'a> {
                 }
             }
             Kind::Attachment => self.given_along(event, entries),
-            Kind::Session | Kind::Usage | Kind::Model | Kind::Note => {}
+            Kind::Model => self.effort = data(event, "effort").and_then(Value::as_str).or(self.effort),
+            Kind::Session | Kind::Usage | Kind::Note => {}
         }
     }
 

@@ -132,6 +132,12 @@ fn the_agents_own_figure_is_newer_than_the_store() {
     assert_eq!(live.session.unwrap().usd, 9.5);
     assert!(near(live.today.map(|amount| amount.usd), Some(others + 9.5)));
     assert!(near(live.block.unwrap().cost.map(|amount| amount.usd), Some(others + 9.5)));
+    // An agent that went on with the session counts only what came after.
+    let less = format!("{{\"session_id\":\"{MINE}\",\"cost\":{{\"total_cost_usd\":{}}}}}", mine / 1e6);
+    let resumed = ask(&machine, "2026-03-01T10:30:00Z", "UTC", &less);
+    assert!(mine > 0.02, "more than the two may differ by: {mine}");
+    assert!(near(resumed.session.map(|amount| amount.usd), Some(mine)));
+    assert!(near(resumed.today.map(|amount| amount.usd), Some(others + mine)));
     // A session of yesterday: only what the store knows of today is today's.
     let later = ask(&machine, "2026-03-02T00:30:00Z", "UTC", &handed);
     assert_eq!((later.session.unwrap().usd, later.today), (9.5, None));

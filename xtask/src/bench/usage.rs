@@ -36,8 +36,11 @@ const RESPONSES: usize = 36_000;
 /// The command: times, or with `--diff` the figures themselves.
 pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(), Failure> {
     let has = |option: &str| options.iter().any(|given| given == option);
-    // Figures are the same however the program is built.
-    let retro = repository.build_retro(!has("--diff"))?;
+    let retro = match has("--diff") && !has("--retro") {
+        // Figures are the same however the program is built.
+        true => repository.build_retro(false)?,
+        false => repository.retro_of(options)?,
+    };
     let ccusage = peers::ccusage(repository);
     if has("--diff") {
         let ccusage = ccusage.ok_or_else(|| Failure::new("there is nothing to compare with; install npm"))?;

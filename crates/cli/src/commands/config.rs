@@ -125,7 +125,7 @@ fn path(context: &Context) -> Outcome {
     if context.global.json {
         let exists = path.exists();
         context.print_json(
-            &json!({"schema": "retro.config_path/1", "path": path.display().to_string(), "exists": exists}),
+            &json!({"schema": "retro.config.path/1", "path": path.display().to_string(), "exists": exists}),
         )?;
         return Ok(Exit::Done);
     }
@@ -150,7 +150,7 @@ fn init(context: &Context) -> Outcome {
     }
     std::fs::write(&path, template()).map_err(trouble)?;
     if context.global.json {
-        context.print_json(&json!({"schema": "retro.config_init/1", "path": path.display().to_string()}))?;
+        context.print_json(&json!({"schema": "retro.config.init/1", "path": path.display().to_string()}))?;
         return Ok(Exit::Done);
     }
     context.say(&format!(

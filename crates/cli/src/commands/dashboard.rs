@@ -251,7 +251,7 @@ fn write_single(context: &Context, config: &Config, options: &Options, session: 
     let size = retro_web::single(&options.out, &what, &to)?;
     if context.global.json {
         let path = to.display().to_string();
-        context.print_json(&json!({"schema": "retro.dashboard_single/1", "path": path, "bytes": size}))?;
+        context.print_json(&json!({"schema": "retro.dashboard.single/1", "path": path, "bytes": size}))?;
     } else {
         context.print(&to.display().to_string())?;
         context.say(&format!("{}, with everything inside.", bytes(size)));

@@ -16,7 +16,7 @@ pub struct Args {
 }
 
 /// Findings of one kind that are listed, before the rest is counted.
-const NAMED_MAX: usize = 10;
+const NAMED_MAX: usize = 5;
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
@@ -35,7 +35,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         return Ok(exit);
     }
     let mut named: BTreeMap<&str, usize> = BTreeMap::new();
-    for check in &view.checks {
+    for (at, check) in view.checks.iter().enumerate() {
         let number = named.entry(check.name).or_default();
         *number += 1;
         if *number > NAMED_MAX && !context.global.verbose {
@@ -53,8 +53,17 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             let (mark, name) = if at == 0 { (mark, check.name) } else { (" ", "") };
             context.print(&format!("{style}{mark}{style:#} {name:14} {line}"))?;
         }
-        for line in check.help.iter().flat_map(|help| crate::prose::wrap(help, room)) {
-            context.print(&format!("  {:14} {dim}→ {line}{dim:#}", ""))?;
+        // What helps all of a kind alike is said after the last of them.
+        let next = view.checks.get(at + 1).filter(|next| next.name == check.name);
+        let is_last = next.is_none() || (*number == NAMED_MAX && !context.global.verbose);
+        if !is_last && next.is_some_and(|next| next.help == check.help) {
+            continue;
+        }
+        if let Some(help) = &check.help {
+            for (at, line) in crate::prose::wrap(help, room.saturating_sub(2)).iter().enumerate() {
+                let arrow = if at == 0 { "→" } else { " " };
+                context.print(&format!("  {:14} {dim}{arrow} {line}{dim:#}", ""))?;
+            }
         }
     }
     for (name, number) in named {

@@ -3,6 +3,7 @@ use jiff::tz::TimeZone;
 use retro::views::{ListOptions, ListView, SessionView, Sort};
 
 use super::agent_name;
+use crate::args::AgentWord;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::{self, are, count};
 use crate::table::{Column, Table};
@@ -26,7 +27,7 @@ pub struct Args {
     words: Vec<String>,
 
     /// Only this agent
-    #[arg(long, alias = "host", value_name = "AGENT")]
+    #[arg(long, alias = "host", value_name = "AGENT", value_parser = AgentWord, hide_possible_values = true)]
     agent: Option<String>,
 
     /// Only this project: its name, a part of it, or a folder
@@ -189,7 +190,7 @@ fn row(session: &SessionView, is_known: bool) -> Vec<String> {
         session.duration_ms.filter(|_| session.captured).map_or_else(unknown, format::took),
         session.cost_usd.map_or_else(unknown, |usd| format::money(Some(usd), session.cost_complete)),
         format::bytes(session.bytes),
-        if session.parent_session_id.is_some() { format!("  └ {title}") } else { title },
+        if session.is_below { format!("  └ {title}") } else { title },
     ]
 }
 
@@ -200,8 +201,7 @@ fn summary(view: &ListView) -> String {
         some => format!("{some} of {} (--limit 0 shows all)", count(total, "session")),
     };
     let missing = (view.total - view.captured) as u64;
-    let grown = view.sessions.iter().filter(|session| session.captured && !session.up_to_date).count() as u64;
-    let only = view.sessions.iter().filter(|session| !session.on_disk).count();
+    let (grown, only) = (view.grown as u64, view.only_here);
     let mut parts = Vec::new();
     if missing > 0 {
         let has = if missing == 1 { "has" } else { "have" };
@@ -219,5 +219,8 @@ fn summary(view: &ListView) -> String {
     } else if parts.is_empty() {
         parts.push("in the store".to_owned());
     }
-    format!("{shown}, {}{help}.", parts.join(", "))
+    // Without an index only the files of sessions tell of them.
+    let has_index = view.sessions.iter().all(|session| !session.captured || session.turns.is_some());
+    let index = if has_index { "" } else { " Turns and costs are known again after the next `retro sync`." };
+    format!("{shown}, {}{help}.{index}", parts.join(", "))
 }

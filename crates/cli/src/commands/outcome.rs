@@ -4,6 +4,7 @@ use jiff::tz::TimeZone;
 use retro::views::ListOptions;
 
 use super::agent_name;
+use crate::args::AgentWord;
 use crate::context::{Context, Exit, Outcome};
 use crate::format;
 use crate::table::{Column, Table};
@@ -20,7 +21,7 @@ use crate::when::{Between, end, start};
   retro outcome --project shop --outcome failed")]
 pub struct Args {
     /// Only this agent
-    #[arg(long, alias = "host", value_name = "AGENT")]
+    #[arg(long, alias = "host", value_name = "AGENT", value_parser = AgentWord, hide_possible_values = true)]
     agent: Option<String>,
 
     /// Only this project: its name, a part of it, or a folder

@@ -3,6 +3,7 @@ use retro::model::Timestamp;
 use retro::views::{Counted, ListOptions, RecurringError, ReportView};
 
 use super::agent_name;
+use crate::args::AgentWord;
 use crate::context::{Context, Exit, Outcome};
 use crate::format;
 use crate::when::{Between, end, start};
@@ -14,7 +15,7 @@ use crate::when::{Between, end, start};
   retro report --project shop --format md > report.md")]
 pub struct Args {
     /// Only this agent
-    #[arg(long, alias = "host", value_name = "AGENT")]
+    #[arg(long, alias = "host", value_name = "AGENT", value_parser = AgentWord, hide_possible_values = true)]
     agent: Option<String>,
 
     /// Only this project: its name, a part of it, or a folder
@@ -60,7 +61,12 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         return Ok(exit);
     }
     for line in lines(&view, args.format) {
-        context.print(&context.shown(&line))?;
+        let line = context.shown(&line);
+        match args.format {
+            // Each item is one line, and goes on below its own words.
+            Form::Text => line.split('\n').try_for_each(|line| context.print_hanging(line, 4))?,
+            Form::Md => context.print(&line)?,
+        }
     }
     Ok(exit)
 }

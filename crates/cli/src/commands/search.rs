@@ -7,6 +7,7 @@ use retro::text::terminal::safe_line;
 use retro::views::{HitView, SearchQuestion, SearchView, open_search};
 
 use super::agent_name;
+use crate::args::AgentWord;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::{self, count};
 use crate::patience::{self, Waiting};
@@ -72,7 +73,7 @@ pub struct Args {
 #[derive(Debug, Clone, clap::Args)]
 pub struct Filters {
     /// Only this agent
-    #[arg(long, alias = "host", value_name = "AGENT")]
+    #[arg(long, alias = "host", value_name = "AGENT", value_parser = AgentWord, hide_possible_values = true)]
     pub agent: Option<String>,
 
     /// Only this project: its name, a part of it, or a folder

@@ -116,7 +116,10 @@ fn head(page: &mut Page, view: &ShowView) {
     figures.extend(session.turns.map(|turns| format::count(turns, "turn")));
     figures.extend(session.cost_usd.map(|usd| format::money(Some(usd), session.cost_complete)));
     figures.extend(view.models.iter().cloned());
-    figures.extend(session.outcome.clone());
+    figures.extend(session.outcome.as_deref().map(|outcome| match outcome {
+        "unknown" => "outcome unknown".to_owned(),
+        known => known.to_owned(),
+    }));
     page.styled(&figures.join(" · "), dim);
     let coverage = &view.coverage;
     let mut counts = vec![

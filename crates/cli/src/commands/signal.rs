@@ -4,6 +4,7 @@ use retro::insight::{Group, by_id};
 use serde_json::Value;
 
 use super::{WhichSession, agent_name};
+use crate::args::AgentWord;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
 use crate::table::{Column, Table};
@@ -55,7 +56,7 @@ enum GroupName {
 #[derive(Debug, clap::Args)]
 struct Run {
     /// Only this agent
-    #[arg(long, alias = "host", value_name = "AGENT")]
+    #[arg(long, alias = "host", value_name = "AGENT", value_parser = AgentWord, hide_possible_values = true)]
     agent: Option<String>,
 
     /// Only these sessions, by any unique beginning of their ids

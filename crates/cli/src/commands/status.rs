@@ -6,6 +6,18 @@ use crate::format::{bytes, count};
 /// Bytes of logs that a first sync reads in a second, on a slow machine.
 const BYTES_A_SECOND: u64 = 20_000_000;
 
+/// What the store takes of every hundred bytes of logs: raw files, ledgers and indexes
+/// together, on the published logs.
+const STORE_PERCENT: u64 = 55;
+
+/// Columns of the names on the left.
+const HANG: usize = 17;
+
+/// A number and its unit, which stay on one line.
+fn whole(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
 /// How long a first sync of these bytes may take.
 fn about(bytes: u64) -> String {
     match bytes.div_ceil(BYTES_A_SECOND) {
@@ -35,25 +47,25 @@ pub fn run(context: &Context) -> Outcome {
     let store = match view.store_exists {
         false if found > 0 => format!(
             "none yet. `retro sync` makes one at {}: about {} for these logs, in {}",
-            view.root,
-            // Raw bytes, ledgers and index together were a third of the logs, whichever agent.
-            bytes(view.source_bytes / 3),
-            about(view.source_bytes)
+            context.homely(&view.root),
+            whole(&bytes(view.source_bytes / 100 * STORE_PERCENT)),
+            whole(&about(view.source_bytes))
         ),
-        false => format!("none yet. It will be at {}", view.root),
+        false => format!("none yet. It will be at {}", context.homely(&view.root)),
         true => {
             let free = view.free_bytes.map_or(String::new(), |free| format!(", {} free", bytes(free)));
             let gone = match view.only_here {
                 0 => String::new(),
                 gone => format!(", {gone} of them only here"),
             };
-            format!("{}{gone}, {}{free}, {}", count(captured, "session"), bytes(view.store_bytes), view.root)
+            let place = context.homely(&view.root);
+            format!("{}{gone}, {}{free}, {place}", count(captured, "session"), bytes(view.store_bytes))
         }
     };
-    context.print_prose(&format!("{bold}In the store{bold:#}     {store}"))?;
+    context.print_hanging(&format!("{bold}In the store{bold:#}     {store}"), HANG)?;
     for warning in &view.warnings {
         let yellow = anstyle::AnsiColor::Yellow.on_default();
-        context.print_prose(&format!("{yellow}warning{yellow:#}          {warning}."))?;
+        context.print_hanging(&format!("{yellow}warning{yellow:#}          {warning}."), HANG)?;
     }
     if !view.unsupported.is_empty() {
         context.print(&format!("Not supported yet  {}", view.unsupported.join(", ")))?;

@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::{agent_name, rebuild};
+use crate::args::AgentWord;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::{bytes, count, took};
 use crate::progress::Bar;
@@ -29,7 +30,7 @@ pub struct Args {
     dry_run: bool,
 
     /// Only this agent
-    #[arg(long, alias = "host", value_name = "AGENT")]
+    #[arg(long, alias = "host", value_name = "AGENT", value_parser = AgentWord, hide_possible_values = true)]
     agent: Option<String>,
 
     /// Run up to and including this stage (`retro stages` lists them)

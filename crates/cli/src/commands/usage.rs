@@ -11,6 +11,7 @@ use retro::engine::ask::{self, Ledgers};
 use retro::usage::{By, Mode, Order, Query, TokenLimit};
 
 use super::{WhichSession, agent_name};
+use crate::args::AgentWord;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::patience::{self, Waiting};
 use crate::progress::Bar;
@@ -75,7 +76,7 @@ Examples:
     )]
     Limits {
         /// Only this agent
-        #[arg(long, alias = "host", value_name = "AGENT")]
+        #[arg(long, alias = "host", value_name = "AGENT", value_parser = AgentWord, hide_possible_values = true)]
         agent: Option<String>,
     },
 }
@@ -114,7 +115,7 @@ struct Question {
     between: Between,
 
     /// Only this agent
-    #[arg(long, alias = "host", value_name = "AGENT")]
+    #[arg(long, alias = "host", value_name = "AGENT", value_parser = AgentWord, hide_possible_values = true)]
     agent: Option<String>,
 
     /// Only this project: its name or a part of it

@@ -1,6 +1,6 @@
 //! The file itself: read whole, if it is one, and the kinds of values that stand in it.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -9,12 +9,15 @@ use super::ConfigError;
 /// Bytes of a configuration file that are read.
 const CONFIG_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-pub(super) fn read(path: &Path) -> Result<Table, ConfigError> {
+/// What a file says. A pipe would make us wait, a device would never end.
+pub(super) fn written(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    // A pipe would make us wait, a device would never end.
-    retro_agents::open_regular(path)
-        .and_then(|file| file.take(CONFIG_BYTES_MAX).read_to_string(&mut text))
-        .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+    retro_agents::open_regular(path)?.take(CONFIG_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+pub(super) fn read(path: &Path) -> Result<Table, ConfigError> {
+    let text = written(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
     // The parser quotes the line, which may be of any file that a link leads to.
     text.parse::<Table>().map_err(|error| ConfigError::Syntax {
         path: path.to_owned(),
@@ -32,7 +35,7 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<(PathBuf, Table)>, Con
 /// A configuration inside a store, which may come from somebody else: no link is followed.
 pub(super) fn read_in_store(path: &Path) -> Result<Option<(PathBuf, Table)>, ConfigError> {
     if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
-        let source = std::io::Error::other("it is a link, and retro follows none inside a store");
+        let source = io::Error::other("it is a link, and retro follows none inside a store");
         return Err(ConfigError::Read { path: path.to_owned(), source });
     }
     read_if_there(path)

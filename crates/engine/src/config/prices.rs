@@ -84,7 +84,7 @@ fn bad(path: &Path, entry: Option<usize>, model: &str, problem: &str) -> ConfigE
 
 /// The line on which an entry begins.
 fn line_of(path: &Path, entry: usize) -> Option<usize> {
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = super::file::written(path).ok()?;
     let parsed = toml_edit::Document::parse(text.as_str()).ok()?;
     let span = parsed.get("prices")?.as_array_of_tables()?.get(entry)?.span()?;
     Some(text.get(..span.start)?.matches('\n').count() + 1)
@@ -184,7 +184,7 @@ fn is_of(entry: &toml_edit::Table, model: &str, from: Option<Date>) -> bool {
 }
 
 pub(super) fn document(path: &Path) -> Result<DocumentMut, ConfigError> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match super::file::written(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),

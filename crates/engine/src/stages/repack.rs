@@ -34,10 +34,11 @@ fn pack(subject: &Subject<'_>) -> Result<Product, Error> {
                         }
                     }
                 }
-                // Its live file is captured beside it, as the next revision.
+                // Its live file is captured beside it, as the next revision. Where that was done,
+                // the damaged file stays as it is.
                 Err(error @ retro_store::Error::Damaged { .. }) => {
                     odd.extend(live.map(|place| place.path.clone()));
-                    failed = Some(error);
+                    failed = failed.or(Some(error).filter(|_| revision == entry.revisions));
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -8,6 +8,7 @@ use retro_model::{LinkKind, SessionKey, Timestamp};
 use retro_store::{Index, Lock, Marks, Stamps, Store, Writer};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::work::{Job, Looked, Outcome, SETTLED_BYTES_MAX, Worker};
@@ -266,7 +267,11 @@ impl Batcher<'_> {
     }
 
     fn count(&mut self, outcome: &Outcome) -> u64 {
-        self.report.analyzed += u64::from(outcome.derived.is_analyzed());
+        if outcome.derived.is_analyzed() {
+            let mut hasher = DefaultHasher::new();
+            outcome.key.hash(&mut hasher);
+            self.report.analyzed += u64::from(self.report.analyzed_keys.insert(hasher.finish()));
+        }
         self.report.wrote |= !outcome.derived.is_empty();
         let Some(one) = &outcome.captured else { return 0 };
         // Read back from raw: nothing was found or lost.

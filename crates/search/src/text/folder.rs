@@ -30,7 +30,7 @@ impl TextFolder {
             return Some(mark);
         }
         // Killed between a commit and its seal, or touched by somebody: the checksums know.
-        if !seal::is_own(&current) {
+        if !seal::is_openable(&current) {
             return None;
         }
         let index = open_index(Written::open(&current, &self.disk).ok()?).ok()?;

@@ -52,6 +52,11 @@ pub(super) fn check(folder: &Path) -> Option<String> {
     (look(folder).ok()? == files).then(|| mark.to_owned())
 }
 
+/// Whether a folder and all that is in it may be opened: no links, pipes or devices.
+pub(super) fn is_openable(folder: &Path) -> bool {
+    is_own(folder) && look(folder).is_ok()
+}
+
 /// Seals a folder as it is now.
 pub(super) fn seal(disk: &dyn Disk, folder: &Path, mark: &str) -> Result<(), Error> {
     let files = look(folder).map_err(Error::io(folder))?;
@@ -64,14 +69,14 @@ fn look(folder: &Path) -> io::Result<String> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
+        let meta = entry.metadata()?;
+        if !meta.is_file() {
+            // Nothing that we wrote: a link is not followed, and a pipe is not waited for.
+            return Err(io::Error::other(format!("{name} is no file")));
+        }
         // Locks and our own file say nothing about the content.
         if name.starts_with(SEAL) || name.ends_with(".lock") {
             continue;
-        }
-        let meta = entry.metadata()?;
-        if !meta.is_file() {
-            // Nothing that we wrote: a link is not followed.
-            return Err(io::Error::other(format!("{name} is no file")));
         }
         let time = meta.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         files.push(format!("{name} {} {time}\n", meta.len()));
@@ -82,6 +87,10 @@ fn look(folder: &Path) -> io::Result<String> {
 
 fn replace(disk: &dyn Disk, path: &Path, text: &str) -> Result<(), Error> {
     let beside = path.with_extension("new");
+    if fs::symlink_metadata(&beside).is_ok() {
+        // A kill left it, or somebody put it there: nothing is written through it.
+        disk.remove(&beside).map_err(Error::io(&beside))?;
+    }
     disk.write(&beside, text.as_bytes()).map_err(Error::io(&beside))?;
     disk.rename(&beside, path).map_err(Error::io(path))
 }

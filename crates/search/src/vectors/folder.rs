@@ -7,7 +7,7 @@
 use super::Error;
 use retro_disk::Disk;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +22,20 @@ const SUFFIX: &str = ".vectors";
 
 /// How often a reader looks again when the file it was sent to has just gone.
 const TRIES: usize = 16;
+
+/// No name of ours is longer.
+const CURRENT_BYTES_MAX: u64 = 1024;
+
+/// Opens a file of ours; nothing if there is none. A link, a pipe or a device in its place is
+/// none: what is kept here can be made again.
+pub(super) fn open_own(path: &Path) -> io::Result<Option<File>> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_file() => File::open(path).map(Some),
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
 
 /// What `current` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,9 +96,9 @@ impl Folder {
                 break;
             }
             let path = self.file(current.number);
-            match File::open(&path) {
-                Ok(file) => return Ok(Some((current, file))),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => missing = Some(current.number),
+            match open_own(&path) {
+                Ok(Some(file)) => return Ok(Some((current, file))),
+                Ok(None) => missing = Some(current.number),
                 Err(error) => return Err(Error::io("open", &path)(error)),
             }
         }
@@ -93,11 +107,13 @@ impl Folder {
 
     fn named(&self) -> Result<Option<Current>, Error> {
         let path = self.path.join(CURRENT);
-        match fs::read(&path) {
-            Ok(bytes) => Ok(std::str::from_utf8(&bytes).ok().and_then(Current::parse)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("read", &path)(error)),
-        }
+        let mut text = Vec::new();
+        let read = open_own(&path).and_then(|file| match file {
+            Some(file) => file.take(CURRENT_BYTES_MAX).read_to_end(&mut text),
+            None => Ok(0),
+        });
+        read.map_err(Error::io("read", &path))?;
+        Ok(std::str::from_utf8(&text).ok().and_then(Current::parse))
     }
 
     /// A number above all that are in use. Makes the folder if there is none.

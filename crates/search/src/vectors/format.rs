@@ -7,7 +7,6 @@
 use super::Error;
 use super::row::{ALIGNMENT, Row, stride};
 use memmap2::Mmap;
-use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
@@ -42,7 +41,7 @@ const MODEL_BYTES_MAX: u64 = 4096;
 
 /// The model that made a file, and its dimension, as the file says.
 pub(super) fn made_by(path: &Path) -> Option<(String, usize)> {
-    let mut file = File::open(path).ok()?;
+    let mut file = super::folder::open_own(path).ok()??;
     let mut head = [0; 28];
     file.read_exact(&mut head).ok()?;
     let number =

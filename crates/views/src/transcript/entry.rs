@@ -15,6 +15,12 @@ pub enum Entry {
         ts: Option<Timestamp>,
         /// The model, where the log names it.
         model: Option<String>,
+        /// How hard it was asked to think, where the log says so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        effort: Option<String>,
+        /// The service tier, such as `fast`, where it is not the usual one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tier: Option<String>,
         /// The words.
         text: String,
     },

@@ -174,6 +174,9 @@ pub fn reindex(context: &Context) -> Outcome {
     Ok(if folded.bad.is_empty() { Exit::Done } else { Exit::Findings })
 }
 
+/// Bytes of the longest note that is taken.
+const NOTE_BYTES_MAX: u64 = 1 << 20;
+
 pub fn import(args: &ImportAuthored, context: &Context) -> Outcome {
     let config = context.config()?;
     let store = context.store(&config)?;
@@ -188,14 +191,15 @@ pub fn import(args: &ImportAuthored, context: &Context) -> Outcome {
     let (mut taken, mut empty, mut failed) = (Vec::new(), 0, Vec::new());
     for path in notes {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let read =
-            std::fs::metadata(&path)
-                .map_err(|error| error.to_string())
-                .and_then(|meta| {
-                    if meta.len() > 1 << 20 { Err("it is too long for a note".to_owned()) } else { Ok(()) }
-                })
-                .and_then(|()| std::fs::read_to_string(&path).map_err(|error| error.to_string()))
-                .and_then(|text| authored::parse(&stem, &text));
+        let read = std::fs::metadata(&path)
+            .map_err(|error| error.to_string())
+            .and_then(|meta| match meta.len() {
+                _ if !meta.is_file() => Err("it is not a regular file".to_owned()),
+                0..=NOTE_BYTES_MAX => Ok(()),
+                _ => Err("it is too long for a note".to_owned()),
+            })
+            .and_then(|()| std::fs::read_to_string(&path).map_err(|error| error.to_string()))
+            .and_then(|text| authored::parse(&stem, &text));
         match read {
             Ok(Some(memory)) => taken.push(memory),
             Ok(None) => empty += 1,

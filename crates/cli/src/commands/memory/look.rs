@@ -1,5 +1,6 @@
 use retro::memory::{Kind, Memory, Scope, Status};
 use retro::views::memory::{self, Journals, MemoryFilter, MemoryList, MemoryQuestion};
+use std::collections::HashMap;
 
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
@@ -171,22 +172,23 @@ pub fn list(args: &List, context: &Context) -> Outcome {
         context.say("No memories yet. `retro sync` mines sessions that have gone quiet; `retro memory add` adds your own.");
         return Ok(Exit::Findings);
     }
-    table(&memories, context)?;
+    let all = memory::all(&context.world, &config, &store)?;
+    table(&memories, &memory::short_ids(&all), context)?;
     Ok(Exit::Done)
 }
 
-fn table(memories: &[Memory], context: &Context) -> Result<(), Failure> {
+fn table(memories: &[Memory], short: &HashMap<&str, String>, context: &Context) -> Result<(), Failure> {
     let columns = [
         Column::left("id"),
         Column::left("status").spare(1),
         Column::left("kind").spare(2),
         Column::left("scope").spare(4),
         Column::right("seen").spare(3),
-        Column::left("what it says").wraps(24),
+        Column::left("what it says").wraps(36),
     ];
     let rows = memories.iter().map(|memory| {
         vec![
-            memory.id.clone(),
+            short.get(memory.id.as_str()).unwrap_or(&memory.id).clone(),
             memory.status.as_str().to_owned(),
             memory.kind.as_str().to_owned(),
             memory.scope.as_str().to_owned(),

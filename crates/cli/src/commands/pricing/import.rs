@@ -3,6 +3,7 @@
 use retro::engine::prices;
 use retro::usage::{Change, Import, Rates};
 use serde_json::json;
+use std::io::Read;
 use std::path::PathBuf;
 
 use super::list::per_million;
@@ -43,12 +44,17 @@ pub struct Args {
     dry_run: bool,
 }
 
+/// Bytes of a table that are read. It may come through a pipe, which may never end.
+const TABLE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
 /// New models that are named before the rest is only counted.
 const ADDED_MAX: usize = 20;
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
     let config = context.config()?;
-    let text = std::fs::read_to_string(&args.file)
+    let mut text = String::new();
+    std::fs::File::open(&args.file)
+        .and_then(|file| file.take(TABLE_BYTES_MAX).read_to_string(&mut text))
         .map_err(|error| Failure::Message(format!("cannot read {}: {error}", args.file.display())))?;
     let day = when::day(args.date.as_deref().unwrap_or("today"), context)?;
     let known = prices::without_own(&context.world, &config)?;
@@ -62,7 +68,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     }
     if context.global.json {
         context.print_json(&json!({
-            "schema": "retro.pricing_import/1", "snapshot": day, "written": writes, "file": kept.display().to_string(),
+            "schema": "retro.pricing.import/1", "snapshot": day, "written": writes, "file": kept.display().to_string(),
             "changes": import.changes, "tally": import.tally,
         }))?;
         return Ok(Exit::Done);

@@ -88,7 +88,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     };
     if context.global.json {
         context.print_json(&json!({
-            "schema": "retro.pricing_set/1", "model": model, "done": done, "file": file.display().to_string(),
+            "schema": "retro.pricing.set/1", "model": model, "done": done, "file": file.display().to_string(),
         }))?;
     } else {
         context.say(&format!("The price of {model} is {done} in {}.", file.display()));

@@ -95,7 +95,7 @@ pub fn status(context: &Context) -> Outcome {
             .iter()
             .map(|(name, is_here, runs)| json!({"scheduler": name, "installed": is_here, "running": runs}))
             .collect();
-        context.print_json(&json!({"schema": "retro.schedule_status/1", "schedulers": rows}))?;
+        context.print_json(&json!({"schema": "retro.schedule.status/1", "schedulers": rows}))?;
         return Ok(exit);
     }
     let row = |(name, is_here, runs): &(&str, bool, bool)| {
@@ -127,7 +127,7 @@ fn change(context: &Context, steps: &[Step], yes: bool, done: &str) -> Outcome {
         step.take()?;
     }
     if context.global.json {
-        context.print_json(&json!({"schema": "retro.schedule_change/1", "done": true}))?;
+        context.print_json(&json!({"schema": "retro.schedule.change/1", "done": true}))?;
     }
     context.say(done);
     Ok(Exit::Done)

@@ -82,8 +82,11 @@ impl Page {
         let indent = "  ".repeat(depth);
         match entry {
             Entry::Prompt(prompt) => self.prompt(prompt, &indent),
-            Entry::Answer { ts, model, text } => {
-                let is_new = model.is_some() && *model != self.model;
+            Entry::Answer { ts, model, effort, tier, text } => {
+                let how: Vec<&str> = [effort, tier].into_iter().flatten().map(String::as_str).collect();
+                let model =
+                    model.as_ref().map(|model| format!("{model} {}", how.join(" ")).trim_end().to_owned());
+                let is_new = model.is_some() && model != self.model;
                 let name =
                     model.as_deref().filter(|_| is_new).map_or(String::new(), |model| format!(" {model}"));
                 let time = ts.map_or(String::new(), |ts| format!(" {}", format::clock(ts)));

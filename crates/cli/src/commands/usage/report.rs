@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use retro::text::terminal::one_line;
-use retro::usage::{Billing, By, Figures, Incomplete, Report, ReportRow};
+use retro::usage::{Billing, By, DISPUTED, Figures, Incomplete, Report, ReportRow};
 use retro::views::UsageView;
 use std::collections::BTreeMap;
 
@@ -74,8 +74,13 @@ fn table(view: &UsageView, compact: bool) -> Table {
     let dim = Style::new().dimmed();
     let optional = |column: Column, order: u8| column.spare(order);
     let mut columns = vec![
-        Column::left(name).shrinks_inside(if is_session { 22 } else { 14 }),
-        Column::left(if is_session { "last" } else { "" }).spare(3).style(dim),
+        Column::left(name).shrinks_inside(match report.by {
+            By::Session => 22,
+            By::Model => 26,
+            _ => 14,
+        }),
+        Column::left(if is_session { "last" } else { "" }).spare(2).style(dim),
+        Column::left(if is_session { "project" } else { "" }).shrinks(12).spare(3),
         Column::left(if is_session { "title" } else { "" }).shrinks(20),
         Column::left("").spare(6).style(anstyle::AnsiColor::Green.on_default()),
     ];
@@ -88,7 +93,7 @@ fn table(view: &UsageView, compact: bool) -> Table {
     }
     columns.extend([
         optional(Column::right("output"), if is_session { 5 } else { 3 }),
-        optional(Column::right("tokens"), if is_session { 2 } else { 0 }),
+        optional(Column::right("tokens"), if is_session { 1 } else { 0 }),
         optional(Column::right("responses"), 4),
         Column::right(view.billing.word()),
         optional(Column::left(if report.by == By::Model { "" } else { "models" }).wraps(22), 7).style(dim),
@@ -97,39 +102,39 @@ fn table(view: &UsageView, compact: bool) -> Table {
     let most = report.rows.iter().filter_map(|row| row.figures.cost_usd).fold(0.0, f64::max);
     for row in &report.rows {
         let models = if report.by == By::Model { String::new() } else { row.models.join(", ") };
-        let (name, last, title) = names(view, row);
+        let [name, last, project, title] = names(view, row);
         let bar = bar(row.figures.cost_usd, most);
-        table.row(line([name, last, title, bar], &row.figures, compact, models));
+        table.row(line([name, last, project, title, bar], &row.figures, compact, models));
         for part in &row.breakdown {
             let name = if is_session { String::new() } else { format!("  └ {}", part.model) };
             let title = if is_session { format!("  └ {}", part.model) } else { String::new() };
-            let heads = [name, String::new(), title, String::new()];
+            let heads = [name, String::new(), String::new(), title, String::new()];
             table.styled(line(heads, &part.figures, compact, String::new()), dim);
         }
     }
-    let heads = ["total".to_owned(), String::new(), String::new(), String::new()];
+    let heads = ["total", "", "", "", ""].map(str::to_owned);
     table.styled(line(heads, &report.totals, compact, String::new()), Style::new().bold());
     if let Some(mining) = &view.mining {
-        let heads = ["+ retro mine".to_owned(), String::new(), String::new(), String::new()];
+        let heads = ["+ retro mine", "", "", "", ""].map(str::to_owned);
         table.styled(line(heads, mining, compact, String::new()), dim);
     }
     table
 }
 
-/// What a row is called: its key, or a session's id, last time and title.
-fn names(view: &UsageView, row: &ReportRow) -> (String, String, String) {
+/// What a row is called: its key, or a session's id, last time, project and title.
+fn names(view: &UsageView, row: &ReportRow) -> [String; 4] {
     let Some(session) = &row.session else {
         let is_named = row.key != "unknown";
         let key = if is_named { row.key.clone() } else { "(not in the log)".to_owned() };
-        return (key, String::new(), String::new());
+        return [key, String::new(), String::new(), String::new()];
     };
     let id = view.short_ids.get(&session.session_id).unwrap_or(&session.session_id);
-    let project = session.project.as_deref().map_or(String::new(), |project| format!("[{project}] "));
-    let title = session.title.as_deref().unwrap_or("(no prompt)");
-    (format!("{} {id}", session.agent), time(row.last_at), format!("{project}{title}"))
+    let project = session.project.clone().unwrap_or_default();
+    let title = session.title.as_deref().unwrap_or("(no prompt)").to_owned();
+    [format!("{} {id}", session.agent), time(row.last_at), project, title]
 }
 
-fn line(heads: [String; 4], figures: &Figures, compact: bool, models: String) -> Vec<String> {
+fn line(heads: [String; 5], figures: &Figures, compact: bool, models: String) -> Vec<String> {
     let mut cells = heads.to_vec();
     if !compact {
         cells.extend(
@@ -174,6 +179,12 @@ pub fn notes(view: &UsageView, verbose: bool) -> Vec<String> {
         ));
     }
     notes.push(about.join(" "));
+    if let disputed @ 1.. = disputed(report) {
+        let sessions = count(disputed, "session");
+        notes.push(format!(
+            "Another log has other figures for the same answers of {sessions}. `retro usage explain` shows which."
+        ));
+    }
     if verbose {
         notes.extend(incomplete(view, &report.incomplete));
     } else if !report.incomplete.is_empty() {
@@ -207,9 +218,18 @@ fn why_bounds(report: &Report) -> Vec<String> {
             None => String::new(),
         };
         let responses = count(report.lower_bound_responses, "response");
-        why.push(format!("{responses} logged before their end{estimate}"));
+        let or = match disputed(report) {
+            0 => "",
+            _ => " or with other figures in another log",
+        };
+        why.push(format!("{responses} logged before their end{or}{estimate}"));
     }
     why
+}
+
+/// Sessions with an answer that two logs tell differently.
+fn disputed(report: &Report) -> u64 {
+    report.incomplete.iter().filter(|one| one.reason == DISPUTED).count() as u64
 }
 
 fn named(open: &[Incomplete]) -> u64 {
