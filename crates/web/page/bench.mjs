@@ -162,7 +162,7 @@ function specified(store, of, word, names) {
   const env = { ...process.env, RETRO_STORE: store, RETRO_WORD: word, RETRO_TRIAL: "1" };
   const ran = spawnSync(process.execPath, ["--test", "--test-concurrency=1", "--test-reporter=tap", ...names.map((name) => `tests/${name}.test.mjs`)], { env, cwd: new URL(".", import.meta.url), encoding: "utf8", maxBuffer: 1 << 28 });
   const number = (what) => Number(ran.stdout.match(new RegExp(`^# ${what} (\\d+)`, "m"))?.[1] ?? 0);
-  for (const line of ran.stdout.split("\n")) if (/^\s*not ok|^\s*error:/.test(line)) process.stderr.write(`${line}\n`);
+  for (const line of ran.stdout.split("\n")) if (/^\s*(not ok|error:|\+ )/.test(line)) process.stderr.write(`${line}\n`);
   measured(`tests of the page that pass, ${of}`, `${number("pass")} of ${number("tests") - number("skipped")}`, "", "all", ran.status === 0 && number("pass") > 0);
 }
 

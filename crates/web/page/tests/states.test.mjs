@@ -92,7 +92,8 @@ describe("a reader", { skip: missing }, () => {
 
   it("prints the whole session, without the frame", async () => {
     const { page, context } = await open();
-    await show(page, place(sessions[0], "?plain=1"), ".turn-head");
+    const whole = sessions.find((one) => one.turns <= 60);
+    await show(page, place(whole, "?plain=1"), ".turn-head");
     await page.waitForFunction(() => document.querySelector(".turns .spacer")?.style.height === "auto");
     await page.emulateMedia({ media: "print" });
     const seen = await page.evaluate(() => ({
@@ -101,7 +102,7 @@ describe("a reader", { skip: missing }, () => {
       box: getComputedStyle(document.querySelector(".turns")).overflow,
     }));
     assert.deepEqual([seen.frame, seen.box], [0, "visible"]);
-    assert.ok(seen.turns >= sessions[0].turns, `${seen.turns} of ${sessions[0].turns} turns`);
+    assert.ok(seen.turns >= whole.turns, `${seen.turns} of ${whole.turns} turns`);
     await context.close();
   });
 });
@@ -115,7 +116,7 @@ describe("signals", { skip: missing }, () => {
     for (const value of ["success", "failed", "abandoned", "unknown"]) {
       const wanted = real.filter((one) => one.outcome.value === value).length;
       const shown = await page.evaluate((word) => [...document.querySelectorAll(".spread a")].find((node) => node.textContent.includes(word))?.querySelector(".num")?.textContent ?? "0", value);
-      assert.equal(Number(shown), wanted, value);
+      assert.equal(Number(shown.replaceAll(",", "")), wanted, value);
     }
     for (const one of sessions.slice(0, 4)) {
       const said = json(store, "signal", "show", one.agent, one.session_id, "--no-sync");
@@ -134,10 +135,10 @@ describe("signals", { skip: missing }, () => {
 
   it("choose sessions by how they ended", async () => {
     const { page, context } = await open();
-    const ended = sessions.find((one) => one.outcome && one.outcome !== "success").outcome;
+    const ended = (sessions.find((one) => one.outcome && one.outcome !== "success") ?? sessions[0]).outcome;
     const list = sessionsOf(store, "--outcome", ended);
     await show(page, `#/sessions?outcome=${ended}`, ".population");
-    assert.match(await page.textContent(".population"), new RegExp(`^\\s*${list.total} of`));
+    assert.match((await page.textContent(".population")).replaceAll(",", ""), new RegExp(`^\\s*${list.total} of`));
     await context.close();
   });
 });
