@@ -1,5 +1,7 @@
 //! Rooms of this crate that only tests of other crates enter.
 
+pub mod months;
+
 use retro_model::Edit;
 
 use crate::patch;

@@ -182,6 +182,8 @@ fn a_prompt_behind_long_instructions_is_a_title_before_anything_is_captured() {
                 "cli_version": "0.166.0", "base_instructions": { "text": "Be good. ".repeat(9_000) } } }),
         json!({ "timestamp": "2026-03-01T10:00:01.000Z", "type": "response_item",
             "payload": { "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "fix the cart" }] } }),
+        json!({ "timestamp": "2026-03-01T10:00:01.000Z", "type": "event_msg",
+            "payload": { "type": "user_message", "message": "fix the cart", "images": [] } }),
         json!({ "timestamp": "2026-03-01T10:00:02.000Z", "type": "response_item",
             "payload": { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Done. ".repeat(20_000) }] } }),
     ];

@@ -12,7 +12,6 @@
 mod archive;
 mod config;
 mod log;
-pub mod months;
 mod mutate;
 mod patch;
 mod prices;

@@ -129,7 +129,7 @@ fn sub_agents_are_shown_under_their_root_and_counted_once() {
     // Without its parent a child is a tree of its own.
     query.by = By::Session;
     let parent = query.sessions.remove(&session("s")).unwrap();
-    assert_eq!(keys(&ask(rows.clone(), &query)), [("claude/child", 2), ("claude/s", 1)]);
+    assert_eq!(keys(&ask(rows.clone(), &query)), [("claude/s", 1), ("claude/child", 2)]);
     query.sessions.insert(session("s"), parent);
     // A circle of parents is no tree: each stands for itself.
     query.by = By::Session;

@@ -3,8 +3,8 @@
 //! against the truth.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use retro_agents::testing::months::Months;
 use retro_engine::{Config, SyncOptions, World, sync};
-use retro_laws::months::Months;
 use retro_memory::{WEIGHTS, Weights};
 use retro_model::Timestamp;
 use retro_store::{RealDisk, Store};

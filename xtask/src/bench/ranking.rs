@@ -5,7 +5,7 @@ use retro::memory::{PARTS, WEIGHTS, Weights};
 use retro::model::Timestamp;
 use retro::store::{RealDisk, Store};
 use retro::views::memory::{self, Told};
-use retro_laws::months::Months;
+use retro_agents::testing::months::Months;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -50,6 +50,7 @@ fn has_word(line: &str, word: &str) -> bool {
 fn is_test(path: &Path) -> bool {
     let folder = |name: &str| path.components().any(|part| part.as_os_str() == name);
     folder("tests")
+        || folder("testing")
         || folder("benches")
         || folder("examples")
         || path.ends_with("tests.rs")

@@ -169,9 +169,11 @@ fn batches_of_another_file_do_not_continue_this_one() {
 }
 
 #[test]
-fn a_folder_in_the_place_of_a_file_is_an_error_with_its_name() {
+fn a_folder_in_the_place_of_a_file_is_an_error_with_its_name_for_who_writes() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("current")).unwrap();
-    let error = Vectors::open(folder.path(), MODEL, DIM).unwrap_err().to_string();
+    let mut vectors = Vectors::open(folder.path(), MODEL, DIM).unwrap();
+    assert_eq!(vectors.len(), 0, "nothing of ours is there");
+    let error = vectors.write("a", &[(1, &vector(1))], &[]).unwrap_err().to_string();
     assert!(error.contains("current"), "{error}");
 }

@@ -3,12 +3,13 @@
 //! wrong by now. What each session should be shown is known from the story.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
-use retro_agents::script::Script;
-use retro_agents::{AGENTS, Agent};
 use retro_model::Timestamp;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+
+use crate::script::Script;
+use crate::{AGENTS, Agent};
 
 /// What a prompt should be shown.
 #[derive(Clone, PartialEq, Debug)]
