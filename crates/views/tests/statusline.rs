@@ -64,8 +64,7 @@ fn near(a: Option<f64>, b: Option<f64>) -> bool {
 #[test]
 fn it_says_what_the_reports_say() {
     let machine = Machine::new();
-    let more = "> Once more\n< Gone.\n".repeat(6);
-    machine.tell("claude", &(story(MINE, "2026-03-01T09:10:00Z", "2026-03-01T10:10:00Z") + &more));
+    machine.tell("claude", &story(MINE, "2026-03-01T09:10:00Z", "2026-03-01T10:10:00Z"));
     machine.tell(
         "codex",
         &story("66666666-6666-4666-8666-666666666666", "2026-03-01T03:30:00Z", "2026-03-01T08:45:00Z"),
@@ -116,7 +115,8 @@ fn the_running_block_has_an_end_and_a_speed() {
 #[test]
 fn the_agents_own_figure_is_newer_than_the_store() {
     let machine = Machine::new();
-    machine.tell("claude", &story(MINE, "2026-03-01T09:10:00Z", "2026-03-01T10:10:00Z"));
+    let more = "> Once more\n< Gone.\n".repeat(6);
+    machine.tell("claude", &(story(MINE, "2026-03-01T09:10:00Z", "2026-03-01T10:10:00Z") + &more));
     machine.tell(
         "codex",
         &story("66666666-6666-4666-8666-666666666666", "2026-03-01T08:30:00Z", "2026-03-01T08:45:00Z"),
