@@ -225,6 +225,21 @@ fn a_session_is_mined_when_asked_and_its_files_are_there() {
     assert!(wrong.stderr.contains("did you mean \"error_fix\"?"), "{}", wrong.all());
 }
 
+#[test]
+fn what_sync_found_is_mined_without_the_logs_and_is_what_the_logs_say() {
+    let machine = machine();
+    let all = ["mine", "*", "*", "--method", "all"];
+    let (raw, away) = (machine.root().join("raw"), machine.root().join("raw.away"));
+    std::fs::rename(&raw, &away).unwrap();
+    let kept = machine.json(&all);
+    std::fs::rename(&away, &raw).unwrap();
+    assert_eq!(kept["unread"], 0);
+    assert!(kept["candidates"].as_u64().unwrap() > 0);
+    // Nothing that was found with other methods configured is current.
+    machine.write(".config/retro/config.toml", "[mine]\nmethods = [\"user_rules\"]\n");
+    assert_eq!(machine.json(&all), kept);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_model_is_asked_only_when_named_and_within_the_budget() {

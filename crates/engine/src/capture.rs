@@ -11,11 +11,11 @@ mod shared;
 pub(crate) mod source;
 mod stored;
 
-use retro_agents::{Found, Held as Kept, Parsed, Part};
-use retro_model::{SessionKey, SourceKey};
+use retro_agents::{Format, Found, Held as Kept, Parsed, Part};
+use retro_model::{SessionKey, SourceKey, SourceKind};
 use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Stamps, Store};
 use retro_text::redact;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 use crate::discover::{self, Cut, SessionFiles, SharedFile};
@@ -30,7 +30,7 @@ pub(crate) use stored::{from_slots, read_back};
 pub struct Captured {
     /// What is known of it now.
     pub file: SessionFile,
-    /// Stamps of the files that were looked at.
+    /// Stamps of the files that were read.
     pub places: Vec<PlaceRow>,
     /// Sources that changed.
     pub sources: Vec<SourceRow>,
@@ -106,6 +106,8 @@ struct Capture<'a> {
     rows: Rows,
     facts: HashMap<(SourceKey, u32), SourceFacts>,
     changed: BTreeSet<(SourceKey, u32)>,
+    /// Revisions that were not looked at, because their files are as they were.
+    untouched: HashSet<(SourceKey, u32)>,
     held: Held,
     places: Vec<PlaceRow>,
     new_bytes: u64,
@@ -137,6 +139,7 @@ impl<'a> Capture<'a> {
             rows: readable_rows(before.sources),
             facts: HashMap::new(),
             changed: BTreeSet::new(),
+            untouched: HashSet::new(),
             held: Held::default(),
             places: Vec::new(),
             new_bytes: 0,
@@ -146,8 +149,31 @@ impl<'a> Capture<'a> {
         })
     }
 
+    /// The revision of a file without records that looks as it did when it was captured, if
+    /// the raw file is there. A session may have thousands of them: that the raw files are
+    /// good is found out when they are packed, and by `verify`.
+    fn untouched(&self, found: &Found) -> Option<u32> {
+        if found.format != Format::Opaque || found.kind != SourceKind::Document {
+            return None;
+        }
+        let PlaceRow { source, session, revision, stamp, .. } = self.stamps.get(&found.path)?;
+        let row = self.rows.get(&(source.clone(), revision))?;
+        let entry = self.file.sources.get(&source)?;
+        let is_kept = source == found.source
+            && session.as_ref() == Some(&self.session.key.id)
+            && stamp.is_same(&found.stamp())
+            && row.parser_version == self.session.agent.parser_version()
+            && entry.revisions == revision
+            && self.on_disk.get(&source) == Some(&revision);
+        is_kept.then_some(revision)
+    }
+
     /// Captures one file.
     fn take(&mut self, found: &Found, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), Error> {
+        if let Some(revision) = self.untouched(found) {
+            self.untouched.insert((found.source.clone(), revision));
+            return Ok(());
+        }
         let named = self.file.sources.get(&found.source).map_or(0, |entry| entry.revisions);
         let is_in_database = matches!(found.held, Kept::Rows { .. });
         let rows = match is_in_database.then(|| discover::rows(found)).transpose() {
@@ -246,7 +272,15 @@ impl<'a> Capture<'a> {
         if !self.file.sources.is_empty() {
             self.store.put_session(&self.file)?;
         }
-        let content = stamp::content(self.store, &self.file)?;
+        let known = |source: &SourceKey, revision| {
+            let at = (source.clone(), revision);
+            let row = self.rows.get(&at)?;
+            // State is named by more than its length.
+            let is_known =
+                self.untouched.contains(&at) || self.changed.contains(&at) && row.kind != SourceKind::State;
+            is_known.then_some(row.end)
+        };
+        let content = stamp::content_knowing(self.store, &self.file, &known)?;
         let session = session_row(&self.file, self.rows.values(), self.session.mtime_ns(), content);
         let rows = &self.rows;
         Ok(Captured {

@@ -138,7 +138,7 @@ fn never() -> bool {
 }
 
 /// Reads a session from raw, whatever its size, and hands over its settled events in
-/// order. Ends early, with [`Error::Stopped`], once `stop` says so.
+/// order. Files that hold no records are not opened: there may be thousands. Ends early, with [`Error::Stopped`], once `stop` says so.
 pub fn stream(
     store: &Store,
     agent: &dyn Agent,
@@ -229,11 +229,15 @@ fn unreadable(part: &Part, why: &str) -> Out {
     out
 }
 
-/// The raw files of a session, those that say little before those that say much.
+/// The raw files of a session that hold records, those that say little before those that
+/// say much.
 fn small_first(store: &Store, file: &SessionFile) -> Result<Vec<(Slot, Part)>, Error> {
     let mut all = Vec::new();
     for (source, entry) in &file.sources {
         let format = format_named(&entry.format);
+        if format == Format::Opaque {
+            continue;
+        }
         for revision in 1..=entry.revisions {
             let slot = Slot::Session { key: file.key.clone(), source: source.clone(), revision };
             let part = Part { session: file.key.clone(), source: source.clone(), revision, format };
@@ -245,15 +249,12 @@ fn small_first(store: &Store, file: &SessionFile) -> Result<Vec<(Slot, Part)>, E
         }
     }
     // Revisions of a source stay in their order: a later one may repeat an earlier one.
-    let of_source = |source: &SourceKey| {
-        all.iter().filter(|(_, _, part)| part.source == *source).map(|(bytes, ..)| *bytes).sum::<u64>()
-    };
-    let mut order: Vec<(u64, usize)> =
-        all.iter().enumerate().map(|(at, (_, _, part))| (of_source(&part.source), at)).collect();
-    order.sort_unstable();
-    let mut all: Vec<Option<(Slot, Part)>> =
-        all.into_iter().map(|(_, slot, part)| Some((slot, part))).collect();
-    Ok(order.into_iter().filter_map(|(_, at)| all.get_mut(at)?.take()).collect())
+    let mut of_source: BTreeMap<SourceKey, u64> = BTreeMap::new();
+    for (bytes, _, part) in &all {
+        *of_source.entry(part.source.clone()).or_default() += bytes;
+    }
+    all.sort_by_key(|(_, _, part)| of_source.get(&part.source).copied());
+    Ok(all.into_iter().map(|(_, slot, part)| (slot, part)).collect())
 }
 
 /// A shelf that takes disk space only when something is put on it.

@@ -2,7 +2,7 @@
 //! asks whether a result is current.
 
 use retro_agents::{AGENTS, Agent};
-use retro_model::{SessionKey, SourceKind};
+use retro_model::{SessionKey, SourceKey, SourceKind};
 use retro_store::{Made, SessionFile, Slot, Store};
 use std::collections::BTreeMap;
 
@@ -77,9 +77,22 @@ pub(crate) fn made_with(stages: &[Stage], config: &Config) -> String {
 /// Names the captured bytes of a session. A log only grows, so its length says which
 /// bytes it holds, however they are packed; a state file is named by its hash.
 pub fn content(store: &Store, file: &SessionFile) -> Result<String, Error> {
+    content_knowing(store, file, &|_, _| None)
+}
+
+/// The same, where the length of some revisions is known: their raw files are not opened.
+pub(crate) fn content_knowing(
+    store: &Store,
+    file: &SessionFile,
+    known: &dyn Fn(&SourceKey, u32) -> Option<u64>,
+) -> Result<String, Error> {
     let mut parts = Vec::new();
     for (source, entry) in &file.sources {
         for revision in 1..=entry.revisions {
+            if let Some(end) = known(source, revision) {
+                parts.push(format!("{source}~{revision}:{end}"));
+                continue;
+            }
             let slot = Slot::Session { key: file.key.clone(), source: source.clone(), revision };
             let commit = match store.archive(&slot).tail() {
                 Ok(Some(commit)) => commit,

@@ -60,6 +60,38 @@ fn sources_are_left_as_they_were() {
 }
 
 #[test]
+fn files_beside_a_log_that_grew_are_not_read_again_and_a_lost_raw_file_is_captured_again() {
+    let machine = Machine::new();
+    let main = machine.tell("claude", STORY).remove(0);
+    let whole = std::fs::read(&main).unwrap();
+    let results = main.with_extension("").join("tool-results");
+    for number in 0..5 {
+        machine.write(&results.join(format!("toolu_{number}.txt")), format!("result {number}").as_bytes());
+    }
+    let half = whole.len() / 2;
+    std::fs::write(&main, &whole[..half]).unwrap();
+    machine.sync();
+    let store = machine.store();
+    let paths = || -> Vec<std::path::PathBuf> {
+        let slots = store.raw_slots(&story()).unwrap();
+        let of_results = |slot: &&Slot| slot.to_string().contains("toolu");
+        slots.iter().filter(of_results).map(|slot| store.slot_path(slot)).collect()
+    };
+    let before = paths();
+    assert_eq!(before.len(), 5);
+    let [lost, damaged, ..] = &before[..] else { panic!("{before:?}") };
+    std::fs::remove_file(lost).unwrap();
+    std::fs::write(damaged, b"not what was there").unwrap();
+    std::fs::write(&main, &whole).unwrap();
+    let report = machine.sync();
+    assert_eq!((report.appended, report.failed), (1, 0));
+    assert_eq!(paths(), before);
+    assert!(lost.exists());
+    // It was not opened: packing and `verify` look at every raw file as a whole.
+    assert_eq!(std::fs::read(damaged).unwrap(), b"not what was there");
+}
+
+#[test]
 fn a_log_that_grew_is_appended_and_not_read_again() {
     let machine = Machine::new();
     let main = machine.tell("claude", STORY).remove(0);

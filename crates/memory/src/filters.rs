@@ -19,8 +19,16 @@ pub struct Filter {
     pub name: &'static str,
     /// What it drops, for people.
     pub title: &'static str,
-    /// Keeps what passes, and says what it dropped.
-    pub keep: fn(Vec<Candidate>, &Quotes) -> Kept,
+    /// When it is applied, and how.
+    pub rule: Rule,
+}
+
+/// How a filter keeps what passes, and says what it dropped.
+pub enum Rule {
+    /// Always, with the words of the session in hand.
+    Check(fn(Vec<Candidate>, &Quotes) -> Kept),
+    /// Only when it is asked for.
+    Choice(fn(Vec<Candidate>) -> Kept),
 }
 
 /// Every filter, sorted by name.

@@ -27,6 +27,7 @@ mod weights;
 pub use candidate::{Candidate, Kind, Mined, Repository, Risk, Scope, Span, Voice, by_worth};
 pub use episode::{Episode, Listener, Quotes, shortened};
 pub use memory::{Memory, Origin, Source, Status, Utility};
+pub use mine::Findings;
 pub use past::{Past, Prompt, Worth};
 pub use rank::{Ask, Catalog, Fit, Head, Here, Library, Memories, Ranked, rank};
 pub use replay::{Found, Replay, Row, replay};

@@ -1,37 +1,59 @@
 //! Running methods over one session: candidates with ids, checked, filtered and few.
 
+use serde::{Deserialize, Serialize};
+
 use crate::candidate::{Candidate, Mined, by_worth};
 use crate::episode::Episode;
-use crate::filters::{self, Filter};
+use crate::filters::{FILTERS, Filter, Kept, Rule};
 use crate::methods::Method;
 
 /// New items of one session, over all methods together.
 pub const ITEMS_MAX: usize = 3;
 
-/// Filters that are always applied, in this order.
-const ALWAYS: &[&str] = &["grounded", "no_secrets"];
+/// Everything that methods found in a session, checked, before anything is chosen from it.
+/// It is kept, so that choosing again needs no second reading.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    /// Whether the session was real work.
+    pub real: bool,
+    /// What each method found.
+    pub mined: Vec<Mined>,
+}
 
-/// What the methods make of a session, one result each. Together they keep the best
-/// [`ITEMS_MAX`].
+impl Findings {
+    /// What these methods find in a session.
+    pub fn of(episode: &Episode, methods: &[&Method]) -> Findings {
+        let found = methods.iter().map(|method| checked(episode, method.name, (method.mine)(episode)));
+        Findings { real: episode.quality.real, mined: found.collect() }
+    }
+
+    /// The best [`ITEMS_MAX`] of these methods together, after the filters that are wanted:
+    /// one result each. Nothing if one of the methods was not run.
+    pub fn choose(&self, methods: &[&Method], wanted: &[&'static Filter]) -> Option<Vec<Mined>> {
+        let of = |method: &&Method| self.mined.iter().find(|mined| mined.method == method.name);
+        let found: Option<Vec<&Mined>> = methods.iter().map(of).collect();
+        let mut results: Vec<Mined> =
+            found?.into_iter().map(|mined| filtered(mined.clone(), wanted)).collect();
+        cap(&mut results);
+        Some(results)
+    }
+}
+
+/// What the methods make of a session, one result each.
 pub fn mine(episode: &Episode, methods: &[&Method], wanted: &[&'static Filter]) -> Vec<Mined> {
-    let mut results: Vec<Mined> =
-        methods.iter().map(|method| one(episode, method.name, (method.mine)(episode), wanted)).collect();
-    cap(&mut results);
-    results
+    Findings::of(episode, methods).choose(methods, wanted).unwrap_or_default()
 }
 
 /// The result of one method, from its candidates.
-pub fn one(
-    episode: &Episode,
-    method: &str,
-    mut candidates: Vec<Candidate>,
-    wanted: &[&'static Filter],
-) -> Mined {
+pub fn one(episode: &Episode, method: &str, candidates: Vec<Candidate>, wanted: &[&'static Filter]) -> Mined {
+    filtered(checked(episode, method, candidates), wanted)
+}
+
+/// Gives candidates their ids and drops what does not hold.
+fn checked(episode: &Episode, method: &str, mut candidates: Vec<Candidate>) -> Mined {
     for (at, candidate) in candidates.iter_mut().enumerate() {
         candidate.id = format!("{}:{method}:{}", episode.key.id, at + 1);
     }
-    let always = ALWAYS.iter().filter_map(|name| filters::by_name(name));
-    let asked = wanted.iter().copied().filter(|filter| !ALWAYS.contains(&filter.name));
     let mut mined = Mined {
         session_id: episode.key.id.clone(),
         agent: episode.key.agent.clone(),
@@ -42,16 +64,32 @@ pub fn one(
         notes: Vec::new(),
         filters_applied: Vec::new(),
     };
-    for filter in always.chain(asked) {
-        let (kept, note) = (filter.keep)(std::mem::take(&mut mined.candidates), &episode.quotes);
-        mined.candidates = kept;
-        mined.notes.extend(note);
-        mined.filters_applied.push(filter.name.to_owned());
+    for filter in FILTERS {
+        if let Rule::Check(keep) = filter.rule {
+            apply(&mut mined, filter, |candidates| keep(candidates, &episode.quotes));
+        }
+    }
+    mined
+}
+
+/// Applies the filters that somebody wants.
+fn filtered(mut mined: Mined, wanted: &[&'static Filter]) -> Mined {
+    for filter in wanted {
+        if let Rule::Choice(keep) = filter.rule {
+            apply(&mut mined, filter, keep);
+        }
     }
     if mined.candidates.is_empty() {
         mined.notes.push("nothing worth keeping was found".to_owned());
     }
     mined
+}
+
+fn apply(mined: &mut Mined, filter: &Filter, keep: impl FnOnce(Vec<Candidate>) -> Kept) {
+    let (kept, note) = keep(std::mem::take(&mut mined.candidates));
+    mined.candidates = kept;
+    mined.notes.extend(note);
+    mined.filters_applied.push(filter.name.to_owned());
 }
 
 /// What may be shown unasked comes first: it is of use to the next session by itself.

@@ -17,7 +17,7 @@ use crate::error::RESTORE;
 use crate::files::{Worth, entries, read_regular};
 use crate::names::{self, Decoded};
 use crate::session_file::read_session;
-use crate::{Error, Store, lines, sealed};
+use crate::{Error, SessionFile, Slot, Store, lines, sealed};
 
 /// One kind of file.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -279,12 +279,31 @@ impl Store {
     /// Room that all files of a session take.
     pub fn disk_bytes_of(&self, key: &SessionKey) -> Result<u64, Error> {
         let raw = entries(&crate::layout::raw_folder(self.root(), key))?;
-        let documents = KINDS.iter().map(|kind| {
-            let meta = fs::symlink_metadata(kind.path(self.root(), key));
-            meta.map_or(0, |meta| meta.len())
-        });
-        Ok(raw.iter().map(|entry| entry.size).sum::<u64>() + documents.sum::<u64>())
+        Ok(raw.iter().map(|entry| entry.size).sum::<u64>() + self.document_bytes_of(key))
     }
+
+    /// The same for a session whose raw files are those that its file names, as after its
+    /// first capture: no folder is listed.
+    pub fn disk_bytes_named(&self, file: &SessionFile) -> u64 {
+        let revisions = file.sources.iter().flat_map(|(source, entry)| {
+            (1..=entry.revisions).map(move |revision| Slot::Session {
+                key: file.key.clone(),
+                source: source.clone(),
+                revision,
+            })
+        });
+        let raw = revisions.map(|slot| bytes_at(&self.slot_path(&slot)));
+        raw.sum::<u64>() + self.document_bytes_of(&file.key)
+    }
+
+    fn document_bytes_of(&self, key: &SessionKey) -> u64 {
+        KINDS.iter().map(|kind| bytes_at(&kind.path(self.root(), key))).sum()
+    }
+}
+
+/// Bytes of the file at a path; none if there is none.
+fn bytes_at(path: &Path) -> u64 {
+    fs::symlink_metadata(path).map_or(0, |meta| meta.len())
 }
 
 #[cfg(test)]

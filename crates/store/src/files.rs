@@ -357,6 +357,25 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<Entry>, Error> {
     Ok(found)
 }
 
+/// The names of the regular files in a folder, sorted; none if there is no such folder. Asks
+/// nothing of each file: there may be thousands.
+pub(crate) fn file_names(folder: &Path) -> Result<Vec<String>, Error> {
+    let listing = match fs::read_dir(folder) {
+        Ok(listing) => listing,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io("list", folder)(error)),
+    };
+    let mut found = Vec::new();
+    for entry in listing {
+        let entry = entry.map_err(Error::io("list", folder))?;
+        if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            found.extend(entry.file_name().to_str().map(str::to_owned));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
 /// Bytes of the largest file that is read whole. Ours are far smaller; a store may come
 /// from somebody else.
 const WHOLE_BYTES_MAX: u64 = 1 << 30;

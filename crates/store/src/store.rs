@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::archive::Standings;
 use crate::documents::{SESSIONS, Waiting};
 use crate::error::RESTORE;
-use crate::files::{Entry, Files, Worth, entries};
+use crate::files::{Entry, Files, Worth, entries, file_names};
 use crate::head::{self, Head};
 use crate::layout::{self, HEAD, PART, Slot};
 use crate::names::{self, Decoded};
@@ -117,10 +117,8 @@ impl Store {
         let folder = layout::raw_folder(self.root(), session);
         let mut slots = Vec::new();
         let mut named: Option<BTreeMap<String, _>> = None;
-        for entry in entries(&folder)?.iter().filter(|entry| entry.is_file) {
-            let Some((encoded, decoded, revision)) = entry.name.as_deref().and_then(layout::raw_name) else {
-                continue;
-            };
+        for name in file_names(&folder)? {
+            let Some((encoded, decoded, revision)) = layout::raw_name(&name) else { continue };
             let source = match decoded {
                 Decoded::Id(text) => layout::source_key(&text),
                 // The name is cut: the session file has it whole.

@@ -1,4 +1,5 @@
 use retro::engine::headless::{self, LIMIT, Miner, Spent, tokens_on};
+use retro::engine::memory::Ready;
 use retro::engine::stages::mine::keep;
 use retro::engine::{Config, memory};
 use retro::memory::filters::{self, Filter};
@@ -63,30 +64,78 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     }
     let mut results: Vec<(SessionKey, Mined)> = Vec::new();
     let (mut passed_over, mut unread) = (0u64, 0u64);
+    let ready = Ready::new(&context.world, &config, &store)?;
+    let mining = Mining { how, filters, gated, ready, config: &config, store: &store, context };
     for key in &keys {
         if context.interrupted() {
             return Err(Failure::Message("stopped; what was mined so far is kept".to_owned()));
         }
-        let Some(episode) = retro::views::memory::episode(&config, &store, key)? else {
-            unread += 1;
-            continue;
-        };
-        if gated && !episode.quality.real {
-            passed_over += 1;
-            continue;
-        }
-        let found = match &how {
-            How::Local(methods) => find::mine(&episode, methods, &filters),
-            How::Model(miner) => vec![ask(*miner, &episode, &filters, &config, &store, context)?],
-        };
-        for mined in found {
-            keep(&store, key, &mined)?;
-            results.push((key.clone(), mined));
+        match mining.of(key)? {
+            Session::Mined(found) => {
+                for mined in found {
+                    if gated && mined.candidates.is_empty() {
+                        store.put_mined(&mined.method, key, None)?;
+                    } else {
+                        keep(&store, key, &mined)?;
+                    }
+                    results.push((key.clone(), mined));
+                }
+            }
+            Session::NoWork => passed_over += 1,
+            Session::Unread => unread += 1,
         }
     }
     store.sync_all()?;
     memory::take_mined(&context.world, &config, &store, &keys)?;
     report(&results, passed_over, unread, gated, &store, context, &config)
+}
+
+/// What came of one session.
+enum Session {
+    Mined(Vec<Mined>),
+    /// It was no real work, and nobody named it.
+    NoWork,
+    Unread,
+}
+
+struct Mining<'a> {
+    how: How,
+    filters: Vec<&'static Filter>,
+    gated: bool,
+    ready: Ready,
+    config: &'a Config,
+    store: &'a Store,
+    context: &'a Context,
+}
+
+impl Mining<'_> {
+    /// Mines one session, from what sync found in it or else from its log.
+    fn of(&self, key: &SessionKey) -> Result<Session, Failure> {
+        // Sync looks for nothing in what was no real work; a session that is named may be just that.
+        if let How::Local(methods) = &self.how
+            && let Some(findings) = self.ready.findings(key)?
+            && (self.gated || findings.real)
+        {
+            if !findings.real {
+                return Ok(Session::NoWork);
+            }
+            if let Some(chosen) = findings.choose(methods, &self.filters) {
+                return Ok(Session::Mined(chosen));
+            }
+        }
+        let Some(episode) = retro::views::memory::episode(self.config, self.store, key)? else {
+            return Ok(Session::Unread);
+        };
+        if self.gated && !episode.quality.real {
+            return Ok(Session::NoWork);
+        }
+        Ok(Session::Mined(match &self.how {
+            How::Local(methods) => find::mine(&episode, methods, &self.filters),
+            How::Model(miner) => {
+                vec![ask(*miner, &episode, &self.filters, self.config, self.store, self.context)?]
+            }
+        }))
+    }
 }
 
 /// Asks a model, as far as today's budget goes.

@@ -2,7 +2,7 @@
 
 use retro_memory::filters;
 use retro_memory::methods::{self, Method};
-use retro_memory::{Episode, Listener, Mined, Past, Repository, mine, prompt};
+use retro_memory::{Episode, Findings, Listener, Mined, Past, Repository, prompt};
 use retro_model::{Event, Facts, SessionKey};
 use retro_store::{EXPOSURES, Store, Writer};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::{Config, Error, repository};
 
 pub(super) const STAGE: Stage = Stage {
     name: "mine",
-    version: 2,
+    version: 3,
     when: When::Quiet,
     help: "what a quiet session can teach: fixes, rules, commands, procedures",
     inputs: &[Input::Events, Input::Config(settings_text)],
@@ -56,11 +56,9 @@ impl Making for Mining {
         let episode = episode(listener, &config, &facts, &content);
         let wanted: Vec<&'static Method> =
             config.mining.value.methods.iter().filter_map(|name| methods::by_name(name)).collect();
-        let mined = if episode.quality.real {
-            mine::mine(&episode, &wanted, &filters::for_all())
-        } else {
-            Vec::new()
-        };
+        let run = if episode.quality.real { &wanted[..] } else { &[] };
+        let findings = Findings::of(&episode, run);
+        let mined = findings.choose(run, &filters::for_all()).unwrap_or_default();
         let mut rows = Vec::new();
         for method in &wanted {
             let found =
@@ -78,7 +76,11 @@ impl Making for Mining {
         }
         let output = blake3::hash(format!("{rows:?}").as_bytes()).to_hex().chars().take(16).collect();
         let key = episode.key;
-        let put = move |index: &Writer<'_>| index.put_mined(&key, &rows);
+        let findings = serde_json::to_string(&findings).unwrap_or_default();
+        let put = move |index: &Writer<'_>| {
+            index.put_findings(&key, &findings)?;
+            index.put_mined(&key, &rows)
+        };
         Ok(Product { output, put: Some(Box::new(put)) })
     }
 }

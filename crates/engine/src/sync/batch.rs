@@ -201,7 +201,10 @@ impl Batcher<'_> {
     fn write(&self, outcomes: Vec<Outcome>, fits: bool) -> Result<(), Error> {
         let mut sizes = Vec::with_capacity(outcomes.len());
         for outcome in &outcomes {
-            sizes.push(self.store.disk_bytes_of(&outcome.key)?);
+            sizes.push(match &outcome.captured {
+                Some(captured) if captured.is_new => self.store.disk_bytes_named(&captured.file),
+                _ => self.store.disk_bytes_of(&outcome.key)?,
+            });
         }
         let marks: Option<Marks> = fits.then(|| self.store.marks());
         let now = self.world.now();

@@ -4,7 +4,8 @@
 use retro_agents::Agent;
 use retro_model::{Passage, SessionKey};
 use retro_store::{FACTS, Made, PlaceRow, SessionRow, SourceRow, Stamps, Store, TurnRow};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 
 use crate::capture::{self, Before, Captured, Reading};
 use crate::derive::{Derived, Rules, Session, Source};
@@ -73,6 +74,14 @@ pub(super) struct Worker<'a> {
     pub is_bare: bool,
 }
 
+/// Stamps that were known, and in their places those that are new.
+fn with_news(mut known: Vec<PlaceRow>, news: &[PlaceRow]) -> Vec<PlaceRow> {
+    let paths: HashSet<&Path> = news.iter().map(|place| place.path.as_path()).collect();
+    known.retain(|place| !paths.contains(place.path.as_path()));
+    known.extend_from_slice(news);
+    known
+}
+
 impl Worker<'_> {
     /// Captures a session, if it has news, and runs the stages that are due on it.
     pub(super) fn work(&self, work: Looked<'_, '_>) -> Result<Outcome, Error> {
@@ -92,10 +101,7 @@ impl Worker<'_> {
             }
             (None, None) => return Err(Error::NoSession(key.to_string())),
         };
-        let places = match &captured {
-            Some(captured) if !captured.places.is_empty() => &captured.places,
-            _ => &places,
-        };
+        let places = with_news(places, captured.as_ref().map_or(&[], |captured| &captured.places));
         let mut session = Session {
             store: self.store,
             config: self.config,
@@ -106,7 +112,7 @@ impl Worker<'_> {
             children: &children,
             facts: self.store.name_of(&FACTS, &key)?,
             family: &family,
-            places,
+            places: &places,
         };
         let is_evicted = file.evicted_at.is_some();
         // What could not be read is not settled without it: the next sync tries again.

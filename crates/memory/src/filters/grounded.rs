@@ -11,13 +11,13 @@
 //! White space aside, words are compared as they are. A quotation of a single sign or letter
 //! is not checked.
 
-use super::{Filter, Kept};
+use super::{Filter, Kept, Rule};
 use crate::candidate::Candidate;
 use crate::episode::Quotes;
 use crate::screen::quotations;
 
 pub(super) const FILTER: Filter =
-    Filter { name: "grounded", title: "drops what its session does not say", keep };
+    Filter { name: "grounded", title: "drops what its session does not say", rule: Rule::Check(keep) };
 
 fn keep(candidates: Vec<Candidate>, quotes: &Quotes) -> Kept {
     let total = candidates.len();

@@ -11,12 +11,13 @@
 //! # Limits
 //! As those of the scanner: a secret without a known form passes.
 
-use super::{Filter, Kept};
+use super::{Filter, Kept, Rule};
 use crate::candidate::Candidate;
 use crate::episode::Quotes;
 use crate::memory::strings;
 
-pub(super) const FILTER: Filter = Filter { name: "no_secrets", title: "drops what holds a secret", keep };
+pub(super) const FILTER: Filter =
+    Filter { name: "no_secrets", title: "drops what holds a secret", rule: Rule::Check(keep) };
 
 fn keep(candidates: Vec<Candidate>, _: &Quotes) -> Kept {
     let total = candidates.len();

@@ -10,9 +10,8 @@
 
 use hashbrown::HashSet;
 
-use super::{Filter, Kept};
+use super::{Filter, Kept, Rule};
 use crate::candidate::{Candidate, Risk, by_worth};
-use crate::episode::Quotes;
 
 /// Candidates that are kept at most.
 const KEPT_MAX: usize = 8;
@@ -24,10 +23,10 @@ const LIKENESS_MIN: f64 = 0.75;
 pub(super) const FILTER: Filter = Filter {
     name: "risk_aware",
     title: "keeps at most 8, none of high risk, of low confidence or twice",
-    keep,
+    rule: Rule::Choice(keep),
 };
 
-fn keep(mut candidates: Vec<Candidate>, _: &Quotes) -> Kept {
+fn keep(mut candidates: Vec<Candidate>) -> Kept {
     let total = candidates.len();
     candidates.sort_by(by_worth);
     let (mut risky, mut unsure, mut twice, mut over) = (0, 0, 0, 0);
@@ -98,7 +97,7 @@ mod tests {
             make("b", 3, 0.9, Kind::Skill),
             make("a", 5, 0.4, Kind::Skill),
         ];
-        let (kept, note) = keep(all, &Quotes::default());
+        let (kept, note) = keep(all);
         assert_eq!(ids(&kept), "a b c d e");
         assert_eq!(
             note.as_deref(),
@@ -122,7 +121,7 @@ mod tests {
         cousin.kind = Kind::RiskRule;
         cousin.priority = 5;
         all.extend([risky, unsure, twin, cousin]);
-        let (kept, note) = keep(all, &Quotes::default());
+        let (kept, note) = keep(all);
         assert_eq!(ids(&kept), "cousin k0 k1 k2 k3 k4 k5 k6");
         assert_eq!(
             note.as_deref(),
@@ -138,7 +137,7 @@ mod tests {
         let pair = |a: &str, b: &str| {
             let (mut a, mut b) = (candidate("a", a), candidate("b", b));
             (a.when_to_use, b.when_to_use) = (String::new(), String::new());
-            keep(vec![a, b], &Quotes::default()).0.len()
+            keep(vec![a, b]).0.len()
         };
         assert_eq!(pair("one two three", "one two three four"), 1);
         assert_eq!(pair("one two three", "one two four"), 2);
@@ -148,9 +147,9 @@ mod tests {
         #[test]
         fn filtering_again_changes_nothing(texts in prop::collection::vec("[a-d]( [a-d]){0,4}", 0..16)) {
             let all = texts.iter().enumerate().map(|(n, text)| candidate(&format!("k{n}"), text)).collect();
-            let once = keep(all, &Quotes::default()).0;
+            let once = keep(all).0;
             prop_assert!(once.len() <= KEPT_MAX);
-            prop_assert_eq!(keep(once.clone(), &Quotes::default()).0, once);
+            prop_assert_eq!(keep(once.clone()).0, once);
         }
     }
 }

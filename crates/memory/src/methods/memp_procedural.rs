@@ -20,7 +20,7 @@ use regex::Regex;
 use super::Method;
 use super::commands::{keywords, purpose_of};
 use super::evidence::{Evidence, clipped};
-use super::steps::{Phase, bounded, has_own_commands, phase, steps};
+use super::steps::{Phase, Step, bounded, has_own_commands, phase, steps};
 use super::turns::{Turn, first_sentence, turns};
 use crate::candidate::{Candidate, Kind, THIN};
 use crate::episode::{Episode, shortened};
@@ -66,16 +66,15 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
     let goal = evidence.said(event_id, goal)?;
     let calls: Vec<(&Beat, &Call)> = turns.iter().flat_map(|turn| turn.calls.iter().copied()).collect();
     let all = steps(&calls, &mut evidence);
-    let edits = all.iter().filter(|step| step.starts_with("edit ")).count();
-    let looks = all.iter().filter(|step| step.starts_with("read ")).count();
+    let count = |phase| all.iter().filter(|step| step.phase == phase).count();
+    let (edits, looks) = (count(Phase::Edit), count(Phase::Look));
     if all.len() < STEPS_MIN || edits == 0 || all.len() - looks > STORY_STEPS {
         return None;
     }
     let outcome = outcome(episode, &mut evidence)?;
     let warnings = warnings(episode, &mut evidence);
     let mut candidate = episode.candidate(METHOD.name, Kind::Procedure, String::new());
-    let text = text(&goal, &all, &outcome);
-    let is_more = text.contains("run `");
+    let (text, is_more) = text(&goal, &all, &outcome);
     candidate.structured = Some(json!({
         "goal": goal,
         "preconditions": preconditions(episode),
@@ -104,25 +103,26 @@ fn procedure(episode: &Episode) -> Option<Candidate> {
     Some(candidate)
 }
 
-/// The steps that fit, and how it ended.
-fn text(goal: &str, steps: &[String], outcome: &str) -> String {
+/// The steps that fit, and how it ended; and whether one of them runs something.
+fn text(goal: &str, steps: &[Step], outcome: &str) -> (String, bool) {
     // Looking around comes first everywhere: what was changed and run says more.
-    let mut told: Vec<&String> = steps.iter().filter(|step| !step.starts_with("read ")).collect();
+    let mut told: Vec<&Step> = steps.iter().filter(|step| step.phase != Phase::Look).collect();
     told.dedup();
     let mut text = String::new();
     let mut count = 0;
     for step in &told {
-        if text.chars().count() + step.chars().count() > STEPS_CHARS_MAX {
+        if text.chars().count() + step.text.chars().count() > STEPS_CHARS_MAX {
             break;
         }
         text.push_str(if count == 0 { "" } else { "; " });
-        text.push_str(step);
+        text.push_str(&step.text);
         count += 1;
     }
     if told.len() > count {
         text.push_str(&format!("; {} more steps", told.len() - count));
     }
-    shortened(&format!("{goal} was done in these steps: {text}. {outcome}"), 600)
+    let runs = told.iter().take(count).any(|step| step.phase != Phase::Edit);
+    (shortened(&format!("{goal} was done in these steps: {text}. {outcome}"), 600), runs)
 }
 
 /// What shows how the session ended.

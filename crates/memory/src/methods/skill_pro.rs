@@ -55,9 +55,9 @@ fn skill(episode: &Episode, turn: &Turn<'_>) -> Option<Candidate> {
     let files = evidence.edited(&turn.calls)?;
     let verified = turn.verification();
     let praise = turn.praise();
-    let (text, check) = match verified {
+    let Told { text, check, is_more } = match verified {
         Some(check) => checked(turn, check, &files, &mut evidence)?,
-        None => (praised(turn, &files, &mut evidence)?, None),
+        None => praised(turn, &files, &mut evidence)?,
     };
     let runner = verified.map_or_else(String::new, |(_, call)| purpose_of(call));
     let all = steps(&turn.calls, &mut evidence);
@@ -65,7 +65,7 @@ fn skill(episode: &Episode, turn: &Turn<'_>) -> Option<Candidate> {
     candidate.structured = Some(json!({
         "activation": when,
         "termination": check.as_ref().map_or_else(
-            || all.last().cloned().unwrap_or_default(),
+            || all.last().map(|step| step.text.clone()).unwrap_or_default(),
             |command| format!("{command} passes"),
         ),
         "verification": check,
@@ -82,7 +82,6 @@ fn skill(episode: &Episode, turn: &Turn<'_>) -> Option<Candidate> {
     candidate.subject = format!("{runner} {}", named.join(" ")).trim().to_owned();
     candidate.scope_reason = format!("{files} belong to this repository");
     candidate.keywords = keywords(&[runner.split(' ').nth(1).unwrap_or_default()], [text.as_str(), &when]);
-    let is_more = text.contains(" Also run: ");
     candidate.text = shortened(&text, 600);
     candidate.when_to_use = when;
     candidate.confidence = match (praise.is_some(), verified.is_some()) {
@@ -100,13 +99,22 @@ fn skill(episode: &Episode, turn: &Turn<'_>) -> Option<Candidate> {
     Some(candidate)
 }
 
-/// What is said of a turn whose check passed, and the check.
+/// What is said of a turn.
+struct Told {
+    text: String,
+    /// The check that passed.
+    check: Option<String>,
+    /// Whether it names more to run than the check.
+    is_more: bool,
+}
+
+/// What is said of a turn whose check passed.
 fn checked<'a>(
     turn: &Turn<'a>,
     (beat, call): (&'a Beat, &'a Call),
     files: &str,
     evidence: &mut Evidence<'a>,
-) -> Option<(String, Option<String>)> {
+) -> Option<Told> {
     let command = evidence.command(beat, call)?;
     let failed = turn.failed_before(call);
     let failed = failed.first().and_then(|(beat, other)| {
@@ -126,11 +134,11 @@ fn checked<'a>(
     if !also.is_empty() {
         text.push_str(&format!(" Also run: {}.", also.join(", ")));
     }
-    Some((text, Some(command)))
+    Some(Told { text, check: Some(command), is_more: !also.is_empty() })
 }
 
 /// What is said of a turn that the person praised: it must have run something.
-fn praised<'a>(turn: &Turn<'a>, files: &str, evidence: &mut Evidence<'a>) -> Option<String> {
+fn praised<'a>(turn: &Turn<'a>, files: &str, evidence: &mut Evidence<'a>) -> Option<Told> {
     let (said, words) = turn.praise()?;
     let ran = turn.calls.iter().filter(|(_, call)| call.verdict == Verdict::Passed);
     let ran: Vec<(&Beat, &Call)> = ran.copied().collect();
@@ -139,5 +147,6 @@ fn praised<'a>(turn: &Turn<'a>, files: &str, evidence: &mut Evidence<'a>) -> Opt
         return None;
     }
     let words = evidence.said(&said.id, clipped(first_sentence(words.trim()), PRAISE_CHARS_MAX))?;
-    Some(format!("After editing {files} and running {}, the user said {words}.", also.join(" and ")))
+    let text = format!("After editing {files} and running {}, the user said {words}.", also.join(" and "));
+    Some(Told { text, check: None, is_more: false })
 }

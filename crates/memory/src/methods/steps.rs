@@ -39,8 +39,16 @@ pub(super) fn phase(call: &Call) -> Option<Phase> {
     }
 }
 
+/// What somebody could do again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Step {
+    pub phase: Phase,
+    /// In words: "edit `a.rs`".
+    pub text: String,
+}
+
 /// The calls as steps: calls of the same phase that follow each other are one.
-pub(super) fn steps<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Evidence<'a>) -> Vec<String> {
+pub(super) fn steps<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Evidence<'a>) -> Vec<Step> {
     let mut runs: Vec<(Phase, Vec<(&'a Beat, &'a Call)>)> = Vec::new();
     for (beat, call) in calls {
         let Some(phase) = phase(call) else { continue };
@@ -49,9 +57,10 @@ pub(super) fn steps<'a>(calls: &[(&'a Beat, &'a Call)], evidence: &mut Evidence<
             _ => runs.push((phase, vec![(beat, call)])),
         }
     }
-    let mut steps: Vec<String> = Vec::new();
+    let mut steps: Vec<Step> = Vec::new();
     for (phase, run) in runs {
-        for step in described(phase, &run, evidence) {
+        for text in described(phase, &run, evidence) {
+            let step = Step { phase, text };
             if steps.last() != Some(&step) {
                 steps.push(step);
             }
@@ -87,7 +96,8 @@ fn described<'a>(phase: Phase, run: &[(&'a Beat, &'a Call)], evidence: &mut Evid
 }
 
 /// At most so many steps: the first and the last, and a word about those between.
-pub(super) fn bounded(mut steps: Vec<String>, max: usize) -> Vec<String> {
+pub(super) fn bounded(steps: Vec<Step>, max: usize) -> Vec<String> {
+    let mut steps: Vec<String> = steps.into_iter().map(|step| step.text).collect();
     if steps.len() <= max {
         return steps;
     }

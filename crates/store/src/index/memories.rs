@@ -47,6 +47,12 @@ impl Index {
         Ok(self.one(text, (&key.agent, &key.id), |_| Ok(()))?.is_some())
     }
 
+    /// Everything that methods found in a session, as JSON.
+    pub fn findings(&self, key: &SessionKey) -> Result<Option<String>, Error> {
+        let text = "SELECT body FROM findings WHERE agent = ?1 AND session = ?2";
+        self.one(text, (&key.agent, &key.id), |row| row.get(0))
+    }
+
     /// One of the values over all memories: `heads`, `vectors`, `mark`.
     pub fn memory_value(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         self.one("SELECT value FROM memory_values WHERE name = ?1", [name], |row| row.get(0))
@@ -93,6 +99,17 @@ impl Writer<'_> {
             "UPDATE sessions SET changed = ?3 WHERE agent = ?1 AND id = ?2",
             params![key.agent, key.id, change],
         )
+    }
+
+    /// Keeps everything that methods found in a session. It changes no answer by itself.
+    pub fn put_findings(&self, key: &SessionKey, body: &str) -> Result<(), Error> {
+        let text = "REPLACE INTO findings (agent, session, body) VALUES (?1, ?2, ?3)";
+        self.run(text, (&key.agent, &key.id, body))
+    }
+
+    /// Drops what was found in every session that holds these words, written as JSON.
+    pub fn clear_findings(&self, words: &str) -> Result<(), Error> {
+        self.run("DELETE FROM findings WHERE instr(body, ?1) > 0", [words])
     }
 
     /// Remembers how far the memories have followed.

@@ -2,7 +2,7 @@
 //! number is rebuilt.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 10;
+pub(super) const SCHEMA: u32 = 11;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -110,6 +110,11 @@ CREATE TABLE IF NOT EXISTS cells (stamp TEXT PRIMARY KEY, body BLOB NOT NULL) WI
 CREATE TABLE IF NOT EXISTS mined (
     agent TEXT NOT NULL, session TEXT NOT NULL, method TEXT NOT NULL, body TEXT NOT NULL,
     PRIMARY KEY (agent, session, method)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS findings (
+    agent TEXT NOT NULL, session TEXT NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (agent, session)
 ) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS memories (number INTEGER PRIMARY KEY, id TEXT NOT NULL, body TEXT NOT NULL);

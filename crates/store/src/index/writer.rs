@@ -146,6 +146,7 @@ impl Writer<'_> {
         self.put_calls(key, &[], &[])?;
         for text in [
             "DELETE FROM sources WHERE agent = ?1 AND session = ?2",
+            "DELETE FROM findings WHERE agent = ?1 AND session = ?2",
             "DELETE FROM sessions WHERE agent = ?1 AND id = ?2",
         ] {
             self.run(text, (&key.agent, &key.id))?;
