@@ -182,6 +182,19 @@ impl WhichSession {
     }
 }
 
+/// Sessions in a table whose length nobody set.
+const ROWS: usize = 20;
+
+/// How many sessions are shown at most: as many as `--limit` says, where 0 is all; without it
+/// a table stops and JSON does not.
+fn rows_max(limit: Option<usize>, context: &Context) -> Option<usize> {
+    match limit {
+        None if context.global.json => None,
+        None => Some(ROWS),
+        Some(limit) => Some(limit).filter(|limit| *limit > 0),
+    }
+}
+
 /// Resolves an agent option to our name of it.
 fn agent_name(name: &Option<String>) -> Result<Option<String>, Failure> {
     let Some(name) = name else { return Ok(None) };

@@ -225,6 +225,23 @@ fn secrets_counts_the_sessions_that_have_one() {
 }
 
 #[test]
+fn outcomes_stop_at_twenty_as_a_list_does_and_say_so() {
+    let machine = Machine::with_demo();
+    let all = machine.json(&["outcome"])["sessions"].as_array().unwrap().len();
+    assert!(all > 20);
+    let short = machine.run(&["outcome"]);
+    assert!(
+        short.stderr.contains(&format!("20 of {all} sessions (--limit 0 shows all).")),
+        "{}",
+        short.stderr
+    );
+    let whole = machine.run(&["outcome", "--limit", "0"]);
+    assert!(whole.stdout.lines().count() > short.stdout.lines().count());
+    assert!(!whole.stderr.contains("--limit"), "{}", whole.stderr);
+    assert_eq!(machine.json(&["outcome", "--limit", "3"])["sessions"].as_array().unwrap().len(), 3);
+}
+
+#[test]
 fn the_end_of_a_list_counts_all_sessions_and_not_only_those_shown() {
     let machine = Machine::empty();
     claude(&machine, FIRST, 2, "hello");

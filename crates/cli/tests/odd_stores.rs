@@ -58,7 +58,7 @@ const UNUSED: &[&str] = &[
 
 /// Memory that a command may reserve; a file that is read whole is larger.
 const KILOBYTES_MAX: u64 = 6_000_000;
-const HUGE_BYTES: u64 = 8_000_000_000;
+const HUGE_BYTES: u64 = 64_000_000_000;
 
 /// A command that lasts longer waits for something that never comes.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -77,6 +77,8 @@ pub struct ListView {
     pub grown: usize,
     /// How many are only in the store.
     pub only_here: usize,
+    /// Sub-agents of sessions that fit too and are not listed.
+    pub below: usize,
     /// Characters of an id that make all of them differ, at least 8. Most need fewer: see
     /// `short_id`.
     pub id_length: usize,
@@ -165,10 +167,12 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     adopt(&mut sessions, &rows);
     let id_length = shorten_ids(&mut sessions);
     place_children(&mut sessions);
-    sessions.retain(|session| options.children || !session.is_below);
     let nearest_project = choose_project(&mut sessions, options.project.as_deref());
     let words: Vec<String> = options.words.iter().map(|word| word.to_lowercase()).collect();
     sessions.retain(|session| words.iter().all(|word| mentions(session, word)) && in_time(session, options));
+    let fitting = sessions.len();
+    sessions.retain(|session| options.children || !session.is_below);
+    let below = fitting - sessions.len();
     if !rows.is_empty() {
         figures::fill(world, config, &mut sessions)?;
     }
@@ -188,6 +192,7 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
         captured,
         grown,
         only_here,
+        below,
         id_length,
         nearest_project,
         warnings,

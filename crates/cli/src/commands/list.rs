@@ -2,7 +2,7 @@ use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
 use retro::views::{ListOptions, ListView, SessionView, Sort};
 
-use super::agent_name;
+use super::{agent_name, rows_max};
 use crate::args::AgentWord;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::{self, are, count};
@@ -72,16 +72,8 @@ enum SortBy {
     Project,
 }
 
-/// Sessions in a table whose length nobody set.
-const ROWS: usize = 20;
-
 pub fn run(args: &Args, context: &Context) -> Outcome {
-    let limit = match args.limit {
-        Some(0) => None,
-        Some(limit) => Some(limit),
-        None if context.global.json => None,
-        None => Some(ROWS),
-    };
+    let limit = rows_max(args.limit, context);
     let tz = TimeZone::system();
     let (since, until) = args.between.days(context, &tz)?;
     let options = ListOptions {
@@ -222,5 +214,10 @@ fn summary(view: &ListView) -> String {
     // Without an index only the files of sessions tell of them.
     let has_index = view.sessions.iter().all(|session| !session.captured || session.turns.is_some());
     let index = if has_index { "" } else { " Turns and costs are known again after the next `retro sync`." };
-    format!("{shown}, {}{help}.{index}", parts.join(", "))
+    let below = match view.below {
+        0 => String::new(),
+        1 => " 1 sub-agent is not listed (--children lists it).".to_owned(),
+        some => format!(" {some} sub-agents are not listed (--children lists them)."),
+    };
+    format!("{shown}, {}{help}.{below}{index}", parts.join(", "))
 }

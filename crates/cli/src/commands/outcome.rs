@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use jiff::tz::TimeZone;
 use retro::views::ListOptions;
 
-use super::agent_name;
+use super::{agent_name, rows_max};
 use crate::args::AgentWord;
 use crate::context::{Context, Exit, Outcome};
 use crate::format;
@@ -38,6 +38,10 @@ pub struct Args {
     /// Also sessions that were no real work
     #[arg(long)]
     all: bool,
+
+    /// At most so many; 0 for all [default: 20; all with --json]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
 }
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
@@ -61,6 +65,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     for session in &view.sessions {
         *view.counts.entry(session.outcome.value.as_str()).or_default() += 1;
     }
+    let total = view.sessions.len();
+    view.sessions.truncate(rows_max(args.limit, context).unwrap_or(total));
     if context.global.json {
         context.print_json(&view)?;
         return Ok(if view.sessions.is_empty() { Exit::Findings } else { Exit::Done });
@@ -92,6 +98,12 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         true => "No session fits.".to_owned(),
         false => format!("{}.", counted(&view.counts)),
     };
+    let shown = match view.sessions.len() {
+        some if some < total => {
+            format!("{some} of {} (--limit 0 shows all). ", format::count(total as u64, "session"))
+        }
+        _ => String::new(),
+    };
     let missing = match view.undigested {
         0 => String::new(),
         count => format!(
@@ -99,7 +111,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             format::count(count, "session")
         ),
     };
-    context.say(&format!("{counts}{missing}"));
+    context.say(&format!("{shown}{counts}{missing}"));
     Ok(if view.sessions.is_empty() { Exit::Findings } else { Exit::Done })
 }
 

@@ -15,6 +15,10 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use super::commit::{self, COMMIT_BYTES, Commit};
 use super::frame::Unpacker;
 
+/// Bytes before the end of a file that are searched for a commit. A stop leaves a few megabytes
+/// at most after the last one; a file of another making may be endless.
+const SEARCHED_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
 /// How much of a file is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
@@ -123,6 +127,10 @@ pub(crate) fn last_before(file: &mut File, limit: u64) -> io::Result<Option<Comm
         }
         if start == 0 {
             return Ok(None);
+        }
+        if limit - start > SEARCHED_BYTES_MAX {
+            let what = "it holds no commit for a very long stretch before its end";
+            return Err(io::Error::new(ErrorKind::InvalidData, what));
         }
         end = start + needle.len() as u64 - 1;
     }

@@ -202,3 +202,15 @@ proptest! {
         fresh.verify(true, &mut |_| {}).unwrap();
     }
 }
+
+#[test]
+fn a_raw_file_that_goes_on_for_ever_is_damaged_and_not_searched_to_its_start() {
+    let (_folder, store) = store();
+    let archive = store.archive(&slot());
+    append_all(&archive, &[b"one\n".to_vec()]);
+    // A file with a hole: it takes no room.
+    let file = std::fs::OpenOptions::new().write(true).open(archive.path()).unwrap();
+    file.set_len(64_000_000_000).unwrap();
+    let again = Store::open(store.root(), Arc::new(RealDisk)).unwrap();
+    assert!(matches!(again.archive(&slot()).tail(), Err(Error::Damaged { .. })));
+}
