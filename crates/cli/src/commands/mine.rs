@@ -64,7 +64,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     }
     let mut results: Vec<(SessionKey, Mined)> = Vec::new();
     let (mut passed_over, mut unread) = (0u64, 0u64);
-    let ready = Ready::new(&context.world, &config, &store)?;
+    // Sync looks for nothing in what was no real work; a session that is named may be just that.
+    let ready = gated.then(|| Ready::new(&context.world, &config, &store)).transpose()?;
     let mining = Mining { how, filters, gated, ready, config: &config, store: &store, context };
     for key in &keys {
         if context.interrupted() {
@@ -102,7 +103,8 @@ struct Mining<'a> {
     how: How,
     filters: Vec<&'static Filter>,
     gated: bool,
-    ready: Ready,
+    /// What sync found, if all sessions are mined.
+    ready: Option<Ready>,
     config: &'a Config,
     store: &'a Store,
     context: &'a Context,
@@ -111,10 +113,8 @@ struct Mining<'a> {
 impl Mining<'_> {
     /// Mines one session, from what sync found in it or else from its log.
     fn of(&self, key: &SessionKey) -> Result<Session, Failure> {
-        // Sync looks for nothing in what was no real work; a session that is named may be just that.
-        if let How::Local(methods) = &self.how
-            && let Some(findings) = self.ready.findings(key)?
-            && (self.gated || findings.real)
+        if let (How::Local(methods), Some(ready)) = (&self.how, &self.ready)
+            && let Some(findings) = ready.findings(key)?
         {
             if !findings.real {
                 return Ok(Session::NoWork);
