@@ -357,29 +357,29 @@ pub fn forget(world: &crate::World, config: &Config, store: &Store, memory: &Mem
     anew(world, config, store)
 }
 
-/// Takes what was just mined of these sessions into the index, and makes the memories anew.
-pub fn take_mined(
-    world: &crate::World,
-    config: &Config,
-    store: &Store,
-    keys: &[SessionKey],
-) -> Result<(), Error> {
+/// What a method just found in a session, as it is kept; nothing if it found nothing.
+pub struct News {
+    /// The session.
+    pub key: SessionKey,
+    /// The method.
+    pub method: String,
+    /// The content of its file.
+    pub body: Option<String>,
+}
+
+/// Takes what was just mined into the index, and makes the memories anew if that changed.
+pub fn take_mined(world: &crate::World, config: &Config, store: &Store, news: &[News]) -> Result<(), Error> {
     let _lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
     let index = store.index()?;
-    let wanted: std::collections::BTreeSet<&SessionKey> = keys.iter().collect();
-    let mut by_session: std::collections::BTreeMap<SessionKey, Vec<(String, String)>> = Default::default();
-    for (method, key) in store.mined_keys()?.into_iter().filter(|(_, key)| wanted.contains(key)) {
-        let Some(bytes) = store.mined(method, &key)? else { continue };
-        by_session
-            .entry(key)
-            .or_default()
-            .push((method.to_owned(), String::from_utf8_lossy(&bytes).into_owned()));
+    if index.memory_value("mark")?.unwrap_or_default().is_empty() {
+        return anew(world, config, store);
     }
-    for row in index.mined()?.into_iter().filter(|row| row.method == PAST) {
-        if let Some(rows) = by_session.get_mut(&row.key) {
-            rows.push((row.method, row.body));
+    let mut has_changed = false;
+    index.write(|index| {
+        for News { key, method, body } in news {
+            has_changed |= index.put_mined_by(key, method, body.as_deref())?;
         }
-    }
-    index.write(|index| by_session.iter().try_for_each(|(key, rows)| index.put_mined(key, rows)))?;
-    anew(world, config, store)
+        Ok(())
+    })?;
+    if has_changed { anew(world, config, store) } else { Ok(()) }
 }

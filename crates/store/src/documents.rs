@@ -255,6 +255,12 @@ impl Store {
         self.document(mined, key)
     }
 
+    /// Whether these bytes are what a method found, and its block for a prompt is there.
+    pub fn has_mined(&self, method: &str, key: &SessionKey, json: &[u8]) -> Result<bool, Error> {
+        let Some((mined, prompt)) = documents_of(method) else { return Ok(false) };
+        Ok(self.document(mined, key)?.as_deref() == Some(json) && self.document(prompt, key)?.is_some())
+    }
+
     /// Where that is.
     pub fn mined_path(&self, method: &str, key: &SessionKey) -> Option<PathBuf> {
         documents_of(method).map(|(mined, _)| mined.path(self.root(), key))

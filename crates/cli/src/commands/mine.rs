@@ -1,5 +1,5 @@
 use retro::engine::headless::{self, LIMIT, Miner, Spent, tokens_on};
-use retro::engine::memory::Ready;
+use retro::engine::memory::{News, Ready};
 use retro::engine::stages::mine::keep;
 use retro::engine::{Config, memory};
 use retro::memory::filters::{self, Filter};
@@ -63,6 +63,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         filters.extend(filters::for_all());
     }
     let mut results: Vec<(SessionKey, Mined)> = Vec::new();
+    let mut news = Vec::new();
     let (mut passed_over, mut unread) = (0u64, 0u64);
     // Sync looks for nothing in what was no real work; a session that is named may be just that.
     let ready = gated.then(|| Ready::new(&context.world, &config, &store)).transpose()?;
@@ -74,11 +75,13 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         match mining.of(key)? {
             Session::Mined(found) => {
                 for mined in found {
-                    if gated && mined.candidates.is_empty() {
+                    let body = if gated && mined.candidates.is_empty() {
                         store.put_mined(&mined.method, key, None)?;
+                        None
                     } else {
-                        keep(&store, key, &mined)?;
-                    }
+                        Some(keep(&store, key, &mined)?)
+                    };
+                    news.push(News { key: key.clone(), method: mined.method.clone(), body });
                     results.push((key.clone(), mined));
                 }
             }
@@ -87,7 +90,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         }
     }
     store.sync_all()?;
-    memory::take_mined(&context.world, &config, &store, &keys)?;
+    memory::take_mined(&context.world, &config, &store, &news)?;
     report(&results, passed_over, unread, gated, &store, context, &config)
 }
 

@@ -102,6 +102,9 @@ pub fn episode(listener: Listener, config: &Config, facts: &Facts, content: &str
 pub fn keep(store: &Store, key: &SessionKey, mined: &Mined) -> Result<String, Error> {
     let mut json = serde_json::to_string_pretty(mined).unwrap_or_default();
     json.push('\n');
+    if store.has_mined(&mined.method, key, json.as_bytes())? {
+        return Ok(json);
+    }
     store.put_mined(&mined.method, key, Some((json.as_bytes(), &prompt::prompt_block(mined))))?;
     Ok(json)
 }

@@ -9,6 +9,7 @@ mod tongues;
 
 use std::sync::{LazyLock, OnceLock};
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::Regex;
 
 use super::views;
@@ -40,15 +41,50 @@ const ORDER: &str = "(?:you (?:must|should|are|will|shall|have|can|may|need)|alw
     nunca|bitte|por favor|ignor|你|您|请|必须|总是|始终|あなた|常に|必ず|すべて|从现在)";
 
 /// A rule with its expression, which is made when a text first has one of its keywords.
-type Lazy = (&'static Rule, OnceLock<Option<Regex>>);
+struct Ready {
+    rule: &'static Rule,
+    /// The numbers of its keywords.
+    any: Vec<usize>,
+    expression: OnceLock<Option<Regex>>,
+}
 
-static COMPILED: LazyLock<Vec<Lazy>> = LazyLock::new(|| {
-    [orders::RULES, forms::RULES, tongues::RULES]
-        .into_iter()
-        .flatten()
-        .map(|rule| (rule, OnceLock::new()))
-        .collect()
+/// All rules, and what finds the keywords of all of them in one pass.
+struct Table {
+    rules: Vec<Ready>,
+    keywords: Option<AhoCorasick>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let all = || [orders::RULES, forms::RULES, tongues::RULES].into_iter().flatten();
+    let mut words: Vec<&str> = all().flat_map(|rule| rule.any).copied().collect();
+    words.sort_unstable();
+    words.dedup();
+    let number = |word: &&str| words.binary_search(word).ok();
+    let rules = all().map(|rule| Ready {
+        rule,
+        any: rule.any.iter().filter_map(number).collect(),
+        expression: OnceLock::new(),
+    });
+    let rules = rules.collect();
+    // Quick to make: a hook asks about a few texts and ends.
+    let kind = Some(AhoCorasickKind::NoncontiguousNFA);
+    Table { rules, keywords: AhoCorasick::builder().kind(kind).build(&words).ok() }
 });
+
+impl Table {
+    /// Which keywords a text holds, by number; nothing if all of them have to be thought to be
+    /// there.
+    fn keywords_in(&self, text: &str) -> Option<Vec<bool>> {
+        let keywords = self.keywords.as_ref()?;
+        let mut held = vec![false; keywords.patterns_len()];
+        for found in keywords.find_overlapping_iter(text) {
+            if let Some(held) = held.get_mut(found.pattern().as_usize()) {
+                *held = true;
+            }
+        }
+        Some(held)
+    }
+}
 
 /// What a text without blanks and signs is known by.
 static COMPACT: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -66,9 +102,11 @@ static COMPACT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub(super) fn markers(text: &str) -> Vec<&'static str> {
     let mut found = Vec::new();
     for view in views::views(text) {
-        for (rule, compiled) in COMPILED.iter() {
-            if !found.contains(&rule.marker) && rule.is_in(&view, compiled) {
-                found.push(rule.marker);
+        let held = TABLE.keywords_in(&view);
+        for ready in &TABLE.rules {
+            let marker = ready.rule.marker;
+            if !found.contains(&marker) && ready.may_be_in(held.as_deref()) && ready.is_in(&view) {
+                found.push(marker);
             }
         }
         if found.is_empty() && views::compact(&view).iter().any(|text| has_match(COMPACT.as_ref(), text)) {
@@ -78,12 +116,19 @@ pub(super) fn markers(text: &str) -> Vec<&'static str> {
     found
 }
 
-impl Rule {
-    fn is_in(&self, view: &str, compiled: &OnceLock<Option<Regex>>) -> bool {
-        (self.any.is_empty() || self.any.iter().any(|word| view.contains(word)))
-            && has_match(compiled.get_or_init(|| self.compile().ok()).as_ref(), view)
+impl Ready {
+    /// Whether a text with these keywords may be one that the rule finds.
+    fn may_be_in(&self, held: Option<&[bool]>) -> bool {
+        let is_held = |number: &usize| held.is_none_or(|held| held.get(*number) == Some(&true));
+        self.any.is_empty() || self.any.iter().any(is_held)
     }
 
+    fn is_in(&self, view: &str) -> bool {
+        has_match(self.expression.get_or_init(|| self.rule.compile().ok()).as_ref(), view)
+    }
+}
+
+impl Rule {
     fn compile(&self) -> Result<Regex, regex::Error> {
         let pattern = self
             .pattern
@@ -141,12 +186,12 @@ mod tests {
 
     #[test]
     fn every_pattern_compiles_and_every_keyword_is_lower_case() {
-        for (rule, _) in COMPILED.iter() {
+        for Ready { rule, .. } in &TABLE.rules {
             assert!(rule.compile().is_ok(), "{}: {:?}", rule.marker, rule.compile().err());
             for word in rule.any {
                 assert_eq!(*word, word.to_lowercase(), "{}", rule.marker);
             }
         }
-        assert!(COMPACT.is_some());
+        assert!(COMPACT.is_some() && TABLE.keywords.is_some());
     }
 }

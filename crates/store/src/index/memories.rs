@@ -75,18 +75,37 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Puts what was mined of a session in the place of what was there; only if that
-    /// differs the session counts as changed.
-    pub fn put_mined(&self, key: &SessionKey, found: &[(String, String)]) -> Result<(), Error> {
+    /// What was mined of a session, by method.
+    fn mined_of(&self, key: &SessionKey) -> Result<Vec<(String, String)>, Error> {
         let read = || -> rusqlite::Result<Vec<(String, String)>> {
             let mut statement = self.connection.prepare_cached(
                 "SELECT method, body FROM mined WHERE agent = ?1 AND session = ?2 ORDER BY method",
             )?;
             statement.query_map((&key.agent, &key.id), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         };
+        read().map_err(Error::index(self.path))
+    }
+
+    /// Puts what one method found in a session, or did not find, in the place of what it found
+    /// before. Says whether that differs.
+    pub fn put_mined_by(&self, key: &SessionKey, method: &str, body: Option<&str>) -> Result<bool, Error> {
+        let before = self.mined_of(key)?;
+        let mut found = before.clone();
+        found.retain(|(other, _)| other != method);
+        found.extend(body.map(|body| (method.to_owned(), body.to_owned())));
+        found.sort();
+        if found == before {
+            return Ok(false);
+        }
+        self.put_mined(key, &found).map(|()| true)
+    }
+
+    /// Puts what was mined of a session in the place of what was there; only if that
+    /// differs the session counts as changed.
+    pub fn put_mined(&self, key: &SessionKey, found: &[(String, String)]) -> Result<(), Error> {
         let mut found = found.to_vec();
         found.sort();
-        if read().map_err(Error::index(self.path))? == found {
+        if self.mined_of(key)? == found {
             return Ok(());
         }
         self.run("DELETE FROM mined WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))?;
