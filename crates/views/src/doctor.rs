@@ -4,6 +4,7 @@ mod records;
 
 use retro_agents::AGENTS;
 use retro_engine::discover::discover;
+use retro_engine::trouble::{Trouble, troubles};
 use retro_engine::{Config, World};
 use retro_store::{RealDisk, Store};
 use serde::Serialize;
@@ -63,6 +64,15 @@ fn gigabytes(bytes: u64) -> String {
 
 /// Looks at everything. Writes nothing.
 pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
+    doctor_with(world, config, &|store| Ok(troubles(store)?))
+}
+
+/// The same, for a caller who knows what is wrong with single sessions: these are not read.
+pub fn doctor_with(
+    world: &World,
+    config: &Config,
+    troubles: &dyn Fn(&Store) -> Result<Vec<Trouble>, Error>,
+) -> Result<DoctorView, Error> {
     let mut checks = Vec::new();
     let mut say = |name, health, what: String, help: Option<&str>| {
         checks.push(Check { name, health, what, help: help.map(str::to_owned) });
@@ -157,7 +167,7 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
     }
     say("sessions", Health::Good, format!("{} in the store", count(rows.len(), "session")), None);
     if let Some(store) = &store {
-        checks.extend(records::checks(store)?);
+        checks.extend(records::checks(store, &troubles(store)?));
     }
 
     let ok = checks.iter().all(|check| check.health != Health::Bad);

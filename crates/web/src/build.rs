@@ -1,33 +1,40 @@
 //! Builds the folder of a dashboard, or brings it up to date.
 //!
 //! What changed is asked of the index by change number, so a build after one session costs
-//! that session, the rows of its month and a small segment of words.
+//! that session, the rows of its month and a small segment of words. Where nothing changed
+//! at all, which a glance at the store tells, nothing is read.
 
 mod memory;
 mod overview;
+mod plan;
 mod search;
 mod signals;
+mod standing;
 mod state;
+#[cfg(test)]
+mod tests;
 mod trees;
+mod troubles;
 
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
 use retro::engine::ask::{self, Patience};
+use retro::engine::trouble::Trouble;
 use retro::engine::{Config, World};
 use retro::model::{SessionKey, Timestamp};
 use retro::store::{Mark, RealDisk, Store};
-use retro::usage::{Cells, Mode, decide};
+use retro::usage::{Mode, decide};
 use retro::views::{Costs, ListOptions, SessionView, list};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::chunk::session_name;
 use crate::folder::Folder;
 use crate::session::{Ground, Redact, session};
 use crate::words::Turn;
 use crate::{Error, assets, rows};
 pub(crate) use memory::again as memories_again;
+use plan::Plan;
 use search::Search;
 use state::{Known, State};
 use trees::roots;
@@ -56,6 +63,9 @@ pub struct Built {
     pub sessions: u64,
     /// Sessions that were read again.
     pub rebuilt: u64,
+    /// Sessions that were read only to see whether something is wrong with them.
+    #[serde(skip)]
+    pub looked: u64,
     /// Sessions that could not be read, with the reason.
     pub failed: Vec<(String, String)>,
     /// Files written.
@@ -90,8 +100,22 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
     let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
     let asked = ask::read(world, config, Patience::None, &|_| {})?;
     let ledgers = asked.ledgers();
-    let counted = decide(ledgers.rows()?);
     let tz = options.tz.clone().unwrap_or_else(TimeZone::system);
+    let mut folder = Folder::open(&options.out)?;
+    let fingerprint = fingerprint(config, options, &tz, ledgers.prices);
+    let mut state = State::read(&folder, &fingerprint);
+    let standing = standing::of(work, &store, ledgers.prices)?;
+    if let Some(built) = standing::unchanged(work, &mut folder, &state, &standing)? {
+        return Ok(built);
+    }
+    // From now on the folder is ours, whatever happens.
+    state.standing.clear();
+    folder.put(crate::folder::STATE, &state.json()?)?;
+    folder.hashes = std::mem::take(&mut state.hashes);
+    // Everything below asks for them.
+    ask::keep_sums(&store, ledgers.prices)?;
+    let standing = standing::of(work, &store, ledgers.prices)?;
+    let counted = decide(ledgers.rows()?);
     let costs = Costs::of(world, config, &store);
     let ground = Ground {
         store: &store,
@@ -102,11 +126,6 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
         config,
         costs: costs.as_ref(),
     };
-    let mut folder = Folder::open(&options.out)?;
-    let fingerprint = fingerprint(config, options, &tz, ledgers.prices);
-    let state = State::read(&folder, &fingerprint);
-    // From now on the folder is ours, whatever happens.
-    folder.put(crate::folder::STATE, &state.json()?)?;
     let sessions = wanted(world, config, options)?;
     let mut plan = Plan::new(&sessions, roots(&ledgers.sessions()?), ledgers.cells(options.mode)?);
     plan.digests = digests(&store)?;
@@ -120,59 +139,11 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
     let (mark, changed) = changes(&store, &site.state, &plan.roots)?;
     site.make(&plan, &changed, &ground, world, progress)?;
     site.forget(&plan)?;
+    site.look(&plan, &changed, &store)?;
     let build = site.build.clone();
     let told = overview::Told { world, config, options, tz: &tz, ground: &ground, ledgers, build: &build };
+    site.state.standing = standing;
     site.finish(&plan, &told, mark)
-}
-
-/// What is asked for, and what belongs together.
-struct Plan<'a> {
-    sessions: &'a [SessionView],
-    /// Each session with the name of its chunks.
-    named: Vec<(String, SessionKey, &'a SessionView)>,
-    /// The session at the top of each one's tree.
-    roots: HashMap<SessionKey, SessionKey>,
-    /// The other sessions of each tree.
-    kids: HashMap<SessionKey, Vec<SessionKey>>,
-    cells: Cells,
-    /// Responses and cost of each tree.
-    money: HashMap<SessionKey, (u64, i64)>,
-    /// Names of the digests.
-    digests: HashMap<SessionKey, String>,
-}
-
-impl<'a> Plan<'a> {
-    fn new(sessions: &'a [SessionView], roots: HashMap<SessionKey, SessionKey>, cells: Cells) -> Plan<'a> {
-        let key = |view: &SessionView| SessionKey::new(view.agent.clone(), view.session_id.clone());
-        let named = sessions.iter().map(|view| (session_name(&key(view)), key(view), view)).collect();
-        let mut kids: HashMap<SessionKey, Vec<SessionKey>> = HashMap::new();
-        for (kid, root) in roots.iter().filter(|(kid, root)| kid != root) {
-            kids.entry(root.clone()).or_default().push(kid.clone());
-        }
-        kids.values_mut().for_each(|list| list.sort());
-        let money = overview::money_of_trees(&cells, &roots);
-        Plan { sessions, named, roots, kids, cells, money, digests: HashMap::new() }
-    }
-
-    fn digest(&self, key: &SessionKey) -> &str {
-        self.digests.get(key).map_or("", String::as_str)
-    }
-
-    /// Memories: of a page that leaves out sessions, only those that were found in one of its own.
-    fn shelf(&self, told: &overview::Told<'_>) -> Result<memory::Shelf, Error> {
-        let overview::Told { world, config, options, ground, .. } = *told;
-        let is_whole = options.since.is_none() && options.project.is_none();
-        let present: HashSet<&SessionKey> = self.named.iter().map(|(_, key, _)| key).collect();
-        let is_wanted = |memory: &retro::memory::Memory| {
-            let mut keys = memory.origins.iter().map(|one| SessionKey::new(&*one.agent, &*one.session_id));
-            is_whole || keys.any(|key| present.contains(self.roots.get(&key).unwrap_or(&key)))
-        };
-        memory::shelf((world, config), ground.store, options.redact, &is_wanted)
-    }
-
-    fn money(&self, key: &SessionKey) -> (u64, i64) {
-        self.money.get(key).copied().unwrap_or_default()
-    }
 }
 
 /// A folder on its way.
@@ -237,6 +208,7 @@ impl Site {
         let (money, digest) = (from.0, from.1.to_owned());
         let pictures = made.pictures.into_iter().map(|picture| picture.name).collect();
         let known = Known { money, digest, pictures, summary: made.summary };
+        self.state.looked.extend(made.looked.into_iter().map(|(key, trouble)| (key.to_string(), trouble)));
         self.state.sessions.insert(name.to_owned(), known);
         self.built.changed.push(name.to_owned());
         self.built.rebuilt += 1;
@@ -271,11 +243,11 @@ impl Site {
         };
         let (months, chunks) = rows::months(&table)?;
         for chunk in &chunks {
-            self.folder.put_chunk(chunk, &self.build)?;
+            self.folder.put_large(chunk, &self.build)?;
         }
         clear(&self.folder, &months, &self.state)?;
         self.signals(plan, told.ground, &rows::keys(&table))?;
-        self.folder.put_chunk(&signals::registry(told.ground)?, &self.build)?;
+        self.folder.put_large(&signals::registry(told.ground)?, &self.build)?;
         let shelf = plan.shelf(told)?;
         self.memories(&shelf)?;
         let sums = overview::Sums {
@@ -283,14 +255,19 @@ impl Site {
             parts: &search::parts(&self.state),
             sessions: plan.named.len(),
             memories: memory::told(&shelf),
+            troubles: &self.state.troubles(),
         };
-        for chunk in overview::chunks(told, &sums)? {
+        let overview::Made { chunks, good_until_ms } = overview::chunks(told, &sums)?;
+        for chunk in chunks {
             self.folder.put_chunk(&chunk, &self.build)?;
         }
+        self.state.good_until_ms = good_until_ms;
         self.folder.put("index.html", assets::index(assets::CSP_FOLDER, "folder").as_bytes())?;
         self.folder.put("app.js", assets::SCRIPT.as_bytes())?;
         self.folder.put("app.css", assets::STYLE.as_bytes())?;
         (self.state.series, self.state.number) = (mark.series, mark.number);
+        let hashes = std::mem::take(&mut self.folder.hashes).into_iter();
+        self.state.hashes = hashes.filter(|(name, _)| self.folder.has(name)).collect();
         self.folder.put(crate::folder::STATE, &self.state.json()?)?;
         let Folder { written, kept, bytes, .. } = self.folder;
         let index = told.options.out.join("index.html");
@@ -306,6 +283,7 @@ struct Packed {
     summary: crate::session::Summary,
     words: Vec<Turn>,
     pictures: Vec<crate::session::Picture>,
+    looked: Vec<(SessionKey, Option<Trouble>)>,
 }
 
 fn made(ground: &Ground<'_>, view: &SessionView, kids: &[SessionKey], build: &str) -> Result<Packed, Error> {
@@ -316,6 +294,7 @@ fn made(ground: &Ground<'_>, view: &SessionView, kids: &[SessionKey], build: &st
         summary: made.summary,
         words: made.words,
         pictures: made.pictures,
+        looked: made.looked,
     };
     let scripts = made.chunks.par_iter().map(|chunk| chunk.script(build)).collect::<Result<Vec<_>, _>>()?;
     for (chunk, script) in made.chunks.iter().zip(scripts) {

@@ -1,6 +1,6 @@
 //! The folder of a dashboard: only what differs is written.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,9 @@ pub struct Folder {
     pub kept: u64,
     /// Bytes written.
     pub bytes: u64,
+    /// What large chunks over all sessions were made of, by name: packing them only to see
+    /// that they are the same takes longer than making them.
+    pub hashes: BTreeMap<String, String>,
 }
 
 impl Folder {
@@ -34,7 +37,14 @@ impl Folder {
         if !is_ours && !is_empty {
             return Err(Error::NotOurs { path: root.to_owned() });
         }
-        let folder = Folder { root: root.to_owned(), is_new: is_empty, written: 0, kept: 0, bytes: 0 };
+        let folder = Folder {
+            root: root.to_owned(),
+            is_new: is_empty,
+            written: 0,
+            kept: 0,
+            bytes: 0,
+            hashes: BTreeMap::new(),
+        };
         folder.make_dir(root)?;
         Ok(folder)
     }
@@ -52,6 +62,23 @@ impl Folder {
     /// Writes a chunk as a script, unless it is there already.
     pub fn put_chunk(&mut self, chunk: &Chunk, build: &str) -> Result<(), Error> {
         self.put(&format!("data/{}.js", chunk.name), &chunk.script(build)?)
+    }
+
+    /// The same for a chunk that nobody else writes: if it is made of the same, it is not packed.
+    pub fn put_large(&mut self, chunk: &Chunk, build: &str) -> Result<(), Error> {
+        let hash = blake3::hash(&chunk.json).to_hex().as_str().get(..32).unwrap_or_default().to_owned();
+        if self.hashes.get(&chunk.name) == Some(&hash) && self.has(&chunk.name) {
+            self.kept += 1;
+            return Ok(());
+        }
+        self.put_chunk(chunk, build)?;
+        self.hashes.insert(chunk.name.clone(), hash);
+        Ok(())
+    }
+
+    /// Whether there is a chunk of this name.
+    pub fn has(&self, chunk: &str) -> bool {
+        self.root.join(format!("data/{chunk}.js")).is_file()
     }
 
     /// Writes a file, unless it holds this already.

@@ -28,6 +28,7 @@ mod went;
 
 use rayon::prelude::*;
 use retro::engine::Config;
+use retro::engine::trouble::{self, Trouble};
 use retro::model::SessionKey;
 use retro::store::Store;
 use retro::usage::{Counted, Mode, Prices};
@@ -78,6 +79,8 @@ pub struct Made {
     pub words: Vec<WordTurn>,
     /// Its pictures.
     pub pictures: Vec<Picture>,
+    /// What is wrong with it and each of its sub-agents.
+    pub looked: Vec<(SessionKey, Option<Trouble>)>,
 }
 
 /// Makes the chunks of a session and its sub-agents.
@@ -119,7 +122,11 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
     chunks.extend(cut.chunks);
     chunks.extend(cut.rests);
     let pictures = family.members.iter().flat_map(|member| member.pictures.1.clone()).collect();
-    Ok(Made { chunks, summary, words, pictures })
+    let looked = family.members.iter().map(|member| {
+        (member.key.clone(), trouble::of_read(ground.store, &member.key, &member.gaps, &member.coverage))
+    });
+    let looked = looked.collect();
+    Ok(Made { chunks, summary, words, pictures, looked })
 }
 
 /// What every signal says of a session; nothing without a digest.

@@ -2,8 +2,9 @@
 
 use jiff::tz::TimeZone;
 use retro::engine::ask::Ledgers;
+use retro::engine::trouble::Trouble;
 use retro::engine::{Config, World};
-use retro::model::SessionKey;
+use retro::model::{SessionKey, Timestamp};
 use retro::usage::{Cells, Mode, cost};
 use retro::views;
 use serde_json::{Value, json};
@@ -33,10 +34,21 @@ pub struct Sums<'a> {
     pub parts: &'a [Part],
     pub sessions: usize,
     pub memories: Value,
+    /// What is wrong with single sessions.
+    pub troubles: &'a [Trouble],
 }
 
+/// The chunks, and until when the clock alone changes nothing in them.
+pub struct Made {
+    pub chunks: Vec<Chunk>,
+    pub good_until_ms: i64,
+}
+
+/// Warnings count days.
+const DAY_MS: i64 = 86_400_000;
+
 /// Makes them.
-pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Vec<Chunk>, Error> {
+pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Made, Error> {
     let Told { world, config, options, tz, ground, ledgers, build } = *told;
     let now = world.now();
     let limits = views::limits(&ledgers, None, now)?;
@@ -63,12 +75,24 @@ pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Vec<Chunk>, Error> {
     });
     let health = json!({
         "status": status,
-        "doctor": views::doctor(world, config)?,
+        "doctor": views::doctor_with(world, config, &|_| Ok(sums.troubles.to_vec()))?,
         "stages": views::stages(world, config)?,
         "agents": views::agents(world, config),
         "prices": prices(ground),
     });
-    Ok(vec![Chunk::of("meta", &meta)?, Chunk::of("health", &health)?])
+    let chunks = vec![Chunk::of("meta", &meta)?, Chunk::of("health", &health)?];
+    Ok(Made { chunks, good_until_ms: good_until_ms(&limits, now) })
+}
+
+/// The next day, or the end of a window that is under way.
+fn good_until_ms(limits: &views::LimitsView, now: Timestamp) -> i64 {
+    let day = (now.as_millis().div_euclid(DAY_MS) + 1).saturating_mul(DAY_MS);
+    let ends = limits.windows.iter().filter(|window| !window.ended).map(|window| {
+        let minutes = i64::try_from(window.window_minutes.unwrap_or(0)).unwrap_or(0);
+        let length_ms = minutes.saturating_mul(60_000);
+        window.resets_at.map_or(window.read_at.as_millis().saturating_add(length_ms), |end| end.as_millis())
+    });
+    ends.chain([day]).min().unwrap_or(day)
 }
 
 fn mode(options: &Options) -> &'static str {

@@ -80,7 +80,7 @@ impl Search {
             }
             state.segments.push((number, shards.len() as u32));
         }
-        folder.put_chunk(&Chunk::of("q/sessions", &state.words)?, build)
+        folder.put_large(&Chunk::of("q/sessions", &state.words)?, build)
     }
 }
 
