@@ -102,7 +102,8 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
     let ledgers = asked.ledgers();
     let tz = options.tz.clone().unwrap_or_else(TimeZone::system);
     let mut folder = Folder::open(&options.out)?;
-    let fingerprint = fingerprint(config, options, &tz, ledgers.prices);
+    let signals = signals::names(config);
+    let fingerprint = fingerprint(config, options, &tz, ledgers.prices, &signals);
     let mut state = State::read(&folder, &fingerprint);
     let standing = standing::of(work, &store, ledgers.prices)?;
     if let Some(built) = standing::unchanged(work, &mut folder, &state, &standing)? {
@@ -125,6 +126,7 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
         redact: options.redact,
         config,
         costs: costs.as_ref(),
+        signals: &signals,
     };
     let sessions = wanted(world, config, options)?;
     let mut plan = Plan::new(&sessions, roots(&ledgers.sessions()?), ledgers.cells(options.mode)?);
@@ -339,7 +341,13 @@ fn digests(store: &Store) -> Result<HashMap<SessionKey, String>, Error> {
 }
 
 /// Names everything but the sessions that chunks are made from.
-fn fingerprint(config: &Config, options: &Options, tz: &TimeZone, prices: &retro::usage::Prices) -> String {
+fn fingerprint(
+    config: &Config,
+    options: &Options,
+    tz: &TimeZone,
+    prices: &retro::usage::Prices,
+    signals: &[String],
+) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [
         env!("CARGO_PKG_VERSION"),
@@ -348,6 +356,7 @@ fn fingerprint(config: &Config, options: &Options, tz: &TimeZone, prices: &retro
         &format!("{:?} {:?} {:?} {:?}", options.since, options.project, options.redact, options.mode),
         &format!("{:?} {:?}", config.domains.value, config.root.value),
         &format!("{} {:?}", prices.snapshot, config.prices.value),
+        &signals.join(" "),
     ] {
         hasher.update(part.as_bytes());
         hasher.update(&[0]);

@@ -67,6 +67,8 @@ pub struct Ground<'a> {
     pub config: &'a Config,
     /// What sessions cost, for signals that need it.
     pub costs: Option<&'a Costs>,
+    /// The names of all signals, sorted.
+    pub signals: &'a [String],
 }
 
 /// What was made of a session.
@@ -117,7 +119,8 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
     let mut chunks = spread::chunks(&name, &head)?;
     chunks.push(Chunk::of(format!("{name}.m"), &ledger)?);
     if let Some(digest) = &digest {
-        chunks.push(Chunk::of(format!("{name}.g"), &went::readings(ground, &key, digest))?);
+        let readings = went::Readings::of(went::readings(ground, &key, digest), ground.signals);
+        chunks.push(Chunk::of(format!("{name}.g"), &readings)?);
     }
     chunks.extend(cut.chunks);
     chunks.extend(cut.rests);

@@ -3,6 +3,7 @@
 //! A month is made again only if one of its sessions was looked at again or costs another
 //! amount. What it says of the others is taken from the chunk that is there.
 
+use retro::engine::Config;
 use retro::insight::{self, Group};
 use retro::model::SessionKey;
 use retro::views;
@@ -15,20 +16,30 @@ use crate::chunk::{Chunk, unpacked};
 use crate::session::{Ground, ReadingRow, readings_of};
 use crate::text::markdown;
 
-/// Every signal with what is to be known of it.
+/// The names of all signals, sorted, as the chunk that tells of them has them.
+pub fn names(config: &Config) -> Vec<String> {
+    let mut names: Vec<String> =
+        views::signals(config, None::<Group>).signals.into_iter().map(|signal| signal.id).collect();
+    names.sort();
+    names
+}
+
+/// Every signal with what is to be known of it, sorted by name.
 pub fn registry(ground: &Ground<'_>) -> Result<Chunk, Error> {
     let listed = views::signals(ground.config, None::<Group>).signals;
     let rows: Vec<Value> = listed
         .iter()
         .map(|signal| {
-            let about = insight::by_id(&signal.id).map(|found| markdown(&found.explanation()));
+            let known = insight::by_id(&signal.id);
+            let about = known.map(|found| markdown(&found.explanation()));
             json!({
                 "id": signal.id,
                 "group": signal.group,
                 "kind": signal.kind,
                 "method": signal.method,
                 "unit": signal.unit,
-                "title": signal.title,
+                // One of the user's own has no other name.
+                "title": if known.is_some() { &signal.title } else { &signal.id },
                 "about": about.unwrap_or_default(),
             })
         })
@@ -175,11 +186,7 @@ mod tests {
     fn reading(signal: &str, value: Value, reason: Option<&str>) -> ReadingRow {
         ReadingRow {
             signal: signal.to_owned(),
-            title: String::new(),
-            group: "cost".to_owned(),
-            kind: "numeric".to_owned(),
             value,
-            unit: "count".to_owned(),
             reason: reason.map(str::to_owned),
             confidence: 1.0,
             evidence_refs: Vec::new(),

@@ -9,7 +9,7 @@ use crate::folder::{Folder, STATE};
 use crate::session::Summary;
 
 /// Raise it when chunks change without a change of the page.
-const SCHEMA: u32 = 3;
+const SCHEMA: u32 = 4;
 
 /// What a build left.
 #[derive(Debug, Default, Serialize, Deserialize)]
