@@ -4,6 +4,7 @@
 //! that session, the rows of its month and a small segment of words. Where nothing changed
 //! at all, which a glance at the store tells, nothing is read.
 
+mod made;
 mod memory;
 mod overview;
 mod plan;
@@ -19,7 +20,6 @@ mod troubles;
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
 use retro::engine::ask::{self, Patience};
-use retro::engine::trouble::Trouble;
 use retro::engine::{Config, World};
 use retro::model::{SessionKey, Timestamp};
 use retro::store::{Mark, RealDisk, Store};
@@ -30,13 +30,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::folder::Folder;
-use crate::session::{Ground, Redact, session};
-use crate::words::Turn;
+use crate::session::{Ground, Redact};
 use crate::{Error, assets, rows};
+use made::{Taking, made};
 pub(crate) use memory::again as memories_again;
 use plan::Plan;
 use search::Search;
-use state::{Known, State};
+use state::State;
 use trees::roots;
 
 /// What to build.
@@ -91,8 +91,8 @@ pub struct Build<'a> {
     pub options: &'a Options,
 }
 
-/// Sessions that are made before they are written.
-const BATCH: usize = 64;
+/// Sessions that are made before their words are taken in.
+const BATCH: usize = 512;
 
 /// Builds what differs. `progress` hears how many of how many sessions are done.
 pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Built, Error> {
@@ -174,46 +174,28 @@ impl Site {
                     .is_none_or(|known| known.money != plan.money(key) || known.digest != plan.digest(key))
         };
         let due: Vec<_> = plan.named.iter().filter(is_due).collect();
-        let build = self.build.clone();
-        for batch in due.chunks(BATCH) {
-            let made: Vec<_> = batch
-                .par_iter()
-                .map(|(name, key, view)| {
-                    let kids = plan.kids.get(key).map_or(&[][..], Vec::as_slice);
-                    (name, key, made(ground, view, kids, &build))
-                })
-                .collect();
-            for (name, key, result) in made {
-                match result {
-                    Ok(made) => self.put(name, (plan.money(key), plan.digest(key)), made)?,
-                    Err(error) => self.built.failed.push((key.to_string(), error.to_string())),
-                }
-            }
-            progress(self.built.rebuilt + self.built.failed.len() as u64, due.len() as u64);
+        let Site { build, folder, state, search, built } = self;
+        let mut taking = Taking { folder, state, search, built };
+        let (folder, mut waiting) = (taking.folder.place(), Vec::new());
+        for batch in due.chunks(BATCH).chain([&[][..]]) {
+            // The words of one batch are taken in while the next one is made.
+            let (made, taken) = rayon::join(
+                || -> Vec<_> {
+                    let made = batch.par_iter().map(|(name, key, view)| {
+                        let kids = plan.kids.get(key).map_or(&[][..], Vec::as_slice);
+                        (name, key, made(ground, view, kids, (build, &folder)))
+                    });
+                    made.collect()
+                },
+                || waiting.drain(..).try_for_each(|one| taking.take(plan, one)),
+            );
+            taken?;
+            waiting = made;
+            progress(taking.built.rebuilt + taking.built.failed.len() as u64, due.len() as u64);
             if world.stopping() {
                 return Err(Error::Engine(retro::engine::Error::Stopped));
             }
         }
-        Ok(())
-    }
-
-    fn put(&mut self, name: &str, from: ((u64, i64), &str), made: Packed) -> Result<(), Error> {
-        for (file, script) in &made.scripts {
-            self.folder.put(&format!("data/{}/{file}.js", made.folder), script)?;
-        }
-        let keep: HashSet<String> = made.scripts.into_iter().map(|(file, _)| file).collect();
-        self.folder.clear_session(name, &keep)?;
-        self.search.add(name, &made.words);
-        for picture in &made.pictures {
-            self.folder.put(&format!("img/{}", picture.name), &picture.bytes)?;
-        }
-        let (money, digest) = (from.0, from.1.to_owned());
-        let pictures = made.pictures.into_iter().map(|picture| picture.name).collect();
-        let known = Known { money, digest, pictures, summary: made.summary };
-        self.state.looked.extend(made.looked.into_iter().map(|(key, trouble)| (key.to_string(), trouble)));
-        self.state.sessions.insert(name.to_owned(), known);
-        self.built.changed.push(name.to_owned());
-        self.built.rebuilt += 1;
         Ok(())
     }
 
@@ -275,36 +257,6 @@ impl Site {
         let index = told.options.out.join("index.html");
         Ok(Built { written, kept, bytes, index, ..self.built })
     }
-}
-
-/// One session, packed.
-struct Packed {
-    folder: String,
-    /// Name of the file, without its ending, and what is in it.
-    scripts: Vec<(String, Vec<u8>)>,
-    summary: crate::session::Summary,
-    words: Vec<Turn>,
-    pictures: Vec<crate::session::Picture>,
-    looked: Vec<(SessionKey, Option<Trouble>)>,
-}
-
-fn made(ground: &Ground<'_>, view: &SessionView, kids: &[SessionKey], build: &str) -> Result<Packed, Error> {
-    let made = session(ground, view, kids)?;
-    let mut packed = Packed {
-        folder: String::new(),
-        scripts: Vec::new(),
-        summary: made.summary,
-        words: made.words,
-        pictures: made.pictures,
-        looked: made.looked,
-    };
-    let scripts = made.chunks.par_iter().map(|chunk| chunk.script(build)).collect::<Result<Vec<_>, _>>()?;
-    for (chunk, script) in made.chunks.iter().zip(scripts) {
-        let (folder, file) = chunk.name.rsplit_once('/').unwrap_or(("s", &chunk.name));
-        folder.clone_into(&mut packed.folder);
-        packed.scripts.push((file.to_owned(), script));
-    }
-    Ok(packed)
 }
 
 /// Sessions of the store that are asked for, newest first.

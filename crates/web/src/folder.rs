@@ -45,7 +45,7 @@ impl Folder {
             bytes: 0,
             hashes: BTreeMap::new(),
         };
-        folder.make_dir(root)?;
+        make_dir(root)?;
         Ok(folder)
     }
 
@@ -83,18 +83,21 @@ impl Folder {
 
     /// Writes a file, unless it holds this already.
     pub fn put(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        let path = self.root.join(name);
-        if std::fs::read(&path).is_ok_and(|there| there == bytes) {
-            self.kept += 1;
-            return Ok(());
-        }
-        if let Some(parent) = path.parent() {
-            self.make_dir(parent)?;
-        }
-        write_private(&path, bytes).map_err(|source| Error::Write { path: path.clone(), source })?;
-        self.written += 1;
-        self.bytes += bytes.len() as u64;
+        let written = self.place().write(name, bytes)?;
+        self.count(&[written]);
         Ok(())
+    }
+
+    /// Where it is, for writers on other threads.
+    pub fn place(&self) -> Place {
+        Place(self.root.clone())
+    }
+
+    /// Counts what others wrote: bytes, or nothing for a file that was as it should be.
+    pub fn count(&mut self, written: &[Option<u64>]) {
+        self.written += written.iter().flatten().count() as u64;
+        self.kept += written.iter().filter(|one| one.is_none()).count() as u64;
+        self.bytes += written.iter().flatten().sum::<u64>();
     }
 
     /// Removes the chunks of a session, or those of it that are not among `keep`.
@@ -126,14 +129,32 @@ impl Folder {
             _ => Ok(()),
         }
     }
+}
 
-    fn make_dir(&self, path: &Path) -> Result<(), Error> {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(path).map_err(|source| Error::Write { path: path.to_owned(), source })
+/// The path of a folder. Two threads may write there, but not the same file.
+pub struct Place(PathBuf);
+
+impl Place {
+    /// Writes a file, unless it holds this already; returns the bytes written.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<Option<u64>, Error> {
+        let path = self.0.join(name);
+        if std::fs::read(&path).is_ok_and(|there| there == bytes) {
+            return Ok(None);
+        }
+        if let Some(parent) = path.parent() {
+            make_dir(parent)?;
+        }
+        write_private(&path, bytes).map_err(|source| Error::Write { path: path.clone(), source })?;
+        Ok(Some(bytes.len() as u64))
     }
+}
+
+fn make_dir(path: &Path) -> Result<(), Error> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|source| Error::Write { path: path.to_owned(), source })
 }
 
 fn remove(path: &Path) -> Result<(), Error> {
