@@ -20,7 +20,7 @@ mod troubles;
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
 use retro::engine::ask::{self, Patience};
-use retro::engine::{Config, World};
+use retro::engine::{Config, World, prices};
 use retro::model::{SessionKey, Timestamp};
 use retro::store::{Mark, RealDisk, Store};
 use retro::usage::{Mode, decide};
@@ -98,24 +98,26 @@ const BATCH: usize = 512;
 pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Built, Error> {
     let Build { world, config, options } = *work;
     let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
-    let asked = ask::read(world, config, Patience::None, &|_| {})?;
-    let ledgers = asked.ledgers();
+    let prices = prices::load(world, config)?;
     let tz = options.tz.clone().unwrap_or_else(TimeZone::system);
     let mut folder = Folder::open(&options.out)?;
     let signals = signals::names(config);
-    let fingerprint = fingerprint(config, options, &tz, ledgers.prices, &signals);
+    let fingerprint = fingerprint(config, options, &tz, &prices, &signals);
     let mut state = State::read(&folder, &fingerprint);
-    let standing = standing::of(work, &store, ledgers.prices)?;
+    let standing = standing::of(work, &store, &prices)?;
     if let Some(built) = standing::unchanged(work, &mut folder, &state, &standing)? {
         return Ok(built);
     }
-    // From now on the folder is ours, whatever happens.
-    state.standing.clear();
-    folder.put(crate::folder::STATE, &state.json()?)?;
+    if state.standing.is_empty() {
+        // From now on the folder is ours, whatever happens.
+        folder.put(crate::folder::STATE, &state.json()?)?;
+    }
     folder.hashes = std::mem::take(&mut state.hashes);
-    // Everything below asks for them.
-    ask::keep_sums(&store, ledgers.prices)?;
-    let standing = standing::of(work, &store, ledgers.prices)?;
+    // Everything below asks for them. They are in the index, which thereby looks otherwise.
+    ask::keep_sums(&store, &prices)?;
+    let standing = standing::of(work, &store, &prices)?;
+    let asked = ask::read(world, config, Patience::None, &|_| {})?;
+    let ledgers = asked.ledgers();
     let counted = decide(ledgers.rows()?);
     let costs = Costs::of(world, config, &store);
     let ground = Ground {
@@ -240,12 +242,13 @@ impl Site {
             sessions: plan.named.len(),
             memories: memory::told(&shelf),
             troubles: &self.state.troubles(),
+            verified: self.state.verified.as_ref(),
         };
-        let overview::Made { chunks, good_until_ms } = overview::chunks(told, &sums)?;
+        let overview::Made { chunks, good_until_ms, verified } = overview::chunks(told, &sums)?;
         for chunk in chunks {
             self.folder.put_chunk(&chunk, &self.build)?;
         }
-        self.state.good_until_ms = good_until_ms;
+        (self.state.good_until_ms, self.state.verified) = (good_until_ms, verified);
         self.folder.put("index.html", assets::index(assets::CSP_FOLDER, "folder").as_bytes())?;
         self.folder.put("app.js", assets::SCRIPT.as_bytes())?;
         self.folder.put("app.css", assets::STYLE.as_bytes())?;

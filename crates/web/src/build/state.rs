@@ -30,6 +30,8 @@ pub struct State {
     pub words: BTreeMap<String, u32>,
     /// What is wrong with each session of the store, by agent and id.
     pub looked: BTreeMap<String, Option<Trouble>>,
+    /// When the files of the store were last looked through, and what came of it.
+    pub verified: Option<(i64, String)>,
     /// What the chunks over all sessions were made of, by name.
     pub hashes: BTreeMap<String, String>,
     /// What the store and the logs looked like; empty while a build is under way.
