@@ -123,7 +123,8 @@ for (const carrier of ["folder", "server"]) {
       await page.keyboard.press("j");
       await page.keyboard.press(" ");
       await page.waitForSelector(".preview-body [data-id]");
-      assert.ok((await page.textContent(".preview-body")).toLowerCase().includes(word));
+      // A server also finds by meaning, and in the rest of long outputs.
+      if (carrier === "folder" || !keep) assert.ok((await page.textContent(".preview-body")).toLowerCase().includes(word));
       const shown = await page.textContent(".preview header");
       if ((await page.locator("a.hit").count()) > 3) {
         for (let n = 0; n < 3; n += 1) await page.keyboard.press("j");
