@@ -253,6 +253,10 @@ impl Site {
         self.folder.put("app.js", assets::SCRIPT.as_bytes())?;
         self.folder.put("app.css", assets::STYLE.as_bytes())?;
         (self.state.series, self.state.number) = (mark.series, mark.number);
+        if !self.built.failed.is_empty() {
+            // These are tried again, and named again.
+            self.state.standing.clear();
+        }
         let hashes = std::mem::take(&mut self.folder.hashes).into_iter();
         self.state.hashes = hashes.filter(|(name, _)| self.folder.has(name)).collect();
         self.folder.put(crate::folder::STATE, &self.state.json()?)?;
