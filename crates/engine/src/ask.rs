@@ -95,7 +95,7 @@ impl Asked {
 
 /// Keeps the sums of all ledgers, so that the next answer reads them. Whoever cannot write
 /// does without.
-fn keep_sums(store: &Store, prices: &Prices) -> Result<(), Error> {
+pub fn keep_sums(store: &Store, prices: &Prices) -> Result<(), Error> {
     let lock = match store.try_lock() {
         Err(error) if error.is_unwritable() => None,
         lock => lock?,

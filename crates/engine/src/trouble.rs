@@ -2,13 +2,14 @@
 //! them again.
 
 use rayon::prelude::*;
-use retro_model::{Gap, SessionKey};
+use retro_model::{Coverage, Gap, SessionKey};
 use retro_store::Store;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, agent_of, read};
 
 /// What is wrong with one session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Trouble {
     /// Which session.
     pub key: SessionKey,
@@ -35,16 +36,10 @@ pub fn troubles(store: &Store) -> Result<Vec<Trouble>, Error> {
     looked.into_iter().filter_map(Result::transpose).collect()
 }
 
-fn look(store: &Store, key: &SessionKey) -> Result<Option<Trouble>, Error> {
-    let mut trouble =
-        Trouble { key: key.clone(), gaps: Vec::new(), unknown: 0, damage: None, is_half: false };
+/// What is wrong with a session, by reading it.
+pub fn look(store: &Store, key: &SessionKey) -> Result<Option<Trouble>, Error> {
     let Some(agent) = agent_of(key) else { return Ok(None) };
-    match store.session(key) {
-        Ok(Some(file)) if file.evicted_at.is_some() => return Ok(None),
-        Ok(Some(file)) => trouble.is_half = !file.sources.keys().any(|source| source.is_main()),
-        // `verify` reports a session file that cannot be read.
-        _ => return Ok(None),
-    }
+    let Some(mut trouble) = unread(store, key) else { return Ok(None) };
     match read::stream(store, agent, key, &|| false, &mut |_| Ok(())) {
         Ok(told) => {
             trouble.gaps = told.gaps;
@@ -54,4 +49,19 @@ fn look(store: &Store, key: &SessionKey) -> Result<Option<Trouble>, Error> {
         Err(error) => return Err(error),
     }
     Ok(trouble.is_any().then_some(trouble))
+}
+
+/// What is wrong with a session that was just read: these gaps, and what its records were.
+pub fn of_read(store: &Store, key: &SessionKey, gaps: &[Gap], coverage: &Coverage) -> Option<Trouble> {
+    let trouble = unread(store, key)?;
+    let trouble = Trouble { gaps: gaps.to_vec(), unknown: coverage.unknown, ..trouble };
+    trouble.is_any().then_some(trouble)
+}
+
+/// What the file of a session says; nothing of one whose bytes were given up.
+fn unread(store: &Store, key: &SessionKey) -> Option<Trouble> {
+    // `verify` reports a session file that cannot be read.
+    let file = store.session(key).ok().flatten().filter(|file| file.evicted_at.is_none())?;
+    let is_half = !file.sources.keys().any(|source| source.is_main());
+    Some(Trouble { key: key.clone(), gaps: Vec::new(), unknown: 0, damage: None, is_half })
 }

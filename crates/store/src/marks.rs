@@ -8,10 +8,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use crate::documents::{KINDS, Kind};
 use crate::error::RESTORE;
-use crate::layout::{MARK, RAW};
+use crate::layout::{INDEX, MARK, RAW};
 use crate::{Error, Index, Store, Writer, head};
 
 /// The marks of all folders of truth, by folder. A folder without a mark has none.
@@ -35,6 +36,17 @@ impl Store {
             Some((folder, is_ours.then(|| fs::read_to_string(path).ok()).flatten()?))
         };
         Marks(marked().filter_map(read).collect())
+    }
+
+    /// Size and time of the files of the index: while these are the same, so is what it says.
+    pub fn index_looks(&self) -> String {
+        let path = self.root().join(INDEX).join(Index::FILE);
+        let look = |path: &Path| {
+            // A log of changes without any comes and goes with its readers.
+            let meta = fs::symlink_metadata(path).ok().filter(|meta| meta.len() > 0)?;
+            Some((meta.len(), meta.modified().ok()?))
+        };
+        format!("{:?} {:?}", look(&path), look(&path.with_extension("sqlite-wal")))
     }
 
     /// Gives the folders new marks in which something was changed.

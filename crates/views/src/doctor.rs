@@ -4,6 +4,7 @@ mod records;
 
 use retro_agents::AGENTS;
 use retro_engine::discover::discover;
+use retro_engine::trouble::{Trouble, troubles};
 use retro_engine::{Config, World};
 use retro_store::{RealDisk, Store};
 use serde::Serialize;
@@ -61,8 +62,23 @@ fn gigabytes(bytes: u64) -> String {
     if value < 10.0 { format!("{value:.1} GB") } else { format!("{value:.0} GB") }
 }
 
+/// What a caller knows already, so that it need not be looked at again.
+#[derive(Default)]
+pub struct Known<'a> {
+    /// What is wrong with single sessions. None: all are read.
+    pub troubles: Option<&'a [Trouble]>,
+    /// What came of looking through the files of the store. None: they are looked through.
+    pub files: Option<Check>,
+}
+
 /// Looks at everything. Writes nothing.
 pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
+    doctor_with(world, config, Known::default())
+}
+
+/// The same, for a caller who knows some of it.
+pub fn doctor_with(world: &World, config: &Config, known: Known<'_>) -> Result<DoctorView, Error> {
+    let Known { troubles: known_troubles, files } = known;
     let mut checks = Vec::new();
     let mut say = |name, health, what: String, help: Option<&str>| {
         checks.push(Check { name, health, what, help: help.map(str::to_owned) });
@@ -90,20 +106,10 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
     };
     if let Some(store) = &store {
         say("store", Health::Good, format!("{} (format {})", root.display(), store.format()), None);
-        let report = store.verify(false, &mut |_| {})?;
-        match report.problems.len() {
-            0 => say("files", Health::Good, format!("{} checked", report.checked), None),
-            _ => {
-                for problem in &report.problems {
-                    let what = format!("{}: {}", problem.path.display(), problem.what);
-                    say(
-                        "files",
-                        Health::Bad,
-                        what,
-                        Some(&format!("retro doctor --fix, else {}", problem.help)),
-                    );
-                }
-            }
+        for Check { name, health, what, help } in
+            files.map_or_else(|| looked_through(store), |one| Ok(vec![one]))?
+        {
+            say(name, health, what, help.as_deref());
         }
         let jobs = store.jobs()?.len();
         if jobs > 0 {
@@ -157,9 +163,28 @@ pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
     }
     say("sessions", Health::Good, format!("{} in the store", count(rows.len(), "session")), None);
     if let Some(store) = &store {
-        checks.extend(records::checks(store)?);
+        match known_troubles {
+            Some(known) => checks.extend(records::checks(store, known)),
+            None => checks.extend(records::checks(store, &troubles(store)?)),
+        }
     }
 
     let ok = checks.iter().all(|check| check.health != Health::Bad);
     Ok(DoctorView { schema: "retro.doctor/1", ok, checks })
+}
+
+/// Looks through the files of a store.
+fn looked_through(store: &Store) -> Result<Vec<Check>, Error> {
+    let report = store.verify(false, &mut |_| {})?;
+    if report.problems.is_empty() {
+        let what = format!("{} checked", report.checked);
+        return Ok(vec![Check { name: "files", health: Health::Good, what, help: None }]);
+    }
+    let checks = report.problems.iter().map(|problem| Check {
+        name: "files",
+        health: Health::Bad,
+        what: format!("{}: {}", problem.path.display(), problem.what),
+        help: Some(format!("retro doctor --fix, else {}", problem.help)),
+    });
+    Ok(checks.collect())
 }

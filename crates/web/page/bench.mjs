@@ -153,7 +153,7 @@ async function manySessions(browser) {
   });
   atMost("search of three words, to the titles", search.ms, "ms", 150);
   measured("complaints in the console and requests elsewhere", search.trouble, "", "0", search.trouble === 0);
-  if (isLarge) specified(store, `${named(SESSIONS + 2)} sessions`, WORDS[700], ["page", "states"]);
+  if (isLarge) specified(store, `${named(SESSIONS + 2)} sessions`, WORDS[700], ["page", "states", "lists"]);
   rmSync(store, { recursive: true, force: true });
 }
 
@@ -171,7 +171,7 @@ async function manyRows(browser) {
   const out = join(store, "out");
   retro(store, "dashboard", "build", "--no-sync", "--out", out);
   await firstPage(browser, pathToFileURL(join(out, "index.html")).href, ROWS, 1_500);
-  specified(store, `${named(ROWS)} sessions`, WORDS[700], ["page"]);
+  specified(store, `${named(ROWS)} sessions`, WORDS[700], ["page", "lists"]);
   rmSync(store, { recursive: true, force: true });
 }
 

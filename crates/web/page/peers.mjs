@@ -68,7 +68,7 @@ export async function beside(browser, runs) {
   const { address } = build(store);
   const title = JSON.parse(execFileSync(process.env.RETRO_BIN, ["--home", join(store, "home"), "--root", join(store, "store"), "list", "--json", "--no-sync", "--limit", "1", "--sort", "size"], { encoding: "utf8" })).sessions[0].title.slice(0, 20);
   const kinds = [
-    ["retro, from disk", () => ({ how: { address: `${address}#/sessions`, list: "a.grid-row", open: [`a.grid-row@${title}`], text: ".turns .prompt" }, stop: () => {} })],
+    ["retro, from disk", () => ({ how: { address: `${address}#/sessions`, list: "a.open", open: [`a.open@${title}`], text: ".turns .prompt" }, stop: () => {} })],
     ["agentsview", process.env.AGENTSVIEW && (() => agentsview(process.env.AGENTSVIEW, store, 18_437))],
     ["retro-ai", process.env.RETRO_AI && (() => retroAi(process.env.RETRO_AI, store, title))],
   ];

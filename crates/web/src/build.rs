@@ -1,35 +1,42 @@
 //! Builds the folder of a dashboard, or brings it up to date.
 //!
 //! What changed is asked of the index by change number, so a build after one session costs
-//! that session, the rows of its month and a small segment of words.
+//! that session, the rows of its month and a small segment of words. Where nothing changed
+//! at all, which a glance at the store tells, nothing is read.
 
+mod made;
 mod memory;
 mod overview;
+mod plan;
 mod search;
 mod signals;
+mod standing;
 mod state;
+#[cfg(test)]
+mod tests;
 mod trees;
+mod troubles;
 
 use jiff::tz::TimeZone;
 use rayon::prelude::*;
 use retro::engine::ask::{self, Patience};
-use retro::engine::{Config, World};
+use retro::engine::{Config, World, prices};
 use retro::model::{SessionKey, Timestamp};
 use retro::store::{Mark, RealDisk, Store};
-use retro::usage::{Cells, Mode, decide};
+use retro::usage::{Mode, decide};
 use retro::views::{Costs, ListOptions, SessionView, list};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::chunk::session_name;
 use crate::folder::Folder;
-use crate::session::{Ground, Redact, session};
-use crate::words::Turn;
+use crate::session::{Ground, Redact};
 use crate::{Error, assets, rows};
+use made::{Taking, made};
 pub(crate) use memory::again as memories_again;
+use plan::Plan;
 use search::Search;
-use state::{Known, State};
+use state::State;
 use trees::roots;
 
 /// What to build.
@@ -56,6 +63,9 @@ pub struct Built {
     pub sessions: u64,
     /// Sessions that were read again.
     pub rebuilt: u64,
+    /// Sessions that were read only to see whether something is wrong with them.
+    #[serde(skip)]
+    pub looked: u64,
     /// Sessions that could not be read, with the reason.
     pub failed: Vec<(String, String)>,
     /// Files written.
@@ -81,17 +91,34 @@ pub struct Build<'a> {
     pub options: &'a Options,
 }
 
-/// Sessions that are made before they are written.
-const BATCH: usize = 64;
+/// Sessions that are made before their words are taken in.
+const BATCH: usize = 512;
 
 /// Builds what differs. `progress` hears how many of how many sessions are done.
 pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Built, Error> {
     let Build { world, config, options } = *work;
     let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
+    let prices = prices::load(world, config)?;
+    let tz = options.tz.clone().unwrap_or_else(TimeZone::system);
+    let mut folder = Folder::open(&options.out)?;
+    let signals = signals::names(config);
+    let fingerprint = fingerprint(config, options, &tz, &prices, &signals);
+    let mut state = State::read(&folder, &fingerprint);
+    let standing = standing::of(work, &store, &prices)?;
+    if let Some(built) = standing::unchanged(work, &mut folder, &state, &standing)? {
+        return Ok(built);
+    }
+    if state.standing.is_empty() {
+        // From now on the folder is ours, whatever happens.
+        folder.put(crate::folder::STATE, &state.json()?)?;
+    }
+    folder.hashes = std::mem::take(&mut state.hashes);
+    // Everything below asks for them. They are in the index, which thereby looks otherwise.
+    ask::keep_sums(&store, &prices)?;
+    let standing = standing::of(work, &store, &prices)?;
     let asked = ask::read(world, config, Patience::None, &|_| {})?;
     let ledgers = asked.ledgers();
     let counted = decide(ledgers.rows()?);
-    let tz = options.tz.clone().unwrap_or_else(TimeZone::system);
     let costs = Costs::of(world, config, &store);
     let ground = Ground {
         store: &store,
@@ -101,12 +128,8 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
         redact: options.redact,
         config,
         costs: costs.as_ref(),
+        signals: &signals,
     };
-    let mut folder = Folder::open(&options.out)?;
-    let fingerprint = fingerprint(config, options, &tz, ledgers.prices);
-    let state = State::read(&folder, &fingerprint);
-    // From now on the folder is ours, whatever happens.
-    folder.put(crate::folder::STATE, &state.json()?)?;
     let sessions = wanted(world, config, options)?;
     let mut plan = Plan::new(&sessions, roots(&ledgers.sessions()?), ledgers.cells(options.mode)?);
     plan.digests = digests(&store)?;
@@ -120,59 +143,11 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
     let (mark, changed) = changes(&store, &site.state, &plan.roots)?;
     site.make(&plan, &changed, &ground, world, progress)?;
     site.forget(&plan)?;
+    site.look(&plan, &changed, &store)?;
     let build = site.build.clone();
     let told = overview::Told { world, config, options, tz: &tz, ground: &ground, ledgers, build: &build };
+    site.state.standing = standing;
     site.finish(&plan, &told, mark)
-}
-
-/// What is asked for, and what belongs together.
-struct Plan<'a> {
-    sessions: &'a [SessionView],
-    /// Each session with the name of its chunks.
-    named: Vec<(String, SessionKey, &'a SessionView)>,
-    /// The session at the top of each one's tree.
-    roots: HashMap<SessionKey, SessionKey>,
-    /// The other sessions of each tree.
-    kids: HashMap<SessionKey, Vec<SessionKey>>,
-    cells: Cells,
-    /// Responses and cost of each tree.
-    money: HashMap<SessionKey, (u64, i64)>,
-    /// Names of the digests.
-    digests: HashMap<SessionKey, String>,
-}
-
-impl<'a> Plan<'a> {
-    fn new(sessions: &'a [SessionView], roots: HashMap<SessionKey, SessionKey>, cells: Cells) -> Plan<'a> {
-        let key = |view: &SessionView| SessionKey::new(view.agent.clone(), view.session_id.clone());
-        let named = sessions.iter().map(|view| (session_name(&key(view)), key(view), view)).collect();
-        let mut kids: HashMap<SessionKey, Vec<SessionKey>> = HashMap::new();
-        for (kid, root) in roots.iter().filter(|(kid, root)| kid != root) {
-            kids.entry(root.clone()).or_default().push(kid.clone());
-        }
-        kids.values_mut().for_each(|list| list.sort());
-        let money = overview::money_of_trees(&cells, &roots);
-        Plan { sessions, named, roots, kids, cells, money, digests: HashMap::new() }
-    }
-
-    fn digest(&self, key: &SessionKey) -> &str {
-        self.digests.get(key).map_or("", String::as_str)
-    }
-
-    /// Memories: of a page that leaves out sessions, only those that were found in one of its own.
-    fn shelf(&self, told: &overview::Told<'_>) -> Result<memory::Shelf, Error> {
-        let overview::Told { world, config, options, ground, .. } = *told;
-        let is_whole = options.since.is_none() && options.project.is_none();
-        let present: HashSet<&SessionKey> = self.named.iter().map(|(_, key, _)| key).collect();
-        let is_wanted = |memory: &retro::memory::Memory| {
-            let mut keys = memory.origins.iter().map(|one| SessionKey::new(&*one.agent, &*one.session_id));
-            is_whole || keys.any(|key| present.contains(self.roots.get(&key).unwrap_or(&key)))
-        };
-        memory::shelf((world, config), ground.store, options.redact, &is_wanted)
-    }
-
-    fn money(&self, key: &SessionKey) -> (u64, i64) {
-        self.money.get(key).copied().unwrap_or_default()
-    }
 }
 
 /// A folder on its way.
@@ -201,45 +176,28 @@ impl Site {
                     .is_none_or(|known| known.money != plan.money(key) || known.digest != plan.digest(key))
         };
         let due: Vec<_> = plan.named.iter().filter(is_due).collect();
-        let build = self.build.clone();
-        for batch in due.chunks(BATCH) {
-            let made: Vec<_> = batch
-                .par_iter()
-                .map(|(name, key, view)| {
-                    let kids = plan.kids.get(key).map_or(&[][..], Vec::as_slice);
-                    (name, key, made(ground, view, kids, &build))
-                })
-                .collect();
-            for (name, key, result) in made {
-                match result {
-                    Ok(made) => self.put(name, (plan.money(key), plan.digest(key)), made)?,
-                    Err(error) => self.built.failed.push((key.to_string(), error.to_string())),
-                }
-            }
-            progress(self.built.rebuilt + self.built.failed.len() as u64, due.len() as u64);
+        let Site { build, folder, state, search, built } = self;
+        let mut taking = Taking { folder, state, search, built };
+        let (folder, mut waiting) = (taking.folder.place(), Vec::new());
+        for batch in due.chunks(BATCH).chain([&[][..]]) {
+            // The words of one batch are taken in while the next one is made.
+            let (made, taken) = rayon::join(
+                || -> Vec<_> {
+                    let made = batch.par_iter().map(|(name, key, view)| {
+                        let kids = plan.kids.get(key).map_or(&[][..], Vec::as_slice);
+                        (name, key, made(ground, view, kids, (build, &folder)))
+                    });
+                    made.collect()
+                },
+                || waiting.drain(..).try_for_each(|one| taking.take(plan, one)),
+            );
+            taken?;
+            waiting = made;
+            progress(taking.built.rebuilt + taking.built.failed.len() as u64, due.len() as u64);
             if world.stopping() {
                 return Err(Error::Engine(retro::engine::Error::Stopped));
             }
         }
-        Ok(())
-    }
-
-    fn put(&mut self, name: &str, from: ((u64, i64), &str), made: Packed) -> Result<(), Error> {
-        for (file, script) in &made.scripts {
-            self.folder.put(&format!("data/{}/{file}.js", made.folder), script)?;
-        }
-        let keep: HashSet<String> = made.scripts.into_iter().map(|(file, _)| file).collect();
-        self.folder.clear_session(name, &keep)?;
-        self.search.add(name, &made.words);
-        for picture in &made.pictures {
-            self.folder.put(&format!("img/{}", picture.name), &picture.bytes)?;
-        }
-        let (money, digest) = (from.0, from.1.to_owned());
-        let pictures = made.pictures.into_iter().map(|picture| picture.name).collect();
-        let known = Known { money, digest, pictures, summary: made.summary };
-        self.state.sessions.insert(name.to_owned(), known);
-        self.built.changed.push(name.to_owned());
-        self.built.rebuilt += 1;
         Ok(())
     }
 
@@ -271,11 +229,11 @@ impl Site {
         };
         let (months, chunks) = rows::months(&table)?;
         for chunk in &chunks {
-            self.folder.put_chunk(chunk, &self.build)?;
+            self.folder.put_large(chunk, &self.build)?;
         }
         clear(&self.folder, &months, &self.state)?;
         self.signals(plan, told.ground, &rows::keys(&table))?;
-        self.folder.put_chunk(&signals::registry(told.ground)?, &self.build)?;
+        self.folder.put_large(&signals::registry(told.ground)?, &self.build)?;
         let shelf = plan.shelf(told)?;
         self.memories(&shelf)?;
         let sums = overview::Sums {
@@ -283,47 +241,29 @@ impl Site {
             parts: &search::parts(&self.state),
             sessions: plan.named.len(),
             memories: memory::told(&shelf),
+            troubles: &self.state.troubles(),
+            verified: self.state.verified.as_ref(),
         };
-        for chunk in overview::chunks(told, &sums)? {
+        let overview::Made { chunks, good_until_ms, verified } = overview::chunks(told, &sums)?;
+        for chunk in chunks {
             self.folder.put_chunk(&chunk, &self.build)?;
         }
+        (self.state.good_until_ms, self.state.verified) = (good_until_ms, verified);
         self.folder.put("index.html", assets::index(assets::CSP_FOLDER, "folder").as_bytes())?;
         self.folder.put("app.js", assets::SCRIPT.as_bytes())?;
         self.folder.put("app.css", assets::STYLE.as_bytes())?;
         (self.state.series, self.state.number) = (mark.series, mark.number);
+        if !self.built.failed.is_empty() {
+            // These are tried again, and named again.
+            self.state.standing.clear();
+        }
+        let hashes = std::mem::take(&mut self.folder.hashes).into_iter();
+        self.state.hashes = hashes.filter(|(name, _)| self.folder.has(name)).collect();
         self.folder.put(crate::folder::STATE, &self.state.json()?)?;
         let Folder { written, kept, bytes, .. } = self.folder;
         let index = told.options.out.join("index.html");
         Ok(Built { written, kept, bytes, index, ..self.built })
     }
-}
-
-/// One session, packed.
-struct Packed {
-    folder: String,
-    /// Name of the file, without its ending, and what is in it.
-    scripts: Vec<(String, Vec<u8>)>,
-    summary: crate::session::Summary,
-    words: Vec<Turn>,
-    pictures: Vec<crate::session::Picture>,
-}
-
-fn made(ground: &Ground<'_>, view: &SessionView, kids: &[SessionKey], build: &str) -> Result<Packed, Error> {
-    let made = session(ground, view, kids)?;
-    let mut packed = Packed {
-        folder: String::new(),
-        scripts: Vec::new(),
-        summary: made.summary,
-        words: made.words,
-        pictures: made.pictures,
-    };
-    let scripts = made.chunks.par_iter().map(|chunk| chunk.script(build)).collect::<Result<Vec<_>, _>>()?;
-    for (chunk, script) in made.chunks.iter().zip(scripts) {
-        let (folder, file) = chunk.name.rsplit_once('/').unwrap_or(("s", &chunk.name));
-        folder.clone_into(&mut packed.folder);
-        packed.scripts.push((file.to_owned(), script));
-    }
-    Ok(packed)
 }
 
 /// Sessions of the store that are asked for, newest first.
@@ -360,7 +300,13 @@ fn digests(store: &Store) -> Result<HashMap<SessionKey, String>, Error> {
 }
 
 /// Names everything but the sessions that chunks are made from.
-fn fingerprint(config: &Config, options: &Options, tz: &TimeZone, prices: &retro::usage::Prices) -> String {
+fn fingerprint(
+    config: &Config,
+    options: &Options,
+    tz: &TimeZone,
+    prices: &retro::usage::Prices,
+    signals: &[String],
+) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [
         env!("CARGO_PKG_VERSION"),
@@ -369,6 +315,7 @@ fn fingerprint(config: &Config, options: &Options, tz: &TimeZone, prices: &retro
         &format!("{:?} {:?} {:?} {:?}", options.since, options.project, options.redact, options.mode),
         &format!("{:?} {:?}", config.domains.value, config.root.value),
         &format!("{} {:?}", prices.snapshot, config.prices.value),
+        &signals.join(" "),
     ] {
         hasher.update(part.as_bytes());
         hasher.update(&[0]);

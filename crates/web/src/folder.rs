@@ -1,6 +1,6 @@
 //! The folder of a dashboard: only what differs is written.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,9 @@ pub struct Folder {
     pub kept: u64,
     /// Bytes written.
     pub bytes: u64,
+    /// What large chunks over all sessions were made of, by name: packing them only to see
+    /// that they are the same takes longer than making them.
+    pub hashes: BTreeMap<String, String>,
 }
 
 impl Folder {
@@ -34,8 +37,15 @@ impl Folder {
         if !is_ours && !is_empty {
             return Err(Error::NotOurs { path: root.to_owned() });
         }
-        let folder = Folder { root: root.to_owned(), is_new: is_empty, written: 0, kept: 0, bytes: 0 };
-        folder.make_dir(root)?;
+        let folder = Folder {
+            root: root.to_owned(),
+            is_new: is_empty,
+            written: 0,
+            kept: 0,
+            bytes: 0,
+            hashes: BTreeMap::new(),
+        };
+        make_dir(root)?;
         Ok(folder)
     }
 
@@ -54,20 +64,40 @@ impl Folder {
         self.put(&format!("data/{}.js", chunk.name), &chunk.script(build)?)
     }
 
-    /// Writes a file, unless it holds this already.
-    pub fn put(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        let path = self.root.join(name);
-        if std::fs::read(&path).is_ok_and(|there| there == bytes) {
+    /// The same for a chunk that nobody else writes: if it is made of the same, it is not packed.
+    pub fn put_large(&mut self, chunk: &Chunk, build: &str) -> Result<(), Error> {
+        let hash = blake3::hash(&chunk.json).to_hex().as_str().get(..32).unwrap_or_default().to_owned();
+        if self.hashes.get(&chunk.name) == Some(&hash) && self.has(&chunk.name) {
             self.kept += 1;
             return Ok(());
         }
-        if let Some(parent) = path.parent() {
-            self.make_dir(parent)?;
-        }
-        write_private(&path, bytes).map_err(|source| Error::Write { path: path.clone(), source })?;
-        self.written += 1;
-        self.bytes += bytes.len() as u64;
+        self.put_chunk(chunk, build)?;
+        self.hashes.insert(chunk.name.clone(), hash);
         Ok(())
+    }
+
+    /// Whether there is a chunk of this name.
+    pub fn has(&self, chunk: &str) -> bool {
+        self.root.join(format!("data/{chunk}.js")).is_file()
+    }
+
+    /// Writes a file, unless it holds this already.
+    pub fn put(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let written = self.place().write(name, bytes)?;
+        self.count(&[written]);
+        Ok(())
+    }
+
+    /// Where it is, for writers on other threads.
+    pub fn place(&self) -> Place {
+        Place(self.root.clone())
+    }
+
+    /// Counts what others wrote: bytes, or nothing for a file that was as it should be.
+    pub fn count(&mut self, written: &[Option<u64>]) {
+        self.written += written.iter().flatten().count() as u64;
+        self.kept += written.iter().filter(|one| one.is_none()).count() as u64;
+        self.bytes += written.iter().flatten().sum::<u64>();
     }
 
     /// Removes the chunks of a session, or those of it that are not among `keep`.
@@ -99,14 +129,32 @@ impl Folder {
             _ => Ok(()),
         }
     }
+}
 
-    fn make_dir(&self, path: &Path) -> Result<(), Error> {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(path).map_err(|source| Error::Write { path: path.to_owned(), source })
+/// The path of a folder. Two threads may write there, but not the same file.
+pub struct Place(PathBuf);
+
+impl Place {
+    /// Writes a file, unless it holds this already; returns the bytes written.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<Option<u64>, Error> {
+        let path = self.0.join(name);
+        if std::fs::read(&path).is_ok_and(|there| there == bytes) {
+            return Ok(None);
+        }
+        if let Some(parent) = path.parent() {
+            make_dir(parent)?;
+        }
+        write_private(&path, bytes).map_err(|source| Error::Write { path: path.clone(), source })?;
+        Ok(Some(bytes.len() as u64))
     }
+}
+
+fn make_dir(path: &Path) -> Result<(), Error> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|source| Error::Write { path: path.to_owned(), source })
 }
 
 fn remove(path: &Path) -> Result<(), Error> {

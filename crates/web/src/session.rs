@@ -28,6 +28,7 @@ mod went;
 
 use rayon::prelude::*;
 use retro::engine::Config;
+use retro::engine::trouble::{self, Trouble};
 use retro::model::SessionKey;
 use retro::store::Store;
 use retro::usage::{Counted, Mode, Prices};
@@ -66,6 +67,8 @@ pub struct Ground<'a> {
     pub config: &'a Config,
     /// What sessions cost, for signals that need it.
     pub costs: Option<&'a Costs>,
+    /// The names of all signals, sorted.
+    pub signals: &'a [String],
 }
 
 /// What was made of a session.
@@ -78,6 +81,8 @@ pub struct Made {
     pub words: Vec<WordTurn>,
     /// Its pictures.
     pub pictures: Vec<Picture>,
+    /// What is wrong with it and each of its sub-agents.
+    pub looked: Vec<(SessionKey, Option<Trouble>)>,
 }
 
 /// Makes the chunks of a session and its sub-agents.
@@ -114,12 +119,17 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
     let mut chunks = spread::chunks(&name, &head)?;
     chunks.push(Chunk::of(format!("{name}.m"), &ledger)?);
     if let Some(digest) = &digest {
-        chunks.push(Chunk::of(format!("{name}.g"), &went::readings(ground, &key, digest))?);
+        let readings = went::Readings::of(went::readings(ground, &key, digest), ground.signals);
+        chunks.push(Chunk::of(format!("{name}.g"), &readings)?);
     }
     chunks.extend(cut.chunks);
     chunks.extend(cut.rests);
     let pictures = family.members.iter().flat_map(|member| member.pictures.1.clone()).collect();
-    Ok(Made { chunks, summary, words, pictures })
+    let looked = family.members.iter().map(|member| {
+        (member.key.clone(), trouble::of_read(ground.store, &member.key, &member.gaps, &member.coverage))
+    });
+    let looked = looked.collect();
+    Ok(Made { chunks, summary, words, pictures, looked })
 }
 
 /// What every signal says of a session; nothing without a digest.

@@ -28,7 +28,10 @@ pub fn single(folder: &Path, what: &Single, to: &Path) -> Result<u64, Error> {
         Single::Session(key) => {
             let name = session_name(key);
             let start = format!("#/session/{}/{}", key.agent, escaped(&key.id));
-            (chunks_of(&data, &name)?, Some(start))
+            let mut names = chunks_of(&data, &name)?;
+            // What its readings are called.
+            names.push("signals".to_owned());
+            (names, Some(start))
         }
         Single::Overview => (vec!["health".to_owned(), "signals".to_owned()], None),
     };

@@ -43,7 +43,9 @@ pub fn words(text: &str, take: &mut impl FnMut(String)) {
             continue;
         }
         pair = None;
-        if character.is_alphanumeric() || character == '_' {
+        if character.is_ascii_alphanumeric() || character == '_' {
+            word.push(character.to_ascii_lowercase());
+        } else if !character.is_ascii() && character.is_alphanumeric() {
             word.extend(character.to_lowercase());
         } else {
             end(&mut word, take);
@@ -52,17 +54,23 @@ pub fn words(text: &str, take: &mut impl FnMut(String)) {
 }
 
 fn end(word: &mut String, take: &mut impl FnMut(String)) {
-    let whole = std::mem::take(word);
-    let whole = whole.trim_matches('_');
+    if word.is_empty() {
+        return;
+    }
+    let whole = word.trim_matches('_');
     if whole.contains('_') {
         whole.split('_').filter(|part| !part.is_empty()).for_each(|part| take(cut(part)));
     }
     if !whole.is_empty() {
         take(cut(whole));
     }
+    word.clear();
 }
 
 fn cut(word: &str) -> String {
+    if word.len() <= WORD_CHARS_MAX {
+        return word.to_owned();
+    }
     word.chars().take(WORD_CHARS_MAX).collect()
 }
 

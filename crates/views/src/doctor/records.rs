@@ -1,22 +1,21 @@
 //! What could not be read or understood in the sessions of the store.
 
-use retro_engine::trouble::{Trouble, troubles};
+use retro_engine::trouble::Trouble;
 use retro_model::{GapReason, SessionKey};
 use retro_store::Store;
 use std::path::Path;
 
 use super::{Check, Health};
-use crate::{Error, gap_line};
+use crate::gap_line;
 
 /// One check for each session with something wrong, the worst first.
-pub(super) fn checks(store: &Store) -> Result<Vec<Check>, Error> {
-    let all = troubles(store)?;
+pub(super) fn checks(store: &Store, all: &[Trouble]) -> Vec<Check> {
     let mut checks = Vec::new();
     checks.extend(all.iter().filter_map(|trouble| damaged(store, trouble)));
     checks.extend(all.iter().filter_map(gaps));
     checks.extend(all.iter().filter_map(unknown));
     checks.extend(all.iter().filter_map(half));
-    Ok(checks)
+    checks
 }
 
 fn command(verb: &str, key: &SessionKey) -> String {

@@ -59,6 +59,7 @@ export function setZone(name: string): void {
   } catch {
     zone = undefined;
   }
+  days.clear();
 }
 
 const made = new Map<string, Intl.DateTimeFormat>();
@@ -84,6 +85,28 @@ export const second = (ts: number | null) =>
 export function dayNumber(ts: number): number {
   const parts = formatter({ day: "2-digit", month: "2-digit", year: "numeric" }).format(ts).split("/");
   return Number(`${parts[2]}${parts[1]}${parts[0]}`);
+}
+/** Days that were looked up: which one, from when to when. */
+const days = new Map<number, { day: number; from: number; to: number }[]>();
+const DAY_MS = 86_400_000;
+/** The same, for very many times: asking the browser for each takes too long. */
+export function dayOf(ts: number): number {
+  const slot = Math.floor(ts / DAY_MS);
+  const known = days.get(slot)?.find((one) => ts >= one.from && ts < one.to);
+  if (known) return known.day;
+  const day = dayNumber(ts);
+  // The edge is in between: to one side it is that day, to the other another.
+  const edge = (inside: number, outside: number) => {
+    while (Math.abs(outside - inside) > 1) {
+      const middle = Math.floor((inside + outside) / 2);
+      if (dayNumber(middle) === day) inside = middle;
+      else outside = middle;
+    }
+    return Math.max(inside, outside);
+  };
+  const found = { day, from: edge(ts, ts - 1.25 * DAY_MS), to: edge(ts, ts + 1.25 * DAY_MS) };
+  days.set(slot, [...(days.get(slot) ?? []), found]);
+  return day;
 }
 export function dayName(value: number): string {
   if (!value) return "undated";

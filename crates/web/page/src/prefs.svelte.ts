@@ -1,10 +1,10 @@
-// The only things kept in the browser: looks, and whether single keys work.
+// The only things kept in the browser: looks, columns that are hidden, and whether single keys work.
 const KEY = "retro.looks";
 
-interface Prefs { theme: "auto" | "light" | "dark"; dense: boolean; keys: boolean; wrap: boolean }
+interface Prefs { theme: "auto" | "light" | "dark"; dense: boolean; keys: boolean; wrap: boolean; hidden: string[] }
 
 function read(): Prefs {
-  const base: Prefs = { theme: "auto", dense: false, keys: true, wrap: true };
+  const base: Prefs = { theme: "auto", dense: false, keys: true, wrap: true, hidden: [] };
   try {
     return { ...base, ...JSON.parse(localStorage.getItem(KEY) ?? "{}") };
   } catch {

@@ -1,7 +1,18 @@
 // What signals say of the sessions that the chips choose: middle, spread, weeks.
 import { load } from "./data";
 import { dayNumber } from "./format";
-import type { Meta, SessionRow, SignalInfo } from "./types";
+import type { Meta, Reading, SessionReadings, SessionRow, SignalInfo } from "./types";
+
+/** The readings of one session, with what is known of their signals. */
+export function readingsOf(said: SessionReadings, signals: SignalInfo[]): Reading[] {
+  const reasons = new Map(Object.entries(said.reasons ?? {}).flatMap(([reason, places]) => places.map((place) => [place, reason] as const)));
+  return signals
+    .map((signal, at) => ({
+      signal: signal.id, group: signal.group, unit: signal.unit, title: signal.title, value: said.values[at] ?? null,
+      reason: reasons.get(at) ?? null, confidence: said.confidence?.[at] ?? 1, evidence_refs: said.refs?.[at] ?? [],
+    }))
+    .filter((one) => one.value !== null || one.reason !== null);
+}
 
 /** A value, or the reason why there is none. */
 export interface Point { row: SessionRow; value: number | boolean | string | null; reason: string | null }

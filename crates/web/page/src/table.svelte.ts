@@ -1,6 +1,6 @@
 // All sessions and their use: loaded month by month, filtered by the chips, added up.
 import { load } from "./data";
-import { dayNumber, setZone } from "./format";
+import { dayOf as dayAt, setZone } from "./format";
 import type { Cell, Meta, SessionRow } from "./types";
 import { here } from "./url.svelte";
 
@@ -79,8 +79,8 @@ export function chosenRows(rows: SessionRow[], asked: Chips): SessionRow[] {
   return rows.filter(
     (row) =>
       ofSession(row, asked) &&
-      (!asked.since || (row.end > 0 && dayNumber(row.end) >= asked.since)) &&
-      (!asked.until || (row.start > 0 && dayNumber(row.start) <= asked.until)),
+      (!asked.since || (row.end > 0 && dayAt(row.end) >= asked.since)) &&
+      (!asked.until || (row.start > 0 && dayAt(row.start) <= asked.until)),
   );
 }
 

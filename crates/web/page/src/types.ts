@@ -104,8 +104,13 @@ export interface Digest {
 }
 
 export interface Reading {
-  signal: string; group: string; kind: string; method: string; value: any; unit: string; title: string;
+  signal: string; group: string; value: any; unit: string; title: string;
   reason: string | null; confidence: number; evidence_refs: string[];
+}
+
+/** The readings of a session, by the places of their signals in the list of all. */
+export interface SessionReadings {
+  values: any[]; reasons?: Record<string, number[]>; confidence?: Record<string, number>; refs?: Record<string, string[]>;
 }
 
 export interface SignalInfo {

@@ -58,7 +58,7 @@ for (const { name, make, word, file, skip, first, keep } of STORES) {
           const usage = json(store, "usage", "daily", "--no-sync");
           assert.equal(plain(await page.textContent(".kpi strong")), dollars(usage.totals.cost_usd));
           await counts(sessions.length);
-          for (const [hash, selector] of [["#/sessions", "a.grid-row"], ["#/cost", "tfoot"], ["#/signals", "table.signals"], ["#/signals/failed_command_ratio", ".spread"], ["#/health", "dl.facts"]]) {
+          for (const [hash, selector] of [["#/sessions", "a.open"], ["#/cost", "tfoot"], ["#/signals", "table.signals"], ["#/signals/failed_command_ratio", ".spread"], ["#/health", "dl.facts"]]) {
             await show(page, hash, selector);
             if (["#/sessions", "#/cost"].includes(hash)) await counts(sessions.length);
           }
@@ -83,9 +83,9 @@ for (const { name, make, word, file, skip, first, keep } of STORES) {
         });
 
         it("opens a session, reads it, goes back to the place", async () => {
-          await show(page, "#/sessions?sort=-turns", ".grid-table a.grid-row");
+          await show(page, "#/sessions?sort=-turns", ".grid-table a.open");
           await page.evaluate(() => { document.querySelector(".grid-scroll").scrollTop = 64; });
-          await page.locator("a.grid-row").nth(3).click();
+          await page.locator("a.open").nth(3).click();
           await page.waitForSelector(".turn-head");
           await page.waitForSelector(".outline-turn");
           assert.ok((await page.locator(".prompt").count()) > 0);
@@ -131,13 +131,13 @@ for (const { name, make, word, file, skip, first, keep } of STORES) {
         });
 
         it("opens a link into a folded sub-agent at its event", async (test) => {
-          await show(page, "#/sessions", "a.grid-row");
+          await show(page, "#/sessions", "a.open");
           const named = await page.evaluate(async () => {
             const box = document.querySelector(".grid-scroll");
             for (box.scrollTop = 0; ; box.scrollTop += 400) {
               await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-              const found = [...document.querySelectorAll("a.grid-row")].find((row) => /sub-agent/.test(row.querySelector(".title").textContent));
-              if (found) return found.getAttribute("href").split("?")[0];
+              const found = [...document.querySelectorAll(".session-row")].find((row) => /sub-agent/.test(row.querySelector(".title").textContent));
+              if (found) return found.querySelector("a.open").getAttribute("href").split("?")[0];
               if (box.scrollTop + box.clientHeight >= box.scrollHeight - 1 || box.scrollTop > 4_000) return null;
             }
           });
@@ -145,12 +145,12 @@ for (const { name, make, word, file, skip, first, keep } of STORES) {
           await show(page, `${named}?line=1&depth=all`, ".slot [data-id]");
           await page.waitForSelector(".crumbs");
           const id = await page.evaluate(() => [...document.querySelectorAll(".slot [data-id]")].map((node) => node.dataset.id).filter((one) => !one.startsWith("run:")).at(-1));
-          await show(page, "#/sessions", "a.grid-row");
+          await show(page, "#/sessions", "a.open");
           await show(page, `${named}?at=${encodeURIComponent(id)}`, ".slot:focus");
           assert.ok(await isSeen(page, id), id);
           await page.waitForSelector(".card[aria-expanded=true], .crumbs");
           await page.goBack();
-          await page.waitForSelector("a.grid-row");
+          await page.waitForSelector("a.open");
         });
 
         it("searches all turns, and finds folded text", async () => {

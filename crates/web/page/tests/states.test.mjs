@@ -108,6 +108,8 @@ describe("a reader", { skip: missing }, () => {
 });
 
 describe("signals", { skip: missing }, () => {
+  /** A count as the page writes it. */
+  const brief = (value) => (value < 1_000 ? String(value) : `${(value / 1_000).toFixed(value < 10_000 ? 2 : value < 100_000 ? 1 : 0)} k`);
   it("count as the command does, and lead to their events", async () => {
     const { page, trouble, context } = await open();
     const outcomes = json(store, "outcome", "--no-sync");
@@ -122,7 +124,7 @@ describe("signals", { skip: missing }, () => {
       const said = json(store, "signal", "show", one.agent, one.session_id, "--no-sync");
       const reading = said.readings.find((row) => row.signal === "failed_command_count");
       await show(page, place(one, "?panel=signals&signal=failed_command_count"), ".readings tr.chosen");
-      assert.equal(await page.textContent(".readings tr.chosen td"), String(reading.value));
+      assert.equal(await page.textContent(".readings tr.chosen td"), brief(reading.value));
       for (const [n, id] of reading.evidence_refs.slice(0, 2).entries()) {
         await page.locator(".readings tr.chosen td button").nth(n).click();
         await page.waitForFunction((event) => location.hash.includes(encodeURIComponent(event)), id.replace(/^[^/#]*\//, ""));

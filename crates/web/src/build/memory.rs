@@ -158,8 +158,9 @@ fn put(folder: &mut Folder, shelf: &Shelf, build: &str) -> Result<(), Error> {
     super::keep_only(folder, "data/m", &listed)
 }
 
-/// Writes the memories of a folder again after a decision: nothing else differs then.
-pub fn again(work: &Build<'_>) -> Result<(), Error> {
+/// Writes the memories of a folder again after a decision: nothing else differs then. Says
+/// whether one does.
+pub fn again(work: &Build<'_>) -> Result<bool, Error> {
     let Build { world, config, options } = *work;
     let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
     let mut folder = Folder::open(&options.out)?;
@@ -173,11 +174,12 @@ pub fn again(work: &Build<'_>) -> Result<(), Error> {
     let ids: HashSet<&str> = rows.into_iter().flatten().filter_map(|row| row["id"].as_str()).collect();
     let shelf = shelf((world, config), &store, options.redact, &|memory| ids.contains(memory.id.as_str()))?;
     put(&mut folder, &shelf, &build)?;
+    let differs = folder.written > 0;
     if let Some(mut meta) = read(&folder, "meta") {
         meta["memories"] = told(&shelf);
         folder.put_chunk(&Chunk::of("meta", &meta)?, &build)?;
     }
-    Ok(())
+    Ok(differs)
 }
 
 /// What the first chunk of the page says of memories.

@@ -2,8 +2,9 @@
 
 use jiff::tz::TimeZone;
 use retro::engine::ask::Ledgers;
+use retro::engine::trouble::Trouble;
 use retro::engine::{Config, World};
-use retro::model::SessionKey;
+use retro::model::{SessionKey, Timestamp};
 use retro::usage::{Cells, Mode, cost};
 use retro::views;
 use serde_json::{Value, json};
@@ -33,10 +34,25 @@ pub struct Sums<'a> {
     pub parts: &'a [Part],
     pub sessions: usize,
     pub memories: Value,
+    /// What is wrong with single sessions.
+    pub troubles: &'a [Trouble],
+    /// When the files of the store were last looked through, and what came of it.
+    pub verified: Option<&'a (i64, String)>,
 }
 
+/// The chunks, and until when the clock alone changes nothing in them.
+pub struct Made {
+    pub chunks: Vec<Chunk>,
+    pub good_until_ms: i64,
+    /// When the files of the store were looked through, if they are in order.
+    pub verified: Option<(i64, String)>,
+}
+
+/// Warnings count days.
+const DAY_MS: i64 = 86_400_000;
+
 /// Makes them.
-pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Vec<Chunk>, Error> {
+pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Made, Error> {
     let Told { world, config, options, tz, ground, ledgers, build } = *told;
     let now = world.now();
     let limits = views::limits(&ledgers, None, now)?;
@@ -61,14 +77,44 @@ pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Vec<Chunk>, Error> {
         "memories": sums.memories,
         "limits": limits,
     });
+    let (doctor, verified) = doctor(told, sums)?;
     let health = json!({
         "status": status,
-        "doctor": views::doctor(world, config)?,
+        "doctor": doctor,
         "stages": views::stages(world, config)?,
         "agents": views::agents(world, config),
         "prices": prices(ground),
     });
-    Ok(vec![Chunk::of("meta", &meta)?, Chunk::of("health", &health)?])
+    let chunks = vec![Chunk::of("meta", &meta)?, Chunk::of("health", &health)?];
+    Ok(Made { chunks, good_until_ms: good_until_ms(&limits, now), verified })
+}
+
+/// Looking through all files of a store takes as long as it is large: once a day is enough.
+fn doctor(told: &Told<'_>, sums: &Sums<'_>) -> Result<(views::DoctorView, Option<(i64, String)>), Error> {
+    let now_ms = told.world.now().as_millis();
+    let fresh = sums.verified.filter(|(at_ms, _)| at_ms.div_euclid(DAY_MS) == now_ms.div_euclid(DAY_MS));
+    let files = fresh.map(|(at_ms, what)| {
+        let at = Timestamp::from_millis(*at_ms).map_or_else(String::new, |ts| format!(", at {ts}"));
+        let what = format!("{what}{at}");
+        views::Check { name: "files", health: views::Health::Good, what, help: None }
+    });
+    let known = views::Known { troubles: Some(sums.troubles), files };
+    let doctor = views::doctor_with(told.world, told.config, known)?;
+    let is_good = |check: &&views::Check| check.name == "files" && check.health == views::Health::Good;
+    let looked = doctor.checks.iter().find(is_good).map(|check| (now_ms, check.what.clone()));
+    let verified = fresh.cloned().or(looked);
+    Ok((doctor, verified))
+}
+
+/// The next day, or the end of a window that is under way.
+fn good_until_ms(limits: &views::LimitsView, now: Timestamp) -> i64 {
+    let day = (now.as_millis().div_euclid(DAY_MS) + 1).saturating_mul(DAY_MS);
+    let ends = limits.windows.iter().filter(|window| !window.ended).map(|window| {
+        let minutes = i64::try_from(window.window_minutes.unwrap_or(0)).unwrap_or(0);
+        let length_ms = minutes.saturating_mul(60_000);
+        window.resets_at.map_or(window.read_at.as_millis().saturating_add(length_ms), |end| end.as_millis())
+    });
+    ends.chain([day]).min().unwrap_or(day)
 }
 
 fn mode(options: &Options) -> &'static str {

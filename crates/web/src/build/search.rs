@@ -1,5 +1,6 @@
 //! The segments of words of a folder.
 
+use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashSet};
@@ -75,12 +76,15 @@ impl Search {
             let number = self.number;
             folder.put_chunk(&Chunk::of(format!("q/{number}/turns"), &turns)?, build)?;
             // Empty ones too: a file that is not there is an error in a browser's console.
-            for (at, shard) in shards.iter().enumerate() {
-                folder.put_chunk(&Chunk::of(format!("q/{number}/{at}"), shard)?, build)?;
-            }
+            let place = folder.place();
+            let written = shards.par_iter().enumerate().map(|(at, shard)| {
+                let script = Chunk::of(format!("q/{number}/{at}"), shard)?.script(build)?;
+                place.write(&format!("data/q/{number}/{at}.js"), &script)
+            });
+            folder.count(&written.collect::<Result<Vec<_>, Error>>()?);
             state.segments.push((number, shards.len() as u32));
         }
-        folder.put_chunk(&Chunk::of("q/sessions", &state.words)?, build)
+        folder.put_large(&Chunk::of("q/sessions", &state.words)?, build)
     }
 }
 

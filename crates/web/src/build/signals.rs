@@ -1,34 +1,45 @@
 //! What signals say of all sessions, by month: values in columns, a reason where there is none.
 //!
 //! A month is made again only if one of its sessions was looked at again or costs another
-//! amount, because it is read from the digests of all its sessions.
+//! amount. What it says of the others is taken from the chunk that is there.
 
+use retro::engine::Config;
 use retro::insight::{self, Group};
 use retro::model::SessionKey;
 use retro::views;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Plan, Site};
 use crate::Error;
-use crate::chunk::Chunk;
+use crate::chunk::{Chunk, unpacked};
 use crate::session::{Ground, ReadingRow, readings_of};
 use crate::text::markdown;
 
-/// Every signal with what is to be known of it.
+/// The names of all signals, sorted, as the chunk that tells of them has them.
+pub fn names(config: &Config) -> Vec<String> {
+    let mut names: Vec<String> =
+        views::signals(config, None::<Group>).signals.into_iter().map(|signal| signal.id).collect();
+    names.sort();
+    names
+}
+
+/// Every signal with what is to be known of it, sorted by name.
 pub fn registry(ground: &Ground<'_>) -> Result<Chunk, Error> {
     let listed = views::signals(ground.config, None::<Group>).signals;
     let rows: Vec<Value> = listed
         .iter()
         .map(|signal| {
-            let about = insight::by_id(&signal.id).map(|found| markdown(&found.explanation()));
+            let known = insight::by_id(&signal.id);
+            let about = known.map(|found| markdown(&found.explanation()));
             json!({
                 "id": signal.id,
                 "group": signal.group,
                 "kind": signal.kind,
                 "method": signal.method,
                 "unit": signal.unit,
-                "title": signal.title,
+                // One of the user's own has no other name.
+                "title": if known.is_some() { &signal.title } else { &signal.id },
                 "about": about.unwrap_or_default(),
             })
         })
@@ -46,17 +57,25 @@ impl Site {
     ) -> Result<(), Error> {
         let names: HashMap<&SessionKey, &String> =
             plan.named.iter().map(|(name, key, _)| (key, name)).collect();
-        let mut stamps = std::collections::BTreeMap::new();
+        let made: HashSet<&str> = self.built.changed.iter().map(String::as_str).collect();
+        let mut stamps = BTreeMap::new();
         for (month, keys) in months {
             let stamp = self.stamp(keys, &names);
-            let is_there = self.folder.root().join(format!("data/g/{month}.js")).is_file();
-            if self.state.signals.get(month) != Some(&stamp) || !is_there {
-                let rows = keys
-                    .iter()
-                    .filter_map(|key| Some(((*names.get(key)?).clone(), readings_of(ground, key))));
-                self.folder.put_chunk(&of_month(month, rows.collect())?, &self.build)?;
-            } else {
+            if self.state.signals.get(month) == Some(&stamp) && self.folder.has(&format!("g/{month}")) {
                 self.folder.kept += 1;
+            } else {
+                let mut known = self
+                    .folder
+                    .read(&format!("data/g/{month}.js"))
+                    .map_or_else(Known::new, |old| known(&old));
+                let sessions = keys.iter().filter_map(|key| {
+                    let name = (*names.get(key)?).clone();
+                    let old = known.remove(&name).filter(|_| !made.contains(name.as_str()));
+                    let values = old.unwrap_or_else(|| values(readings_of(ground, key)));
+                    Some((name, values))
+                });
+                let chunk = of_month(month, sessions.collect())?;
+                self.folder.put_large(&chunk, &self.build)?;
             }
             stamps.insert(month.clone(), stamp);
         }
@@ -74,31 +93,81 @@ impl Site {
     }
 }
 
+/// What one signal says of one session.
+#[derive(Debug, Clone, PartialEq)]
+enum Said {
+    /// A value.
+    Value(Value),
+    /// Why there is none.
+    Reason(String),
+}
+
+/// What signals say of each session, by the name of its chunks.
+type Known = HashMap<String, BTreeMap<String, Said>>;
+
+fn values(readings: Vec<ReadingRow>) -> BTreeMap<String, Said> {
+    let small = readings.into_iter().filter(|reading| is_small(&reading.value));
+    let said = small.filter_map(|reading| {
+        let said = match reading.reason {
+            Some(reason) if reading.value.is_null() => Said::Reason(reason),
+            _ if reading.value.is_null() => return None,
+            _ => Said::Value(reading.value),
+        };
+        Some((reading.signal, said))
+    });
+    said.collect()
+}
+
 /// Values in columns: of a session without one, the number of the reason in a list.
-fn of_month(month: &str, sessions: Vec<(String, Vec<ReadingRow>)>) -> Result<Chunk, Error> {
+fn of_month(month: &str, sessions: Vec<(String, BTreeMap<String, Said>)>) -> Result<Chunk, Error> {
     let mut reasons: Vec<String> = Vec::new();
     let mut columns: Map<String, Value> = Map::new();
-    for (at, (_, readings)) in sessions.iter().enumerate() {
-        for reading in readings.iter().filter(|reading| is_small(&reading.value)) {
-            let value = match &reading.reason {
-                Some(reason) if reading.value.is_null() => {
-                    let number = reasons.iter().position(|known| known == reason).unwrap_or_else(|| {
-                        reasons.push(reason.clone());
+    let mut names = Vec::new();
+    for (at, (name, values)) in sessions.into_iter().enumerate() {
+        names.push(name);
+        for (signal, said) in values {
+            let value = match said {
+                Said::Value(value) => value,
+                Said::Reason(reason) => {
+                    let number = reasons.iter().position(|known| *known == reason).unwrap_or_else(|| {
+                        reasons.push(reason);
                         reasons.len() - 1
                     });
                     json!([number])
                 }
-                _ => reading.value.clone(),
             };
-            let column = columns.entry(reading.signal.clone()).or_insert_with(|| json!([]));
-            if let Value::Array(column) = column {
+            if let Value::Array(column) = columns.entry(signal).or_insert_with(|| json!([])) {
                 column.resize(at, Value::Null);
                 column.push(value);
             }
         }
     }
-    let names: Vec<&String> = sessions.iter().map(|(name, _)| name).collect();
     Chunk::of(format!("g/{month}"), &json!({"names": names, "reasons": reasons, "values": columns}))
+}
+
+/// What the chunk of a month says; nothing if it cannot be read.
+fn known(script: &[u8]) -> Known {
+    let read = unpacked(script).and_then(|json| serde_json::from_slice::<Value>(&json).ok());
+    let Some(chunk) = read else { return Known::new() };
+    let names: Vec<&str> =
+        chunk["names"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut sessions: Vec<BTreeMap<String, Said>> = vec![BTreeMap::new(); names.len()];
+    for (signal, column) in chunk["values"].as_object().into_iter().flatten() {
+        for (session, value) in sessions.iter_mut().zip(column.as_array().into_iter().flatten()) {
+            let said = match value {
+                Value::Null => continue,
+                Value::Array(number) => {
+                    let number =
+                        number.first().and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok());
+                    let reason = number.and_then(|at| chunk["reasons"].get(at)).and_then(Value::as_str);
+                    Said::Reason(reason.unwrap_or_default().to_owned())
+                }
+                value => Said::Value(value.clone()),
+            };
+            session.insert(signal.clone(), said);
+        }
+    }
+    names.into_iter().map(str::to_owned).zip(sessions).collect()
 }
 
 /// Long texts and lists are not for tables.
@@ -117,11 +186,7 @@ mod tests {
     fn reading(signal: &str, value: Value, reason: Option<&str>) -> ReadingRow {
         ReadingRow {
             signal: signal.to_owned(),
-            title: String::new(),
-            group: "cost".to_owned(),
-            kind: "numeric".to_owned(),
             value,
-            unit: "count".to_owned(),
             reason: reason.map(str::to_owned),
             confidence: 1.0,
             evidence_refs: Vec::new(),
@@ -131,14 +196,18 @@ mod tests {
     #[test]
     fn a_month_is_columns_with_reasons() {
         let sessions = vec![
-            ("s/a".to_owned(), vec![reading("calls", json!(3), None)]),
-            ("s/b".to_owned(), Vec::new()),
+            ("s/a".to_owned(), values(vec![reading("calls", json!(3), None)])),
+            ("s/b".to_owned(), values(Vec::new())),
             (
                 "s/c".to_owned(),
-                vec![reading("calls", Value::Null, Some("no_calls")), reading("list", json!([1]), None)],
+                values(vec![
+                    reading("calls", Value::Null, Some("no_calls")),
+                    reading("list", json!([1]), None),
+                ]),
             ),
         ];
-        let chunk = of_month("2026-11", sessions).unwrap();
+        let chunk = of_month("2026-11", sessions.clone()).unwrap();
+        assert_eq!(known(&chunk.script("b").unwrap()), sessions.into_iter().collect());
         let value: Value = serde_json::from_slice(&chunk.json).unwrap();
         assert_eq!(chunk.name, "g/2026-11");
         assert_eq!(

@@ -1,5 +1,6 @@
 //! What a folder remembers between two builds.
 
+use retro::engine::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use crate::folder::{Folder, STATE};
 use crate::session::Summary;
 
 /// Raise it when chunks change without a change of the page.
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 4;
 
 /// What a build left.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -27,6 +28,16 @@ pub struct State {
     pub signals: BTreeMap<String, String>,
     /// The segment in which the words of each session are.
     pub words: BTreeMap<String, u32>,
+    /// What is wrong with each session of the store, by agent and id.
+    pub looked: BTreeMap<String, Option<Trouble>>,
+    /// When the files of the store were last looked through, and what came of it.
+    pub verified: Option<(i64, String)>,
+    /// What the chunks over all sessions were made of, by name.
+    pub hashes: BTreeMap<String, String>,
+    /// What the store and the logs looked like; empty while a build is under way.
+    pub standing: String,
+    /// Until when the clock alone changes nothing, in milliseconds since 1970.
+    pub good_until_ms: i64,
 }
 
 /// What is known of a session.
@@ -52,6 +63,11 @@ impl State {
             fingerprint: fingerprint.to_owned(),
             ..State::default()
         })
+    }
+
+    /// What is wrong with sessions, by agent and id.
+    pub fn troubles(&self) -> Vec<Trouble> {
+        self.looked.values().flatten().cloned().collect()
     }
 
     /// As it is kept.

@@ -9,6 +9,7 @@ use retro::model::SessionKey;
 use retro::store::DIGESTS;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 use super::Ground;
 use crate::text::plain;
@@ -25,26 +26,61 @@ pub struct Went {
 }
 
 /// One signal of one session.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct ReadingRow {
     /// The signal.
     pub signal: String,
-    /// Its name for people.
-    pub title: String,
-    /// What it is about.
-    pub group: String,
-    /// What its value looks like.
-    pub kind: String,
     /// The value, or null with a reason.
     pub value: Value,
-    /// What it counts.
-    pub unit: String,
     /// Why there is no value.
     pub reason: Option<String>,
     /// How sure it is, from 0 to 1.
     pub confidence: f64,
     /// The events it rests on.
     pub evidence_refs: Vec<String>,
+}
+
+/// The readings of a session, by the places of their signals in the list of all. That list
+/// has their titles and units once for all sessions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Readings {
+    /// Values; null where there is none.
+    pub values: Vec<Value>,
+    /// Why there is none: each reason with the places.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<String, Vec<usize>>,
+    /// How sure a reading is, where it is less than certain.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub confidence: BTreeMap<usize, f64>,
+    /// The events that a reading rests on.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub refs: BTreeMap<usize, Vec<String>>,
+}
+
+impl Readings {
+    /// Lays readings out by a list of signals, sorted by name.
+    pub fn of(rows: Vec<ReadingRow>, signals: &[String]) -> Readings {
+        let mut laid = Readings::default();
+        for row in rows {
+            let Ok(place) = signals.binary_search(&row.signal) else { continue };
+            if let Some(reason) = row.reason.filter(|_| row.value.is_null()) {
+                laid.reasons.entry(reason).or_default().push(place);
+            } else if laid.values.len() <= place {
+                laid.values.resize(place, Value::Null);
+                laid.values.push(row.value);
+            } else if let Some(value) = laid.values.get_mut(place) {
+                *value = row.value;
+            }
+            if row.confidence < 1.0 {
+                laid.confidence.insert(place, row.confidence);
+            }
+            if !row.evidence_refs.is_empty() {
+                laid.refs.insert(place, row.evidence_refs);
+            }
+        }
+        laid.reasons.values_mut().for_each(|places| places.sort_unstable());
+        laid
+    }
 }
 
 /// The digest that is kept of a session, if there is one that can be read.
@@ -70,12 +106,8 @@ pub fn readings(ground: &Ground<'_>, key: &SessionKey, digest: &Digest) -> Vec<R
     let prices = ground.costs.and_then(|costs| costs.of_session(key));
     let rows = signals::rows(digest, ground.config, prices.as_ref());
     let shown = rows.into_iter().map(|row| ReadingRow {
-        title: insight::by_id(&row.signal).map_or_else(|| row.signal.clone(), |found| found.title.to_owned()),
         signal: row.signal,
-        group: row.group,
-        kind: row.kind,
         value: shown(row.value),
-        unit: row.unit,
         reason: row.reason,
         confidence: row.confidence,
         evidence_refs: row.evidence_refs.iter().map(|id| named(id)).collect(),
@@ -104,7 +136,36 @@ fn named(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::named;
+    use super::{ReadingRow, Readings, named};
+    use serde_json::{Value, json};
+
+    fn reading(signal: &str, value: Value, reason: Option<&str>, refs: &[&str]) -> ReadingRow {
+        ReadingRow {
+            signal: signal.to_owned(),
+            value,
+            reason: reason.map(str::to_owned),
+            confidence: if refs.is_empty() { 1.0 } else { 0.5 },
+            evidence_refs: refs.iter().map(|id| (*id).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn readings_are_by_the_places_of_their_signals() {
+        let signals = ["calls", "edits", "ratio", "turns"].map(str::to_owned);
+        let rows = vec![
+            reading("turns", json!(3), None, &["m:4"]),
+            reading("edits", Value::Null, Some("no_edits"), &[]),
+            reading("calls", json!(true), None, &[]),
+            reading("gone", json!(1), None, &[]),
+        ];
+        let expected = json!({
+            "values": [true, null, null, 3],
+            "reasons": {"no_edits": [1]},
+            "confidence": {"3": 0.5},
+            "refs": {"3": ["m:4"]},
+        });
+        assert_eq!(serde_json::to_value(Readings::of(rows, &signals)).unwrap(), expected);
+    }
 
     #[test]
     fn events_of_sub_agents_are_named_by_their_session() {

@@ -18,6 +18,17 @@ export async function readHead(name: string, fresh = false): Promise<Head> {
   return { ...read, lines, turns };
 }
 
+/** The turn of an event, by the records of its source; -1 where the session has no such event. */
+export function turnOfEvent(head: Head, event: string): number {
+  const at = event.lastIndexOf(":");
+  const list = head.index[event.slice(0, at)];
+  const record = Number(event.slice(at + 1).split(".")[0]);
+  if (!list || !Number.isFinite(record)) return -1;
+  let found = -1;
+  for (const [from, turn] of list) if (from <= record) found = turn; else break;
+  return found;
+}
+
 const NO_SIDE: Side = {
   moments: [], kinds: {}, by_model: [], dear: [], files: [], context: { points: [], peak: 0, compactions: [], reread: 0, largest: [] },
   ribbon: { from: 0, to: 0, cuts: [], lanes: [], cut_ms: 0 },
