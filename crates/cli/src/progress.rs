@@ -1,6 +1,6 @@
 //! A progress bar for work that lasts.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use retro::engine::Progress;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -68,10 +68,9 @@ impl Bar {
         let bytes = crate::format::bytes(progress.bytes);
         let bar = shown.bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(Some(progress.total), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template(
-                "{msg:12} {wide_bar} {pos}/{len} sessions, {prefix}, {eta} left",
-            );
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            let style =
+                ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len} sessions, {prefix}{left}");
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("left", left);
             bar.with_style(style).with_message(progress.stage).with_prefix(bytes.clone())
         });
         bar.set_message(progress.stage);
@@ -88,6 +87,13 @@ impl Bar {
                 bar.finish_and_clear();
             }
         }
+    }
+}
+
+/// The time left, once anything is done that tells.
+fn left(state: &ProgressState, to: &mut dyn std::fmt::Write) {
+    if state.pos() > 0 {
+        let _ = write!(to, ", {:#} left", HumanDuration(state.eta()));
     }
 }
 

@@ -142,7 +142,7 @@ impl Hook<'_> {
                 progress: &|_| {},
                 report: &mut report,
             };
-            batcher.batch(&[Work::Files(session)], self.lock, &|_| {})?;
+            batcher.batch(&[Work::Files(session)], self.lock, &|_, _| {})?;
         }
         Ok(is_here)
     }

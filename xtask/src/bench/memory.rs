@@ -117,8 +117,8 @@ fn mining(
     report.add(Line::plain("retro rebuild mine: every log read again, all six methods", cost));
     let mut own = Duration::ZERO;
     for method in METHODS {
-        let cost =
-            best_of(RUNS_MINE, || meter.measure(&mut || Ok(ours(&["mine", "--all", "--method", method]))))?;
+        // Once: a second run finds its files as it would write them, and is cheaper still.
+        let cost = meter.measure(&mut || Ok(ours(&["mine", "--all", "--method", method])))?;
         own += cost.cpu.unwrap_or(cost.wall);
         report.add(Line::plain(&format!("retro mine --all, {method}"), cost));
     }

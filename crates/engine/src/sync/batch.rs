@@ -73,8 +73,8 @@ impl Batcher<'_> {
                 return Ok(());
             };
             let (batch_done, batch_bytes) = (done, bytes);
-            bytes += self.batch(batch, &lock, &|more: u64| {
-                let (done, bytes) = (batch_done + more, batch_bytes);
+            bytes += self.batch(batch, &lock, &|more: u64, kept: u64| {
+                let (done, bytes) = (batch_done + more, batch_bytes + kept);
                 (self.progress)(Progress { stage, done, total, bytes });
             })?;
             rest = after;
@@ -94,12 +94,13 @@ impl Batcher<'_> {
         }
     }
 
-    /// One batch, under the lock. Says how many bytes it kept.
+    /// One batch, under the lock. Says how many bytes it kept. `stepped` hears how many sessions
+    /// are done, and how many bytes of them were kept.
     pub(crate) fn batch(
         &mut self,
         jobs: &[Job<'_>],
         _lock: &Lock,
-        stepped: &(dyn Fn(u64) + Sync),
+        stepped: &(dyn Fn(u64, u64) + Sync),
     ) -> Result<u64, Error> {
         let fits = self.fits()?;
         let knows_any = self.index.has_sources()?;
@@ -111,7 +112,7 @@ impl Batcher<'_> {
         // The longest first, so that none is left to one core when the others are done.
         work.sort_by_key(|work: &Looked<'_, '_>| Reverse(work.job.bytes()));
         let budget = Budget::new();
-        let steps = AtomicU64::new(0);
+        let (steps, kept) = (AtomicU64::new(0), AtomicU64::new(0));
         let worker = Worker {
             world: self.world,
             config: self.config,
@@ -124,7 +125,10 @@ impl Batcher<'_> {
             let _held = budget.take(worker.held_bytes(&work));
             let key = work.job.key().clone();
             let outcome = worker.work(work);
-            stepped(steps.fetch_add(1, Ordering::Relaxed) + 1);
+            let captured = outcome.as_ref().ok().and_then(|outcome| outcome.captured.as_ref());
+            let new_bytes = captured.map_or(0, |captured| captured.new_bytes);
+            let kept = kept.fetch_add(new_bytes, Ordering::Relaxed) + new_bytes;
+            stepped(steps.fetch_add(1, Ordering::Relaxed) + 1, kept);
             (key, outcome)
         };
         let done: Vec<(SessionKey, Result<Outcome, Error>)> = if work.len() == 1 {
