@@ -92,6 +92,28 @@ fn files_beside_a_log_that_grew_are_not_read_again_and_a_lost_raw_file_is_captur
 }
 
 #[test]
+fn a_log_whose_first_record_is_damaged_is_kept_under_its_own_name() {
+    let machine = Machine::new();
+    let main = machine.tell("claude", STORY).remove(0);
+    let folder = main.parent().unwrap();
+    let (damaged, half, foreign) =
+        (folder.join("agent-1.jsonl"), folder.join("agent-2.jsonl"), folder.join("agent-3.jsonl"));
+    let lines = b"{\"type\":\xff\"user\"}\n{\"type\":\"user\"}\n";
+    machine.write(&damaged, lines);
+    // This one is being written, and that one is no log.
+    machine.write(&half, b"{\"type\":\"us");
+    machine.write(&foreign, b"{\"notes\":[]}\n");
+    machine.sync();
+    let store = machine.store();
+    let key = SessionKey::new("claude", "agent-1");
+    let slots = store.raw_slots(&key).unwrap();
+    assert_eq!(slots.len(), 1);
+    assert_eq!(raw(&store, &slots[0]), lines);
+    assert_eq!(store.session_keys().unwrap(), [story(), key]);
+    machine.verify();
+}
+
+#[test]
 fn a_log_that_grew_is_appended_and_not_read_again() {
     let machine = Machine::new();
     let main = machine.tell("claude", STORY).remove(0);

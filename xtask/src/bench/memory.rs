@@ -113,12 +113,12 @@ fn mining(
         command
     };
     run::run(ours(&["sync"]).stdout(Stdio::null()))?;
-    let cost = meter.measure(&mut || Ok(ours(&["rebuild", "mine"])))?;
+    let cost = meter.measure_long(&ours(&["rebuild", "mine"]))?;
     report.add(Line::plain("retro rebuild mine: every log read again, all six methods", cost));
     let mut own = Duration::ZERO;
     for method in METHODS {
         // Once: a second run finds its files as it would write them, and is cheaper still.
-        let cost = meter.measure(&mut || Ok(ours(&["mine", "--all", "--method", method])))?;
+        let cost = meter.measure_long(&ours(&["mine", "--all", "--method", method]))?;
         own += cost.cpu.unwrap_or(cost.wall);
         report.add(Line::plain(&format!("retro mine --all, {method}"), cost));
     }

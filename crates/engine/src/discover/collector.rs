@@ -157,6 +157,8 @@ impl<'a> Collector<'a> {
             (Some(Kindred { owner, source, kind, format }), None) => {
                 Ok(Found { source, kind, format, ..sight.keep(owner) })
             }
+            // Its first record is damaged. It is kept, under its own name: nothing may be lost.
+            (None, None) if is_damaged(&head) => Ok(sight.keep(Owner::Session(own_name(sight.path)))),
             (None, None) => Err(Unsettled::Nameless),
         }
     }
@@ -258,6 +260,19 @@ impl<'a> Collector<'a> {
         found.skipped.sort_by(|a, b| (a.agent, &a.path).cmp(&(b.agent, &b.path)));
         found
     }
+}
+
+/// Whether the first line of a log is whole, and is no record.
+fn is_damaged(head: &[u8]) -> bool {
+    let Some(end) = head.iter().position(|byte| *byte == b'\n') else { return false };
+    let first = head.get(..end).unwrap_or_default().trim_ascii();
+    !first.is_empty() && serde_json::from_slice::<serde::de::IgnoredAny>(first).is_err()
+}
+
+/// The name of a file up to its first dot.
+fn own_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').next().unwrap_or_default().to_owned()
 }
 
 /// Why it is not known whose a file is.
