@@ -23,6 +23,7 @@ mod error;
 pub mod exclude;
 mod facts;
 mod family;
+pub mod findings;
 pub mod headless;
 pub mod hook;
 pub mod import;

@@ -6,45 +6,16 @@
 //! order of arrival.
 
 use retro_memory::{
-    Catalog, Decision, Exposure, Findings, Found, Head, Memory, Mined, Past, Shelf, Status, Worth, authored,
-    before, screen,
+    Catalog, Decision, Exposure, Found, Head, Memory, Mined, Past, Shelf, Status, Worth, authored, before,
+    screen,
 };
 use retro_model::{SessionKey, Timestamp};
 use retro_search::embed::Embedding;
 use retro_store::{BadLine, Changes, EVENTS, EXPOSURES, ITEMS, Index, MemoryTables, Store};
-use std::collections::HashSet;
 
-use crate::reconcile::outdated;
 use crate::stages::Everything;
 use crate::stages::mine::PAST;
 use crate::{Config, Error};
-
-/// What sync found in sessions and kept, as far as it is what methods would find now.
-pub struct Ready {
-    index: Option<Index>,
-    outdated: HashSet<SessionKey>,
-}
-
-impl Ready {
-    /// Asks the index which findings are current.
-    pub fn new(world: &crate::World, config: &Config, store: &Store) -> Result<Ready, Error> {
-        let Some(index) = store.index_if_there()? else {
-            return Ok(Ready { index: None, outdated: HashSet::new() });
-        };
-        let outdated = outdated(world, config, store, &index)?;
-        let of_mining = outdated.into_iter().filter(|(_, stage, _)| *stage == "mine").map(|(key, ..)| key);
-        let outdated = of_mining.collect();
-        Ok(Ready { index: Some(index), outdated })
-    }
-
-    /// What was found in a session; nothing if it has to be read again.
-    pub fn findings(&self, key: &SessionKey) -> Result<Option<Findings>, Error> {
-        let Some(index) = self.index.as_ref().filter(|_| !self.outdated.contains(key)) else {
-            return Ok(None);
-        };
-        Ok(index.findings(key)?.and_then(|body| serde_json::from_str(&body).ok()))
-    }
-}
 
 /// Everything that is known of memories.
 pub struct Folded {

@@ -1,5 +1,6 @@
+use retro::engine::findings::Ready;
 use retro::engine::headless::{self, LIMIT, Miner, Spent, tokens_on};
-use retro::engine::memory::{News, Ready};
+use retro::engine::memory::News;
 use retro::engine::stages::mine::keep;
 use retro::engine::{Config, memory};
 use retro::memory::filters::{self, Filter};

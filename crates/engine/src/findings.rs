@@ -1,0 +1,36 @@
+//! What sync found in sessions, for whoever chooses from it again.
+
+use retro_memory::Findings;
+use retro_model::SessionKey;
+use retro_store::{Index, Store};
+use std::collections::HashSet;
+
+use crate::reconcile::outdated;
+use crate::{Config, Error, World};
+
+/// What sync found in sessions and kept, as far as it is what methods would find now.
+pub struct Ready {
+    index: Option<Index>,
+    outdated: HashSet<SessionKey>,
+}
+
+impl Ready {
+    /// Asks the index which findings are current.
+    pub fn new(world: &World, config: &Config, store: &Store) -> Result<Ready, Error> {
+        let Some(index) = store.index_if_there()? else {
+            return Ok(Ready { index: None, outdated: HashSet::new() });
+        };
+        let outdated = outdated(world, config, store, &index)?;
+        let of_mining = outdated.into_iter().filter(|(_, stage, _)| *stage == "mine").map(|(key, ..)| key);
+        let outdated = of_mining.collect();
+        Ok(Ready { index: Some(index), outdated })
+    }
+
+    /// What was found in a session; nothing if it has to be read again.
+    pub fn findings(&self, key: &SessionKey) -> Result<Option<Findings>, Error> {
+        let Some(index) = self.index.as_ref().filter(|_| !self.outdated.contains(key)) else {
+            return Ok(None);
+        };
+        Ok(index.findings(key)?.and_then(|body| serde_json::from_str(&body).ok()))
+    }
+}
