@@ -71,7 +71,8 @@ impl Bar {
             let style =
                 ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len} sessions, {prefix}{left}");
             let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("left", left);
-            bar.with_style(style).with_message(progress.stage).with_prefix(bytes.clone())
+            let bar = bar.with_style(style).with_position(progress.done);
+            bar.with_message(progress.stage).with_prefix(bytes.clone())
         });
         bar.set_message(progress.stage);
         bar.set_prefix(bytes);

@@ -329,16 +329,18 @@ pub(crate) fn at_once<T: Sync, R: Send>(
     Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
+/// What a folder lists, in any order; nothing if there is no such folder.
+fn listed(folder: &Path) -> Result<Vec<fs::DirEntry>, Error> {
+    match fs::read_dir(folder).and_then(Iterator::collect) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        listed => listed.map_err(Error::io("list", folder)),
+    }
+}
+
 /// The entries of a folder by name; none if there is no such folder.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<Entry>, Error> {
-    let listing = match fs::read_dir(folder) {
-        Ok(listing) => listing,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("list", folder)(error)),
-    };
     let mut found = Vec::new();
-    for entry in listing {
-        let entry = entry.map_err(Error::io("list", folder))?;
+    for entry in listed(folder)? {
         let meta = match entry.metadata() {
             Ok(meta) => meta,
             // Gone between listing and looking: other programs come and go.
@@ -360,14 +362,8 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<Entry>, Error> {
 /// The names of the regular files in a folder, sorted; none if there is no such folder. Asks
 /// nothing of each file: there may be thousands.
 pub(crate) fn file_names(folder: &Path) -> Result<Vec<String>, Error> {
-    let listing = match fs::read_dir(folder) {
-        Ok(listing) => listing,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("list", folder)(error)),
-    };
     let mut found = Vec::new();
-    for entry in listing {
-        let entry = entry.map_err(Error::io("list", folder))?;
+    for entry in listed(folder)? {
         if entry.file_type().is_ok_and(|kind| kind.is_file()) {
             found.extend(entry.file_name().to_str().map(str::to_owned));
         }
