@@ -43,6 +43,7 @@ use retro::store::Store;
 
 use crate::args::Global;
 use crate::context::{Context, Failure, Outcome};
+use crate::lost;
 
 /// Keep every session of your coding agents, and find out what they did.
 ///
@@ -108,8 +109,38 @@ pub enum Command {
     Verify(verify::Args),
 }
 
+impl Command {
+    /// Whether it answers from the index. The others read the logs, must not wait, write
+    /// the store themselves or say what is wrong with it.
+    fn asks_the_index(&self) -> bool {
+        match self {
+            Command::Dashboard(_)
+            | Command::Digest(_)
+            | Command::Events(_)
+            | Command::Files(_)
+            | Command::Fix(_)
+            | Command::List(_)
+            | Command::Mine(_)
+            | Command::Outcome(_)
+            | Command::Raw(_)
+            | Command::Render(_)
+            | Command::Report(_)
+            | Command::Search(_)
+            | Command::Secrets(_)
+            | Command::Show(_)
+            | Command::Signal(_)
+            | Command::Similar(_) => true,
+            Command::Memory(args) => args.asks_the_index(),
+            _ => false,
+        }
+    }
+}
+
 /// Runs a command; none means: say where things stand.
 pub fn run(command: Option<Command>, context: &Context) -> Outcome {
+    if command.as_ref().is_none_or(Command::asks_the_index) {
+        lost::restore_index(context);
+    }
     match command {
         None => status::run(context),
         Some(Command::Agents(args)) => agents::run(&args, context),

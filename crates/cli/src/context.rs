@@ -168,12 +168,17 @@ impl Context {
                 "--now and RETRO_NOW take a time such as 2026-03-01T12:00:00Z",
             ));
         }
-        let overrides = Overrides { root: self.global.root.clone(), config: self.global.config.clone() };
-        let config = Config::load(&self.world, &overrides)?;
+        let config = self.quiet_config()?;
         for note in &config.notes {
             self.say(&format!("note: {note}"));
         }
         Ok(config)
+    }
+
+    /// The configuration in force, without a word.
+    pub fn quiet_config(&self) -> Result<Config, Failure> {
+        let overrides = Overrides { root: self.global.root.clone(), config: self.global.config.clone() };
+        Ok(Config::load(&self.world, &overrides)?)
     }
 
     /// The store, which must be there.

@@ -9,6 +9,7 @@ mod args;
 mod commands;
 mod context;
 mod format;
+mod lost;
 mod pager;
 mod patience;
 mod progress;

@@ -286,9 +286,53 @@ fn a_store_without_an_index_still_knows_its_sessions() {
     machine.run(&["sync"]);
     std::fs::remove_dir_all(machine.root().join("index")).unwrap();
     std::fs::remove_dir_all(machine.home().join(".claude")).unwrap();
-    assert_eq!(machine.json(&["list"])["total"], 1);
+    assert_eq!(machine.json(&["list", "--no-sync"])["total"], 1);
+    assert_eq!(machine.json(&["--no-sync"])["captured"]["claude"], 1);
+    assert!(!machine.root().join("index").exists());
     assert_eq!(machine.json(&["usage"])["totals"]["responses"], 1);
-    assert_eq!(machine.json(&[])["captured"]["claude"], 1);
+}
+
+/// 11. A question that needs the index makes it again, so that every answer is the same at
+///     once, also where the agent's own logs are gone.
+#[test]
+fn a_lost_index_changes_no_answer() {
+    let machine = Machine::empty();
+    add(&machine, &log(ONE), &line(ONE, "please mend the parser", 1));
+    add(&machine, &log(TWO), &line(TWO, "the parser again", 1));
+    for id in [ONE, TWO] {
+        let log = std::fs::File::options().append(true).open(machine.home().join(log(id))).unwrap();
+        log.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000)).unwrap();
+    }
+    machine.run(&["sync"]);
+    for logs_are_there in [true, false] {
+        if !logs_are_there {
+            std::fs::remove_dir_all(machine.home().join(".claude")).unwrap();
+        }
+        for question in [
+            &["list", "--json"][..],
+            &["list"],
+            &["show", "latest"],
+            &["digest", "latest"],
+            &["events", "latest"],
+            &["outcome", "--json"],
+            &["report"],
+            &["search", "parser"],
+            &["similar", ONE],
+            &["files", "src/parser.rs"],
+            &["fix", "nothing of the kind"],
+            &["memory", "list", "--json"],
+            &["usage", "session", "--json"],
+        ] {
+            let known = machine.run(question);
+            let index = machine.root().join("index");
+            match question.len() % 2 {
+                0 => std::fs::remove_dir_all(&index).unwrap(),
+                _ => std::fs::write(index.join("retro.sqlite"), "not a database").unwrap(),
+            }
+            let again = machine.run(question);
+            assert_eq!((again.code, &again.stdout), (known.code, &known.stdout), "{question:?}");
+        }
+    }
 }
 
 /// 12. `rebuild` changes no answer.

@@ -9,8 +9,33 @@ use crate::capture::{from_raw, from_slots};
 use crate::consumers::{self, Following};
 use crate::import::{Choice, ImportOptions, import};
 use crate::stages::{Everything, Stage, Work};
-use crate::sync::{Batcher, Wait, run_due, store_bytes};
+use crate::sync::{Batcher, SyncOptions, Wait, run_due, store_bytes, sync};
 use crate::{Config, Error, Progress, SyncReport, World, agent_of, read, reconcile, stages, trouble};
+
+/// Makes an index again that is gone, by an ordinary sync, so that a question has something to
+/// ask. Whether it did: not where there is an index, no session, somebody else who writes, or
+/// nothing can be written. A store that cannot be opened is for the question to tell of.
+pub fn restore_index(
+    world: &World,
+    config: &Config,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<bool, Error> {
+    let Ok(store) = Store::open(&config.root.value, world.disk.clone()) else { return Ok(false) };
+    if !is_index_lost(&store).unwrap_or(false) || !matches!(store.try_lock(), Ok(Some(_))) {
+        return Ok(false);
+    }
+    sync(world, config, &SyncOptions::default(), progress)?;
+    Ok(true)
+}
+
+/// Whether the store has sessions of which its index knows nothing at all.
+fn is_index_lost(store: &Store) -> Result<bool, Error> {
+    let knows_some = match store.index_if_there()? {
+        Some(index) => index.session_count()? > 0,
+        None => false,
+    };
+    Ok(!knows_some && !store.session_keys()?.is_empty())
+}
 
 /// Drops what `stage` made (everything without one) and makes it again, also for sessions
 /// that are still growing.

@@ -2,12 +2,14 @@
 
 mod records;
 
-use retro_agents::AGENTS;
+use retro_agents::{AGENTS, open_regular};
 use retro_engine::discover::discover;
 use retro_engine::trouble::{Trouble, troubles};
 use retro_engine::{Config, World};
 use retro_store::{RealDisk, Store};
 use serde::Serialize;
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::Error;
@@ -153,7 +155,10 @@ pub fn doctor_with(world: &World, config: &Config, known: Known<'_>) -> Result<D
     }
     for skipped in &found.skipped {
         let what = format!("{}: {}", skipped.path.display(), skipped.reason);
-        say("unreadable", Health::Bad, what, Some("make it readable (chmod u+rX), then retro sync"));
+        match skipped.may_hold_logs {
+            true => say("unreadable", Health::Bad, what, Some(help_to_read(&skipped.path))),
+            false => say("unreadable", Health::Notice, what, None),
+        }
     }
     for title in &found.unsupported {
         say("agents", Health::Notice, format!("{title} is used here and not supported yet"), None);
@@ -171,6 +176,20 @@ pub fn doctor_with(world: &World, config: &Config, known: Known<'_>) -> Result<D
 
     let ok = checks.iter().all(|check| check.health != Health::Bad);
     Ok(DoctorView { schema: "retro.doctor/1", ok, checks })
+}
+
+/// What makes a log, folder or database readable.
+fn help_to_read(path: &Path) -> &'static str {
+    let read = match path.is_dir() {
+        true => path.read_dir().map(drop),
+        false => open_regular(path).map(drop),
+    };
+    match read {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            "make it readable (chmod u+rX), then retro sync"
+        }
+        _ => "once it can be read, retro sync takes it",
+    }
 }
 
 /// Looks through the files of a store.

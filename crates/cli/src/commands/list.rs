@@ -14,7 +14,8 @@ use crate::when::{Between, end, start};
 /// The first column says where a session is: ● here and in the store, ◐ in the store,
 /// but it has grown since, ○ here and not in the store yet, ■ only in the store. Words
 /// choose sessions by title, project, folder, branch or id. Nothing is captured by
-/// listing, and turns and costs are those of the last sync.
+/// listing, and turns and costs are those of the last sync. Only where the store has lost
+/// its index is a sync done first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro list

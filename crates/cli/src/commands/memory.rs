@@ -48,6 +48,16 @@ enum What {
     Replay(look::Replay),
 }
 
+impl Args {
+    /// Whether it answers from the index, and may take its time.
+    pub fn asks_the_index(&self) -> bool {
+        matches!(
+            self.command,
+            What::List(_) | What::Show(_) | What::Review(_) | What::Retrieve(_) | What::Replay(_)
+        )
+    }
+}
+
 pub fn run(args: &Args, context: &Context) -> Outcome {
     match &args.command {
         What::Init(_) => change::init(context),

@@ -1,0 +1,25 @@
+//! An index that is gone is made again before a question is answered from it.
+
+use retro::engine::rebuild;
+
+use crate::context::Context;
+use crate::progress::Bar;
+
+/// Makes the index of a store again that has lost it. Where that cannot be done, the
+/// question is answered from what the files say.
+pub fn restore_index(context: &Context) {
+    let Ok(config) = context.quiet_config() else { return };
+    if context.global.no_sync {
+        return;
+    }
+    let bar = Bar::new(context);
+    let restored = rebuild::restore_index(&context.world, &config, &|step| bar.step(step));
+    bar.done();
+    match restored {
+        Ok(true) => context.say("The index of the store was gone. It was made again from the files."),
+        Ok(false) => {}
+        Err(error) => {
+            context.say(&format!("note: the index of the store is gone and could not be made again: {error}"))
+        }
+    }
+}
