@@ -2,6 +2,7 @@
 
 mod candidates;
 mod literal;
+mod names;
 mod suggest;
 
 use hashbrown::{HashMap, HashSet};

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use crate::Error;
 use crate::agents::looked_in;
+use crate::deletion::deletion_warnings;
 use crate::list::stored;
 
 /// How a check came out.
@@ -163,7 +164,7 @@ pub fn doctor_with(world: &World, config: &Config, known: Known<'_>) -> Result<D
     for title in &found.unsupported {
         say("agents", Health::Notice, format!("{title} is used here and not supported yet"), None);
     }
-    for warning in crate::list::deletion_warnings(world, &found) {
+    for warning in deletion_warnings(world, &found) {
         say("agents", Health::Notice, warning, Some("retro schedule install"));
     }
     say("sessions", Health::Good, format!("{} in the store", count(rows.len(), "session")), None);

@@ -7,6 +7,7 @@
 mod agents;
 mod clock;
 mod costs;
+mod deletion;
 mod doctor;
 mod embed;
 mod error;

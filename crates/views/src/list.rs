@@ -4,8 +4,8 @@ mod figures;
 
 pub(crate) use figures::costs;
 
-use retro_agents::{AGENTS, Agent, by_name};
-use retro_engine::discover::{Discovery, Keep, Scope, SessionFiles, look};
+use retro_agents::by_name;
+use retro_engine::discover::{Keep, Scope, SessionFiles, look};
 use retro_engine::platform::{is_below, project_name};
 use retro_engine::{Config, Failure, World, read::peek};
 use retro_model::{Facts, LinkKind, SessionKey, Timestamp};
@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::clock::plausible;
+use crate::deletion::deletion_warnings;
 use crate::family::Roots;
 use crate::ids::short_ids;
 use crate::{Error, nearest, unreadable};
@@ -395,35 +396,4 @@ fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
 fn in_project(session: &SessionView, wanted: &str) -> bool {
     let named = session.project.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(wanted));
     named || session.cwd.as_deref().is_some_and(|cwd| wanted.contains(['/', '\\']) && is_below(cwd, wanted))
-}
-
-/// Days before its deletion at which a transcript is worth a warning.
-const WARN_DAYS_BEFORE: u32 = 5;
-
-/// Warnings about transcripts that their agent will soon delete.
-pub(crate) fn deletion_warnings(world: &World, found: &Discovery) -> Vec<String> {
-    let now_ms = world.now().as_millis();
-    AGENTS.iter().filter_map(|agent| deletion_warning(*agent, found, now_ms)).collect()
-}
-
-fn deletion_warning(agent: &dyn Agent, found: &Discovery, now_ms: i64) -> Option<String> {
-    let deletion = agent.deletion()?;
-    let age_days = |session: &SessionFiles| (now_ms - session.mtime_ns() / 1_000_000) / 86_400_000;
-    let near = |session: &&SessionFiles| {
-        age_days(session) > i64::from(deletion.after_days.saturating_sub(WARN_DAYS_BEFORE))
-    };
-    let old: Vec<&SessionFiles> =
-        found.sessions.iter().filter(|session| session.key.agent == agent.name()).filter(near).collect();
-    // What the store has is safe: nobody needs to hear of it.
-    let lost: Vec<&SessionFiles> = old.into_iter().filter(|session| session.news).collect();
-    let oldest = lost.iter().map(|session| age_days(session)).max()?;
-    let (sessions, are) = if lost.len() == 1 { ("session", "is") } else { ("sessions", "are") };
-    Some(format!(
-        "{} deletes transcripts after {} days ({}). {} {sessions} of that age {are} not, or not wholly, in the store, \
-         the oldest {oldest} days old: run `retro sync` now",
-        agent.title(),
-        deletion.after_days,
-        deletion.setting,
-        lost.len(),
-    ))
 }

@@ -7,7 +7,8 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use crate::list::{deletion_warnings, stored};
+use crate::deletion::deletion_warnings;
+use crate::list::stored;
 use crate::{Error, unreadable};
 
 /// The answer.

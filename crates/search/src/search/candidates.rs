@@ -3,12 +3,11 @@
 use hashbrown::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::{Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Mode, Nearest, Sources};
+use super::{Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Mode, Nearest, Sources, names};
+use crate::Place;
 use crate::passages::time_ms;
 use crate::rank::{self, Hit, Ranked, Scale, Scored, Sums};
 use crate::text::{Info, Numbered};
-use crate::words::Words;
-use crate::{Phrase, Place};
 
 /// What meaning counts beside words.
 const MEANING: f64 = 0.40;
@@ -184,8 +183,8 @@ pub(super) fn find(
     // Scores by words and by meaning are mixed by how far they are above the mean of what is
     // looked through: both have to count the same pieces.
     let among = nearest.as_ref().map_or(1.0, |nearest| nearest.share) * extent.pieces as f64;
-    let exact = exact(sources, ask, terms);
-    let names = rank::Names { terms: names(ask, terms), passages: exact.as_ref() };
+    let exact = names::exact(sources, ask, terms);
+    let names = rank::Names { terms: names::bits(ask, terms), passages: exact.as_ref() };
     let ranked = rank::rank(hits, &weights, extent, among as u64, names, ask.per_session.max(3));
     let nearest = nearest.unwrap_or_default();
     let mut groups = by_words(sources, terms, &weights, &ranked, ask);
@@ -195,38 +194,6 @@ pub(super) fn find(
     let scales = Scales { ranked: &ranked, nearest: &nearest, whole, share };
     score(&mut groups, &scales, meaning, ask, sources);
     groups.into_values().collect()
-}
-
-/// Bits of the terms that the names in a query are made of.
-fn names(ask: &Ask<'_>, terms: &[Known]) -> u32 {
-    let mut words = Words::default();
-    let of_names: Vec<String> =
-        ask.query.literals.iter().flat_map(|literal| words.distinct(literal)).collect();
-    let is_of_name = |(_, known): &(usize, &Known)| of_names.contains(&known.term);
-    terms.iter().enumerate().filter(is_of_name).fold(0, |bits, (at, _)| bits | 1 << at)
-}
-
-/// Pieces with the rarest word of a name beyond which nobody looks where its words follow each
-/// other: in millions of pieces that takes half a second, and so common a name tells little.
-const NAMED_MAX: u64 = 50_000;
-
-/// The passages in which the words of every path and name follow each other as in the query,
-/// where it has nothing but those. Nothing if there are none: any order is better than none.
-fn exact(sources: &Sources<'_>, ask: &Ask<'_>, terms: &[Known]) -> Option<HashSet<u64>> {
-    if !ask.query.is_all_names() {
-        return None;
-    }
-    let mut exact = Allowed::default();
-    let phrases = ask.query.literals.iter().filter_map(|literal| Phrase::of(literal));
-    for phrase in phrases.filter(|phrase| phrase.terms.len() > 1) {
-        let of_phrase = |known: &&Known| phrase.terms.iter().any(|(_, term)| *term == known.term);
-        let rarest = terms.iter().filter(of_phrase).map(|known| known.holding).min();
-        if rarest.is_some_and(|holding| holding > NAMED_MAX) {
-            return None;
-        }
-        exact.narrow(sources.with_phrase(&phrase).ok()?);
-    }
-    exact.only.filter(|passages| !passages.is_empty())
 }
 
 fn near(sources: &Sources<'_>, ask: &Ask<'_>, meaning: &dyn Meaning, allowed: &Allowed) -> Nearest {
