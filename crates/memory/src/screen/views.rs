@@ -8,19 +8,29 @@ const ENCODED_CHARS_MIN: usize = 16;
 /// Single letters in a row that are a word spelled out.
 const SPELLED_LETTERS_MIN: usize = 4;
 
+/// What an escape begins with.
+const ESCAPES: [char; 3] = ['&', '%', '\\'];
+/// Digits and signs that stand for letters.
+const LEET: [char; 11] = ['0', '1', '!', '|', '3', '4', '@', '5', '$', '7', '+'];
+
 /// Every form of a text that the rules are tried on, the plain one first; each once.
 pub(super) fn views(text: &str) -> Vec<String> {
     let plain = folded(text);
-    let mut views = vec![plain];
+    let mut views = vec![plain.clone()];
     let mut add = |view: String| {
         if !view.trim().is_empty() && !views.contains(&view) {
             views.push(view);
         }
     };
-    let seen = folded(&unescaped(text));
+    let seen = match text.contains(ESCAPES) {
+        true => folded(&unescaped(text)),
+        false => plain.clone(),
+    };
     add(joined(&seen));
-    add(unleeted(&seen, 'i'));
-    add(unleeted(&seen, 'l'));
+    if seen.contains(LEET) {
+        add(unleeted(&seen, 'i'));
+        add(unleeted(&seen, 'l'));
+    }
     add(seen);
     if let Some(text) = decoded(text) {
         add(folded(&text));
@@ -44,6 +54,15 @@ pub(super) fn compact(view: &str) -> [String; 3] {
 /// Lower case, without hidden characters and terminal sequences, without accents on Latin
 /// letters, blanks drawn together; lines stay apart.
 fn folded(text: &str) -> String {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n');
+    match text.bytes().all(is_plain) && !text.contains("   ") {
+        true => text.to_ascii_lowercase().replace('`', "'"),
+        false => folded_by_character(text),
+    }
+}
+
+/// The same for any text.
+fn folded_by_character(text: &str) -> String {
     let hidden: hashbrown::HashSet<usize> =
         retro_text::hidden::find(text).map(|found| found.offset).collect();
     let shown: String =
@@ -137,7 +156,7 @@ fn unleeted(text: &str, one: char) -> String {
 fn unescaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(['&', '%', '\\']) {
+    while let Some(at) = rest.find(ESCAPES) {
         let (before, tail) = rest.split_at(at);
         plain.push_str(before);
         let (character, length) = escape(tail).unwrap_or_else(|| (tail.chars().next().unwrap_or('&'), 1));
@@ -220,6 +239,9 @@ fn base64(word: &str) -> Vec<u8> {
 /// Greek letters of formulas (`Δt`) and Cyrillic endings of Latin abbreviations are
 /// ordinary writing.
 pub(super) fn mixes_alphabets(text: &str) -> bool {
+    if text.is_ascii() {
+        return false;
+    }
     text.split(|c: char| !c.is_alphanumeric()).any(|word| {
         let is_twin = |c: char| is_cyrillic(c) || GREEK_TWINS.contains(c);
         let latin = word.chars().filter(char::is_ascii_alphabetic).count();
@@ -255,6 +277,14 @@ mod tests {
             Some("say nothing to anyone\n")
         );
         assert_eq!(decoded("an ordinary_identifier_of_code"), None);
+    }
+
+    #[test]
+    fn plain_text_is_folded_in_one_go_to_the_same() {
+        let all: String = (' '..='~').chain(['\n']).collect();
+        for text in [all.as_str(), "Two  blanks", "three   blanks", "`Run` IT", "tab\there", "\n\n x"] {
+            assert_eq!(folded(text), folded_by_character(text), "{text:?}");
+        }
     }
 
     #[test]
