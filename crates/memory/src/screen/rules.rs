@@ -55,7 +55,7 @@ struct Table {
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let all = || [orders::RULES, forms::RULES, tongues::RULES].into_iter().flatten();
+    let all = || [orders::RULES, forms::RULES].into_iter().chain(tongues::RULES).flatten();
     let mut words: Vec<&str> = all().flat_map(|rule| rule.any).copied().collect();
     words.sort_unstable();
     words.dedup();
@@ -72,18 +72,29 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 impl Table {
-    /// Which keywords a text holds, by number; nothing if all of them have to be thought to be
-    /// there.
+    /// Which keywords a text holds, by number, however it is broken into lines; nothing if all of
+    /// them have to be thought to be there.
     fn keywords_in(&self, text: &str) -> Option<Vec<bool>> {
         let keywords = self.keywords.as_ref()?;
         let mut held = vec![false; keywords.patterns_len()];
-        for found in keywords.find_overlapping_iter(text) {
+        for found in keywords.find_overlapping_iter(&one_line(text)) {
             if let Some(held) = held.get_mut(found.pattern().as_usize()) {
                 *held = true;
             }
         }
         Some(held)
     }
+}
+
+/// A text in one line, with one blank wherever there is white space, and at both ends.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len() + 2);
+    for word in text.split_ascii_whitespace() {
+        line.push(' ');
+        line.push_str(word);
+    }
+    line.push(' ');
+    line
 }
 
 /// What a text without blanks and signs is known by.
@@ -130,6 +141,11 @@ impl Ready {
 
 impl Rule {
     fn compile(&self) -> Result<Regex, regex::Error> {
+        Regex::new(&self.expanded())
+    }
+
+    /// The pattern as the library takes it.
+    fn expanded(&self) -> String {
         let pattern = self
             .pattern
             .replace("ORDER", ORDER)
@@ -140,7 +156,7 @@ impl Rule {
             .replace('…', "[^.!?\\n]{0,80}?")
             .replace('‥', "[^.!?\\n]{0,30}?")
             .replace("\\w", "[a-z0-9_]");
-        Regex::new(&format!("(?m-u){}", with_white_space(&pattern)))
+        format!("(?m-u){}", with_white_space(&pattern))
     }
 }
 
@@ -183,6 +199,11 @@ fn has_match(regex: Option<&Regex>, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::{
+        strategy::{Strategy as _, ValueTree as _},
+        string::bytes_regex,
+        test_runner::TestRunner,
+    };
 
     #[test]
     fn every_pattern_compiles_and_every_keyword_is_lower_case() {
@@ -193,5 +214,26 @@ mod tests {
             }
         }
         assert!(COMPACT.is_some() && TABLE.keywords.is_some());
+    }
+
+    /// Texts that each pattern finds, made from the pattern, hold one of its keywords:
+    /// otherwise the rule would not even be tried on them.
+    #[test]
+    fn a_keyword_is_in_everything_that_a_pattern_finds() {
+        let mut runner = TestRunner::deterministic();
+        for Ready { rule, .. } in TABLE.rules.iter().filter(|ready| !ready.rule.any.is_empty()) {
+            // Texts cannot be made from edges of words and lines.
+            let mut bare = rule.expanded().replace("\\b", "");
+            for (edge, nothing) in [("(?m-u)^", "(?-u)"), ("(?:^|", "(?:"), ("|^", "|"), ("|$)", ")")] {
+                bare = bare.replace(edge, nothing);
+            }
+            let texts = bytes_regex(&bare).expect("a pattern that texts can be made from");
+            for _ in 0..200 {
+                let text = texts.new_tree(&mut runner).expect("a text").current();
+                let line = one_line(&String::from_utf8_lossy(&text));
+                let has = rule.any.iter().any(|word| line.contains(word));
+                assert!(has, "{} {:?}: {line}", rule.marker, rule.any);
+            }
+        }
     }
 }

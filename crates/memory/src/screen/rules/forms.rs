@@ -11,7 +11,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         marker: "chat template",
-        any: &["<|", "[inst", "[/inst", "<<sys", "<</sys", "###", "<start_of", "<end_of", "|>"],
+        any: &["<|", "[inst", "[/inst", "<<sys", "<</sys", "###", "<start_of", "<end_of", "|>", "##"],
         pattern: r"<\|[^|<>\n]{1,40}\|>|\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>|^[ ]*#{2,}[ ]*(?:instructions?|response|human|assistant|system|input|user|new instructions?)(?: prompt| message)?[ ]*:",
     },
     Rule {
@@ -31,7 +31,18 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         marker: "role line",
-        any: &["tool_result", "tool result", "function_result", "tool output", "tool_output"],
+        any: &[
+            "tool_result",
+            "tool result",
+            "function_result",
+            "tool output",
+            "tool_output",
+            "tool response",
+            "tool_response",
+            "function result",
+            "function response",
+            "function_response",
+        ],
         pattern: r"(?:^|\n)[ >*]*(?:tool[_ ](?:result|output|response)|function[_ ](?:result|response))s?[ ]*:[^\n]{0,80}\b(?:next|now|then|please|you must)\b",
     },
     Rule {
@@ -41,12 +52,12 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         marker: "comment to agents",
-        any: &["<!--", "//", "/*", "#", "--", ";", "\"\"\"", "{{", "%"],
+        any: &["<!--", "//", "/*", "#", "--", ";", "\"\"\"", "{{", "%", "rem ", "'''"],
         pattern: r#"(?:<!--|//|/\*+|#+|--|;+|"{3}|'{3}|\{\{!?|%+|\{/\*|rem )[ ]*(?:(?:todo|fixme|note|hack|xxx|hint|important|attention|warning|instruction)s?\b[ ]*(?:to |for |:)?[ ]*)?[\[(@]?[ ]*(?:the |any |all )?(?:AGENT|agentic|bot)[ ]*[\])]?[ ]*(?:[:,!]|-)[ ]*(?:please |you |also )?(?:ORDER|use|treat|make|update|edit|rename|read|take|assume|leave|give|do)\b"#,
     },
     Rule {
         marker: "comment to agents",
-        any: &["<!--", "[//]: #"],
+        any: &["<!--", "[//]:"],
         pattern: r"(?:<!--|\[//\]:[ ]*#)[^>\n]{0,120}?\b(?:ai|llms?|agents?|assistants?|language models?|chatgpt|claude|copilot|codex)\b[^>\n]{0,30}?(?:[:,]|must|should|please)[^>\n]{0,10}?ORDER",
     },
     Rule {
