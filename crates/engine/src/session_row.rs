@@ -4,6 +4,7 @@
 use retro_model::Facts;
 use retro_store::{SessionFile, SessionRow, SourceRow};
 use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
 use crate::platform::project_name;
 
@@ -20,8 +21,16 @@ pub struct SourceFacts {
 
 /// What the index keeps of a source's facts; nothing if it cannot be read.
 pub(crate) fn facts_of(row: &SourceRow) -> Option<SourceFacts> {
-    serde_json::from_str(&row.facts).ok()
+    match row.facts == *NO_FACTS {
+        true => Some(SourceFacts::default()),
+        false => serde_json::from_str(&row.facts).ok(),
+    }
 }
+
+/// How the index writes that a source says nothing of its session. A session may have thousands
+/// of such sources: they are not parsed.
+static NO_FACTS: LazyLock<String> =
+    LazyLock::new(|| serde_json::to_string(&SourceFacts::default()).unwrap_or_default());
 
 /// The facts of a session from those of its sources, in source order.
 pub(crate) fn merged_facts(sources: impl Iterator<Item = SourceFacts>) -> Facts {

@@ -12,7 +12,6 @@ mod work;
 
 use retro_model::SessionKey;
 use retro_store::{Index, Stamps, Store};
-use retro_usage::Mode;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -21,7 +20,7 @@ use crate::consumers::{self, Following};
 use crate::discover::{Discovery, Few, Scope, look};
 use crate::report::{Progress, SyncReport};
 use crate::stages::{Everything, Stage, Work, up_to};
-use crate::{Config, Error, World, cells, facts, prices, reconcile};
+use crate::{Config, Error, World, facts, reconcile};
 pub(crate) use batch::{Batcher, Wait};
 use sieve::Sieve;
 pub(crate) use work::Job;
@@ -125,9 +124,6 @@ pub fn sync_store(
         let following = Following { until, no_wait: options.no_wait, anew: None };
         let notes = consumers::follow(&Everything { world, config, store, index: &index }, following)?;
         report.notes.extend(notes);
-    }
-    if report.wrote && until.is_none() {
-        cells::keep_changed(&index, || prices::load(world, config), Mode::default())?;
     }
     // A full sweep has seen whatever the jobs ask for.
     if is_whole_run && !world.stopping() {

@@ -20,13 +20,20 @@ fn kept_sums_are_those_of_the_rows_and_of_the_prices() {
     };
     let kept = |prices: &Prices, mode| cells::cells(&machine.store().index().unwrap(), prices, mode).unwrap();
     let stamp = || machine.store().index().unwrap().cells_stamp().unwrap();
-    assert!(stamp().is_some(), "a sync keeps them");
+    let keep = || cells::keep(&machine.store().index().unwrap(), &prices, Mode::Auto).unwrap();
+    assert!(stamp().is_none(), "a sync does not need them");
+    keep();
+    let first = stamp();
+    assert!(first.is_some());
     assert_eq!(kept(&prices, Mode::Auto), made(&prices, Mode::Auto));
     assert_eq!(kept(&prices, Mode::Display), made(&prices, Mode::Display));
 
     machine.tell("claude", OTHER);
     machine.sync();
     assert_eq!(kept(&prices, Mode::Auto), made(&prices, Mode::Auto), "after another session");
+    keep();
+    assert_ne!(stamp(), first, "those of the rows before are gone");
+    assert_eq!(kept(&prices, Mode::Auto), made(&prices, Mode::Auto), "kept again");
 
     let priced = prices.resolve("claude-opus-5", None, None).unwrap();
     let mut dearer = priced.row.clone();

@@ -1,10 +1,133 @@
 //! Patterns for the output of programs.
+//!
+//! They are patterns over bytes, in which `\s`, `\b` and their kind know ASCII alone: those are
+//! made in a small part of the time that patterns over all alphabets take, which counts where
+//! a hook waits, and stay fast on lines with other characters in them.
 
-use regex::bytes::RegexSet;
+use std::sync::OnceLock;
 
-/// Patterns over bytes, in which `\s`, `\b` and their kind know ASCII alone. They are made in a
-/// small part of the time that those over all alphabets take, which counts where a hook
-/// waits, and stay fast on lines with other characters in them.
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::bytes::{Regex, RegexSet};
+
+/// Patterns that are tried together.
 pub(crate) fn of_bytes(patterns: &[&str]) -> Option<RegexSet> {
-    RegexSet::new(patterns.iter().map(|pattern| format!("(?-u){pattern}"))).ok()
+    RegexSet::new(patterns.iter().map(|pattern| bytewise(pattern))).ok()
+}
+
+fn bytewise(pattern: &str) -> String {
+    format!("(?-u){pattern}")
+}
+
+/// Sentences, of which each has a part that stands in it word for word. A pattern is made when
+/// a line first holds this part of it, so that a long table costs next to nothing.
+pub(crate) struct Sentences {
+    patterns: &'static [&'static str],
+    made: Vec<OnceLock<Option<Regex>>>,
+    parts: Option<AhoCorasick>,
+}
+
+impl Sentences {
+    pub(crate) fn new(patterns: &'static [&'static str]) -> Sentences {
+        let parts = patterns.iter().map(|pattern| literal_part(pattern));
+        let parts = AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(parts).ok();
+        Sentences { patterns, made: patterns.iter().map(|_| OnceLock::new()).collect(), parts }
+    }
+
+    /// Whether a line is one of them.
+    pub(crate) fn is_match(&self, line: &[u8]) -> bool {
+        let Some(parts) = &self.parts else { return false };
+        parts.find_overlapping_iter(line).any(|part| {
+            let number = part.pattern().as_usize();
+            let (Some(made), Some(pattern)) = (self.made.get(number), self.patterns.get(number)) else {
+                return false;
+            };
+            let made = made.get_or_init(|| Regex::new(&bytewise(pattern)).ok());
+            made.as_ref().is_some_and(|pattern| pattern.is_match(line))
+        })
+    }
+}
+
+/// The longest text that is in everything that a pattern finds. It is looked for outside
+/// groups and classes; the pattern has no alternatives there.
+fn literal_part(pattern: &str) -> String {
+    let (mut longest, mut run) = (String::new(), String::new());
+    let mut rest = pattern.chars().peekable();
+    while let Some(character) = rest.next() {
+        let literal = match character {
+            '(' | '[' => {
+                skip(character, &mut rest);
+                None
+            }
+            '\\' => rest.next().filter(|escaped| !escaped.is_alphanumeric()),
+            '^' | '$' | '.' | '*' | '+' | '?' => None,
+            '{' => {
+                rest.find(|character| *character == '}');
+                None
+            }
+            other => Some(other),
+        };
+        match literal {
+            Some(literal) if !matches!(rest.peek(), Some('*' | '?' | '{')) => run.push(literal),
+            _ => run.clear(),
+        }
+        if run.len() > longest.len() {
+            longest.clone_from(&run);
+        }
+    }
+    longest
+}
+
+/// Goes to the end of the group or class that was opened.
+fn skip(opened: char, rest: &mut impl Iterator<Item = char>) {
+    let end = if opened == '(' { ')' } else { ']' };
+    while let Some(character) = rest.next() {
+        match character {
+            '\\' => drop(rest.next()),
+            '(' | '[' if opened == '(' => skip(character, rest),
+            _ if character == end => return,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::{
+        strategy::{Strategy as _, ValueTree as _},
+        string::bytes_regex,
+        test_runner::TestRunner,
+    };
+
+    #[test]
+    fn the_longest_text_outside_groups_is_found() {
+        assert_eq!(literal_part(r"^test result: FAILED\."), "test result: FAILED.");
+        assert_eq!(literal_part(r"tests? run: .*[1-9][0-9]* (?:failed|timed out)"), " run: ");
+        assert_eq!(literal_part(r"^(?:=+ )?[0-9]+ passed\b.* in [0-9.]+s"), " passed");
+        assert_eq!(literal_part(r"^make(?:\[[0-9]+\])?: \*\*\* "), ": *** ");
+        assert_eq!(literal_part(r"\.{3,}Passed$"), "Passed");
+    }
+
+    /// Whatever a pattern finds, made from the pattern, holds its part, and is found.
+    pub(crate) fn assert_found(patterns: &'static [&'static str]) {
+        let sentences = Sentences::new(patterns);
+        let mut runner = TestRunner::deterministic();
+        for pattern in patterns {
+            assert!(Regex::new(&bytewise(pattern)).is_ok(), "{pattern}");
+            assert!(literal_part(pattern).len() > 1, "{pattern}");
+            // Texts cannot be made from edges of words and lines.
+            let bare = pattern.replace(r"\b", "").replace("|$)", ")");
+            let bare = bytewise(bare.trim_start_matches('^').trim_end_matches('$'));
+            let texts = bytes_regex(&bare).expect("a pattern that texts can be made from");
+            for _ in 0..50 {
+                let text = texts.new_tree(&mut runner).expect("a text").current();
+                let part = literal_part(pattern);
+                let has_part = text.windows(part.len()).any(|window| window == part.as_bytes());
+                let shown = String::from_utf8_lossy(&text).into_owned();
+                assert!(has_part, "{pattern}: {shown:?} lacks {part:?}");
+                let found = Regex::new(&bytewise(pattern)).is_ok_and(|pattern| pattern.is_match(&text));
+                assert!(!found || sentences.is_match(&text), "{pattern}: {shown:?}");
+            }
+        }
+    }
 }

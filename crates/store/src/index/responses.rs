@@ -139,14 +139,6 @@ impl Index {
         Ok(found.unwrap_or(0).cast_unsigned())
     }
 
-    /// Whether there are more rows than this. Looks at no more ledgers than rows.
-    pub fn has_more_responses_than(&self, rows: u32) -> Result<bool, Error> {
-        const COUNT: &str =
-            "SELECT TOTAL(count) FROM (SELECT count FROM ledgers WHERE count > 0 LIMIT ?1 + 1)";
-        let count = self.one(COUNT, [rows], |row| row.get::<_, f64>(0))?;
-        Ok(count.unwrap_or(0.0) > f64::from(rows))
-    }
-
     /// The stamp of the sums that are kept.
     pub fn cells_stamp(&self) -> Result<Option<String>, Error> {
         self.one("SELECT stamp FROM cells LIMIT 1", [], |row| row.get(0))
