@@ -5,7 +5,7 @@ use retro_model::SessionKey;
 use retro_store::{Index, Store};
 use std::collections::HashSet;
 
-use crate::reconcile::outdated;
+use crate::reconcile::outdated_of;
 use crate::{Config, Error, World};
 
 /// What sync found in sessions and kept, as far as it is what methods would find now.
@@ -20,9 +20,8 @@ impl Ready {
         let Some(index) = store.index_if_there()? else {
             return Ok(Ready { index: None, outdated: HashSet::new() });
         };
-        let outdated = outdated(world, config, store, &index)?;
-        let of_mining = outdated.into_iter().filter(|(_, stage, _)| *stage == "mine").map(|(key, ..)| key);
-        let outdated = of_mining.collect();
+        let outdated = outdated_of(world, config, store, &index, &|stage| stage.name == "mine")?;
+        let outdated = outdated.into_iter().map(|(key, ..)| key).collect();
         Ok(Ready { index: Some(index), outdated })
     }
 

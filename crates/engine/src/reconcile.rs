@@ -11,7 +11,7 @@ use retro_store::{FACTS, Index, SessionFile, Slot, SourceRow, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::session_row::{facts_of, merged_facts};
-use crate::stages::{Stage, Work};
+use crate::stages::{Input, Stage, Work};
 use crate::{Config, Error, SyncReport, World, agent_of, entitled, family, stamp};
 
 /// Under which name the index remembers what all its rows were made with.
@@ -135,21 +135,41 @@ pub fn outdated(
     store: &Store,
     index: &Index,
 ) -> Result<Vec<(SessionKey, &'static str, i64)>, Error> {
-    let stages: Vec<&'static Stage> = world.stages.iter().filter(|stage| is_of_session(stage)).collect();
-    let mut made: Vec<_> = Vec::with_capacity(stages.len());
-    for stage in &stages {
-        made.push((*stage, index.made_by(stage.name)?));
+    outdated_of(world, config, store, index, &|_| true)
+}
+
+/// The same, of the stages that are asked for.
+pub(crate) fn outdated_of(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    index: &Index,
+    is_asked: &dyn Fn(&Stage) -> bool,
+) -> Result<Vec<(SessionKey, &'static str, i64)>, Error> {
+    let is_asked = |stage: &&Stage| is_of_session(stage) && is_asked(stage);
+    let stages: Vec<&'static Stage> = world.stages.iter().filter(is_asked).collect();
+    let reads = |wanted: fn(&Input) -> bool| stages.iter().any(|stage| stage.inputs.iter().any(wanted));
+    let reads_children = reads(|input| matches!(input, Input::Children));
+    let reads_facts = reads(|input| matches!(input, Input::Facts));
+    let mut made: Vec<_> = Vec::new();
+    for stage in world.stages.iter().filter(|stage| is_of_session(stage)) {
+        let is_input = |input: &Input| matches!(input, Input::Made(other) if *other == stage.name);
+        if stages.iter().any(|asked| asked.name == stage.name || asked.inputs.iter().any(is_input)) {
+            made.push((stage, index.made_by(stage.name)?));
+        }
     }
     let mut outdated = Vec::new();
     for row in index.session_rows()? {
         let key = row.key();
         let Some(agent) = agent_of(&key) else { continue };
-        let children = if stages.iter().any(|stage| reads_children(stage)) {
-            family::children_content(index, &key, 0)?
-        } else {
-            String::new()
+        let children = match reads_children {
+            true => family::children_content(index, &key, 0)?,
+            false => String::new(),
         };
-        let facts = store.name_of(&FACTS, &key)?;
+        let facts = match reads_facts {
+            true => store.name_of(&FACTS, &key)?,
+            false => String::new(),
+        };
         let of_session: BTreeMap<String, retro_store::Made> = made
             .iter()
             .filter_map(|(stage, made)| Some((stage.name.to_owned(), made.get(&key)?.clone())))
@@ -175,8 +195,4 @@ pub fn outdated(
 
 fn is_of_session(stage: &Stage) -> bool {
     matches!(stage.work, Work::Events(_) | Work::Session(_)) && stage.when.wait_ms().is_some()
-}
-
-fn reads_children(stage: &Stage) -> bool {
-    stage.inputs.iter().any(|input| matches!(input, crate::stages::Input::Children))
 }
