@@ -13,6 +13,10 @@ use retro_agents::AGENTS;
 /// How long changes are collected before a sync.
 const SETTLE: Duration = Duration::from_millis(150);
 
+/// The least time from one sync to the next: an agent that writes all the time is followed
+/// once a second, and the first words after a pause at once.
+const PACE: Duration = Duration::from_secs(1);
+
 /// How often the wish to stop is looked at.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -53,6 +57,7 @@ pub fn watch(
             result.map_err(|error| Error::Watch(format!("{}: {error}", root.display())))?;
             watched.insert(root);
         }
+        let begun = Instant::now();
         let done = sync(world, config, options, progress)?;
         if first || done.ingested + done.appended + done.failed > 0 {
             report(&done);
@@ -73,9 +78,12 @@ pub fn watch(
             match changes.recv_timeout(TICK) {
                 Ok(()) => {
                     // Agents write in bursts: take what comes within a moment together.
-                    let until = Instant::now() + SETTLE;
+                    let until = (Instant::now() + SETTLE).max(begun + PACE);
                     while let Some(left) = until.checked_duration_since(Instant::now()) {
-                        if changes.recv_timeout(left).is_err() {
+                        if world.stopping() {
+                            return Ok(());
+                        }
+                        if changes.recv_timeout(left.min(TICK)) == Err(RecvTimeoutError::Disconnected) {
                             break;
                         }
                     }
