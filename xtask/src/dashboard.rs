@@ -32,12 +32,12 @@ pub(crate) fn test(repository: &Repository, corpus: Option<&Path>) -> Result<(),
     if !PathBuf::from(browser()).is_file() {
         return skip("no Chromium is here (CHROMIUM names one): the page is not tried in a browser");
     }
-    run::run(repository.cargo(&["build", "--quiet", "--package", "retro-cli"]).env_remove("RETRO_ROOT"))?;
+    let program = repository.build_retro(false)?;
     let mut tests = npm(repository, &["test", "--silent"]);
     if let Some(corpus) = corpus {
         tests.env("RETRO_CORPUS", corpus);
     }
-    run::run(tests.env("RETRO_BIN", program(repository)).env("CHROMIUM", browser()))
+    run::run(tests.env("RETRO_BIN", program).env("CHROMIUM", browser()))
 }
 
 /// `cargo xtask page test`: that part of `cargo xtask test` alone.
@@ -55,11 +55,11 @@ pub(crate) fn build(repository: &Repository, _: &[String]) -> Result<(), Failure
 /// named, from the demo's sessions.
 pub(crate) fn screenshots(repository: &Repository, options: &[String]) -> Result<(), Failure> {
     install(repository)?;
-    run::run(&mut repository.cargo(&["build", "--quiet", "--package", "retro-cli"]))?;
+    let program = repository.build_retro(false)?;
     let mut node = Command::new("node");
     node.arg("screenshots.mjs").arg(repository.path("docs/images")).args(options.iter().skip(1));
     node.current_dir(repository.path(PAGE));
-    run::run(node.env("RETRO_BIN", program(repository)).env("CHROMIUM", browser()))
+    run::run(node.env("RETRO_BIN", program).env("CHROMIUM", browser()))
 }
 
 /// `cargo xtask bench page`: the budgets of the page, measured in a browser.
@@ -166,10 +166,6 @@ fn is_new(version: &str) -> bool {
 
 fn browser() -> String {
     std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned())
-}
-
-fn program(repository: &Repository) -> PathBuf {
-    repository.target().join("debug").join(format!("retro{}", std::env::consts::EXE_SUFFIX))
 }
 
 #[cfg(test)]
