@@ -5,11 +5,14 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { chromium, firefox } from "playwright-core";
 
 export const RETRO = process.env.RETRO_BIN;
 export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
-export const missing = !RETRO ? "RETRO_BIN names no program" : !existsSync(CHROMIUM) ? `no browser at ${CHROMIUM}` : false;
+/** Where this names one, the specs run in it instead of in Chromium. */
+export const FIREFOX = process.env.FIREFOX;
+const BROWSER = FIREFOX ?? CHROMIUM;
+export const missing = !RETRO ? "RETRO_BIN names no program" : !existsSync(BROWSER) ? `no browser at ${BROWSER}` : false;
 
 const clean = { ...process.env };
 for (const name of Object.keys(clean)) if (name.startsWith("RETRO_")) delete clean[name];
@@ -49,6 +52,7 @@ export async function serve(store, ...words) {
 }
 
 export function launch() {
+  if (FIREFOX) return firefox.launch({ channel: "moz-firefox", executablePath: FIREFOX });
   return chromium.launch({
     executablePath: CHROMIUM,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
