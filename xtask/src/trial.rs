@@ -39,22 +39,22 @@ static TRIALS: &[Trial] = &[
     Trial {
         name: "faults",
         about: "every writing command stopped after every write, once and for good",
-        run: |repository, _| test(repository, "retro", "faults", &[]),
+        run: |repository, _| test(repository, "faults", &[]),
     },
     Trial {
         name: "flips",
         about: "every byte of a store flipped",
-        run: |repository, _| test(repository, "retro", "flips", &[]),
+        run: |repository, _| test(repository, "flips", &[]),
     },
     Trial {
         name: "found",
         about: "a sync stopped at every write of the word index and the vectors, and what is found then",
-        run: |repository, _| test(repository, "retro", "found", &[]),
+        run: |repository, _| test(repository, "found", &[]),
     },
     Trial {
         name: "full",
         about: "every writing command on a disk that is full, or whose rights are lost",
-        run: |repository, _| test(repository, "retro", "full", &[]),
+        run: |repository, _| test(repository, "full", &[]),
     },
     Trial {
         name: "fuzz",
@@ -64,17 +64,17 @@ static TRIALS: &[Trial] = &[
     Trial {
         name: "kills",
         about: "the program killed while agents write",
-        run: |repository, _| test(repository, "retro-cli", "kills", &[]),
+        run: |repository, _| test(repository, "kills", &[]),
     },
     Trial {
         name: "links",
         about: "every writing command on stores with a link at every place",
-        run: |repository, _| test(repository, "retro", "hostile", &[]),
+        run: |repository, _| test(repository, "hostile", &[]),
     },
     Trial {
         name: "power",
         about: "the power cut at every write of every writing command",
-        run: |repository, _| test(repository, "retro", "power", &[]),
+        run: |repository, _| test(repository, "power", &[]),
     },
     Trial {
         name: "secrets",
@@ -84,9 +84,7 @@ static TRIALS: &[Trial] = &[
     Trial {
         name: "soak",
         about: "logs that grow, programs at once, kills, rewrites, for a while",
-        run: |repository, minutes| {
-            test(repository, "retro-cli", "soak", &[("RETRO_SOAK_MINUTES", &minutes.to_string())])
-        },
+        run: |repository, minutes| test(repository, "soak", &[("RETRO_SOAK_MINUTES", &minutes.to_string())]),
     },
     Trial { name: "watch", about: "from a line written to a line captured", run: watch::run },
 ];
@@ -153,22 +151,10 @@ fn row(trial: &Trial, outcome: Outcome, time: Duration) -> Vec<String> {
 
 /// Runs a test with everything tried. A test that fails without having counted what
 /// failed is one failure.
-fn test(
-    repository: &Repository,
-    package: &str,
-    name: &str,
-    environment: &[(&str, &str)],
-) -> Result<Outcome, Failure> {
-    let mut command = repository.cargo(&[
-        "test",
-        "--package",
-        package,
-        "--test",
-        name,
-        "--",
-        "--nocapture",
-        "--test-threads=1",
-    ]);
+fn test(repository: &Repository, name: &str, environment: &[(&str, &str)]) -> Result<Outcome, Failure> {
+    // Of the whole workspace, so that what the test command compiled serves here too.
+    let mut command =
+        repository.cargo(&["test", "--workspace", "--test", name, "--", "--nocapture", "--test-threads=1"]);
     command.env("RETRO_TRIAL", "1").envs(environment.iter().copied());
     let mut outcome = Outcome::default();
     let ended = run::watch(&mut command, |line| outcome.add(line));
