@@ -110,7 +110,7 @@ pub fn screened(mut memory: Memory) -> Memory {
 /// Memories as the index keeps them.
 pub fn tables(shelf: &Shelf) -> MemoryTables {
     let catalog = Catalog::of(shelf);
-    let pack = |list: &Vec<(u32, u32)>| postcard::to_stdvec(list).unwrap_or_default();
+    let pack = |list: &Vec<u32>| postcard::to_stdvec(list).unwrap_or_default();
     let mut terms: Vec<(String, Vec<u8>)> =
         catalog.terms().map(|(term, list)| (term.clone(), pack(list))).collect();
     terms.sort();
@@ -132,7 +132,7 @@ pub fn heads_of(bytes: &[u8]) -> Option<Vec<Head>> {
 }
 
 /// The memories with a term, as the index keeps them.
-pub fn postings_of(bytes: &[u8]) -> Option<Vec<(u32, u32)>> {
+pub fn postings_of(bytes: &[u8]) -> Option<Vec<u32>> {
     postcard::from_bytes(bytes).ok()
 }
 

@@ -4,7 +4,7 @@
 //! What was useful before comes first among equals; old facts fade; what a person wants does
 //! not. Below the floor nothing is shown.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use retro_model::Timestamp;
 use retro_search::Words;
 use retro_search::embed::{BuiltIn, Embedder, Embedding};
@@ -38,8 +38,6 @@ pub struct Head {
     pub created_ms: Option<i64>,
     pub confidence: f32,
     pub utility: f32,
-    /// Terms of its key.
-    pub length: u32,
     /// What it is about, where a query can name it: an error's fingerprint, a purpose.
     pub subject: String,
     /// Words that are enough by themselves, as terms.
@@ -54,9 +52,9 @@ pub trait Library {
     type Error;
     /// Every memory, by its number.
     fn heads(&self) -> &[Head];
-    /// The memories with a term: number and count.
-    fn postings(&self, term: &str) -> Result<Vec<(u32, u32)>, Self::Error>;
-    /// How like a memory is to the query.
+    /// The numbers of the memories with a term.
+    fn postings(&self, term: &str) -> Result<Vec<u32>, Self::Error>;
+    /// How alike a memory is in meaning. The query has length one.
     fn cosine(&self, number: usize, query: &Embedding) -> f32;
 }
 
@@ -115,7 +113,6 @@ pub struct Ranked {
 /// How a memory fits a query.
 #[derive(Debug, Clone, Copy, Default)]
 struct Match {
-    bm25: f64,
     covered: f64,
     stems: usize,
     cosine: f64,
@@ -132,19 +129,26 @@ pub fn rank<L: Library>(library: &L, ask: &Ask<'_>) -> Result<Ranked, L::Error> 
         return Ok(Ranked { fits: Vec::new(), abstained: Some(why) });
     }
     let query = ask.query.trim();
-    let matches =
-        if query.is_empty() { HashMap::new() } else { matches(library, query, &eligible, ask.weights)? };
-    let mut fits: Vec<Fit> = Vec::new();
+    let matches = match query.is_empty() {
+        true => vec![Match::default(); heads.len()],
+        false => matches(library, query, &eligible)?,
+    };
+    let mut fits: Vec<(f64, usize)> = Vec::new();
     for at in eligible {
-        let Some(head) = heads.get(at) else { continue };
-        let found = matches.get(&at).copied().unwrap_or_default();
+        let (Some(head), Some(found)) = (heads.get(at), matches.get(at)) else { continue };
         let fit =
-            if query.is_empty() { head.scope == Scope::Repo || !ask.unasked } else { is_fit(&found, ask) };
+            if query.is_empty() { head.scope == Scope::Repo || !ask.unasked } else { is_fit(found, ask) };
         if fit {
-            fits.push(Fit { number: at, score: score(head, &found, ask), why: why(&found, head) });
+            fits.push((score(head, found, ask), at));
         }
     }
-    fits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
+    fits.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    fits.truncate(ask.limit);
+    let told = |(score, number): (f64, usize)| {
+        let why = why(matches.get(number)?, heads.get(number)?);
+        Some(Fit { number, score, why })
+    };
+    let mut fits: Vec<Fit> = fits.into_iter().filter_map(told).collect();
     follow_links(library, &mut fits, ask);
     fits.truncate(ask.limit);
     let abstained = fits.is_empty().then_some("nothing fits well enough");
@@ -184,36 +188,23 @@ fn holds_here(head: &Head, ask: &Ask<'_>) -> bool {
     homes.any(|home| below(cwd, home) || here.root.as_ref().is_some_and(|root| below(home, root)))
 }
 
-/// Words and meaning of the query beside every memory that may be shown.
-fn matches<L: Library>(
-    library: &L,
-    query: &str,
-    eligible: &[usize],
-    weights: &Weights,
-) -> Result<HashMap<usize, Match>, L::Error> {
+/// Words and meaning of the query beside every memory that may be shown, by its number.
+fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<Vec<Match>, L::Error> {
     let heads = library.heads();
     let mut words = Words::default();
     let terms = words.distinct(query);
     let count = heads.len() as f64;
-    let length_mean = (heads.iter().map(|head| f64::from(head.length)).sum::<f64>() / count).max(1.0);
-    let allowed: hashbrown::HashSet<usize> = eligible.iter().copied().collect();
-    let mut found: HashMap<usize, Match> = HashMap::new();
+    let mut found = vec![Match::default(); heads.len()];
     let mut idf_all = 0.0;
     for term in &terms {
         let postings = library.postings(term)?;
         let with = postings.len() as f64;
         let idf = (1.0 + (count - with + 0.5) / (with + 0.5)).ln();
         idf_all += idf;
-        for (number, times) in postings {
-            let number = number as usize;
-            let Some(head) = heads.get(number).filter(|_| allowed.contains(&number)) else { continue };
-            let times = f64::from(times);
-            let norm = weights.bm25_k1
-                * (1.0 - weights.bm25_b + weights.bm25_b * f64::from(head.length) / length_mean);
-            let entry = found.entry(number).or_default();
-            entry.bm25 += idf * times * (weights.bm25_k1 + 1.0) / (times + norm);
-            entry.covered += idf;
-            entry.stems += 1;
+        for number in postings {
+            let Some(found) = found.get_mut(number as usize) else { continue };
+            found.covered += idf;
+            found.stems += 1;
         }
     }
     // Lines of errors have signs that plain requests have not, and looking costs milliseconds.
@@ -221,16 +212,16 @@ fn matches<L: Library>(
     let print = has_error.then(|| retro_text::fingerprint(query)).flatten().map(|found| found.id);
     let intents = intents(query);
     let embedded = BuiltIn::new().ok().and_then(|model| model.embed(&[query]).ok()?.pop());
+    let embedded = embedded.map(|query| Embedding::new(query.unit()));
     for at in eligible {
-        let Some(head) = heads.get(*at) else { continue };
+        let (Some(head), Some(found)) = (heads.get(*at), found.get_mut(*at)) else { continue };
         let cosine = embedded.as_ref().map_or(0.0, |query| f64::from(library.cosine(*at, query)));
         let has = |word: &String| terms.contains(word);
         let named = head.keywords.iter().any(|words| !words.is_empty() && words.iter().all(has))
             || print.as_ref().is_some_and(|print| *print == head.subject)
             || intents.contains(&head.subject.as_str());
-        let entry = found.entry(*at).or_default();
-        (entry.cosine, entry.named) = (cosine, named);
-        entry.covered /= idf_all.max(1e-9);
+        (found.cosine, found.named) = (cosine, named);
+        found.covered /= idf_all.max(1e-9);
     }
     Ok(found)
 }
@@ -329,7 +320,7 @@ fn follow_links<L: Library>(library: &L, fits: &mut Vec<Fit>, ask: &Ask<'_>) {
 #[derive(Default)]
 pub struct Catalog {
     heads: Vec<Head>,
-    postings: HashMap<String, Vec<(u32, u32)>>,
+    postings: HashMap<String, Vec<u32>>,
 }
 
 impl Catalog {
@@ -349,7 +340,7 @@ impl Catalog {
     }
 
     /// Every term with the memories that have it.
-    pub fn terms(&self) -> impl Iterator<Item = (&String, &Vec<(u32, u32)>)> {
+    pub fn terms(&self) -> impl Iterator<Item = (&String, &Vec<u32>)> {
         self.postings.iter()
     }
 }
@@ -369,7 +360,7 @@ impl Library for Memories<'_> {
         &self.catalog.heads
     }
 
-    fn postings(&self, term: &str) -> Result<Vec<(u32, u32)>, Self::Error> {
+    fn postings(&self, term: &str) -> Result<Vec<u32>, Self::Error> {
         Ok(self.catalog.postings.get(term).cloned().unwrap_or_default())
     }
 
@@ -378,20 +369,17 @@ impl Library for Memories<'_> {
     }
 }
 
-fn head(
-    memory: &Memory,
-    words: &mut Words,
-    number: usize,
-    postings: &mut HashMap<String, Vec<(u32, u32)>>,
-) -> Head {
-    let mut counts: HashMap<String, u32> = HashMap::new();
+fn head(memory: &Memory, words: &mut Words, number: usize, postings: &mut HashMap<String, Vec<u32>>) -> Head {
     let key = format!("{}\n{}", memory.key_text(), memory.text);
-    let length = words.each(&key, |term| *counts.entry(term.text.to_owned()).or_default() += 1);
     let number = u32::try_from(number).unwrap_or(u32::MAX);
-    let mut terms: Vec<(String, u32)> = counts.into_iter().collect();
-    terms.sort();
-    for (term, count) in terms {
-        postings.entry(term).or_default().push((number, count));
+    let mut terms = HashSet::new();
+    words.each(&key, |term| {
+        if !terms.contains(term.text) {
+            terms.insert(term.text.to_owned());
+        }
+    });
+    for term in terms {
+        postings.entry(term).or_default().push(number);
     }
     // Only things that a rule names are enough by themselves; a file or a tool is not.
     let named = if memory.method == "user_rules" || memory.source != crate::memory::Source::Mined {
@@ -417,7 +405,6 @@ fn head(
         created_ms: memory.created_at.map(Timestamp::as_millis),
         confidence: memory.confidence as f32,
         utility: memory.utility.lower_bound() as f32,
-        length,
         subject: memory.subject.clone(),
         keywords: named.iter().map(|keyword| words.distinct(keyword)).collect(),
         links: crate::authored::links(&format!("{}\n{}", memory.text, memory.when_to_use)),

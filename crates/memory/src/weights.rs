@@ -8,8 +8,6 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Deserialize)]
 #[allow(missing_docs)]
 pub struct Weights {
-    pub bm25_k1: f64,
-    pub bm25_b: f64,
     pub words: f64,
     pub meaning: f64,
     /// How many of its words a prompt covers at least that names the thing itself.
@@ -32,8 +30,6 @@ pub struct Weights {
 pub static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
     // The file is part of the program, and a test reads it.
     serde_json::from_str(include_str!("weights.json")).unwrap_or(Weights {
-        bm25_k1: 1.2,
-        bm25_b: 0.75,
         words: 0.6,
         meaning: 0.4,
         named: 0.0,

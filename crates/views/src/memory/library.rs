@@ -7,6 +7,9 @@ use retro_store::Index;
 
 use crate::Error;
 
+/// Sums that are made side by side: processors add so many numbers at once.
+const LANES: usize = 16;
+
 /// The memories of an index.
 pub struct Kept<'a> {
     index: &'a Index,
@@ -43,22 +46,25 @@ impl Library for Kept<'_> {
         &self.heads
     }
 
-    fn postings(&self, term: &str) -> Result<Vec<(u32, u32)>, Error> {
+    fn postings(&self, term: &str) -> Result<Vec<u32>, Error> {
         Ok(self.index.memory_term(term)?.and_then(|bytes| postings_of(&bytes)).unwrap_or_default())
     }
 
     fn cosine(&self, number: usize, query: &Embedding) -> f32 {
         let dim = query.dim();
         let Some(row) = self.vectors.get(number * dim..(number + 1) * dim) else { return 0.0 };
-        let values = query.values();
-        let (mut dot, mut own, mut other) = (0.0_f32, 0.0_f32, 0.0_f32);
-        for (byte, value) in row.iter().zip(values) {
-            let kept = f32::from(byte.cast_signed());
-            dot += kept * value;
-            own += kept * kept;
-            other += value * value;
-        }
-        let lengths = own.sqrt() * other.sqrt();
-        if lengths > 0.0 { dot / lengths } else { 0.0 }
+        let ((rows, rest), (values, more)) = (row.as_chunks::<LANES>(), query.values().as_chunks::<LANES>());
+        let (mut dots, mut squares) = ([0.0_f32; LANES], [0.0_f32; LANES]);
+        let mut add = |bytes: &[u8], values: &[f32]| {
+            for (((dot, square), byte), value) in dots.iter_mut().zip(&mut squares).zip(bytes).zip(values) {
+                let kept = f32::from(byte.cast_signed());
+                *dot += kept * value;
+                *square += kept * kept;
+            }
+        };
+        rows.iter().zip(values).for_each(|(bytes, values)| add(bytes, values));
+        add(rest, more);
+        let length = squares.iter().sum::<f32>().sqrt();
+        if length > 0.0 { dots.iter().sum::<f32>() / length } else { 0.0 }
     }
 }
