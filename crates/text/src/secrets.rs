@@ -30,7 +30,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Number of the rule set. Text kept outside raw is scanned again when it changes.
-pub const RULES_VERSION: u32 = 5;
+pub const RULES_VERSION: u32 = 6;
 
 /// One secret found: where it stands and which rule knew it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -25,8 +25,6 @@ pub(super) fn is_mask(value: &[u8]) -> bool {
 const MADE_UP: &[&str] = &[
     "****",
     "....",
-    "-fake",
-    "_fake",
     "a1b2c3",
     "changeme",
     "dummy",
@@ -152,7 +150,8 @@ pub(super) fn fills_in(value: &[u8], mark: &[u8]) -> bool {
 pub(super) fn is_made_up(value: &[u8]) -> bool {
     static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let words: Vec<String> = MADE_UP.iter().map(|word| regex::escape(word)).collect();
-        Regex::new(&format!("(?i-u:{})", words.join("|"))).ok()
+        // Behind the mark of a service a random token may go on with these letters.
+        Regex::new(&format!("(?i-u:{}|[-_]fake(?:[^a-z0-9]|$))", words.join("|"))).ok()
     });
     WORDS.as_ref().is_some_and(|words| words.is_match(value))
 }
@@ -211,6 +210,12 @@ mod tests {
             assert!(is_reference(value.as_bytes()), "{value}");
         }
         assert!(!is_reference(b"k7Tq0ZpX"));
+    }
+
+    #[test]
+    fn a_word_for_made_up_things_stands_alone() {
+        assert!(is_made_up(b"token_fake") && is_made_up(b"key-FAKE.1") && is_made_up(b"fake_key"));
+        assert!(!is_made_up(b"ghp_FAKEp092039H61"));
     }
 
     #[test]
