@@ -29,11 +29,12 @@ const CURRENT_BYTES_MAX: u64 = 1024;
 /// Opens a file of ours; nothing if there is none. A link, a pipe or a device in its place is
 /// none: what is kept here can be made again.
 pub(super) fn open_own(path: &Path) -> io::Result<Option<File>> {
-    match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_file() => File::open(path).map(Some),
-        Ok(_) => Ok(None),
+    let opened =
+        fs::symlink_metadata(path).and_then(|meta| meta.is_file().then(|| File::open(path)).transpose());
+    match opened {
+        // It may also go between the look and the opening.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+        opened => opened,
     }
 }
 
