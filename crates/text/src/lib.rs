@@ -13,6 +13,7 @@ pub mod calls;
 pub mod diff;
 pub mod fingerprint;
 pub mod hidden;
+mod keywords;
 mod patterns;
 pub mod plain;
 mod redacted;

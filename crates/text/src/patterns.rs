@@ -6,8 +6,10 @@
 
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use memchr::memmem;
 use regex::bytes::{Regex, RegexSet};
+
+use crate::keywords::{Keywords, LENGTH_MIN};
 
 /// Patterns that are tried together.
 pub(crate) fn of_bytes(patterns: &[&str]) -> Option<RegexSet> {
@@ -23,27 +25,34 @@ fn bytewise(pattern: &str) -> String {
 pub(crate) struct Sentences {
     patterns: &'static [&'static str],
     made: Vec<OnceLock<Option<Regex>>>,
-    parts: Option<AhoCorasick>,
+    parts: Keywords,
+    /// Parts that are too short for keywords, and whose they are.
+    short: Vec<(usize, String)>,
 }
 
 impl Sentences {
     pub(crate) fn new(patterns: &'static [&'static str]) -> Sentences {
-        let parts = patterns.iter().map(|pattern| literal_part(pattern));
-        let parts = AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(parts).ok();
-        Sentences { patterns, made: patterns.iter().map(|_| OnceLock::new()).collect(), parts }
+        let parts: Vec<String> = patterns.iter().map(|pattern| literal_part(pattern)).collect();
+        let is_short = |(_, part): &(usize, String)| part.len() < LENGTH_MIN;
+        let short = parts.iter().cloned().enumerate().filter(is_short).collect();
+        let parts = Keywords::new(parts.iter().map(|part| part.to_ascii_lowercase()).collect());
+        Sentences { patterns, made: patterns.iter().map(|_| OnceLock::new()).collect(), parts, short }
     }
 
     /// Whether a line is one of them.
     pub(crate) fn is_match(&self, line: &[u8]) -> bool {
-        let Some(parts) = &self.parts else { return false };
-        parts.find_overlapping_iter(line).any(|part| {
-            let number = part.pattern().as_usize();
-            let (Some(made), Some(pattern)) = (self.made.get(number), self.patterns.get(number)) else {
-                return false;
-            };
-            let made = made.get_or_init(|| Regex::new(&bytewise(pattern)).ok());
-            made.as_ref().is_some_and(|pattern| pattern.is_match(line))
-        })
+        let mut is_match = false;
+        self.parts.find(line, |number, _| is_match = is_match || self.is_one(number, line));
+        let has_short = |part: &str| memmem::find(line, part.as_bytes()).is_some();
+        is_match || self.short.iter().any(|(number, part)| has_short(part) && self.is_one(*number, line))
+    }
+
+    fn is_one(&self, number: usize, line: &[u8]) -> bool {
+        let (Some(made), Some(pattern)) = (self.made.get(number), self.patterns.get(number)) else {
+            return false;
+        };
+        let made = made.get_or_init(|| Regex::new(&bytewise(pattern)).ok());
+        made.as_ref().is_some_and(|pattern| pattern.is_match(line))
     }
 }
 

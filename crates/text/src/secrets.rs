@@ -1,7 +1,7 @@
 //! Finding secrets in text.
 //!
 //! The rules are data: tables in `rules`, one entry a kind of secret, each
-//! with a few keywords. Keywords are looked for first (`keywords`), so a text
+//! with a few keywords. Keywords are looked for first (`crate::keywords`), so a text
 //! without any costs nothing more. Where one stands, its rule's pattern is tried
 //! right there (`scan`), and what it matches must still look like a secret and
 //! not like the word `changeme` (`plausible`). The same rules read the text
@@ -16,7 +16,6 @@ pub(crate) mod beside;
 mod encoded;
 mod escaped;
 mod findings;
-mod keywords;
 mod marker;
 mod named;
 mod next;

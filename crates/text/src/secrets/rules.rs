@@ -41,7 +41,8 @@ pub(super) fn all() -> impl Iterator<Item = &'static Rule> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secrets::{keywords, marker};
+    use crate::keywords;
+    use crate::secrets::marker;
     use std::collections::BTreeSet;
 
     #[test]

@@ -1,14 +1,15 @@
 //! The rules over a piece of text: keywords first, patterns only where one stands.
 
 use regex::bytes::{Regex, RegexBuilder};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
-use super::keywords::Keywords;
 use super::named::{self, Names, Runs};
 use super::next::Next;
 use super::rule::{Case, Judge, Rule};
 use super::{marker, plausible, rules};
+use crate::keywords::Keywords;
 
 /// The window after a keyword never grows beyond this.
 const REACH_MAX: usize = 1 << 20;
@@ -120,16 +121,16 @@ impl Scanner {
             .collect();
         let mut keywords: Vec<String> = Vec::new();
         let mut owners: Vec<Vec<usize>> = Vec::new();
+        let mut numbers: HashMap<String, usize> = HashMap::new();
         for (number, ready) in rules.iter().enumerate() {
             for keyword in ready.rule.keywords {
                 let keyword = keyword.to_ascii_lowercase();
-                match keywords.iter().position(|known| *known == keyword) {
-                    Some(known) => owners[known].push(number),
-                    None => {
-                        keywords.push(keyword);
-                        owners.push(vec![number]);
-                    }
+                let at = *numbers.entry(keyword.clone()).or_insert(keywords.len());
+                if at == keywords.len() {
+                    keywords.push(keyword);
+                    owners.push(Vec::new());
                 }
+                owners[at].push(number);
             }
         }
         Scanner { keywords: Keywords::new(keywords), rules, owners }

@@ -9,8 +9,8 @@
 
 use std::ops::Range;
 
-/// Keywords have at least this many bytes; a test keeps the tables to it.
-pub(super) const LENGTH_MIN: usize = 3;
+/// Keywords have at least this many bytes: shorter ones may be missed.
+pub(crate) const LENGTH_MIN: usize = 3;
 
 /// Bytes looked at in each place.
 const GRAM: usize = 4;
@@ -20,12 +20,12 @@ const BITS: u32 = 14;
 const ENTRIES: usize = 1 << BITS;
 
 /// A set of keywords.
-pub(super) struct Keywords {
+pub(crate) struct Keywords {
     /// For each value of the first three bytes one bit for each of eight classes
     /// of the fourth.
     table: Box<[u8; ENTRIES]>,
-    /// The keywords of each entry, as a part of `grams`: it ends where the next begins.
-    first: Vec<usize>,
+    /// How many of `grams` stand before those of each entry.
+    before: Vec<u16>,
     grams: Vec<Gram>,
     words: Vec<String>,
 }
@@ -39,7 +39,7 @@ struct Gram {
 
 impl Keywords {
     /// A set of keywords, in small letters.
-    pub(super) fn new(words: Vec<String>) -> Keywords {
+    pub(crate) fn new(words: Vec<String>) -> Keywords {
         let mut table = Box::new([0u8; ENTRIES]);
         let mut grams: Vec<Gram> = Vec::new();
         for (word, text) in words.iter().enumerate() {
@@ -53,12 +53,20 @@ impl Keywords {
             grams.push(Gram { entry, word, offset });
         }
         grams.sort_by_key(|gram| gram.entry);
-        let first = (0..=ENTRIES).map(|entry| grams.partition_point(|gram| gram.entry < entry)).collect();
-        Keywords { table, first, grams, words }
+        let mut before = vec![0u16; ENTRIES + 1];
+        for gram in &grams {
+            before[gram.entry + 1] += 1;
+        }
+        let mut sum = 0;
+        for count in &mut before {
+            sum += *count;
+            *count = sum;
+        }
+        Keywords { table, before, grams, words }
     }
 
     /// Reports the number and the place of every keyword, overlapping ones too.
-    pub(super) fn find(&self, text: &[u8], mut report: impl FnMut(usize, Range<usize>)) {
+    pub(crate) fn find(&self, text: &[u8], mut report: impl FnMut(usize, Range<usize>)) {
         for (at, window) in text.windows(GRAM).enumerate() {
             let four = folded([window[0], window[1], window[2], window[3]]);
             if self.table[entry(four)] & bit(four) != 0 {
@@ -74,8 +82,8 @@ impl Keywords {
     }
 
     fn compare(&self, text: &[u8], at: usize, entry: usize, report: &mut impl FnMut(usize, Range<usize>)) {
-        let (Some(&from), Some(&to)) = (self.first.get(entry), self.first.get(entry + 1)) else { return };
-        for gram in self.grams.get(from..to).unwrap_or_default() {
+        let (Some(&from), Some(&to)) = (self.before.get(entry), self.before.get(entry + 1)) else { return };
+        for gram in self.grams.get(usize::from(from)..usize::from(to)).unwrap_or_default() {
             let Some(word) = self.words.get(gram.word) else { continue };
             let Some(start) = at.checked_sub(gram.offset) else { continue };
             let place = start..start + word.len();
