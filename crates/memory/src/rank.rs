@@ -125,7 +125,10 @@ pub fn rank<L: Library>(library: &L, ask: &Ask<'_>) -> Result<Ranked, L::Error> 
     let eligible: Vec<usize> =
         (0..heads.len()).filter(|at| heads.get(*at).is_some_and(|head| is_eligible(head, ask))).collect();
     if eligible.is_empty() {
-        let why = if heads.is_empty() { "there are no memories yet" } else { "no memory holds here" };
+        let why = match heads.is_empty() {
+            true => "there are no memories yet: sessions are mined when they have gone quiet",
+            false => "no memory holds here",
+        };
         return Ok(Ranked { fits: Vec::new(), abstained: Some(why) });
     }
     let query = ask.query.trim();
