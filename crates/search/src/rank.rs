@@ -28,7 +28,7 @@ const OWN: f64 = 0.30;
 const FURTHER: f64 = 0.30;
 
 /// Beyond so many hits only pieces that hold a word themselves are scored.
-const SPARSE: usize = 20_000;
+const SPARSE: usize = 5_000;
 
 /// A piece that holds words of the query.
 #[derive(Debug, Clone, Copy, PartialEq)]

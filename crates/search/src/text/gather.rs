@@ -1,6 +1,7 @@
 //! Reading postings: which pieces hold the words of a query, and how often.
 
 use hashbrown::{HashMap, HashSet};
+use tantivy::columnar::ColumnValues;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EnableScoring, PhraseQuery, Query as _};
 use tantivy::schema::IndexRecordOption;
@@ -113,23 +114,28 @@ impl<'a> Finder<'a> {
         let infos = columns.u64(name(self.index.fields.info)).map_err(error)?.values;
         let times = columns.i64(name(self.index.fields.at)).map_err(error)?.values;
         let numbers = columns.u64(name(self.index.fields.passage)).map_err(error)?.values;
-        let mut docs = Vec::new();
-        for group in found.chunk_by(|(a, ..), (b, ..)| a == b) {
-            let Some((doc, ..)) = group.first() else { continue };
-            if segment.has_gone() && !segment.is_there(*doc) {
-                continue;
-            }
-            let (place, info) = (Place::from_bits(places.get_val(*doc)), Info::unpack(infos.get_val(*doc)));
-            let at_ms = times.get_val(*doc);
+        let has_gone = segment.has_gone();
+        let groups = found.chunk_by(|(a, ..), (b, ..)| a == b);
+        let groups = groups.filter_map(|group| Some((group.first()?.0, group)));
+        let (docs, groups): (Vec<u32>, Vec<_>) =
+            groups.filter(|(doc, _)| !has_gone || segment.is_there(*doc)).unzip();
+        let (places, infos) = (values(&*places, &docs), values(&*infos, &docs));
+        let (times, numbers) = (values(&*times, &docs), values(&*numbers, &docs));
+        let mut kept = Vec::with_capacity(docs.len());
+        into.reserve(docs.len());
+        for ((((doc, group), place), info), (at_ms, number)) in
+            docs.into_iter().zip(groups).zip(places).zip(infos).zip(times.into_iter().zip(numbers))
+        {
+            let (place, info) = (Place::from_bits(place), Info::unpack(info));
             if !keep(place, &info, at_ms) {
                 continue;
             }
-            let mut hit = Hit::new(place, numbers.get_val(*doc), info, at_ms);
+            let mut hit = Hit::new(place, number, info, at_ms);
             group.iter().for_each(|(_, term, count)| hit.add(*term, *count));
             into.push(hit);
-            docs.push(*doc);
+            kept.push(doc);
         }
-        Ok(docs)
+        Ok(kept)
     }
 
     /// Numbers of the passages that have a piece with this label.
@@ -234,6 +240,16 @@ fn look_up(mut postings: SegmentPostings, docs: &[u32], term: u8, hits: &mut [Hi
             hit.add(term, postings.term_freq());
         }
     }
+}
+
+/// What a column has for each of these pieces. One call for all of them.
+fn values<T: Copy + Default>(column: &dyn ColumnValues<T>, docs: &[u32]) -> Vec<T>
+where
+    T: PartialOrd + std::fmt::Debug + Send + Sync + 'static,
+{
+    let mut found = vec![T::default(); docs.len()];
+    column.get_vals(docs, &mut found);
+    found
 }
 
 fn docs(mut postings: SegmentPostings) -> impl Iterator<Item = u32> {
