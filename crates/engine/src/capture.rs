@@ -15,7 +15,7 @@ use retro_agents::{Format, Found, Held as Kept, Parsed, Part};
 use retro_model::{SessionKey, SourceKey, SourceKind};
 use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Stamps, Store};
 use retro_text::redact;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use crate::discover::{self, Cut, SessionFiles, SharedFile};
@@ -106,8 +106,8 @@ struct Capture<'a> {
     rows: Rows,
     facts: HashMap<(SourceKey, u32), SourceFacts>,
     changed: BTreeSet<(SourceKey, u32)>,
-    /// Revisions that were not looked at, because their files are as they were.
-    untouched: HashSet<(SourceKey, u32)>,
+    /// Revisions that were not looked at, because their files are as they were, and their bytes.
+    untouched: HashMap<(SourceKey, u32), u64>,
     held: Held,
     places: Vec<PlaceRow>,
     new_bytes: u64,
@@ -139,7 +139,7 @@ impl<'a> Capture<'a> {
             rows: readable_rows(before.sources),
             facts: HashMap::new(),
             changed: BTreeSet::new(),
-            untouched: HashSet::new(),
+            untouched: HashMap::new(),
             held: Held::default(),
             places: Vec::new(),
             new_bytes: 0,
@@ -149,10 +149,10 @@ impl<'a> Capture<'a> {
         })
     }
 
-    /// The revision of a file without records that looks as it did when it was captured, if
-    /// the raw file is there. A session may have thousands of them: that the raw files are
-    /// good is found out when they are packed, and by `verify`.
-    fn untouched(&self, found: &Found) -> Option<u32> {
+    /// The revision and bytes of a file without records that looks as it did when it was
+    /// captured, if the raw file is there. A session may have thousands of them: that the raw
+    /// files are good is found out when they are packed, and by `verify`.
+    fn untouched(&self, found: &Found) -> Option<(u32, u64)> {
         if found.format != Format::Opaque || found.kind != SourceKind::Document {
             return None;
         }
@@ -165,13 +165,13 @@ impl<'a> Capture<'a> {
             && row.parser_version == self.session.agent.parser_version()
             && entry.revisions == revision
             && self.on_disk.get(&source) == Some(&revision);
-        is_kept.then_some(revision)
+        is_kept.then_some((revision, row.end))
     }
 
     /// Captures one file.
     fn take(&mut self, found: &Found, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), Error> {
-        if let Some(revision) = self.untouched(found) {
-            self.untouched.insert((found.source.clone(), revision));
+        if let Some((revision, bytes)) = self.untouched(found) {
+            self.untouched.insert((found.source.clone(), revision), bytes);
             return Ok(());
         }
         let named = self.file.sources.get(&found.source).map_or(0, |entry| entry.revisions);
@@ -229,9 +229,13 @@ impl<'a> Capture<'a> {
 
     /// Reads revisions from raw that the index lost and no live file continues.
     fn read_lost_revisions(&mut self) -> Result<(), Error> {
-        let slots: Vec<(SourceKey, SourceEntry)> =
-            self.file.sources.iter().map(|(source, entry)| (source.clone(), entry.clone())).collect();
-        for (source, entry) in slots {
+        let is_known = |at: (SourceKey, u32)| self.untouched.contains_key(&at) || self.rows.contains_key(&at);
+        let is_lost = |(source, entry): &(&SourceKey, &SourceEntry)| {
+            !(1..=entry.revisions).all(|revision| is_known(((*source).clone(), revision)))
+        };
+        let lost = self.file.sources.iter().filter(is_lost);
+        let lost: Vec<_> = lost.map(|(source, entry)| (source.clone(), entry.clone())).collect();
+        for (source, entry) in lost {
             for revision in 1..=entry.revisions {
                 let at = (source.clone(), revision);
                 if self.rows.contains_key(&at) {
@@ -274,11 +278,10 @@ impl<'a> Capture<'a> {
         }
         let known = |source: &SourceKey, revision| {
             let at = (source.clone(), revision);
-            let row = self.rows.get(&at)?;
+            let read = || self.rows.get(&at).filter(|_| self.changed.contains(&at));
             // State is named by more than its length.
-            let is_known =
-                self.untouched.contains(&at) || self.changed.contains(&at) && row.kind != SourceKind::State;
-            is_known.then_some(row.end)
+            let read = || read().filter(|row| row.kind != SourceKind::State).map(|row| row.end);
+            self.untouched.get(&at).copied().or_else(read)
         };
         let content = stamp::content_knowing(self.store, &self.file, &known)?;
         let session = session_row(&self.file, self.rows.values(), self.session.mtime_ns(), content);

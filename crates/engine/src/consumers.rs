@@ -35,7 +35,7 @@ pub(crate) fn follow(all: &Everything<'_>, following: Following<'_>) -> Result<V
         let Work::Store(consumer) = stage.work else { continue };
         let stamp = stamp::stamp_of_consumer(stage, config);
         let is_anew = following.anew == Some(stage.name);
-        let seen = consumer.seen(store)?;
+        let seen = consumer.seen(all)?;
         let mark = if seen.stamp == stamp && !is_anew { seen.mark } else { Mark::default() };
         if !is_anew && index.mark()? == mark {
             continue;

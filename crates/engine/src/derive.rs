@@ -49,6 +49,15 @@ pub(crate) struct Rules {
     pub all: bool,
 }
 
+impl Rules {
+    /// Whether raw files that last changed then are packed now.
+    pub(crate) fn may_pack(&self, changed_ns: i64) -> bool {
+        let age_ms = self.now_ms.saturating_sub(changed_ns / 1_000_000);
+        let is_old = self.all || age_ms >= stages::PACK_HOURS * 3_600_000;
+        is_old && self.stages.iter().any(|stage| stage.name == "repack")
+    }
+}
+
 /// What the stages left on a session, not in the index yet.
 #[derive(Default)]
 pub(crate) struct Derived {

@@ -183,7 +183,7 @@ impl Seen {
 pub trait Consumer: Sync {
     /// How far it has come. It keeps this itself, together with what it made, so that both
     /// are lost or kept together.
-    fn seen(&self, store: &Store) -> Result<Seen, Error>;
+    fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error>;
 
     /// Takes in what changed, and remembers `changes.mark` and `stamp`.
     fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error>;

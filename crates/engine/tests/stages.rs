@@ -137,8 +137,8 @@ impl Names {
 }
 
 impl Consumer for Names {
-    fn seen(&self, store: &Store) -> Result<Seen, Error> {
-        Ok(Names::kept(store).0)
+    fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error> {
+        Ok(Names::kept(all.store).0)
     }
 
     fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {

@@ -78,7 +78,8 @@ impl PartialOrd for SourceKey {
 
 impl Ord for SourceKey {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (!self.is_main(), &self.0).cmp(&(!other.is_main(), &other.0))
+        let (own, others) = (self.as_str(), other.as_str());
+        (own != Self::MAIN, own).cmp(&(others != Self::MAIN, others))
     }
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use crate::error::RESTORE;
-use crate::files::{Worth, entries, read_regular};
+use crate::files::{Worth, bytes_in, entries, read_regular};
 use crate::names::{self, Decoded};
 use crate::session_file::read_session;
 use crate::{Error, SessionFile, Slot, Store, lines, sealed};
@@ -284,8 +284,7 @@ impl Store {
 
     /// Room that all files of a session take.
     pub fn disk_bytes_of(&self, key: &SessionKey) -> Result<u64, Error> {
-        let raw = entries(&crate::layout::raw_folder(self.root(), key))?;
-        Ok(raw.iter().map(|entry| entry.size).sum::<u64>() + self.document_bytes_of(key))
+        Ok(bytes_in(&crate::layout::raw_folder(self.root(), key))? + self.document_bytes_of(key))
     }
 
     /// The same for a session whose raw files are those that its file names, as after its

@@ -355,8 +355,13 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<Entry>, Error> {
             size: meta.len(),
         });
     }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.sort_by(|a, b| a.path.file_name().cmp(&b.path.file_name()));
     Ok(found)
+}
+
+/// Bytes of all that a folder lists; none if there is no such folder.
+pub(crate) fn bytes_in(folder: &Path) -> Result<u64, Error> {
+    Ok(listed(folder)?.iter().filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum())
 }
 
 /// The names of the regular files in a folder, sorted; none if there is no such folder. Asks

@@ -1,7 +1,7 @@
 //! All memories: follows what was mined, rewards what helped, and keeps everything ready to
 //! be asked.
 
-use retro_store::{Changes, Store};
+use retro_store::Changes;
 
 use super::{Consumer, Everything, Seen, Stage, When, Work};
 use crate::{Error, memory};
@@ -18,9 +18,8 @@ pub(super) const STAGE: Stage = Stage {
 struct Memories;
 
 impl Consumer for Memories {
-    fn seen(&self, store: &Store) -> Result<Seen, Error> {
-        let Some(index) = store.index_if_there()? else { return Ok(Seen::default()) };
-        let mark = index.memory_value("mark")?.and_then(|mark| String::from_utf8(mark).ok());
+    fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error> {
+        let mark = all.index.memory_value("mark")?.and_then(|mark| String::from_utf8(mark).ok());
         Ok(mark.and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
     }
 

@@ -1,8 +1,9 @@
 //! Packing the raw files of a session that is a day old, and looking at each of them as a
 //! whole once.
 
-use retro_model::SourceKind;
+use retro_model::{SourceKey, SourceKind};
 use retro_store::{Comparison, PlaceRow, Slot, Writer};
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::{Input, Product, Stage, Subject, When, Work};
@@ -20,12 +21,15 @@ pub(super) const STAGE: Stage = Stage {
 fn pack(subject: &Subject<'_>) -> Result<Product, Error> {
     let mut odd: Vec<PathBuf> = Vec::new();
     let mut failed = None;
+    let mut live: HashMap<(&SourceKey, u32), Vec<&PlaceRow>> = HashMap::new();
+    for place in subject.places {
+        live.entry((&place.source, place.revision)).or_default().push(place);
+    }
     for (source, entry) in subject.file.sources.iter().filter(|(_, entry)| entry.kind != SourceKind::State) {
         for revision in 1..=entry.revisions {
             let slot = Slot::Session { key: subject.key.clone(), source: source.clone(), revision };
             let archive = subject.store.archive(&slot);
-            let live = |place: &&PlaceRow| place.source == *source && place.revision == revision;
-            let live = subject.places.iter().filter(live);
+            let live = live.get(&(source, revision)).into_iter().flatten();
             match archive.repack() {
                 Ok(_) => {
                     for place in live.filter(|place| place.path.extension().is_none_or(|ext| ext != "zst")) {

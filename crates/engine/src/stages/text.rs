@@ -27,8 +27,8 @@ const NAMES_WAITING_MAX: usize = 4 * WAITING_MAX;
 struct Text;
 
 impl Consumer for Text {
-    fn seen(&self, store: &Store) -> Result<Seen, Error> {
-        Ok(folder(store).mark().and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
+    fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error> {
+        Ok(folder(all.store).mark().and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
     }
 
     fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {

@@ -53,8 +53,8 @@ fn model_id(config: &Config) -> String {
 }
 
 impl Consumer for Meanings {
-    fn seen(&self, store: &Store) -> Result<Seen, Error> {
-        let vectors = Vectors::there(&store.vectors_folder());
+    fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error> {
+        let vectors = Vectors::there(&all.store.vectors_folder());
         Ok(vectors.and_then(|vectors| Seen::parse(vectors.mark())).unwrap_or_default())
     }
 

@@ -105,9 +105,10 @@ impl Batcher<'_> {
         let fits = self.fits()?;
         let knows_any = self.index.has_sources()?;
         let is_bare = !knows_any && self.store.is_bare()?;
+        let rules = self.rules();
         let mut work = Vec::with_capacity(jobs.len());
         for job in jobs {
-            work.extend(self.look_up(job, knows_any)?);
+            work.extend(self.look_up(job, knows_any, &rules)?);
         }
         // The longest first, so that none is left to one core when the others are done.
         work.sort_by_key(|work: &Looked<'_, '_>| Reverse(work.job.bytes()));
@@ -118,7 +119,7 @@ impl Batcher<'_> {
             config: self.config,
             store: self.store,
             stamps: self.stamps,
-            rules: self.rules(),
+            rules,
             is_bare,
         };
         let one = |work: Looked<'_, '_>| {
@@ -163,7 +164,12 @@ impl Batcher<'_> {
 
     /// Asks the index for what it knows of a session: the threads that work on sessions
     /// cannot.
-    fn look_up<'j, 'f>(&self, job: &'j Job<'f>, knows_any: bool) -> Result<Option<Looked<'j, 'f>>, Error> {
+    fn look_up<'j, 'f>(
+        &self,
+        job: &'j Job<'f>,
+        knows_any: bool,
+        rules: &Rules,
+    ) -> Result<Option<Looked<'j, 'f>>, Error> {
         let key = job.key();
         let agent = match job {
             Job::Files(session) => session.agent,
@@ -188,7 +194,13 @@ impl Batcher<'_> {
             work.row = self.index.session_row(key)?;
             work.sources = self.index.sources_of(key)?;
             work.made = self.index.made_of(key)?;
-            work.places = self.index.stamps_of(key)?.iter().collect();
+            let changed_ns = match job {
+                Job::Files(files) => files.mtime_ns(),
+                Job::Stored(_) => work.row.as_ref().map_or(0, |row| row.mtime_ns),
+            };
+            if rules.may_pack(changed_ns) {
+                work.places = self.index.stamps_of(key)?.iter().collect();
+            }
             if work.row.as_ref().is_some_and(|row| row.bytes > SETTLED_BYTES_MAX) {
                 work.turns = self.index.turns_of(key)?;
                 work.passages = self.index.last_passages(key)?;

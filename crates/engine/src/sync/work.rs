@@ -11,7 +11,7 @@ use crate::capture::{self, Before, Captured, Reading};
 use crate::derive::{Derived, Rules, Session, Source};
 use crate::discover::SessionFiles;
 use crate::session_row::facts_of;
-use crate::stages::{PACK_HOURS, QUIET_MINUTES};
+use crate::stages::QUIET_MINUTES;
 use crate::{Config, Error, World};
 
 /// A session that still grows and is larger than this is not settled as a whole on every
@@ -162,9 +162,7 @@ impl Worker<'_> {
         let rules = &self.rules;
         Ok(match job {
             Job::Files(files) => {
-                let changed_ms = files.mtime_ns() / 1_000_000;
-                let is_old = rules.now_ms.saturating_sub(changed_ms) >= PACK_HOURS * 3_600_000
-                    && rules.stages.iter().any(|stage| stage.name == "repack");
+                let is_old = rules.may_pack(files.mtime_ns());
                 let before = Before { sources, stamps: self.stamps, is_bare: self.is_bare, is_old };
                 Some(capture::session(self.store, files, before, stop)?)
             }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use xxhash_rust::xxh3::xxh3_64;
-use zstd::bulk::Decompressor;
+use zstd::bulk::{Compressor, Decompressor};
 
 use super::rows::{unreadable, unsigned};
 use super::{Index, Writer};
@@ -68,7 +68,7 @@ impl PackedPassage {
             pieces: passage.pieces.len() as i64,
             text_bytes: passage.pieces.iter().map(|piece| piece.text.len() as i64).sum(),
             hash: xxh3_64(&bytes).cast_signed(),
-            body: zstd::bulk::compress(&bytes, LEVEL)?,
+            body: compress(&bytes)?,
         })
     }
 }
@@ -389,6 +389,17 @@ fn unpack(body: &[u8]) -> Result<Vec<Piece>, Unpacked> {
 thread_local! {
     /// Kept from one passage to the next: making it takes longer than most passages.
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn compress(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    COMPRESSOR.with_borrow_mut(|kept| {
+        let compressor = match kept {
+            Some(compressor) => compressor,
+            None => kept.insert(Compressor::new(LEVEL)?),
+        };
+        compressor.compress(bytes)
+    })
 }
 
 fn decompress(body: &[u8]) -> std::io::Result<Vec<u8>> {
