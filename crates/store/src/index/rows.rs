@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::layout::source_key;
 
@@ -145,20 +145,20 @@ impl SourceRow {
     /// A hash of everything in the row. SQLite does not notice when the disk changes a
     /// cell, and what is appended to a source rests on this row.
     pub(super) fn seal(&self) -> i64 {
-        let mut hash = Xxh3::new();
+        let mut bytes = Vec::with_capacity(512 + self.state.len() + self.facts.len());
         for text in [&self.agent, &self.session, self.source.as_str(), &self.format, &self.facts] {
-            hash.update(&(text.len() as u64).to_le_bytes());
-            hash.update(text.as_bytes());
+            bytes.extend((text.len() as u64).to_le_bytes());
+            bytes.extend(text.as_bytes());
         }
         for number in
             [u64::from(self.revision), self.end, self.line_end, self.records, u64::from(self.parser_version)]
         {
-            hash.update(&number.to_le_bytes());
+            bytes.extend(number.to_le_bytes());
         }
-        hash.update(&(self.state.len() as u64).to_le_bytes());
-        hash.update(&self.state);
-        hash.update(&self.tail_hash);
-        hash.digest().cast_signed()
+        bytes.extend((self.state.len() as u64).to_le_bytes());
+        bytes.extend(&self.state);
+        bytes.extend(&self.tail_hash);
+        xxh3_64(&bytes).cast_signed()
     }
 
     /// Reads a row; nothing if it is not what was written.
