@@ -115,6 +115,7 @@ fn what_reads_like_an_order_needs_a_review_and_is_never_shown() {
     };
     let found = ids(&[]);
     assert_eq!(found[0], "pnpm");
+    assert_eq!(machine.json(&["memory", "retrieve", "npm"])["memories"][0]["id"], "pnpm");
     assert!(!found.iter().any(|id| id == "bad"), "{found:?}");
     assert_eq!(ids(&["--status", "needs_review"]), ["bad"]);
     let woven = machine.run(&["memory", "weave", "--query", "npm", "--no-record"]);
@@ -183,6 +184,8 @@ fn nothing_fits_is_an_answer() {
     let answer = machine.json(&["memory", "retrieve", "--query", "zzzzqqq unheard", "--cwd", "/nowhere"]);
     assert_eq!(answer["memories"], json!([]));
     assert!(answer["abstained"]["reason"].is_string());
+    let words = machine.json(&["memory", "retrieve", "zzzzqqq", "unheard", "--cwd", "/nowhere"]);
+    assert_eq!((&words["memories"], &words["abstained"]), (&answer["memories"], &answer["abstained"]));
     let answer = machine.json(&["memory", "weave", "--query", "zzzzqqq unheard", "--no-record"]);
     assert_eq!(answer["block"], Value::Null);
 }

@@ -16,7 +16,7 @@ use crate::context::{Context, Outcome};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro memory list --status needs_review
-  retro memory retrieve --query 'how do I run the tests here' --cwd .
+  retro memory retrieve how do I run the tests here --cwd .
   retro memory review
   retro memory add 'Use pnpm, not npm.' --when 'installing packages'
   retro memory weave --query 'the build fails' --cwd . --format text

@@ -43,8 +43,12 @@ pub struct Show {
 #[derive(Debug, clap::Args)]
 pub struct Retrieve {
     /// The question
-    #[arg(long, value_name = "WORDS")]
-    query: String,
+    #[arg(value_name = "WORDS", required_unless_present = "query")]
+    words: Vec<String>,
+
+    /// The same in one piece, for programs
+    #[arg(long, value_name = "TEXT", conflicts_with = "words")]
+    query: Option<String>,
 
     /// The folder you work in; memories of other repositories are left out
     #[arg(long, value_name = "DIR")]
@@ -274,7 +278,7 @@ pub fn retrieve(args: &Retrieve, context: &Context) -> Outcome {
     let config = context.config()?;
     let store = context.store(&config)?;
     let question = MemoryQuestion {
-        query: args.query.clone(),
+        query: args.query.clone().unwrap_or_else(|| args.words.join(" ")),
         cwd: args.cwd.as_deref().map(folder),
         limit: args.limit,
         status: args.status,
