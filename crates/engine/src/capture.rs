@@ -314,14 +314,16 @@ struct Held {
 
 impl Held {
     fn push(&mut self, parsed: Parsed, from_start: bool, overflowed: bool) {
-        self.bytes += parsed.bytes;
+        // What is new of a source is bounded where it is read; the bytes before it are not held.
+        if from_start {
+            self.bytes += parsed.bytes;
+        }
         self.is_too_large |= overflowed || self.bytes > LARGE_BYTES;
         if self.is_too_large {
             (self.whole, self.tails) = (Vec::new(), Vec::new());
         } else if from_start {
             self.whole.push(parsed);
         } else {
-            self.bytes -= parsed.bytes;
             self.tails.push(parsed);
         }
     }
@@ -396,4 +398,27 @@ fn place_row(
 /// The raw file of a revision.
 pub(crate) fn slot(key: &SessionKey, source: &SourceKey, revision: u32) -> Slot {
     Slot::Session { key: key.clone(), source: source.clone(), revision }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use retro_agents::{AGENTS, Cursor, Reader};
+
+    #[test]
+    fn what_is_new_of_a_very_large_log_is_held() {
+        let key = SessionKey::new("claude", "s");
+        let source = SourceKey::main();
+        let part =
+            Part { session: key.clone(), source: source.clone(), revision: 1, format: Format::JsonLines };
+        let cursor = Cursor { line_end: 2 * LARGE_BYTES, records: 9, state: Vec::new() };
+        let parsed = Reader::new(AGENTS[0], part, Some(&cursor)).finish();
+        let mut file = SessionFile::new(key);
+        let format = format_name(Format::JsonLines).to_owned();
+        let entry = SourceEntry { kind: SourceKind::Log, format, revisions: 1, places: Default::default() };
+        file.sources.insert(source, entry);
+        let mut held = Held::default();
+        held.push(parsed, false, false);
+        assert!(matches!(held.reading(&file), Reading::Tail(_)));
+    }
 }

@@ -61,19 +61,14 @@ impl Turns {
 
     /// Turns of events that follow these: the last turn and the last passage of each thread
     /// go on.
-    pub(crate) fn after(key: SessionKey, before: &[TurnRow], last: Vec<Passage>) -> Turns {
+    pub(crate) fn after(key: SessionKey, last: &[TurnRow], last_passages: Vec<Passage>) -> Turns {
         let mut turns = Turns::new(key);
-        turns.passages = Passages::after(last);
-        for row in before {
-            let last = turns.before.entry(Thread::sub(&row.thread)).or_default();
-            *last = row.number.max(*last);
-        }
-        for row in before {
+        turns.passages = Passages::after(last_passages);
+        for row in last {
             let thread = Thread::sub(&row.thread);
-            if turns.before.get(&thread) == Some(&row.number) {
-                turns.open.insert((thread, row.number), turns.rows.len());
-                turns.rows.push(row.clone());
-            }
+            turns.before.insert(thread.clone(), row.number);
+            turns.open.insert((thread, row.number), turns.rows.len());
+            turns.rows.push(row.clone());
         }
         turns
     }

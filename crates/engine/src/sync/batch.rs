@@ -202,7 +202,7 @@ impl Batcher<'_> {
                 work.places = self.index.stamps_of(key)?.iter().collect();
             }
             if work.row.as_ref().is_some_and(|row| row.bytes > SETTLED_BYTES_MAX) {
-                work.turns = self.index.turns_of(key)?;
+                work.turns = self.index.last_turns(key)?;
                 work.passages = self.index.last_passages(key)?;
             }
         }

@@ -51,6 +51,7 @@ pub(super) struct Looked<'j, 'f> {
     pub made: BTreeMap<String, Made>,
     pub children: String,
     pub family: Vec<SessionKey>,
+    /// The last of each thread, where the session is too long to be settled on every append.
     pub turns: Vec<TurnRow>,
     pub passages: Vec<Passage>,
     pub places: Vec<PlaceRow>,

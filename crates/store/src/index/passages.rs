@@ -88,6 +88,16 @@ struct Packed<'a> {
 
 const COLUMNS: &str = "number, session, line, thread, turn, first, live, body";
 
+/// The last passage of each thread of a session, as `number`s of `last`. One step of the index
+/// for each thread: looking at all passages would cost more the longer the session is.
+const LAST: &str = "WITH RECURSIVE lines (each) AS ( \
+        SELECT min(line) FROM passages WHERE session = ?1 UNION ALL \
+        SELECT (SELECT min(line) FROM passages WHERE session = ?1 AND line > each) \
+        FROM lines WHERE each IS NOT NULL), \
+    last (number) AS ( \
+        SELECT (SELECT number FROM passages WHERE session = ?1 AND line = each ORDER BY first DESC LIMIT 1) \
+        FROM lines WHERE each IS NOT NULL)";
+
 impl PassageRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<PassageRow> {
         let body = row.get_ref(7)?.as_blob().map_err(|error| unreadable(7, error))?;
@@ -179,12 +189,11 @@ impl Index {
 
     /// The last passage of each thread of a session: where it goes on.
     pub fn last_passages(&self, key: &SessionKey) -> Result<Vec<Passage>, Error> {
-        let text = format!(
-            "SELECT {COLUMNS} FROM passages WHERE number IN (SELECT number FROM ( \
-                SELECT number, max(first) FROM passages \
-                WHERE session = (SELECT number FROM sessions WHERE agent = ?1 AND id = ?2) GROUP BY line))"
-        );
-        let rows = self.all(&text, (&key.agent, &key.id), PassageRow::read)?;
+        let number = "SELECT number FROM sessions WHERE agent = ?1 AND id = ?2";
+        let number = self.one(number, (&key.agent, &key.id), |row| row.get::<_, u32>(0))?;
+        let Some(number) = number else { return Ok(Vec::new()) };
+        let text = format!("{LAST} SELECT {COLUMNS} FROM passages WHERE number IN last");
+        let rows = self.all(&text, [number], PassageRow::read)?;
         Ok(rows.into_iter().map(|row| row.passage).collect())
     }
 
@@ -328,11 +337,9 @@ impl Writer<'_> {
 
     /// The numbers of a session's threads.
     fn lines(&self, session: u32) -> Result<HashMap<String, u32>, Error> {
-        // One row of each thread, found in the index by place alone.
-        let text = "SELECT thread, line FROM passages WHERE number IN (SELECT number FROM ( \
-                    SELECT number, max(first) FROM passages WHERE session = ?1 GROUP BY line))";
+        let text = format!("{LAST} SELECT thread, line FROM passages WHERE number IN last");
         let all = || -> rusqlite::Result<HashMap<String, u32>> {
-            let mut statement = self.connection.prepare_cached(text)?;
+            let mut statement = self.connection.prepare_cached(&text)?;
             statement.query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         };
         all().map_err(Error::index(self.path))

@@ -2,7 +2,7 @@
 //! number is rebuilt.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 11;
+pub(super) const SCHEMA: u32 = 12;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS turns (
     PRIMARY KEY (agent, session, event)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS turns_by_change ON turns (changed);
+CREATE INDEX IF NOT EXISTS turns_by_thread ON turns (agent, session, thread, number);
 
 CREATE TABLE IF NOT EXISTS passages (
     number INTEGER PRIMARY KEY, session INTEGER NOT NULL, event TEXT NOT NULL, thread TEXT NOT NULL,

@@ -18,6 +18,21 @@ impl Index {
         self.all(&text, (&key.agent, &key.id), TurnRow::read)
     }
 
+    /// The last turn of each thread of a session. One step of the index for each thread.
+    pub fn last_turns(&self, key: &SessionKey) -> Result<Vec<TurnRow>, Error> {
+        // Named, so that it is taken on every index, whatever SQLite knows of its tables.
+        let own = "turns INDEXED BY turns_by_thread WHERE agent = ?1 AND session = ?2";
+        let text = format!(
+            "WITH RECURSIVE threads (each) AS ( \
+                SELECT min(thread) FROM {own} UNION ALL \
+                SELECT (SELECT min(thread) FROM {own} AND thread > each) FROM threads WHERE each IS NOT NULL) \
+            SELECT {} FROM threads CROSS JOIN {own} AND thread = each \
+            AND number = (SELECT max(number) FROM {own} AND thread = each)",
+            rows::TURN
+        );
+        self.all(&text, (&key.agent, &key.id), TurnRow::read)
+    }
+
     /// How many turns the main thread of each session has that are not copies of
     /// another session's.
     pub fn turn_counts(&self) -> Result<HashMap<SessionKey, u64>, Error> {
