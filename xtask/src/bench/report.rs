@@ -65,6 +65,11 @@ impl Report {
         self.bar(what, run::seconds(time), bar);
     }
 
+    /// Adds how much is done in a second, with its bar.
+    pub(crate) fn speed(&mut self, what: &str, bytes: u64, time: Duration, bar: &str) {
+        self.bar(what, format!("{:.0} MB/s", bytes as f64 / 1e6 / time.as_secs_f64()), bar);
+    }
+
     /// Adds one count divided by another, with its bar.
     pub(crate) fn count(&mut self, what: &str, of: u64, by: u64, bar: &str) {
         self.bar(what, format!("{:.2}", of as f64 / by as f64), bar);
@@ -128,6 +133,7 @@ mod tests {
         report.memory("peak", None, "");
         report.memory("peak", Some(MEMORY_MAX + 1), "");
         report.time("idle", Duration::from_millis(7), "at most 50 ms");
+        report.speed("all", 90_000_000, Duration::from_secs(2), "at least 40 MB/s");
         let text = report.text();
         for cell in [
             "2 files\n",
@@ -141,6 +147,7 @@ mod tests {
             "3.00",
             "12.5 %",
             "7.0 ms",
+            "45 MB/s",
             "at most 1 ",
         ] {
             assert!(text.contains(cell), "{cell} in\n{text}");
