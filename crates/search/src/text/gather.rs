@@ -119,12 +119,12 @@ impl<'a> Finder<'a> {
         let groups = groups.filter_map(|group| Some((group.first()?.0, group)));
         let (docs, groups): (Vec<u32>, Vec<_>) =
             groups.filter(|(doc, _)| !has_gone || segment.is_there(*doc)).unzip();
-        let (places, infos) = (values(&*places, &docs), values(&*infos, &docs));
-        let (times, numbers) = (values(&*times, &docs), values(&*numbers, &docs));
+        let known = values(&*places, &docs).into_iter().zip(values(&*infos, &docs));
+        let dated = values(&*times, &docs).into_iter().zip(values(&*numbers, &docs));
         let mut kept = Vec::with_capacity(docs.len());
         into.reserve(docs.len());
-        for ((((doc, group), place), info), (at_ms, number)) in
-            docs.into_iter().zip(groups).zip(places).zip(infos).zip(times.into_iter().zip(numbers))
+        for ((doc, group), ((place, info), (at_ms, number))) in
+            docs.into_iter().zip(groups).zip(known.zip(dated))
         {
             let (place, info) = (Place::from_bits(place), Info::unpack(info));
             if !keep(place, &info, at_ms) {
@@ -243,9 +243,9 @@ fn look_up(mut postings: SegmentPostings, docs: &[u32], term: u8, hits: &mut [Hi
 }
 
 /// What a column has for each of these pieces. One call for all of them.
-fn values<T: Copy + Default>(column: &dyn ColumnValues<T>, docs: &[u32]) -> Vec<T>
+fn values<T>(column: &dyn ColumnValues<T>, docs: &[u32]) -> Vec<T>
 where
-    T: PartialOrd + std::fmt::Debug + Send + Sync + 'static,
+    T: Copy + Default + PartialOrd + std::fmt::Debug + Send + Sync + 'static,
 {
     let mut found = vec![T::default(); docs.len()];
     column.get_vals(docs, &mut found);
