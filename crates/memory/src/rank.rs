@@ -126,7 +126,7 @@ pub fn rank<L: Library>(library: &L, ask: &Ask<'_>) -> Result<Ranked, L::Error> 
         (0..heads.len()).filter(|at| heads.get(*at).is_some_and(|head| is_eligible(head, ask))).collect();
     if eligible.is_empty() {
         let why = match heads.is_empty() {
-            true => "there are no memories yet: sessions are mined when they have gone quiet",
+            true => "there are no memories yet; sessions are mined when they have gone quiet",
             false => "no memory holds here",
         };
         return Ok(Ranked { fits: Vec::new(), abstained: Some(why) });

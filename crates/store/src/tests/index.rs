@@ -116,6 +116,18 @@ fn an_index_opened_to_read_is_there_or_not_and_never_made() {
 }
 
 #[test]
+fn the_last_turn_of_each_thread_is_found() {
+    let (_folder, store) = store();
+    let index = store.index().unwrap();
+    let of_sub = |event: &str, number| TurnRow { thread: "sub".to_owned(), ..turn(event, number, 1) };
+    let turns =
+        [turn("m:1", 1, 1), turn("m:4", 10, 1), turn("m:3", 2, 1), of_sub("s:1", 1), of_sub("s:2", 2)];
+    index.write(|writer| writer.put_turns(&key(), &turns)).unwrap();
+    assert_eq!(index.last_turns(&key()).unwrap(), [turns[1].clone(), turns[4].clone()]);
+    assert_eq!(index.last_turns(&SessionKey::new("claude", "another")).unwrap(), []);
+}
+
+#[test]
 fn rows_come_back_as_they_went_in() {
     let (_folder, store) = store();
     let index = store.index().unwrap();
