@@ -96,8 +96,8 @@ impl Derived {
             }
             index.put_made(key, name, &made)?;
         }
-        if let Some(tail) = self.tail {
-            index.add_responses(key, &tail.responses)?;
+        if let Some(mut tail) = self.tail {
+            index.add_responses(key, &mut tail.responses)?;
             tail.turns.iter().try_for_each(|turn| index.put_turn(key, turn))?;
             index.add_passages(key, &tail.passages)?;
         }
@@ -289,7 +289,7 @@ impl Session<'_> {
         }
         let key = &self.file.key;
         let mut ledger = stages::ledger::Ledger::new(key.clone());
-        let mut turns = stages::turns::Turns::after(key.clone(), before.0, before.1);
+        let mut turns = stages::turns::Turns::after(key.clone(), self.store, before.0, before.1);
         let mut pushed = Ok(());
         settle_each(self.agent, key, sources, &mut |event| {
             ledger.push(&event);
@@ -300,8 +300,10 @@ impl Session<'_> {
         pushed?;
         let is_response = |row: &retro_model::LedgerRow| row.calls > 0;
         let rows: Vec<_> = ledger.finish_rows().into_iter().filter(is_response).collect();
+        let mut responses = retro_store::Responses::new(self.store);
+        responses.add(&rows)?;
         let (turns, passages) = turns.rows()?;
-        derived.tail = Some(Tail { responses: retro_store::Responses::of(&rows)?, turns, passages });
+        derived.tail = Some(Tail { responses, turns: turns.all()?, passages: passages.all()? });
         Ok(derived)
     }
 }

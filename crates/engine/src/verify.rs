@@ -140,17 +140,22 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
         return Ok(None);
     }
     let mut ledger = Ledger::new(known.key.clone());
-    let mut turns = Turns::new(known.key.clone());
-    let mut twins = Twins::default();
+    let mut turns = Turns::new(known.key.clone(), store);
+    let mut twins = Twins::new(store);
     let mut take = |event: Box<Event>| {
         ledger.push(&event);
-        twins.push(&event);
+        twins.push(&event)?;
         turns.push(&event)
     };
     match std::mem::replace(&mut told.read, Reading::Nothing) {
         Reading::Whole(sources) => {
-            // Nothing fails in memory.
-            settle_each(agent, &known.key, sources, &mut |event| drop(take(event)));
+            let mut taken = Ok(());
+            settle_each(agent, &known.key, sources, &mut |event| {
+                if taken.is_ok() {
+                    taken = take(event);
+                }
+            });
+            taken?;
         }
         _ => drop(read::stream(store, agent, &known.key, &|| false, &mut take)?),
     }
@@ -164,7 +169,9 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
         let made = known.made.get(name).map(|made| &made.stamp);
         made.is_some() && (made == stamp(true).as_ref() || made == stamp(false).as_ref())
     };
-    let (turns, mut passages) = turns.rows()?;
+    let (turns, passages) = turns.rows()?;
+    let (mut turns, mut passages) = (turns.all()?, passages.all()?);
+    turns.sort_by(|a, b| (&a.thread, a.number).cmp(&(&b.thread, b.number)));
     passages.sort();
     let what = if !known.sources.iter().zip(&told.sources).all(|(row, told)| same_source(row, told)) {
         "how far its sources were read"
@@ -174,7 +181,7 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
         "its turns"
     } else if is_current("turns") && known.passages != passages {
         "the words of its turns"
-    } else if is_current("turns") && !same_twins(known, twins) {
+    } else if is_current("turns") && !same_twins(known, twins)? {
         "what it has in common with others"
     } else if is_current("ledger") && known.ledger != in_order(ledger.finish_rows()) {
         "its costs"
@@ -198,10 +205,10 @@ fn same_source(row: &SourceRow, told: &SourceRow) -> bool {
         && *row == SourceRow { facts: row.facts.clone(), ..told.clone() }
 }
 
-fn same_twins(known: &Known, twins: Twins) -> bool {
-    let (openers, names) = twins.rows();
+fn same_twins(known: &Known, twins: Twins) -> Result<bool, Error> {
+    let (openers, names) = twins.rows()?;
     let told: BTreeMap<&String, &NameRow> = names.iter().map(|name| (&name.of, name)).collect();
-    known.openers == openers && known.names.iter().eq(told.into_values())
+    Ok(known.openers == openers.all()? && known.names.iter().eq(told.into_values()))
 }
 
 /// When a file was last changed is not in its bytes.

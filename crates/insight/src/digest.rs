@@ -221,6 +221,9 @@ impl Digest {
             readings.insert(own.name.clone(), own.read(&looked));
         }
         let mut left_out = BTreeMap::new();
+        if trace.left_out > 0 {
+            left_out.insert("beats".to_owned(), trace.left_out);
+        }
         let snippet = |text: Option<&str>| cut(&lists::one_line(text.unwrap_or_default()), SNIPPET_CHARS);
         let mut digest = Digest {
             version: VERSION,

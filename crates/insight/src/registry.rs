@@ -112,10 +112,27 @@ pub(crate) fn read_all(looked: &Looked<'_>) -> std::collections::BTreeMap<String
         .collect()
 }
 
-/// Of a session whose texts were left out, what needed them is not known.
+/// Signals that are counted while events pass, and hold for a session of any length.
+const COUNTED: [&str; 12] = [
+    "active_seconds",
+    "capture_gap_signal",
+    "context_pressure",
+    "events_without_timestamps",
+    "external_content",
+    "git_commits_made_during",
+    "git_survival",
+    "idle_seconds",
+    "secret_exposure_count",
+    "secret_exposure_signal",
+    "session_duration_seconds",
+    "unknown_event_count",
+];
+
+/// Of a session of which texts or beats were left out, what needed them is not known.
 fn truncated(signal: &Signal, reading: Reading, trace: &Trace) -> Reading {
-    let needs_text = signal.method == Regex && !signal.id.starts_with("secret");
-    if trace.truncated && needs_text { Reading::none("session_too_large") } else { reading }
+    let needs_text = signal.method == Regex;
+    let lacks = (trace.truncated && needs_text) || trace.left_out > 0;
+    if lacks && !COUNTED.contains(&signal.id) { Reading::none("session_too_large") } else { reading }
 }
 
 #[allow(clippy::too_many_arguments)]

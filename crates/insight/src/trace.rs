@@ -20,8 +20,12 @@ pub(crate) use call::cut;
 pub use call::{Call, Edited};
 pub use commits::CommitSeen;
 
-/// Bytes that a trace may take. Over that, texts go first.
-const TRACE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Bytes of texts that a trace may take. Over that, texts are left out.
+const TEXTS_BYTES_MAX: usize = 24 * 1024 * 1024;
+/// Beats that a trace may have. Of a longer session the middle is left out.
+const BEATS_MAX: usize = 40_000;
+/// Times that are kept as they are.
+const TIMES_MAX: usize = 100_000;
 /// Bytes of a text that are kept.
 const TEXT_BYTES_MAX: usize = 4 * 1024;
 
@@ -68,6 +72,9 @@ pub struct Trace {
     pub children: Vec<String>,
     /// Texts were left out because the session is too large.
     pub truncated: bool,
+    /// Beats of the middle that were left out because the session is too long.
+    pub left_out: u64,
+    times_max: usize,
     bytes: usize,
     open: HashMap<(SmolStr, String), usize>,
     threads: HashMap<SmolStr, u32>,
@@ -212,5 +219,7 @@ impl Trace {
             self.children.push(name);
         }
         self.truncated |= child.truncated;
+        self.left_out += child.left_out;
+        self.shorten();
     }
 }

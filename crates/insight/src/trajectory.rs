@@ -72,8 +72,8 @@ pub struct Step {
     pub failed: bool,
     /// Thought and action, in small letters.
     pub words: String,
-    /// Terms of its result.
-    pub terms: Vec<String>,
+    /// Terms of its result, one a line.
+    pub terms: String,
 }
 
 /// Characters of a thought that are looked at.
@@ -101,7 +101,7 @@ pub(crate) fn steps(trace: &Trace) -> Vec<Step> {
                     key: format!("error {}", fingerprint::normal(text)),
                     failed: true,
                     words: String::new(),
-                    terms: Vec::new(),
+                    terms: String::new(),
                 }),
                 _ => {}
             }

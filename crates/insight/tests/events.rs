@@ -206,3 +206,45 @@ fn unknown_records_are_counted_and_the_window_is_known_for_some_models() {
         Some("window_unknown")
     );
 }
+
+#[test]
+fn of_a_very_long_session_the_beginning_and_the_end_are_kept() {
+    let mut parts = vec![user("Fix the tax")];
+    for number in 0..40_000 {
+        let id = format!("c{number}");
+        let ts = |seconds: usize| {
+            let seconds = number * 2 + seconds;
+            format!(
+                "2026-03-{:02}T{:02}:{:02}:{:02}Z",
+                1 + seconds / 86_400,
+                seconds / 3_600 % 24,
+                seconds / 60 % 60,
+                seconds % 60
+            )
+        };
+        for (at, mut part) in [
+            call(&id, "shell", "cargo test"),
+            result(&id, "ok", ""),
+            json!({ "kind": "assistant", "text": "on" }),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            part["ts"] = json!(ts(at / 2));
+            parts.push(part);
+        }
+    }
+    parts.push(json!({ "kind": "assistant", "text": "All done.", "ts": "2026-03-02T00:00:00Z" }));
+    parts[0]["ts"] = json!("2026-03-01T00:00:00Z");
+    let events = events(&parts);
+    let trace = Trace::of(SessionKey::new("claude", "s1"), &events);
+    assert!(trace.beats.len() <= 50_000 && trace.times.len() <= 100_000, "{}", trace.beats.len());
+    assert_eq!(trace.beats.len() as u64 + trace.left_out, 80_002, "every beat is kept or counted");
+    assert!(trace.calls().all(|(_, call)| call.outcome.is_some()), "results find their calls");
+    let found = Digest::of(&trace, Identity::default(), &Settings::default(), None);
+    assert!(found.truncated);
+    assert_eq!((found.first_prompt.as_str(), found.last_answer.as_str()), ("Fix the tax", "All done."));
+    assert_eq!(found.readings["command_count"].reason.as_deref(), Some("session_too_large"));
+    assert_eq!(value(&found, "active_seconds"), json!(79_999));
+    assert_eq!(value(&found, "idle_seconds"), json!(86_400 - 79_999));
+}

@@ -63,12 +63,36 @@ impl Change {
     }
 }
 
+/// Beats by their event, and calls by that of their result too.
+struct Places(HashMap<String, usize>);
+
+impl Places {
+    fn of(trace: &Trace) -> Places {
+        let mut places = HashMap::with_capacity(trace.beats.len());
+        for (at, beat) in trace.beats.iter().enumerate() {
+            places.entry_ref(&beat.id).or_insert(at);
+            if let What::Call(call) = &beat.what
+                && let Some(result) = &call.result_id
+            {
+                places.entry_ref(result).or_insert(at);
+            }
+        }
+        Places(places)
+    }
+
+    fn get(&self, event_id: &str) -> Option<usize> {
+        self.0.get(event_id).copied()
+    }
+}
+
 /// One session.
 pub struct Episode {
     /// Which session.
     pub key: SessionKey,
     /// What happened.
     pub trace: Trace,
+    /// Where each event, and the result of each call, is in the trace.
+    places: Places,
     /// What failed, and what became of it.
     pub repairs: Vec<Repair>,
     /// What its events say.
@@ -137,6 +161,7 @@ impl Listener {
         let Listener { trace, repairs, quotes, .. } = self;
         Episode {
             key: trace.key.clone(),
+            places: Places::of(&trace),
             corrections: trace.corrections(),
             outcome: trace.outcome(settings),
             quality: trace.quality(&settings.thresholds),
@@ -252,10 +277,7 @@ impl Episode {
 
     /// The prompt that a beat follows on the main thread.
     pub fn prompt_before(&self, event_id: &str) -> Option<(&Beat, &str)> {
-        let at = self.trace.beats.iter().position(|beat| {
-            beat.id == event_id
-                || matches!(&beat.what, What::Call(call) if call.result_id.as_deref() == Some(event_id))
-        })?;
+        let at = self.places.get(event_id)?;
         self.trace.beats.get(..at)?.iter().rev().find_map(|beat| match &beat.what {
             What::Said { by: retro_insight::Speaker::User, text } if !text.trim().is_empty() => {
                 Some((beat, text.as_str()))
@@ -266,9 +288,11 @@ impl Episode {
 
     /// The call with this event, its own or its result's.
     pub fn call(&self, event_id: &str) -> Option<(&Beat, &Call)> {
-        self.trace
-            .calls()
-            .find(|(beat, call)| beat.id == event_id || call.result_id.as_deref() == Some(event_id))
+        let beat = self.trace.beats.get(self.places.get(event_id)?)?;
+        match &beat.what {
+            What::Call(call) if !call.has_nested => Some((beat, call)),
+            _ => None,
+        }
     }
 
     /// A quotation, if the event holds the words.
@@ -316,12 +340,7 @@ impl Episode {
 
     /// When a beat or a call's result was.
     pub fn time_of(&self, event_id: &str) -> Option<Timestamp> {
-        self.trace
-            .beats
-            .iter()
-            .find(|beat| beat.id == event_id)
-            .and_then(|beat| beat.ts)
-            .or_else(|| self.call(event_id).and_then(|(beat, _)| beat.ts))
+        self.trace.beats.get(self.places.get(event_id)?)?.ts
     }
 }
 

@@ -35,6 +35,7 @@ mod scratch;
 mod sealed;
 mod session_file;
 mod sizes;
+mod spool;
 mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -61,5 +62,6 @@ pub use retro_disk::{Disk, RealDisk};
 pub use scratch::Scratch;
 pub use session_file::{SessionFile, SourceEntry};
 pub use sizes::Sizes;
+pub use spool::Spool;
 pub use store::Store;
 pub use verify::{Problem, Report};

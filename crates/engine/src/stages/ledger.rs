@@ -36,7 +36,7 @@ fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
         ledger: Ledger::new(subject.key.clone()),
         store: subject.store.clone(),
         key: subject.key.clone(),
-        rows: Responses::default(),
+        rows: Responses::new(subject.store),
         held: Vec::new(),
         is_quiet: subject.is_quiet,
         file,
@@ -44,7 +44,7 @@ fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
 }
 
 /// Rows of a ledger that are held as they are; a longer one is written in pieces.
-const HELD_ROWS_MAX: usize = 20_000;
+const HELD_ROWS_MAX: usize = 2_000;
 
 /// Makes the ledger of one session, however long it is: rows go to the index packed, and
 /// to the file in pieces once there are many.
@@ -83,7 +83,7 @@ impl Making for Keeping {
     fn finish(mut self: Box<Self>) -> Result<Product, Error> {
         let rest = self.ledger.finish_rows();
         self.take(rest)?;
-        let Keeping { store, key, rows, held, is_quiet, file, .. } = *self;
+        let Keeping { store, key, mut rows, held, is_quiet, file, .. } = *self;
         match file.filter(|file| !file.is_empty()) {
             Some(mut file) => {
                 held.iter().try_for_each(|row| file.push(row))?;
@@ -92,7 +92,7 @@ impl Making for Keeping {
             None if is_quiet => drop(store.put_ledger(&key, &held)?),
             None => {}
         }
-        let put = move |index: &retro_store::Writer<'_>| index.put_responses(&key, &rows);
+        let put = move |index: &retro_store::Writer<'_>| index.put_responses(&key, &mut rows);
         Ok(Product { output: String::new(), put: Some(Box::new(put)) })
     }
 }

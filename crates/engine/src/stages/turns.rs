@@ -6,7 +6,7 @@ pub(crate) mod twins;
 use hashbrown::HashMap;
 use retro_model::{Event, Passage, SessionKey, Thread};
 use retro_search::Passages;
-use retro_store::{PackedPassage, TurnRow, Writer};
+use retro_store::{PackedPassage, Spool, Store, TurnRow, Writer};
 use twins::Twins;
 
 use super::{Input, Making, Product, Stage, Subject, When, Work};
@@ -22,7 +22,8 @@ pub(super) const STAGE: Stage = Stage {
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
-    Ok(Box::new(Both { turns: Turns::new(subject.key.clone()), twins: Twins::default() }))
+    let turns = Turns::new(subject.key.clone(), subject.store);
+    Ok(Box::new(Both { turns, twins: Twins::new(subject.store) }))
 }
 
 /// The turns of a session, and what it has in common with others.
@@ -31,44 +32,46 @@ struct Both {
     twins: Twins,
 }
 
-/// Collects turns from events as they come. A session has few turns beside its events, so
-/// all of them are held.
+/// Collects turns from events as they come.
 pub(crate) struct Turns {
     key: SessionKey,
-    rows: Vec<TurnRow>,
-    open: HashMap<(Thread, u32), usize>,
+    /// Turns that are over.
+    rows: Spool<TurnRow>,
+    /// The last turn of each thread. The numbers of a thread never fall.
+    open: HashMap<Thread, TurnRow>,
     /// The number of the last turn of each thread that came before, where only what is new
     /// is seen.
     before: HashMap<Thread, u32>,
-    /// Where the last event went: the next one is mostly of the same turn.
-    current: Option<(Thread, u32, usize)>,
     passages: Passages,
-    packed: Vec<PackedPassage>,
+    packed: Spool<PackedPassage>,
 }
 
 impl Turns {
-    pub(crate) fn new(key: SessionKey) -> Turns {
+    pub(crate) fn new(key: SessionKey, store: &Store) -> Turns {
         Turns {
             key,
-            rows: Vec::new(),
+            rows: Spool::new(store),
             open: HashMap::new(),
             before: HashMap::new(),
-            current: None,
             passages: Passages::default(),
-            packed: Vec::new(),
+            packed: Spool::new(store),
         }
     }
 
     /// Turns of events that follow these: the last turn and the last passage of each thread
     /// go on.
-    pub(crate) fn after(key: SessionKey, last: &[TurnRow], last_passages: Vec<Passage>) -> Turns {
-        let mut turns = Turns::new(key);
+    pub(crate) fn after(
+        key: SessionKey,
+        store: &Store,
+        last: &[TurnRow],
+        last_passages: Vec<Passage>,
+    ) -> Turns {
+        let mut turns = Turns::new(key, store);
         turns.passages = Passages::after(last_passages);
         for row in last {
             let thread = Thread::sub(&row.thread);
             turns.before.insert(thread.clone(), row.number);
-            turns.open.insert((thread, row.number), turns.rows.len());
-            turns.rows.push(row.clone());
+            turns.open.insert(thread, row.clone());
         }
         turns
     }
@@ -76,55 +79,57 @@ impl Turns {
     pub(crate) fn push(&mut self, event: &Event) -> Result<(), Error> {
         self.passages.push(event);
         for passage in self.passages.take_closed() {
-            self.packed.push(pack(&passage)?);
+            self.packed.push(&pack(&passage)?)?;
         }
-        self.count(event);
-        Ok(())
+        self.count(event)
     }
 
-    fn count(&mut self, event: &Event) {
+    fn count(&mut self, event: &Event) -> Result<(), Error> {
         let number = event.turn + self.before.get(&event.thread).copied().unwrap_or(0);
         // What comes before the first message belongs to no turn.
         if number == 0 {
-            return;
+            return Ok(());
         }
-        let at = match &self.current {
-            Some((thread, current, at)) if *current == number && *thread == event.thread => *at,
-            _ => {
-                let key = (event.thread.clone(), number);
-                let at = *self.open.entry(key).or_insert(self.rows.len());
-                self.current = Some((event.thread.clone(), number, at));
-                at
-            }
-        };
-        match self.rows.get_mut(at) {
-            Some(row) => {
+        match self.open.get_mut(&event.thread) {
+            Some(row) if row.number == number => {
                 row.last = event.id.to_string();
                 row.events += 1;
                 row.started_at = row.started_at.or(event.ts);
                 row.ended_at = row.ended_at.max(event.ts);
             }
-            None => self.rows.push(TurnRow {
-                agent: self.key.agent.clone(),
-                session: self.key.id.clone(),
-                event: event.id.to_string(),
-                thread: event.thread.as_str().to_owned(),
-                number,
-                started_at: event.ts,
-                ended_at: event.ts,
-                last: event.id.to_string(),
-                events: 1,
-                live: event.live,
-            }),
+            _ => {
+                let row = self.opened(event, number);
+                if let Some(over) = self.open.insert(event.thread.clone(), row) {
+                    self.rows.push(&over)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn opened(&self, event: &Event, number: u32) -> TurnRow {
+        TurnRow {
+            agent: self.key.agent.clone(),
+            session: self.key.id.clone(),
+            event: event.id.to_string(),
+            thread: event.thread.as_str().to_owned(),
+            number,
+            started_at: event.ts,
+            ended_at: event.ts,
+            last: event.id.to_string(),
+            events: 1,
+            live: event.live,
         }
     }
 
-    /// All turns, by thread and number, and all passages.
-    pub(crate) fn rows(mut self) -> Result<(Vec<TurnRow>, Vec<PackedPassage>), Error> {
-        self.rows.sort_by(|a, b| (&a.thread, a.number).cmp(&(&b.thread, b.number)));
+    /// All turns, those of a thread in their order, and all passages.
+    pub(crate) fn rows(mut self) -> Result<(Spool<TurnRow>, Spool<PackedPassage>), Error> {
         for passage in self.passages.finish() {
-            self.packed.push(pack(&passage)?);
+            self.packed.push(&pack(&passage)?)?;
         }
+        let mut open: Vec<TurnRow> = self.open.into_values().collect();
+        open.sort_by(|a, b| a.thread.cmp(&b.thread));
+        open.iter().try_for_each(|row| self.rows.push(row))?;
         Ok((self.rows, self.packed))
     }
 }
@@ -136,18 +141,18 @@ fn pack(passage: &Passage) -> Result<PackedPassage, Error> {
 
 impl Making for Both {
     fn event(&mut self, event: &Event) -> Result<(), Error> {
-        self.twins.push(event);
+        self.twins.push(event)?;
         self.turns.push(event)
     }
 
     fn finish(self: Box<Self>) -> Result<Product, Error> {
         let key = self.turns.key.clone();
-        let (turns, passages) = self.turns.rows()?;
-        let (openers, names) = self.twins.rows();
+        let (mut turns, mut passages) = self.turns.rows()?;
+        let (mut openers, names) = self.twins.rows()?;
         let put = move |index: &Writer<'_>| {
-            index.put_turns(&key, &turns)?;
-            index.put_passages(&key, &passages)?;
-            index.put_openers(&key, &openers)?;
+            index.put_turns(&key, &mut turns)?;
+            index.put_passages(&key, &mut passages)?;
+            index.put_openers(&key, &mut openers)?;
             index.put_names(&key.agent, &key.id, &names)
         };
         Ok(Product { output: String::new(), put: Some(Box::new(put)) })

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use retro_text::calls::Purpose::{Read, Search};
 use retro_text::calls::Verdict;
 
@@ -49,45 +50,56 @@ pub(super) fn commits(trace: &Trace) -> Vec<CommitDigest> {
 
 /// Errors by fingerprint. Fixed: the same runner, or the same tool, passed later on.
 pub(super) fn errors(trace: &Trace) -> Vec<ErrorDigest> {
-    let mut errors: Vec<ErrorDigest> = Vec::new();
+    // With each error, the number of the last call that showed it.
+    let mut errors: Vec<(ErrorDigest, usize)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut passed: HashMap<String, usize> = HashMap::new();
     let name = |call: &crate::trace::Call| {
         if call.runner.is_empty() { call.name.to_string() } else { call.runner.clone() }
     };
-    for (beat, call) in trace.calls() {
-        let tool = name(call);
+    for (number, (beat, call)) in trace.calls().enumerate() {
         if call.verdict == Verdict::Passed {
-            errors.iter_mut().filter(|error| error.tool == tool).for_each(|error| error.fixed = true);
+            passed.insert(name(call), number);
         }
         let Some((fingerprint, line)) = call.error.as_ref().filter(|_| call.is_failed()) else { continue };
-        match errors.iter_mut().find(|error| error.fingerprint == *fingerprint) {
-            Some(error) => {
+        let place = *places.entry(fingerprint).or_insert(errors.len());
+        match errors.get_mut(place) {
+            Some((error, last)) => {
                 error.count += 1;
-                error.fixed = false;
+                *last = number;
             }
-            None => errors.push(ErrorDigest {
-                fingerprint: fingerprint.clone(),
-                sample: call.sample.clone().unwrap_or_else(|| line.clone()),
-                count: 1,
-                tool,
-                fixed: false,
-                event_id: beat.id.clone(),
-            }),
+            None => {
+                let error = ErrorDigest {
+                    fingerprint: fingerprint.clone(),
+                    sample: call.sample.clone().unwrap_or_else(|| line.clone()),
+                    count: 1,
+                    tool: name(call),
+                    fixed: false,
+                    event_id: beat.id.clone(),
+                };
+                errors.push((error, number));
+            }
         }
     }
-    errors.sort_by_key(|error| std::cmp::Reverse(error.count));
-    errors
+    for (error, last) in &mut errors {
+        error.fixed = passed.get(&error.tool).is_some_and(|number| number > last);
+    }
+    errors.sort_by_key(|(error, _)| std::cmp::Reverse(error.count));
+    errors.into_iter().map(|(error, _)| error).collect()
 }
 
 /// Commands by their line; checks first, then by how often they were run. Commands that
 /// only look at files are left out.
 pub(super) fn commands(trace: &Trace) -> Vec<CommandDigest> {
     let mut commands: Vec<(bool, CommandDigest)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for (_, call) in trace.calls() {
         let Some(line) = call.command.as_deref().filter(|_| !matches!(call.purpose, Read | Search)) else {
             continue;
         };
         let line = cut(&one_line(line), COMMAND_CHARS);
-        match commands.iter_mut().find(|(_, command)| command.command == line) {
+        let place = *places.entry_ref(&line).or_insert(commands.len());
+        match commands.get_mut(place) {
             Some((_, command)) => {
                 command.count += 1;
                 command.failed += u64::from(call.is_failed());

@@ -23,9 +23,8 @@ pub(crate) const DOC: &str = include_str!("trajectory_results.rs");
 
 pub(crate) fn result_token_reuse_ratio(looked: &Looked<'_>) -> Reading {
     let pairs: Vec<_> = looked.pairs().filter(|(result, _)| !result.terms.is_empty()).collect();
-    let used = pairs
-        .iter()
-        .filter(|(result, next)| result.terms.iter().any(|term| next.words.contains(term.as_str())));
+    let used =
+        pairs.iter().filter(|(result, next)| result.terms.lines().any(|term| next.words.contains(term)));
     Reading::share(used.count(), pairs.len(), "no_terms")
 }
 

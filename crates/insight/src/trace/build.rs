@@ -9,7 +9,9 @@ use retro_text::calls::Verdict;
 use smol_str::SmolStr;
 
 use super::call::{Call, cut};
-use super::{Beat, CommitSeen, Speaker, TEXT_BYTES_MAX, TRACE_BYTES_MAX, Trace, What, commits};
+use super::{
+    BEATS_MAX, Beat, CommitSeen, Speaker, TEXT_BYTES_MAX, TEXTS_BYTES_MAX, TIMES_MAX, Trace, What, commits,
+};
 
 /// Events that are remembered as evidence of one thing.
 const EVIDENCE_MAX: usize = 8;
@@ -40,6 +42,8 @@ impl Trace {
             times: Vec::new(),
             children: Vec::new(),
             truncated: false,
+            left_out: 0,
+            times_max: TIMES_MAX,
             bytes: 0,
             open: HashMap::new(),
             threads: HashMap::new(),
@@ -107,6 +111,7 @@ impl Trace {
                     && !matches!(event.kind, Kind::Note | Kind::Session | Kind::Attachment)
                 {
                     self.times.push(ts.as_millis());
+                    self.thin_times();
                 }
             }
             None => {
@@ -146,7 +151,7 @@ impl Trace {
     /// The words of an event as far as they are kept.
     fn text(&mut self, event: &Event) -> String {
         let Some(text) = event.text.as_ref() else { return String::new() };
-        if self.bytes > TRACE_BYTES_MAX {
+        if self.bytes > TEXTS_BYTES_MAX {
             self.truncated = true;
             return String::new();
         }
@@ -157,8 +162,40 @@ impl Trace {
 
     fn beat(&mut self, event: &Event, what: What) {
         let thread = self.thread(&event.thread);
-        self.bytes += 128;
         self.beats.push(Beat { id: event.id.to_string(), thread, turn: event.turn, ts: event.ts, what });
+        self.shorten();
+    }
+
+    /// Leaves out the middle of a session that is too long. How it began and how it ended
+    /// say most.
+    pub(super) fn shorten(&mut self) {
+        if self.beats.len() <= BEATS_MAX + BEATS_MAX / 4 {
+            return;
+        }
+        let (from, to) = (BEATS_MAX / 2, self.beats.len() - BEATS_MAX / 2);
+        self.beats.drain(from..to);
+        self.open.retain(|_, at| !(from..to).contains(at));
+        self.open.values_mut().filter(|at| **at >= to).for_each(|at| *at -= to - from);
+        self.left_out += (to - from) as u64;
+        self.truncated = true;
+    }
+
+    /// Drops times of very many that lie between two others within a second: they change
+    /// no pause.
+    fn thin_times(&mut self) {
+        if self.times.len() < self.times_max {
+            return;
+        }
+        self.times.sort_unstable();
+        let mut kept: Vec<i64> = Vec::new();
+        for (at, time) in self.times.iter().enumerate() {
+            let around = kept.last().zip(self.times.get(at + 1));
+            if around.is_none_or(|(before, after)| after - before > 1_000) {
+                kept.push(*time);
+            }
+        }
+        self.times = kept;
+        self.times_max = self.times_max.max(2 * self.times.len());
     }
 
     /// The number of a thread; 0 is the session's own.
@@ -203,7 +240,6 @@ impl Trace {
             call.end(event, result);
             let passed = call.verdict == Verdict::Passed;
             asked = call.asked;
-            self.bytes += call.terms.iter().map(String::len).sum::<usize>() + 64;
             if call.commits && !call.has_nested {
                 let output = event.text.as_ref().map_or("", |text| text.as_str());
                 let mut seen = commits::seen(output, &event.id.to_string());

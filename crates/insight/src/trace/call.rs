@@ -54,8 +54,8 @@ pub struct Call {
     /// The error it reports: id, line as compared, line as printed.
     pub error: Option<(String, String)>,
     pub sample: Option<String>,
-    /// Words of the output that a later step may take up.
-    pub terms: Vec<String>,
+    /// Words of the output that a later step may take up, one a line.
+    pub terms: String,
     /// Event of the result.
     pub result_id: Option<String>,
     pub duration_ms: Option<u64>,
@@ -89,7 +89,7 @@ impl Call {
             failed: None,
             error: None,
             sample: None,
-            terms: Vec::new(),
+            terms: String::new(),
             result_id: None,
             duration_ms: None,
             has_nested: false,
@@ -115,7 +115,7 @@ impl Call {
             self.error = line.fingerprint().map(|found| (found.id, found.line));
             self.sample = Some(cut(&line.text(), SAMPLE_CHARS_MAX));
         }
-        self.terms = terms(output);
+        self.terms = terms(output).join("\n");
     }
 
     fn judge(&self, result: &ToolResult, output: &str) -> Judged {

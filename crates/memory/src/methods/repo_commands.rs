@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use retro_insight::{Beat, Call};
 use retro_model::ToolClass;
 use retro_text::calls::{Purpose, Verdict};
@@ -103,6 +104,7 @@ fn tried_first<'a>(episode: &'a Episode, command: &str) -> Option<&'a Beat> {
 
 fn tried(episode: &Episode) -> Vec<Tried<'_>> {
     let mut all: Vec<Tried<'_>> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for (beat, call) in episode.trace.calls().filter(|(_, call)| call.class == ToolClass::Shell) {
         let Some(line) = call.command.as_deref() else { continue };
         let Some(command) = shell::core(line) else { continue };
@@ -110,20 +112,17 @@ fn tried(episode: &Episode) -> Vec<Tried<'_>> {
         if !call.purpose.is_validation() || shell::is_one_off(line) {
             continue;
         }
-        let at = match all.iter().position(|tried| tried.command == command) {
-            Some(at) => at,
-            None => {
-                all.push(Tried {
-                    command,
-                    purpose: call.purpose,
-                    plain,
-                    passed: Vec::new(),
-                    failed: 0,
-                    unable: 0,
-                });
-                all.len() - 1
-            }
-        };
+        let at = *places.entry_ref(&command).or_insert(all.len());
+        if at == all.len() {
+            all.push(Tried {
+                command,
+                purpose: call.purpose,
+                plain,
+                passed: Vec::new(),
+                failed: 0,
+                unable: 0,
+            });
+        }
         let Some(tried) = all.get_mut(at) else { continue };
         let counted = call.passed.or(call.failed).is_some();
         match call.verdict {

@@ -11,7 +11,7 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use super::rows::{unreadable, unsigned};
 use super::{Index, Writer};
-use crate::Error;
+use crate::{Error, Spool};
 
 /// Meta keys: how much text there is.
 const PIECES: &str = "pieces";
@@ -37,7 +37,7 @@ pub struct PassageRow {
 }
 
 /// A passage as it is kept. Packed while a session is read, it takes a quarter of the memory.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PackedPassage {
     event: String,
     thread: String,
@@ -246,50 +246,74 @@ struct Before {
     bytes: i64,
 }
 
+/// Passages of a session that are put one by one.
+struct Putting<'w> {
+    writer: &'w Writer<'w>,
+    session: u32,
+    /// Numbers of its threads.
+    lines: HashMap<String, u32>,
+    /// Pieces, and bytes of their texts, that it has more than before.
+    more: (i64, i64),
+}
+
+impl Putting<'_> {
+    /// The number of a passage's thread.
+    fn line(&mut self, passage: &PackedPassage) -> u32 {
+        match self.lines.get(&passage.thread) {
+            Some(line) => *line,
+            None => {
+                let next = self.lines.len() as u32;
+                self.lines.insert(passage.thread.clone(), next);
+                next
+            }
+        }
+    }
+
+    fn put(&mut self, known: Option<Before>, passage: &PackedPassage) -> Result<(), Error> {
+        self.more = (self.more.0 + passage.pieces, self.more.1 + passage.text_bytes);
+        if let Some(known) = &known {
+            self.more = (self.more.0 - known.pieces, self.more.1 - known.bytes);
+        }
+        if known.as_ref().is_some_and(|known| known.hash == passage.hash) {
+            return Ok(());
+        }
+        let line = self.line(passage);
+        self.writer.put_passage(known.map(|known| known.number), self.session, line, passage)
+    }
+}
+
 impl Writer<'_> {
     /// Puts the passages of a session in the place of those it had. Only what differs
     /// counts as changed.
-    pub fn put_passages(&self, key: &SessionKey, passages: &[PackedPassage]) -> Result<(), Error> {
-        self.put_some(key, passages, true)
+    pub fn put_passages(&self, key: &SessionKey, passages: &mut Spool<PackedPassage>) -> Result<(), Error> {
+        let Some(mut putting) = self.putting(key)? else { return Ok(()) };
+        let mut before = self.passages_before(putting.session, None)?;
+        passages.each(|passage| {
+            let known = before.remove(&(putting.line(&passage), passage.first));
+            putting.put(known, &passage)
+        })?;
+        for gone in before.values() {
+            putting.more = (putting.more.0 - gone.pieces, putting.more.1 - gone.bytes);
+            self.run("DELETE FROM passages WHERE number = ?1", [gone.number])?;
+            self.note_passage_removed(gone.number)?;
+        }
+        self.add_extent(putting.session, putting.more)
     }
 
     /// Puts passages that are new or went on, beside those that a session has.
     pub fn add_passages(&self, key: &SessionKey, passages: &[PackedPassage]) -> Result<(), Error> {
-        self.put_some(key, passages, false)
+        let Some(mut putting) = self.putting(key)? else { return Ok(()) };
+        for passage in passages {
+            let at = (putting.line(passage), passage.first);
+            let known = self.passages_before(putting.session, Some(at))?.remove(&at);
+            putting.put(known, passage)?;
+        }
+        self.add_extent(putting.session, putting.more)
     }
 
-    fn put_some(&self, key: &SessionKey, passages: &[PackedPassage], are_all: bool) -> Result<(), Error> {
-        let Some(session) = self.session_number(key)? else { return Ok(()) };
-        let mut lines = self.lines(session)?;
-        let mut before = match are_all {
-            true => self.passages_before(session, None)?,
-            false => BTreeMap::new(),
-        };
-        let mut more = (0, 0);
-        for passage in passages {
-            let next = lines.len() as u32;
-            let line = *lines.entry(passage.thread.clone()).or_insert(next);
-            if !are_all {
-                before.append(&mut self.passages_before(session, Some((line, passage.first)))?);
-            }
-            let known = before.remove(&(line, passage.first));
-            more = (more.0 + passage.pieces, more.1 + passage.text_bytes);
-            if let Some(known) = &known {
-                more = (more.0 - known.pieces, more.1 - known.bytes);
-            }
-            if known.as_ref().is_some_and(|known| known.hash == passage.hash) {
-                continue;
-            }
-            self.put_passage(known.map(|known| known.number), session, line, passage)?;
-        }
-        if are_all {
-            for gone in before.values() {
-                more = (more.0 - gone.pieces, more.1 - gone.bytes);
-                self.run("DELETE FROM passages WHERE number = ?1", [gone.number])?;
-                self.note_passage_removed(gone.number)?;
-            }
-        }
-        self.add_extent(session, more)
+    fn putting(&self, key: &SessionKey) -> Result<Option<Putting<'_>>, Error> {
+        let Some(session) = self.session_number(key)? else { return Ok(None) };
+        Ok(Some(Putting { writer: self, session, lines: self.lines(session)?, more: (0, 0) }))
     }
 
     fn put_passage(
@@ -323,7 +347,7 @@ impl Writer<'_> {
 
     /// Drops the passages of a session that goes as a whole.
     pub(super) fn clear_passages(&self, key: &SessionKey) -> Result<(), Error> {
-        self.put_passages(key, &[])
+        self.put_passages(key, &mut Spool::default())
     }
 
     fn session_number(&self, key: &SessionKey) -> Result<Option<u32>, Error> {

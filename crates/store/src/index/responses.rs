@@ -5,15 +5,16 @@ mod packed;
 use retro_model::{LedgerRow, RowKind, SessionKey, Timestamp};
 use rusqlite::Row;
 use rusqlite::types::Type;
+use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::sealed::{seal, unseal};
 use super::{Index, Writer};
-use crate::Error;
 use crate::files::at_once;
 use crate::layout::INDEX;
+use crate::{Error, Spool, Store};
 use packed::{Head, key_hash};
 
 /// A piece of a ledger, and which answers it tells of.
@@ -170,7 +171,7 @@ impl Writer<'_> {
     }
 
     /// Puts the rows of a session in the place of those it had.
-    pub fn put_responses(&self, key: &SessionKey, rows: &Responses) -> Result<(), Error> {
+    pub fn put_responses(&self, key: &SessionKey, rows: &mut Responses) -> Result<(), Error> {
         self.clear_responses(key)?;
         self.add_responses(key, rows)
     }
@@ -182,22 +183,21 @@ impl Writer<'_> {
     }
 
     /// Adds rows to those a session has.
-    pub fn add_responses(&self, key: &SessionKey, rows: &Responses) -> Result<(), Error> {
-        for PackedRows { count, head, rows } in &rows.0 {
+    pub fn add_responses(&self, key: &SessionKey, rows: &mut Responses) -> Result<(), Error> {
+        rows.0.each(|PackedRows { count, head, rows }| {
             self.bump_responses()?;
             self.run(
                 "INSERT INTO ledgers (agent, session, count, head, rows) VALUES (?1, ?2, ?3, ?4, ?5)",
                 (&key.agent, &key.id, count, head, rows),
-            )?;
-        }
-        Ok(())
+            )
+        })
     }
 }
 
 /// Rows of a session as the index keeps them. Packed they take a tenth of the memory.
-#[derive(Default)]
-pub struct Responses(Vec<PackedRows>);
+pub struct Responses(Spool<PackedRows>);
 
+#[derive(Serialize, Deserialize)]
 struct PackedRows {
     count: i64,
     head: Vec<u8>,
@@ -205,11 +205,9 @@ struct PackedRows {
 }
 
 impl Responses {
-    /// All rows of a session.
-    pub fn of<R: Borrow<LedgerRow>>(rows: &[R]) -> Result<Responses, Error> {
-        let mut all = Responses::default();
-        all.add(rows)?;
-        Ok(all)
+    /// No rows yet. Many will wait in this store.
+    pub fn new(store: &Store) -> Responses {
+        Responses(Spool::new(store))
     }
 
     /// Adds the next rows.
@@ -220,8 +218,7 @@ impl Responses {
         let path = std::path::Path::new(INDEX);
         let packed = packed::pack(rows).map_err(|error| Error::index(path)(unwritable(error)))?;
         let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
-        self.0.push(PackedRows { count, head: Head::of(rows).pack(), rows: packed });
-        Ok(())
+        self.0.push(&PackedRows { count, head: Head::of(rows).pack(), rows: packed })
     }
 }
 

@@ -5,6 +5,7 @@ use rusqlite::Row;
 use rusqlite::types::Type;
 use serde::de::value::{Error as Unreadable, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -97,7 +98,7 @@ pub struct SessionRow {
 
 /// A turn: a message that opens it, and everything that follows on its thread up to
 /// the next one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnRow {
     /// Whose session.
     pub agent: String,

@@ -2,11 +2,12 @@
 
 use retro_model::{SessionKey, Timestamp};
 use rusqlite::Row;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::rows::{self, TurnRow};
 use super::{Index, Writer};
-use crate::Error;
+use crate::{Error, Spool, spool};
 
 impl Index {
     /// The turns of a session, by thread and number.
@@ -54,14 +55,18 @@ impl Index {
 impl Writer<'_> {
     /// Puts the turns of a session in the place of those it had. Only what differs
     /// counts as changed.
-    pub fn put_turns(&self, key: &SessionKey, turns: &[TurnRow]) -> Result<(), Error> {
+    pub fn put_turns(&self, key: &SessionKey, turns: &mut Spool<TurnRow>) -> Result<(), Error> {
         let mut before = self.turns_before(key)?;
-        for turn in turns {
-            if before.remove(&turn.event).as_ref() != Some(turn) {
-                self.put_turn(key, turn)?;
-            }
+        turns.each(|turn| {
+            let known = before.remove(&xxh3_64(turn.event.as_bytes()));
+            let is_same = known == Some(spool::name_of(std::iter::once(&turn)));
+            if is_same { Ok(()) } else { self.put_turn(key, &turn) }
+        })?;
+        if before.is_empty() {
+            return Ok(());
         }
-        before.keys().try_for_each(|event| {
+        let gone = self.turn_events(key, |event| before.contains_key(&xxh3_64(event.as_bytes())))?;
+        gone.iter().try_for_each(|event| {
             let text = "DELETE FROM turns WHERE agent = ?1 AND session = ?2 AND event = ?3";
             self.run(text, (&key.agent, &key.id, event))?;
             self.note_removed(key, event)
@@ -100,12 +105,26 @@ impl Writer<'_> {
         self.run("DELETE FROM removed WHERE agent = ?1 AND session = ?2", params)
     }
 
-    fn turns_before(&self, key: &SessionKey) -> Result<BTreeMap<String, TurnRow>, Error> {
+    /// What a session has: the name of each turn, by the hash of its event. A session may
+    /// have very many.
+    fn turns_before(&self, key: &SessionKey) -> Result<HashMap<u64, u64>, Error> {
         let text = format!("SELECT {} FROM turns WHERE agent = ?1 AND session = ?2", rows::TURN);
-        let read = || -> rusqlite::Result<BTreeMap<String, TurnRow>> {
+        let read = || -> rusqlite::Result<HashMap<u64, u64>> {
             let mut statement = self.connection.prepare_cached(&text)?;
             let rows = statement.query_map((&key.agent, &key.id), TurnRow::read)?;
-            rows.map(|row| row.map(|row| (row.event.clone(), row))).collect()
+            let named = |row: TurnRow| (xxh3_64(row.event.as_bytes()), spool::name_of(std::iter::once(&row)));
+            rows.map(|row| row.map(named)).collect()
+        };
+        read().map_err(Error::index(self.path))
+    }
+
+    /// The events of a session's turns that are wanted.
+    fn turn_events(&self, key: &SessionKey, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, Error> {
+        let text = "SELECT event FROM turns WHERE agent = ?1 AND session = ?2";
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut statement = self.connection.prepare_cached(text)?;
+            let events = statement.query_map((&key.agent, &key.id), |row| row.get::<_, String>(0))?;
+            events.filter(|event| event.as_ref().map_or(true, |event| is_wanted(event))).collect()
         };
         read().map_err(Error::index(self.path))
     }

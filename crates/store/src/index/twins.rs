@@ -7,15 +7,16 @@
 
 use retro_model::{SessionKey, Timestamp, TitleRank};
 use rusqlite::Row;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use super::rows::time;
 use super::{Index, SessionRow, Writer};
-use crate::Error;
+use crate::{Error, Spool, spool};
 
 /// The message that opens a turn, as its agent names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenerRow {
     /// Id of its event, which names the turn.
     pub event: String,
@@ -201,15 +202,15 @@ impl Index {
 
 impl Writer<'_> {
     /// Puts the openers of a session in the place of those it had.
-    pub fn put_openers(&self, key: &SessionKey, openers: &[OpenerRow]) -> Result<(), Error> {
-        if self.openers_before(key)? == openers {
+    pub fn put_openers(&self, key: &SessionKey, openers: &mut Spool<OpenerRow>) -> Result<(), Error> {
+        if self.openers_before(key)? == openers.name()? {
             return Ok(());
         }
         self.run("DELETE FROM openers WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))?;
         let text = format!(
             "REPLACE INTO openers (agent, session, {OPENER}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
         );
-        openers.iter().try_for_each(|row| {
+        openers.each(|row| {
             let started_at = row.started_at.map(Timestamp::as_millis);
             let params = (
                 &key.agent,
@@ -225,11 +226,15 @@ impl Writer<'_> {
         })
     }
 
-    fn openers_before(&self, key: &SessionKey) -> Result<Vec<OpenerRow>, Error> {
+    /// The name of the openers that a session has.
+    fn openers_before(&self, key: &SessionKey) -> Result<u64, Error> {
         let text = format!("SELECT {OPENER} FROM openers WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
-        let read = || -> rusqlite::Result<Vec<OpenerRow>> {
+        let read = || -> rusqlite::Result<u64> {
             let mut statement = self.connection.prepare_cached(&text)?;
-            statement.query_map((&key.agent, &key.id), OpenerRow::read)?.collect()
+            let rows = statement.query_map((&key.agent, &key.id), OpenerRow::read)?;
+            let mut failed = None;
+            let name = spool::name_of(rows.map_while(|row| row.map_err(|error| failed = Some(error)).ok()));
+            failed.map_or(Ok(name), Err)
         };
         read().map_err(Error::index(self.path))
     }

@@ -8,7 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::{Changes, Error, FailureRow, Made, Mark, PlaceRow, Responses, SessionRow, SourceRow, TurnRow};
+use crate::{
+    Changes, Error, FailureRow, Made, Mark, PlaceRow, Responses, SessionRow, SourceRow, Spool, TurnRow,
+};
 
 fn place(path: &str) -> PlaceRow {
     PlaceRow {
@@ -54,6 +56,12 @@ fn turn(event: &str, number: u32, events: u64) -> TurnRow {
     }
 }
 
+fn spool(turns: &[TurnRow]) -> Spool<TurnRow> {
+    let mut spool = Spool::default();
+    turns.iter().for_each(|turn| spool.push(turn).unwrap());
+    spool
+}
+
 fn limit() -> LimitReading {
     LimitReading {
         ts: Timestamp::from_millis(7).unwrap(),
@@ -78,9 +86,12 @@ fn a_question_about_today_gets_the_rows_of_today_and_their_copies() {
     let (one, two) = (SessionKey::new("claude", "one"), SessionKey::new("claude", "two"));
     index
         .write(|writer| {
-            let rows = Responses::of(&[answer("a", "m:1", 10), answer("b", "m:2", 100)])?;
-            writer.put_responses(&one, &rows)?;
-            writer.put_responses(&two, &Responses::of(&[answer("b", "m:1", 20), answer("c", "m:2", 30)])?)
+            let mut rows = Responses::new(&store);
+            rows.add(&[answer("a", "m:1", 10), answer("b", "m:2", 100)])?;
+            writer.put_responses(&one, &mut rows)?;
+            let mut rows = Responses::new(&store);
+            rows.add(&[answer("b", "m:1", 20), answer("c", "m:2", 30)])?;
+            writer.put_responses(&two, &mut rows)
         })
         .unwrap();
     let at = |ms| Timestamp::from_millis(ms).unwrap();
@@ -110,7 +121,7 @@ fn an_index_opened_to_read_is_there_or_not_and_never_made() {
     let index = store.index_to_read().unwrap();
     assert_eq!(index.session_rows().unwrap().len(), 1);
     assert!(
-        index.write(|writer| writer.put_turns(&key(), &[turn("m:1", 1, 1)])).is_err(),
+        index.write(|writer| writer.put_turns(&key(), &mut spool(&[turn("m:1", 1, 1)]))).is_err(),
         "it cannot be changed"
     );
 }
@@ -122,7 +133,7 @@ fn the_last_turn_of_each_thread_is_found() {
     let of_sub = |event: &str, number| TurnRow { thread: "sub".to_owned(), ..turn(event, number, 1) };
     let turns =
         [turn("m:1", 1, 1), turn("m:4", 10, 1), turn("m:3", 2, 1), of_sub("s:1", 1), of_sub("s:2", 2)];
-    index.write(|writer| writer.put_turns(&key(), &turns)).unwrap();
+    index.write(|writer| writer.put_turns(&key(), &mut spool(&turns))).unwrap();
     assert_eq!(index.last_turns(&key()).unwrap(), [turns[1].clone(), turns[4].clone()]);
     assert_eq!(index.last_turns(&SessionKey::new("claude", "another")).unwrap(), []);
 }
@@ -194,7 +205,7 @@ fn a_consumer_learns_what_changed_and_what_is_gone_and_nothing_else() {
         .write(|writer| {
             writer.put_session(&session(&key()))?;
             writer.put_session(&session(&other))?;
-            writer.put_turns(&key(), &[turn("m:1", 1, 3), turn("m:5", 2, 1)])
+            writer.put_turns(&key(), &mut spool(&[turn("m:1", 1, 3), turn("m:5", 2, 1)]))
         })
         .unwrap();
     let first = index.changes_since(&Mark::default()).unwrap();
@@ -208,7 +219,7 @@ fn a_consumer_learns_what_changed_and_what_is_gone_and_nothing_else() {
     index
         .write(|writer| {
             writer.put_session(&session(&key()))?;
-            writer.put_turns(&key(), &[turn("m:1", 1, 4), turn("m:7", 2, 1)])
+            writer.put_turns(&key(), &mut spool(&[turn("m:1", 1, 4), turn("m:7", 2, 1)]))
         })
         .unwrap();
     let changes = index.changes_since(&seen).unwrap();
@@ -218,7 +229,9 @@ fn a_consumer_learns_what_changed_and_what_is_gone_and_nothing_else() {
     assert!(!changes.starts_over && changes.removed_sessions.is_empty());
     let seen = changes.mark;
 
-    index.write(|writer| writer.put_turns(&key(), &[turn("m:1", 1, 4), turn("m:7", 2, 1)])).unwrap();
+    index
+        .write(|writer| writer.put_turns(&key(), &mut spool(&[turn("m:1", 1, 4), turn("m:7", 2, 1)])))
+        .unwrap();
     assert_eq!(index.changes_since(&seen).unwrap().turns, [], "what is the same did not change");
 
     index.write(|writer| writer.forget_session(&key())).unwrap();

@@ -2,15 +2,21 @@
 //! because a resume or a fork copied them, and titles of conversations in other files.
 
 use retro_model::{Event, Kind, Origin};
-use retro_store::{NameRow, OpenerRow};
+use retro_store::{NameRow, OpenerRow, Spool, Store};
 use serde_json::Value;
 
+use crate::Error;
+
 /// Collects what the index compares between sessions.
-#[derive(Default)]
 pub(crate) struct Twins {
-    openers: Vec<OpenerRow>,
-    /// Whether an answer proved how sure the log is, for each opener.
-    proven: Vec<bool>,
+    /// Openers of turns that are over.
+    openers: Spool<OpenerRow>,
+    /// Those before the first that an answer proved something of.
+    unproven: Vec<OpenerRow>,
+    /// What the last answer proved: how sure the log is that a turn is its own.
+    known: Option<u8>,
+    /// The opener of the last turn, and what answers in it proved.
+    last: Option<(OpenerRow, Option<u8>)>,
     turn: u32,
     /// A record of the conversation came before.
     has_begun: bool,
@@ -18,41 +24,71 @@ pub(crate) struct Twins {
 }
 
 impl Twins {
-    pub(crate) fn push(&mut self, event: &Event) {
+    pub(crate) fn new(store: &Store) -> Twins {
+        Twins {
+            openers: Spool::new(store),
+            unproven: Vec::new(),
+            known: None,
+            last: None,
+            turn: 0,
+            has_begun: false,
+            names: Vec::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, event: &Event) -> Result<(), Error> {
         self.name(event);
         let uuid = event.native.uuid.as_ref().filter(|_| event.thread.is_main());
         self.has_begun |= uuid.is_some();
         if event.thread.is_main() && event.turn > self.turn {
             self.turn = event.turn;
-            self.open(event);
+            self.open(event)?;
         }
-        if let Some(opener) = self.openers.last_mut().filter(|_| event.turn == self.turn) {
+        if let Some((opener, proven)) = self.last.as_mut().filter(|_| event.turn == self.turn) {
             if let Some(uuid) = uuid {
                 opener.leaf = Some(uuid.clone());
             }
-            if let (Some(usage), Some(proven)) = (&event.usage, self.proven.last_mut())
+            if let Some(usage) = &event.usage
                 && event.kind == Kind::Usage
                 && !usage.total
             {
-                opener.own = if *proven { opener.own.max(usage.own) } else { usage.own };
-                *proven = true;
+                *proven = Some(proven.map_or(usage.own, |own| own.max(usage.own)));
             }
         }
+        Ok(())
     }
 
-    fn open(&mut self, event: &Event) {
-        let Some(native) = event.native.uuid.clone() else { return };
+    fn open(&mut self, event: &Event) -> Result<(), Error> {
+        let Some(native) = event.native.uuid.clone() else { return Ok(()) };
         let copied_from =
             event.copy_of.as_ref().map(|copy| copy.split('#').next().unwrap_or(copy).to_owned());
-        self.openers.push(OpenerRow {
+        self.close()?;
+        let opener = OpenerRow {
             event: event.id.to_string(),
             native,
             leaf: None,
             own: 0,
             started_at: event.ts,
             copied_from,
-        });
-        self.proven.push(false);
+        };
+        self.last = Some((opener, None));
+        Ok(())
+    }
+
+    /// A turn without an answer proves as much as the one before it, or else after it.
+    fn close(&mut self) -> Result<(), Error> {
+        let Some((mut opener, proven)) = self.last.take() else { return Ok(()) };
+        self.known = proven.or(self.known);
+        let Some(known) = self.known else {
+            self.unproven.push(opener);
+            return Ok(());
+        };
+        for mut before in self.unproven.drain(..) {
+            before.own = known;
+            self.openers.push(&before)?;
+        }
+        opener.own = known;
+        Ok(self.openers.push(&opener)?)
     }
 
     /// A title of the conversation that ends at some record. One that follows records of
@@ -69,18 +105,10 @@ impl Twins {
         }
     }
 
-    /// Openers, and titles for others. A turn without an answer proves as much as the one
-    /// before it, or else after it.
-    pub(crate) fn rows(mut self) -> (Vec<OpenerRow>, Vec<NameRow>) {
-        let first = self.openers.iter().zip(&self.proven).find(|(_, proven)| **proven);
-        let mut known = first.map_or(0, |(opener, _)| opener.own);
-        for (opener, proven) in self.openers.iter_mut().zip(&self.proven) {
-            if *proven {
-                known = opener.own;
-            } else {
-                opener.own = known;
-            }
-        }
-        (self.openers, self.names)
+    /// Openers, and titles for others.
+    pub(crate) fn rows(mut self) -> Result<(Spool<OpenerRow>, Vec<NameRow>), Error> {
+        self.close()?;
+        self.unproven.iter().try_for_each(|opener| self.openers.push(opener))?;
+        Ok((self.openers, self.names))
     }
 }

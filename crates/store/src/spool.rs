@@ -1,0 +1,149 @@
+//! Rows of a session that go into the index later. A few are held in memory, more wait in a
+//! scratch file, so that a session of any length takes little room.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io;
+use std::marker::PhantomData;
+use std::path::PathBuf;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::{Error, Scratch, Store};
+
+/// Bytes of rows that are held. Sessions that are worked on together seldom have more, so
+/// there are few scratch files.
+const HELD_BYTES_MAX: usize = 1024 * 1024;
+
+/// Rows in the order in which they came.
+#[derive(Debug)]
+pub struct Spool<T> {
+    store: Option<Store>,
+    held: Vec<u8>,
+    scratch: Option<Scratch>,
+    /// Place and length of what is in the scratch file: whole rows each.
+    pieces: Vec<(u64, u64)>,
+    row: PhantomData<fn() -> T>,
+}
+
+impl<T> Default for Spool<T> {
+    fn default() -> Self {
+        Spool { store: None, held: Vec::new(), scratch: None, pieces: Vec::new(), row: PhantomData }
+    }
+}
+
+impl<T: Serialize + DeserializeOwned> Spool<T> {
+    /// No rows yet. Many will wait in this store.
+    pub fn new(store: &Store) -> Spool<T> {
+        Spool { store: Some(store.clone()), ..Spool::default() }
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: &T) -> Result<(), Error> {
+        self.held = packed(row, std::mem::take(&mut self.held)).map_err(|error| self.error(error))?;
+        if self.held.len() < HELD_BYTES_MAX {
+            return Ok(());
+        }
+        let length = self.held.len() as u64;
+        let put = || -> io::Result<u64> {
+            let scratch = match &mut self.scratch {
+                Some(scratch) => scratch,
+                None => self.scratch.insert(Scratch::new(self.store.as_ref())?),
+            };
+            scratch.put(&self.held)
+        };
+        let offset = { put }().map_err(|error| self.error(error))?;
+        self.pieces.push((offset, length));
+        self.held.clear();
+        Ok(())
+    }
+
+    /// Hands over every row, in order.
+    pub fn each(&mut self, mut take: impl FnMut(T) -> Result<(), Error>) -> Result<(), Error> {
+        self.each_piece(|spool, mut bytes| {
+            while !bytes.is_empty() {
+                let (row, rest) =
+                    postcard::take_from_bytes(bytes).map_err(|error| spool.error(io::Error::other(error)))?;
+                take(row)?;
+                bytes = rest;
+            }
+            Ok(())
+        })
+    }
+
+    /// All rows at once, where they are known to be few or are all needed.
+    pub fn all(mut self) -> Result<Vec<T>, Error> {
+        let mut rows = Vec::new();
+        self.each(|row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Names the rows: equal rows in equal order have equal names.
+    pub fn name(&mut self) -> Result<u64, Error> {
+        let mut name = Xxh3Default::new();
+        self.each_piece(|_, bytes| {
+            name.update(bytes);
+            Ok(())
+        })?;
+        Ok(name.digest())
+    }
+
+    fn each_piece(
+        &mut self,
+        mut take: impl FnMut(&Spool<T>, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for at in 0..self.pieces.len() {
+            let (offset, length) = self.pieces.get(at).copied().unwrap_or_default();
+            let bytes = match &mut self.scratch {
+                Some(scratch) => scratch.get(offset, length),
+                None => Err(io::ErrorKind::UnexpectedEof.into()),
+            };
+            take(self, &bytes.map_err(|error| self.error(error))?)?;
+        }
+        take(self, &self.held)
+    }
+
+    fn error(&self, source: io::Error) -> Error {
+        let path = self.store.as_ref().map_or_else(PathBuf::new, |store| store.root().to_owned());
+        Error::Io { doing: "put rows away for a while in", path, source }
+    }
+}
+
+/// Names rows as [`Spool::name`] does.
+pub(crate) fn name_of<T: Serialize>(rows: impl Iterator<Item = T>) -> u64 {
+    let mut name = Xxh3Default::new();
+    rows.for_each(|row| name.update(&packed(&row, Vec::new()).unwrap_or_default()));
+    name.digest()
+}
+
+fn packed<T: Serialize>(row: &T, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    postcard::to_extend(row, bytes).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HELD_BYTES_MAX, Spool, name_of};
+    use crate::{RealDisk, Store};
+    use std::sync::Arc;
+
+    #[test]
+    fn few_rows_and_many_come_back_in_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(&folder.path().join("store"), Arc::new(RealDisk)).unwrap();
+        for count in [0, 1, 10, 3 * HELD_BYTES_MAX / 1_000] {
+            let rows: Vec<(u32, String)> =
+                (0..count as u32).map(|n| (n, "x".repeat(n as usize % 2_000))).collect();
+            let mut spool = Spool::new(&store);
+            rows.iter().for_each(|row| spool.push(row).unwrap());
+            assert_eq!(spool.pieces.is_empty(), count <= 10);
+            assert!(spool.held.len() < HELD_BYTES_MAX);
+            assert_eq!(spool.name().unwrap(), name_of(rows.iter()));
+            // More may come after they were looked at.
+            spool.push(&(7, String::new())).unwrap();
+            let all = spool.all().unwrap();
+            assert_eq!(all.split_last().unwrap(), (&(7, String::new()), &rows[..]));
+        }
+    }
+}
