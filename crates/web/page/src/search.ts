@@ -1,5 +1,6 @@
 // Search over all turns from disk: one shard a word, then titles, then snippets.
 import { load, MissingChunk } from "./data";
+import { gather } from "./gather";
 import { readHead } from "./session/head.svelte";
 import type { Item, Meta, SessionRow } from "./types";
 import { shard, words } from "./words";
@@ -80,9 +81,7 @@ export async function find(query: string, meta: Meta, rows: SessionRow[]): Promi
     }
   }
   hits.sort((a, b) => b.score - a.score || b.row.end - a.row.end);
-  const grouped = new Map<SessionRow, Hit[]>();
-  for (const hit of hits) grouped.set(hit.row, [...(grouped.get(hit.row) ?? []), hit]);
-  return { hits: grouped, turns, words: wanted, missing: wanted.filter((word) => !counts.get(word)), elapsed: performance.now() - began };
+  return { hits: gather(hits, (hit) => hit.row), turns, words: wanted, missing: wanted.filter((word) => !counts.get(word)), elapsed: performance.now() - began };
 }
 
 /** The text of an item, for snippets and for finding. */

@@ -1,6 +1,7 @@
 // What signals say of the sessions that the chips choose: middle, spread, weeks.
 import { load } from "./data";
-import { dayNumber } from "./format";
+import { dayOf } from "./format";
+import { gather } from "./gather";
 import type { Meta, Reading, SessionReadings, SessionRow, SignalInfo } from "./types";
 
 /** The readings of one session, with what is known of their signals. */
@@ -14,33 +15,47 @@ export function readingsOf(said: SessionReadings, signals: SignalInfo[]): Readin
     .filter((one) => one.value !== null || one.reason !== null);
 }
 
-/** A value, or the reason why there is none. */
-export interface Point { row: SessionRow; value: number | boolean | string | null; reason: string | null }
+/** A value, or the reason why there is none. `week`: that of the session, 0 if it has no time. */
+export interface Point { row: SessionRow; week: number; value: number | boolean | string | null; reason: string | null }
 
-export interface Readings { signals: SignalInfo[]; of: Map<string, Map<string, unknown>> }
+/** The values of each signal, and where among them those of a session are. */
+export interface Readings { signals: SignalInfo[]; of: Map<string, unknown[]>; at: Map<string, number> }
 
 /** Reads all months; a session's values are found by signal and name. */
 export async function readings(meta: Meta): Promise<Readings> {
   const signals = await load<SignalInfo[]>("signals");
-  const of = new Map<string, Map<string, unknown>>(signals.map((one) => [one.id, new Map()]));
+  const of = new Map<string, unknown[]>(signals.map((one) => [one.id, []]));
+  const at = new Map<string, number>();
+  let before = 0;
   for (const { month } of meta.months) {
     const chunk = await load<{ names: string[]; reasons: string[]; values: Record<string, unknown[]> }>(`g/${month}`);
     for (const [id, values] of Object.entries(chunk.values)) {
       const known = of.get(id);
-      if (known) chunk.names.forEach((name, at) => known.set(name, Array.isArray(values[at]) ? { why: chunk.reasons[(values[at] as number[])[0]!] } : values[at]));
+      if (known) values.forEach((value, n) => (known[before + n] = Array.isArray(value) ? { why: chunk.reasons[value[0]] } : value));
     }
+    for (const name of chunk.names) at.set(name, before++);
   }
-  return { signals, of };
+  return { signals, of, at };
 }
 
-export function points(all: Readings, id: string, rows: SessionRow[]): Point[] {
+/** Sessions with readings: what is the same for every signal is looked up once. */
+export interface Read { row: SessionRow; week: number; at: number }
+
+export function read(all: Readings, rows: SessionRow[]): Read[] {
+  return rows.flatMap((row) => {
+    const at = all.at.get(row.name);
+    return at === undefined ? [] : { row, week: row.end ? week(row.end) : 0, at };
+  });
+}
+
+export function points(all: Readings, id: string, sessions: Read[]): Point[] {
   const known = all.of.get(id);
   const found: Point[] = [];
-  for (const row of rows) {
-    const value: any = known?.get(row.name);
+  for (const { row, week, at } of sessions) {
+    const value: any = known?.[at];
     if (value === undefined) continue;
     const why = value !== null && typeof value === "object" ? (value.why as string) : null;
-    found.push({ row, value: why ? null : value, reason: why });
+    found.push({ row, week, value: why ? null : value, reason: why });
   }
   return found;
 }
@@ -60,7 +75,7 @@ export function usual(list: Point[], kind: string): number | string | null {
     for (const one of values) counts.set(String(one.value), (counts.get(String(one.value)) ?? 0) + 1);
     return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]?.[0] ?? null;
   }
-  const sorted = values.map((one) => size(one.value)).sort((a, b) => a - b);
+  const sorted = new Float64Array(values.map((one) => size(one.value))).sort();
   const half = sorted.length >> 1;
   return sorted.length % 2 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
 }
@@ -68,16 +83,12 @@ export function usual(list: Point[], kind: string): number | string | null {
 /** The Monday of a day, as a number: 20261102. */
 function week(ts: number): number {
   const day = new Date(ts);
-  return dayNumber(ts - ((day.getUTCDay() + 6) % 7) * 86_400_000);
+  return dayOf(ts - ((day.getUTCDay() + 6) % 7) * 86_400_000);
 }
 
 /** The usual value week by week, oldest first; only weeks with a value. */
 export function weeks(list: Point[], kind: string): { week: number; value: number; n: number }[] {
-  const groups = new Map<number, Point[]>();
-  for (const one of known(list)) if (one.row.end) {
-    const name = week(one.row.end);
-    groups.set(name, [...(groups.get(name) ?? []), one]);
-  }
+  const groups = gather(known(list).filter((one) => one.week), (one) => one.week);
   return [...groups].sort((a, b) => a[0] - b[0]).map(([name, own]) => {
     const value = kind === "boolean" || kind === "numeric" ? usual(own, kind) : own.length;
     return { week: name, value: typeof value === "number" ? value : 0, n: own.length };
@@ -90,15 +101,11 @@ export interface Bin { label: string; from: number; to: number; word?: string; l
 export function bins(list: Point[], kind: string, format: (value: number) => string): Bin[] {
   const values = known(list);
   if (kind !== "numeric") {
-    const groups = new Map<string, Point[]>();
-    for (const one of values) {
-      const word = one.value === true ? "yes" : one.value === false ? "no" : String(one.value);
-      groups.set(word, [...(groups.get(word) ?? []), one]);
-    }
+    const groups = gather(values, (one) => (one.value === true ? "yes" : one.value === false ? "no" : String(one.value)));
     return [...groups].sort((a, b) => b[1].length - a[1].length).slice(0, 16).map(([word, own]) => ({ label: word.replaceAll("_", " "), from: 0, to: 0, word, list: own }));
   }
   const numbers = values.map((one) => size(one.value));
-  const low = Math.min(...numbers), high = Math.max(...numbers);
+  const low = numbers.reduce((a, b) => Math.min(a, b), Infinity), high = numbers.reduce((a, b) => Math.max(a, b), -Infinity);
   if (!Number.isFinite(low)) return [];
   const whole = numbers.every(Number.isInteger);
   const span = high - low;

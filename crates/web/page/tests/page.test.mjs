@@ -1,6 +1,6 @@
 // The same specification against the folder on disk and against the server, on every store.
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { STORES } from "../stores.mjs";
@@ -51,7 +51,7 @@ for (const { name, make, word, file, skip, first, keep } of STORES) {
           sessions = sessionsOf(store, "--sort", "turns").sessions;
           memories = memoriesOf(store);
         });
-        after(async () => { await context?.close(); stop?.(); if (out) rmSync(out, { recursive: true, force: true }); });
+        after(async () => { await context?.close(); stop?.(); if (out && !keep) rmSync(out, { recursive: true, force: true }); });
         const counts = (total) => page.waitForFunction((wanted) => document.querySelector(".population")?.textContent.replaceAll(",", "").trim().startsWith(`${wanted} of`), total);
 
         it("shows the same totals as the commands, in every view", async () => {
@@ -230,8 +230,9 @@ for (const { name, make, word, file, skip, first, keep } of STORES) {
           assert.deepEqual(trouble, []);
         });
 
-        it("says what is missing when a chunk is gone", { skip: carrier === "server" }, async () => {
-          rmSync(`${out}/data/s`, { recursive: true, force: true });
+        it("says what is missing when a chunk is gone", { skip: carrier === "server" }, async (test) => {
+          renameSync(`${out}/data/s`, `${out}/data/gone`);
+          test.after(() => renameSync(`${out}/data/gone`, `${out}/data/s`));
           await page.reload();
           await show(page, place(sessions[0]), ".state");
           assert.match(await page.textContent(".state"), /built without the text/);

@@ -30,14 +30,22 @@ export function demo() {
   return place;
 }
 
+const fresh = () => join(mkdtempSync(join(tmpdir(), "retro-page-")), "out");
+
 export function build(store, ...words) {
-  const out = join(mkdtempSync(join(tmpdir(), "retro-page-")), "out");
+  return buildIn(fresh(), store, ...words);
+}
+
+function buildIn(out, store, ...words) {
   retro(store, "dashboard", "build", "--no-sync", "--out", out, ...words);
   return { out, address: pathToFileURL(join(out, "index.html")).href };
 }
 
 export async function serve(store, ...words) {
-  const out = join(mkdtempSync(join(tmpdir(), "retro-page-")), "out");
+  return serveFrom(fresh(), store, ...words);
+}
+
+async function serveFrom(out, store, ...words) {
   const child = spawn(RETRO, ["--home", join(store, "home"), "--root", join(store, "store"), "dashboard", "serve", "--out", out, ...words], { env: clean, stdio: ["ignore", "pipe", "inherit"] });
   const address = await new Promise((resolve, reject) => {
     let text = "";
@@ -76,9 +84,13 @@ export async function watched(browser, base, options = {}) {
   return { page, trouble, context };
 }
 
-/** The page of a store, from its folder or from a server, with everything that ends it. */
+/**
+ * The page of a store, from its folder or from a server, with everything that ends it. A store
+ * that is given may be large: its folder is made once and stays.
+ */
 export async function opened(browser, store, carrier, options = {}) {
-  const { address, out, base, stop } = carrier === "folder" ? build(store) : await serve(store, "--no-sync");
+  const place = store === process.env.RETRO_STORE ? join(store, "out") : fresh();
+  const { address, out, base, stop } = carrier === "folder" ? buildIn(place, store) : await serveFrom(place, store, "--no-sync");
   return { ...(await visit(browser, { address, base: base ?? address.replace("index.html", "") }, options)), address, out, base, stop };
 }
 
