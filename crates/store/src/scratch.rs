@@ -30,10 +30,14 @@ impl Scratch {
 
     /// Keeps bytes; says where.
     pub fn put(&mut self, bytes: &[u8]) -> io::Result<u64> {
-        let offset = self.written + self.gathered.len() as u64;
-        self.gathered.extend_from_slice(bytes);
-        if self.gathered.len() >= GATHERED_BYTES_MAX {
+        if self.gathered.len() + bytes.len() > GATHERED_BYTES_MAX {
             self.write_out()?;
+        }
+        let offset = self.written + self.gathered.len() as u64;
+        if bytes.len() > GATHERED_BYTES_MAX {
+            self.write(bytes)?;
+        } else {
+            self.gathered.extend_from_slice(bytes);
         }
         Ok(offset)
     }
@@ -55,11 +59,18 @@ impl Scratch {
 
     fn write_out(&mut self) -> io::Result<()> {
         if !self.gathered.is_empty() {
-            self.file.seek(SeekFrom::Start(self.written))?;
-            self.file.write_all(&self.gathered)?;
-            self.written += self.gathered.len() as u64;
-            self.gathered.clear();
+            let mut gathered = std::mem::take(&mut self.gathered);
+            self.write(&gathered)?;
+            gathered.clear();
+            self.gathered = gathered;
         }
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.written))?;
+        self.file.write_all(bytes)?;
+        self.written += bytes.len() as u64;
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ use crate::{Error, Scratch, Store};
 
 /// Bytes of rows that are held. Sessions that are worked on together seldom have more, so
 /// there are few scratch files.
-const HELD_BYTES_MAX: usize = 1024 * 1024;
+const HELD_BYTES_MAX: usize = 512 * 1024;
 
 /// Rows in the order in which they came.
 #[derive(Debug)]

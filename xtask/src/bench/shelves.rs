@@ -11,7 +11,7 @@ use retro::search::{
     Ask, Extent, Found, Library, Meaning, Measured, Mode, Numbered, Place, Query, Scope, Tail, TextIndex,
     search,
 };
-use retro::store::{Index, Mark, PackedPassage, RealDisk, SessionRow, Store, TurnRow};
+use retro::store::{Index, Mark, PackedPassage, RealDisk, SessionRow, Spool, Store, TurnRow};
 use retro_model::Passage;
 use std::fmt::Display;
 use std::path::Path;
@@ -52,9 +52,11 @@ impl Shelves {
             for (Told { row, passages }, packed) in sessions.iter().zip(&packed) {
                 let key = row.key();
                 writer.put_session(row)?;
-                let turns: Vec<TurnRow> = passages.iter().map(|passage| turn(row, passage)).collect();
-                writer.put_turns(&key, &turns)?;
-                writer.put_passages(&key, packed)?;
+                let (mut turns, mut words) = (Spool::new(&self.store), Spool::new(&self.store));
+                passages.iter().try_for_each(|passage| turns.push(&turn(row, passage)))?;
+                packed.iter().try_for_each(|passage| words.push(passage))?;
+                writer.put_turns(&key, &mut turns)?;
+                writer.put_passages(&key, &mut words)?;
             }
             Ok(())
         });

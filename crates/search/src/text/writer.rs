@@ -1,9 +1,11 @@
 //! Writing the text index: passages put and removed, one commit at a time.
 
+use retro_model::Piece;
 use tantivy::indexer::UserOperation;
 use tantivy::{Index, IndexWriter, TantivyDocument, TantivyError, Term};
 
 use super::directory::Written;
+use super::queued::{Queue, Queued};
 use super::{Fields, Info, Numbered, TextFolder, numbered, seal};
 use crate::Error;
 use crate::passages::time_ms;
@@ -24,7 +26,8 @@ pub struct TextWriter {
     number: u64,
     directory: Written,
     index: Index,
-    writer: IndexWriter,
+    writer: IndexWriter<Queued>,
+    queue: Queue,
     fields: Fields,
     is_new: bool,
 }
@@ -50,7 +53,8 @@ impl TextWriter {
             path: folder.path.clone(),
             what: "the index has other fields".to_owned(),
         })?;
-        Ok(TextWriter { folder: folder.clone(), number, directory, index, writer, fields, is_new })
+        let queue = Queue::default();
+        Ok(TextWriter { folder: folder.clone(), number, directory, index, writer, queue, fields, is_new })
     }
 
     /// Puts a passage in the place of the one with the same number.
@@ -59,16 +63,16 @@ impl TextWriter {
             self.remove(passage.number);
         }
         let mut documents = Vec::with_capacity(passage.passage.pieces.len());
-        for at in 0..passage.passage.pieces.len() {
-            documents.extend(self.document(passage, at).map(UserOperation::Add));
+        for (at, piece) in passage.passage.pieces.iter().enumerate() {
+            let document = self.document(passage, at, piece);
+            documents.push(UserOperation::Add(self.queue.add(document, piece.text.len())));
         }
         // As one operation: the pieces of a passage stay together.
         let put = self.writer.run(documents);
         put.map(drop).map_err(|error| failed(&self.folder, &self.directory, error))
     }
 
-    fn document(&self, passage: &Numbered, at: usize) -> Option<TantivyDocument> {
-        let piece = passage.passage.pieces.get(at)?;
+    fn document(&self, passage: &Numbered, at: usize, piece: &Piece) -> TantivyDocument {
         let mut document = TantivyDocument::new();
         let Fields { words, labels, passage: number, place, info, at: time } = self.fields;
         document.add_text(words, &piece.text);
@@ -83,7 +87,7 @@ impl TextWriter {
         };
         document.add_u64(info, bits.pack());
         document.add_i64(time, time_ms(piece.at));
-        Some(document)
+        document
     }
 
     /// Removes a passage.

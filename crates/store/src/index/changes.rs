@@ -9,7 +9,9 @@
 
 use retro_model::SessionKey;
 use rusqlite::Row;
+use smol_str::SmolStr;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use super::{Index, Writer};
 use crate::Error;
@@ -27,8 +29,9 @@ pub struct Mark {
     pub number: u64,
 }
 
-/// A turn, by its session and the id of the event that opens it.
-pub type TurnKey = (SessionKey, String);
+/// A turn, by its session and the id of the event that opens it. One session may have very
+/// many: they share its name.
+pub type TurnKey = (Arc<SessionKey>, SmolStr);
 
 /// What changed since a mark. Each name stands in one of the lists at most once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -102,9 +105,17 @@ impl Index {
         let starts_over = seen.series != mark.series || seen.number > mark.number;
         let after = if starts_over { 0 } else { seen.number.cast_signed() };
         let session = |row: &Row<'_>| Ok(SessionKey { agent: row.get(0)?, id: row.get(1)? });
-        let turn = |row: &Row<'_>| Ok((session(row)?, row.get(2)?));
         let all = |text: &str| snapshot.all(text, [after], session);
-        let turns = |text: &str| snapshot.all(text, [after], turn);
+        let turns = |text: &str| {
+            let mut last: Arc<SessionKey> = Arc::new(SessionKey::new("", ""));
+            snapshot.all(text, [after], |row| {
+                let (agent, id) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
+                if (last.agent.as_str(), last.id.as_str()) != (agent, id) {
+                    last = Arc::new(SessionKey::new(agent, id));
+                }
+                Ok((Arc::clone(&last), SmolStr::new(row.get_ref(2)?.as_str()?)))
+            })
+        };
         let number = |row: &Row<'_>| row.get::<_, i64>(0).map(i64::cast_unsigned);
         let numbers = |text: &str| snapshot.all(text, [after], number);
         Ok(Changes {

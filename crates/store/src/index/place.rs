@@ -4,6 +4,7 @@ use retro_model::{SessionKey, Stamp};
 use serde::{Deserialize, Serialize};
 
 use super::PlaceRow;
+use super::sealed::{seal, unseal};
 
 /// Columns of `places`.
 pub(super) const PLACE: &str = "path, owner, stamp";
@@ -36,14 +37,14 @@ impl<'a> Packed<'a> {
         Packed { revision: row.revision, stamp: row.stamp, source: row.source.as_str() }
     }
 
-    /// As bytes.
+    /// As bytes, sealed: one that is not what was written would look like a changed file.
     pub(super) fn pack(&self) -> Vec<u8> {
-        postcard::to_stdvec(self).unwrap_or_default()
+        seal(&postcard::to_stdvec(self).unwrap_or_default())
     }
 
     /// From bytes that [`Packed::pack`] made, to the last of them; none if they are other bytes.
     pub(super) fn unpack(bytes: &'a [u8]) -> Option<Self> {
-        postcard::take_from_bytes(bytes).ok().filter(|(_, rest)| rest.is_empty()).map(|(packed, _)| packed)
+        postcard::take_from_bytes(unseal(bytes)?).ok().filter(|(_, rest)| rest.is_empty()).map(|(packed, _)| packed)
     }
 }
 
@@ -85,6 +86,9 @@ mod tests {
             assert_eq!(Packed::unpack(&bytes), Some(packed));
             for end in 0..bytes.len() {
                 assert_eq!(Packed::unpack(&bytes[..end]), None, "cut after {end} bytes");
+                let mut flipped = bytes.clone();
+                flipped[end] ^= 1;
+                assert_eq!(Packed::unpack(&flipped), None, "byte {end} flipped");
             }
             assert_eq!(Packed::unpack(&[bytes.as_slice(), b"x"].concat()), None);
         }

@@ -7,6 +7,7 @@
 use retro_model::SessionKey;
 use rusqlite::Row;
 use std::collections::{BTreeMap, HashMap};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Index, Writer};
 use crate::Error;
@@ -20,26 +21,44 @@ pub struct Made {
     pub output: String,
 }
 
+impl Made {
+    /// Of what it holds and whose it is.
+    fn seal(&self, key: &SessionKey, stage: &str) -> i64 {
+        let parts = [&*key.agent, &*key.id, stage, &*self.stamp, &*self.output];
+        xxh3_64(parts.join("\0").as_bytes()).cast_signed()
+    }
+}
+
+const MADE: &str = "agent, session, stage, stamp, output, seal";
+
+/// A row of [`MADE`]; nothing if it is not what was written: then the stage never ran.
+fn made(row: &Row<'_>) -> rusqlite::Result<Option<(SessionKey, String, Made)>> {
+    let (key, stage) = (session(row)?, row.get::<_, String>(2)?);
+    let made = Made { stamp: row.get(3)?, output: row.get(4)? };
+    let is_whole = made.seal(&key, &stage) == row.get::<_, i64>(5)?;
+    Ok(is_whole.then_some((key, stage, made)))
+}
+
 impl Index {
     /// What a stage left on a session.
     pub fn made(&self, key: &SessionKey, stage: &str) -> Result<Option<Made>, Error> {
-        let text = "SELECT stamp, output FROM stages WHERE agent = ?1 AND session = ?2 AND stage = ?3";
-        let read = |row: &Row<'_>| Ok(Made { stamp: row.get(0)?, output: row.get(1)? });
-        self.one(text, (&key.agent, &key.id, stage), read)
+        let text = format!("SELECT {MADE} FROM stages WHERE agent = ?1 AND session = ?2 AND stage = ?3");
+        let found = self.one(&text, (&key.agent, &key.id, stage), made)?.flatten();
+        Ok(found.map(|(_, _, made)| made))
     }
 
     /// What every stage left on a session, by name.
     pub fn made_of(&self, key: &SessionKey) -> Result<BTreeMap<String, Made>, Error> {
-        let text = "SELECT stage, stamp, output FROM stages WHERE agent = ?1 AND session = ?2";
-        let read = |row: &Row<'_>| Ok((row.get(0)?, Made { stamp: row.get(1)?, output: row.get(2)? }));
-        Ok(self.all(text, (&key.agent, &key.id), read)?.into_iter().collect())
+        let text = format!("SELECT {MADE} FROM stages WHERE agent = ?1 AND session = ?2");
+        let found = self.all(&text, (&key.agent, &key.id), made)?.into_iter().flatten();
+        Ok(found.map(|(_, stage, made)| (stage, made)).collect())
     }
 
     /// What a stage left on all sessions.
     pub fn made_by(&self, stage: &str) -> Result<HashMap<SessionKey, Made>, Error> {
-        let text = "SELECT agent, session, stamp, output FROM stages WHERE stage = ?1";
-        let read = |row: &Row<'_>| Ok((session(row)?, Made { stamp: row.get(2)?, output: row.get(3)? }));
-        Ok(self.all(text, [stage], read)?.into_iter().collect())
+        let text = format!("SELECT {MADE} FROM stages WHERE stage = ?1");
+        let found = self.all(&text, [stage], made)?.into_iter().flatten();
+        Ok(found.map(|(key, _, made)| (key, made)).collect())
     }
 
     /// The stages that may run at `now_ms`, by session.
@@ -75,8 +94,8 @@ impl Writer<'_> {
     /// Keeps what a stage left on a session. It is no longer due.
     pub fn put_made(&self, key: &SessionKey, stage: &str, made: &Made) -> Result<(), Error> {
         self.run(
-            "REPLACE INTO stages (agent, session, stage, stamp, output) VALUES (?1, ?2, ?3, ?4, ?5)",
-            (&key.agent, &key.id, stage, &made.stamp, &made.output),
+            &format!("REPLACE INTO stages ({MADE}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
+            (&key.agent, &key.id, stage, &made.stamp, &made.output, made.seal(key, stage)),
         )?;
         self.clear_due(key, stage)?;
         self.touch(key)

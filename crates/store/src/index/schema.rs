@@ -2,7 +2,7 @@
 //! number is rebuilt.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 12;
+pub(super) const SCHEMA: u32 = 13;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -91,6 +91,7 @@ CREATE INDEX IF NOT EXISTS removed_by_change ON removed (changed);
 
 CREATE TABLE IF NOT EXISTS stages (
     agent TEXT NOT NULL, session TEXT NOT NULL, stage TEXT NOT NULL, stamp TEXT NOT NULL, output TEXT NOT NULL,
+    seal INTEGER NOT NULL,
     PRIMARY KEY (agent, session, stage)
 ) WITHOUT ROWID;
 

@@ -224,8 +224,9 @@ fn a_consumer_learns_what_changed_and_what_is_gone_and_nothing_else() {
         .unwrap();
     let changes = index.changes_since(&seen).unwrap();
     assert_eq!(changes.sessions, [key()]);
-    assert_eq!(changes.turns, [(key(), "m:1".to_owned()), (key(), "m:7".to_owned())]);
-    assert_eq!(changes.removed_turns, [(key(), "m:5".to_owned())]);
+    let named = |event: &str| (std::sync::Arc::new(key()), event.into());
+    assert_eq!(changes.turns, [named("m:1"), named("m:7")]);
+    assert_eq!(changes.removed_turns, [named("m:5")]);
     assert!(!changes.starts_over && changes.removed_sessions.is_empty());
     let seen = changes.mark;
 

@@ -24,11 +24,9 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
     let digests = index.made_by("digest")?;
     for session in sessions.iter_mut().filter(|session| session.captured) {
         let key = SessionKey::new(session.agent.clone(), session.session_id.clone());
-        session.outcome = match digests.is_empty() {
-            // An index that was just made knows nothing of them yet.
-            true => kept_outcome(&store, &key),
-            false => digests.get(&key).and_then(|made| outcome_in(&made.output)).map(str::to_owned),
-        };
+        let told = digests.get(&key).and_then(|made| outcome_in(&made.output)).map(str::to_owned);
+        // An index that was just made, or lost a row, knows nothing of it.
+        session.outcome = told.or_else(|| kept_outcome(&store, &key));
         session.turns = Some(turns.get(&key).copied().unwrap_or(0));
         if let Some(figures) = costs.as_ref().and_then(|costs| costs.get(&key)) {
             session.cost_usd = figures.cost_usd;
