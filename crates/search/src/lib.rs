@@ -2,9 +2,10 @@
 //!
 //! `passages.rs` makes passages of events: what can be found. `words.rs` cuts text into
 //! terms, `text.rs` keeps which pieces hold which terms, `query.rs` understands a question,
-//! `rank.rs` puts what was found in order. The text of passages is kept elsewhere and handed
+//! `best.rs` gathers the pieces that hold its words, `rank.rs` puts them in order. The text of passages is kept elsewhere and handed
 //! in through [`Library`].
 
+mod best;
 pub mod embed;
 mod error;
 mod meaning;

@@ -55,11 +55,11 @@ impl Hit {
         }
     }
 
-    fn count(&self, term: usize) -> u32 {
+    pub(crate) fn count(&self, term: usize) -> u32 {
         self.counts.get(term).map_or(0, |count| u32::from(*count))
     }
 
-    fn score(&self, weights: &[f64], mean_bytes: f64) -> f64 {
+    pub(crate) fn score(&self, weights: &[f64], mean_bytes: f64) -> f64 {
         let length = f64::from(self.info.len) / mean_bytes;
         bm25(|term| self.count(term), self.terms, weights, length)
     }
@@ -75,7 +75,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    fn mean_bytes(self) -> f64 {
+    pub(crate) fn mean_bytes(self) -> f64 {
         (self.bytes as f64 / self.pieces.max(1) as f64).max(1.0)
     }
 }
@@ -146,6 +146,11 @@ impl Sums {
 pub(crate) fn rarity(pieces: u64, holding: u64) -> f64 {
     let (pieces, holding) = (pieces.max(holding) as f64, holding as f64);
     (1.0 + (pieces - holding + 0.5) / (holding + 0.5)).ln()
+}
+
+/// The most that a term with this weight adds to a score, however often a text holds it.
+pub(crate) fn most_of(weight: f64) -> f64 {
+    weight * (K1 + 1.0)
 }
 
 /// BM25 of the terms in `terms`, as bits, in a text of `length` times the usual length.

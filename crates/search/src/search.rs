@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::best::{Best, Sought};
 use crate::query::TERMS_MAX;
 use crate::rank::{self, Extent, Hit};
 use crate::text::{Finder, Info, Numbered};
@@ -299,9 +300,8 @@ impl Sources<'_> {
         Ok(terms)
     }
 
-    /// Every piece that holds the words, by place.
+    /// The pieces that hold the words, by place.
     fn hits(&self, terms: &[Known], ask: &Ask<'_>, allowed: &Allowed) -> Result<Vec<Hit>, Error> {
-        let names: Vec<&str> = terms.iter().map(|known| known.term.as_str()).collect();
         let mut read = 0;
         let is_read = |known: &&Known| {
             read += known.holding;
@@ -310,17 +310,23 @@ impl Sources<'_> {
         // Words that nothing holds come first, and are no reason to read none of the others.
         let first = terms.iter().position(|known| known.holding > 0).map_or(0, |at| at + 1);
         let essential = terms.iter().take_while(is_read).count().max(first);
-        let keep = |place: Place, info: &Info, at_ms: i64| ask.scope.keeps(place, info, at_ms);
-        let mut hits = Vec::new();
+        let is_narrow = allowed.only.is_some() || !allowed.never.is_empty();
+        let keep = |hit: &Hit| {
+            ask.scope.keeps(hit.place, &hit.info, hit.at_ms) && (!is_narrow || allowed.has(hit.passage))
+        };
+        let sought = Sought {
+            terms: terms.iter().map(|known| known.term.as_str()).collect(),
+            weights: terms.iter().map(|known| known.weight).collect(),
+            essential,
+            mean_bytes: self.library.extent().mean_bytes(),
+            keep: &keep,
+        };
+        let mut best = Best::of(&sought);
         if let Some(finder) = &self.finder {
-            finder.hits(&names, essential, &keep, &mut hits)?;
+            finder.hits(&sought, &mut best)?;
         }
-        self.tail.hits(&names, essential, &keep, &mut hits);
-        if allowed.only.is_some() || !allowed.never.is_empty() {
-            hits.retain(|hit| allowed.has(hit.passage));
-        }
-        hits.sort_by_key(|hit| hit.place);
-        Ok(hits)
+        self.tail.hits(&sought, &mut best);
+        Ok(best.finish())
     }
 
     fn allowed(&self, query: &Query) -> Result<Allowed, Error> {

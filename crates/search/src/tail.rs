@@ -7,6 +7,7 @@ use hashbrown::HashSet;
 use retro_model::{Piece, PieceKind};
 
 use crate::Place;
+use crate::best::{Best, Sought};
 use crate::passages::time_ms;
 use crate::query::Phrase;
 use crate::rank::Hit;
@@ -38,33 +39,24 @@ impl Tail {
         }
     }
 
-    /// Every piece that holds one of the first `essential` terms.
-    pub(crate) fn hits(
-        &self,
-        terms: &[&str],
-        essential: usize,
-        keep: &dyn Fn(Place, &Info, i64) -> bool,
-        into: &mut Vec<Hit>,
-    ) {
+    /// Every piece that holds one of the essential terms.
+    pub(crate) fn hits(&self, sought: &Sought<'_>, best: &mut Best<'_>) {
         let mut words = Words::default();
         for numbered in &self.passages {
             for (at, piece) in numbered.passage.pieces.iter().enumerate() {
                 let info = info(numbered, at, piece);
-                let (place, at_ms) = (numbered.place(at), time_ms(piece.at));
-                if !keep(place, &info, at_ms) {
+                let mut hit = Hit::new(numbered.place(at), numbered.number, info, time_ms(piece.at));
+                if !(sought.keep)(&hit) {
                     continue;
                 }
-                let mut hit = Hit::new(place, numbered.number, info, at_ms);
                 let mut is_hit = false;
                 words.each(&piece.text, |term| {
-                    if let Some(at) = terms.iter().position(|wanted| *wanted == term.text) {
+                    if let Some(at) = sought.terms.iter().position(|wanted| *wanted == term.text) {
                         hit.add(at as u8, 1);
-                        is_hit |= at < essential;
+                        is_hit |= at < sought.essential;
                     }
                 });
-                if is_hit {
-                    into.push(hit);
-                }
+                best.extend(is_hit.then_some(hit));
             }
         }
     }

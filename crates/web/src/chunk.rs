@@ -40,9 +40,12 @@ impl Chunk {
     }
 }
 
+/// Level of deflate: beyond it a build takes longer for a few hundredths of the size.
+const LEVEL: u32 = 3;
+
 /// Raw deflate, as base64.
 pub fn packed(json: &[u8]) -> Result<String, Error> {
-    let mut encoder = DeflateEncoder::new(Vec::with_capacity(json.len() / 3), Compression::new(6));
+    let mut encoder = DeflateEncoder::new(Vec::with_capacity(json.len() / 3), Compression::new(LEVEL));
     encoder.write_all(json)?;
     Ok(base64::engine::general_purpose::STANDARD.encode(encoder.finish()?))
 }

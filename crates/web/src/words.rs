@@ -9,8 +9,9 @@
 //! parts are words too. Ideographs and kana are indexed in pairs. The page cuts queries the
 //! same way, and a list of examples in `page/tests/words.json` holds both to it.
 
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Characters of a word that are kept.
 const WORD_CHARS_MAX: usize = 40;
@@ -29,16 +30,16 @@ pub struct Turn {
 }
 
 /// Cuts a text into words.
-pub fn words(text: &str, take: &mut impl FnMut(String)) {
+pub fn words(text: &str, take: &mut impl FnMut(&str)) {
     let mut word = String::new();
     let mut pair: Option<char> = None;
     for character in text.chars().chain([' ']) {
         if is_ideograph(character) {
             end(&mut word, take);
-            match pair {
-                Some(before) => take([before, character].iter().collect()),
-                None => take(character.to_string()),
-            }
+            word.extend(pair);
+            word.push(character);
+            take(&word);
+            word.clear();
             pair = Some(character);
             continue;
         }
@@ -53,7 +54,7 @@ pub fn words(text: &str, take: &mut impl FnMut(String)) {
     }
 }
 
-fn end(word: &mut String, take: &mut impl FnMut(String)) {
+fn end(word: &mut String, take: &mut impl FnMut(&str)) {
     if word.is_empty() {
         return;
     }
@@ -67,11 +68,12 @@ fn end(word: &mut String, take: &mut impl FnMut(String)) {
     word.clear();
 }
 
-fn cut(word: &str) -> String {
+fn cut(word: &str) -> &str {
     if word.len() <= WORD_CHARS_MAX {
-        return word.to_owned();
+        return word;
     }
-    word.chars().take(WORD_CHARS_MAX).collect()
+    let end = word.char_indices().nth(WORD_CHARS_MAX).map_or(word.len(), |(end, _)| end);
+    word.get(..end).unwrap_or(word)
 }
 
 fn is_ideograph(character: char) -> bool {
@@ -223,7 +225,7 @@ mod tests {
 
     fn cut_up(text: &str) -> Vec<String> {
         let mut list = Vec::new();
-        words(text, &mut |word| list.push(word));
+        words(text, &mut |word| list.push(word.to_owned()));
         list
     }
 
@@ -239,7 +241,7 @@ mod tests {
 
     fn turn(n: u32, text: &str) -> Turn {
         let mut found = HashMap::new();
-        words(text, &mut |word| *found.entry(word).or_default() += 1);
+        words(text, &mut |word| *found.entry_ref(word).or_default() += 1);
         Turn { line: 0, n, id: format!("m:{n}"), words: found }
     }
 

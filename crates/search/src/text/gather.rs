@@ -1,13 +1,15 @@
 //! Reading postings: which pieces hold the words of a query, and how often.
 
 use hashbrown::{HashMap, HashSet};
+use std::sync::Arc;
 use tantivy::columnar::ColumnValues;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EnableScoring, PhraseQuery, Query as _};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
-use super::{Info, TextIndex};
+use super::{Fields, Info, TextIndex};
+use crate::best::{Best, Sought};
 use crate::query::Phrase;
 use crate::rank::Hit;
 use crate::{Error, Place};
@@ -26,6 +28,20 @@ struct Segment {
     /// Pieces of hidden passages, sorted.
     hidden: HashSet<u32>,
 }
+
+/// A piece of a segment, a term, and how often the piece holds it.
+type Held = (u32, u8, u32);
+
+/// What a segment has of every piece.
+struct Columns {
+    places: Arc<dyn ColumnValues<u64>>,
+    infos: Arc<dyn ColumnValues<u64>>,
+    times: Arc<dyn ColumnValues<i64>>,
+    numbers: Arc<dyn ColumnValues<u64>>,
+}
+
+/// Pieces that are looked at together.
+const DOCS_AT_ONCE: usize = 16_384;
 
 impl Segment {
     fn has_gone(&self) -> bool {
@@ -68,18 +84,12 @@ impl<'a> Finder<'a> {
         Ok(count)
     }
 
-    /// Every piece that holds one of the first `essential` terms, with how often it holds
-    /// each of all terms.
-    pub(crate) fn hits(
-        &self,
-        terms: &[&str],
-        essential: usize,
-        keep: &dyn Fn(Place, &Info, i64) -> bool,
-        into: &mut Vec<Hit>,
-    ) -> Result<(), Error> {
+    /// Every piece that holds one of the essential terms, with how often it holds each of all
+    /// terms.
+    pub(crate) fn hits(&self, sought: &Sought<'_>, best: &mut Best<'_>) -> Result<(), Error> {
         for segment in &self.segments {
-            let mut found: Vec<(u32, u8, u32)> = Vec::new();
-            for (at, term) in terms.iter().enumerate().take(essential) {
+            let mut found: Vec<Held> = Vec::new();
+            for (at, term) in sought.terms.iter().enumerate().take(sought.essential) {
                 let Some(mut postings) = self.postings(segment, term)? else { continue };
                 let mut doc = postings.doc();
                 while doc != TERMINATED {
@@ -89,53 +99,33 @@ impl<'a> Finder<'a> {
             }
             // Runs that are sorted each: merging them is all there is to do.
             found.sort_by_key(|(doc, ..)| *doc);
-            let first = into.len();
-            let docs = self.hits_of(segment, &found, keep, into)?;
-            for (at, term) in terms.iter().enumerate().skip(essential) {
-                let Some(postings) = self.postings(segment, term)? else { continue };
-                look_up(postings, &docs, at as u8, into.get_mut(first..).unwrap_or_default());
+            let mut others = Vec::new();
+            for (at, term) in sought.terms.iter().enumerate().skip(sought.essential) {
+                others.extend(self.postings(segment, term)?.map(|postings| (at as u8, postings)));
+            }
+            let columns = self.columns(segment)?;
+            let mut rest = found.as_slice();
+            while !rest.is_empty() {
+                let part = first_docs(&mut rest, DOCS_AT_ONCE);
+                let (docs, mut hits) = hits_of(segment, &columns, part, sought, best);
+                others.iter_mut().for_each(|(term, postings)| look_up(postings, &docs, *term, &mut hits));
+                best.extend(hits);
             }
         }
         Ok(())
     }
 
-    /// Makes hits of what the postings of one segment hold. Returns their numbers there.
-    fn hits_of(
-        &self,
-        segment: &Segment,
-        found: &[(u32, u8, u32)],
-        keep: &dyn Fn(Place, &Info, i64) -> bool,
-        into: &mut Vec<Hit>,
-    ) -> Result<Vec<u32>, Error> {
+    fn columns(&self, segment: &Segment) -> Result<Columns, Error> {
         let columns = segment.reader.fast_fields();
         let schema = self.searcher.schema();
         let name = |field| schema.get_field_name(field);
-        let places = columns.u64(name(self.index.fields.place)).map_err(error)?.values;
-        let infos = columns.u64(name(self.index.fields.info)).map_err(error)?.values;
-        let times = columns.i64(name(self.index.fields.at)).map_err(error)?.values;
-        let numbers = columns.u64(name(self.index.fields.passage)).map_err(error)?.values;
-        let has_gone = segment.has_gone();
-        let groups = found.chunk_by(|(a, ..), (b, ..)| a == b);
-        let groups = groups.filter_map(|group| Some((group.first()?.0, group)));
-        let (docs, groups): (Vec<u32>, Vec<_>) =
-            groups.filter(|(doc, _)| !has_gone || segment.is_there(*doc)).unzip();
-        let known = values(&*places, &docs).into_iter().zip(values(&*infos, &docs));
-        let dated = values(&*times, &docs).into_iter().zip(values(&*numbers, &docs));
-        let mut kept = Vec::with_capacity(docs.len());
-        into.reserve(docs.len());
-        for ((doc, group), ((place, info), (at_ms, number))) in
-            docs.into_iter().zip(groups).zip(known.zip(dated))
-        {
-            let (place, info) = (Place::from_bits(place), Info::unpack(info));
-            if !keep(place, &info, at_ms) {
-                continue;
-            }
-            let mut hit = Hit::new(place, number, info, at_ms);
-            group.iter().for_each(|(_, term, count)| hit.add(*term, *count));
-            into.push(hit);
-            kept.push(doc);
-        }
-        Ok(kept)
+        let Fields { place, info, at, passage, .. } = self.index.fields;
+        Ok(Columns {
+            places: columns.u64(name(place)).map_err(error)?.values,
+            infos: columns.u64(name(info)).map_err(error)?.values,
+            times: columns.i64(name(at)).map_err(error)?.values,
+            numbers: columns.u64(name(passage)).map_err(error)?.values,
+        })
     }
 
     /// Numbers of the passages that have a piece with this label.
@@ -230,8 +220,53 @@ impl<'a> Finder<'a> {
     }
 }
 
+/// The first of what was found, so many pieces of it.
+fn first_docs<'f>(rest: &mut &'f [Held], count: usize) -> &'f [Held] {
+    let of_last = |at: usize| rest.get(at).map(|(doc, ..)| *doc);
+    let mut end = count.min(rest.len());
+    while end < rest.len() && of_last(end) == of_last(end - 1) {
+        end += 1;
+    }
+    let (first, after) = rest.split_at(end);
+    *rest = after;
+    first
+}
+
+/// Makes hits of what the postings of one segment hold, with their numbers there. Those that
+/// cannot be among the best are left out before all of their columns are read.
+fn hits_of(
+    segment: &Segment,
+    columns: &Columns,
+    found: &[Held],
+    sought: &Sought<'_>,
+    best: &Best<'_>,
+) -> (Vec<u32>, Vec<Hit>) {
+    let has_gone = segment.has_gone();
+    let groups = found.chunk_by(|(a, ..), (b, ..)| a == b);
+    let groups = groups.filter_map(|group| Some((group.first()?.0, group)));
+    let (docs, groups): (Vec<u32>, Vec<_>) =
+        groups.filter(|(doc, _)| !has_gone || segment.is_there(*doc)).unzip();
+    let infos = values(&*columns.infos, &docs);
+    let mut hits: Vec<(u32, Hit)> = Vec::with_capacity(docs.len());
+    for ((doc, group), info) in docs.into_iter().zip(groups).zip(infos) {
+        let mut hit = Hit::new(Place::from_bits(0), 0, Info::unpack(info), 0);
+        group.iter().for_each(|(_, term, count)| hit.add(*term, *count));
+        if best.may_be(&hit) {
+            hits.push((doc, hit));
+        }
+    }
+    let docs: Vec<u32> = hits.iter().map(|(doc, _)| *doc).collect();
+    let places = values(&*columns.places, &docs).into_iter();
+    let dated = values(&*columns.times, &docs).into_iter().zip(values(&*columns.numbers, &docs));
+    for ((_, hit), (place, (at_ms, number))) in hits.iter_mut().zip(places.zip(dated)) {
+        (hit.place, hit.at_ms, hit.passage) = (Place::from_bits(place), at_ms, number);
+    }
+    hits.retain(|(_, hit)| (sought.keep)(hit));
+    hits.into_iter().unzip()
+}
+
 /// Adds how often each of `docs` (sorted) holds a term.
-fn look_up(mut postings: SegmentPostings, docs: &[u32], term: u8, hits: &mut [Hit]) {
+fn look_up(postings: &mut SegmentPostings, docs: &[u32], term: u8, hits: &mut [Hit]) {
     for (doc, hit) in docs.iter().zip(hits) {
         if postings.doc() < *doc && postings.seek(*doc) == TERMINATED {
             return;

@@ -44,7 +44,10 @@ impl<'a> Packed<'a> {
 
     /// From bytes that [`Packed::pack`] made, to the last of them; none if they are other bytes.
     pub(super) fn unpack(bytes: &'a [u8]) -> Option<Self> {
-        postcard::take_from_bytes(unseal(bytes)?).ok().filter(|(_, rest)| rest.is_empty()).map(|(packed, _)| packed)
+        postcard::take_from_bytes(unseal(bytes)?)
+            .ok()
+            .filter(|(_, rest)| rest.is_empty())
+            .map(|(packed, _)| packed)
     }
 }
 

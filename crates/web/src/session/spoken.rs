@@ -1,7 +1,7 @@
 //! The words of a turn that a search from disk finds: what was said, run, changed, and the
 //! beginnings of what was printed.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::item::Item;
 use super::turns::TurnHead;
@@ -18,7 +18,7 @@ pub fn of_turn(items: &[Item], head: &TurnHead) -> Turn {
 }
 
 fn take(item: &Item, into: &mut HashMap<String, u32>) {
-    let mut add = |text: &str| words(text, &mut |word| *into.entry(word).or_default() += 1);
+    let mut add = |text: &str| words(text, &mut |word| *into.entry_ref(word).or_default() += 1);
     match item {
         Item::Prompt { text, output, .. } => {
             add(text);

@@ -1,0 +1,147 @@
+//! Gathering the pieces that hold the words of a query.
+//!
+//! A word that nearly everything holds is in millions of pieces of a large store. Of so many
+//! only those count that score best by themselves: which these are does not depend on where
+//! they are gathered from, nor in which order.
+
+use crate::rank::{Hit, most_of};
+
+/// Hits that are kept.
+const HITS_MAX: usize = 50_000;
+
+/// What a piece has to hold.
+pub(crate) struct Sought<'a> {
+    /// Terms, rarest first.
+    pub terms: Vec<&'a str>,
+    /// What each of them counts.
+    pub weights: Vec<f64>,
+    /// A piece is a hit if it holds one of the first so many.
+    pub essential: usize,
+    /// The length of the usual piece.
+    pub mean_bytes: f64,
+    /// Whether a piece may be found at all. What it holds is not known yet.
+    pub keep: &'a dyn Fn(&Hit) -> bool,
+}
+
+impl Sought<'_> {
+    /// What a piece scores by itself.
+    fn score(&self, hit: &Hit) -> f64 {
+        hit.score(&self.weights, self.mean_bytes)
+    }
+
+    /// The most that terms after the essential ones add to a score.
+    fn most_of_others(&self) -> f64 {
+        self.weights.iter().skip(self.essential).map(|weight| most_of(*weight)).sum()
+    }
+}
+
+/// The best hits so far.
+pub(crate) struct Best<'a> {
+    sought: &'a Sought<'a>,
+    hits: Vec<Hit>,
+    most_of_others: f64,
+    /// Hits that score less are not among the best.
+    floor: f64,
+    hits_max: usize,
+}
+
+impl<'a> Best<'a> {
+    pub(crate) fn of(sought: &'a Sought<'a>) -> Best<'a> {
+        Best::with(sought, HITS_MAX)
+    }
+
+    fn with(sought: &'a Sought<'a>, hits_max: usize) -> Best<'a> {
+        let most_of_others = sought.most_of_others();
+        Best { sought, hits: Vec::new(), most_of_others, floor: f64::NEG_INFINITY, hits_max }
+    }
+
+    /// Whether a piece may be among the best. Only its essential terms are known yet.
+    pub(crate) fn may_be(&self, hit: &Hit) -> bool {
+        self.floor == f64::NEG_INFINITY || self.sought.score(hit) + self.most_of_others >= self.floor
+    }
+
+    pub(crate) fn extend(&mut self, hits: impl IntoIterator<Item = Hit>) {
+        self.hits.extend(hits);
+        if self.hits.len() > 2 * self.hits_max {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let hits = std::mem::take(&mut self.hits);
+        let mut scored: Vec<(f64, Hit)> =
+            hits.into_iter().map(|hit| (self.sought.score(&hit), hit)).collect();
+        scored.select_nth_unstable_by(self.hits_max, |(a, one), (b, other)| {
+            b.total_cmp(a).then(one.place.cmp(&other.place))
+        });
+        scored.truncate(self.hits_max);
+        self.floor = scored.iter().map(|(score, _)| *score).fold(f64::INFINITY, f64::min);
+        self.hits = scored.into_iter().map(|(_, hit)| hit).collect();
+    }
+
+    /// All of them, by place.
+    pub(crate) fn finish(mut self) -> Vec<Hit> {
+        if self.hits.len() > self.hits_max {
+            self.cut();
+        }
+        self.hits.sort_by_key(|hit| hit.place);
+        self.hits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Place;
+    use crate::text::Info;
+    use proptest::prelude::*;
+    use retro_model::PieceKind;
+
+    fn hit(number: u32, len: u32, counts: [u32; 2]) -> Hit {
+        let info = Info { kind: PieceKind::Assistant, live: true, piece: 0, len };
+        let mut hit = Hit::new(Place::new(number, 0, 0), u64::from(number), info, 0);
+        counts.iter().zip(0..).for_each(|(count, term)| hit.add(term, *count));
+        hit
+    }
+
+    /// What a source knows before it looks up the other terms.
+    fn first_only(hit: &Hit, number: u32) -> Hit {
+        self::hit(number, hit.info.len, [hit.count(0), 0])
+    }
+
+    proptest! {
+        #[test]
+        fn the_best_of_many_are_kept_in_whatever_order_they_come(
+            pieces in prop::collection::vec((1..2_000_u32, 1..4_u32, 0..4_u32), 0..400),
+            step in 1..40_usize,
+        ) {
+            let sought = Sought {
+                terms: vec!["rare", "common"],
+                weights: vec![2.0, 1.0],
+                essential: 1,
+                mean_bytes: 300.0,
+                keep: &|_| true,
+            };
+            let all: Vec<Hit> =
+                pieces.iter().zip(0..).map(|((len, a, b), number)| hit(number, *len, [*a, *b])).collect();
+            let kept = |order: &[usize], step: usize| {
+                let mut best = Best::with(&sought, 20);
+                for part in order.chunks(step) {
+                    let part = part.iter().filter_map(|at| all.get(*at).map(|hit| (*at, hit)));
+                    let part: Vec<Hit> =
+                        part.filter(|(at, hit)| best.may_be(&first_only(hit, *at as u32))).map(|(_, hit)| *hit).collect();
+                    best.extend(part);
+                }
+                best.finish()
+            };
+            let forward: Vec<usize> = (0..all.len()).collect();
+            let backward: Vec<usize> = (0..all.len()).rev().collect();
+            let found = kept(&forward, step);
+            prop_assert_eq!(&found, &kept(&backward, 1));
+            let lowest = found.iter().map(|hit| sought.score(hit)).fold(f64::INFINITY, f64::min);
+            let left_out = all.iter().filter(|hit| !found.contains(hit));
+            prop_assert_eq!(found.len(), all.len().min(20));
+            prop_assert!(left_out.into_iter().all(|hit| sought.score(hit) <= lowest));
+        }
+    }
+}
