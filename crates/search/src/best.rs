@@ -4,7 +4,9 @@
 //! only those count that score best by themselves: which these are does not depend on where
 //! they are gathered from, nor in which order.
 
+use crate::Place;
 use crate::rank::{Hit, most_of};
+use crate::text::Info;
 
 /// Hits that are kept.
 const HITS_MAX: usize = 50_000;
@@ -19,8 +21,23 @@ pub(crate) struct Sought<'a> {
     pub essential: usize,
     /// The length of the usual piece.
     pub mean_bytes: f64,
-    /// Whether a piece may be found at all. What it holds is not known yet.
-    pub keep: &'a dyn Fn(&Hit) -> bool,
+    /// Whether a piece may be found at all.
+    pub keep: &'a dyn Fn(&Seen) -> bool,
+}
+
+/// What is known of a piece before its words are looked at.
+pub(crate) struct Seen {
+    pub place: Place,
+    pub passage: u64,
+    pub info: Info,
+    pub at_ms: i64,
+}
+
+impl Seen {
+    /// A hit that holds nothing yet.
+    pub(crate) fn hit(&self) -> Hit {
+        Hit::new(self.place, self.passage, self.info, self.at_ms)
+    }
 }
 
 impl Sought<'_> {
@@ -55,9 +72,14 @@ impl<'a> Best<'a> {
         Best { sought, hits: Vec::new(), most_of_others, floor: f64::NEG_INFINITY, hits_max }
     }
 
-    /// Whether a piece may be among the best. Only its essential terms are known yet.
+    /// Whether every hit may be among the best.
+    pub(crate) fn has_room(&self) -> bool {
+        self.floor == f64::NEG_INFINITY
+    }
+
+    /// Whether a hit may be among the best. Only its essential terms are known yet.
     pub(crate) fn may_be(&self, hit: &Hit) -> bool {
-        self.floor == f64::NEG_INFINITY || self.sought.score(hit) + self.most_of_others >= self.floor
+        self.sought.score(hit) + self.most_of_others >= self.floor
     }
 
     pub(crate) fn extend(&mut self, hits: impl IntoIterator<Item = Hit>) {
@@ -92,8 +114,6 @@ impl<'a> Best<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Place;
-    use crate::text::Info;
     use proptest::prelude::*;
     use retro_model::PieceKind;
 

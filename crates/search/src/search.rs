@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::best::{Best, Sought};
+use crate::best::{self, Best, Sought};
 use crate::query::TERMS_MAX;
 use crate::rank::{self, Extent, Hit};
 use crate::text::{Finder, Info, Numbered};
@@ -20,7 +20,7 @@ use candidates::Candidate;
 
 /// Postings of the rarest words that are read whole. Commoner words are then only counted
 /// where one of those is: alone they would say little.
-const ESSENTIAL_MAX: u64 = 20_000;
+const ESSENTIAL_MAX: u64 = 10_000;
 
 /// Sessions whose order is decided exactly: their texts are read. So many for each that is
 /// asked for, within these bounds; those that hold all names of the query come before others.
@@ -261,6 +261,11 @@ struct Allowed {
 }
 
 impl Allowed {
+    /// Whether any passage is left out.
+    fn is_narrow(&self) -> bool {
+        self.only.is_some() || !self.never.is_empty()
+    }
+
     fn has(&self, passage: u64) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(&passage)) && !self.never.contains(&passage)
     }
@@ -310,9 +315,10 @@ impl Sources<'_> {
         // Words that nothing holds come first, and are no reason to read none of the others.
         let first = terms.iter().position(|known| known.holding > 0).map_or(0, |at| at + 1);
         let essential = terms.iter().take_while(is_read).count().max(first);
-        let is_narrow = allowed.only.is_some() || !allowed.never.is_empty();
-        let keep = |hit: &Hit| {
-            ask.scope.keeps(hit.place, &hit.info, hit.at_ms) && (!is_narrow || allowed.has(hit.passage))
+        let is_narrow = allowed.is_narrow();
+        let keep = |piece: &best::Seen| {
+            ask.scope.keeps(piece.place, &piece.info, piece.at_ms)
+                && (!is_narrow || allowed.has(piece.passage))
         };
         let sought = Sought {
             terms: terms.iter().map(|known| known.term.as_str()).collect(),

@@ -6,11 +6,9 @@
 use hashbrown::HashSet;
 use retro_model::{Piece, PieceKind};
 
-use crate::Place;
-use crate::best::{Best, Sought};
+use crate::best::{Best, Seen, Sought};
 use crate::passages::time_ms;
 use crate::query::Phrase;
-use crate::rank::Hit;
 use crate::text::{Info, Numbered};
 use crate::words::Words;
 
@@ -44,11 +42,16 @@ impl Tail {
         let mut words = Words::default();
         for numbered in &self.passages {
             for (at, piece) in numbered.passage.pieces.iter().enumerate() {
-                let info = info(numbered, at, piece);
-                let mut hit = Hit::new(numbered.place(at), numbered.number, info, time_ms(piece.at));
-                if !(sought.keep)(&hit) {
+                let known = Seen {
+                    place: numbered.place(at),
+                    passage: numbered.number,
+                    info: info(numbered, at, piece),
+                    at_ms: time_ms(piece.at),
+                };
+                if !(sought.keep)(&known) {
                     continue;
                 }
+                let mut hit = known.hit();
                 let mut is_hit = false;
                 words.each(&piece.text, |term| {
                     if let Some(at) = sought.terms.iter().position(|wanted| *wanted == term.text) {

@@ -7,7 +7,7 @@
 
 use retro_model::SessionKey;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,8 +65,8 @@ impl Kind {
     /// What is wrong with the bytes of such a file, if anything is.
     pub(crate) fn check(&self, bytes: &[u8]) -> Option<String> {
         match self.form {
-            Form::Object => sealed::unseal::<serde_json::Value>(bytes).err(),
-            Form::Lines => lines::decode::<serde_json::Value>(bytes).err(),
+            Form::Object => sealed::unseal::<IgnoredAny>(bytes).err(),
+            Form::Lines => lines::decode::<IgnoredAny>(bytes).err(),
             Form::Text | Form::Cache => None,
         }
     }

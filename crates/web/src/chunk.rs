@@ -5,13 +5,13 @@
 //! else. From the server the same name gives the same JSON.
 
 use base64::Engine;
-use flate2::Compression;
 use flate2::read::DeflateDecoder;
-use flate2::write::DeflateEncoder;
+use flate2::{Compress, CompressError, Compression, FlushCompress, Status};
 use retro::model::SessionKey;
 use retro::store::names::encode;
 use serde::Serialize;
-use std::io::{Read, Write};
+use std::cell::RefCell;
+use std::io::{self, Read, Write};
 
 use crate::Error;
 
@@ -33,21 +33,57 @@ impl Chunk {
 
     /// The script file that carries it.
     pub fn script(&self, build: &str) -> Result<Vec<u8>, Error> {
-        let packed = packed(&self.json)?;
+        self.script_packed(build, Packing::Quick)
+    }
+
+    /// The same, packed so hard.
+    pub fn script_packed(&self, build: &str, packing: Packing) -> Result<Vec<u8>, Error> {
+        let packed = packed(&self.json, packing)?;
         let mut script = Vec::with_capacity(packed.len() + 64);
         writeln!(script, "retro({:?},{build:?},\"{packed}\")", self.name)?;
         Ok(script)
     }
 }
 
-/// Level of deflate: beyond it a build takes longer for a few hundredths of the size.
-const LEVEL: u32 = 3;
+/// How hard a chunk is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    /// Soon done: more work would make a session a few hundredths smaller.
+    Quick,
+    /// As small as it gets.
+    Small,
+}
+
+fn deflate(level: u32) -> RefCell<Compress> {
+    RefCell::new(Compress::new(Compression::new(level), false))
+}
+
+thread_local! {
+    // A compressor is large, and most chunks are small.
+    static QUICK: RefCell<Compress> = deflate(3);
+    static SMALL: RefCell<Compress> = deflate(6);
+}
 
 /// Raw deflate, as base64.
-pub fn packed(json: &[u8]) -> Result<String, Error> {
-    let mut encoder = DeflateEncoder::new(Vec::with_capacity(json.len() / 3), Compression::new(LEVEL));
-    encoder.write_all(json)?;
-    Ok(base64::engine::general_purpose::STANDARD.encode(encoder.finish()?))
+pub fn packed(json: &[u8], packing: Packing) -> Result<String, Error> {
+    let deflate = match packing {
+        Packing::Quick => &QUICK,
+        Packing::Small => &SMALL,
+    };
+    let bytes = deflate.with_borrow_mut(|deflate| deflated(deflate, json)).map_err(io::Error::from)?;
+    Ok(base64::engine::general_purpose::STANDARD.encode(bytes))
+}
+
+fn deflated(deflate: &mut Compress, json: &[u8]) -> Result<Vec<u8>, CompressError> {
+    deflate.reset();
+    let mut bytes = Vec::with_capacity(json.len() / 3 + 64);
+    loop {
+        let rest = json.get(deflate.total_in() as usize..).unwrap_or_default();
+        if deflate.compress_vec(rest, &mut bytes, FlushCompress::Finish)? == Status::StreamEnd {
+            return Ok(bytes);
+        }
+        bytes.reserve(json.len() / 4 + 1024);
+    }
 }
 
 /// The JSON that a script carries.
@@ -83,6 +119,16 @@ mod tests {
         assert!(script.starts_with(br#"retro("s/aa/x.h","b1",""#));
         let json = String::from_utf8(unpacked(&script).unwrap()).unwrap();
         assert_eq!(json, r#"{"a":"</script>"}"#);
+    }
+
+    #[test]
+    fn values_of_any_size_come_back_whole() {
+        for count in [0, 1, 100, 10_000, 200_000] {
+            // Hardly anything repeats, so that it does not become smaller.
+            let numbers: Vec<u32> = (0..count).map(|n: u32| n.wrapping_mul(2_654_435_761)).collect();
+            let chunk = Chunk::of("n", &numbers).unwrap();
+            assert_eq!(unpacked(&chunk.script("b1").unwrap()).unwrap(), chunk.json);
+        }
     }
 
     #[test]

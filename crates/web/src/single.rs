@@ -8,7 +8,7 @@ use retro::model::SessionKey;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-use crate::chunk::{Chunk, packed, session_name, unpacked};
+use crate::chunk::{Chunk, Packing, packed, session_name, unpacked};
 use crate::folder::write_private;
 use crate::{Error, assets};
 
@@ -37,12 +37,12 @@ pub fn single(folder: &Path, what: &Single, to: &Path) -> Result<u64, Error> {
     };
     let mut islands = String::new();
     for chunk in frame(&data, what)? {
-        push(&mut islands, &chunk.name, &packed(&chunk.json)?);
+        push(&mut islands, &chunk.name, &packed(&chunk.json, Packing::Small)?);
     }
     for name in names {
         let script = std::fs::read(data.join(format!("{name}.js")))?;
         let json = unpacked(&script).ok_or_else(|| Error::Json(format!("{name} is damaged")))?;
-        push(&mut islands, &name, &packed(&json)?);
+        push(&mut islands, &name, &packed(&json, Packing::Small)?);
         push_pictures(&mut islands, folder, &json)?;
     }
     let page = page(&islands, start.as_deref());

@@ -5,7 +5,7 @@ use retro::views::{ListOptions, ListView, SessionView, Sort};
 use super::{agent_name, rows_max};
 use crate::args::AgentWord;
 use crate::context::{Context, Exit, Failure, Outcome};
-use crate::format::{self, are, count};
+use crate::format::{self, are, count, thousands};
 use crate::table::{Column, Table};
 use crate::when::{Between, end, start};
 
@@ -191,22 +191,26 @@ fn summary(view: &ListView) -> String {
     let total = view.total as u64;
     let shown = match view.sessions.len() {
         all if all == view.total => count(total, "session"),
-        some => format!("{some} of {} (--limit 0 shows all)", count(total, "session")),
+        some => format!("{} of {} (--limit 0 shows all)", thousands(some as u64), count(total, "session")),
     };
     let missing = (view.total - view.captured) as u64;
     let (grown, only) = (view.grown as u64, view.only_here);
     let mut parts = Vec::new();
     if missing > 0 {
         let has = if missing == 1 { "has" } else { "have" };
-        parts.push(format!("{missing} {} not in the store and {has} only a title here", are(missing)));
+        parts.push(format!(
+            "{} {} not in the store and {has} only a title here",
+            thousands(missing),
+            are(missing)
+        ));
     }
     if grown > 0 {
         let has = if grown == 1 { "has" } else { "have" };
-        parts.push(format!("{grown} {has} grown since"));
+        parts.push(format!("{} {has} grown since", thousands(grown)));
     }
     let help = if parts.is_empty() { "" } else { ": `retro sync` captures what is new" };
     if only > 0 {
-        parts.insert(0, format!("{only} only in the store (■)"));
+        parts.insert(0, format!("{} only in the store (■)", thousands(only as u64)));
     } else if parts.is_empty() && view.unreadable_files.is_empty() {
         parts.push("all in the store".to_owned());
     } else if parts.is_empty() {

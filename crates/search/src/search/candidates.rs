@@ -207,9 +207,12 @@ fn near(sources: &Sources<'_>, ask: &Ask<'_>, meaning: &dyn Meaning, allowed: &A
         })
     });
     let of_tail: HashSet<u64> = of_tail.map(|numbered| numbered.number).collect();
+    let (is_narrow, has_dead) = (allowed.is_narrow(), !dead.is_empty());
     let keep = |number: u64| {
-        let is_within = || within.as_ref().is_none_or(|within| within.contains(&number));
-        allowed.has(number) && !dead.contains(&number) && (of_tail.contains(&number) || is_within())
+        let is_within = |within: &HashSet<u64>| within.contains(&number) || of_tail.contains(&number);
+        (!is_narrow || allowed.has(number))
+            && !(has_dead && dead.contains(&number))
+            && within.as_ref().is_none_or(is_within)
     };
     meaning.nearest(ask.near_read(), &keep)
 }

@@ -9,7 +9,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
 use super::{Fields, Info, TextIndex};
-use crate::best::{Best, Sought};
+use crate::best::{Best, Seen, Sought};
 use crate::query::Phrase;
 use crate::rank::Hit;
 use crate::{Error, Place};
@@ -232,8 +232,7 @@ fn first_docs<'f>(rest: &mut &'f [Held], count: usize) -> &'f [Held] {
     first
 }
 
-/// Makes hits of what the postings of one segment hold, with their numbers there. Those that
-/// cannot be among the best are left out before all of their columns are read.
+/// Makes hits of what the postings of one segment hold, with their numbers there.
 fn hits_of(
     segment: &Segment,
     columns: &Columns,
@@ -244,25 +243,37 @@ fn hits_of(
     let has_gone = segment.has_gone();
     let groups = found.chunk_by(|(a, ..), (b, ..)| a == b);
     let groups = groups.filter_map(|group| Some((group.first()?.0, group)));
-    let (docs, groups): (Vec<u32>, Vec<_>) =
+    let (mut docs, mut groups): (Vec<u32>, Vec<&[Held]>) =
         groups.filter(|(doc, _)| !has_gone || segment.is_there(*doc)).unzip();
-    let infos = values(&*columns.infos, &docs);
-    let mut hits: Vec<(u32, Hit)> = Vec::with_capacity(docs.len());
-    for ((doc, group), info) in docs.into_iter().zip(groups).zip(infos) {
-        let mut hit = Hit::new(Place::from_bits(0), 0, Info::unpack(info), 0);
-        group.iter().for_each(|(_, term, count)| hit.add(*term, *count));
-        if best.may_be(&hit) {
-            hits.push((doc, hit));
+    if !best.has_room() {
+        // Those that cannot be among the best are known by their lengths.
+        let infos = values(&*columns.infos, &docs);
+        let all = docs.into_iter().zip(groups).zip(infos);
+        let nowhere = Place::from_bits(0);
+        let may_be = |group: &[Held], info: u64| {
+            best.may_be(&with(Hit::new(nowhere, 0, Info::unpack(info), 0), group))
+        };
+        (docs, groups) = all.filter(|((_, group), info)| may_be(group, *info)).map(|(one, _)| one).unzip();
+    }
+    let known = values(&*columns.places, &docs).into_iter().zip(values(&*columns.infos, &docs));
+    let dated = values(&*columns.times, &docs).into_iter().zip(values(&*columns.numbers, &docs));
+    let (mut kept, mut hits) = (Vec::with_capacity(docs.len()), Vec::with_capacity(docs.len()));
+    for ((doc, group), ((place, info), (at_ms, passage))) in
+        docs.into_iter().zip(groups).zip(known.zip(dated))
+    {
+        let known = Seen { place: Place::from_bits(place), passage, info: Info::unpack(info), at_ms };
+        if (sought.keep)(&known) {
+            hits.push(with(known.hit(), group));
+            kept.push(doc);
         }
     }
-    let docs: Vec<u32> = hits.iter().map(|(doc, _)| *doc).collect();
-    let places = values(&*columns.places, &docs).into_iter();
-    let dated = values(&*columns.times, &docs).into_iter().zip(values(&*columns.numbers, &docs));
-    for ((_, hit), (place, (at_ms, number))) in hits.iter_mut().zip(places.zip(dated)) {
-        (hit.place, hit.at_ms, hit.passage) = (Place::from_bits(place), at_ms, number);
-    }
-    hits.retain(|(_, hit)| (sought.keep)(hit));
-    hits.into_iter().unzip()
+    (kept, hits)
+}
+
+/// A hit with what it holds.
+fn with(mut hit: Hit, held: &[Held]) -> Hit {
+    held.iter().for_each(|(_, term, count)| hit.add(*term, *count));
+    hit
 }
 
 /// Adds how often each of `docs` (sorted) holds a term.

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::passages::time_ms;
 
 /// Memory that tantivy collects postings in, for each of its threads.
-const THREAD_BYTES: usize = 64 * 1024 * 1024;
+const THREAD_BYTES: usize = 32 * 1024 * 1024;
 
 /// The least that tantivy accepts.
 const THREAD_BYTES_MIN: usize = 16 * 1024 * 1024;

@@ -68,6 +68,17 @@ for (const carrier of ["folder", "server"]) {
       assert.ok((await page.locator(".grid-row").count()) < 80);
     });
 
+    it("begins another order at its beginning", async () => {
+      await show(page, "#/sessions?group=day", ".grid-row.group");
+      await all(sessions.length);
+      const top = () => page.evaluate(() => document.querySelector(".grid-scroll").scrollTop);
+      for (const button of [".window button:has-text('project')", ".grid-table [role=columnheader] button"]) {
+        await page.evaluate(() => { document.querySelector(".grid-scroll").scrollTop = 400; });
+        await page.locator(button).first().click();
+        assert.equal(await top(), 0, button);
+      }
+    });
+
     it("shows sub-agents under their sessions, and opens at one", async (test) => {
       await show(page, "#/sessions?group=tree", ".session-row");
       await all(sessions.length);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::state::State;
 use crate::Error;
-use crate::chunk::{Chunk, unpacked};
+use crate::chunk::{Chunk, Packing, unpacked};
 use crate::folder::Folder;
 use crate::words::{Segment, Shard, Turn, Turns};
 
@@ -78,7 +78,8 @@ impl Search {
             // Empty ones too: a file that is not there is an error in a browser's console.
             let place = folder.place();
             let written = shards.par_iter().enumerate().map(|(at, shard)| {
-                let script = Chunk::of(format!("q/{number}/{at}"), shard)?.script(build)?;
+                let chunk = Chunk::of(format!("q/{number}/{at}"), shard)?;
+                let script = chunk.script_packed(build, Packing::Small)?;
                 place.write(&format!("data/q/{number}/{at}.js"), &script)
             });
             folder.count(&written.collect::<Result<Vec<_>, Error>>()?);

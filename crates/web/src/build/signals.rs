@@ -3,6 +3,7 @@
 //! A month is made again only if one of its sessions was looked at again or costs another
 //! amount. What it says of the others is taken from the chunk that is there.
 
+use rayon::prelude::*;
 use retro::engine::Config;
 use retro::insight::{self, Group};
 use retro::model::SessionKey;
@@ -68,12 +69,17 @@ impl Site {
                     .folder
                     .read(&format!("data/g/{month}.js"))
                     .map_or_else(Known::new, |old| known(&old));
-                let sessions = keys.iter().filter_map(|key| {
-                    let name = (*names.get(key)?).clone();
-                    let old = known.remove(&name).filter(|_| !made.contains(name.as_str()));
-                    let values = old.unwrap_or_else(|| values(readings_of(ground, key)));
-                    Some((name, values))
-                });
+                let sessions: Vec<_> = keys
+                    .iter()
+                    .filter_map(|key| {
+                        let name = (*names.get(key)?).clone();
+                        let old = known.remove(&name).filter(|_| !made.contains(name.as_str()));
+                        Some((name, key, old))
+                    })
+                    .collect();
+                let sessions = sessions
+                    .into_par_iter()
+                    .map(|(name, key, old)| (name, old.unwrap_or_else(|| values(readings_of(ground, key)))));
                 let chunk = of_month(month, sessions.collect())?;
                 self.folder.put_large(&chunk, &self.build)?;
             }
