@@ -69,29 +69,35 @@ struct Known {
     ledger: Vec<LedgerRow>,
 }
 
+/// Sessions whose rows are held at the same time.
+const SESSIONS_AT_ONCE: usize = 64;
+
 fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
-    let mut known = Vec::new();
-    for key in store.session_keys()? {
-        // First, so that whatever a sync changes meanwhile shows as a difference to raw.
-        let sources = index.sources_of(&key)?;
-        let (made, turns, ledger) = (index.made_of(&key)?, index.turns_of(&key)?, index.responses_of(&key)?);
-        let session = index.session_row(&key)?;
-        let (openers, names) = (index.openers_of(&key)?, index.names_in(&key.agent, &key.id)?);
-        let mut passages = index.packed_passages(&key)?;
-        passages.sort();
-        known.push(Known { session, sources, made, turns, passages, openers, names, ledger, key });
-    }
     let budget = Budget::new();
     let one = |known: &Known| {
         let _held = budget.take(known.sources.iter().map(|source| source.end).sum());
         difference(store, known)
     };
-    let found: Vec<Result<Option<Problem>, Error>> = known.par_iter().map(one).collect();
     let mut problems = stamp_problems(store, index)?;
-    for result in found {
-        problems.extend(result?);
+    for keys in store.session_keys()?.chunks(SESSIONS_AT_ONCE) {
+        let known = keys.iter().map(|key| known(index, key)).collect::<Result<Vec<_>, _>>()?;
+        let found: Vec<Result<Option<Problem>, Error>> = known.par_iter().map(one).collect();
+        for result in found {
+            problems.extend(result?);
+        }
     }
     Ok(problems)
+}
+
+fn known(index: &Index, key: &SessionKey) -> Result<Known, Error> {
+    // First, so that whatever a sync changes meanwhile shows as a difference to raw.
+    let sources = index.sources_of(key)?;
+    let (made, turns, ledger) = (index.made_of(key)?, index.turns_of(key)?, index.responses_of(key)?);
+    let session = index.session_row(key)?;
+    let (openers, names) = (index.openers_of(key)?, index.names_in(&key.agent, &key.id)?);
+    let mut passages = index.packed_passages(key)?;
+    passages.sort();
+    Ok(Known { key: key.clone(), session, sources, made, turns, passages, openers, names, ledger })
 }
 
 /// Stamps of files that belong to no session they name, and rows that cannot be read.

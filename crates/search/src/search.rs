@@ -153,6 +153,11 @@ impl Ask<'_> {
         (self.limit * SESSIONS_A_RESULT).clamp(SESSIONS_MIN, SESSIONS_MAX).max(self.limit)
     }
 
+    /// Whether what texts say beside their words decides what comes first.
+    fn reads_texts(&self) -> bool {
+        !self.query.literals.is_empty() || !self.query.labels.is_empty() || self.exact.is_some()
+    }
+
     /// Passages near in meaning that are looked at.
     fn near_read(&self) -> usize {
         (self.limit * NEAR_A_RESULT).clamp(NEAR_MIN, NEAR_MAX)

@@ -71,7 +71,7 @@ pub struct Known<'a> {
     /// What is wrong with single sessions. None: all are read.
     pub troubles: Option<&'a [Trouble]>,
     /// What came of looking through the files of the store. None: they are looked through.
-    pub files: Option<Check>,
+    pub files: Option<Vec<Check>>,
 }
 
 /// Looks at everything. Writes nothing.
@@ -109,9 +109,7 @@ pub fn doctor_with(world: &World, config: &Config, known: Known<'_>) -> Result<D
     };
     if let Some(store) = &store {
         say("store", Health::Good, format!("{} (format {})", root.display(), store.format()), None);
-        for Check { name, health, what, help } in
-            files.map_or_else(|| looked_through(store), |one| Ok(vec![one]))?
-        {
+        for Check { name, health, what, help } in files.map_or_else(|| look_through(store), Ok)? {
             say(name, health, what, help.as_deref());
         }
         let jobs = store.jobs()?.len();
@@ -194,7 +192,7 @@ fn help_to_read(path: &Path) -> &'static str {
 }
 
 /// Looks through the files of a store.
-fn looked_through(store: &Store) -> Result<Vec<Check>, Error> {
+pub fn look_through(store: &Store) -> Result<Vec<Check>, Error> {
     let report = store.verify(false, &mut |_| {})?;
     if report.problems.is_empty() {
         let what = format!("{} checked", report.checked);

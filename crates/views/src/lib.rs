@@ -36,7 +36,7 @@ mod usage;
 
 pub use agents::{AgentView, AgentsView, agents};
 pub use costs::Costs;
-pub use doctor::{Check, DoctorView, Health, Known, doctor, doctor_with};
+pub use doctor::{Check, DoctorView, Health, Known, doctor, doctor_with, look_through};
 pub use embed::{EmbedView, embed_status};
 pub use error::Error;
 pub use events::{each_event, events, source_slots, turn_of};

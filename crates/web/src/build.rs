@@ -141,11 +141,18 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
         state,
     };
     let (mark, changed) = changes(&store, &site.state, &plan.roots)?;
-    site.make(&plan, &changed, &ground, world, progress)?;
+    let verified = site.state.verified.clone();
+    let (made, files) = rayon::join(
+        || site.make(&plan, &changed, &ground, world, progress),
+        || overview::files(&store, world.now(), verified.as_ref()),
+    );
+    made?;
+    let files = files?;
     site.forget(&plan)?;
     site.look(&plan, &changed, &store)?;
     let build = site.build.clone();
-    let told = overview::Told { world, config, options, tz: &tz, ground: &ground, ledgers, build: &build };
+    let told =
+        overview::Told { world, config, options, tz: &tz, ground: &ground, ledgers, build: &build, files };
     site.state.standing = standing;
     site.finish(&plan, &told, mark)
 }

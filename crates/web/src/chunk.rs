@@ -5,13 +5,12 @@
 //! else. From the server the same name gives the same JSON.
 
 use base64::Engine;
-use flate2::read::DeflateDecoder;
-use flate2::{Compress, CompressError, Compression, FlushCompress, Status};
+use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 use retro::model::SessionKey;
 use retro::store::names::encode;
 use serde::Serialize;
 use std::cell::RefCell;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use crate::Error;
 
@@ -54,36 +53,32 @@ pub enum Packing {
     Small,
 }
 
-fn deflate(level: u32) -> RefCell<Compress> {
-    RefCell::new(Compress::new(Compression::new(level), false))
+/// The most that a script of ours unpacks to.
+const UNPACKED_BYTES_MAX: usize = 1 << 30;
+
+fn compressor(level: i32) -> RefCell<Compressor> {
+    RefCell::new(Compressor::new(CompressionLvl::new(level).unwrap_or_default()))
 }
 
 thread_local! {
     // A compressor is large, and most chunks are small.
-    static QUICK: RefCell<Compress> = deflate(3);
-    static SMALL: RefCell<Compress> = deflate(6);
+    static QUICK: RefCell<Compressor> = compressor(1);
+    static SMALL: RefCell<Compressor> = compressor(7);
 }
 
 /// Raw deflate, as base64.
 pub fn packed(json: &[u8], packing: Packing) -> Result<String, Error> {
-    let deflate = match packing {
+    let compressor = match packing {
         Packing::Quick => &QUICK,
         Packing::Small => &SMALL,
     };
-    let bytes = deflate.with_borrow_mut(|deflate| deflated(deflate, json)).map_err(io::Error::from)?;
+    let bytes = compressor.with_borrow_mut(|compressor| {
+        let mut bytes = vec![0; compressor.deflate_compress_bound(json.len())];
+        let length = compressor.deflate_compress(json, &mut bytes).map_err(io::Error::other)?;
+        bytes.truncate(length);
+        Ok::<_, io::Error>(bytes)
+    })?;
     Ok(base64::engine::general_purpose::STANDARD.encode(bytes))
-}
-
-fn deflated(deflate: &mut Compress, json: &[u8]) -> Result<Vec<u8>, CompressError> {
-    deflate.reset();
-    let mut bytes = Vec::with_capacity(json.len() / 3 + 64);
-    loop {
-        let rest = json.get(deflate.total_in() as usize..).unwrap_or_default();
-        if deflate.compress_vec(rest, &mut bytes, FlushCompress::Finish)? == Status::StreamEnd {
-            return Ok(bytes);
-        }
-        bytes.reserve(json.len() / 4 + 1024);
-    }
 }
 
 /// The JSON that a script carries.
@@ -91,9 +86,20 @@ pub fn unpacked(script: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(script).ok()?;
     let packed = text.trim_end().strip_suffix("\")")?.rsplit_once('"')?.1;
     let bytes = base64::engine::general_purpose::STANDARD.decode(packed).ok()?;
-    let mut json = Vec::new();
-    DeflateDecoder::new(bytes.as_slice()).read_to_end(&mut json).ok()?;
-    Some(json)
+    let mut decompressor = Decompressor::new();
+    let mut json = vec![0; bytes.len() * 4 + 64];
+    loop {
+        match decompressor.deflate_decompress(&bytes, &mut json) {
+            Ok(length) => {
+                json.truncate(length);
+                return Some(json);
+            }
+            Err(DecompressionError::InsufficientSpace) if json.len() < UNPACKED_BYTES_MAX => {
+                json.resize(json.len() * 4, 0);
+            }
+            Err(_) => return None,
+        }
+    }
 }
 
 /// What the chunks of a session are named after: its folder and its key.

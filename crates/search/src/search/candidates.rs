@@ -187,11 +187,11 @@ pub(super) fn find(
     let names = rank::Names { terms: names::bits(ask, terms), passages: exact.as_ref() };
     let ranked = rank::rank(hits, &weights, extent, among as u64, names, ask.per_session.max(3));
     let nearest = nearest.unwrap_or_default();
-    let mut groups = by_words(sources, terms, &weights, &ranked, ask);
-    add_near(sources, ask, terms, &nearest, &ranked, &mut groups);
     let whole = wholes(sources, &weights, &ranked, ask);
     let share = Share::of(ask, meaning.is_some());
     let scales = Scales { ranked: &ranked, nearest: &nearest, whole, share };
+    let mut groups = by_words(sources, terms, &weights, &scales, ask);
+    add_near(sources, ask, terms, &nearest, &ranked, &mut groups);
     score(&mut groups, &scales, meaning, ask, sources);
     groups.into_values().collect()
 }
@@ -222,19 +222,33 @@ fn by_words(
     sources: &Sources<'_>,
     terms: &[Known],
     weights: &[f64],
-    ranked: &Ranked,
+    scales: &Scales<'_>,
     ask: &Ask<'_>,
 ) -> HashMap<u32, Group> {
-    let mut best: Vec<&rank::Group> = ranked.groups.iter().collect();
+    let mut best: Vec<&rank::Group> = scales.ranked.groups.iter().collect();
     let order = |a: &&rank::Group, b: &&rank::Group| {
         b.has_names.cmp(&a.has_names).then(b.score.total_cmp(&a.score)).then(a.session.cmp(&b.session))
     };
     rank::first_of(&mut best, ask.sessions_read(), order);
     let mean = sources.library.extent().bytes as f64 / sources.library.sessions().max(1) as f64;
-    let mut groups = HashMap::new();
-    for found in best {
+    let whole = |found: &rank::Group| {
         let bytes = sources.library.session_bytes(found.session);
-        let whole = rank::session_score(&found.counts, weights, bytes, mean);
+        rank::session_score(&found.counts, weights, bytes, mean)
+    };
+    let mut best: Vec<(f64, &rank::Group)> = best.into_iter().map(|found| (whole(found), found)).collect();
+    if scales.share.meaning == 0.0 && !ask.reads_texts() {
+        // Their texts change nothing in their order, and reading them is most of the work.
+        let score = |(whole, found): &(f64, &rank::Group)| {
+            let newest = found.pieces.iter().filter_map(|piece| piece.hit.map(|(_, _, at_ms)| at_ms)).max();
+            lifted(found.score + WHOLE * scales.whole.of(*whole), found.session, newest, ask)
+        };
+        let count = ask.limit + ask.limit / 2 + 2;
+        rank::first_of(&mut best, count, |a, b| {
+            score(b).total_cmp(&score(a)).then(a.1.session.cmp(&b.1.session))
+        });
+    }
+    let mut groups = HashMap::new();
+    for (whole, found) in best {
         let pieces: Vec<Candidate> =
             found.pieces.iter().filter_map(|piece| candidate(sources, terms, piece, ask)).collect();
         if !pieces.is_empty() {
@@ -355,10 +369,8 @@ fn score(
         let Share { words, meaning } = scales.share;
         let by_meaning = if meaning > 0.0 { meaning * scales.meaning(cosine) } else { 0.0 };
         group.score += WHOLE * (words * scales.whole.of(group.whole) + by_meaning);
-        if group.score > 0.0 {
-            group.score *=
-                1.0 + RECENT * recency(group, ask.now_ms) + if (ask.is_here)(*session) { HERE } else { 0.0 };
-        }
+        let newest = group.pieces.iter().filter_map(|piece| piece.passage.passage.at()).max();
+        group.score = lifted(group.score, *session, newest.map(|at| at.as_millis()), ask);
     }
 }
 
@@ -401,11 +413,17 @@ fn passages_around(piece: &Candidate, sources: &Sources<'_>) -> Vec<u64> {
     numbers
 }
 
+/// The score of a session, with what being new and being from here are worth.
+fn lifted(score: f64, session: u32, newest_ms: Option<i64>, ask: &Ask<'_>) -> f64 {
+    if score <= 0.0 {
+        return score;
+    }
+    let here = if (ask.is_here)(session) { HERE } else { 0.0 };
+    score * (1.0 + RECENT * newest_ms.map_or(0.0, |at_ms| recency(at_ms, ask.now_ms)) + here)
+}
+
 /// From 1 for what just happened towards 0.
-fn recency(group: &Group, now_ms: i64) -> f64 {
-    let newest = group.pieces.iter().filter_map(|piece| piece.passage.passage.at()).max();
-    newest.map_or(0.0, |at| {
-        let days = (now_ms - at.as_millis()).max(0) as f64 / 86_400_000.0;
-        0.5_f64.powf(days / RECENT_DAYS)
-    })
+fn recency(at_ms: i64, now_ms: i64) -> f64 {
+    let days = (now_ms - at_ms).max(0) as f64 / 86_400_000.0;
+    0.5_f64.powf(days / RECENT_DAYS)
 }

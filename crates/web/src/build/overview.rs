@@ -5,6 +5,7 @@ use retro::engine::ask::Ledgers;
 use retro::engine::trouble::Trouble;
 use retro::engine::{Config, World};
 use retro::model::{SessionKey, Timestamp};
+use retro::store::Store;
 use retro::usage::{Cells, Mode, cost};
 use retro::views;
 use serde_json::{Value, json};
@@ -26,6 +27,8 @@ pub struct Told<'a> {
     pub ground: &'a Ground<'a>,
     pub ledgers: Ledgers<'a>,
     pub build: &'a str,
+    /// What is wrong with the files of the store.
+    pub files: Vec<views::Check>,
 }
 
 /// What was made before them.
@@ -53,9 +56,9 @@ const DAY_MS: i64 = 86_400_000;
 
 /// Makes them.
 pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Made, Error> {
-    let Told { world, config, options, tz, ground, ledgers, build } = *told;
+    let Told { world, config, options, tz, ground, ref ledgers, build, .. } = *told;
     let now = world.now();
-    let limits = views::limits(&ledgers, None, now)?;
+    let limits = views::limits(ledgers, None, now)?;
     let status = views::status(world, config)?;
     let meta = json!({
         "schema": "retro.page/1",
@@ -89,16 +92,26 @@ pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Made, Error> {
     Ok(Made { chunks, good_until_ms: good_until_ms(&limits, now), verified })
 }
 
-/// Looking through all files of a store takes as long as it is large: once a day is enough.
+/// What is wrong with the files of a store. Looking through all of them takes as long as it is
+/// large: once a day is enough.
+pub fn files(
+    store: &Store,
+    now: Timestamp,
+    verified: Option<&(i64, String)>,
+) -> Result<Vec<views::Check>, Error> {
+    let is_fresh = |at_ms: i64| at_ms.div_euclid(DAY_MS) == now.as_millis().div_euclid(DAY_MS);
+    let Some((at_ms, what)) = verified.filter(|(at_ms, _)| is_fresh(*at_ms)) else {
+        return Ok(views::look_through(store)?);
+    };
+    let at = Timestamp::from_millis(*at_ms).map_or_else(String::new, |ts| format!(", at {ts}"));
+    let what = format!("{what}{at}");
+    Ok(vec![views::Check { name: "files", health: views::Health::Good, what, help: None }])
+}
+
 fn doctor(told: &Told<'_>, sums: &Sums<'_>) -> Result<(views::DoctorView, Option<(i64, String)>), Error> {
     let now_ms = told.world.now().as_millis();
     let fresh = sums.verified.filter(|(at_ms, _)| at_ms.div_euclid(DAY_MS) == now_ms.div_euclid(DAY_MS));
-    let files = fresh.map(|(at_ms, what)| {
-        let at = Timestamp::from_millis(*at_ms).map_or_else(String::new, |ts| format!(", at {ts}"));
-        let what = format!("{what}{at}");
-        views::Check { name: "files", health: views::Health::Good, what, help: None }
-    });
-    let known = views::Known { troubles: Some(sums.troubles), files };
+    let known = views::Known { troubles: Some(sums.troubles), files: Some(told.files.clone()) };
     let doctor = views::doctor_with(told.world, told.config, known)?;
     let is_good = |check: &&views::Check| check.name == "files" && check.health == views::Health::Good;
     let looked = doctor.checks.iter().find(is_good).map(|check| (now_ms, check.what.clone()));
