@@ -23,7 +23,7 @@ pub use commits::CommitSeen;
 /// Bytes of texts that a trace may take. Over that, texts are left out.
 const TEXTS_BYTES_MAX: usize = 24 * 1024 * 1024;
 /// Beats that a trace may have. Of a longer session the middle is left out.
-const BEATS_MAX: usize = 40_000;
+const BEATS_MAX: usize = 100_000;
 /// Times that are kept as they are.
 const TIMES_MAX: usize = 100_000;
 /// Bytes of a text that are kept.

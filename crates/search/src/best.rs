@@ -5,7 +5,7 @@
 //! they are gathered from, nor in which order.
 
 use crate::Place;
-use crate::rank::{Hit, most_of};
+use crate::rank::{Hit, most_of, score_of};
 use crate::text::Info;
 
 /// Hits that are kept.
@@ -77,9 +77,11 @@ impl<'a> Best<'a> {
         self.floor == f64::NEG_INFINITY
     }
 
-    /// Whether a hit may be among the best. Only its essential terms are known yet.
-    pub(crate) fn may_be(&self, hit: &Hit) -> bool {
-        self.sought.score(hit) + self.most_of_others >= self.floor
+    /// Whether a piece of this length may be among the best. Only how often it holds each
+    /// essential term is known yet, in the order of the terms.
+    pub(crate) fn may_be(&self, len: u32, held: impl Iterator<Item = (u8, u32)>) -> bool {
+        let length = f64::from(len) / self.sought.mean_bytes;
+        score_of(held, &self.sought.weights, length) + self.most_of_others >= self.floor
     }
 
     pub(crate) fn extend(&mut self, hits: impl IntoIterator<Item = Hit>) {
@@ -124,11 +126,6 @@ mod tests {
         hit
     }
 
-    /// What a source knows before it looks up the other terms.
-    fn first_only(hit: &Hit, number: u32) -> Hit {
-        self::hit(number, hit.info.len, [hit.count(0), 0])
-    }
-
     proptest! {
         #[test]
         fn the_best_of_many_are_kept_in_whatever_order_they_come(
@@ -147,9 +144,10 @@ mod tests {
             let kept = |order: &[usize], step: usize| {
                 let mut best = Best::with(&sought, 20);
                 for part in order.chunks(step) {
-                    let part = part.iter().filter_map(|at| all.get(*at).map(|hit| (*at, hit)));
-                    let part: Vec<Hit> =
-                        part.filter(|(at, hit)| best.may_be(&first_only(hit, *at as u32))).map(|(_, hit)| *hit).collect();
+                    let part = part.iter().filter_map(|at| all.get(*at));
+                    // What a source knows before it looks up the other terms.
+                    let may_be = |hit: &&Hit| best.may_be(hit.info.len, [(0, hit.count(0))].into_iter());
+                    let part: Vec<Hit> = part.filter(may_be).copied().collect();
                     best.extend(part);
                 }
                 best.finish()

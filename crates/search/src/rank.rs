@@ -155,19 +155,33 @@ pub(crate) fn most_of(weight: f64) -> f64 {
 
 /// BM25 of the terms in `terms`, as bits, in a text of `length` times the usual length.
 fn bm25(count: impl Fn(usize) -> u32, terms: u32, weights: &[f64], length: f64) -> f64 {
-    let norm = K1 * (1.0 - B + B * length);
-    let score = |term: usize, weight: &f64| {
-        let count = f64::from(count(term));
-        weight * count * (K1 + 1.0) / (count + norm)
-    };
+    let norm = norm(length);
     // Added in the order of the terms, whichever of them a text holds.
     let (mut left, mut sum) = (terms, 0.0);
     while left != 0 {
         let term = left.trailing_zeros() as usize;
-        sum += weights.get(term).map_or(0.0, |weight| score(term, weight));
+        sum += weights.get(term).map_or(0.0, |weight| score_of_term(*weight, count(term), norm));
         left &= left - 1;
     }
     sum
+}
+
+/// The same of terms and how often a text holds each, in the order of the terms.
+pub(crate) fn score_of(held: impl Iterator<Item = (u8, u32)>, weights: &[f64], length: f64) -> f64 {
+    let norm = norm(length);
+    held.fold(0.0, |sum, (term, count)| {
+        let weight = weights.get(usize::from(term)).copied().unwrap_or(0.0);
+        sum + score_of_term(weight, count.min(u32::from(u8::MAX)), norm)
+    })
+}
+
+fn norm(length: f64) -> f64 {
+    K1 * (1.0 - B + B * length)
+}
+
+fn score_of_term(weight: f64, count: u32, norm: f64) -> f64 {
+    let count = f64::from(count);
+    weight * count * (K1 + 1.0) / (count + norm)
 }
 
 /// Session by words alone, of a text of `bytes` where the usual session has `mean_bytes`.

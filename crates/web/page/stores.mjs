@@ -106,6 +106,16 @@ export function rows(sessions) {
   return store;
 }
 
+/** The published logs in one store, or nothing where there are none. */
+export function published() {
+  const folders = ["public-claude", "public-codex"].map((name) => join(process.env.RETRO_CORPUS ?? "", name)).filter((path) => process.env.RETRO_CORPUS && existsSync(path));
+  if (!folders.length) return undefined;
+  const store = empty();
+  mkdirSync(join(store, "home"), { recursive: true });
+  for (const folder of folders) retro(store, "sync", "--from", folder);
+  return store;
+}
+
 const CORPUS = process.env.RETRO_CORPUS ? join(process.env.RETRO_CORPUS, "genuine") : "";
 
 /** Everything that the agents' programs themselves wrote, in one store. */

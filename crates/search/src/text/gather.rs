@@ -249,9 +249,8 @@ fn hits_of(
         // Those that cannot be among the best are known by their lengths.
         let infos = values(&*columns.infos, &docs);
         let all = docs.into_iter().zip(groups).zip(infos);
-        let nowhere = Place::from_bits(0);
         let may_be = |group: &[Held], info: u64| {
-            best.may_be(&with(Hit::new(nowhere, 0, Info::unpack(info), 0), group))
+            best.may_be(Info::unpack(info).len, group.iter().map(|(_, term, count)| (*term, *count)))
         };
         (docs, groups) = all.filter(|((_, group), info)| may_be(group, *info)).map(|(one, _)| one).unzip();
     }

@@ -30,12 +30,12 @@ function chipSets(sessions, many) {
 const flags = (set) => Object.entries(set).flatMap(([name, value]) => [`--${name}`, value]);
 const plain = (text) => text.replaceAll(",", "").replace(/^≥ /, "").trim();
 const dollars = (value) => (value === null ? "—" : `$${value >= 10_000 ? Math.round(value) : value.toFixed(value !== 0 && value < 0.01 ? 4 : 2)}`);
-/** Whether an event is to be seen, or the row that holds it has the focus. */
-const isSeen = (page, id) => page.evaluate((event) => {
+/** Whether an event comes in sight, or the row that holds it gets the focus. */
+const isSeen = (page, id) => page.waitForFunction((event) => {
   const node = document.querySelector(`[data-id="${CSS.escape(event)}"], [data-result="${CSS.escape(event)}"]`);
   const box = node?.getBoundingClientRect();
   return box ? box.bottom > 0 && box.top < innerHeight : document.querySelector(".slot:focus") !== null;
-}, id);
+}, id, { timeout: 5_000 }).then(() => true, () => false);
 
 for (const { name, make, word, file, skip, first, keep } of STORES) {
   describe(name, { skip }, () => {

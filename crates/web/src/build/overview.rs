@@ -99,23 +99,23 @@ pub fn files(
     now: Timestamp,
     verified: Option<&(i64, String)>,
 ) -> Result<Vec<views::Check>, Error> {
-    let is_fresh = |at_ms: i64| at_ms.div_euclid(DAY_MS) == now.as_millis().div_euclid(DAY_MS);
-    let Some((at_ms, what)) = verified.filter(|(at_ms, _)| is_fresh(*at_ms)) else {
-        return Ok(views::look_through(store)?);
-    };
+    let Some((at_ms, what)) = of_today(verified, now) else { return Ok(views::look_through(store)?) };
     let at = Timestamp::from_millis(*at_ms).map_or_else(String::new, |ts| format!(", at {ts}"));
     let what = format!("{what}{at}");
     Ok(vec![views::Check { name: "files", health: views::Health::Good, what, help: None }])
 }
 
+fn of_today(verified: Option<&(i64, String)>, now: Timestamp) -> Option<&(i64, String)> {
+    verified.filter(|(at_ms, _)| at_ms.div_euclid(DAY_MS) == now.as_millis().div_euclid(DAY_MS))
+}
+
 fn doctor(told: &Told<'_>, sums: &Sums<'_>) -> Result<(views::DoctorView, Option<(i64, String)>), Error> {
-    let now_ms = told.world.now().as_millis();
-    let fresh = sums.verified.filter(|(at_ms, _)| at_ms.div_euclid(DAY_MS) == now_ms.div_euclid(DAY_MS));
+    let now = told.world.now();
     let known = views::Known { troubles: Some(sums.troubles), files: Some(told.files.clone()) };
     let doctor = views::doctor_with(told.world, told.config, known)?;
     let is_good = |check: &&views::Check| check.name == "files" && check.health == views::Health::Good;
-    let looked = doctor.checks.iter().find(is_good).map(|check| (now_ms, check.what.clone()));
-    let verified = fresh.cloned().or(looked);
+    let looked = doctor.checks.iter().find(is_good).map(|check| (now.as_millis(), check.what.clone()));
+    let verified = of_today(sums.verified, now).cloned().or(looked);
     Ok((doctor, verified))
 }
 
