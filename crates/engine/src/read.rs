@@ -267,7 +267,7 @@ impl Shelf for ScratchShelf<'_> {
     fn put(&mut self, bytes: &[u8]) -> io::Result<Shelved> {
         let scratch = match &mut self.scratch {
             Some(scratch) => scratch,
-            None => self.scratch.insert(Scratch::new(self.store)?),
+            None => self.scratch.insert(Scratch::new(self.store.map(Store::root))?),
         };
         Ok(Shelved { offset: scratch.put(bytes)?, length: bytes.len() as u64 })
     }

@@ -4,8 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-
-use crate::Store;
+use std::path::Path;
 
 /// Bytes that are gathered before they go to the file.
 const GATHERED_BYTES_MAX: usize = 256 * 1024;
@@ -20,10 +19,10 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// A new scratch file: in the store, or where the system keeps such files if there is
-    /// none or it cannot be written.
-    pub fn new(store: Option<&Store>) -> io::Result<Scratch> {
-        let inside = store.and_then(|store| tempfile::tempfile_in(store.root()).ok());
+    /// A new scratch file: in the folder of the store, or where the system keeps such files
+    /// if there is none or it cannot be written.
+    pub fn new(folder: Option<&Path>) -> io::Result<Scratch> {
+        let inside = folder.and_then(|folder| tempfile::tempfile_in(folder).ok());
         let file = inside.map_or_else(tempfile::tempfile, Ok)?;
         Ok(Scratch { file, gathered: Vec::new(), written: 0 })
     }
@@ -87,7 +86,7 @@ mod tests {
         let store = Store::open_or_create(&root, Arc::new(RealDisk)).unwrap();
         let names = || std::fs::read_dir(&root).unwrap().count();
         let before = names();
-        let mut scratch = super::Scratch::new(Some(&store)).unwrap();
+        let mut scratch = super::Scratch::new(Some(store.root())).unwrap();
         for round in 0..2u8 {
             let pieces: Vec<Vec<u8>> = (0..200u8).map(|n| vec![n ^ round; 10 * usize::from(n) * 7]).collect();
             let places: Vec<u64> = pieces.iter().map(|piece| scratch.put(piece).unwrap()).collect();

@@ -5,10 +5,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io;
 use std::marker::PhantomData;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::{Error, Scratch, Store};
+use crate::{Error, Scratch};
 
 /// Bytes of rows that are held. Sessions that are worked on together seldom have more, so
 /// there are few scratch files.
@@ -17,7 +17,8 @@ const HELD_BYTES_MAX: usize = 512 * 1024;
 /// Rows in the order in which they came.
 #[derive(Debug)]
 pub struct Spool<T> {
-    store: Option<Store>,
+    /// Where many of them wait.
+    folder: Option<PathBuf>,
     held: Vec<u8>,
     scratch: Option<Scratch>,
     /// Place and length of what is in the scratch file: whole rows each.
@@ -27,14 +28,14 @@ pub struct Spool<T> {
 
 impl<T> Default for Spool<T> {
     fn default() -> Self {
-        Spool { store: None, held: Vec::new(), scratch: None, pieces: Vec::new(), row: PhantomData }
+        Spool { folder: None, held: Vec::new(), scratch: None, pieces: Vec::new(), row: PhantomData }
     }
 }
 
 impl<T: Serialize + DeserializeOwned> Spool<T> {
-    /// No rows yet. Many will wait in this store.
-    pub fn new(store: &Store) -> Spool<T> {
-        Spool { store: Some(store.clone()), ..Spool::default() }
+    /// No rows yet. Many will wait in this folder, which is that of the store.
+    pub fn new(folder: &Path) -> Spool<T> {
+        Spool { folder: Some(folder.to_owned()), ..Spool::default() }
     }
 
     /// Adds a row.
@@ -47,7 +48,7 @@ impl<T: Serialize + DeserializeOwned> Spool<T> {
         let put = || -> io::Result<u64> {
             let scratch = match &mut self.scratch {
                 Some(scratch) => scratch,
-                None => self.scratch.insert(Scratch::new(self.store.as_ref())?),
+                None => self.scratch.insert(Scratch::new(self.folder.as_deref())?),
             };
             scratch.put(&self.held)
         };
@@ -106,7 +107,7 @@ impl<T: Serialize + DeserializeOwned> Spool<T> {
     }
 
     fn error(&self, source: io::Error) -> Error {
-        let path = self.store.as_ref().map_or_else(PathBuf::new, |store| store.root().to_owned());
+        let path = self.folder.clone().unwrap_or_default();
         Error::Io { doing: "put rows away for a while in", path, source }
     }
 }
@@ -135,7 +136,7 @@ mod tests {
         for count in [0, 1, 10, 3 * HELD_BYTES_MAX / 1_000] {
             let rows: Vec<(u32, String)> =
                 (0..count as u32).map(|n| (n, "x".repeat(n as usize % 2_000))).collect();
-            let mut spool = Spool::new(&store);
+            let mut spool = Spool::new(store.root());
             rows.iter().for_each(|row| spool.push(row).unwrap());
             assert_eq!(spool.pieces.is_empty(), count <= 10);
             assert!(spool.held.len() < HELD_BYTES_MAX);

@@ -52,7 +52,7 @@ impl Shelves {
             for (Told { row, passages }, packed) in sessions.iter().zip(&packed) {
                 let key = row.key();
                 writer.put_session(row)?;
-                let (mut turns, mut words) = (Spool::new(&self.store), Spool::new(&self.store));
+                let (mut turns, mut words) = (Spool::new(self.store.root()), Spool::new(self.store.root()));
                 passages.iter().try_for_each(|passage| turns.push(&turn(row, passage)))?;
                 packed.iter().try_for_each(|passage| words.push(passage))?;
                 writer.put_turns(&key, &mut turns)?;

@@ -24,7 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // The facts of a session hold its titles, and which of them counts depends on the others.
     ("model", &["session", "title"]),
     // What is gathered from the text index is ranked by what the index says of it.
-    ("search", &["rank", "text"]),
+    ("search", &["best", "rank", "text"]),
     // A store is one type; its methods are in the modules of what they are about.
     ("store", &["documents", "index", "lock", "store"]),
 ];

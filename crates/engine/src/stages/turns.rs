@@ -50,11 +50,11 @@ impl Turns {
     pub(crate) fn new(key: SessionKey, store: &Store) -> Turns {
         Turns {
             key,
-            rows: Spool::new(store),
+            rows: Spool::new(store.root()),
             open: HashMap::new(),
             before: HashMap::new(),
             passages: Passages::default(),
-            packed: Spool::new(store),
+            packed: Spool::new(store.root()),
         }
     }
 

@@ -207,7 +207,7 @@ struct PackedRows {
 impl Responses {
     /// No rows yet. Many will wait in this store.
     pub fn new(store: &Store) -> Responses {
-        Responses(Spool::new(store))
+        Responses(Spool::new(store.root()))
     }
 
     /// Adds the next rows.

@@ -26,7 +26,7 @@ pub(crate) struct Twins {
 impl Twins {
     pub(crate) fn new(store: &Store) -> Twins {
         Twins {
-            openers: Spool::new(store),
+            openers: Spool::new(store.root()),
             unproven: Vec::new(),
             known: None,
             last: None,
