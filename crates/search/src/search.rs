@@ -153,9 +153,14 @@ impl Ask<'_> {
         (self.limit * SESSIONS_A_RESULT).clamp(SESSIONS_MIN, SESSIONS_MAX).max(self.limit)
     }
 
-    /// Whether what texts say beside their words decides what comes first.
-    fn reads_texts(&self) -> bool {
-        !self.query.literals.is_empty() || !self.query.labels.is_empty() || self.exact.is_some()
+    /// Whether words and names alone decide what comes first.
+    fn is_decided_by_words(&self) -> bool {
+        self.query.labels.is_empty() && self.exact.is_none()
+    }
+
+    /// Whether a text holds every name of the query as it stands there.
+    fn has_names_in(&self, text: &str) -> bool {
+        self.query.literals.iter().all(|literal| text.contains(literal.as_str()))
     }
 
     /// Passages near in meaning that are looked at.

@@ -36,6 +36,7 @@ use made::{Taking, made};
 pub(crate) use memory::again as memories_again;
 use plan::Plan;
 use search::Search;
+use signals::Said;
 use state::State;
 use trees::roots;
 
@@ -139,20 +140,21 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
         built: Built { sessions: sessions.len() as u64, ..Built::default() },
         folder,
         state,
+        said: HashMap::new(),
     };
     let (mark, changed) = changes(&store, &site.state, &plan.roots)?;
     let verified = site.state.verified.clone();
-    let (made, files) = rayon::join(
+    let (made, looked) = rayon::join(
         || site.make(&plan, &changed, &ground, world, progress),
-        || overview::files(&store, world.now(), verified.as_ref()),
+        || overview::look(&store, world, config, verified.as_ref()),
     );
     made?;
-    let files = files?;
+    let looked = looked?;
     site.forget(&plan)?;
     site.look(&plan, &changed, &store)?;
     let build = site.build.clone();
     let told =
-        overview::Told { world, config, options, tz: &tz, ground: &ground, ledgers, build: &build, files };
+        overview::Told { world, config, options, tz: &tz, ground: &ground, ledgers, build: &build, looked };
     site.state.standing = standing;
     site.finish(&plan, &told, mark)
 }
@@ -164,6 +166,8 @@ struct Site {
     state: State,
     search: Search,
     built: Built,
+    /// What signals say of the sessions that were made, by the names of their chunks.
+    said: HashMap<String, Vec<Said>>,
 }
 
 impl Site {
@@ -183,8 +187,8 @@ impl Site {
                     .is_none_or(|known| known.money != plan.money(key) || known.digest != plan.digest(key))
         };
         let due: Vec<_> = plan.named.iter().filter(is_due).collect();
-        let Site { build, folder, state, search, built } = self;
-        let mut taking = Taking { folder, state, search, built };
+        let Site { build, folder, state, search, built, said } = self;
+        let mut taking = Taking { folder, state, search, built, said };
         let (folder, mut waiting) = (taking.folder.place(), Vec::new());
         for batch in due.chunks(BATCH).chain([&[][..]]) {
             // The words of one batch are taken in while the next one is made.

@@ -83,6 +83,8 @@ pub struct Made {
     pub pictures: Vec<Picture>,
     /// What is wrong with it and each of its sub-agents.
     pub looked: Vec<(SessionKey, Option<Trouble>)>,
+    /// What every signal says of it; nothing without a digest.
+    pub readings: Vec<ReadingRow>,
 }
 
 /// Makes the chunks of a session and its sub-agents.
@@ -118,9 +120,9 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
     let summary = head::summary(&head);
     let mut chunks = spread::chunks(&name, &head)?;
     chunks.push(Chunk::of(format!("{name}.m"), &ledger)?);
-    if let Some(digest) = &digest {
-        let readings = went::Readings::of(went::readings(ground, &key, digest), ground.signals);
-        chunks.push(Chunk::of(format!("{name}.g"), &readings)?);
+    let readings = digest.as_ref().map(|digest| went::readings(ground, &key, digest));
+    if let Some(readings) = &readings {
+        chunks.push(Chunk::of(format!("{name}.g"), &went::Readings::of(readings, ground.signals))?);
     }
     chunks.extend(cut.chunks);
     chunks.extend(cut.rests);
@@ -129,7 +131,7 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
         (member.key.clone(), trouble::of_read(ground.store, &member.key, &member.gaps, &member.coverage))
     });
     let looked = looked.collect();
-    Ok(Made { chunks, summary, words, pictures, looked })
+    Ok(Made { chunks, summary, words, pictures, looked, readings: readings.unwrap_or_default() })
 }
 
 /// What every signal says of a session; nothing without a digest.

@@ -236,23 +236,33 @@ fn by_words(
         rank::session_score(&found.counts, weights, bytes, mean)
     };
     let mut best: Vec<(f64, &rank::Group)> = best.into_iter().map(|found| (whole(found), found)).collect();
-    if scales.share.meaning == 0.0 && !ask.reads_texts() {
-        // Their texts change nothing in their order, and reading them is most of the work.
+    let is_decided = scales.share.meaning == 0.0 && ask.is_decided_by_words();
+    if is_decided {
         let score = |(whole, found): &(f64, &rank::Group)| {
             let newest = found.pieces.iter().filter_map(|piece| piece.hit.map(|(_, _, at_ms)| at_ms)).max();
             lifted(found.score + WHOLE * scales.whole.of(*whole), found.session, newest, ask)
         };
-        let count = ask.limit + ask.limit / 2 + 2;
-        rank::first_of(&mut best, count, |a, b| {
-            score(b).total_cmp(&score(a)).then(a.1.session.cmp(&b.1.session))
+        let is_first = |found: &rank::Group| found.has_names && ask.query.is_all_names();
+        best.sort_by(|a, b| {
+            let by_score = || score(b).total_cmp(&score(a)).then(a.1.session.cmp(&b.1.session));
+            is_first(b.1).cmp(&is_first(a.1)).then_with(by_score)
         });
     }
+    // Nothing lifts a session above one that is better by words and has all names as they
+    // stand in the query: with enough of those, the texts of the others are not read, which
+    // would be most of the work.
+    let (enough, mut certain) = (ask.limit + ask.limit / 2 + 2, 0);
     let mut groups = HashMap::new();
     for (whole, found) in best {
         let pieces: Vec<Candidate> =
             found.pieces.iter().filter_map(|piece| candidate(sources, terms, piece, ask)).collect();
-        if !pieces.is_empty() {
-            groups.insert(found.session, Group { pieces, score: 0.0, whole });
+        if pieces.is_empty() {
+            continue;
+        }
+        certain += usize::from(pieces.iter().any(|piece| ask.has_names_in(piece.text())));
+        groups.insert(found.session, Group { pieces, score: 0.0, whole });
+        if is_decided && certain == enough {
+            break;
         }
     }
     groups

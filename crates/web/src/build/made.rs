@@ -5,11 +5,12 @@ use rayon::prelude::*;
 use retro::engine::trouble::Trouble;
 use retro::model::SessionKey;
 use retro::views::SessionView;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Built;
 use super::plan::Plan;
 use super::search::Search;
+use super::signals::{self, Said};
 use super::state::{Known, State};
 use crate::Error;
 use crate::chunk::Chunk;
@@ -23,6 +24,7 @@ pub struct Taking<'s> {
     pub state: &'s mut State,
     pub search: &'s mut Search,
     pub built: &'s mut Built,
+    pub said: &'s mut HashMap<String, Vec<Said>>,
 }
 
 impl Taking<'_> {
@@ -51,6 +53,7 @@ impl Taking<'_> {
         let known = Known { money, digest, pictures, summary: made.summary };
         self.state.looked.extend(made.looked.into_iter().map(|(key, trouble)| (key.to_string(), trouble)));
         self.state.sessions.insert(name.clone(), known);
+        self.said.insert(name.clone(), made.said);
         self.built.changed.push(name.clone());
         self.built.rebuilt += 1;
         Ok(())
@@ -67,6 +70,8 @@ pub struct Packed {
     words: Vec<Turn>,
     pictures: Vec<crate::session::Picture>,
     looked: Vec<(SessionKey, Option<Trouble>)>,
+    /// What signals say of it, for the table of its month.
+    said: Vec<Said>,
 }
 
 /// Makes a session and writes its chunks.
@@ -89,5 +94,6 @@ pub fn made(
         words: made.words,
         pictures: made.pictures,
         looked: made.looked,
+        said: signals::said(made.readings, ground.signals),
     })
 }

@@ -27,8 +27,15 @@ pub struct Told<'a> {
     pub ground: &'a Ground<'a>,
     pub ledgers: Ledgers<'a>,
     pub build: &'a str,
-    /// What is wrong with the files of the store.
-    pub files: Vec<views::Check>,
+    pub looked: Looked,
+}
+
+/// What is seen of the store while its sessions are made.
+pub struct Looked {
+    /// What is wrong with its files.
+    files: Vec<views::Check>,
+    /// How far each stage is.
+    stages: views::StagesView,
 }
 
 /// What was made before them.
@@ -84,7 +91,7 @@ pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Made, Error> {
     let health = json!({
         "status": status,
         "doctor": doctor,
-        "stages": views::stages(world, config)?,
+        "stages": told.looked.stages,
         "agents": views::agents(world, config),
         "prices": prices(ground),
     });
@@ -92,9 +99,20 @@ pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Made, Error> {
     Ok(Made { chunks, good_until_ms: good_until_ms(&limits, now), verified })
 }
 
+/// Looks at a store as a whole.
+pub fn look(
+    store: &Store,
+    world: &World,
+    config: &Config,
+    verified: Option<&(i64, String)>,
+) -> Result<Looked, Error> {
+    let files = files(store, world.now(), verified)?;
+    Ok(Looked { files, stages: views::stages(world, config)? })
+}
+
 /// What is wrong with the files of a store. Looking through all of them takes as long as it is
 /// large: once a day is enough.
-pub fn files(
+fn files(
     store: &Store,
     now: Timestamp,
     verified: Option<&(i64, String)>,
@@ -111,7 +129,7 @@ fn of_today(verified: Option<&(i64, String)>, now: Timestamp) -> Option<&(i64, S
 
 fn doctor(told: &Told<'_>, sums: &Sums<'_>) -> Result<(views::DoctorView, Option<(i64, String)>), Error> {
     let now = told.world.now();
-    let known = views::Known { troubles: Some(sums.troubles), files: Some(told.files.clone()) };
+    let known = views::Known { troubles: Some(sums.troubles), files: Some(told.looked.files.clone()) };
     let doctor = views::doctor_with(told.world, told.config, known)?;
     let is_good = |check: &&views::Check| check.name == "files" && check.health == views::Health::Good;
     let looked = doctor.checks.iter().find(is_good).map(|check| (now.as_millis(), check.what.clone()));

@@ -8,8 +8,9 @@ use retro::engine::Config;
 use retro::insight::{self, Group};
 use retro::model::SessionKey;
 use retro::views;
-use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use serde_json::{Value, json};
+use smol_str::SmolStr;
+use std::collections::{BTreeMap, HashMap};
 
 use super::{Plan, Site};
 use crate::Error;
@@ -58,7 +59,6 @@ impl Site {
     ) -> Result<(), Error> {
         let names: HashMap<&SessionKey, &String> =
             plan.named.iter().map(|(name, key, _)| (key, name)).collect();
-        let made: HashSet<&str> = self.built.changed.iter().map(String::as_str).collect();
         let mut stamps = BTreeMap::new();
         for (month, keys) in months {
             let stamp = self.stamp(keys, &names);
@@ -68,19 +68,19 @@ impl Site {
                 let mut known = self
                     .folder
                     .read(&format!("data/g/{month}.js"))
-                    .map_or_else(Known::new, |old| known(&old));
+                    .map_or_else(Known::new, |old| known(&old, ground.signals));
                 let sessions: Vec<_> = keys
                     .iter()
                     .filter_map(|key| {
                         let name = (*names.get(key)?).clone();
-                        let old = known.remove(&name).filter(|_| !made.contains(name.as_str()));
-                        Some((name, key, old))
+                        let old = known.remove(&name);
+                        Some((self.said.remove(&name).or(old), name, key))
                     })
                     .collect();
-                let sessions = sessions
-                    .into_par_iter()
-                    .map(|(name, key, old)| (name, old.unwrap_or_else(|| values(readings_of(ground, key)))));
-                let chunk = of_month(month, sessions.collect())?;
+                let sessions = sessions.into_par_iter().map(|(known, name, key)| {
+                    (name, known.unwrap_or_else(|| said(readings_of(ground, key), ground.signals)))
+                });
+                let chunk = of_month(month, sessions.collect(), ground.signals)?;
                 self.folder.put_large(&chunk, &self.build)?;
             }
             stamps.insert(month.clone(), stamp);
@@ -101,76 +101,77 @@ impl Site {
 
 /// What one signal says of one session.
 #[derive(Debug, Clone, PartialEq)]
-enum Said {
-    /// A value.
-    Value(Value),
-    /// Why there is none.
-    Reason(String),
+pub struct Said {
+    /// The place of the signal in the list of all.
+    signal: usize,
+    /// A value, or why there is none.
+    what: Result<Value, SmolStr>,
 }
 
 /// What signals say of each session, by the name of its chunks.
-type Known = HashMap<String, BTreeMap<String, Said>>;
+type Known = HashMap<String, Vec<Said>>;
 
-fn values(readings: Vec<ReadingRow>) -> BTreeMap<String, Said> {
+/// What readings say that is small enough for a table.
+pub fn said(readings: Vec<ReadingRow>, signals: &[String]) -> Vec<Said> {
     let small = readings.into_iter().filter(|reading| is_small(&reading.value));
     let said = small.filter_map(|reading| {
-        let said = match reading.reason {
-            Some(reason) if reading.value.is_null() => Said::Reason(reason),
+        let what = match reading.reason {
+            Some(reason) if reading.value.is_null() => Err(reason.into()),
             _ if reading.value.is_null() => return None,
-            _ => Said::Value(reading.value),
+            _ => Ok(reading.value),
         };
-        Some((reading.signal, said))
+        Some(Said { signal: signals.binary_search(&reading.signal).ok()?, what })
     });
     said.collect()
 }
 
 /// Values in columns: of a session without one, the number of the reason in a list.
-fn of_month(month: &str, sessions: Vec<(String, BTreeMap<String, Said>)>) -> Result<Chunk, Error> {
-    let mut reasons: Vec<String> = Vec::new();
-    let mut columns: Map<String, Value> = Map::new();
+fn of_month(month: &str, sessions: Vec<(String, Vec<Said>)>, signals: &[String]) -> Result<Chunk, Error> {
+    let mut reasons: Vec<SmolStr> = Vec::new();
+    let mut columns: Vec<Vec<Value>> = vec![Vec::new(); signals.len()];
     let mut names = Vec::new();
-    for (at, (name, values)) in sessions.into_iter().enumerate() {
+    for (at, (name, said)) in sessions.into_iter().enumerate() {
         names.push(name);
-        for (signal, said) in values {
-            let value = match said {
-                Said::Value(value) => value,
-                Said::Reason(reason) => {
-                    let number = reasons.iter().position(|known| *known == reason).unwrap_or_else(|| {
-                        reasons.push(reason);
-                        reasons.len() - 1
-                    });
-                    json!([number])
-                }
-            };
-            if let Value::Array(column) = columns.entry(signal).or_insert_with(|| json!([])) {
+        for Said { signal, what } in said {
+            let value = what.unwrap_or_else(|reason| {
+                let number = reasons.iter().position(|known| *known == reason).unwrap_or_else(|| {
+                    reasons.push(reason);
+                    reasons.len() - 1
+                });
+                json!([number])
+            });
+            if let Some(column) = columns.get_mut(signal) {
                 column.resize(at, Value::Null);
                 column.push(value);
             }
         }
     }
+    let columns: BTreeMap<&String, Vec<Value>> =
+        signals.iter().zip(columns).filter(|(_, column)| !column.is_empty()).collect();
     Chunk::of(format!("g/{month}"), &json!({"names": names, "reasons": reasons, "values": columns}))
 }
 
 /// What the chunk of a month says; nothing if it cannot be read.
-fn known(script: &[u8]) -> Known {
+fn known(script: &[u8], signals: &[String]) -> Known {
     let read = unpacked(script).and_then(|json| serde_json::from_slice::<Value>(&json).ok());
     let Some(chunk) = read else { return Known::new() };
     let names: Vec<&str> =
         chunk["names"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let mut sessions: Vec<BTreeMap<String, Said>> = vec![BTreeMap::new(); names.len()];
+    let mut sessions: Vec<Vec<Said>> = vec![Vec::new(); names.len()];
     for (signal, column) in chunk["values"].as_object().into_iter().flatten() {
+        let Ok(signal) = signals.binary_search(signal) else { continue };
         for (session, value) in sessions.iter_mut().zip(column.as_array().into_iter().flatten()) {
-            let said = match value {
+            let what = match value {
                 Value::Null => continue,
                 Value::Array(number) => {
                     let number =
                         number.first().and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok());
                     let reason = number.and_then(|at| chunk["reasons"].get(at)).and_then(Value::as_str);
-                    Said::Reason(reason.unwrap_or_default().to_owned())
+                    Err(reason.unwrap_or_default().into())
                 }
-                value => Said::Value(value.clone()),
+                value => Ok(value.clone()),
             };
-            session.insert(signal.clone(), said);
+            session.push(Said { signal, what });
         }
     }
     names.into_iter().map(str::to_owned).zip(sessions).collect()
@@ -201,19 +202,17 @@ mod tests {
 
     #[test]
     fn a_month_is_columns_with_reasons() {
+        let signals = ["calls", "list", "turns"].map(str::to_owned);
+        let said = |readings| said(readings, &signals);
+        let of_last =
+            vec![reading("calls", Value::Null, Some("no_calls")), reading("list", json!([1]), None)];
         let sessions = vec![
-            ("s/a".to_owned(), values(vec![reading("calls", json!(3), None)])),
-            ("s/b".to_owned(), values(Vec::new())),
-            (
-                "s/c".to_owned(),
-                values(vec![
-                    reading("calls", Value::Null, Some("no_calls")),
-                    reading("list", json!([1]), None),
-                ]),
-            ),
+            ("s/a".to_owned(), said(vec![reading("calls", json!(3), None)])),
+            ("s/b".to_owned(), said(Vec::new())),
+            ("s/c".to_owned(), said(of_last)),
         ];
-        let chunk = of_month("2026-11", sessions.clone()).unwrap();
-        assert_eq!(known(&chunk.script("b").unwrap()), sessions.into_iter().collect());
+        let chunk = of_month("2026-11", sessions.clone(), &signals).unwrap();
+        assert_eq!(known(&chunk.script("b").unwrap(), &signals), sessions.into_iter().collect());
         let value: Value = serde_json::from_slice(&chunk.json).unwrap();
         assert_eq!(chunk.name, "g/2026-11");
         assert_eq!(

@@ -43,39 +43,39 @@ pub struct ReadingRow {
 /// The readings of a session, by the places of their signals in the list of all. That list
 /// has their titles and units once for all sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Readings {
+pub struct Readings<'r> {
     /// Values; null where there is none.
-    pub values: Vec<Value>,
+    pub values: Vec<&'r Value>,
     /// Why there is none: each reason with the places.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub reasons: BTreeMap<String, Vec<usize>>,
+    pub reasons: BTreeMap<&'r str, Vec<usize>>,
     /// How sure a reading is, where it is less than certain.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub confidence: BTreeMap<usize, f64>,
     /// The events that a reading rests on.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub refs: BTreeMap<usize, Vec<String>>,
+    pub refs: BTreeMap<usize, &'r [String]>,
 }
 
-impl Readings {
+impl<'r> Readings<'r> {
     /// Lays readings out by a list of signals, sorted by name.
-    pub fn of(rows: Vec<ReadingRow>, signals: &[String]) -> Readings {
+    pub fn of(rows: &'r [ReadingRow], signals: &[String]) -> Readings<'r> {
         let mut laid = Readings::default();
         for row in rows {
             let Ok(place) = signals.binary_search(&row.signal) else { continue };
-            if let Some(reason) = row.reason.filter(|_| row.value.is_null()) {
+            if let Some(reason) = row.reason.as_deref().filter(|_| row.value.is_null()) {
                 laid.reasons.entry(reason).or_default().push(place);
             } else if laid.values.len() <= place {
-                laid.values.resize(place, Value::Null);
-                laid.values.push(row.value);
+                laid.values.resize(place, &Value::Null);
+                laid.values.push(&row.value);
             } else if let Some(value) = laid.values.get_mut(place) {
-                *value = row.value;
+                *value = &row.value;
             }
             if row.confidence < 1.0 {
                 laid.confidence.insert(place, row.confidence);
             }
             if !row.evidence_refs.is_empty() {
-                laid.refs.insert(place, row.evidence_refs);
+                laid.refs.insert(place, row.evidence_refs.as_slice());
             }
         }
         laid.reasons.values_mut().for_each(|places| places.sort_unstable());
@@ -164,7 +164,7 @@ mod tests {
             "confidence": {"3": 0.5},
             "refs": {"3": ["m:4"]},
         });
-        assert_eq!(serde_json::to_value(Readings::of(rows, &signals)).unwrap(), expected);
+        assert_eq!(serde_json::to_value(Readings::of(&rows, &signals)).unwrap(), expected);
     }
 
     #[test]
