@@ -75,6 +75,14 @@ pub fn rows(digest: &Digest, config: &Config, prices: Option<&Prices>) -> Vec<Ro
     readings.iter().filter_map(|(name, reading)| row(digest, config, name, reading)).collect()
 }
 
+/// Every reading of a digest by its signal, those that need a price included.
+pub fn readings(digest: Digest, prices: Option<&Prices>) -> BTreeMap<String, Reading> {
+    let priced = digest.priced(prices.unwrap_or(&Prices::default()));
+    let mut readings = digest.readings;
+    readings.extend(priced);
+    readings
+}
+
 fn row(digest: &Digest, config: &Config, name: &str, reading: &Reading) -> Option<Row> {
     let text = |value: Value| value.as_str().unwrap_or_default().to_owned();
     let json = |value: &dyn erased::Json| text(value.json());

@@ -120,7 +120,7 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
     let summary = head::summary(&head);
     let mut chunks = spread::chunks(&name, &head)?;
     chunks.push(Chunk::of(format!("{name}.m"), &ledger)?);
-    let readings = digest.as_ref().map(|digest| went::readings(ground, &key, digest));
+    let readings = digest.map(|digest| went::readings(ground, &key, digest));
     if let Some(readings) = &readings {
         chunks.push(Chunk::of(format!("{name}.g"), &went::Readings::of(readings, ground.signals))?);
     }
@@ -136,5 +136,5 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
 
 /// What every signal says of a session; nothing without a digest.
 pub fn readings_of(ground: &Ground<'_>, key: &SessionKey) -> Vec<ReadingRow> {
-    went::digest(ground, key).map_or_else(Vec::new, |digest| went::readings(ground, key, &digest))
+    went::digest(ground, key).map_or_else(Vec::new, |digest| went::readings(ground, key, digest))
 }

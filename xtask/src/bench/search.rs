@@ -226,11 +226,19 @@ impl Bench<'_> {
                 short(one.wall(0.99)),
                 short(one.cpu(0.5)),
                 short(all.wall(0.5)),
+                short(found.bytes_alone.wall(0.5)),
             ]);
             let what = format!("nearest 10 of {count} x {dim}, one thread, p50");
             self.bar(&what, (one.wall(0.5), one.cpu(0.5)), bar);
         }
-        let header = ["the 10 nearest vectors", "one thread p50", "p99", "CPU p50", "all threads p50"];
+        let header = [
+            "the 10 nearest vectors",
+            "one thread p50",
+            "p99",
+            "CPU p50",
+            "all threads p50",
+            "their bytes, only read, p50",
+        ];
         Ok(format!("{}\n", table(&header, &rows)))
     }
 

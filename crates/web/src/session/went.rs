@@ -102,15 +102,15 @@ pub fn went(digest: &Digest) -> Went {
 }
 
 /// Every reading of a session, those that need a price included.
-pub fn readings(ground: &Ground<'_>, key: &SessionKey, digest: &Digest) -> Vec<ReadingRow> {
+pub fn readings(ground: &Ground<'_>, key: &SessionKey, digest: Digest) -> Vec<ReadingRow> {
     let prices = ground.costs.and_then(|costs| costs.of_session(key));
-    let rows = signals::rows(digest, ground.config, prices.as_ref());
-    let shown = rows.into_iter().map(|row| ReadingRow {
-        signal: row.signal,
-        value: shown(row.value),
-        reason: row.reason,
-        confidence: row.confidence,
-        evidence_refs: row.evidence_refs.iter().map(|id| named(id)).collect(),
+    let readings = signals::readings(digest, prices.as_ref()).into_iter();
+    let shown = readings.map(|(signal, reading)| ReadingRow {
+        signal,
+        value: shown(reading.value),
+        reason: reading.reason,
+        confidence: reading.confidence,
+        evidence_refs: reading.evidence.iter().map(|id| named(id)).collect(),
     });
     shown.collect()
 }

@@ -22,6 +22,8 @@ const WANTED: usize = 10;
 pub(super) struct Nearest {
     pub(super) one_thread: Times,
     pub(super) all_threads: Times,
+    /// As many bytes, only read: nothing that compares all of them is quicker.
+    pub(super) bytes_alone: Times,
 }
 
 /// Makes `count` vectors in a folder and measures the ten nearest to some others.
@@ -41,7 +43,15 @@ pub(super) fn measure(folder: &Path, count: usize, dim: usize) -> Result<Nearest
     let ask = |query: &Embedding| Ok(vectors.top(query, WANTED, |_| true).hits.len());
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(said)?;
     let one_thread = Times::of(&questions, |query| one.install(|| ask(query)))?;
-    Ok(Nearest { one_thread, all_threads: Times::of(&questions, ask)? })
+    let all_threads = Times::of(&questions, ask)?;
+    let bytes = vec![1_u8; count * dim];
+    let bytes_alone = Times::of(&questions, |_| Ok(touched(&bytes)))?;
+    Ok(Nearest { one_thread, all_threads, bytes_alone })
+}
+
+/// Reads one byte of each line of the cache.
+fn touched(bytes: &[u8]) -> usize {
+    std::hint::black_box(bytes).iter().step_by(64).map(|byte| usize::from(*byte)).sum()
 }
 
 /// A vector in any direction.
