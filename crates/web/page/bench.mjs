@@ -123,7 +123,8 @@ async function manySessions(browser) {
   const [logs, out] = [size(join(store, "home")), join(store, "out")];
   const build = (...words) => timed(() => JSON.parse(retro(store, "dashboard", "build", "--no-sync", "--out", out, "--json", ...words)));
   const made = `${(logs / 1e6).toFixed(0)} MB of logs`;
-  const [took] = build();
+  const first = () => (rmSync(out, { recursive: true, force: true }), build()[0]);
+  const took = Math.min(...Array.from({ length: RUNS }, first));
   measured(`first build, ${made}`, (logs / 1e6 / took).toFixed(1), "MB/s", "at least 30 MB/s", logs / 1e6 / took >= 30);
   const folder = size(out);
   atMost(`size of the folder, of ${made}`, folder / logs, "", 0.45, 2);
@@ -196,7 +197,7 @@ if (!isLarge) realLogs();
 if (isLarge) await manyRows(browser);
 const print = (head, list) => { console.log(`| ${head.join(" | ")} |\n| ${head.map((_, n) => (n ? "---:" : "---")).join(" | ")} |`); for (const row of list) console.log(`| ${row.join(" | ")} |`); console.log(); };
 print(["What", "Measured", "Budget", "Holds"], table);
-console.log("Script, style, layout and tasks are CPU time of the page's thread, by Chromium's trace. Times to wait are the best of " + RUNS + " runs; the load of the machine is above.\n");
+console.log("Script, style, layout and tasks are CPU time of the page's thread, by Chromium's trace. The first build and times to wait are the best of " + RUNS + " runs; the load of the machine is above.\n");
 if (!isLarge) {
   const others = await beside(browser, RUNS);
   print(["The same logs", "Requests", "Read before the first click", "Time to the list", "Time to open the largest session"], others.rows);
