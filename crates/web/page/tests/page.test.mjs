@@ -56,8 +56,9 @@ for (const { name, make, word, file, skip, first, keep } of STORES) {
 
         it("shows the same totals as the commands, in every view", async () => {
           const usage = json(store, "usage", "daily", "--no-sync");
-          assert.equal(plain(await page.textContent(".kpi strong")), dollars(usage.totals.cost_usd));
+          // Until then the page says that it is still reading older ones.
           await counts(sessions.length);
+          assert.equal(plain(await page.textContent(".kpi strong")), dollars(usage.totals.cost_usd));
           for (const [hash, selector] of [["#/sessions", "a.open"], ["#/cost", "tfoot"], ["#/signals", "table.signals"], ["#/signals/failed_command_ratio", ".spread"], ["#/health", "dl.facts"]]) {
             await show(page, hash, selector);
             if (["#/sessions", "#/cost"].includes(hash)) await counts(sessions.length);
