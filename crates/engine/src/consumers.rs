@@ -46,7 +46,7 @@ pub(crate) fn follow(all: &Everything<'_>, following: Following<'_>) -> Result<V
         // and looking again would mean to check all that is kept a second time.
         let changes = index.changes_since(&mark)?;
         if changes.starts_over || changes.mark != mark {
-            match consumer.follow(all, &changes, &stamp) {
+            match consumer.follow(all, changes, &stamp) {
                 Err(Error::Search(SearchError::Embed(error))) if !is_anew => {
                     notes.push(format!("no {} were made: {error}", stage.name));
                 }

@@ -186,7 +186,7 @@ pub trait Consumer: Sync {
     fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error>;
 
     /// Takes in what changed, and remembers `changes.mark` and `stamp`.
-    fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error>;
+    fn follow(&self, all: &Everything<'_>, changes: Changes, stamp: &str) -> Result<(), Error>;
 }
 
 /// What a consumer may read.

@@ -8,6 +8,7 @@ use retro_agents::{Part, Reader, settle};
 use retro_engine::read::{LARGE_BYTES, feed_raw};
 use retro_engine::rebuild;
 use retro_model::{GapReason, SessionKey};
+use retro_search::vectors::Vectors;
 use retro_store::Slot;
 use support::Machine;
 
@@ -111,4 +112,29 @@ fn a_line_too_long_to_hold_may_come_in_pieces() {
     for (question, answer) in &expected {
         assert!(got.get(question) == Some(answer), "{question}");
     }
+}
+
+/// A session that comes into a store with others has more turns than vectors are held.
+#[test]
+fn every_one_of_very_many_turns_has_its_vector() {
+    let machine = Machine::new();
+    machine.tell("claude", "@ session 44444444-4444-4444-8444-444444444444\n> Begin\n< Done.\n");
+    machine.sync();
+    let turns = 4_500;
+    let mut story = format!("@ session {ID}\n@ cwd /home/dev/shop\n");
+    (0..turns).for_each(|turn| story.push_str(&format!("> Step {turn}\n< Did {turn}.\n")));
+    machine.tell("claude", &story);
+    machine.sync();
+    let ids = || {
+        let vectors = Vectors::there(&machine.store().vectors_folder()).unwrap();
+        let mut ids: Vec<u64> = vectors.ids().collect();
+        ids.sort_unstable();
+        ids
+    };
+    let added = ids();
+    assert_eq!(added.len(), turns + 1);
+    rebuild::rebuild(&machine.world, &machine.config, retro_engine::stages::by_name("vectors"), &|_| {})
+        .unwrap();
+    assert_eq!(added, ids());
+    machine.verify();
 }

@@ -141,7 +141,7 @@ impl Consumer for Names {
         Ok(Names::kept(all.store).0)
     }
 
-    fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {
+    fn follow(&self, all: &Everything<'_>, changes: Changes, stamp: &str) -> Result<(), Error> {
         let (_, mut names) = Names::kept(all.store);
         if changes.starts_over {
             names.clear();

@@ -23,11 +23,11 @@ impl Consumer for Memories {
         Ok(mark.and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
     }
 
-    fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {
+    fn follow(&self, all: &Everything<'_>, changes: Changes, stamp: &str) -> Result<(), Error> {
         let seen = Seen { mark: changes.mark.clone(), stamp: stamp.to_owned() };
         if changes.starts_over {
             memory::take_files(all.store, all.index)?;
-        } else if !memory::has_news(all.index, changes)? {
+        } else if !memory::has_news(all.index, &changes)? {
             all.index.write(|index| index.put_memory_mark(&seen.text()))?;
             return Ok(());
         }

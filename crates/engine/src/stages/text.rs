@@ -31,7 +31,7 @@ impl Consumer for Text {
         Ok(folder(all.store).mark().and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
     }
 
-    fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {
+    fn follow(&self, all: &Everything<'_>, changes: Changes, stamp: &str) -> Result<(), Error> {
         let count = changes.passages.len() + changes.removed_passages.len();
         // Whoever asks goes through all that waits, those without words included.
         let waiting = count + changes.sessions.len() + changes.turns.len();
@@ -40,16 +40,17 @@ impl Consumer for Text {
         }
         let folder = folder(all.store);
         let resumed = if changes.starts_over { None } else { folder.resume(count)? };
-        let everything;
-        let (mut writer, changes) = match resumed {
+        let (mut writer, mut changes) = match resumed {
             Some(writer) => (writer, changes),
             None if changes.starts_over => (folder.start_over(count)?, changes),
             // It was spoiled since it was looked at: what is new alone would not be all.
             None => {
-                everything = all.index.changes_since(&Mark::default())?;
-                (folder.start_over(everything.passages.len())?, &everything)
+                let everything = all.index.changes_since(&Mark::default())?;
+                (folder.start_over(everything.passages.len())?, everything)
             }
         };
+        // A very large session has very many, and nobody asks for them below.
+        changes.turns = Vec::new();
         changes.removed_passages.iter().for_each(|number| writer.remove(*number));
         for number in &changes.passages {
             if all.world.stopping() {
@@ -59,7 +60,7 @@ impl Consumer for Text {
                 writer.put(&numbered(row))?;
             }
         }
-        let seen = Seen { mark: changes.mark.clone(), stamp: stamp.to_owned() };
+        let seen = Seen { mark: changes.mark, stamp: stamp.to_owned() };
         Ok(writer.commit(&seen.text())?)
     }
 }

@@ -22,6 +22,9 @@ pub(super) const STAGE: Stage = Stage {
 /// Passages that are read and embedded at a time.
 const BATCH: usize = 2_000;
 
+/// Vectors that are held until they are written: those of a very large session would not fit.
+const HELD_MAX: usize = 2 * BATCH;
+
 struct Meanings;
 
 /// The model that turns text into vectors: the configured one, else the built-in table.
@@ -58,23 +61,21 @@ impl Consumer for Meanings {
         Ok(vectors.and_then(|vectors| Seen::parse(vectors.mark())).unwrap_or_default())
     }
 
-    fn follow(&self, all: &Everything<'_>, changes: &Changes, stamp: &str) -> Result<(), Error> {
+    fn follow(&self, all: &Everything<'_>, changes: Changes, stamp: &str) -> Result<(), Error> {
         let embedder = embedder(all.config)?;
         let mut vectors = open(all.store, embedder.as_ref())?;
-        let everything;
-        let changes = match changes.starts_over || !vectors.mark().is_empty() {
+        let mut changes = match changes.starts_over || !vectors.mark().is_empty() {
             true => changes,
             // They were spoiled since they were looked at, or are of another model after all:
             // what is new alone would not be all.
-            false => {
-                everything = all.index.changes_since(&Mark::default())?;
-                &everything
-            }
+            false => all.index.changes_since(&Mark::default())?,
         };
+        // A very large session has very many, and nobody asks for them below.
+        changes.turns = Vec::new();
         let seen = Seen { mark: changes.mark.clone(), stamp: stamp.to_owned() }.text();
         if changes.starts_over {
             let mut build = vectors.build().map_err(SearchError::from)?;
-            let done = each_batch(all, embedder.as_ref(), changes, |batch| {
+            let done = each_batch(all, embedder.as_ref(), &changes, |batch| {
                 build.add(batch).map_err(SearchError::from).map_err(Error::from)
             })?;
             if done {
@@ -82,19 +83,28 @@ impl Consumer for Meanings {
             }
             return Ok(());
         }
+        // Until all of them are there the old mark stays: whoever goes on begins again.
+        let before = vectors.mark().to_owned();
+        let mut removed = changes.removed_passages.as_slice();
         let mut put: Vec<(u64, Embedding)> = Vec::new();
-        let done = each_batch(all, embedder.as_ref(), changes, |batch| {
+        let done = each_batch(all, embedder.as_ref(), &changes, |batch| {
             put.extend(batch.iter().map(|(number, embedding)| (*number, (*embedding).clone())));
+            if put.len() >= HELD_MAX {
+                write(&mut vectors, &before, &std::mem::take(&mut put), std::mem::take(&mut removed))?;
+            }
             Ok(())
         })?;
         if done {
-            let put: Vec<(u64, &Embedding)> =
-                put.iter().map(|(number, embedding)| (*number, embedding)).collect();
-            vectors.write(&seen, &put, &changes.removed_passages).map_err(SearchError::from)?;
+            write(&mut vectors, &seen, &put, removed)?;
             vectors.compact().map_err(SearchError::from)?;
         }
         Ok(())
     }
+}
+
+fn write(vectors: &mut Vectors, mark: &str, put: &[(u64, Embedding)], removed: &[u64]) -> Result<(), Error> {
+    let put: Vec<(u64, &Embedding)> = put.iter().map(|(number, embedding)| (*number, embedding)).collect();
+    Ok(vectors.write(mark, &put, removed).map_err(SearchError::from)?)
 }
 
 /// Embeds the passages that changed, some at a time. False if it was stopped.

@@ -1,7 +1,7 @@
 //! Writing the text index: passages put and removed, one commit at a time.
 
 use retro_model::Piece;
-use tantivy::indexer::{IndexWriterOptions, UserOperation};
+use tantivy::indexer::UserOperation;
 use tantivy::{Index, IndexWriter, TantivyDocument, TantivyError, Term};
 
 use super::directory::Written;
@@ -10,9 +10,11 @@ use super::{Fields, Info, Numbered, TextFolder, numbered, seal};
 use crate::Error;
 use crate::passages::time_ms;
 
-/// Memory that tantivy collects postings in, for each of its threads: about the least that
-/// it accepts.
-const THREAD_BYTES: usize = 16 * 1024 * 1024;
+/// Memory that tantivy collects postings in, for each of its threads.
+const THREAD_BYTES: usize = 32 * 1024 * 1024;
+
+/// The least that tantivy accepts.
+const THREAD_BYTES_MIN: usize = 16 * 1024 * 1024;
 
 /// More passages than this are written by several threads.
 const MANY: usize = 2_000;
@@ -39,16 +41,13 @@ impl TextWriter {
         passages: usize,
         is_new: bool,
     ) -> Result<TextWriter, Error> {
-        let threads = match passages > MANY {
-            true => std::thread::available_parallelism().map_or(1, usize::from).min(4),
-            false => 1,
+        let (threads, bytes) = if passages > MANY {
+            let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+            (threads, threads * THREAD_BYTES)
+        } else {
+            (1, THREAD_BYTES_MIN)
         };
-        // Segments become one in memory, and are mapped while they do: one such work at a time.
-        let options = IndexWriterOptions::builder()
-            .num_worker_threads(threads)
-            .memory_budget_per_thread(THREAD_BYTES)
-            .num_merge_threads(1);
-        let writer = index.writer_with_options(options.build());
+        let writer = index.writer_with_num_threads(threads, bytes);
         let writer = writer.map_err(|error| failed(folder, &directory, error))?;
         let fields = Fields::of(&index.schema()).ok_or_else(|| Error::Other {
             path: folder.path.clone(),
