@@ -70,7 +70,7 @@ impl Shelves {
         };
         let Shelves { world, config, store, index } = self;
         let changes = index.changes_since(&Mark::default()).map_err(said)?;
-        consumer.follow(&Everything { world, config, store, index }, &changes, "bench").map_err(said)
+        consumer.follow(&Everything { world, config, store, index }, changes, "bench").map_err(said)
     }
 }
 
