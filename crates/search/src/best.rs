@@ -5,11 +5,14 @@
 //! they are gathered from, nor in which order.
 
 use crate::Place;
-use crate::rank::{Hit, most_of, score_of};
+use crate::rank::{Counts, Hit, Partial, most_of};
 use crate::text::Info;
 
 /// Hits that are kept.
-const HITS_MAX: usize = 50_000;
+const HITS_MAX: usize = 20_000;
+
+/// Sums that are made in another way may differ by less than this.
+const ROUNDING: f64 = 1e-9;
 
 /// What a piece has to hold.
 pub(crate) struct Sought<'a> {
@@ -34,9 +37,9 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// A hit that holds nothing yet.
-    pub(crate) fn hit(&self) -> Hit {
-        Hit::new(self.place, self.passage, self.info, self.at_ms)
+    /// A hit that holds these terms.
+    pub(crate) fn hit(&self, held: Counts) -> Hit {
+        Hit::new(self.place, self.passage, self.info, self.at_ms, held)
     }
 }
 
@@ -46,9 +49,9 @@ impl Sought<'_> {
         hit.score(&self.weights, self.mean_bytes)
     }
 
-    /// The most that terms after the essential ones add to a score.
-    fn most_of_others(&self) -> f64 {
-        self.weights.iter().skip(self.essential).map(|weight| most_of(*weight)).sum()
+    /// The most that the terms from this one on add to a score.
+    fn most_from(&self, term: usize) -> f64 {
+        self.weights.iter().skip(term).map(|weight| most_of(*weight)).sum()
     }
 }
 
@@ -56,7 +59,6 @@ impl Sought<'_> {
 pub(crate) struct Best<'a> {
     sought: &'a Sought<'a>,
     hits: Vec<Hit>,
-    most_of_others: f64,
     /// Hits that score less are not among the best.
     floor: f64,
     hits_max: usize,
@@ -68,8 +70,7 @@ impl<'a> Best<'a> {
     }
 
     fn with(sought: &'a Sought<'a>, hits_max: usize) -> Best<'a> {
-        let most_of_others = sought.most_of_others();
-        Best { sought, hits: Vec::new(), most_of_others, floor: f64::NEG_INFINITY, hits_max }
+        Best { sought, hits: Vec::new(), floor: f64::NEG_INFINITY, hits_max }
     }
 
     /// Whether every hit may be among the best.
@@ -77,11 +78,20 @@ impl<'a> Best<'a> {
         self.floor == f64::NEG_INFINITY
     }
 
-    /// Whether a piece of this length may be among the best. Only how often it holds each
-    /// essential term is known yet, in the order of the terms.
-    pub(crate) fn may_be(&self, len: u32, held: impl Iterator<Item = (u8, u32)>) -> bool {
-        let length = f64::from(len) / self.sought.mean_bytes;
-        score_of(held, &self.sought.weights, length) + self.most_of_others >= self.floor
+    /// The score that a piece needs to be among the best while the terms from this one on
+    /// are not known yet.
+    pub(crate) fn least(&self, term: usize) -> f64 {
+        self.floor - self.sought.most_from(term) - ROUNDING
+    }
+
+    /// A piece of this length of which no term is known yet.
+    pub(crate) fn partial(&self, bytes: u32) -> Partial {
+        Partial::new(bytes, self.sought.mean_bytes)
+    }
+
+    /// What a term counts.
+    pub(crate) fn weight(&self, term: u8) -> f64 {
+        self.sought.weights.get(usize::from(term)).copied().unwrap_or(0.0)
     }
 
     pub(crate) fn extend(&mut self, hits: impl IntoIterator<Item = Hit>) {
@@ -121,7 +131,7 @@ mod tests {
 
     fn hit(number: u32, len: u32, counts: [u32; 2]) -> Hit {
         let info = Info { kind: PieceKind::Assistant, live: true, piece: 0, len };
-        let mut hit = Hit::new(Place::new(number, 0, 0), u64::from(number), info, 0);
+        let mut hit = Hit::new(Place::new(number, 0, 0), u64::from(number), info, 0, Counts::default());
         counts.iter().zip(0..).for_each(|(count, term)| hit.add(term, *count));
         hit
     }
@@ -146,7 +156,11 @@ mod tests {
                 for part in order.chunks(step) {
                     let part = part.iter().filter_map(|at| all.get(*at));
                     // What a source knows before it looks up the other terms.
-                    let may_be = |hit: &&Hit| best.may_be(hit.info.len, [(0, hit.count(0))].into_iter());
+                    let may_be = |hit: &&Hit| {
+                        let mut known = best.partial(hit.info.len);
+                        known.add(best.weight(0), hit.count(0));
+                        known.score >= best.least(1)
+                    };
                     let part: Vec<Hit> = part.filter(may_be).copied().collect();
                     best.extend(part);
                 }

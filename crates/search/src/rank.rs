@@ -37,17 +37,37 @@ pub(crate) struct Hit {
     pub passage: u64,
     pub info: Info,
     pub at_ms: i64,
-    /// Bits of the terms it holds.
-    terms: u32,
-    /// How often it holds each term.
-    counts: [u8; TERMS_MAX],
+    held: Counts,
 }
 
 impl Hit {
-    pub(crate) fn new(place: Place, passage: u64, info: Info, at_ms: i64) -> Hit {
-        Hit { place, passage, info, at_ms, terms: 0, counts: [0; TERMS_MAX] }
+    pub(crate) fn new(place: Place, passage: u64, info: Info, at_ms: i64, held: Counts) -> Hit {
+        Hit { place, passage, info, at_ms, held }
     }
 
+    pub(crate) fn add(&mut self, term: u8, count: u32) {
+        self.held.add(term, count);
+    }
+
+    pub(crate) fn count(&self, term: usize) -> u32 {
+        self.held.of(term)
+    }
+
+    pub(crate) fn score(&self, weights: &[f64], mean_bytes: f64) -> f64 {
+        let length = f64::from(self.info.len) / mean_bytes;
+        bm25(|term| self.count(term), self.held.terms, weights, length)
+    }
+}
+
+/// How often a piece holds each term.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Counts {
+    /// Bits of the terms it holds.
+    terms: u32,
+    counts: [u8; TERMS_MAX],
+}
+
+impl Counts {
     pub(crate) fn add(&mut self, term: u8, count: u32) {
         if let Some(known) = self.counts.get_mut(usize::from(term)) {
             *known = known.saturating_add(u8::try_from(count).unwrap_or(u8::MAX));
@@ -55,13 +75,29 @@ impl Hit {
         }
     }
 
-    pub(crate) fn count(&self, term: usize) -> u32 {
+    fn of(&self, term: usize) -> u32 {
         self.counts.get(term).map_or(0, |count| u32::from(*count))
     }
+}
 
-    pub(crate) fn score(&self, weights: &[f64], mean_bytes: f64) -> f64 {
-        let length = f64::from(self.info.len) / mean_bytes;
-        bm25(|term| self.count(term), self.terms, weights, length)
+/// The score of a piece of which not all terms are known yet. They are added in their order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Partial {
+    pub score: f64,
+    norm: f64,
+}
+
+impl Partial {
+    /// Of a piece with so many bytes.
+    pub(crate) fn new(bytes: u32, mean_bytes: f64) -> Partial {
+        Partial { score: 0.0, norm: norm(f64::from(bytes) / mean_bytes) }
+    }
+
+    /// Adds a term that it holds so often.
+    pub(crate) fn add(&mut self, weight: f64, count: u32) {
+        if count > 0 {
+            self.score += score_of_term(weight, count.min(u32::from(u8::MAX)), self.norm);
+        }
     }
 }
 
@@ -129,7 +165,7 @@ pub(crate) struct Sums {
 
 impl Sums {
     pub(crate) fn add(&mut self, score: f64) {
-        let fixed = (score * f64::from(1 << 20)) as u128;
+        let fixed = u128::from((score * f64::from(1 << 20)) as u64);
         self.sum += fixed;
         self.squares += fixed * fixed;
     }
@@ -164,15 +200,6 @@ fn bm25(count: impl Fn(usize) -> u32, terms: u32, weights: &[f64], length: f64) 
         left &= left - 1;
     }
     sum
-}
-
-/// The same of terms and how often a text holds each, in the order of the terms.
-pub(crate) fn score_of(held: impl Iterator<Item = (u8, u32)>, weights: &[f64], length: f64) -> f64 {
-    let norm = norm(length);
-    held.fold(0.0, |sum, (term, count)| {
-        let weight = weights.get(usize::from(term)).copied().unwrap_or(0.0);
-        sum + score_of_term(weight, count.min(u32::from(u8::MAX)), norm)
-    })
 }
 
 fn norm(length: f64) -> f64 {
@@ -251,7 +278,7 @@ pub(crate) struct Names<'a> {
 impl Names<'_> {
     fn are_in(&self, hit: &Hit) -> bool {
         self.terms != 0
-            && hit.terms & self.terms == self.terms
+            && hit.held.terms & self.terms == self.terms
             && self.passages.is_none_or(|passages| passages.contains(&hit.passage))
     }
 }
@@ -317,7 +344,7 @@ pub(crate) fn rank(
         let score = of_session(best.iter().map(|(score, piece)| (*score, is_prose(piece))));
         let mut counts = vec![0_u32; weights.len()];
         while let Some(hit) = hits.get(first_hit).filter(|hit| hit.place.session() == session) {
-            counts.iter_mut().zip(hit.counts).for_each(|(sum, count)| *sum += u32::from(count));
+            counts.iter_mut().zip(hit.held.counts).for_each(|(sum, count)| *sum += u32::from(count));
             first_hit += 1;
         }
         groups.push(Group {
@@ -385,7 +412,7 @@ impl Window {
         // Neighbours that hold no word are taken to be of the usual length.
         let known: f64 = around.iter().map(|hit| f64::from(hit.info.len)).sum();
         let bytes = known + (usual - around.len() as f64).max(0.0) * mean_bytes;
-        let terms = around.iter().fold(0, |bits, hit| bits | hit.terms);
+        let terms = around.iter().fold(0, |bits, hit| bits | hit.held.terms);
         let count = |term: usize| around.iter().map(|hit| hit.count(term)).sum();
         Window { score: bm25(count, terms, weights, bytes / (usual * mean_bytes)), terms }
     }
@@ -397,7 +424,8 @@ mod tests {
 
     fn hit(session: u32, position: u32, counts: &[u32]) -> Hit {
         let info = Info { kind: PieceKind::Assistant, live: true, piece: 0, len: 100 };
-        let mut hit = Hit::new(Place::new(session, 0, position), u64::from(position), info, 0);
+        let mut hit =
+            Hit::new(Place::new(session, 0, position), u64::from(position), info, 0, Counts::default());
         counts.iter().enumerate().for_each(|(term, count)| hit.add(term as u8, *count));
         hit
     }

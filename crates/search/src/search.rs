@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::best::{self, Best, Sought};
-use crate::query::TERMS_MAX;
+use crate::query::{Phrase, TERMS_MAX};
 use crate::rank::{self, Extent, Hit};
 use crate::text::{Finder, Info, Numbered};
 use crate::{Error, Place, Query, Tail, TextIndex};
@@ -357,19 +357,29 @@ impl Sources<'_> {
             }
             allowed.narrow(with);
         }
+        // The rarest first: of the others only what has that one counts.
+        let mut phrases: Vec<(u64, &Phrase)> = Vec::with_capacity(query.phrases.len());
         for phrase in &query.phrases {
-            allowed.narrow(self.with_phrase(phrase)?);
+            let finder = self.finder.as_ref();
+            phrases.push((finder.map_or(Ok(0), |finder| finder.most_with(phrase))?, phrase));
+        }
+        phrases.sort_by_key(|(most, _)| *most);
+        for (_, phrase) in phrases {
+            let with = self.with_phrase(phrase, allowed.only.as_ref())?;
+            allowed.narrow(with);
         }
         for phrase in &query.without {
-            allowed.never.extend(self.with_phrase(phrase)?);
+            let with = self.with_phrase(phrase, allowed.only.as_ref())?;
+            allowed.never.extend(with);
         }
         Ok(allowed)
     }
 
-    fn with_phrase(&self, phrase: &crate::Phrase) -> Result<HashSet<u64>, Error> {
+    /// The passages that have a phrase, of these or of all. Others may be among them.
+    fn with_phrase(&self, phrase: &Phrase, of: Option<&HashSet<u64>>) -> Result<HashSet<u64>, Error> {
         let mut with = HashSet::new();
         if let Some(finder) = &self.finder {
-            finder.with_phrase(phrase, &mut with)?;
+            finder.with_phrase(phrase, of, &mut with)?;
         }
         self.tail.with_phrase(phrase, &mut with);
         Ok(with)
@@ -377,8 +387,8 @@ impl Sources<'_> {
 
     /// Passages that may have this part of a text.
     fn containing(&self, text: &str) -> Result<HashSet<u64>, Error> {
-        if let Some(phrase) = crate::Phrase::of(text) {
-            return self.with_phrase(&phrase);
+        if let Some(phrase) = Phrase::of(text) {
+            return self.with_phrase(&phrase, None);
         }
         let mut found = self.library.containing(text);
         let holds =
@@ -437,9 +447,13 @@ impl Allowed {
 
 fn is_weak(session: &FoundSession, ask: &Ask<'_>) -> bool {
     let Some(best) = session.pieces.first() else { return true };
-    let is_found = best.is_literal || best.words.len() >= 2 || best.words.len() == ask.query.wanted.len();
-    let has_words = is_found && !best.words.is_empty();
-    let is_asked_by_label = ask.query.wanted.is_empty() && !ask.query.labels.is_empty();
+    let (found, wanted) = (best.words.len(), ask.query.wanted.len());
+    if ask.query.is_all_names() {
+        // Part of a path is in many texts, and what a name means says little.
+        return !best.is_literal && found < wanted;
+    }
+    let has_words = found > 0 && (best.is_literal || found >= 2 || found == wanted);
+    let is_asked_by_label = wanted == 0 && !ask.query.labels.is_empty();
     !has_words && !is_asked_by_label && best.cosine.is_none_or(|cosine| cosine < WEAK_COSINE)
 }
 

@@ -9,6 +9,7 @@ use retro_model::{Piece, PieceKind};
 use crate::best::{Best, Seen, Sought};
 use crate::passages::time_ms;
 use crate::query::Phrase;
+use crate::rank::Counts;
 use crate::text::{Info, Numbered};
 use crate::words::Words;
 
@@ -51,15 +52,15 @@ impl Tail {
                 if !(sought.keep)(&known) {
                     continue;
                 }
-                let mut hit = known.hit();
+                let mut held = Counts::default();
                 let mut is_hit = false;
                 words.each(&piece.text, |term| {
                     if let Some(at) = sought.terms.iter().position(|wanted| *wanted == term.text) {
-                        hit.add(at as u8, 1);
+                        held.add(at as u8, 1);
                         is_hit |= at < sought.essential;
                     }
                 });
-                best.extend(is_hit.then_some(hit));
+                best.extend(is_hit.then(|| known.hit(held)));
             }
         }
     }

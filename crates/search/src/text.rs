@@ -8,6 +8,7 @@
 mod directory;
 mod folder;
 mod gather;
+mod list;
 mod queued;
 mod seal;
 mod writer;

@@ -187,6 +187,15 @@ fn an_exact_code_comes_first() {
 }
 
 #[test]
+fn part_of_a_path_is_a_weak_hit() {
+    let told = |text: &str| vec![passage(1, 1, 0, &[(Assistant, text)])];
+    let is_weak = |text: &str| World::new(told(text), 1).find("src/cart/main.rs").is_weak;
+    assert!(is_weak("The main cart is in another folder, src."));
+    assert!(!is_weak("It is in src/cart/main.rs now."));
+    assert!(!is_weak("Below src, in cart, there is a main.rs."));
+}
+
+#[test]
 fn phrases_and_conditions_hold_for_the_turn() {
     let world = World::new(story(), 5);
     assert_eq!(world.sessions("\"off by one\""), [1]);

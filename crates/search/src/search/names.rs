@@ -33,7 +33,8 @@ pub(super) fn exact(sources: &Sources<'_>, ask: &Ask<'_>, terms: &[Known]) -> Op
         if rarest.is_some_and(|holding| holding > NAMED_MAX) {
             return None;
         }
-        exact.narrow(sources.with_phrase(&phrase).ok()?);
+        let with = sources.with_phrase(&phrase, exact.only.as_ref()).ok()?;
+        exact.narrow(with);
     }
     exact.only.filter(|passages| !passages.is_empty())
 }

@@ -1,17 +1,19 @@
 //! Reading postings: which pieces hold the words of a query, and how often.
 
 use hashbrown::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 use tantivy::columnar::ColumnValues;
-use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::postings::SegmentPostings;
 use tantivy::query::{EnableScoring, PhraseQuery, Query as _};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
+use super::list::List;
 use super::{Fields, Info, TextIndex};
 use crate::best::{Best, Seen, Sought};
 use crate::query::Phrase;
-use crate::rank::Hit;
+use crate::rank::{Counts, Hit, Partial};
 use crate::{Error, Place};
 
 /// Asks the index. Passages that were replaced since it was written are as if they were not
@@ -25,8 +27,10 @@ pub(crate) struct Finder<'a> {
 /// A segment, and which of its pieces are gone.
 struct Segment {
     reader: SegmentReader,
-    /// Pieces of hidden passages, sorted.
+    /// Pieces of hidden passages.
     hidden: HashSet<u32>,
+    /// These and those that were deleted, in rising order.
+    gone: Vec<u32>,
 }
 
 /// A piece of a segment, a term, and how often the piece holds it.
@@ -44,8 +48,18 @@ struct Columns {
 const DOCS_AT_ONCE: usize = 16_384;
 
 impl Segment {
+    fn new(reader: SegmentReader, hidden: HashSet<u32>) -> Segment {
+        let has_gone = reader.has_deletes() || !hidden.is_empty();
+        let mut segment = Segment { reader, hidden, gone: Vec::new() };
+        if has_gone {
+            let all = 0..segment.reader.max_doc();
+            segment.gone = all.filter(|doc| !segment.is_there(*doc)).collect();
+        }
+        segment
+    }
+
     fn has_gone(&self) -> bool {
-        self.reader.has_deletes() || !self.hidden.is_empty()
+        !self.gone.is_empty()
     }
 
     fn is_there(&self, doc: u32) -> bool {
@@ -59,14 +73,14 @@ impl<'a> Finder<'a> {
         let searcher = index.reader.searcher();
         let mut segments = Vec::new();
         for reader in searcher.segment_readers() {
-            let mut segment = Segment { reader: reader.clone(), hidden: HashSet::new() };
+            let mut gone = HashSet::new();
             let inverted = reader.inverted_index(index.fields.passage).map_err(error)?;
             for number in hidden {
                 let term = Term::from_field_u64(index.fields.passage, *number);
                 let found = inverted.read_postings(&term, IndexRecordOption::Basic).map_err(io)?;
-                segment.hidden.extend(found.into_iter().flat_map(docs));
+                gone.extend(found.into_iter().flat_map(docs));
             }
-            segments.push(segment);
+            segments.push(Segment::new(reader.clone(), gone));
         }
         Ok(Finder { index, searcher, segments })
     }
@@ -75,11 +89,10 @@ impl<'a> Finder<'a> {
     pub(crate) fn count(&self, term: &str) -> Result<u64, Error> {
         let mut count = 0;
         for segment in &self.segments {
-            let Some(found) = self.postings(segment, term)? else { continue };
-            count += match segment.has_gone() {
-                true => docs(found).filter(|doc| segment.is_there(*doc)).count() as u64,
-                false => u64::from(found.doc_freq()),
-            };
+            let Some(mut list) = self.list(segment, term)? else { continue };
+            // Few are gone, and a common word is in very many.
+            let all = u64::from(list.len());
+            count += all - segment.gone.iter().filter(|doc| list.count_in(**doc) > 0).count() as u64;
         }
         Ok(count)
     }
@@ -88,31 +101,53 @@ impl<'a> Finder<'a> {
     /// terms.
     pub(crate) fn hits(&self, sought: &Sought<'_>, best: &mut Best<'_>) -> Result<(), Error> {
         for segment in &self.segments {
-            let mut found: Vec<Held> = Vec::new();
-            for (at, term) in sought.terms.iter().enumerate().take(sought.essential) {
-                let Some(mut postings) = self.postings(segment, term)? else { continue };
-                let mut doc = postings.doc();
-                while doc != TERMINATED {
-                    found.push((doc, at as u8, postings.term_freq()));
-                    doc = postings.advance();
-                }
-            }
-            // Runs that are sorted each: merging them is all there is to do.
-            found.sort_by_key(|(doc, ..)| *doc);
-            let mut others = Vec::new();
-            for (at, term) in sought.terms.iter().enumerate().skip(sought.essential) {
-                others.extend(self.postings(segment, term)?.map(|postings| (at as u8, postings)));
-            }
+            let mut essential = self.lists(segment, sought, 0..sought.essential)?;
+            let others = self.lists(segment, sought, sought.essential..sought.terms.len())?;
             let columns = self.columns(segment)?;
-            let mut rest = found.as_slice();
-            while !rest.is_empty() {
-                let part = first_docs(&mut rest, DOCS_AT_ONCE);
-                let (docs, mut hits) = hits_of(segment, &columns, part, sought, best);
-                others.iter_mut().for_each(|(term, postings)| look_up(postings, &docs, *term, &mut hits));
-                best.extend(hits);
+            let mut pieces = Pieces { segment, columns, others, sought };
+            let mut found: Vec<Held> = Vec::new();
+            if let [(term, list)] = essential.as_mut_slice() {
+                // It may be in millions of pieces.
+                loop {
+                    found.clear();
+                    list.next(DOCS_AT_ONCE, |doc, count| found.push((doc, *term, count)));
+                    if found.is_empty() {
+                        break;
+                    }
+                    pieces.take(&found, best);
+                }
+            } else {
+                for (term, list) in &mut essential {
+                    list.next(usize::MAX, |doc, count| found.push((doc, *term, count)));
+                }
+                // Runs that are sorted each: merging them is all there is to do.
+                found.sort_by_key(|(doc, ..)| *doc);
+                let mut rest = found.as_slice();
+                while !rest.is_empty() {
+                    pieces.take(first_docs(&mut rest, DOCS_AT_ONCE), best);
+                }
             }
         }
         Ok(())
+    }
+
+    /// The pieces of a segment that hold each of these terms.
+    fn lists(
+        &self,
+        segment: &Segment,
+        sought: &Sought<'_>,
+        terms: Range<usize>,
+    ) -> Result<Vec<(u8, List)>, Error> {
+        let terms = sought.terms.iter().enumerate().skip(terms.start).take(terms.len());
+        let list = |(at, term): (usize, &&str)| Ok(self.list(segment, term)?.map(|list| (at as u8, list)));
+        terms.filter_map(|term| list(term).transpose()).collect()
+    }
+
+    fn list(&self, segment: &Segment, term: &str) -> Result<Option<List>, Error> {
+        let inverted = segment.reader.inverted_index(self.index.fields.words).map_err(error)?;
+        let term = Term::from_field_text(self.index.fields.words, term);
+        let found = inverted.read_block_postings(&term, IndexRecordOption::WithFreqs).map_err(io)?;
+        Ok(found.map(List::new))
     }
 
     fn columns(&self, segment: &Segment) -> Result<Columns, Error> {
@@ -131,64 +166,81 @@ impl<'a> Finder<'a> {
     /// Numbers of the passages that have a piece with this label.
     pub(crate) fn labelled(&self, label: &str, into: &mut HashSet<u64>) -> Result<(), Error> {
         let term = Term::from_field_text(self.index.fields.labels, label);
-        self.each_segment(into, |segment| {
+        self.each_segment(None, into, |segment| {
             let inverted = segment.reader.inverted_index(self.index.fields.labels).map_err(error)?;
             let found = inverted.read_postings(&term, IndexRecordOption::Basic).map_err(io)?;
             Ok(found.map(docs).into_iter().flatten().collect())
         })
     }
 
-    /// Numbers of the passages that have a piece with these words in this order.
-    pub(crate) fn with_phrase(&self, phrase: &Phrase, into: &mut HashSet<u64>) -> Result<(), Error> {
+    /// How many pieces may have these words in this order at most.
+    pub(crate) fn most_with(&self, phrase: &Phrase) -> Result<u64, Error> {
+        let counts: Result<Vec<u64>, Error> = phrase.terms.iter().map(|(_, term)| self.count(term)).collect();
+        Ok(counts?.into_iter().min().unwrap_or(0))
+    }
+
+    /// Numbers of the passages, of these or of all, that have a piece with these words in this
+    /// order.
+    pub(crate) fn with_phrase(
+        &self,
+        phrase: &Phrase,
+        of: Option<&HashSet<u64>>,
+        into: &mut HashSet<u64>,
+    ) -> Result<(), Error> {
         let field = self.index.fields.words;
         if let [(_, only)] = phrase.terms.as_slice() {
-            return self.each_segment_of_kind(phrase, into, |segment| {
-                Ok(self.postings(segment, only)?.map(docs).into_iter().flatten().collect())
+            return self.each_segment(of, into, |segment| {
+                let mut docs = Vec::new();
+                if let Some(mut list) = self.list(segment, only)? {
+                    list.next(usize::MAX, |doc, _| docs.push(doc));
+                }
+                self.of_kind(segment, phrase, docs)
             });
         }
         let terms =
             phrase.terms.iter().map(|(offset, term)| (*offset as usize, Term::from_field_text(field, term)));
         let query = PhraseQuery::new_with_offset(terms.collect());
         let weight = query.weight(EnableScoring::disabled_from_searcher(&self.searcher)).map_err(error)?;
-        self.each_segment_of_kind(phrase, into, |segment| {
+        self.each_segment(of, into, |segment| {
             let mut found = weight.scorer(&segment.reader, 1.0).map_err(error)?;
             let mut docs = Vec::new();
             while found.doc() != TERMINATED {
                 docs.push(found.doc());
                 found.advance();
             }
-            Ok(docs)
+            self.of_kind(segment, phrase, docs)
         })
     }
 
-    fn each_segment_of_kind(
-        &self,
-        phrase: &Phrase,
-        into: &mut HashSet<u64>,
-        docs: impl Fn(&Segment) -> Result<Vec<u32>, Error>,
-    ) -> Result<(), Error> {
-        self.each_segment(into, |segment| {
-            let mut docs = docs(segment)?;
-            if phrase.only_commands {
-                let name = self.searcher.schema().get_field_name(self.index.fields.info);
-                let infos = segment.reader.fast_fields().u64(name).map_err(error)?.values;
-                docs.retain(|doc| Info::unpack(infos.get_val(*doc)).kind == retro_model::PieceKind::Command);
-            }
-            Ok(docs)
-        })
+    /// Those that are of the kind in which a phrase may stand.
+    fn of_kind(&self, segment: &Segment, phrase: &Phrase, mut docs: Vec<u32>) -> Result<Vec<u32>, Error> {
+        if phrase.only_commands {
+            let name = self.searcher.schema().get_field_name(self.index.fields.info);
+            let infos = segment.reader.fast_fields().u64(name).map_err(error)?.values;
+            docs.retain(|doc| Info::unpack(infos.get_val(*doc)).kind == retro_model::PieceKind::Command);
+        }
+        Ok(docs)
     }
 
-    /// Collects the passages of pieces that a search of each segment gives.
+    /// Collects the passages, of these or of all, of pieces that a search of each segment gives.
     fn each_segment(
         &self,
+        of: Option<&HashSet<u64>>,
         into: &mut HashSet<u64>,
         docs: impl Fn(&Segment) -> Result<Vec<u32>, Error>,
     ) -> Result<(), Error> {
         let name = self.searcher.schema().get_field_name(self.index.fields.passage);
         for segment in &self.segments {
             let numbers = segment.reader.fast_fields().u64(name).map_err(error)?.values;
-            let found = docs(segment)?.into_iter().filter(|doc| segment.is_there(*doc));
-            into.extend(found.map(|doc| numbers.get_val(doc)));
+            let mut docs = docs(segment)?;
+            docs.retain(|doc| segment.is_there(*doc));
+            let mut last = None;
+            for number in values(&*numbers, &docs) {
+                // The pieces of a passage follow each other.
+                if last.replace(number) != Some(number) && of.is_none_or(|of| of.contains(&number)) {
+                    into.insert(number);
+                }
+            }
         }
         Ok(())
     }
@@ -212,12 +264,6 @@ impl<'a> Finder<'a> {
         }
         Ok(found)
     }
-
-    fn postings(&self, segment: &Segment, term: &str) -> Result<Option<SegmentPostings>, Error> {
-        let inverted = segment.reader.inverted_index(self.index.fields.words).map_err(error)?;
-        let term = Term::from_field_text(self.index.fields.words, term);
-        inverted.read_postings(&term, IndexRecordOption::WithFreqs).map_err(io)
-    }
 }
 
 /// The first of what was found, so many pieces of it.
@@ -232,59 +278,92 @@ fn first_docs<'f>(rest: &mut &'f [Held], count: usize) -> &'f [Held] {
     first
 }
 
-/// Makes hits of what the postings of one segment hold, with their numbers there.
-fn hits_of(
-    segment: &Segment,
-    columns: &Columns,
-    found: &[Held],
-    sought: &Sought<'_>,
-    best: &Best<'_>,
-) -> (Vec<u32>, Vec<Hit>) {
-    let has_gone = segment.has_gone();
-    let groups = found.chunk_by(|(a, ..), (b, ..)| a == b);
-    let groups = groups.filter_map(|group| Some((group.first()?.0, group)));
-    let (mut docs, mut groups): (Vec<u32>, Vec<&[Held]>) =
-        groups.filter(|(doc, _)| !has_gone || segment.is_there(*doc)).unzip();
-    if !best.has_room() {
-        // Those that cannot be among the best are known by their lengths.
-        let infos = values(&*columns.infos, &docs);
-        let all = docs.into_iter().zip(groups).zip(infos);
-        let may_be = |group: &[Held], info: u64| {
-            best.may_be(Info::unpack(info).len, group.iter().map(|(_, term, count)| (*term, *count)))
-        };
-        (docs, groups) = all.filter(|((_, group), info)| may_be(group, *info)).map(|(one, _)| one).unzip();
-    }
-    let known = values(&*columns.places, &docs).into_iter().zip(values(&*columns.infos, &docs));
-    let dated = values(&*columns.times, &docs).into_iter().zip(values(&*columns.numbers, &docs));
-    let (mut kept, mut hits) = (Vec::with_capacity(docs.len()), Vec::with_capacity(docs.len()));
-    for ((doc, group), ((place, info), (at_ms, passage))) in
-        docs.into_iter().zip(groups).zip(known.zip(dated))
-    {
-        let known = Seen { place: Place::from_bits(place), passage, info: Info::unpack(info), at_ms };
-        if (sought.keep)(&known) {
-            hits.push(with(known.hit(), group));
-            kept.push(doc);
-        }
-    }
-    (kept, hits)
+/// Makes hits of the pieces of a segment.
+struct Pieces<'a> {
+    segment: &'a Segment,
+    columns: Columns,
+    /// The terms that are not essential.
+    others: Vec<(u8, List)>,
+    sought: &'a Sought<'a>,
 }
 
-/// A hit with what it holds.
-fn with(mut hit: Hit, held: &[Held]) -> Hit {
-    held.iter().for_each(|(_, term, count)| hit.add(*term, *count));
-    hit
-}
-
-/// Adds how often each of `docs` (sorted) holds a term.
-fn look_up(postings: &mut SegmentPostings, docs: &[u32], term: u8, hits: &mut [Hit]) {
-    for (doc, hit) in docs.iter().zip(hits) {
-        if postings.doc() < *doc && postings.seek(*doc) == TERMINATED {
-            return;
-        }
-        if postings.doc() == *doc {
-            hit.add(term, postings.term_freq());
+impl Pieces<'_> {
+    /// Takes what lists of essential terms hold, in rising order.
+    fn take(&mut self, found: &[Held], best: &mut Best<'_>) {
+        let has_gone = self.segment.has_gone();
+        let groups = found.chunk_by(|(a, ..), (b, ..)| a == b);
+        let groups = groups.filter_map(|group| Some((group.first()?.0, group)));
+        let there = groups.filter(|(doc, _)| !has_gone || self.segment.is_there(*doc));
+        if best.has_room() {
+            let (docs, counts): (Vec<u32>, Vec<Counts>) =
+                there.map(|(doc, group)| (doc, counts(group))).unzip();
+            let (docs, mut hits) = self.hits(docs, counts);
+            for (term, list) in &mut self.others {
+                docs.iter().zip(&mut hits).for_each(|(doc, hit)| hit.add(*term, list.count_in(*doc)));
+            }
+            best.extend(hits);
+        } else {
+            let (docs, groups): (Vec<u32>, Vec<&[Held]>) = there.unzip();
+            let (docs, counts) = self.good_enough(docs, groups, best);
+            best.extend(self.hits(docs, counts).1);
         }
     }
+
+    /// Those that may be among the best, by their lengths and by one term after the other.
+    fn good_enough(
+        &mut self,
+        docs: Vec<u32>,
+        groups: Vec<&[Held]>,
+        best: &Best<'_>,
+    ) -> (Vec<u32>, Vec<Counts>) {
+        let infos = values(&*self.columns.infos, &docs);
+        let least = best.least(self.sought.essential);
+        let mut known = Vec::new();
+        for ((doc, group), info) in docs.into_iter().zip(groups).zip(infos) {
+            let mut partial = best.partial(Info::unpack(info).len);
+            group.iter().for_each(|(_, term, count)| partial.add(best.weight(*term), *count));
+            if partial.score >= least {
+                known.push((doc, partial, group));
+            }
+        }
+        let mut known: Vec<(u32, Partial, Counts)> =
+            known.into_iter().map(|(doc, partial, group)| (doc, partial, counts(group))).collect();
+        for (term, list) in &mut self.others {
+            let (weight, least) = (best.weight(*term), best.least(usize::from(*term) + 1));
+            known.retain_mut(|(doc, partial, counts)| {
+                let count = list.count_in(*doc);
+                counts.add(*term, count);
+                partial.add(weight, count);
+                partial.score >= least
+            });
+        }
+        known.into_iter().map(|(doc, _, counts)| (doc, counts)).unzip()
+    }
+
+    /// Hits of those that may be found, with their numbers in the segment.
+    fn hits(&self, docs: Vec<u32>, counts: Vec<Counts>) -> (Vec<u32>, Vec<Hit>) {
+        let Columns { places, infos, times, numbers } = &self.columns;
+        let known = values(&**places, &docs).into_iter().zip(values(&**infos, &docs));
+        let dated = values(&**times, &docs).into_iter().zip(values(&**numbers, &docs));
+        let (mut kept, mut hits) = (Vec::with_capacity(docs.len()), Vec::with_capacity(docs.len()));
+        for ((doc, counts), ((place, info), (at_ms, passage))) in
+            docs.into_iter().zip(counts).zip(known.zip(dated))
+        {
+            let known = Seen { place: Place::from_bits(place), passage, info: Info::unpack(info), at_ms };
+            if (self.sought.keep)(&known) {
+                hits.push(known.hit(counts));
+                kept.push(doc);
+            }
+        }
+        (kept, hits)
+    }
+}
+
+/// How often a piece holds each term.
+fn counts(held: &[Held]) -> Counts {
+    let mut counts = Counts::default();
+    held.iter().for_each(|(_, term, count)| counts.add(*term, *count));
+    counts
 }
 
 /// What a column has for each of these pieces. One call for all of them.
