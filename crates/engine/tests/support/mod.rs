@@ -34,6 +34,13 @@ impl Machine {
         self
     }
 
+    /// The same machine days later: everything is quiet, and old.
+    pub fn quiet(mut self) -> Machine {
+        self.world =
+            self.world.clone().with_clock(Timestamp::from_millis(jiff_now() + 3 * 86_400_000).unwrap());
+        self
+    }
+
     pub fn home(&self) -> PathBuf {
         self.world.home.clone()
     }
