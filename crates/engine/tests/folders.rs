@@ -9,14 +9,10 @@ use retro_engine::discover::discover;
 use retro_engine::hook::{self, Call};
 use retro_engine::rebuild::rebuild;
 use retro_model::{SessionKey, SourceKey, SourceKind};
-use retro_store::pieces::{Told, each_piece};
 use retro_store::{Slot, SourceEntry, Stamps, Store};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::{Machine, STORY, raw};
-
-type Files = BTreeMap<Vec<u8>, Vec<u8>>;
+use support::{Files, Machine, STORY, kept, raw};
 
 fn story() -> SessionKey {
     SessionKey::new("claude", "11111111-1111-4111-8111-111111111111")
@@ -24,18 +20,6 @@ fn story() -> SessionKey {
 
 fn slot(revision: u32) -> Slot {
     Slot::Session { key: story(), source: SourceKey::new("tool-results"), revision }
-}
-
-/// The newest versions of all files in a raw file.
-fn kept(store: &Store, slot: &Slot) -> Files {
-    let (mut files, mut open) = (Files::new(), (Vec::new(), Vec::new()));
-    each_piece(store.archive(slot).read().unwrap(), &mut |told| match told {
-        Told::Begins(name, _) => open = (name.to_owned(), Vec::new()),
-        Told::Bytes(bytes) => open.1.extend_from_slice(bytes),
-        Told::Ends(_) => drop(files.insert(std::mem::take(&mut open.0), std::mem::take(&mut open.1))),
-    })
-    .unwrap();
-    files
 }
 
 /// A session with a folder of results, and what is in it.

@@ -32,7 +32,7 @@ pub struct RawPart {
 /// Every part of a session, or those of one revision. The files of a folder are parts of their
 /// own, each in its newest version.
 pub fn raw_parts(store: &Store, key: &SessionKey, revision: Option<u32>) -> Result<Vec<RawPart>, Error> {
-    let session = store.session(key)?;
+    let session = session_file(store, key);
     let mut parts = Vec::new();
     for slot in source_slots(store, key, None, revision)? {
         let folder = folder_of(session.as_ref(), key, &slot).then(|| files_in(store, &slot));
@@ -58,7 +58,7 @@ pub fn raw_part(
     name: &str,
     revision: Option<u32>,
 ) -> Result<RawPart, Error> {
-    let session = store.session(key)?;
+    let session = session_file(store, key);
     let has_records = |source: &SourceKey| form(session.as_ref(), key, source).has_records();
     let slots = source_slots(store, key, Some(name), revision);
     if let Ok([.., slot @ Slot::Session { source, .. }]) = slots.as_deref()
@@ -146,6 +146,11 @@ fn files_in(store: &Store, slot: &Slot) -> Result<Vec<KeptFile>, Error> {
 
 fn raw_error(slot: &Slot, source: std::io::Error) -> Error {
     retro_engine::Error::Raw { what: slot.to_string(), source }.into()
+}
+
+/// What is said of the session. Its bytes are printed whether that can be read or not.
+fn session_file(store: &Store, key: &SessionKey) -> Option<SessionFile> {
+    store.session(key).ok().flatten()
 }
 
 /// Whether a raw file holds the files of a folder.
