@@ -263,6 +263,11 @@ pub enum Held {
         /// The database, which may be closed.
         database: Arc<Database>,
     },
+    /// The files of a folder, which are listed again when they are wanted.
+    Files {
+        /// What the file system says of all of them.
+        stamp: RowsStamp,
+    },
 }
 
 impl Found {
@@ -270,7 +275,7 @@ impl Found {
     pub fn stamp(&self) -> Stamp {
         match &self.held {
             Held::File { stat, .. } => Stamp::File(*stat),
-            Held::Rows { stamp, .. } => Stamp::Rows(*stamp),
+            Held::Rows { stamp, .. } | Held::Files { stamp } => Stamp::Rows(*stamp),
         }
     }
 

@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
         match self.part.format {
             Format::JsonLines => {}
             Format::Json => return self.tail.feed(bytes),
-            Format::Opaque => return self.line_end += bytes.len() as u64,
+            Format::Opaque | Format::Files => return self.line_end += bytes.len() as u64,
         }
         // Drafts are large: to move them each time that there are twice as many shows.
         self.out.drafts.reserve(bytes.len() / DRAFT_SOURCE_BYTES);
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         let tail = std::mem::replace(&mut self.tail, Tail::Held(Vec::new()));
         let bytes = self.line_end + tail.len();
         match (self.part.format, tail) {
-            (Format::Opaque, _) => {}
+            (Format::Opaque | Format::Files, _) => {}
             (Format::Json, Tail::Held(tail)) if tail.iter().all(u8::is_ascii_whitespace) => {}
             (Format::Json, Tail::Held(tail)) => self.line(&tail),
             (Format::Json, Tail::Giant(giant)) => self.giant_line(giant.finish()),

@@ -7,6 +7,7 @@
 use retro_model::{RowsStamp, SourceKey, SourceKind, Stat};
 use std::path::{Path, PathBuf};
 
+use crate::folder::FolderSeen;
 use crate::walk::Unreadable;
 use crate::{Encoding, Format, Found, Held, Owner};
 
@@ -18,6 +19,7 @@ pub struct Sightings {
     texts: String,
     /// Paths that are not text, with the number of their row. Nearly always empty.
     odd_paths: Vec<(usize, PathBuf)>,
+    folders: Vec<FolderSeen>,
     rows: Vec<RowsSeen>,
     databases: Vec<DatabaseSeen>,
     unreadable: Vec<(PathBuf, String)>,
@@ -133,6 +135,11 @@ impl Sightings {
         self.files.push(Row { whose, kind, format, encoding, extra, owner_end, source_end, path_end, stat });
     }
 
+    /// Keeps a folder whose files are one part of a session.
+    pub fn folder(&mut self, folder: FolderSeen) {
+        self.folders.push(folder);
+    }
+
     /// Keeps the rows of a session. Only [`crate::Agent::list`] sees any.
     pub fn rows(&mut self, rows: RowsSeen) {
         self.rows.push(rows);
@@ -194,6 +201,11 @@ impl Sightings {
     /// Whether no file was seen.
     pub fn has_no_files(&self) -> bool {
         self.files.is_empty()
+    }
+
+    /// The folders whose files are one part of a session each.
+    pub fn folders(&self) -> &[FolderSeen] {
+        &self.folders
     }
 
     /// The rows of sessions.

@@ -57,12 +57,22 @@ pub(crate) fn through(
     reach: Reach,
     seen: &mut dyn FnMut(Result<Entry<'_>, Unreadable<'_>>) -> bool,
 ) {
+    through_from(top, 1, reach, seen);
+}
+
+/// The same where `top` is itself below others: what is in it has this depth.
+pub(crate) fn through_from(
+    top: &Path,
+    depth: usize,
+    reach: Reach,
+    seen: &mut dyn FnMut(Result<Entry<'_>, Unreadable<'_>>) -> bool,
+) {
     // One folder is open at a time, however deep they are nested.
     let mut folders: Vec<(PathBuf, usize)> = Vec::new();
     // The path of each entry, in one buffer.
     let mut whole = OsString::new();
     match fs::metadata(top) {
-        Ok(meta) if meta.is_dir() => folders.push((top.to_owned(), 1)),
+        Ok(meta) if meta.is_dir() => folders.push((top.to_owned(), depth)),
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             seen(Err(Unreadable::failed(top, &error)));
         }
@@ -105,17 +115,24 @@ pub(crate) fn through(
 }
 
 /// A place that a walk cannot go on from, and why.
-pub(crate) struct Unreadable<'a> {
+pub struct Unreadable<'a> {
+    /// Where.
     pub path: &'a Path,
+    /// Why.
     pub reason: String,
     /// False of a link that is not followed or leads nowhere.
     pub may_hold_logs: bool,
 }
 
 impl<'a> Unreadable<'a> {
-    fn failed(path: &'a Path, error: &io::Error) -> Self {
+    pub(crate) fn failed(path: &'a Path, error: &io::Error) -> Self {
         let may_hold_logs = error.kind() != io::ErrorKind::NotFound;
         Unreadable { path, reason: error.to_string(), may_hold_logs }
+    }
+
+    /// Something that is neither a file nor a folder.
+    pub(crate) fn no_file(path: &'a Path) -> Self {
+        Unreadable { path, reason: "not a regular file".to_owned(), may_hold_logs: false }
     }
 
     fn link(path: &'a Path, reason: String) -> Self {

@@ -76,7 +76,6 @@ fn every_file_of_a_home_finds_its_owner() {
         of("s1", "agent-a1"),
         of("s1", "agent-a1.meta"),
         of("s1", "agent-a2"),
-        of("s1", "b1.txt"),
         of("s1", "custom-title"),
         of("s1", "m"),
         of("s1", "task-1"),
@@ -94,6 +93,10 @@ fn every_file_of_a_home_finds_its_owner() {
     expected.sort_by_key(|(owner, source)| (format!("{owner:?}"), source.clone()));
     assert_eq!(owners(&seen), expected);
     assert!(seen.all_unreadable().is_empty() && seen.all_no_logs().is_empty());
+    let [results] = seen.folders() else { panic!("{:?}", seen.folders()) };
+    assert_eq!((results.session.as_str(), results.source.as_str()), ("s1", "tool-results"));
+    assert_eq!(results.path, home.path().join(".claude/projects/-w/s1/tool-results"));
+    assert_eq!(claude().source_form(&results.source), (SourceKind::Files, Format::Files));
     let history = found.iter().find(|file| file.source == "00ff@v1").unwrap();
     assert!(history.extra && found.iter().filter(|file| file.extra).count() == 1);
     for file in found.iter().filter(|file| matches!(file.owner, Whose::Session(_))) {

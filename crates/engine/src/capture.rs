@@ -5,6 +5,7 @@
 //! captured bytes are still there; anything else is compared as a whole. Bytes that
 //! continue a revision are appended to it, bytes that continue none start the next one.
 
+mod folder;
 mod live;
 mod reading;
 mod shared;
@@ -12,7 +13,7 @@ pub(crate) mod source;
 mod stored;
 
 use retro_agents::{Format, Found, Held as Kept, Parsed, Part};
-use retro_model::{SessionKey, SourceKey, SourceKind};
+use retro_model::{SessionKey, SourceKey, SourceKind, Stamp};
 use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Stamps, Store};
 use retro_text::redact;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -149,11 +150,12 @@ impl<'a> Capture<'a> {
         })
     }
 
-    /// The revision and bytes of a file without records that looks as it did when it was
-    /// captured, if the raw file is there. A session may have thousands of them: that the raw
-    /// files are good is found out when they are packed, and by `verify`.
+    /// The revision and bytes of a source without records that looks as it did when it was
+    /// captured, if the raw file is there. That it is good is found out when it is packed, and
+    /// by `verify`. Documents are not even opened: a session may have thousands of them.
     fn untouched(&self, found: &Found) -> Option<(u32, u64)> {
-        if found.format != Format::Opaque || found.kind != SourceKind::Document {
+        let is_folder = found.kind == SourceKind::Files;
+        if !is_folder && (found.format != Format::Opaque || found.kind != SourceKind::Document) {
             return None;
         }
         let PlaceRow { source, session, revision, stamp, .. } = self.stamps.get(&found.path)?;
@@ -165,7 +167,11 @@ impl<'a> Capture<'a> {
             && row.parser_version == self.session.agent.parser_version()
             && entry.revisions == revision
             && self.on_disk.get(&source) == Some(&revision);
-        is_kept.then_some((revision, row.end))
+        let is_as_far = || {
+            let archive = self.store.archive(&slot(&self.session.key, &source, revision));
+            archive.tail().ok().flatten().is_some_and(|commit| commit.end == row.end)
+        };
+        (is_kept && (!is_folder || is_as_far())).then_some((revision, row.end))
     }
 
     /// Captures one file.
@@ -195,6 +201,19 @@ impl<'a> Capture<'a> {
             cut: Cut::default(),
             stop,
         };
+        if found.kind == SourceKind::Files {
+            return match folder::take(&target, &mut self.rows) {
+                Ok(taken) => {
+                    self.note_folder(found, taken);
+                    Ok(())
+                }
+                Err(source::Failure::Store(error)) => Err(error),
+                Err(source::Failure::Source(reason)) => {
+                    self.failed.push((found.path.clone(), reason));
+                    Ok(())
+                }
+            };
+        }
         let taken = match source::take(&target, &mut self.rows) {
             Ok(taken) => taken,
             Err(source::Failure::Store(error)) => return Err(error),
@@ -206,25 +225,45 @@ impl<'a> Capture<'a> {
         if let Some(reason) = target.cut.reason() {
             self.cut.push((found.path.clone(), reason.to_owned()));
         }
+        self.note_kept(found, taken.revision, taken.new_bytes);
+        // What was cut short is not seen as a whole: the next sync goes on.
+        if !taken.is_cut_short {
+            self.note_place(found, taken.revision, taken.stamp);
+        }
+        if let Some(read) = taken.read {
+            self.note((found.source.clone(), taken.revision), read);
+        }
+        Ok(())
+    }
+
+    /// Takes what was kept of a folder.
+    fn note_folder(&mut self, found: &Found, taken: folder::FolderTaken) {
+        self.failed.extend(taken.failed);
+        let Some(revision) = taken.revision else { return };
+        self.note_kept(found, revision, taken.new_bytes);
+        self.note_place(found, revision, taken.stamp);
+        if let Some(read) = taken.read {
+            self.note((found.source.clone(), revision), read);
+        }
+    }
+
+    /// Notes in the session file where a source was and that the store has it.
+    fn note_kept(&mut self, found: &Found, revision: u32, new_bytes: u64) {
         let entry = self.file.sources.entry(found.source.clone()).or_insert_with(|| SourceEntry {
             kind: found.kind,
             format: format_name(found.format).to_owned(),
             revisions: 0,
             places: Default::default(),
         });
-        entry.revisions = entry.revisions.max(taken.revision);
+        entry.revisions = entry.revisions.max(revision);
         entry.places.insert(redact(&found.path.to_string_lossy()).into_inner());
         self.on_disk.insert(found.source.clone(), entry.revisions);
-        self.new_bytes += taken.new_bytes;
-        // What was cut short is not seen as a whole: the next sync goes on.
-        if !taken.is_cut_short {
-            let agent = self.session.agent.name();
-            self.places.push(place_row(agent, Some(&self.session.key.id), found, &found.source, &taken));
-        }
-        if let Some(read) = taken.read {
-            self.note((found.source.clone(), taken.revision), read);
-        }
-        Ok(())
+        self.new_bytes += new_bytes;
+    }
+
+    fn note_place(&mut self, found: &Found, revision: u32, stamp: Stamp) {
+        let (agent, session) = (self.session.agent.name(), Some(self.session.key.id.as_str()));
+        self.places.push(place_row(agent, session, found, &found.source, revision, stamp));
     }
 
     /// Reads revisions from raw that the index lost and no live file continues.
@@ -247,7 +286,8 @@ impl<'a> Capture<'a> {
                     revision,
                     format: format_named(&entry.format),
                 };
-                match read_raw(self.store, self.session.agent, part, entry.kind, &mut self.rows) {
+                let read = if part.format == Format::Files { folder::read_raw } else { read_raw };
+                match read(self.store, self.session.agent, part, entry.kind, &mut self.rows) {
                     Ok(read) => self.note(at, read),
                     // A later revision has these bytes; this one stays as it is.
                     Err(error) if error.is_of_one_session() && revision < entry.revisions => {
@@ -281,7 +321,14 @@ impl<'a> Capture<'a> {
             let read = || self.rows.get(&at).filter(|_| self.changed.contains(&at));
             // State is named by more than its length.
             let read = || read().filter(|row| row.kind != SourceKind::State).map(|row| row.end);
-            self.untouched.get(&at).copied().or_else(read)
+            // So many of these may be left of files that are gone.
+            let is_there = |row: &&SourceRow| {
+                row.kind == SourceKind::Document
+                    && format_named(&row.format) == Format::Opaque
+                    && self.on_disk.get(source) == Some(&revision)
+            };
+            let left = || self.rows.get(&at).filter(is_there).map(|row| row.end);
+            self.untouched.get(&at).copied().or_else(read).or_else(left)
         };
         let content = stamp::content_knowing(self.store, &self.file, &known)?;
         let session = session_row(&self.file, self.rows.values(), self.session.mtime_ns(), content);
@@ -329,7 +376,9 @@ impl Held {
     }
 
     fn reading(self, file: &SessionFile) -> Reading {
-        let slots: u32 = file.sources.values().map(|entry| entry.revisions).sum();
+        // Folders hold no records, and nothing is read of them.
+        let of_records = file.sources.values().filter(|entry| entry.kind != SourceKind::Files);
+        let slots: u32 = of_records.map(|entry| entry.revisions).sum();
         if self.is_too_large {
             Reading::TooLarge
         } else if self.whole.len() == slots as usize && !self.is_partial {
@@ -364,10 +413,8 @@ fn revisions_on_disk(store: &Store, key: &SessionKey) -> Result<HashMap<SourceKe
 /// Captures a file that serves many sessions.
 pub fn shared(store: &Store, file: &SharedFile) -> Result<(PlaceRow, u64), Error> {
     let (revision, new_bytes) = shared::take(store, file)?;
-    let taken =
-        source::Taken { revision, new_bytes, stamp: file.file.stamp(), read: None, is_cut_short: false };
-    let source = SourceKey::new(&file.name);
-    Ok((place_row(file.agent.name(), None, &file.file, &source, &taken), new_bytes))
+    let (source, stamp) = (SourceKey::new(&file.name), file.file.stamp());
+    Ok((place_row(file.agent.name(), None, &file.file, &source, revision, stamp), new_bytes))
 }
 
 /// Of several files that claim to be the same source the longest is looked at
@@ -383,15 +430,16 @@ fn place_row(
     session: Option<&str>,
     found: &Found,
     source: &SourceKey,
-    taken: &source::Taken,
+    revision: u32,
+    stamp: Stamp,
 ) -> PlaceRow {
     PlaceRow {
         path: found.path.clone(),
         agent: agent.to_owned(),
         session: session.map(str::to_owned),
         source: source.clone(),
-        revision: taken.revision,
-        stamp: taken.stamp,
+        revision,
+        stamp,
     }
 }
 

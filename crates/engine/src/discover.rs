@@ -260,7 +260,7 @@ fn store_inside(store: &Path, root: &Path, agent: &dyn Agent) -> Option<String> 
 impl Walked {
     /// What was seen, if it is little.
     fn few(&self) -> Option<Seen> {
-        let count: usize = self.seen.iter().map(|(_, seen)| seen.files_count()).sum();
+        let count: usize = self.seen.iter().map(|(_, seen)| seen.files_count() + seen.folders().len()).sum();
         (count + self.chosen.len() <= FILES_FEW).then(|| self.all_seen())
     }
 
@@ -269,8 +269,9 @@ impl Walked {
         let seen = || self.seen.iter().map(|(_, seen)| seen);
         let files = seen().flat_map(|seen| seen.files().map(|file| file.path.to_owned()).collect::<Vec<_>>());
         let chosen = self.chosen.iter().map(|(_, file)| file.path.clone());
+        let folders = seen().flat_map(|seen| seen.folders().iter().map(|folder| folder.path.clone()));
         let databases = seen().flat_map(|seen| seen.databases().iter().map(|database| database.path.clone()));
-        Seen { files: files.chain(chosen).collect(), databases: databases.collect() }
+        Seen { files: files.chain(folders).chain(chosen).collect(), databases: databases.collect() }
     }
 
     /// Sorts what was seen by session, and says what of it is news.
@@ -287,7 +288,11 @@ impl Walked {
         // Which files are below a folder is known only of sessions that are not just counted.
         let mut found = collector.finish(if self.below.is_some() { Keep::All } else { keep });
         if let Some(folder) = self.below {
-            found.sessions.retain(|session| session.files.iter().any(|file| file.path.starts_with(&folder)));
+            let is_below = |file: &Found| {
+                let is_inside = matches!(file.held, Held::Files { .. }) && folder.starts_with(&file.path);
+                is_inside || file.path.starts_with(&folder)
+            };
+            found.sessions.retain(|session| session.files.iter().any(is_below));
             found.shared.retain(|shared| shared.file.path.starts_with(&folder));
             found.skipped.retain(|skipped| skipped.path.starts_with(&folder));
             // Some of their sessions are left out.
@@ -337,6 +342,7 @@ pub(crate) fn open_noting(file: &Found, cut: &Cut) -> io::Result<Box<dyn Read>> 
     match &file.held {
         Held::File { encoding, .. } => open_file(&file.path, *encoding, cut),
         Held::Rows { .. } => Ok(Box::new(io::Cursor::new(rows(file)?))),
+        Held::Files { .. } => Err(io::Error::other("it is a folder")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which sessions the user does not want captured.
 
 use regex::RegexSet;
-use retro_agents::{Agent, Format, Found, Part, Reader};
+use retro_agents::{Agent, Found, Held, Part, Reader, files_of};
 use retro_model::SessionKey;
 use std::io::Read;
 
@@ -54,7 +54,7 @@ impl Excluder {
         if self.is_empty() {
             return Verdict::Wanted;
         }
-        if session.files.iter().any(|file| self.fits_path(&file.path.display().to_string())) {
+        if session.files.iter().any(|file| self.fits_file(file)) {
             return Verdict::Excluded;
         }
         let mut is_known = false;
@@ -69,6 +69,17 @@ impl Excluder {
         if is_known { Verdict::Wanted } else { Verdict::Unknown }
     }
 
+    /// Whether a rule fits the path of a file, or of a file in a folder.
+    fn fits_file(&self, file: &Found) -> bool {
+        let mut fits = self.fits_path(&file.path.display().to_string());
+        if let (Held::Files { .. }, false) = (&file.held, fits) {
+            files_of(&file.path, &mut |inner| {
+                fits = fits || inner.is_ok_and(|inner| self.fits_path(&inner.path.display().to_string()));
+            });
+        }
+        fits
+    }
+
     fn fits_path(&self, path: &str) -> bool {
         self.paths.iter().any(|folder| is_below(path, folder))
             || self.patterns.as_ref().is_some_and(|patterns| patterns.is_match(path))
@@ -78,7 +89,7 @@ impl Excluder {
 /// The first working directory that a source names; none if it names none, or cannot be
 /// read.
 fn working_directory(agent: &dyn Agent, session: &SessionKey, file: &Found) -> Option<String> {
-    if file.format == Format::Opaque {
+    if !file.format.has_records() {
         return None;
     }
     let part =

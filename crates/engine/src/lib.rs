@@ -13,6 +13,7 @@
 pub mod ask;
 mod budget;
 pub mod capture;
+mod catalog;
 pub mod cells;
 pub mod config;
 pub mod consumers;

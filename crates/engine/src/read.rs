@@ -4,7 +4,7 @@ use retro_agents::{
     Agent, Cursor, Folding, Format, Limits, Out, Part, Reader, Settled, Shelf, Shelved, Told, open_regular,
 };
 use retro_model::{Event, Facts, Gap, GapReason, Kind, SessionKey, SourceKey};
-use retro_store::{Scratch, SessionFile, SessionRow, Slot, Store};
+use retro_store::{Scratch, SessionFile, SessionRow, Slot, SourceEntry, Store};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -235,7 +235,7 @@ fn small_first(store: &Store, file: &SessionFile) -> Result<Vec<(Slot, Part)>, E
     let mut all = Vec::new();
     for (source, entry) in &file.sources {
         let format = format_named(&entry.format);
-        if format == Format::Opaque {
+        if !format.has_records() {
             continue;
         }
         for revision in 1..=entry.revisions {
@@ -305,6 +305,7 @@ pub(crate) fn format_name(format: Format) -> &'static str {
         Format::JsonLines => "json_lines",
         Format::Json => "json",
         Format::Opaque => "opaque",
+        Format::Files => "files",
     }
 }
 
@@ -312,8 +313,14 @@ pub(crate) fn format_named(name: &str) -> Format {
     match name {
         "json_lines" => Format::JsonLines,
         "json" => Format::Json,
+        "files" => Format::Files,
         _ => Format::Opaque,
     }
+}
+
+/// How a source is cut into records, as its session file says.
+pub fn source_format(entry: &SourceEntry) -> Format {
+    format_named(&entry.format)
 }
 
 /// Bytes of a log that are looked at where its first ones hold no title.
@@ -324,7 +331,7 @@ const LONG_HEAD_BYTES: usize = 4 * HEAD_BYTES;
 pub fn peek(session: &SessionFiles) -> Facts {
     let mut facts = Facts::default();
     for file in &session.files {
-        if file.format == Format::Opaque || file.size() == 0 {
+        if !file.format.has_records() || file.size() == 0 {
             continue;
         }
         let part = Part {

@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 use retro_agents::settle_each;
-use retro_model::{Event, EventId, LedgerRow, SessionKey};
+use retro_model::{Event, EventId, LedgerRow, SessionKey, SourceKind};
 use retro_search::vectors::Vectors;
 use retro_store::{
     Index, Made, NameRow, OpenerRow, PackedPassage, Problem, Report, SessionRow, SourceEntry, SourceRow,
@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 
 use crate::budget::Budget;
 use crate::capture::{Captured, Reading, read_back};
+use crate::catalog::Catalog;
 use crate::session_row::{facts_of, merged_facts};
 use crate::stages::by_name;
 use crate::stages::ledger::Ledger;
@@ -206,9 +207,12 @@ fn problem(store: &Store, what: String) -> Problem {
 /// Which facts came with the last append is not in the bytes, only all of them are.
 fn same_source(row: &SourceRow, told: &SourceRow) -> bool {
     let facts = |row: &SourceRow| facts_of(row).map(|facts| merged_facts([facts].into_iter()));
+    // How the files of a folder looked is not in the bytes either.
+    let state = if row.kind == SourceKind::Files { row.state.clone() } else { told.state.clone() };
     facts(row).is_some()
         && facts(row) == facts(told)
-        && *row == SourceRow { facts: row.facts.clone(), ..told.clone() }
+        && (row.kind != SourceKind::Files || Catalog::is_same_kept(&row.state, &told.state))
+        && *row == SourceRow { facts: row.facts.clone(), state, ..told.clone() }
 }
 
 fn same_twins(known: &Known, twins: Twins) -> Result<bool, Error> {

@@ -102,7 +102,7 @@ fn what_a_tool_printed_is_no_session() {
     }
     for level in ["", "h", "h/.claude", "h/.claude/projects", "h/.claude/projects/-p"] {
         let (report, found) = taken(&machine.home().join(level), None);
-        assert_eq!((report.discovered, found.len()), (1, 3), "{level}: {:?}", found.keys());
+        assert_eq!((report.discovered, found.len()), (1, 2), "{level}: {:?}", found.keys());
     }
     // Nor where the layout around it is lost.
     let loose = format!("copy/{}/tool-results/toolu_2.jsonl", id(1));

@@ -64,9 +64,9 @@ fn files_beside_a_log_that_grew_are_not_read_again_and_a_lost_raw_file_is_captur
     let machine = Machine::new();
     let main = machine.tell("claude", STORY).remove(0);
     let whole = std::fs::read(&main).unwrap();
-    let results = main.with_extension("").join("tool-results");
     for number in 0..5 {
-        machine.write(&results.join(format!("toolu_{number}.txt")), format!("result {number}").as_bytes());
+        let path = main.with_extension("").join(format!("notes_{number}.txt"));
+        machine.write(&path, format!("result {number}").as_bytes());
     }
     let half = whole.len() / 2;
     std::fs::write(&main, &whole[..half]).unwrap();
@@ -74,7 +74,7 @@ fn files_beside_a_log_that_grew_are_not_read_again_and_a_lost_raw_file_is_captur
     let store = machine.store();
     let paths = || -> Vec<std::path::PathBuf> {
         let slots = store.raw_slots(&story()).unwrap();
-        let of_results = |slot: &&Slot| slot.to_string().contains("toolu");
+        let of_results = |slot: &&Slot| slot.to_string().contains("notes");
         slots.iter().filter(of_results).map(|slot| store.slot_path(slot)).collect()
     };
     let before = paths();

@@ -78,6 +78,8 @@ fn tell(agent: &dyn Agent) -> Result<Told, Box<dyn std::error::Error>> {
             let bytes = match &file.held {
                 Held::Rows { database, .. } => database.rows(&session.key.id, &file.source)?,
                 Held::File { .. } => std::fs::read(&file.path)?,
+                // It holds no records.
+                Held::Files { .. } => continue,
             };
             let path = file.path.strip_prefix(home.path()).unwrap_or(&file.path).to_owned();
             sources.push(Source { key: file.source, revision: 1, format: file.format, path, bytes });

@@ -18,6 +18,8 @@ pub enum SourceKind {
     Rows,
     /// Small and rewritten; its facts are in a log too, so only the latest is kept.
     State,
+    /// The files of a folder. Each is kept once, and again when it changed.
+    Files,
 }
 
 /// How the bytes of a source are cut into records.
@@ -30,6 +32,15 @@ pub enum Format {
     Json,
     /// Not cut: kept, not parsed.
     Opaque,
+    /// Files one after the other, each behind lines that name it: kept, not parsed.
+    Files,
+}
+
+impl Format {
+    /// Whether there is anything to read in such a source.
+    pub fn has_records(self) -> bool {
+        matches!(self, Format::JsonLines | Format::Json)
+    }
 }
 
 /// A title and where it is.

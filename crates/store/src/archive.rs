@@ -31,7 +31,8 @@ pub use read::ArchiveReader;
 use crate::Error;
 use crate::files::{Files, Worth, open_regular};
 use crate::layout::part_of;
-use frame::{FRAME_BYTES_MAX, Packer};
+pub(crate) use frame::FRAME_BYTES_MAX;
+use frame::Packer;
 use tail::Depth;
 
 /// One raw file of a store.

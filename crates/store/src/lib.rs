@@ -30,6 +30,7 @@ mod marks;
 mod memories;
 pub mod names;
 mod part;
+pub mod pieces;
 mod queue;
 mod scratch;
 mod sealed;

@@ -22,6 +22,7 @@ mod insight;
 mod limits;
 mod list;
 pub mod memory;
+mod raw;
 mod report;
 mod resolve;
 mod search;
@@ -53,6 +54,7 @@ pub use insight::{
 };
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, Sort, list};
+pub use raw::{RawPart, feed_parts, raw_part, raw_parts};
 pub use report::{Counted, Finding, RecurringError, ReportView, report};
 pub use resolve::{agent, nearest, session, session_in, without_place};
 pub use search::{

@@ -135,7 +135,7 @@ impl Many<'_> {
     /// One turn more in a session with very many files beside it.
     fn many_results(&self, start: Cost, report: &mut Report) -> Result<(), Failure> {
         let grown = Grown::new(self, 0)?;
-        let folder = grown.session.with_extension("").join("tool-results");
+        let folder = grown.results();
         std::fs::create_dir_all(&folder).map_err(|error| Failure::at(&folder, error))?;
         for number in 0..RESULTS {
             let path = folder.join(format!("toolu_{number}.txt"));
@@ -150,6 +150,8 @@ impl Many<'_> {
             start.cpu,
             "at most 20 ms",
         );
+        let cost = grown.append(self, Grown::sync_result)?;
+        report.add(Line::plain(&format!("one turn and one result more, {RESULTS} results as files"), cost));
         empty(&grown.folder)
     }
 
@@ -361,6 +363,19 @@ impl Grown {
 
     pub(crate) fn sync(&self, many: &Many<'_>) -> Command {
         many.ours(&self.one, &self.root, &["sync"])
+    }
+
+    /// The same after one more result of a tool.
+    fn sync_result(&self, many: &Many<'_>) -> Command {
+        let count = std::fs::read_dir(self.results()).map_or(0, Iterator::count);
+        // Without it the turn alone is measured, which the table would show.
+        let _ = std::fs::write(self.results().join(format!("toolu_{count}.txt")), logs::prose(count, 40));
+        self.sync(many)
+    }
+
+    /// Where results of tools are kept as files.
+    fn results(&self) -> PathBuf {
+        self.session.with_extension("").join("tool-results")
     }
 
     /// The hook as an agent calls it; what it would write to it stands as its last word.

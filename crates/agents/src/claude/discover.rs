@@ -15,9 +15,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::identify::identify;
+use crate::folder::is_passing;
 use crate::walk::{Entry, Names, Reach, below, through};
-use crate::{Encoding, Format, Places, Sight, Sightings, Stat, Whose, open_regular};
-use crate::{Kindred, Owner};
+use crate::{Encoding, FolderSeen, FolderStamp, Format, Places, Sight, Sightings, Stat, Whose};
+use crate::{Kindred, Owner, files_of, open_regular};
 
 /// The folders in which it may keep its logs. `CLAUDE_CONFIG_DIR`, a list as
 /// other tools read it, replaces the usual two.
@@ -34,6 +35,15 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
 
 /// The folder of a root that holds the main logs.
 const PROJECTS: &str = "projects";
+
+/// The folder of a project that holds notes for all its sessions.
+const MEMORY: &str = "memory";
+
+/// The folder of a session that holds large outputs of tools, and the part that its files are.
+const RESULTS: &str = "tool-results";
+
+/// A file that has the name of that folder is a part of its own.
+const RESULTS_FILE: &str = "tool-results.file";
 
 /// The folders of a root that hold parts of sessions.
 pub(super) const FOLDERS: &[&str] =
@@ -102,7 +112,7 @@ impl Walk<'_> {
                 Ok(entry) if entry.is_dir && entry.is_named(".jsonl") => {
                     self.seen.no_log(entry.path, "a folder, not a file");
                 }
-                Ok(entry) if entry.is_dir => return true,
+                Ok(entry) if entry.is_dir => return !(name == PROJECTS && self.results(&entry)),
                 Ok(entry) => {
                     if let Some(below) = below(self.root, entry.path) {
                         self.file(entry.path, &Names::of(&below), &|| entry.metadata());
@@ -111,6 +121,30 @@ impl Walk<'_> {
             }
             false
         });
+    }
+
+    /// Takes the folder in which a session keeps outputs of tools, if this is one.
+    fn results(&mut self, entry: &Entry<'_>) -> bool {
+        if entry.depth != 3 || entry.name != RESULTS {
+            return false;
+        }
+        let Some(below) = below(self.root, entry.path) else { return false };
+        let names = Names::of(&below);
+        // Of a project's own notes each file is taken by itself.
+        let [_, _, session, _] = *names else { return false };
+        if session == MEMORY {
+            return false;
+        }
+        let mut stamp = FolderStamp::default();
+        files_of(entry.path, &mut |file| match file {
+            Ok(file) => drop(stamp.add(&file)),
+            Err(place) => self.seen.not_walked(place),
+        });
+        if let Some(stamp) = stamp.stamp() {
+            let (session, path) = (session.to_owned(), entry.path.to_owned());
+            self.seen.folder(FolderSeen { session, source: SourceKey::new(RESULTS), path, stamp });
+        }
+        true
     }
 
     /// One file, by the names of its folders below the root.
@@ -192,7 +226,7 @@ fn place<'n>(names: &[&'n str]) -> Option<Place<'n>> {
         ["history.jsonl"] => Some(Place::Shared),
         ["plans", name] if name.ends_with(".md") => Some(Place::Shared),
         ["projects", _, "sessions-index.json"] => Some(Place::Shared),
-        ["projects", _, "memory", .., name] if name.ends_with(".md") => Some(Place::Shared),
+        ["projects", _, MEMORY, .., name] if name.ends_with(".md") => Some(Place::Shared),
         ["projects", _, name] => {
             let stem = name.strip_suffix(".jsonl").filter(|stem| !stem.is_empty())?;
             Some(match stem.starts_with("agent-") {
@@ -210,6 +244,7 @@ fn place<'n>(names: &[&'n str]) -> Option<Place<'n>> {
             let task = name.strip_suffix(".json")?;
             Some(Place::Of(session, format!("task-{task}").into()))
         }
+        ["file-history" | "image-cache", session, RESULTS] => Some(Place::Of(session, RESULTS_FILE.into())),
         ["file-history" | "image-cache", session, name] => Some(Place::Of(session, (*name).into())),
         ["image-cache" | "paste-cache", ..] => Some(Place::Shared),
         _ => None,
@@ -219,12 +254,12 @@ fn place<'n>(names: &[&'n str]) -> Option<Place<'n>> {
 /// Our name of a file below a session's own folder.
 fn part_of_session<'n>(inner: &[&'n str]) -> Option<Cow<'n, str>> {
     let name = *inner.last()?;
-    if name.contains(".tmp") || name.ends_with(".lock") {
+    if is_passing(name.as_bytes()) {
         return None;
     }
     Some(match inner {
         ["custom-title.json"] => "custom-title".into(),
-        ["tool-results", ..] => name.into(),
+        [RESULTS] => RESULTS_FILE.into(),
         // One journal a workflow run, named by the run's folder.
         ["subagents", run @ .., "journal.jsonl"] => match run.last() {
             Some(run) => format!("{run}.journal").into(),
@@ -242,6 +277,7 @@ fn part_of_session<'n>(inner: &[&'n str]) -> Option<Cow<'n, str>> {
 pub(super) fn form(source: &str) -> (SourceKind, Format) {
     match source {
         SourceKey::MAIN | "journal" => (SourceKind::Log, Format::JsonLines),
+        RESULTS => (SourceKind::Files, Format::Files),
         "custom-title" | "todos" => (SourceKind::State, Format::Json),
         _ if source.starts_with("agent-") && source.ends_with(".meta") => (SourceKind::State, Format::Json),
         _ if source.starts_with("todos-") || source.starts_with("task-") => (SourceKind::State, Format::Json),
@@ -285,7 +321,7 @@ mod tests {
             place(&["projects", "p", "s1", "subagents", "workflows", "r1", "journal.jsonl"]),
             of("s1", "r1.journal")
         );
-        assert_eq!(place(&["projects", "p", "s1", "tool-results", "b1.txt"]), of("s1", "b1.txt"));
+        assert_eq!(place(&["projects", "p", "s1", "tool-results"]), of("s1", "tool-results.file"));
         assert_eq!(place(&["projects", "p", "s1", "custom-title.json"]), of("s1", "custom-title"));
         assert_eq!(place(&["projects", "p", "s1", "new", "thing.bin"]), of("s1", "new.thing.bin"));
         assert_eq!(place(&["todos", "s1-agent-s1.json"]), of("s1", "todos"));

@@ -1,6 +1,6 @@
-use retro::engine::read::feed_raw;
 use retro::model::{SessionKey, SourceKey};
 use retro::store::{Slot, Store};
+use retro::views::{self, RawPart};
 use serde_json::json;
 
 use super::WhichSession;
@@ -17,7 +17,8 @@ use crate::table::{Column, Table};
   retro raw 3f2a > session.jsonl
   retro raw 3f2a --line 42 | jq
   retro raw claude latest --list
-  retro raw 3f2a --file agent-1b2c")]
+  retro raw 3f2a --file agent-1b2c
+  retro raw 3f2a --file tool-results/b1.txt")]
 pub struct Args {
     #[command(flatten)]
     session: WhichSession,
@@ -26,7 +27,7 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     revision: Option<u32>,
 
-    /// This source instead of the main one; --list names them
+    /// This source instead of the main one, or this file of a folder; --list names them
     #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "all"])]
     file: Option<String>,
 
@@ -49,37 +50,35 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     if args.list {
         return list(context, &store, &key);
     }
-    if args.all {
-        for slot in retro::views::source_slots(&store, &key, None, args.revision)? {
-            context.print(&format!("==> {slot} <=="))?;
-            print(context, &store, &slot)?;
+    let parts = match &args.file {
+        Some(name) => vec![views::raw_part(&store, &key, name, args.revision)?],
+        None if args.all => views::raw_parts(&store, &key, args.revision)?,
+        None => vec![views::raw_part(&store, &key, SourceKey::MAIN, args.revision)?],
+    };
+    match (args.line, parts.first()) {
+        (Some(line), Some(part)) => print_line(context, &store, part, line)?,
+        _ => {
+            let head = |part: &RawPart| match args.all {
+                true => context.print(&format!("==> {} <==", title(part))),
+                false => Ok(()),
+            };
+            views::feed_parts(&store, &parts, head, |bytes| context.print_bytes(bytes))?;
         }
-        return Ok(Exit::Done);
-    }
-    let source = args.file.as_deref().unwrap_or(SourceKey::MAIN);
-    let slots = retro::views::source_slots(&store, &key, Some(source), args.revision)?;
-    let Some(slot) = slots.last() else { return Ok(Exit::Findings) };
-    match args.line {
-        None => print(context, &store, slot)?,
-        Some(line) => print_line(context, &store, slot, line)?,
     }
     Ok(Exit::Done)
 }
 
-fn print(context: &Context, store: &Store, slot: &Slot) -> Result<(), Failure> {
-    let mut result = Ok(());
-    feed_raw(store, slot, &mut |bytes| {
-        if result.is_ok() {
-            result = context.print_bytes(bytes);
-        }
-    })?;
-    result
+/// The name of a part behind that of its session.
+fn title(part: &RawPart) -> String {
+    let slot = part.slot.to_string();
+    let Slot::Session { source, .. } = &part.slot else { return slot };
+    format!("{slot}{}", part.name.strip_prefix(source.as_str()).unwrap_or_default())
 }
 
-fn print_line(context: &Context, store: &Store, slot: &Slot, line: u64) -> Result<(), Failure> {
+fn print_line(context: &Context, store: &Store, part: &RawPart, line: u64) -> Result<(), Failure> {
     let mut at = 1;
     let mut found = Vec::new();
-    feed_raw(store, slot, &mut |bytes| {
+    let take = |bytes: &[u8]| {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             if at == line {
                 found.extend_from_slice(piece);
@@ -88,9 +87,12 @@ fn print_line(context: &Context, store: &Store, slot: &Slot, line: u64) -> Resul
                 at += 1;
             }
         }
-    })?;
+        Ok::<(), Failure>(())
+    };
+    views::feed_parts(store, std::slice::from_ref(part), |_| Ok(()), take)?;
     if found.is_empty() {
-        return Err(Failure::NotFound(format!("{slot} has no line {line}; it ends at line {}", at - 1)));
+        let what = format!("{} has no line {line}; it ends at line {}", title(part), at - 1);
+        return Err(Failure::NotFound(what));
     }
     context.print_bytes(&found)?;
     if !found.ends_with(b"\n") {
@@ -100,30 +102,22 @@ fn print_line(context: &Context, store: &Store, slot: &Slot, line: u64) -> Resul
 }
 
 fn list(context: &Context, store: &Store, key: &SessionKey) -> Outcome {
-    let file = store.session(key)?;
-    let mut sources = Vec::new();
-    for slot in retro::views::source_slots(store, key, None, None)? {
-        let Slot::Session { source, revision, .. } = &slot else { continue };
-        let bytes = store.archive(&slot).tail()?.map_or(0, |commit| commit.end);
-        let entry = file.as_ref().and_then(|file| file.sources.get(source));
-        let places: Vec<String> = entry.map_or(Vec::new(), |entry| entry.places.iter().cloned().collect());
-        sources.push((source.to_string(), *revision, bytes, places, store.slot_path(&slot)));
-    }
+    let parts = views::raw_parts(store, key, None)?;
     if context.global.json {
-        let sources: Vec<_> = sources
+        let sources: Vec<_> = parts
             .iter()
-            .map(|(source, revision, bytes, places, path)| {
-                json!({"source": source, "revision": revision, "bytes": bytes,
-                       "places": places, "path": path.display().to_string()})
+            .map(|part| {
+                json!({"source": part.name, "revision": part.revision, "bytes": part.bytes,
+                       "places": part.places, "path": store.slot_path(&part.slot).display().to_string()})
             })
             .collect();
         context.print_json(&json!({"schema": "retro.raw/1", "sources": sources}))?;
         return Ok(Exit::Done);
     }
-    let rows: Vec<Vec<String>> = sources
+    let rows: Vec<Vec<String>> = parts
         .into_iter()
-        .map(|(source, revision, bytes, places, _)| {
-            vec![source, revision.to_string(), format::bytes(bytes), places.join(", ")]
+        .map(|part| {
+            vec![part.name, part.revision.to_string(), format::bytes(part.bytes), part.places.join(", ")]
         })
         .collect();
     let columns = [

@@ -94,7 +94,7 @@ pub(super) fn open_at(found: &Found, rows: Option<&[u8]>, offset: u64, cut: &Cut
             let length = file.metadata()?.len().saturating_sub(offset);
             Ok(Live { rest: Rest::File { file, at: offset }, before, length })
         }
-        Held::File { encoding: Encoding::Zstd, .. } | Held::Rows { .. } => {
+        Held::File { encoding: Encoding::Zstd, .. } | Held::Rows { .. } | Held::Files { .. } => {
             let mut rest = open_noting(found, cut)?;
             let mut last = LastBytes::default();
             let mut buffer = vec![0; 256 * 1024];

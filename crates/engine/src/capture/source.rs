@@ -103,12 +103,12 @@ pub(crate) fn place(target: &Target<'_>, rows: &Rows, stamp: Stamp) -> Result<Be
     match target.found.kind {
         // Rows are read in the order in which they were added: they grow like a log.
         SourceKind::Log | SourceKind::Rows => place_log(target, rows, stamp),
-        SourceKind::Document | SourceKind::State => place_document(target, rows),
+        SourceKind::Document | SourceKind::State | SourceKind::Files => place_document(target, rows),
     }
 }
 
 /// The revision after the last one that holds anything, good or damaged.
-fn next_revision(target: &Target<'_>) -> Result<u32, Failure> {
+pub(super) fn next_revision(target: &Target<'_>) -> Result<u32, Failure> {
     let mut revision = target.revisions;
     while revision > 0 {
         match archive(target, revision).tail() {
@@ -121,7 +121,7 @@ fn next_revision(target: &Target<'_>) -> Result<u32, Failure> {
 }
 
 /// The last commit of a revision; nothing if it has none that can be believed.
-fn tail(target: &Target<'_>, revision: u32) -> Result<Option<Commit>, Failure> {
+pub(super) fn tail(target: &Target<'_>, revision: u32) -> Result<Option<Commit>, Failure> {
     match archive(target, revision).tail() {
         Err(retro_store::Error::Damaged { .. }) => Ok(None),
         tail => Ok(tail?),
@@ -158,7 +158,7 @@ fn open<'a>(target: &'a Target<'_>) -> io::Result<Box<dyn Read + 'a>> {
     }
 }
 
-fn archive(target: &Target<'_>, revision: u32) -> Archive {
+pub(super) fn archive(target: &Target<'_>, revision: u32) -> Archive {
     target.store.archive(&slot(target.key, &target.found.source, revision))
 }
 
@@ -259,7 +259,7 @@ fn read_again(target: &Target<'_>, rows: &mut Rows, revision: u32) -> Result<Rea
     Ok(read_raw(target.store, target.agent, part, target.found.kind, rows)?)
 }
 
-fn part(target: &Target<'_>, revision: u32) -> Part {
+pub(super) fn part(target: &Target<'_>, revision: u32) -> Part {
     Part {
         session: target.key.clone(),
         source: target.found.source.clone(),

@@ -4,6 +4,7 @@
 //! their stamps as they come. Of one that looks as its stamp says, only the number of that
 //! stamp is kept, and it becomes a file again if its session is to be read.
 
+mod folders;
 mod rows;
 
 use hashbrown::HashTable;
@@ -69,6 +70,8 @@ enum Bytes {
     File(Encoding),
     /// In the database with this number.
     Rows(usize),
+    /// In the files of a folder.
+    Folder,
 }
 
 impl<'a> Collector<'a> {
@@ -89,6 +92,9 @@ impl<'a> Collector<'a> {
     pub(super) fn see_all(&mut self, agent: &'static dyn Agent, seen: &Sightings) {
         for file in seen.files() {
             self.see(agent, &file);
+        }
+        for folder in seen.folders() {
+            self.see_folder(agent, folder);
         }
         for (path, reason) in seen.all_unreadable() {
             self.lack(agent, path, reason.clone());
@@ -304,6 +310,7 @@ impl Taken {
             (Stamp::Rows(stamp), Bytes::Rows(database)) => {
                 Held::Rows { stamp, database: databases.get(database)?.clone() }
             }
+            (Stamp::Rows(stamp), Bytes::Folder) => Held::Files { stamp },
             _ => return None,
         };
         Some(Found { owner: Owner::Session(session?), source, kind, format, path, held, extra })

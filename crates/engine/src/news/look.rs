@@ -1,7 +1,7 @@
 //! Reading one session for an answer: its live files, and from raw what no live file has.
 //! Writes nothing.
 
-use retro_agents::{Format, Parsed, Part, Reader, settle_each};
+use retro_agents::{Parsed, Part, Reader, settle_each};
 use retro_model::{Event, SourceKind};
 use retro_store::{PlaceRow, SessionFile, SessionRow, SourceEntry, SourceRow, Store};
 use std::collections::BTreeSet;
@@ -117,7 +117,7 @@ fn parts(store: Option<&Store>, job: &Job, cuts: &[Cut]) -> Result<Vec<(Part, So
     };
     let mut parts: Vec<(Part, SourceKind, Open)> = Vec::new();
     let mut seen = BTreeSet::new();
-    for found in longest_first(&session.files).into_iter().filter(|found| found.format != Format::Opaque) {
+    for found in longest_first(&session.files).into_iter().filter(|found| found.format.has_records()) {
         let entry = known.as_ref().and_then(|file| file.sources.get(&found.source));
         let mut revision = 1;
         if let (Some(store), Some(entry)) = (store, entry)
@@ -159,7 +159,9 @@ fn parts(store: Option<&Store>, job: &Job, cuts: &[Cut]) -> Result<Vec<(Part, So
         });
         parts.push((part(&found.source, revision, found.format), found.kind, open_live));
     }
-    for (source, entry) in known.iter().flat_map(|file| &file.sources) {
+    let has_records = |entry: &SourceEntry| format_named(&entry.format).has_records();
+    let in_store = known.iter().flat_map(|file| &file.sources).filter(|(_, entry)| has_records(entry));
+    for (source, entry) in in_store {
         for revision in (1..=entry.revisions).filter(|revision| !seen.contains(&(source.clone(), *revision)))
         {
             let Some(store) = store else { continue };

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::{Input, Product, Stage, Subject, When, Work};
-use crate::Error;
+use crate::{Error, catalog};
 
 pub(super) const STAGE: Stage = Stage {
     name: "repack",
@@ -33,7 +33,11 @@ fn pack(subject: &Subject<'_>) -> Result<Product, Error> {
             match archive.repack() {
                 Ok(_) => {
                     for place in live.filter(|place| place.path.extension().is_none_or(|ext| ext != "zst")) {
-                        if differs(&archive, place)? {
+                        let is_odd = match entry.kind {
+                            SourceKind::Files => catalog::differs(subject.store, &slot, &place.path)?,
+                            _ => differs(&archive, place)?,
+                        };
+                        if is_odd {
                             odd.push(place.path.clone());
                         }
                     }

@@ -1,7 +1,7 @@
 //! A sync that writes nothing: what would be captured, and how it reads.
 
 use rayon::prelude::*;
-use retro_agents::{Format, Parsed, Part, Reader, settle};
+use retro_agents::{Parsed, Part, Reader, settle};
 use retro_store::{Stamps, Store};
 use std::io::Read;
 use std::time::Instant;
@@ -80,7 +80,7 @@ fn stamps_if_there(world: &World, config: &Config, few: &Few) -> Result<(Option<
 /// Reads a session from its live files.
 fn gaps(session: &SessionFiles) -> Result<u64, String> {
     let mut sources: Vec<Parsed> = Vec::new();
-    for file in session.files.iter().filter(|file| file.format != Format::Opaque) {
+    for file in session.files.iter().filter(|file| file.format.has_records()) {
         let part = Part {
             session: session.key.clone(),
             source: file.source.clone(),

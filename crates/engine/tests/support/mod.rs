@@ -5,6 +5,7 @@ use retro_agents::{AGENTS, Agent, by_name, script::Script};
 use retro_engine::discover::discover;
 use retro_engine::{Config, SyncOptions, SyncReport, World, read, sync};
 use retro_model::{Event, SessionKey, SourceKind, Timestamp};
+use retro_store::pieces::{Told, each_piece};
 use retro_store::{RealDisk, Slot, Stamps, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -31,6 +32,13 @@ impl Machine {
     /// The same machine now: nothing is quiet yet.
     pub fn busy(mut self) -> Machine {
         self.world = self.world.clone().with_clock(Timestamp::from_millis(jiff_now()).unwrap());
+        self
+    }
+
+    /// The same machine days later: everything is quiet, and old.
+    pub fn quiet(mut self) -> Machine {
+        self.world =
+            self.world.clone().with_clock(Timestamp::from_millis(jiff_now() + 3 * 86_400_000).unwrap());
         self
     }
 
@@ -88,7 +96,20 @@ impl Machine {
         let mut answers = BTreeMap::new();
         for key in store.session_keys().unwrap() {
             for slot in store.raw_slots(&key).unwrap() {
-                answers.insert(format!("raw {slot}"), hex(&raw(&store, &slot)));
+                let bytes = raw(&store, &slot);
+                // In which order the files of a folder came is all that may differ.
+                let files = slot.to_string().contains("#tool-results").then(|| kept(&store, &slot));
+                answers.insert(format!("length {slot}"), bytes.len().to_string());
+                answers.insert(
+                    format!("raw {slot}"),
+                    match files {
+                        Some(files) => files
+                            .iter()
+                            .map(|(name, bytes)| format!("{} {}\n", hex(name), hex(bytes)))
+                            .collect(),
+                        None => hex(&bytes),
+                    },
+                );
             }
             let file = std::fs::read_to_string(store.session_path(&key)).unwrap();
             answers.insert(format!("file {key}"), self.anonymous(&file));
@@ -139,6 +160,21 @@ fn folder() -> tempfile::TempDir {
         Some(Ok(folder)) => folder,
         _ => tempfile::tempdir().unwrap(),
     }
+}
+
+/// Files of a folder, by their names.
+pub type Files = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// The newest versions of all files in a raw file.
+pub fn kept(store: &Store, slot: &Slot) -> Files {
+    let (mut files, mut open) = (Files::new(), (Vec::new(), Vec::new()));
+    each_piece(store.archive(slot).read().unwrap(), &mut |told| match told {
+        Told::Begins(name, _) => open = (name.to_owned(), Vec::new()),
+        Told::Bytes(bytes) => open.1.extend_from_slice(bytes),
+        Told::Ends(_) => drop(files.insert(std::mem::take(&mut open.0), std::mem::take(&mut open.1))),
+    })
+    .unwrap();
+    files
 }
 
 pub fn raw(store: &Store, slot: &Slot) -> Vec<u8> {

@@ -48,12 +48,15 @@ pub fn grown() -> Machine {
     for Log { path, bytes } in &logs {
         std::fs::write(path, bytes.get(..bytes.len() / 2).unwrap()).unwrap();
     }
+    result(&machine, "b1.txt", "half of it");
+    result(&machine, "b2.txt", "all of it");
     machine.sync_with_clock_now();
     for (at, Log { path, bytes }) in logs.iter().enumerate() {
         let rewritten = bytes.split_inclusive(|byte| *byte == b'\n').skip(1).collect::<Vec<_>>().concat();
         std::fs::write(path, if at == 0 { &rewritten } else { bytes }).unwrap();
     }
     tell(&machine, "claude", OTHER);
+    results(&machine);
     shared(&machine);
     fork(&machine);
     let job = Job { agent: Some("claude".into()), path: None, session_id: None };
@@ -94,8 +97,24 @@ fn write_all(machine: &Machine) {
         tell(machine, agent.name(), STORY);
     }
     tell(machine, "claude", OTHER);
+    results(machine);
     shared(machine);
     fork(machine);
+}
+
+/// Outputs of tools that Claude Code keeps as files.
+fn results(machine: &Machine) {
+    result(machine, "b1.txt", "half of it, and the rest");
+    result(machine, "b2.txt", "all of it");
+    result(machine, "deep/b3.txt", "");
+}
+
+fn result(machine: &Machine, name: &str, text: &str) {
+    let is_story = |path: &PathBuf| {
+        path.to_string_lossy().contains("/.claude/") && path.to_string_lossy().ends_with("1111.jsonl")
+    };
+    let main = machine.logs().into_iter().find(is_story).unwrap();
+    machine.write(&main.with_extension("").join("tool-results").join(name), text.as_bytes());
 }
 
 /// Writes a story, and says which of its files are logs.

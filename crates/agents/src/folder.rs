@@ -1,0 +1,177 @@
+//! Folders whose files are kept together, as one source.
+//!
+//! A session may have thousands of files with outputs of tools. Each of them is looked at
+//! in every sync, since a file may grow in place, but only the folder as a whole is
+//! compared with what the store knows: by a stamp that differs if any of the files does.
+
+use retro_model::{RowsStamp, SourceKey, Stat};
+use std::borrow::Cow;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::walk::{Reach, Unreadable, through_from};
+
+/// A folder whose files are one part of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderSeen {
+    /// The session.
+    pub session: String,
+    /// Which part of the session they are.
+    pub source: SourceKey,
+    /// Where it is.
+    pub path: PathBuf,
+    /// How its files look.
+    pub stamp: RowsStamp,
+}
+
+/// A file of such a folder.
+#[derive(Debug, Clone, Copy)]
+pub struct FolderFile<'a> {
+    /// Its path below the folder, with `/` between names. May be any bytes.
+    pub name: &'a [u8],
+    /// Its whole path.
+    pub path: &'a Path,
+    /// What the file system says of it.
+    pub stat: Stat,
+}
+
+impl FolderFile<'_> {
+    /// A number that differs if the name or anything that the file system says differs.
+    pub fn seal(&self) -> u64 {
+        let Stat { size, mtime_ns, device, inode } = self.stat;
+        let mut numbers = [0; 40];
+        let parts = [xxh3_64(self.name), size, mtime_ns.cast_unsigned(), device, inode];
+        for (place, part) in numbers.chunks_exact_mut(8).zip(parts) {
+            place.copy_from_slice(&part.to_le_bytes());
+        }
+        xxh3_64(&numbers)
+    }
+}
+
+/// How the files of a folder look together, in whatever order they come.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FolderStamp {
+    files: u64,
+    stamp: RowsStamp,
+}
+
+impl FolderStamp {
+    /// Adds a file. Returns its seal.
+    pub fn add(&mut self, file: &FolderFile<'_>) -> u64 {
+        let (seal, stamp) = (file.seal(), &mut self.stamp);
+        self.files += 1;
+        stamp.size = stamp.size.saturating_add(file.stat.size);
+        stamp.hash = stamp.hash.wrapping_add(seal);
+        stamp.changed_ns = stamp.changed_ns.max(file.stat.mtime_ns);
+        seal
+    }
+
+    /// The stamp; none if there are no files.
+    pub fn stamp(&self) -> Option<RowsStamp> {
+        (self.files > 0).then_some(self.stamp)
+    }
+}
+
+/// Reports every regular file below a folder, at any depth, and what cannot be looked at.
+/// Links are not followed. Files that are being written under another name are left out.
+pub fn files_of(folder: &Path, seen: &mut dyn FnMut(Result<FolderFile<'_>, Unreadable<'_>>)) {
+    /// Two deep, where links are followed to depth 0: none is.
+    const DEPTH: usize = 2;
+    let above = folder.as_os_str().as_encoded_bytes().len();
+    let reach = Reach { depth_max: usize::MAX, links_depth_max: 0 };
+    through_from(folder, DEPTH, reach, &mut |entry| {
+        let entry = match entry {
+            Ok(entry) if entry.is_dir => return true,
+            Ok(entry) => entry,
+            Err(place) => {
+                seen(Err(place));
+                return false;
+            }
+        };
+        let whole = entry.path.as_os_str().as_encoded_bytes();
+        let name = whole.get(above..).unwrap_or_default();
+        let name = slashed(name.strip_prefix(&[MAIN_SEPARATOR as u8]).unwrap_or(name));
+        if is_passing(entry.name.as_encoded_bytes()) {
+            return false;
+        }
+        match entry.metadata() {
+            Ok(meta) if meta.is_file() => {
+                seen(Ok(FolderFile { name: &name, path: entry.path, stat: Stat::of(&meta) }));
+            }
+            Ok(_) => seen(Err(Unreadable::no_file(entry.path))),
+            // It was deleted meanwhile.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => seen(Err(Unreadable::failed(entry.path, &error))),
+        }
+        false
+    });
+}
+
+/// Whether a name is that of a file which is being written, or of a lock.
+pub(crate) fn is_passing(name: &[u8]) -> bool {
+    name.ends_with(b".lock") || memchr::memmem::find(name, b".tmp").is_some()
+}
+
+/// A path with `/` between its names, as we keep it on every system.
+fn slashed(name: &[u8]) -> Cow<'_, [u8]> {
+    if MAIN_SEPARATOR == '/' {
+        return Cow::Borrowed(name);
+    }
+    let slash = |byte: &u8| if *byte == MAIN_SEPARATOR as u8 { b'/' } else { *byte };
+    Cow::Owned(name.iter().map(slash).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(folder: &Path) -> (Vec<String>, Vec<String>, Option<RowsStamp>) {
+        let (mut names, mut errors, mut stamp) = (Vec::new(), Vec::new(), FolderStamp::default());
+        files_of(folder, &mut |file| match file {
+            Ok(file) => {
+                stamp.add(&file);
+                names.push(String::from_utf8_lossy(file.name).into_owned());
+            }
+            Err(place) => errors.push(place.reason),
+        });
+        names.sort();
+        (names, errors, stamp.stamp())
+    }
+
+    #[test]
+    fn every_file_is_seen_and_every_change_shows() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("f");
+        assert_eq!(look(&folder).2, None);
+        std::fs::create_dir_all(folder.join("deep/er")).unwrap();
+        assert_eq!(look(&folder).2, None);
+        for (name, text) in [("b.txt", "b"), ("deep/er/c.txt", ""), ("d.tmp.1", "d"), (".lock", "")] {
+            std::fs::write(folder.join(name), text).unwrap();
+        }
+        let (names, errors, first) = look(&folder);
+        assert_eq!((names, errors), (vec!["b.txt".to_owned(), "deep/er/c.txt".to_owned()], vec![]));
+        assert_eq!(look(&folder).2, first);
+        std::fs::rename(folder.join("b.txt"), folder.join("a.txt")).unwrap();
+        let second = look(&folder).2;
+        assert_ne!(second, first);
+        std::fs::write(folder.join("a.txt"), "bb").unwrap();
+        let third = look(&folder).2;
+        assert_ne!(third, second);
+        assert_eq!(third.map(|stamp| stamp.size), Some(2));
+        std::fs::write(folder.join("e.txt"), "").unwrap();
+        assert_ne!(look(&folder).2, third);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_not_followed() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("f");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(home.path().join("x"), "x").unwrap();
+        std::os::unix::fs::symlink(home.path().join("x"), folder.join("l.txt")).unwrap();
+        std::os::unix::fs::symlink(home.path(), folder.join("up")).unwrap();
+        let (names, errors, stamp) = look(&folder);
+        assert_eq!((names.len(), errors.len(), stamp), (0, 2, None), "{errors:?}");
+    }
+}

@@ -1,0 +1,306 @@
+//! Keeping the files of a folder that is one source.
+//!
+//! Its raw file is a stream of pieces (`retro_store::pieces`), which only grows: a file that
+//! is new or changed is appended. The catalog says which files need not be read. Several
+//! small files are committed together, a large one in several commits; each commit holds
+//! whole pieces, so that a stop loses no more than the file that was being read.
+
+use retro_agents::{Agent, FolderFile, FolderStamp, Part, Reader, files_of, open_regular};
+use retro_model::{SourceKind, Stamp, Stat};
+use retro_store::pieces::{COMMIT_BYTES_MAX, PIECE_BYTES_MAX, push_piece};
+use retro_store::{Archive, Commit, SourceRow, Store};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+use super::live::{count_lines, give_back, lend};
+use super::reading::ReadPart;
+use super::source::{Failure, Target, archive, next_revision, part, tail};
+use super::{Rows, slot};
+use crate::Error;
+use crate::catalog::{Catalog, Content};
+use crate::read::format_name;
+use crate::session_row::SourceFacts;
+
+/// What was kept of a folder.
+pub(crate) struct FolderTaken {
+    /// The revision that holds its files; none if there is nothing in it.
+    pub revision: Option<u32>,
+    pub new_bytes: u64,
+    /// How its files looked. If not all of them are kept as they looked, it is a stamp that no
+    /// folder has: the next sync looks again.
+    pub stamp: Stamp,
+    /// Files that could not be read, and why.
+    pub failed: Vec<(PathBuf, String)>,
+    /// Its row is another now.
+    pub read: Option<ReadPart>,
+}
+
+/// Keeps what is new in a folder.
+pub(crate) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<FolderTaken, Failure> {
+    let Standing { revision, commit, mut catalog } = standing(target, rows)?;
+    let mut news: Vec<News> = Vec::new();
+    let mut stamp = FolderStamp::default();
+    let mut seals = Vec::new();
+    files_of(&target.found.path, &mut |file| {
+        // What cannot be looked at was reported when the folder was found.
+        let Ok(file) = file else { return };
+        let seal = stamp.add(&file);
+        seals.push(seal);
+        if !catalog.seen.contains(&seal) {
+            news.push(News::of(&file, seal));
+        }
+    });
+    // The order of a folder is any.
+    news.sort_by(|a, b| a.name.cmp(&b.name));
+    if commit.is_none() && revision > target.revisions {
+        archive(target, revision).note_absent();
+    }
+    let start = commit.map_or(0, |commit| commit.end);
+    let mut keeping = Keeping {
+        archive: archive(target, revision),
+        target,
+        catalog: &mut catalog,
+        end: start,
+        records: commit.map_or(0, |commit| commit.records),
+        batch: Vec::new(),
+        is_all: true,
+        failed: Vec::new(),
+    };
+    let mut piece = lend();
+    let kept = news.iter().try_for_each(|file| keeping.file(file, &mut piece));
+    give_back(piece);
+    kept?;
+    keeping.flush()?;
+    let Keeping { end, is_all, failed, .. } = keeping;
+    forget_old(&mut catalog, &seals);
+    let mut taken = FolderTaken {
+        revision: (end > 0).then_some(revision),
+        new_bytes: end - start,
+        stamp: Stamp::Rows(stamp.stamp().filter(|_| is_all && failed.is_empty()).unwrap_or_default()),
+        failed,
+        read: None,
+    };
+    if end > 0 {
+        let part = part(target, revision);
+        let row = row(target.agent, &part, target.found.kind, end, &catalog);
+        let at = (part.source.clone(), revision);
+        if rows.get(&at) != Some(&row) {
+            taken.read = Some(read_nothing(target.agent, part));
+            rows.insert(at, row);
+        }
+    }
+    Ok(taken)
+}
+
+/// Reads the raw file of a folder from its start and puts its row among `rows`.
+pub(crate) fn read_raw(
+    store: &Store,
+    agent: &dyn Agent,
+    part: Part,
+    kind: SourceKind,
+    rows: &mut Rows,
+) -> Result<ReadPart, Error> {
+    let slot = slot(&part.session, &part.source, part.revision);
+    let catalog = Catalog::of_raw(store, &slot)?;
+    let end = store.archive(&slot).tail()?.map_or(0, |commit| commit.end);
+    rows.insert((part.source.clone(), part.revision), row(agent, &part, kind, end, &catalog));
+    Ok(read_nothing(agent, part))
+}
+
+/// What a source without records says.
+fn read_nothing(agent: &dyn Agent, part: Part) -> ReadPart {
+    let parsed = Reader::new(agent, part, None).finish();
+    ReadPart { parsed, facts: SourceFacts::default(), from_start: false, overflowed: false, gaps: 0 }
+}
+
+fn row(agent: &dyn Agent, part: &Part, kind: SourceKind, end: u64, catalog: &Catalog) -> SourceRow {
+    SourceRow {
+        agent: part.session.agent.clone(),
+        session: part.session.id.clone(),
+        source: part.source.clone(),
+        revision: part.revision,
+        kind,
+        format: format_name(part.format).to_owned(),
+        end,
+        line_end: end,
+        records: 0,
+        parser_version: agent.parser_version(),
+        state: catalog.encode(),
+        tail_hash: Vec::new(),
+        facts: serde_json::to_string(&SourceFacts::default()).unwrap_or_default(),
+    }
+}
+
+/// Where the next files go, and what is there.
+struct Standing {
+    revision: u32,
+    commit: Option<Commit>,
+    catalog: Catalog,
+}
+
+/// The newest revision, if it is good; else the next one, which starts with nothing.
+fn standing(target: &Target<'_>, rows: &Rows) -> Result<Standing, Failure> {
+    if target.revisions > 0
+        && let Some(commit) = tail(target, target.revisions)?
+        && let Some(catalog) = catalog(target, rows, &commit)?
+    {
+        return Ok(Standing { revision: target.revisions, commit: Some(commit), catalog });
+    }
+    Ok(Standing { revision: next_revision(target)?, commit: None, catalog: Catalog::default() })
+}
+
+/// What the newest revision holds; nothing if it cannot be read. Where the row is as far as
+/// the raw file it is believed, unless this folder is not known: then it is looked at as if
+/// it had never been seen.
+fn catalog(target: &Target<'_>, rows: &Rows, commit: &Commit) -> Result<Option<Catalog>, Failure> {
+    let revision = target.revisions;
+    let is_known = target.place.as_ref().is_some_and(|place| place.revision == revision);
+    let row = rows.get(&(target.found.source.clone(), revision));
+    let row = row.filter(|row| is_known && row.end == commit.end);
+    if let Some(catalog) = row.and_then(|row| Catalog::decode(&row.state)) {
+        return Ok(Some(catalog));
+    }
+    match Catalog::of_raw(target.store, &slot(target.key, &target.found.source, revision)) {
+        Ok(catalog) => Ok(Some(catalog)),
+        Err(error) if error.is_of_one_session() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A folder may have copies elsewhere whose files look otherwise. Seals beyond this many for
+/// each file of this folder are of files that changed or are gone.
+const SEALS_MAX: usize = 8;
+const SEALS_FEW: usize = 1024;
+
+fn forget_old(catalog: &mut Catalog, here: &[u64]) {
+    if catalog.seen.len() > here.len() * SEALS_MAX + SEALS_FEW {
+        catalog.seen = here.iter().filter(|seal| catalog.seen.contains(seal)).copied().collect();
+    }
+}
+
+/// A file that does not look as any that was read.
+struct News {
+    name: Vec<u8>,
+    path: PathBuf,
+    stat: Stat,
+    seal: u64,
+}
+
+impl News {
+    fn of(file: &FolderFile<'_>, seal: u64) -> News {
+        News { name: file.name.to_owned(), path: file.path.to_owned(), stat: file.stat, seal }
+    }
+}
+
+/// A raw file that takes files.
+struct Keeping<'a> {
+    archive: Archive,
+    target: &'a Target<'a>,
+    catalog: &'a mut Catalog,
+    /// Bytes of the raw file, without those of the batch.
+    end: u64,
+    records: u64,
+    /// Whole pieces that wait for their commit.
+    batch: Vec<u8>,
+    /// Every file was read, and was the same before and after.
+    is_all: bool,
+    failed: Vec<(PathBuf, String)>,
+}
+
+impl Keeping<'_> {
+    /// Keeps a file, unless somebody wants to stop. One that cannot be read fails alone.
+    fn file(&mut self, file: &News, piece: &mut Vec<u8>) -> Result<(), Failure> {
+        if (self.target.stop)() {
+            self.is_all = false;
+            return Ok(());
+        }
+        match self.read(file, piece) {
+            Ok(true) => drop(self.catalog.seen.insert(file.seal)),
+            Ok(false) => self.is_all = false,
+            Err(Failure::Source(reason)) => self.failed.push((file.path.clone(), reason)),
+            Err(failure) => return Err(failure),
+        }
+        Ok(())
+    }
+
+    /// Says whether the file is kept and is as it looked. One that changed while it was read is
+    /// kept as it was read, and looked at again by the next sync.
+    fn read(&mut self, file: &News, piece: &mut Vec<u8>) -> Result<bool, Failure> {
+        let mut live = match open_regular(&file.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            live => live.map_err(failed)?,
+        };
+        next(&mut live, piece).map_err(failed)?;
+        let mut content = Content::of(&file.name);
+        content.push(piece);
+        let is_small = piece.len() < PIECE_BYTES_MAX;
+        if !is_small {
+            content.push_all(&mut live).map_err(failed)?;
+        }
+        let content = content.name();
+        if !self.catalog.kept.contains(&content) {
+            let content = match is_small {
+                true => self.push(&file.name, 0, piece, true).map(|()| Some(content))?,
+                false => self.large(&file.name, &mut live, piece)?,
+            };
+            let Some(content) = content else { return Ok(false) };
+            self.catalog.kept.insert(content);
+        }
+        let now = Stat::of(&live.metadata().map_err(failed)?);
+        Ok(now == file.stat)
+    }
+
+    /// Keeps a file of several pieces. Nothing if somebody wanted to stop before its end.
+    fn large(&mut self, name: &[u8], live: &mut File, piece: &mut Vec<u8>) -> Result<Option<u128>, Failure> {
+        live.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let mut content = Content::of(name);
+        let mut at = 0;
+        loop {
+            next(live, piece).map_err(failed)?;
+            let is_last = piece.len() < PIECE_BYTES_MAX;
+            self.push(name, at, piece, is_last)?;
+            content.push(piece);
+            at += piece.len() as u64;
+            if is_last {
+                return Ok(Some(content.name()));
+            }
+            if (self.target.stop)() {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn push(&mut self, name: &[u8], at: u64, piece: &[u8], is_last: bool) -> Result<(), Failure> {
+        let before = self.batch.len();
+        push_piece(&mut self.batch, name, at, piece, is_last);
+        if self.batch.len() > COMMIT_BYTES_MAX {
+            let more = self.batch.split_off(before);
+            self.flush()?;
+            self.batch = more;
+        }
+        Ok(())
+    }
+
+    /// Commits the pieces that wait.
+    fn flush(&mut self) -> Result<(), Failure> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        self.records += count_lines(&self.batch);
+        self.archive.append_packed(&self.batch, self.records, self.target.is_old)?;
+        self.end += self.batch.len() as u64;
+        self.batch.clear();
+        Ok(())
+    }
+}
+
+/// Reads the next piece; it is shorter than the others at the end.
+fn next(live: &mut File, piece: &mut Vec<u8>) -> io::Result<()> {
+    piece.clear();
+    live.take(PIECE_BYTES_MAX as u64).read_to_end(piece).map(drop)
+}
+
+fn failed(error: io::Error) -> Failure {
+    Failure::Source(error.to_string())
+}
