@@ -9,7 +9,7 @@ use crate::rank::{Counts, Hit, Partial, most_of};
 use crate::text::Info;
 
 /// Hits that are kept.
-const HITS_MAX: usize = 20_000;
+const HITS_MAX: usize = 10_000;
 
 /// Sums that are made in another way may differ by less than this.
 const ROUNDING: f64 = 1e-9;

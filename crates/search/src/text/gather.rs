@@ -291,43 +291,37 @@ impl Pieces<'_> {
     /// Takes what lists of essential terms hold, in rising order.
     fn take(&mut self, found: &[Held], best: &mut Best<'_>) {
         let has_gone = self.segment.has_gone();
-        let groups = found.chunk_by(|(a, ..), (b, ..)| a == b);
-        let groups = groups.filter_map(|group| Some((group.first()?.0, group)));
-        let there = groups.filter(|(doc, _)| !has_gone || self.segment.is_there(*doc));
+        let is_there =
+            |group: &&[Held]| !has_gone || group.first().is_some_and(|(doc, ..)| self.segment.is_there(*doc));
+        let groups = found.chunk_by(|(a, ..), (b, ..)| a == b).filter(is_there);
+        let docs: Vec<u32> = groups.clone().filter_map(|group| Some(group.first()?.0)).collect();
         if best.has_room() {
-            let (docs, counts): (Vec<u32>, Vec<Counts>) =
-                there.map(|(doc, group)| (doc, counts(group))).unzip();
+            let counts = groups.map(counts).collect();
             let (docs, mut hits) = self.hits(docs, counts);
             for (term, list) in &mut self.others {
                 docs.iter().zip(&mut hits).for_each(|(doc, hit)| hit.add(*term, list.count_in(*doc)));
             }
             best.extend(hits);
         } else {
-            let (docs, groups): (Vec<u32>, Vec<&[Held]>) = there.unzip();
-            let (docs, counts) = self.good_enough(docs, groups, best);
+            let infos = values(&*self.columns.infos, &docs);
+            let least = best.least(self.sought.essential);
+            let partial = |((doc, group), info): ((u32, &[Held]), u64)| {
+                let mut partial = best.partial(Info::unpack(info).len);
+                group.iter().for_each(|(_, term, count)| partial.add(best.weight(*term), *count));
+                (partial.score >= least).then(|| (doc, partial, counts(group)))
+            };
+            let known = docs.into_iter().zip(groups).zip(infos).filter_map(partial).collect();
+            let (docs, counts) = self.good_enough(known, best);
             best.extend(self.hits(docs, counts).1);
         }
     }
 
-    /// Those that may be among the best, by their lengths and by one term after the other.
+    /// Those that may be among the best, by one term more after the other.
     fn good_enough(
         &mut self,
-        docs: Vec<u32>,
-        groups: Vec<&[Held]>,
+        mut known: Vec<(u32, Partial, Counts)>,
         best: &Best<'_>,
     ) -> (Vec<u32>, Vec<Counts>) {
-        let infos = values(&*self.columns.infos, &docs);
-        let least = best.least(self.sought.essential);
-        let mut known = Vec::new();
-        for ((doc, group), info) in docs.into_iter().zip(groups).zip(infos) {
-            let mut partial = best.partial(Info::unpack(info).len);
-            group.iter().for_each(|(_, term, count)| partial.add(best.weight(*term), *count));
-            if partial.score >= least {
-                known.push((doc, partial, group));
-            }
-        }
-        let mut known: Vec<(u32, Partial, Counts)> =
-            known.into_iter().map(|(doc, partial, group)| (doc, partial, counts(group))).collect();
         for (term, list) in &mut self.others {
             let (weight, least) = (best.weight(*term), best.least(usize::from(*term) + 1));
             known.retain_mut(|(doc, partial, counts)| {
