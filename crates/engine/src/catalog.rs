@@ -6,12 +6,9 @@
 
 use retro_agents::{files_of, open_regular};
 use retro_store::pieces::{Told, each_piece};
-use retro_store::{Slot, Store};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
-
-use crate::Error;
 
 /// The files of a folder as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,18 +26,29 @@ const VERSION: u8 = 1;
 const CHECK_BYTES: usize = 16;
 
 impl Catalog {
-    /// What a raw file holds.
-    pub(crate) fn of_raw(store: &Store, slot: &Slot) -> Result<Catalog, Error> {
+    /// What a raw file holds, by its bytes.
+    pub(crate) fn of_raw(raw: impl io::Read) -> io::Result<Catalog> {
         let mut catalog = Catalog::default();
         let mut open: Option<Content> = None;
-        let raw_error = |source| Error::Raw { what: slot.to_string(), source };
-        each_piece(store.archive(slot).read()?, &mut |told| match told {
+        each_piece(raw, &mut |told| match told {
             Told::Begins(name, _) => open = Some(Content::of(name)),
             Told::Bytes(bytes) => open.iter_mut().for_each(|content| content.push(bytes)),
             Told::Ends(_) => catalog.kept.extend(open.take().map(Content::name)),
-        })
-        .map_err(raw_error)?;
+        })?;
         Ok(catalog)
+    }
+
+    /// Whether a folder has a file that is not in the raw file, though nothing may show it.
+    /// What cannot be read is passed.
+    pub(crate) fn lacks_file_of(&self, folder: &Path) -> bool {
+        let mut lacks = false;
+        files_of(folder, &mut |file| {
+            let Ok(file) = file else { return };
+            let mut content = Content::of(file.name);
+            let read = open_regular(file.path).and_then(|live| content.push_all(live));
+            lacks = lacks || (read.is_ok() && !self.kept.contains(&content.name()));
+        });
+        lacks
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -76,20 +84,6 @@ impl Catalog {
         let kept = |bytes| Catalog::decode(bytes).map(|catalog| catalog.kept);
         kept(one).is_some() && kept(one) == kept(other)
     }
-}
-
-/// Whether a folder has a file that is not in the raw file, though nothing may show it. What
-/// cannot be read is passed.
-pub(crate) fn differs(store: &Store, slot: &Slot, folder: &Path) -> Result<bool, Error> {
-    let Catalog { kept, .. } = Catalog::of_raw(store, slot)?;
-    let mut differs = false;
-    files_of(folder, &mut |file| {
-        let Ok(file) = file else { return };
-        let mut content = Content::of(file.name);
-        let read = open_regular(file.path).and_then(|live| content.push_all(live));
-        differs = differs || (read.is_ok() && !kept.contains(&content.name()));
-    });
-    Ok(differs)
 }
 
 fn check(body: &[u8]) -> [u8; CHECK_BYTES] {

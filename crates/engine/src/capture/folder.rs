@@ -8,7 +8,7 @@
 use retro_agents::{Agent, FolderFile, FolderStamp, Part, Reader, files_of, open_regular};
 use retro_model::{SourceKind, Stamp, Stat};
 use retro_store::pieces::{COMMIT_BYTES_MAX, PIECE_BYTES_MAX, push_piece};
-use retro_store::{Archive, Commit, SourceRow, Store};
+use retro_store::{Archive, Commit, Slot, SourceRow, Store};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -102,10 +102,15 @@ pub(crate) fn read_raw(
     rows: &mut Rows,
 ) -> Result<ReadPart, Error> {
     let slot = slot(&part.session, &part.source, part.revision);
-    let catalog = Catalog::of_raw(store, &slot)?;
+    let catalog = read_catalog(store, &slot)?;
     let end = store.archive(&slot).tail()?.map_or(0, |commit| commit.end);
     rows.insert((part.source.clone(), part.revision), row(agent, &part, kind, end, &catalog));
     Ok(read_nothing(agent, part))
+}
+
+fn read_catalog(store: &Store, slot: &Slot) -> Result<Catalog, Error> {
+    let raw_error = |source| Error::Raw { what: slot.to_string(), source };
+    Catalog::of_raw(store.archive(slot).read()?).map_err(raw_error)
 }
 
 /// What a source without records says.
@@ -161,7 +166,7 @@ fn catalog(target: &Target<'_>, rows: &Rows, commit: &Commit) -> Result<Option<C
     if let Some(catalog) = row.and_then(|row| Catalog::decode(&row.state)) {
         return Ok(Some(catalog));
     }
-    match Catalog::of_raw(target.store, &slot(target.key, &target.found.source, revision)) {
+    match read_catalog(target.store, &slot(target.key, &target.found.source, revision)) {
         Ok(catalog) => Ok(Some(catalog)),
         Err(error) if error.is_of_one_session() => Ok(None),
         Err(error) => Err(error.into()),

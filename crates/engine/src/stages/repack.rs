@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::{Input, Product, Stage, Subject, When, Work};
-use crate::{Error, catalog};
+use crate::Error;
+use crate::catalog::Catalog;
 
 pub(super) const STAGE: Stage = Stage {
     name: "repack",
@@ -34,7 +35,12 @@ fn pack(subject: &Subject<'_>) -> Result<Product, Error> {
                 Ok(_) => {
                     for place in live.filter(|place| place.path.extension().is_none_or(|ext| ext != "zst")) {
                         let is_odd = match entry.kind {
-                            SourceKind::Files => catalog::differs(subject.store, &slot, &place.path)?,
+                            SourceKind::Files => {
+                                let raw_error = |source| Error::Raw { what: slot.to_string(), source };
+                                Catalog::of_raw(archive.read()?)
+                                    .map_err(raw_error)?
+                                    .lacks_file_of(&place.path)
+                            }
                             _ => differs(&archive, place)?,
                         };
                         if is_odd {
