@@ -75,7 +75,7 @@ impl FolderStamp {
 /// Reports every regular file below a folder, at any depth, and what cannot be looked at.
 /// Links are not followed. Files that are being written under another name are left out.
 pub fn files_of(folder: &Path, seen: &mut dyn FnMut(Result<FolderFile<'_>, Unreadable<'_>>)) {
-    /// Two deep, where links are followed to depth 0: none is.
+    /// Deeper than links are followed to, so that none is.
     const DEPTH: usize = 2;
     let above = folder.as_os_str().as_encoded_bytes().len();
     let reach = Reach { depth_max: usize::MAX, links_depth_max: 0 };
