@@ -77,7 +77,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { window_drafts: 40_000, held_bytes: 8 * 1024 * 1024 }
+        Limits { window_drafts: 24_000, held_bytes: 8 * 1024 * 1024 }
     }
 }
 

@@ -193,7 +193,7 @@ pub struct Digest {
     /// Entries that the lists above leave out.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub left_out: BTreeMap<String, u64>,
-    /// Texts were left out because the session is too large.
+    /// The middle was left out because the session is too large.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub truncated: bool,
     /// Readings of every signal that needs no price, by its name.
@@ -251,7 +251,7 @@ impl Digest {
             corrections: lists::capped(corrections.clone(), CORRECTIONS_MAX, "corrections", &mut left_out),
             commits: lists::capped(lists::commits(trace), COMMITS_MAX, "commits", &mut left_out),
             left_out,
-            truncated: trace.truncated,
+            truncated: trace.left_out > 0,
             readings,
         };
         digest.fit();

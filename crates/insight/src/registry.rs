@@ -128,11 +128,9 @@ const COUNTED: [&str; 12] = [
     "unknown_event_count",
 ];
 
-/// Of a session of which texts or beats were left out, what needed them is not known.
+/// Of a session of which beats were left out, what needed them is not known.
 fn truncated(signal: &Signal, reading: Reading, trace: &Trace) -> Reading {
-    let needs_text = signal.method == Regex;
-    let lacks = (trace.truncated && needs_text) || trace.left_out > 0;
-    if lacks && !COUNTED.contains(&signal.id) { Reading::none("session_too_large") } else { reading }
+    if trace.left_out > 0 && !COUNTED.contains(&signal.id) { Reading::none("session_too_large") } else { reading }
 }
 
 #[allow(clippy::too_many_arguments)]

@@ -20,9 +20,9 @@ pub(crate) use call::cut;
 pub use call::{Call, Edited};
 pub use commits::CommitSeen;
 
-/// Bytes of texts that a trace may take. Over that, texts are left out.
-const TEXTS_BYTES_MAX: usize = 24 * 1024 * 1024;
-/// Beats that a trace may have. Of a longer session the middle is left out.
+/// Bytes that the beats of a trace may take, and how many there may be. Of a larger session the
+/// middle is left out.
+const BEATS_BYTES_MAX: usize = 20 * 1024 * 1024;
 const BEATS_MAX: usize = 100_000;
 /// Times that are kept as they are.
 const TIMES_MAX: usize = 100_000;
@@ -70,13 +70,13 @@ pub struct Trace {
     pub times: Vec<i64>,
     /// Sub-agents: child sessions and threads.
     pub children: Vec<String>,
-    /// Texts were left out because the session is too large.
-    pub truncated: bool,
-    /// Beats of the middle that were left out because the session is too long.
+    /// Beats of the middle that were left out because the session is too large.
     pub left_out: u64,
     times_max: usize,
+    /// What the beats take: the sum of their [weights](Beat::weight).
     bytes: usize,
-    open: HashMap<(SmolStr, String), usize>,
+    /// Where calls are, by a hash of their thread and id.
+    open: HashMap<u64, usize>,
     threads: HashMap<SmolStr, u32>,
 }
 
@@ -93,6 +93,22 @@ pub struct Beat {
     pub ts: Option<Timestamp>,
     /// What.
     pub what: What,
+}
+
+impl Beat {
+    /// About how many bytes it takes.
+    fn weight(&self) -> usize {
+        let what = match &self.what {
+            What::Call(call) => call.weight(),
+            What::Said { text, .. }
+            | What::Thought { text }
+            | What::Answer { text }
+            | What::Denial { text, .. }
+            | What::Error { text } => text.len(),
+            What::Compaction | What::Interruption => 0,
+        };
+        size_of::<Beat>() + self.id.len() + what
+    }
 }
 
 /// Who said something.
@@ -194,6 +210,7 @@ impl Trace {
                 // The words to a sub-agent are its parent's.
                 *by = Speaker::Other;
             }
+            self.bytes += beat.weight();
             self.beats.push(beat);
         }
         for (kind, count) in child.kinds {
@@ -218,7 +235,6 @@ impl Trace {
         if !self.children.contains(&name) {
             self.children.push(name);
         }
-        self.truncated |= child.truncated;
         self.left_out += child.left_out;
         self.shorten();
     }

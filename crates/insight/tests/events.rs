@@ -2,7 +2,7 @@
 //! outside, secrets, nested calls, child sessions. Events are written by hand.
 #![allow(clippy::unwrap_used)]
 
-use retro_insight::{Digest, Identity, Prices, Settings, Trace};
+use retro_insight::{Digest, Identity, Prices, Settings, Speaker, Trace};
 use retro_model::{Event, SessionKey};
 use serde_json::{Value, json};
 
@@ -238,7 +238,7 @@ fn of_a_very_long_session_the_beginning_and_the_end_are_kept() {
     parts[0]["ts"] = json!("2026-03-01T00:00:00Z");
     let events = events(&parts);
     let trace = Trace::of(SessionKey::new("claude", "s1"), &events);
-    assert!(trace.beats.len() <= 125_000 && trace.times.len() <= 100_000, "{}", trace.beats.len());
+    assert!(trace.beats.len() <= 100_000 && trace.times.len() <= 100_000, "{}", trace.beats.len());
     assert_eq!(trace.beats.len() as u64 + trace.left_out, 140_002, "every beat is kept or counted");
     assert!(trace.calls().all(|(_, call)| call.outcome.is_some()), "results find their calls");
     let found = Digest::of(&trace, Identity::default(), &Settings::default(), None);
@@ -247,4 +247,19 @@ fn of_a_very_long_session_the_beginning_and_the_end_are_kept() {
     assert_eq!(found.readings["command_count"].reason.as_deref(), Some("session_too_large"));
     assert_eq!(value(&found, "active_seconds"), json!(70_000));
     assert_eq!(value(&found, "idle_seconds"), json!(86_400 - 70_000));
+}
+
+#[test]
+fn of_a_session_of_very_many_words_the_end_keeps_its_own() {
+    let long = "words ".repeat(600);
+    let mut parts = vec![user("Fix the tax")];
+    let said = |text: &str| json!({ "kind": "assistant", "text": text, "ts": null });
+    parts.extend((0..10_000).map(|number| said(&format!("{number} {long}"))));
+    parts.push(said("All done."));
+    let trace = Trace::of(SessionKey::new("claude", "s1"), &events(&parts));
+    assert_eq!(trace.beats.len() as u64 + trace.left_out, 10_002, "every beat is kept or counted");
+    assert!((4_000..8_000).contains(&trace.beats.len()), "{}", trace.beats.len());
+    let texts: Vec<&str> = trace.said(Speaker::Model).map(|(_, text)| text).collect();
+    assert_eq!(texts.last(), Some(&"All done."));
+    assert!(texts[0].starts_with("0 ") && texts[texts.len() - 2].starts_with("9999 "));
 }

@@ -1,6 +1,7 @@
 //! Makes a trace of events as they come.
 
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 
 use hashbrown::HashMap;
 use retro_model::{Event, Kind, Origin, SessionKey, Thread, Tokens};
@@ -10,7 +11,7 @@ use smol_str::SmolStr;
 
 use super::call::{Call, cut};
 use super::{
-    BEATS_MAX, Beat, CommitSeen, Speaker, TEXT_BYTES_MAX, TEXTS_BYTES_MAX, TIMES_MAX, Trace, What, commits,
+    BEATS_BYTES_MAX, BEATS_MAX, Beat, CommitSeen, Speaker, TEXT_BYTES_MAX, TIMES_MAX, Trace, What, commits,
 };
 
 /// Events that are remembered as evidence of one thing.
@@ -41,7 +42,6 @@ impl Trace {
             cwd: None,
             times: Vec::new(),
             children: Vec::new(),
-            truncated: false,
             left_out: 0,
             times_max: TIMES_MAX,
             bytes: 0,
@@ -75,11 +75,11 @@ impl Trace {
         match event.kind {
             Kind::User => self.spoken(event),
             Kind::Assistant => {
-                let text = self.text(event);
+                let text = text(event);
                 self.beat(event, What::Said { by: Speaker::Model, text });
             }
             Kind::Reasoning => {
-                let text = self.text(event);
+                let text = text(event);
                 self.beat(event, What::Thought { text });
             }
             Kind::ToolCall => self.called(event),
@@ -87,12 +87,12 @@ impl Trace {
             Kind::Compaction => self.beat(event, What::Compaction),
             Kind::Interruption => self.beat(event, What::Interruption),
             Kind::Denial => {
-                let text = self.text(event);
+                let text = text(event);
                 let by_person = event.origin == Origin::User;
                 self.beat(event, What::Denial { by_person, text });
             }
             Kind::Error => {
-                let text = self.text(event);
+                let text = text(event);
                 self.beat(event, What::Error { text });
             }
             Kind::Usage => self.used(event),
@@ -148,36 +148,26 @@ impl Trace {
         }
     }
 
-    /// The words of an event as far as they are kept.
-    fn text(&mut self, event: &Event) -> String {
-        let Some(text) = event.text.as_ref() else { return String::new() };
-        if self.bytes > TEXTS_BYTES_MAX {
-            self.truncated = true;
-            return String::new();
-        }
-        let text = head(text);
-        self.bytes += text.len();
-        text
-    }
-
     fn beat(&mut self, event: &Event, what: What) {
         let thread = self.thread(&event.thread);
-        self.beats.push(Beat { id: event.id.to_string(), thread, turn: event.turn, ts: event.ts, what });
+        let beat = Beat { id: event.id.to_string(), thread, turn: event.turn, ts: event.ts, what };
+        self.bytes += beat.weight();
+        self.beats.push(beat);
         self.shorten();
     }
 
-    /// Leaves out the middle of a session that is too long. How it began and how it ended
-    /// say most.
+    /// Leaves out the middle of a session that is too large. How it began and how it ended
+    /// say most. A quarter of the room is free afterwards, so that this is done seldom.
     pub(super) fn shorten(&mut self) {
-        if self.beats.len() <= BEATS_MAX + BEATS_MAX / 4 {
+        if self.beats.len() <= BEATS_MAX && self.bytes <= BEATS_BYTES_MAX {
             return;
         }
-        let (from, to) = (BEATS_MAX / 2, self.beats.len() - BEATS_MAX / 2);
-        self.beats.drain(from..to);
+        let from = half(self.beats.iter());
+        let to = (self.beats.len() - half(self.beats.iter().rev())).max(from);
+        self.bytes -= self.beats.drain(from..to).map(|beat| beat.weight()).sum::<usize>();
         self.open.retain(|_, at| !(from..to).contains(at));
         self.open.values_mut().filter(|at| **at >= to).for_each(|at| *at -= to - from);
         self.left_out += (to - from) as u64;
-        self.truncated = true;
     }
 
     /// Drops times of very many that lie between two others within a second: they change
@@ -212,32 +202,37 @@ impl Trace {
             Origin::User if event.thread.is_main() => Speaker::User,
             _ => Speaker::Other,
         };
-        let text = self.text(event);
+        let text = text(event);
         self.beat(event, What::Said { by, text });
     }
 
     fn called(&mut self, event: &Event) {
         let Some(tool) = &event.tool else { return };
-        let thread = SmolStr::new(event.thread.as_str());
         if let Some(parent) = &tool.parent_call
-            && let Some(at) = self.open.get(&(thread.clone(), parent.clone())).copied()
+            && let Some(at) = self.open.get(&self.name(event, parent)).copied()
             && let Some(Beat { what: What::Call(call), .. }) = self.beats.get_mut(at)
         {
             call.has_nested = true;
         }
-        self.open.insert((thread, tool.call_id.clone()), self.beats.len());
+        self.open.insert(self.name(event, &tool.call_id), self.beats.len());
         self.beat(event, What::Call(Box::new(Call::of(tool))));
+    }
+
+    /// A number for a call of the event's thread.
+    fn name(&self, event: &Event, call_id: &str) -> u64 {
+        self.open.hasher().hash_one((event.thread.as_str(), call_id))
     }
 
     fn ended(&mut self, event: &Event) {
         let Some(result) = &event.result else { return };
-        let key = (SmolStr::new(event.thread.as_str()), result.call_id.clone());
-        let Some(at) = self.open.get(&key).copied() else { return };
+        let Some(at) = self.open.get(&self.name(event, &result.call_id)).copied() else { return };
         let mut asked = false;
         if let Some(beat) = self.beats.get_mut(at)
             && let What::Call(call) = &mut beat.what
         {
+            self.bytes -= call.weight();
             call.end(event, result);
+            self.bytes += call.weight();
             let passed = call.verdict == Verdict::Passed;
             asked = call.asked;
             if call.commits && !call.has_nested {
@@ -251,7 +246,7 @@ impl Trace {
             }
         }
         if asked && event.origin == Origin::User {
-            let text = self.text(event);
+            let text = text(event);
             self.beat(event, What::Answer { text });
         }
     }
@@ -296,6 +291,21 @@ fn remember(ids: &mut Vec<String>, event: &Event) {
     if ids.len() < EVIDENCE_MAX {
         ids.push(event.id.to_string());
     }
+}
+
+/// How many of these beats fill three eighths of the room that all may take.
+fn half<'a>(beats: impl Iterator<Item = &'a Beat>) -> usize {
+    let mut bytes = 0;
+    let fitting = beats.take(BEATS_MAX / 8 * 3).take_while(|beat| {
+        bytes += beat.weight();
+        bytes <= BEATS_BYTES_MAX / 8 * 3
+    });
+    fitting.count()
+}
+
+/// The words of an event as far as they are kept.
+fn text(event: &Event) -> String {
+    event.text.as_ref().map(head).unwrap_or_default()
 }
 
 /// The beginning of a text and, of a long one, its end.

@@ -1,7 +1,7 @@
 //! Writing the text index: passages put and removed, one commit at a time.
 
 use retro_model::Piece;
-use tantivy::indexer::UserOperation;
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, UserOperation};
 use tantivy::{Index, IndexWriter, TantivyDocument, TantivyError, Term};
 
 use super::directory::Written;
@@ -10,14 +10,16 @@ use super::{Fields, Info, Numbered, TextFolder, numbered, seal};
 use crate::Error;
 use crate::passages::time_ms;
 
-/// Memory that tantivy collects postings in, for each of its threads.
-const THREAD_BYTES: usize = 32 * 1024 * 1024;
-
-/// The least that tantivy accepts.
-const THREAD_BYTES_MIN: usize = 16 * 1024 * 1024;
+/// Memory that tantivy collects postings in, for each of its threads: near the least that it
+/// accepts. Twice as much makes nothing faster.
+const THREAD_BYTES: usize = 16 * 1024 * 1024;
 
 /// More passages than this are written by several threads.
 const MANY: usize = 2_000;
+
+/// Segments with more pieces than this stay as they are. A merge maps all that it reads, so
+/// this bounds the memory of a sync.
+const MERGED_PIECES_MAX: usize = 100_000;
 
 /// Writes to the index in a folder. Whatever happens before [`TextWriter::commit`] returns,
 /// the index is the old one or the new one.
@@ -41,14 +43,20 @@ impl TextWriter {
         passages: usize,
         is_new: bool,
     ) -> Result<TextWriter, Error> {
-        let (threads, bytes) = if passages > MANY {
-            let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
-            (threads, threads * THREAD_BYTES)
-        } else {
-            (1, THREAD_BYTES_MIN)
+        let threads = match passages > MANY {
+            true => std::thread::available_parallelism().map_or(1, usize::from).min(4),
+            false => 1,
         };
-        let writer = index.writer_with_num_threads(threads, bytes);
-        let writer = writer.map_err(|error| failed(folder, &directory, error))?;
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(threads)
+            .memory_budget_per_thread(THREAD_BYTES)
+            .num_merge_threads(1)
+            .build();
+        let writer: IndexWriter<Queued> =
+            index.writer_with_options(options).map_err(|error| failed(folder, &directory, error))?;
+        let mut merges = LogMergePolicy::default();
+        merges.set_max_docs_before_merge(MERGED_PIECES_MAX);
+        writer.set_merge_policy(Box::new(merges));
         let fields = Fields::of(&index.schema()).ok_or_else(|| Error::Other {
             path: folder.path.clone(),
             what: "the index has other fields".to_owned(),
