@@ -2,12 +2,13 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Source bytes of sessions that are held at the same time. A session that is larger is
+/// Source bytes of sessions that a sync holds at the same time. A session that is larger is
 /// read while no other is.
-const HELD_BYTES_MAX: u64 = 16 * 1024 * 1024;
+pub(crate) const HELD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// What is left of it.
+/// So many bytes, and what is left of them.
 pub(crate) struct Budget {
+    all: u64,
     free: Mutex<u64>,
     freed: Condvar,
 }
@@ -19,13 +20,13 @@ pub(crate) struct Share<'a> {
 }
 
 impl Budget {
-    pub(crate) fn new() -> Budget {
-        Budget { free: Mutex::new(HELD_BYTES_MAX), freed: Condvar::new() }
+    pub(crate) fn new(bytes: u64) -> Budget {
+        Budget { all: bytes, free: Mutex::new(bytes), freed: Condvar::new() }
     }
 
     /// Waits until there is room for so many bytes.
     pub(crate) fn take(&self, bytes: u64) -> Share<'_> {
-        let bytes = bytes.min(HELD_BYTES_MAX);
+        let bytes = bytes.min(self.all);
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free < bytes {
             free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
@@ -49,7 +50,7 @@ mod tests {
 
     #[test]
     fn threads_never_hold_more_than_the_budget() {
-        let (budget, held, most) = (Budget::new(), AtomicU64::new(0), AtomicU64::new(0));
+        let (budget, held, most) = (Budget::new(HELD_BYTES_MAX), AtomicU64::new(0), AtomicU64::new(0));
         std::thread::scope(|scope| {
             for thread in 0..8u64 {
                 let (budget, held, most) = (&budget, &held, &most);

@@ -16,7 +16,7 @@ use retro_store::{
 };
 use std::collections::BTreeMap;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, HELD_BYTES_MAX};
 use crate::capture::{Captured, Reading, read_back};
 use crate::catalog::Catalog;
 use crate::session_row::{facts_of, merged_facts};
@@ -74,7 +74,8 @@ struct Known {
 const SESSIONS_AT_ONCE: usize = 64;
 
 fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
-    let budget = Budget::new();
+    // Of every session there is what the index says and what the raw files say.
+    let budget = Budget::new(HELD_BYTES_MAX / 2);
     let one = |known: &Known| {
         let _held = budget.take(known.sources.iter().map(|source| source.end).sum());
         difference(store, known)

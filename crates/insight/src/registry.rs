@@ -130,7 +130,11 @@ const COUNTED: [&str; 12] = [
 
 /// Of a session of which beats were left out, what needed them is not known.
 fn truncated(signal: &Signal, reading: Reading, trace: &Trace) -> Reading {
-    if trace.left_out > 0 && !COUNTED.contains(&signal.id) { Reading::none("session_too_large") } else { reading }
+    if trace.left_out > 0 && !COUNTED.contains(&signal.id) {
+        Reading::none("session_too_large")
+    } else {
+        reading
+    }
 }
 
 #[allow(clippy::too_many_arguments)]

@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::work::{Job, Looked, Outcome, SETTLED_BYTES_MAX, Worker};
-use crate::budget::Budget;
+use crate::budget::{Budget, HELD_BYTES_MAX};
 use crate::capture::{self, Captured};
 use crate::derive::Rules;
 use crate::discover::SharedFile;
@@ -112,7 +112,7 @@ impl Batcher<'_> {
         }
         // The longest first, so that none is left to one core when the others are done.
         work.sort_by_key(|work: &Looked<'_, '_>| Reverse(work.job.bytes()));
-        let budget = Budget::new();
+        let budget = Budget::new(HELD_BYTES_MAX);
         let (steps, kept) = (AtomicU64::new(0), AtomicU64::new(0));
         let worker = Worker {
             world: self.world,

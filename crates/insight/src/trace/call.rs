@@ -120,13 +120,20 @@ impl Call {
 
     /// About how many bytes it takes.
     pub(super) fn weight(&self) -> usize {
-        let lengths = |texts: [Option<&String>; 5]| texts.into_iter().flatten().map(String::len).sum::<usize>();
+        let lengths =
+            |texts: [Option<&String>; 5]| texts.into_iter().flatten().map(String::len).sum::<usize>();
         let Call { command, quiet_commit, sample, result_id, error, reads, edits, .. } = self;
         let error_line = error.as_ref().map(|(_, line)| line);
         size_of::<Call>()
             + self.runner.len()
             + self.terms.len()
-            + lengths([command.as_ref(), quiet_commit.as_ref(), sample.as_ref(), result_id.as_ref(), error_line])
+            + lengths([
+                command.as_ref(),
+                quiet_commit.as_ref(),
+                sample.as_ref(),
+                result_id.as_ref(),
+                error_line,
+            ])
             + reads.iter().map(|path| size_of::<String>() + path.len()).sum::<usize>()
             + edits.iter().map(|edit| size_of::<Edited>() + edit.path.len()).sum::<usize>()
     }
