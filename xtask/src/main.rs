@@ -23,6 +23,10 @@ use failure::Failure;
 use repository::Repository;
 use std::process::ExitCode;
 
+/// What is measured here in this process has the memory of the program.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// One thing to do: its words on the command line, what it is for, and how.
 struct Command {
     words: &'static [&'static str],

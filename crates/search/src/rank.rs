@@ -139,7 +139,7 @@ pub(crate) struct Group {
     /// Whether one of its pieces holds all names of the query.
     pub has_names: bool,
     /// How often the session holds each term.
-    pub counts: Vec<u32>,
+    pub counts: [u32; TERMS_MAX],
 }
 
 /// Mean and deviation of a score over all pieces, those that hold no word included.
@@ -323,9 +323,10 @@ pub(crate) fn rank(
     };
     let mut groups = Vec::new();
     let mut first_hit = 0;
+    let mut best: Vec<(f64, &Scored)> = Vec::with_capacity(per_session + 1);
     for group in scored.chunk_by(|a, b| a.place.session() == b.place.session()) {
         let Some(session) = group.first().map(|piece| piece.place.session()) else { continue };
-        let mut best: Vec<(f64, &Scored)> = Vec::with_capacity(per_session + 1);
+        best.clear();
         for piece in group {
             let score = lexical(piece);
             let is_after = |(other, better): &(f64, &Scored)| {
@@ -342,14 +343,14 @@ pub(crate) fn rank(
         let has_names = best.first().is_some_and(|(_, piece)| piece.has_names);
         let is_prose = |piece: &Scored| piece.hit.is_some_and(|(_, info, _)| info.kind.is_prose());
         let score = of_session(best.iter().map(|(score, piece)| (*score, is_prose(piece))));
-        let mut counts = vec![0_u32; weights.len()];
+        let mut counts = [0; TERMS_MAX];
         while let Some(hit) = hits.get(first_hit).filter(|hit| hit.place.session() == session) {
             counts.iter_mut().zip(hit.held.counts).for_each(|(sum, count)| *sum += u32::from(count));
             first_hit += 1;
         }
         groups.push(Group {
             session,
-            pieces: best.into_iter().map(|(_, piece)| *piece).collect(),
+            pieces: best.iter().map(|(_, piece)| **piece).collect(),
             score,
             has_names,
             counts,

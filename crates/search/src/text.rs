@@ -5,6 +5,7 @@
 //! text. A folder of it carries a *mark*: how far it follows the passages, and by which
 //! version of this code.
 
+mod columns;
 mod directory;
 mod folder;
 mod gather;
@@ -14,12 +15,13 @@ mod seal;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use tantivy::directory::{Directory, MmapDirectory};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
-use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy};
+use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, SegmentReader, TantivyError};
 
 pub use folder::TextFolder;
 pub(crate) use gather::Finder;
@@ -27,6 +29,7 @@ pub use writer::TextWriter;
 
 use crate::Place;
 use crate::words::Words;
+use columns::Columns;
 use directory::Written;
 use retro_model::{Passage, PieceKind};
 
@@ -40,6 +43,8 @@ pub struct TextIndex {
     reader: IndexReader,
     fields: Fields,
     mark: String,
+    /// Of each segment, as soon as somebody asks.
+    columns: Vec<OnceLock<Columns>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -65,8 +70,21 @@ impl TextIndex {
         let mark = seal::check(&current)?;
         let index = open_index(MmapDirectory::open(&current).ok()?).ok()?;
         let fields = Fields::of(&index.schema())?;
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().ok()?;
-        Some(TextIndex { reader, fields, mark })
+        let reader: IndexReader =
+            index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().ok()?;
+        let columns = reader.searcher().segment_readers().iter().map(|_| OnceLock::new()).collect();
+        Some(TextIndex { reader, fields, mark, columns })
+    }
+
+    /// The columns of the segment with this number.
+    fn columns(&self, at: usize, segment: &SegmentReader) -> tantivy::Result<&Columns> {
+        let Some(kept) = self.columns.get(at) else {
+            return Err(TantivyError::SystemError("the segments of an open index changed".to_owned()));
+        };
+        match kept.get() {
+            Some(columns) => Ok(columns),
+            None => Columns::open(segment, &self.fields).map(|columns| kept.get_or_init(|| columns)),
+        }
     }
 
     /// The mark that was given with the last write.

@@ -1,16 +1,16 @@
 //! Reading postings: which pieces hold the words of a query, and how often.
 
 use hashbrown::{HashMap, HashSet};
+use retro_model::PieceKind;
 use std::ops::Range;
-use std::sync::Arc;
-use tantivy::columnar::ColumnValues;
 use tantivy::postings::SegmentPostings;
 use tantivy::query::{EnableScoring, PhraseQuery, Query as _};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
+use super::columns::{Columns, values};
 use super::list::List;
-use super::{Fields, Info, TextIndex};
+use super::{Info, TextIndex};
 use crate::best::{Best, Seen, Sought};
 use crate::query::Phrase;
 use crate::rank::{Counts, Hit, Partial};
@@ -21,12 +21,13 @@ use crate::{Error, Place};
 pub(crate) struct Finder<'a> {
     index: &'a TextIndex,
     searcher: Searcher,
-    segments: Vec<Segment>,
+    segments: Vec<Segment<'a>>,
 }
 
 /// A segment, and which of its pieces are gone.
-struct Segment {
+struct Segment<'a> {
     reader: SegmentReader,
+    columns: &'a Columns,
     /// Pieces of hidden passages.
     hidden: HashSet<u32>,
     /// These and those that were deleted, in rising order.
@@ -36,21 +37,13 @@ struct Segment {
 /// A piece of a segment, a term, and how often the piece holds it.
 type Held = (u32, u8, u32);
 
-/// What a segment has of every piece.
-struct Columns {
-    places: Arc<dyn ColumnValues<u64>>,
-    infos: Arc<dyn ColumnValues<u64>>,
-    times: Arc<dyn ColumnValues<i64>>,
-    numbers: Arc<dyn ColumnValues<u64>>,
-}
-
 /// Pieces that are looked at together.
 const DOCS_AT_ONCE: usize = 16_384;
 
-impl Segment {
-    fn new(reader: SegmentReader, hidden: HashSet<u32>) -> Segment {
+impl Segment<'_> {
+    fn new(reader: SegmentReader, columns: &Columns, hidden: HashSet<u32>) -> Segment<'_> {
         let has_gone = reader.has_deletes() || !hidden.is_empty();
-        let mut segment = Segment { reader, hidden, gone: Vec::new() };
+        let mut segment = Segment { reader, columns, hidden, gone: Vec::new() };
         if has_gone {
             let all = 0..segment.reader.max_doc();
             segment.gone = all.filter(|doc| !segment.is_there(*doc)).collect();
@@ -72,7 +65,7 @@ impl<'a> Finder<'a> {
     pub(crate) fn new(index: &'a TextIndex, hidden: &[u64]) -> Result<Finder<'a>, Error> {
         let searcher = index.reader.searcher();
         let mut segments = Vec::new();
-        for reader in searcher.segment_readers() {
+        for (at, reader) in searcher.segment_readers().iter().enumerate() {
             let mut gone = HashSet::new();
             let inverted = reader.inverted_index(index.fields.passage).map_err(error)?;
             for number in hidden {
@@ -80,7 +73,8 @@ impl<'a> Finder<'a> {
                 let found = inverted.read_postings(&term, IndexRecordOption::Basic).map_err(io)?;
                 gone.extend(found.into_iter().flat_map(docs));
             }
-            segments.push(Segment::new(reader.clone(), gone));
+            let columns = index.columns(at, reader).map_err(error)?;
+            segments.push(Segment::new(reader.clone(), columns, gone));
         }
         Ok(Finder { index, searcher, segments })
     }
@@ -103,8 +97,7 @@ impl<'a> Finder<'a> {
         for segment in &self.segments {
             let mut essential = self.lists(segment, sought, 0..sought.essential)?;
             let others = self.lists(segment, sought, sought.essential..sought.terms.len())?;
-            let columns = self.columns(segment)?;
-            let mut pieces = Pieces { segment, columns, others, sought };
+            let mut pieces = Pieces { segment, others, sought };
             let mut found: Vec<Held> = Vec::new();
             if let [(term, list)] = essential.as_mut_slice() {
                 // It may be in millions of pieces.
@@ -134,7 +127,7 @@ impl<'a> Finder<'a> {
     /// The pieces of a segment that hold each of these terms.
     fn lists(
         &self,
-        segment: &Segment,
+        segment: &Segment<'_>,
         sought: &Sought<'_>,
         terms: Range<usize>,
     ) -> Result<Vec<(u8, List)>, Error> {
@@ -143,24 +136,11 @@ impl<'a> Finder<'a> {
         terms.filter_map(|term| list(term).transpose()).collect()
     }
 
-    fn list(&self, segment: &Segment, term: &str) -> Result<Option<List>, Error> {
+    fn list(&self, segment: &Segment<'_>, term: &str) -> Result<Option<List>, Error> {
         let inverted = segment.reader.inverted_index(self.index.fields.words).map_err(error)?;
         let term = Term::from_field_text(self.index.fields.words, term);
         let found = inverted.read_block_postings(&term, IndexRecordOption::WithFreqs).map_err(io)?;
         Ok(found.map(List::new))
-    }
-
-    fn columns(&self, segment: &Segment) -> Result<Columns, Error> {
-        let columns = segment.reader.fast_fields();
-        let schema = self.searcher.schema();
-        let name = |field| schema.get_field_name(field);
-        let Fields { place, info, at, passage, .. } = self.index.fields;
-        Ok(Columns {
-            places: columns.u64(name(place)).map_err(error)?.values,
-            infos: columns.u64(name(info)).map_err(error)?.values,
-            times: columns.i64(name(at)).map_err(error)?.values,
-            numbers: columns.u64(name(passage)).map_err(error)?.values,
-        })
     }
 
     /// Numbers of the passages that have a piece with this label.
@@ -194,7 +174,7 @@ impl<'a> Finder<'a> {
                 if let Some(mut list) = self.list(segment, only)? {
                     list.next(usize::MAX, |doc, _| docs.push(doc));
                 }
-                self.of_kind(segment, phrase, docs)
+                Ok(of_kind(segment, phrase, docs))
             });
         }
         let terms =
@@ -208,18 +188,8 @@ impl<'a> Finder<'a> {
                 docs.push(found.doc());
                 found.advance();
             }
-            self.of_kind(segment, phrase, docs)
+            Ok(of_kind(segment, phrase, docs))
         })
-    }
-
-    /// Those that are of the kind in which a phrase may stand.
-    fn of_kind(&self, segment: &Segment, phrase: &Phrase, mut docs: Vec<u32>) -> Result<Vec<u32>, Error> {
-        if phrase.only_commands {
-            let name = self.searcher.schema().get_field_name(self.index.fields.info);
-            let infos = segment.reader.fast_fields().u64(name).map_err(error)?.values;
-            docs.retain(|doc| Info::unpack(infos.get_val(*doc)).kind == retro_model::PieceKind::Command);
-        }
-        Ok(docs)
     }
 
     /// Collects the passages, of these or of all, of pieces that a search of each segment gives.
@@ -227,15 +197,13 @@ impl<'a> Finder<'a> {
         &self,
         of: Option<&HashSet<u64>>,
         into: &mut HashSet<u64>,
-        docs: impl Fn(&Segment) -> Result<Vec<u32>, Error>,
+        docs: impl Fn(&Segment<'_>) -> Result<Vec<u32>, Error>,
     ) -> Result<(), Error> {
-        let name = self.searcher.schema().get_field_name(self.index.fields.passage);
         for segment in &self.segments {
-            let numbers = segment.reader.fast_fields().u64(name).map_err(error)?.values;
             let mut docs = docs(segment)?;
             docs.retain(|doc| segment.is_there(*doc));
             let mut last = None;
-            for number in values(&*numbers, &docs) {
+            for number in values(&*segment.columns.numbers, &docs) {
                 // The pieces of a passage follow each other.
                 if last.replace(number) != Some(number) && of.is_none_or(|of| of.contains(&number)) {
                     into.insert(number);
@@ -280,8 +248,7 @@ fn first_docs<'f>(rest: &mut &'f [Held], count: usize) -> &'f [Held] {
 
 /// Makes hits of the pieces of a segment.
 struct Pieces<'a> {
-    segment: &'a Segment,
-    columns: Columns,
+    segment: &'a Segment<'a>,
     /// The terms that are not essential.
     others: Vec<(u8, List)>,
     sought: &'a Sought<'a>,
@@ -303,7 +270,7 @@ impl Pieces<'_> {
             }
             best.extend(hits);
         } else {
-            let infos = values(&*self.columns.infos, &docs);
+            let infos = values(&*self.segment.columns.infos, &docs);
             let least = best.least(self.sought.essential);
             let partial = |((doc, group), info): ((u32, &[Held]), u64)| {
                 let mut partial = best.partial(Info::unpack(info).len);
@@ -336,7 +303,7 @@ impl Pieces<'_> {
 
     /// Hits of those that may be found, with their numbers in the segment.
     fn hits(&self, docs: Vec<u32>, counts: Vec<Counts>) -> (Vec<u32>, Vec<Hit>) {
-        let Columns { places, infos, times, numbers } = &self.columns;
+        let Columns { places, infos, times, numbers } = self.segment.columns;
         let known = values(&**places, &docs).into_iter().zip(values(&**infos, &docs));
         let dated = values(&**times, &docs).into_iter().zip(values(&**numbers, &docs));
         let (mut kept, mut hits) = (Vec::with_capacity(docs.len()), Vec::with_capacity(docs.len()));
@@ -360,14 +327,12 @@ fn counts(held: &[Held]) -> Counts {
     counts
 }
 
-/// What a column has for each of these pieces. One call for all of them.
-fn values<T>(column: &dyn ColumnValues<T>, docs: &[u32]) -> Vec<T>
-where
-    T: Copy + Default + PartialOrd + std::fmt::Debug + Send + Sync + 'static,
-{
-    let mut found = vec![T::default(); docs.len()];
-    column.get_vals(docs, &mut found);
-    found
+/// Those that are of the kind in which a phrase may stand.
+fn of_kind(segment: &Segment<'_>, phrase: &Phrase, mut docs: Vec<u32>) -> Vec<u32> {
+    if phrase.only_commands {
+        docs.retain(|doc| segment.columns.info(*doc).kind == PieceKind::Command);
+    }
+    docs
 }
 
 fn docs(mut postings: SegmentPostings) -> impl Iterator<Item = u32> {
