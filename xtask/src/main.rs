@@ -23,7 +23,7 @@ use failure::Failure;
 use repository::Repository;
 use std::process::ExitCode;
 
-/// What is measured here in this process has the memory of the program.
+/// The allocator of the program, so that measurements inside this process are of the same code.
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -74,7 +74,7 @@ struct Known {
 const SESSIONS_AT_ONCE: usize = 64;
 
 fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
-    // Of every session there is what the index says and what the raw files say.
+    // Each session is held twice: as the index has it and as the raw files say.
     let budget = Budget::new(HELD_BYTES_MAX / 2);
     let one = |known: &Known| {
         let _held = budget.take(known.sources.iter().map(|source| source.end).sum());

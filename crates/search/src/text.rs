@@ -43,7 +43,7 @@ pub struct TextIndex {
     reader: IndexReader,
     fields: Fields,
     mark: String,
-    /// Of each segment, as soon as somebody asks.
+    /// One for each segment, opened when it is first needed.
     columns: Vec<OnceLock<Columns>>,
 }
 

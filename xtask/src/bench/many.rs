@@ -188,7 +188,7 @@ impl Many<'_> {
             println!("strace is not there: calls are not counted");
             return Ok(());
         }
-        // What a store costs that holds few is the same for all: the rest is what a file costs.
+        // A sync of few files shows what every first sync costs; the rest is what each file costs.
         let (few, many) = (self.calls_for(FEW)?, self.calls_for(FIRST)?);
         let files = (FIRST - FEW) as u64;
         let share = |once: u64| format!("at most {:.1}", once as f64 / 3.0 / FILES_ONCE as f64);

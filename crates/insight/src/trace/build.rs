@@ -162,8 +162,8 @@ impl Trace {
         if self.beats.len() <= BEATS_MAX && self.bytes <= BEATS_BYTES_MAX {
             return;
         }
-        let from = half(self.beats.iter());
-        let to = (self.beats.len() - half(self.beats.iter().rev())).max(from);
+        let from = fitting(self.beats.iter());
+        let to = (self.beats.len() - fitting(self.beats.iter().rev())).max(from);
         self.bytes -= self.beats.drain(from..to).map(|beat| beat.weight()).sum::<usize>();
         self.open.retain(|_, at| !(from..to).contains(at));
         self.open.values_mut().filter(|at| **at >= to).for_each(|at| *at -= to - from);
@@ -293,14 +293,14 @@ fn remember(ids: &mut Vec<String>, event: &Event) {
     }
 }
 
-/// How many of these beats fill three eighths of the room that all may take.
-fn half<'a>(beats: impl Iterator<Item = &'a Beat>) -> usize {
+/// How many of the first of these beats fit into three eighths of the room for all.
+fn fitting<'a>(beats: impl Iterator<Item = &'a Beat>) -> usize {
     let mut bytes = 0;
-    let fitting = beats.take(BEATS_MAX / 8 * 3).take_while(|beat| {
+    let fit = beats.take(BEATS_MAX / 8 * 3).take_while(|beat| {
         bytes += beat.weight();
         bytes <= BEATS_BYTES_MAX / 8 * 3
     });
-    fitting.count()
+    fit.count()
 }
 
 /// The words of an event as far as they are kept.

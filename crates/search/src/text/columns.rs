@@ -6,7 +6,7 @@ use tantivy::columnar::ColumnValues;
 
 use super::{Fields, Info};
 
-/// The columns of a segment. To open them takes longer than to ask them.
+/// The columns of a segment. Opening them takes longer than reading a few values.
 pub(super) struct Columns {
     pub places: Arc<dyn ColumnValues<u64>>,
     pub infos: Arc<dyn ColumnValues<u64>>,

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::passages::time_ms;
 
 /// Memory that tantivy collects postings in, for each of its threads: near the least that it
-/// accepts. Twice as much makes nothing faster.
+/// accepts. Twice as much is no faster.
 const THREAD_BYTES: usize = 16 * 1024 * 1024;
 
 /// More passages than this are written by several threads.
