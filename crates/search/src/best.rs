@@ -5,7 +5,7 @@
 //! they are gathered from, nor in which order.
 
 use crate::Place;
-use crate::rank::{Counts, Hit, Partial, most_of};
+use crate::rank::{Counts, Hit, Partial, longest, most_of};
 use crate::text::Info;
 
 /// Hits that are kept.
@@ -64,6 +64,19 @@ pub(crate) struct Best<'a> {
     hits_max: usize,
 }
 
+/// How many bytes a piece may have, by how often it holds a term. That is known before anything
+/// else of the piece is read.
+pub(crate) struct Longest([u32; Longest::COUNTS]);
+
+impl Longest {
+    const COUNTS: usize = 64;
+
+    /// Zero if no piece that holds it so often is among the best.
+    pub(crate) fn of(&self, count: u32) -> u32 {
+        self.0.get(count as usize).copied().unwrap_or(u32::MAX)
+    }
+}
+
 impl<'a> Best<'a> {
     pub(crate) fn of(sought: &'a Sought<'a>) -> Best<'a> {
         Best::with(sought, HITS_MAX)
@@ -94,6 +107,13 @@ impl<'a> Best<'a> {
         self.sought.weights.get(usize::from(term)).copied().unwrap_or(0.0)
     }
 
+    /// How long a piece may be that is among the best, by how often it holds this term, while
+    /// the terms from `unknown` on are not known yet.
+    pub(crate) fn longest(&self, term: u8, unknown: usize) -> Longest {
+        let (weight, least) = (self.weight(term), self.least(unknown));
+        Longest(std::array::from_fn(|count| longest(weight, count as u32, least, self.sought.mean_bytes)))
+    }
+
     pub(crate) fn extend(&mut self, hits: impl IntoIterator<Item = Hit>) {
         self.hits.extend(hits);
         if self.hits.len() > 2 * self.hits_max {
@@ -102,15 +122,14 @@ impl<'a> Best<'a> {
     }
 
     fn cut(&mut self) {
-        let hits = std::mem::take(&mut self.hits);
-        let mut scored: Vec<(f64, Hit)> =
-            hits.into_iter().map(|hit| (self.sought.score(&hit), hit)).collect();
+        let scores = self.hits.iter().map(|hit| self.sought.score(hit));
+        let mut scored: Vec<(f64, &Hit)> = scores.zip(&self.hits).collect();
         scored.select_nth_unstable_by(self.hits_max, |(a, one), (b, other)| {
             b.total_cmp(a).then(one.place.cmp(&other.place))
         });
         scored.truncate(self.hits_max);
         self.floor = scored.iter().map(|(score, _)| *score).fold(f64::INFINITY, f64::min);
-        self.hits = scored.into_iter().map(|(_, hit)| hit).collect();
+        self.hits = scored.into_iter().map(|(_, hit)| *hit).collect();
     }
 
     /// All of them, by place.
@@ -156,11 +175,8 @@ mod tests {
                 for part in order.chunks(step) {
                     let part = part.iter().filter_map(|at| all.get(*at));
                     // What a source knows before it looks up the other terms.
-                    let may_be = |hit: &&Hit| {
-                        let mut known = best.partial(hit.info.len);
-                        known.add(best.weight(0), hit.count(0));
-                        known.score >= best.least(1)
-                    };
+                    let longest = best.longest(0, 1);
+                    let may_be = |hit: &&Hit| hit.info.len <= longest.of(hit.count(0));
                     let part: Vec<Hit> = part.filter(may_be).copied().collect();
                     best.extend(part);
                 }

@@ -68,6 +68,13 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    /// Of a piece with one term.
+    pub(crate) fn of_one(term: u8, count: u32) -> Counts {
+        let mut counts = Counts::default();
+        counts.add(term, count);
+        counts
+    }
+
     pub(crate) fn add(&mut self, term: u8, count: u32) {
         if let Some(known) = self.counts.get_mut(usize::from(term)) {
             *known = known.saturating_add(u8::try_from(count).unwrap_or(u8::MAX));
@@ -187,6 +194,19 @@ pub(crate) fn rarity(pieces: u64, holding: u64) -> f64 {
 /// The most that a term with this weight adds to a score, however often a text holds it.
 pub(crate) fn most_of(weight: f64) -> f64 {
     weight * (K1 + 1.0)
+}
+
+/// The most bytes of a piece in which a term that it holds so often scores so much by itself,
+/// or one more; zero if there is no such piece.
+pub(crate) fn longest(weight: f64, count: u32, score: f64, mean_bytes: f64) -> u32 {
+    if score <= 0.0 {
+        return u32::MAX;
+    }
+    // The formula of BM25, solved for the length.
+    let count = f64::from(count);
+    let norm = weight * count * (K1 + 1.0) / score - count;
+    let length = (norm / K1 - (1.0 - B)) / B;
+    if length < 0.0 { 0 } else { ((length * mean_bytes) as u32).saturating_add(1) }
 }
 
 /// BM25 of the terms in `terms`, as bits, in a text of `length` times the usual length.

@@ -351,3 +351,33 @@ fn a_code_that_is_nowhere_suggests_a_code_and_no_number() {
     assert_eq!(suggested("E0309"), ["e0308"]);
     assert!(suggested("0309").is_empty());
 }
+
+/// Pieces that all hold one word, in texts of many lengths.
+fn crowd(sessions: u32, pieces: u32) -> Vec<Numbered> {
+    let of_session = |session: u32| {
+        let text = |piece: u32| {
+            let number = session * pieces + piece;
+            let (often, long) = (1 + number * 7 % 3, number * 31 % 17);
+            let rarer = if number.is_multiple_of(11) { "harbour" } else { "river" };
+            format!("{}{}{rarer}", "ship ".repeat(often as usize), "and other words ".repeat(long as usize))
+        };
+        let texts: Vec<String> = (0..pieces).map(text).collect();
+        let texts: Vec<(PieceKind, &str)> = texts.iter().map(|text| (Assistant, text.as_str())).collect();
+        passage(u64::from(session), session, 0, &texts)
+    };
+    (1..=sessions).map(of_session).collect()
+}
+
+#[test]
+fn of_a_word_that_nearly_everything_holds_the_same_pieces_count_wherever_they_are() {
+    let passages = crowd(140, 200);
+    let indexed = World::new(passages.clone(), 140);
+    let split = World::new(passages.clone(), 70);
+    let waiting = World::new(passages, 0);
+    for query in ["ship", "ship words", "river ship and other"] {
+        let found = scores(&waiting.find(query));
+        assert_eq!(found.len(), 10, "{query}");
+        assert_eq!(scores(&indexed.find(query)), found, "{query} from the index");
+        assert_eq!(scores(&split.find(query)), found, "{query} from half of each");
+    }
+}

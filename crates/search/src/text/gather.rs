@@ -37,8 +37,8 @@ struct Segment<'a> {
 /// A piece of a segment, a term, and how often the piece holds it.
 type Held = (u32, u8, u32);
 
-/// Pieces that are looked at together.
-const DOCS_AT_ONCE: usize = 16_384;
+/// Pieces of a common term that are looked at together.
+const DOCS_AT_ONCE: usize = 4_096;
 
 impl Segment<'_> {
     fn new(reader: SegmentReader, columns: &Columns, hidden: HashSet<u32>) -> Segment<'_> {
@@ -98,27 +98,11 @@ impl<'a> Finder<'a> {
             let mut essential = self.lists(segment, sought, 0..sought.essential)?;
             let others = self.lists(segment, sought, sought.essential..sought.terms.len())?;
             let mut pieces = Pieces { segment, others, sought };
-            let mut found: Vec<Held> = Vec::new();
-            if let [(term, list)] = essential.as_mut_slice() {
+            match essential.as_mut_slice() {
                 // It may be in millions of pieces.
-                loop {
-                    found.clear();
-                    list.next(DOCS_AT_ONCE, |doc, count| found.push((doc, *term, count)));
-                    if found.is_empty() {
-                        break;
-                    }
-                    pieces.take(&found, best);
-                }
-            } else {
-                for (term, list) in &mut essential {
-                    list.next(usize::MAX, |doc, count| found.push((doc, *term, count)));
-                }
-                // Runs that are sorted each: merging them is all there is to do.
-                found.sort_by_key(|(doc, ..)| *doc);
-                let mut rest = found.as_slice();
-                while !rest.is_empty() {
-                    pieces.take(first_docs(&mut rest, DOCS_AT_ONCE), best);
-                }
+                [(term, list)] => while pieces.take_next(*term, list, best) {},
+                // Together they are in few.
+                lists => pieces.take_all(lists, best),
             }
         }
         Ok(())
@@ -234,18 +218,6 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// The first of what was found, so many pieces of it.
-fn first_docs<'f>(rest: &mut &'f [Held], count: usize) -> &'f [Held] {
-    let of_last = |at: usize| rest.get(at).map(|(doc, ..)| *doc);
-    let mut end = count.min(rest.len());
-    while end < rest.len() && of_last(end) == of_last(end - 1) {
-        end += 1;
-    }
-    let (first, after) = rest.split_at(end);
-    *rest = after;
-    first
-}
-
 /// Makes hits of the pieces of a segment.
 struct Pieces<'a> {
     segment: &'a Segment<'a>,
@@ -255,32 +227,58 @@ struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    /// Takes what lists of essential terms hold, in rising order.
-    fn take(&mut self, found: &[Held], best: &mut Best<'_>) {
+    /// Takes every piece that one of these lists holds.
+    fn take_all(&mut self, lists: &mut [(u8, List)], best: &mut Best<'_>) {
+        let mut found: Vec<Held> = Vec::new();
+        for (term, list) in lists {
+            list.next(usize::MAX, |doc, count| found.push((doc, *term, count)));
+        }
+        found.retain(|(doc, ..)| self.segment.is_there(*doc));
+        // Runs that are sorted each: merging them is all there is to do.
+        found.sort_by_key(|(doc, ..)| *doc);
+        let groups = found.chunk_by(|(a, ..), (b, ..)| a == b);
+        let (docs, counts) = groups.filter_map(|group| Some((group.first()?.0, counts(group)))).unzip();
+        self.take(docs, counts, best);
+    }
+
+    /// Takes the next pieces of a list; whether there were any.
+    fn take_next(&mut self, term: u8, list: &mut List, best: &mut Best<'_>) -> bool {
+        let longest = best.longest(term, self.sought.essential);
+        let (mut docs, mut counts) = (Vec::with_capacity(DOCS_AT_ONCE), Vec::with_capacity(DOCS_AT_ONCE));
         let has_gone = self.segment.has_gone();
-        let is_there =
-            |group: &&[Held]| !has_gone || group.first().is_some_and(|(doc, ..)| self.segment.is_there(*doc));
-        let groups = found.chunk_by(|(a, ..), (b, ..)| a == b).filter(is_there);
-        let docs: Vec<u32> = groups.clone().filter_map(|group| Some(group.first()?.0)).collect();
-        if best.has_room() {
-            let counts = groups.map(counts).collect();
-            let (docs, mut hits) = self.hits(docs, counts);
-            for (term, list) in &mut self.others {
-                docs.iter().zip(&mut hits).for_each(|(doc, hit)| hit.add(*term, list.count_in(*doc)));
+        let taken = list.next(DOCS_AT_ONCE, |doc, count| {
+            if longest.of(count) > 0 && (!has_gone || self.segment.is_there(doc)) {
+                docs.push(doc);
+                counts.push(count);
             }
-            best.extend(hits);
+        });
+        if best.has_room() {
+            let counts = counts.into_iter().map(|count| Counts::of_one(term, count)).collect();
+            self.take(docs, counts, best);
         } else {
             let infos = values(&*self.segment.columns.infos, &docs);
-            let least = best.least(self.sought.essential);
-            let partial = |((doc, group), info): ((u32, &[Held]), u64)| {
-                let mut partial = best.partial(Info::unpack(info).len);
-                group.iter().for_each(|(_, term, count)| partial.add(best.weight(*term), *count));
-                (partial.score >= least).then(|| (doc, partial, counts(group)))
-            };
-            let known = docs.into_iter().zip(groups).zip(infos).filter_map(partial).collect();
+            let mut known = Vec::with_capacity(docs.len());
+            known.extend(docs.into_iter().zip(counts).zip(infos).filter_map(|((doc, count), info)| {
+                let len = Info::unpack(info).len;
+                (len <= longest.of(count)).then(|| {
+                    let mut partial = best.partial(len);
+                    partial.add(best.weight(term), count);
+                    (doc, partial, Counts::of_one(term, count))
+                })
+            }));
             let (docs, counts) = self.good_enough(known, best);
             best.extend(self.hits(docs, counts).1);
         }
+        taken > 0
+    }
+
+    /// Takes pieces with how often they hold the essential terms.
+    fn take(&mut self, docs: Vec<u32>, counts: Vec<Counts>, best: &mut Best<'_>) {
+        let (docs, mut hits) = self.hits(docs, counts);
+        for (term, list) in &mut self.others {
+            docs.iter().zip(&mut hits).for_each(|(doc, hit)| hit.add(*term, list.count_in(*doc)));
+        }
+        best.extend(hits);
     }
 
     /// Those that may be among the best, by one term more after the other.

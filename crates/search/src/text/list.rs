@@ -20,8 +20,9 @@ impl List {
         self.block.doc_freq()
     }
 
-    /// Hands over the next pieces, about so many; none at the end.
-    pub(super) fn next(&mut self, count: usize, mut take: impl FnMut(u32, u32)) {
+    /// Hands over the next pieces, about so many, and says how many they were: none at the
+    /// end.
+    pub(super) fn next(&mut self, count: usize, mut take: impl FnMut(u32, u32)) -> usize {
         let mut taken = 0;
         while taken < count && !self.block.docs().is_empty() {
             let docs = self.block.docs().iter().zip(self.block.freqs());
@@ -29,6 +30,7 @@ impl List {
             taken += self.block.block_len();
             self.block.advance();
         }
+        taken
     }
 
     /// How often a piece holds the term. Pieces have to come in rising order.
