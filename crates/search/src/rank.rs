@@ -442,6 +442,26 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_longest_piece_is_the_last_that_scores_enough(
+            weight in 0.01..12.0_f64,
+            count in 1..64_u32,
+            score in 0.01..20.0_f64,
+            mean_bytes in 1.0..3_000.0_f64,
+        ) {
+            let of_len = |len: u32| {
+                let mut piece = Partial::new(len, mean_bytes);
+                piece.add(weight, count);
+                piece.score
+            };
+            let longest = longest(weight, count, score, mean_bytes);
+            prop_assert!(of_len(longest.saturating_add(1)) < score);
+            prop_assert!(longest == 0 || of_len(longest - 1) >= score - 1e-9);
+        }
+    }
 
     fn hit(session: u32, position: u32, counts: &[u32]) -> Hit {
         let info = Info { kind: PieceKind::Assistant, live: true, piece: 0, len: 100 };
