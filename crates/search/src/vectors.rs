@@ -22,6 +22,7 @@ mod error;
 mod folder;
 mod format;
 mod map;
+mod query;
 mod row;
 mod scan;
 mod state;
@@ -35,6 +36,7 @@ pub use scan::{Hit, Nearest, Spread};
 use crate::embed::Embedding;
 use folder::{Current, Folder, Synced};
 use format::{Draft, id};
+use query::Query;
 use retro_disk::{Disk, RealDisk};
 use row::Row;
 use state::State;
@@ -312,10 +314,10 @@ impl Vectors {
         Embedding::new(sum.into_iter().map(|value| value as f32).collect())
     }
 
-    fn query(&self, query: &Embedding) -> Row {
+    fn query(&self, query: &Embedding) -> Query {
         match query.dim() == self.dim {
-            true => Row::of(query),
-            false => Row::of(&Embedding::zero(self.dim)),
+            true => Query::of(&Row::of(query)),
+            false => Query::of(&Row::of(&Embedding::zero(self.dim))),
         }
     }
 }

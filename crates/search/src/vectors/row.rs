@@ -1,7 +1,6 @@
 //! A vector as eight-bit numbers.
 
 use crate::embed::Embedding;
-use simsimd::SpatialSimilarity;
 
 /// The largest number of a row.
 const LARGEST: f32 = 127.0;
@@ -40,25 +39,6 @@ impl Row {
         }
         row
     }
-
-    /// The cosine between this row and another. Both are whole numbers, and every
-    /// operation rounds alike on every machine. Zero if one of them is.
-    pub(super) fn cosine(&self, squares: u32, values: &[i8]) -> f32 {
-        self.cosine_of(self.dot(values), squares)
-    }
-
-    /// The exact product with another row: it fits into a 32-bit integer up to 130,000
-    /// values.
-    pub(super) fn dot(&self, values: &[i8]) -> f64 {
-        i8::dot(&self.values, values).unwrap_or(0.0)
-    }
-
-    /// The cosine with a row whose product with this one, and whose sum of squares, are
-    /// known.
-    pub(super) fn cosine_of(&self, dot: f64, squares: u32) -> f32 {
-        // The product of zero with anything is zero too.
-        (dot / (f64::from(self.squares) * f64::from(squares)).max(1.0).sqrt()) as f32
-    }
 }
 
 #[cfg(test)]
@@ -72,30 +52,17 @@ mod tests {
         assert_eq!(row.values.len(), 64);
         assert_eq!(row.squares, 64 * 64 + 127 * 127);
         assert!((row.scale * 127.0 - 1.0).abs() < 1e-6);
-        assert_eq!(row.cosine(row.squares, &row.values), 1.0);
     }
 
     #[test]
-    fn vectors_without_a_direction_are_like_nothing() {
-        let some = Row::of(&Embedding::new(vec![1.0, 2.0]));
+    fn vectors_without_a_direction_are_rows_of_zeros() {
         for vector in
             [Embedding::zero(2), Embedding::new(vec![f32::NAN, 1.0]), Embedding::new(vec![1e-45, 0.0])]
         {
             let none = Row::of(&vector);
             assert_eq!((none.scale, none.squares), (0.0, 0));
-            assert_eq!(some.cosine(none.squares, &none.values), 0.0);
         }
         let huge = Row::of(&Embedding::new(vec![f32::MAX, f32::MIN]));
         assert_eq!(huge.values[..2], [127, -127]);
-    }
-
-    #[test]
-    fn the_product_is_exact() {
-        let row = |values: Vec<i8>| Row { scale: 1.0, squares: 0, values };
-        let ends = row(vec![-127; 4096]);
-        assert_eq!(ends.dot(&ends.values), 127.0 * 127.0 * 4096.0);
-        let mixed = row((0..256).map(|number| (number % 255 - 127) as i8).collect());
-        let plain: i32 = mixed.values.iter().map(|value| i32::from(*value).pow(2)).sum();
-        assert_eq!(mixed.dot(&mixed.values), f64::from(plain));
     }
 }

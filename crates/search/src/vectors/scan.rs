@@ -1,7 +1,7 @@
 //! The nearest rows to a query: every row that is kept is compared, so the answer is exact.
 
 use super::format::{Batch, id};
-use super::row::Row;
+use super::query::Query;
 use super::state::State;
 use rayon::prelude::*;
 use std::cmp::{Ordering, Reverse};
@@ -55,7 +55,7 @@ pub struct Spread {
 /// Compares all rows that `keep` wants.
 pub(super) fn nearest(
     state: &State,
-    query: &Row,
+    query: &Query,
     count: usize,
     keep: &(impl Fn(u64) -> bool + Sync),
 ) -> Nearest {
@@ -167,7 +167,7 @@ fn spread(rows: u64, sum: i64, squares: u128) -> Spread {
 /// What is compared.
 struct Scan<'a, Keep> {
     state: &'a State,
-    query: &'a Row,
+    query: &'a Query,
     keep: &'a Keep,
 }
 
@@ -177,7 +177,7 @@ struct Block {
     kept: usize,
     ids: [u64; BLOCK_ROWS],
     squares: [u32; BLOCK_ROWS],
-    dots: [f64; BLOCK_ROWS],
+    products: [i32; BLOCK_ROWS],
     cosines: [f32; BLOCK_ROWS],
 }
 
@@ -187,7 +187,7 @@ impl Default for Block {
             kept: 0,
             ids: [0; BLOCK_ROWS],
             squares: [0; BLOCK_ROWS],
-            dots: [0.0; BLOCK_ROWS],
+            products: [0; BLOCK_ROWS],
             cosines: [0.0; BLOCK_ROWS],
         }
     }
@@ -200,19 +200,19 @@ impl Block {
         let ids = batch.ids().get(rows.clone()).unwrap_or_default();
         let squares = batch.squares().get(rows.clone()).unwrap_or_default();
         let values = batch.values(rows).chunks_exact(scan.query.values.len().max(1));
-        let mut places = self.ids.iter_mut().zip(&mut self.squares).zip(&mut self.dots);
+        let mut places = self.ids.iter_mut().zip(&mut self.squares).zip(&mut self.products);
         self.kept = 0;
         for (((bytes, squares), values), position) in ids.iter().zip(squares).zip(values).zip(first..) {
             let row = id(bytes);
             if (all_live || scan.state.is_live(position)) && (scan.keep)(row) {
-                let Some(((id, square), dot)) = places.next() else { break };
-                (*id, *square, *dot) = (row, u32::from_le_bytes(*squares), scan.query.dot(values));
+                let Some(((id, square), product)) = places.next() else { break };
+                (*id, *square, *product) = (row, u32::from_le_bytes(*squares), scan.query.product(values));
                 self.kept += 1;
             }
         }
-        let rows = self.dots.iter().zip(&self.squares).zip(&mut self.cosines).take(self.kept);
-        for ((dot, squares), cosine) in rows {
-            *cosine = scan.query.cosine_of(*dot, *squares);
+        let rows = self.products.iter().zip(&self.squares).zip(&mut self.cosines).take(self.kept);
+        for ((product, squares), cosine) in rows {
+            *cosine = scan.query.cosine_of(*product, *squares);
         }
     }
 

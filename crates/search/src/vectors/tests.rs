@@ -112,7 +112,7 @@ fn content(vectors: &Vectors) -> Expected {
     );
     for hit in nearest.hits {
         let row = &rows[&hit.id];
-        assert_eq!(Row::of(&query).cosine(row.squares, &row.values), hit.cosine);
+        assert_eq!(Query::of(&Row::of(&query)).cosine(row.squares, &row.values), hit.cosine);
         assert_eq!(vectors.cosines(&query, &[hit.id]), [Some(hit.cosine)]);
     }
     Expected { mark: vectors.mark().to_owned(), rows }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 /// The slow way: all cosines, sorted.
 fn plain(rows: &BTreeMap<u64, Row>, query: &Embedding, count: usize, keep: impl Fn(u64) -> bool) -> Nearest {
-    let query = Row::of(query);
+    let query = Query::of(&Row::of(query));
     let kept = rows.iter().filter(|(id, _)| keep(**id));
     let cosines: Vec<(u64, f32, u32)> =
         kept.map(|(id, row)| (*id, query.cosine(row.squares, &row.values), row.squares)).collect();
