@@ -125,10 +125,10 @@ impl Extent {
 
 /// A piece with its scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Scored {
+pub(crate) struct Scored<'a> {
     pub place: Place,
-    /// Its passage and what is known of it; nothing if only its neighbours hold words.
-    pub hit: Option<(u64, Info, i64)>,
+    /// The words that it holds; nothing if only its neighbours hold any.
+    pub hit: Option<&'a Hit>,
     pub window: f64,
     pub own: f64,
     /// Bits of the terms that its window holds.
@@ -139,9 +139,9 @@ pub(crate) struct Scored {
 
 /// Pieces of one session, best first, and the session's own score by words.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Group {
+pub(crate) struct Group<'a> {
     pub session: u32,
-    pub pieces: Vec<Scored>,
+    pub pieces: Vec<Scored<'a>>,
     pub score: f64,
     /// Whether one of its pieces holds all names of the query.
     pub has_names: bool,
@@ -270,17 +270,17 @@ pub(crate) fn of_session(pieces: impl Iterator<Item = (f64, bool)>) -> f64 {
 }
 
 /// The scale of both scores, and the best pieces of each session.
-pub(crate) struct Ranked {
-    pub groups: Vec<Group>,
+pub(crate) struct Ranked<'a> {
+    pub groups: Vec<Group<'a>>,
     pub windows: Scale,
     pub pieces: Scale,
     /// Everything that was scored, by place.
-    scored: Vec<Scored>,
+    scored: Vec<Scored<'a>>,
 }
 
-impl Ranked {
+impl<'a> Ranked<'a> {
     /// What the piece at a place is worth, if it or a neighbour holds a word.
-    pub(crate) fn at(&self, place: Place) -> Option<&Scored> {
+    pub(crate) fn at(&self, place: Place) -> Option<&Scored<'a>> {
         let at = self.scored.binary_search_by_key(&place, |piece| piece.place).ok()?;
         self.scored.get(at)
     }
@@ -305,27 +305,27 @@ impl Names<'_> {
 
 /// Scores hits, which are sorted by place. `extent` is all that there is, `among` the number
 /// of pieces that are looked through.
-pub(crate) fn rank(
-    hits: &[Hit],
+pub(crate) fn rank<'a>(
+    hits: &'a [Hit],
     weights: &[f64],
     extent: Extent,
     among: u64,
     names: Names<'_>,
     per_session: usize,
-) -> Ranked {
+) -> Ranked<'a> {
     let mean_bytes = extent.mean_bytes();
-    let is_sparse = hits.len() > SPARSE;
-    let mut scored: Vec<Scored> = Vec::with_capacity(hits.len());
+    let reach = if hits.len() > SPARSE { 0 } else { REACH };
+    let mut scored: Vec<Scored<'_>> = Vec::with_capacity(hits.len() * (2 * reach as usize + 1));
     let (mut windows, mut pieces) = (Sums::default(), Sums::default());
     let mut last = (0..0, Window::default());
-    each_centre(hits, is_sparse, |place, own, around| {
+    each_centre(hits, reach, |place, own, around| {
         if last.0 != around {
             let held = hits.get(around.clone()).unwrap_or_default();
             last = (around, Window::of(held, weights, mean_bytes));
         }
         let piece = Scored {
             place,
-            hit: own.map(|hit| (hit.passage, hit.info, hit.at_ms)),
+            hit: own,
             window: last.1.score,
             own: own.map_or(0.0, |hit| hit.score(weights, mean_bytes)),
             terms: last.1.terms,
@@ -337,19 +337,19 @@ pub(crate) fn rank(
     });
     let among = among.max(scored.len() as u64);
     let (windows, pieces) = (windows.scale(among), pieces.scale(among));
-    let lexical = |piece: &Scored| {
+    let lexical = |piece: &Scored<'_>| {
         let score = combined(windows.of(piece.window), pieces.of(piece.own));
-        piece.hit.map_or(score, |(_, info, _)| weighted(score, info.kind))
+        piece.hit.map_or(score, |hit| weighted(score, hit.info.kind))
     };
     let mut groups = Vec::new();
     let mut first_hit = 0;
-    let mut best: Vec<(f64, &Scored)> = Vec::with_capacity(per_session + 1);
+    let mut best: Vec<(f64, &Scored<'_>)> = Vec::with_capacity(per_session + 1);
     for group in scored.chunk_by(|a, b| a.place.session() == b.place.session()) {
         let Some(session) = group.first().map(|piece| piece.place.session()) else { continue };
         best.clear();
         for piece in group {
             let score = lexical(piece);
-            let is_after = |(other, better): &(f64, &Scored)| {
+            let is_after = |(other, better): &(f64, &Scored<'_>)| {
                 let order = piece.has_names.cmp(&better.has_names).then(score.total_cmp(other));
                 order != Ordering::Greater
             };
@@ -361,7 +361,7 @@ pub(crate) fn rank(
             }
         }
         let has_names = best.first().is_some_and(|(_, piece)| piece.has_names);
-        let is_prose = |piece: &Scored| piece.hit.is_some_and(|(_, info, _)| info.kind.is_prose());
+        let is_prose = |piece: &Scored<'_>| piece.hit.is_some_and(|hit| hit.info.kind.is_prose());
         let score = of_session(best.iter().map(|(score, piece)| (*score, is_prose(piece))));
         let mut counts = [0; TERMS_MAX];
         while let Some(hit) = hits.get(first_hit).filter(|hit| hit.place.session() == session) {
@@ -388,15 +388,14 @@ pub(crate) fn first_of<T>(all: &mut Vec<T>, count: usize, mut order: impl FnMut(
     all.sort_unstable_by(order);
 }
 
-/// Calls `take` for every piece that holds a word or has a neighbour that does, with where
-/// the hits around it are.
-fn each_centre(hits: &[Hit], is_sparse: bool, mut take: impl FnMut(Place, Option<&Hit>, Range<usize>)) {
+/// Calls `take` for every piece that holds a word or has a neighbour within `reach` that does,
+/// with where the hits around it are.
+fn each_centre<'a>(hits: &'a [Hit], reach: i64, mut take: impl FnMut(Place, Option<&'a Hit>, Range<usize>)) {
     let mut done: Option<Place> = None;
     // The first hit around a place, the first behind those, and the first that is not before
     // the place itself. All three only ever go forward.
     let (mut from, mut to, mut at) = (0, 0, 0);
     for hit in hits {
-        let reach = if is_sparse { 0 } else { REACH };
         for by in -reach..=reach {
             let Some(place) = hit.place.offset(by) else { continue };
             if done.is_some_and(|done| place <= done) {
@@ -525,7 +524,8 @@ mod tests {
         let last = Place::new(1, 0, (1 << 24) - 1);
         let mut end = hit(1, 0, &[1, 0]);
         end.place = last;
-        let ranked = rank(&[end, other], &[3.0, 3.0], EXTENT, EXTENT.pieces, Names::default(), 9);
+        let hits = [end, other];
+        let ranked = rank(&hits, &[3.0, 3.0], EXTENT, EXTENT.pieces, Names::default(), 9);
         assert!(ranked.groups[0].pieces.iter().all(|piece| piece.terms.count_ones() == 1));
     }
 

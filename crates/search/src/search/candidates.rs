@@ -83,7 +83,7 @@ impl Candidate {
     }
 
     /// The same with what it is worth by words.
-    fn scored(self, scored: &Scored, terms: &[Known]) -> Candidate {
+    fn scored(self, scored: &Scored<'_>, terms: &[Known]) -> Candidate {
         let is_held = |at: usize| scored.terms >> at & 1 == 1;
         let words = terms.iter().enumerate().filter(|(at, _)| is_held(*at));
         let words = words.map(|(_, known)| known.word.clone()).collect();
@@ -225,24 +225,25 @@ fn by_words(
     scales: &Scales<'_>,
     ask: &Ask<'_>,
 ) -> HashMap<u32, Group> {
-    let mut best: Vec<&rank::Group> = scales.ranked.groups.iter().collect();
-    let order = |a: &&rank::Group, b: &&rank::Group| {
+    let mut best: Vec<&rank::Group<'_>> = scales.ranked.groups.iter().collect();
+    let order = |a: &&rank::Group<'_>, b: &&rank::Group<'_>| {
         b.has_names.cmp(&a.has_names).then(b.score.total_cmp(&a.score)).then(a.session.cmp(&b.session))
     };
     rank::first_of(&mut best, ask.sessions_read(), order);
     let mean = sources.library.extent().bytes as f64 / sources.library.sessions().max(1) as f64;
-    let whole = |found: &rank::Group| {
+    let whole = |found: &rank::Group<'_>| {
         let bytes = sources.library.session_bytes(found.session);
         rank::session_score(&found.counts, weights, bytes, mean)
     };
-    let mut best: Vec<(f64, &rank::Group)> = best.into_iter().map(|found| (whole(found), found)).collect();
+    let mut best: Vec<(f64, &rank::Group<'_>)> =
+        best.into_iter().map(|found| (whole(found), found)).collect();
     let is_decided = scales.share.meaning == 0.0 && ask.is_decided_by_words();
     if is_decided {
-        let score = |(whole, found): &(f64, &rank::Group)| {
-            let newest = found.pieces.iter().filter_map(|piece| piece.hit.map(|(_, _, at_ms)| at_ms)).max();
+        let score = |(whole, found): &(f64, &rank::Group<'_>)| {
+            let newest = found.pieces.iter().filter_map(|piece| piece.hit.map(|hit| hit.at_ms)).max();
             lifted(found.score + WHOLE * scales.whole.of(*whole), found.session, newest, ask)
         };
-        let is_first = |found: &rank::Group| found.has_names && ask.query.is_all_names();
+        let is_first = |found: &rank::Group<'_>| found.has_names && ask.query.is_all_names();
         best.sort_by(|a, b| {
             let by_score = || score(b).total_cmp(&score(a)).then(a.1.session.cmp(&b.1.session));
             is_first(b.1).cmp(&is_first(a.1)).then_with(by_score)
@@ -270,7 +271,7 @@ fn by_words(
 
 /// How well sessions as a whole fit by words, over all that are looked through. Each is taken
 /// to be of the usual length: it is the scale alone that rests on it.
-fn wholes(sources: &Sources<'_>, weights: &[f64], ranked: &Ranked, ask: &Ask<'_>) -> Scale {
+fn wholes(sources: &Sources<'_>, weights: &[f64], ranked: &Ranked<'_>, ask: &Ask<'_>) -> Scale {
     let mut sums = Sums::default();
     ranked.groups.iter().for_each(|group| sums.add(rank::session_score(&group.counts, weights, 1, 1.0)));
     let count = ask.scope.sessions.as_ref().map_or(sources.library.sessions(), |only| only.len() as u64);
@@ -278,9 +279,14 @@ fn wholes(sources: &Sources<'_>, weights: &[f64], ranked: &Ranked, ask: &Ask<'_>
 }
 
 /// A scored piece with its text.
-fn candidate(sources: &Sources<'_>, terms: &[Known], scored: &Scored, ask: &Ask<'_>) -> Option<Candidate> {
+fn candidate(
+    sources: &Sources<'_>,
+    terms: &[Known],
+    scored: &Scored<'_>,
+    ask: &Ask<'_>,
+) -> Option<Candidate> {
     let (number, piece) = match scored.hit {
-        Some((number, info, _)) => (number, Some(usize::from(info.piece))),
+        Some(hit) => (hit.passage, Some(usize::from(hit.info.piece))),
         None => (sources.passage_at(scored.place)?, None),
     };
     let passage = sources.passage(number)?;
@@ -302,7 +308,7 @@ fn add_near(
     ask: &Ask<'_>,
     terms: &[Known],
     nearest: &Nearest,
-    ranked: &Ranked,
+    ranked: &Ranked<'_>,
     groups: &mut HashMap<u32, Group>,
 ) {
     for (number, _) in &nearest.passages {
@@ -321,7 +327,7 @@ fn add_near(
 }
 
 struct Scales<'a> {
-    ranked: &'a Ranked,
+    ranked: &'a Ranked<'a>,
     nearest: &'a Nearest,
     /// Of sessions as a whole.
     whole: Scale,

@@ -229,16 +229,20 @@ struct Pieces<'a> {
 impl Pieces<'_> {
     /// Takes every piece that one of these lists holds.
     fn take_all(&mut self, lists: &mut [(u8, List)], best: &mut Best<'_>) {
-        let mut found: Vec<Held> = Vec::new();
+        let all: u32 = lists.iter().map(|(_, list)| list.len()).sum();
+        let mut found: Vec<Held> = Vec::with_capacity(all as usize);
         for (term, list) in lists {
             list.next(usize::MAX, |doc, count| found.push((doc, *term, count)));
         }
         found.retain(|(doc, ..)| self.segment.is_there(*doc));
         // Runs that are sorted each: merging them is all there is to do.
         found.sort_by_key(|(doc, ..)| *doc);
-        let groups = found.chunk_by(|(a, ..), (b, ..)| a == b);
-        let (docs, counts) = groups.filter_map(|group| Some((group.first()?.0, counts(group)))).unzip();
-        self.take(docs, counts, best);
+        let (mut docs, mut held) = (Vec::with_capacity(found.len()), Vec::with_capacity(found.len()));
+        for group in found.chunk_by(|(a, ..), (b, ..)| a == b) {
+            docs.extend(group.first().map(|(doc, ..)| *doc));
+            held.push(counts(group));
+        }
+        self.take(docs, held, best);
     }
 
     /// Takes the next pieces of a list; whether there were any.
