@@ -27,6 +27,11 @@ pub fn time(ts: Option<Timestamp>) -> String {
     }
 }
 
+/// A day in the user's zone: `2026-03-01`.
+pub fn day(ts: Timestamp) -> String {
+    ts.to_jiff().to_zoned(TimeZone::system()).strftime("%Y-%m-%d").to_string()
+}
+
 /// The time of day in the user's zone: `10:00`.
 pub fn clock(ts: Timestamp) -> String {
     ts.to_jiff().to_zoned(TimeZone::system()).strftime("%H:%M").to_string()

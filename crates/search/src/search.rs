@@ -215,6 +215,10 @@ pub struct Found {
 /// Below this cosine, with fewer than two words found, the best hit is a weak one.
 const WEAK_COSINE: f64 = 0.45;
 
+/// Below this cosine, without a single word of the query, there is no likeness at all: texts
+/// about something else reach it.
+const NOISE_COSINE: f64 = 0.30;
+
 /// Answers a query from a text index, what is not in it yet, and what passages mean.
 pub fn search(
     text: Option<&TextIndex>,
@@ -247,6 +251,9 @@ pub fn search(
     literal::prefer(&mut groups, ask);
     let has_words = ask.mode != Mode::Meaning;
     let mut found = finish(groups, ask);
+    if is_noise(&found, ask) {
+        found = Found::default();
+    }
     found.is_weak = found.sessions.first().is_some_and(|session| is_weak(session, ask));
     if has_words && (found.sessions.is_empty() || found.is_weak) {
         found.suggestions = suggest::near(&sources, &terms)?;
@@ -455,6 +462,16 @@ fn is_weak(session: &FoundSession, ask: &Ask<'_>) -> bool {
     let has_words = found > 0 && (best.is_literal || found >= 2 || found == wanted);
     let is_asked_by_label = wanted == 0 && !ask.query.labels.is_empty();
     !has_words && !is_asked_by_label && best.cosine.is_none_or(|cosine| cosine < WEAK_COSINE)
+}
+
+/// Whether a question in words found none of them, and nothing that is anything like it.
+fn is_noise(found: &Found, ask: &Ask<'_>) -> bool {
+    let is_in_words = ask.query.labels.is_empty() && ask.query.phrases.is_empty() && ask.exact.is_none();
+    let mut pieces = found.sessions.iter().flat_map(|session| &session.pieces);
+    let is_far = |piece: &FoundPiece| {
+        piece.words.is_empty() && piece.cosine.is_none_or(|cosine| cosine < NOISE_COSINE)
+    };
+    ask.mode == Mode::Hybrid && is_in_words && pieces.all(is_far)
 }
 
 /// Puts sessions in order and cuts what was not asked for.

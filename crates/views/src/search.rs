@@ -21,7 +21,7 @@ use crate::Error;
 use crate::resolve::{session_among, without_place};
 pub use conversation::ConversationView;
 use library::Shelf;
-use scope::{is_child, is_here, scope};
+use scope::{is_child, is_here, scope, since_ms};
 pub use snippet::Snippet;
 pub use view::{HitView, Narrowed, Near, SearchView, Searched};
 use view::{Looked, cut_to, hit};
@@ -298,6 +298,10 @@ impl Searching {
             Some(index) => index.turn_count()?,
             None => 0,
         };
+        let since = match hits.is_empty() {
+            true => shelf.first_start()?.max(since_ms(question, query).and_then(Timestamp::from_millis)),
+            false => None,
+        };
         let unread = self.news.unread.len() as u64;
         let sessions = if question.with_sessions { self.conversations(&hits)? } else { Vec::new() };
         Ok(SearchView {
@@ -307,6 +311,7 @@ impl Searching {
             searched: Searched {
                 sessions: retro_search::Library::sessions(&shelf),
                 turns: turns + shelf.fresh_turns(),
+                since,
             },
             complete: unread == 0 && self.news.unreadable.is_empty(),
             unread_sessions: unread,

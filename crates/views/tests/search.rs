@@ -1,6 +1,7 @@
 //! Search over real stores: what is found, when, and what is not, for every agent.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use jiff::civil::date;
 use retro_agents::script::Script;
 use retro_agents::{AGENTS, Agent};
 use retro_engine::news::Patience;
@@ -387,6 +388,28 @@ fn a_secret_is_in_no_passage_term_vector_or_snippet() {
             .iter()
             .all(|hit| hit.weak || hit.why.iter().all(|why| !why.contains("ghp")))
     );
+}
+
+#[test]
+fn words_that_are_nowhere_find_nothing_and_it_says_since_when_it_looked() {
+    let machine = Machine::new();
+    let script = format!(
+        "@ session {CART}\n@ cwd /home/dev/shop\n@ branch main\n@ time 2026-03-01T10:00:00Z\n\
+         > the cart total is off by one cent\n< Rounding happens once now.\n"
+    );
+    machine.tell(AGENTS[0], &script);
+    machine.sync();
+    let since = |question: &SearchQuestion| {
+        let view = machine.ask(question, Patience::None);
+        assert!(view.hits.is_empty() && !view.truncated, "{:?}", view.hits);
+        view.searched.since.map(|since| since.to_string())
+    };
+    let nowhere = question("xyzzy frobnicate");
+    assert_eq!(since(&nowhere).as_deref(), Some("2026-03-01T10:00:00.000Z"));
+    let later = SearchQuestion { since: Some(date(2026, 3, 2)), ..nowhere };
+    assert_eq!(since(&later).as_deref(), Some("2026-03-02T00:00:00.000Z"));
+    let found = machine.find("rounding");
+    assert_eq!((found.hits.is_empty(), found.searched.since), (false, None));
 }
 
 #[test]

@@ -293,10 +293,12 @@ fn marked(hit: &HitView) -> String {
 }
 
 fn summary(view: &SearchView) -> String {
+    let since = view.searched.since.map(|since| format!(" since {}", format::day(since)));
     let mut parts = vec![format!(
-        "Searched {} and {} in {}",
+        "Searched {} and {}{} in {}",
         count(view.searched.sessions, "session"),
         count(view.searched.turns, "turn"),
+        since.unwrap_or_default(),
         format::took(view.elapsed_ms.ceil() as u64)
     )];
     if view.unread_sessions > 0 {

@@ -232,6 +232,13 @@ impl Index {
         Ok(self.one("SELECT count(*) FROM sessions", [], |row| unsigned(row, 0))?.unwrap_or(0))
     }
 
+    /// When the first session began, if any says so.
+    pub fn first_start(&self) -> Result<Option<Timestamp>, Error> {
+        let text = "SELECT min(started_at) FROM sessions";
+        let found = self.one(text, [], |row| row.get::<_, Option<i64>>(0))?.flatten();
+        Ok(found.and_then(Timestamp::from_millis))
+    }
+
     /// How many turns there are.
     pub fn turn_count(&self) -> Result<u64, Error> {
         Ok(self.one("SELECT count(*) FROM turns", [], |row| unsigned(row, 0))?.unwrap_or(0))

@@ -4,7 +4,7 @@ use retro_engine::Error as EngineError;
 use retro_engine::news::News;
 use retro_engine::stages::Seen;
 use retro_engine::stages::text::numbered;
-use retro_model::{Passage, SessionKey};
+use retro_model::{Passage, SessionKey, Timestamp};
 use retro_search::{Extent, Library, Numbered, Passages, Place, Scope, Tail};
 use retro_store::{Index, SessionRow};
 use std::cell::RefCell;
@@ -132,6 +132,12 @@ impl<'a> Shelf<'a> {
         let turns: HashSet<(u32, u32, u32)> =
             fresh.map(|numbered| (numbered.session, numbered.line, numbered.passage.turn)).collect();
         turns.len() as u64
+    }
+
+    /// When the first of all sessions began.
+    pub(super) fn first_start(&self) -> Result<Option<Timestamp>, EngineError> {
+        let indexed = self.index.map(Index::first_start).transpose()?.flatten();
+        Ok(indexed.into_iter().chain(self.fresh.values().filter_map(|row| row.started_at)).min())
     }
 
     /// What is known of a session.

@@ -20,8 +20,7 @@ pub(super) fn is_here(shelf: &Shelf<'_>, session: u32, cwd: Option<&str>) -> boo
 
 /// Which sessions, and when.
 pub(super) fn scope(shelf: &Shelf<'_>, question: &SearchQuestion, query: &Query) -> Result<Scope, Error> {
-    let start = |day: Date| day.to_zoned(question.tz.clone()).ok().map(|at| at.timestamp().as_millisecond());
-    let since = question.since.into_iter().chain(query.since).max();
+    let start = |day: Date| start_ms(day, question);
     let until = question.until.into_iter().chain(query.until).min();
     let agents: Vec<String> = question
         .agent
@@ -47,11 +46,21 @@ pub(super) fn scope(shelf: &Shelf<'_>, question: &SearchQuestion, query: &Query)
     }
     Ok(Scope {
         sessions,
-        since_ms: since.and_then(start),
+        since_ms: since_ms(question, query),
         until_ms: until.and_then(|day| day.tomorrow().ok()).and_then(start),
         kinds: question.kinds.clone(),
         rewound: question.rewound,
     })
+}
+
+/// The first instant that is looked at, where the question or its words name one.
+pub(super) fn since_ms(question: &SearchQuestion, query: &Query) -> Option<i64> {
+    let day = question.since.into_iter().chain(query.since).max()?;
+    start_ms(day, question)
+}
+
+fn start_ms(day: Date, question: &SearchQuestion) -> Option<i64> {
+    day.to_zoned(question.tz.clone()).ok().map(|at| at.timestamp().as_millisecond())
 }
 
 /// Whether a session was started by another.

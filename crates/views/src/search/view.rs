@@ -74,6 +74,9 @@ pub struct Searched {
     pub sessions: u64,
     /// Turns.
     pub turns: u64,
+    /// The first instant that was looked at: when the first session began, or as it was asked.
+    /// Null if something was found.
+    pub since: Option<Timestamp>,
 }
 
 /// Days that the words of a query named.
