@@ -32,6 +32,15 @@ pub struct Fingerprint {
 pub struct ErrorLine(lines::Found);
 
 impl ErrorLine {
+    /// What somebody says is an error, if it is one line. It may lack what tells one from other
+    /// lines, such as the place in front of it.
+    pub fn said(text: &str) -> Option<ErrorLine> {
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let (line, None) = (lines.next()?, lines.next()) else { return None };
+        let text = crate::plain::plain(line).trim().to_owned();
+        Some(ErrorLine(lines::Found { text, certain: false }))
+    }
+
     /// The line as the program printed it, without colours: what a person wants to read.
     pub fn text(&self) -> String {
         self.0.text.chars().take(LINE_CHARS_MAX).collect()

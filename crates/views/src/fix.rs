@@ -76,7 +76,7 @@ impl Searching {
             self.fill(index, &mut view, rows, question)?;
             return Ok(view);
         };
-        let error = error_line(text);
+        let error = error_line(text).or_else(|| ErrorLine::said(text));
         let found = error.as_ref().and_then(ErrorLine::fingerprint);
         let mut rows = match &found {
             Some(found) => index.repairs_of(&found.id)?,

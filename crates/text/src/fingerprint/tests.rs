@@ -71,6 +71,15 @@ fn the_line_that_says_what_went_wrong() {
 }
 
 #[test]
+fn an_error_that_is_said_without_its_place_has_the_same_name() {
+    let logged = fingerprint("./tax.go:7:2: undefined: Rate\n");
+    assert!(fingerprint("undefined: Rate").is_none());
+    let said = ErrorLine::said("  undefined: Rate\n").and_then(|line| line.fingerprint());
+    assert_eq!(said.map(|found| found.id), logged.map(|found| found.id));
+    assert_eq!((ErrorLine::said("one line\nand another"), ErrorLine::said(" \n")), (None, None));
+}
+
+#[test]
 fn an_output_without_an_error_has_none() {
     for output in
         ["", "\n\n", "test result: ok. 5 passed; 0 failed", "0 errors, 2 warnings", "Done.", "12 34"]
