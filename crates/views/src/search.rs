@@ -29,6 +29,9 @@ use view::{Looked, cut_to, hit};
 /// With more passages that the text index lacks, it is brought up to date after an answer.
 const WAITING_MAX: usize = 1_000;
 
+/// Said where a question can find nothing, whatever its words are.
+const NO_SESSION: &str = "no session is of that agent and project, `retro list` shows all";
+
 /// Of a session, so many bytes say what it is like.
 const WORDS_BYTES: usize = 8_000;
 
@@ -269,6 +272,8 @@ impl Searching {
         };
         let meaning = measured.as_ref().map(|measured| measured as &dyn Meaning);
         let found = find(text.as_ref(), &tail, &shelf, meaning, &ask)?;
+        let is_nowhere = scope.sessions.as_ref().is_some_and(|sessions| sessions.is_empty());
+        let warning = warning.or_else(|| is_nowhere.then(|| NO_SESSION.to_owned()));
         Ok(Answer { found, shelf, warning })
     }
 

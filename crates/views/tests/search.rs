@@ -305,6 +305,21 @@ fn a_failure_is_shown_with_what_made_it_pass_for_every_agent() {
 }
 
 #[test]
+fn an_error_is_known_by_its_message_alone() {
+    let machine = Machine::new();
+    let script = format!(
+        "@ session {CART}\n@ cwd /home/dev/shop\n@ branch main\n@ time 2026-03-01T10:00:00Z\n> build it\n\
+         $ go build ./...\n| ./tax.go:7:2: undefined: RateOf\n! 1\n~ tax.go\n- a\n+ b\n\
+         $ go build ./...\n| ok\n< It builds.\n"
+    );
+    machine.tell(AGENTS[0], &script);
+    machine.sync();
+    let view = machine.fix(Some("undefined: RateOf"));
+    assert!(view.fingerprint.is_some());
+    assert_eq!(view.fixes[0].passing.as_ref().map(|ran| ran.command.as_str()), Some("go build ./..."));
+}
+
+#[test]
 fn what_never_passed_is_not_fixed() {
     let machine = Machine::new();
     let script = format!(
@@ -410,6 +425,10 @@ fn words_that_are_nowhere_find_nothing_and_it_says_since_when_it_looked() {
     assert_eq!(since(&later).as_deref(), Some("2026-03-02T00:00:00.000Z"));
     let found = machine.find("rounding");
     assert_eq!((found.hits.is_empty(), found.searched.since), (false, None));
+    assert!(found.warnings.is_empty());
+    let elsewhere = machine.find("project:garden rounding");
+    assert!(elsewhere.hits.is_empty());
+    assert_eq!(elsewhere.warnings, ["no session is of that agent and project, `retro list` shows all"]);
 }
 
 #[test]
