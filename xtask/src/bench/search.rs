@@ -47,6 +47,9 @@ const SESSIONS_AT_ONCE: usize = 200;
 const QUESTIONS: usize = 60;
 const QUESTIONS_LIKE: usize = 3;
 
+/// Moments at which each question is asked.
+const MOMENTS: usize = 3;
+
 /// What `retro search` shows.
 const LIMITS: (usize, usize) = (8, 3);
 
@@ -163,9 +166,16 @@ impl Bench<'_> {
                     Ok(reader.ask(query, scope, mode, LIMITS)?.sessions.len())
                 })
             };
-            let (words, both) = (ask(Mode::Words)?, ask(Mode::Hybrid)?);
+            let (mut words, mut both) = (ask(Mode::Words)?, ask(Mode::Hybrid)?);
             let opened = Times::of(&list, |question| opened(shelves, question))?;
-            let fts = Times::of(&list, |question| sqlite.fts(question))?;
+            let mut fts = Times::of(&list, |question| sqlite.fts(question))?;
+            for _ in 1..MOMENTS {
+                words = words.or_cheaper(&ask(Mode::Words)?);
+                both = both.or_cheaper(&ask(Mode::Hybrid)?);
+                if turns < TURNS_MANY {
+                    fts = fts.or_cheaper(&Times::of(&list, |question| sqlite.fts(question))?);
+                }
+            }
             let like = Times::of(&list[..QUESTIONS_LIKE.min(list.len())], |question| sqlite.like(question))?;
             let mut row = vec![name.to_owned(), format!("{:.0} %", words.answered() * 100.0)];
             for times in [&words, &both, &opened, &fts] {

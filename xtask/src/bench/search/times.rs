@@ -7,7 +7,7 @@ use crate::failure::Failure;
 /// How often each question is asked; the cheapest time counts.
 const REPEATS: usize = 3;
 
-/// The times of several questions.
+/// The times of several questions, in their order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Times {
     wall: Vec<Duration>,
@@ -35,9 +35,18 @@ impl Times {
             times.cpu.push(cpu);
             times.found += usize::from(found > 0);
         }
-        times.wall.sort();
-        times.cpu.sort();
         Ok(times)
+    }
+
+    /// The cheaper time of each question, of the same questions asked at two moments: machines
+    /// are slow for seconds now and then.
+    pub(super) fn or_cheaper(mut self, other: &Times) -> Times {
+        let cheaper = |times: &mut Vec<Duration>, others: &[Duration]| {
+            times.iter_mut().zip(others).for_each(|(time, other)| *time = (*time).min(*other));
+        };
+        cheaper(&mut self.wall, &other.wall);
+        cheaper(&mut self.cpu, &other.cpu);
+        self
     }
 
     /// The time that this share of all questions does not exceed.
@@ -56,7 +65,9 @@ impl Times {
     }
 }
 
-fn at(sorted: &[Duration], share: f64) -> Duration {
+fn at(times: &[Duration], share: f64) -> Duration {
+    let mut sorted = times.to_vec();
+    sorted.sort();
     let last = sorted.len().saturating_sub(1);
     sorted.get((last as f64 * share).round() as usize).copied().unwrap_or_default()
 }
@@ -89,10 +100,20 @@ mod tests {
 
     #[test]
     fn the_middle_and_the_end_are_those_of_sorted_times() {
-        let times: Vec<Duration> = (0..101).map(Duration::from_millis).collect();
+        let times: Vec<Duration> = (0..101).rev().map(Duration::from_millis).collect();
         assert_eq!(at(&times, 0.5), Duration::from_millis(50));
         assert_eq!(at(&times, 0.99), Duration::from_millis(99));
         assert_eq!(at(&[], 0.5), Duration::ZERO);
+    }
+
+    #[test]
+    fn the_cheaper_of_two_moments_counts_for_each_question() {
+        let times = |wall: [u64; 2]| {
+            let wall = wall.map(Duration::from_millis).to_vec();
+            Times { cpu: wall.clone(), wall, found: 2 }
+        };
+        let both = times([9, 2]).or_cheaper(&times([3, 8]));
+        assert_eq!((both.wall(0.0), both.cpu(1.0)), (Duration::from_millis(2), Duration::from_millis(3)));
     }
 
     #[test]
