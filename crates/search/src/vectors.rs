@@ -17,6 +17,7 @@
 //! The files are a cache: an append is not synced to the medium, because a loss shows in
 //! the mark. The layout is in `docs/formats/vectors.md`.
 
+mod ahead;
 mod build;
 mod error;
 mod folder;

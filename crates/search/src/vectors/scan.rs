@@ -8,11 +8,9 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Rows that one thread compares at a time.
-const ROWS_AT_ONCE: usize = 4096;
-
-/// Rows that go through each step of a comparison together.
-const BLOCK_ROWS: usize = 64;
+/// Rows that one thread compares at a time. They go through each step together, and what
+/// is known of them fits into the nearest memory.
+const ROWS_AT_ONCE: usize = 1024;
 
 /// Rows from which on several threads compare.
 const PARALLEL_ROWS: usize = 1 << 17;
@@ -80,30 +78,24 @@ pub(super) fn nearest(
 
 /// What was found so far.
 struct Found {
-    count: usize,
-    /// The worst of the best is at the top.
-    best: BinaryHeap<Reverse<Candidate>>,
+    best: Best,
     rows: u64,
     sum: i64,
     squares: u128,
+    /// The rows that are being compared.
+    part: Part,
 }
 
 impl Found {
     fn new(count: usize) -> Found {
-        Found { count, best: BinaryHeap::new(), rows: 0, sum: 0, squares: 0 }
+        let best = Best { count, heap: BinaryHeap::new() };
+        Found { best, rows: 0, sum: 0, squares: 0, part: Part::default() }
     }
 
-    /// Compares some rows of a batch, a block after the other.
+    /// Compares some rows of a batch.
     fn scan(&mut self, scan: &Scan<'_, impl Fn(u64) -> bool>, batch: &Batch, rows: Range<usize>) {
-        let mut block = Block::default();
-        for start in rows.clone().step_by(BLOCK_ROWS) {
-            block.fill(scan, batch, start..rows.end.min(start + BLOCK_ROWS));
-            self.take(&block, scan.query.squares > 0);
-        }
-    }
-
-    fn take(&mut self, block: &Block, has_direction: bool) {
-        let (ids, cosines, squares) = block.columns();
+        self.part.fill(scan, batch, rows);
+        let Part { ids, squares, cosines, .. } = &self.part;
         let (mut sum, mut sum_of_squares) = (0i64, 0i64);
         for cosine in cosines {
             let parts = i64::from((cosine * PARTS) as i32);
@@ -113,33 +105,16 @@ impl Found {
         self.rows += ids.len() as u64;
         self.sum += sum;
         self.squares += u128::from(sum_of_squares.unsigned_abs());
+        let has_direction = scan.query.squares > 0;
         for ((id, cosine), squares) in ids.iter().zip(cosines).zip(squares) {
-            if *cosine >= self.least() && *squares > 0 && has_direction {
-                self.offer(Candidate { cosine: *cosine, id: *id });
+            if *cosine >= self.best.least() && *squares > 0 && has_direction {
+                self.best.offer(Candidate { cosine: *cosine, id: *id });
             }
         }
     }
 
-    /// The cosine below which nothing is wanted.
-    fn least(&self) -> f32 {
-        match self.best.peek() {
-            Some(Reverse(worst)) if self.best.len() == self.count => worst.cosine,
-            _ => f32::NEG_INFINITY,
-        }
-    }
-
-    fn offer(&mut self, candidate: Candidate) {
-        if self.best.len() < self.count {
-            self.best.push(Reverse(candidate));
-        } else if let Some(mut worst) = self.best.peek_mut()
-            && candidate > worst.0
-        {
-            worst.0 = candidate;
-        }
-    }
-
     fn and(mut self, other: Found) -> Found {
-        other.best.into_iter().for_each(|Reverse(candidate)| self.offer(candidate));
+        other.best.heap.into_iter().for_each(|Reverse(candidate)| self.best.offer(candidate));
         self.rows += other.rows;
         self.sum += other.sum;
         self.squares += other.squares;
@@ -147,10 +122,37 @@ impl Found {
     }
 
     fn done(self) -> Nearest {
-        let hits = self.best.into_sorted_vec().into_iter();
+        let hits = self.best.heap.into_sorted_vec().into_iter();
         Nearest {
             hits: hits.map(|Reverse(Candidate { cosine, id })| Hit { id, cosine }).collect(),
             spread: spread(self.rows, self.sum, self.squares),
+        }
+    }
+}
+
+/// The best hits so far.
+struct Best {
+    count: usize,
+    /// The worst of them is at the top.
+    heap: BinaryHeap<Reverse<Candidate>>,
+}
+
+impl Best {
+    /// The cosine below which nothing is wanted.
+    fn least(&self) -> f32 {
+        match self.heap.peek() {
+            Some(Reverse(worst)) if self.heap.len() == self.count => worst.cosine,
+            _ => f32::NEG_INFINITY,
+        }
+    }
+
+    fn offer(&mut self, candidate: Candidate) {
+        if self.heap.len() < self.count {
+            self.heap.push(Reverse(candidate));
+        } else if let Some(mut worst) = self.heap.peek_mut()
+            && candidate > worst.0
+        {
+            worst.0 = candidate;
         }
     }
 }
@@ -171,59 +173,39 @@ struct Scan<'a, Keep> {
     keep: &'a Keep,
 }
 
-/// The kept rows of a few that follow each other. Each step goes over all of them before
-/// the next does, which the processor can do several rows at a time.
-struct Block {
-    kept: usize,
-    ids: [u64; BLOCK_ROWS],
-    squares: [u32; BLOCK_ROWS],
-    products: [i32; BLOCK_ROWS],
-    cosines: [f32; BLOCK_ROWS],
+/// The kept rows of some that follow each other, as columns. Each step goes over all of
+/// them before the next does, which the processor can do several rows at a time.
+#[derive(Default)]
+struct Part {
+    rows: Vec<u32>,
+    ids: Vec<u64>,
+    squares: Vec<u32>,
+    products: Vec<i32>,
+    cosines: Vec<f32>,
 }
 
-impl Default for Block {
-    fn default() -> Block {
-        Block {
-            kept: 0,
-            ids: [0; BLOCK_ROWS],
-            squares: [0; BLOCK_ROWS],
-            products: [0; BLOCK_ROWS],
-            cosines: [0.0; BLOCK_ROWS],
-        }
-    }
-}
-
-impl Block {
+impl Part {
     fn fill(&mut self, scan: &Scan<'_, impl Fn(u64) -> bool>, batch: &Batch, rows: Range<usize>) {
+        self.rows.clear();
+        self.ids.clear();
+        self.squares.clear();
         let first = batch.first + rows.start;
         let all_live = scan.state.all_live(first..batch.first + rows.end);
         let ids = batch.ids().get(rows.clone()).unwrap_or_default();
         let squares = batch.squares().get(rows.clone()).unwrap_or_default();
-        let values = batch.values(rows).chunks_exact(scan.query.values.len().max(1));
-        let mut places = self.ids.iter_mut().zip(&mut self.squares).zip(&mut self.products);
-        self.kept = 0;
-        for (((bytes, squares), values), position) in ids.iter().zip(squares).zip(values).zip(first..) {
-            let row = id(bytes);
-            if (all_live || scan.state.is_live(position)) && (scan.keep)(row) {
-                let Some(((id, square), product)) = places.next() else { break };
-                (*id, *square, *product) = (row, u32::from_le_bytes(*squares), scan.query.product(values));
-                self.kept += 1;
+        for (number, (bytes, squares)) in (0..).zip(ids.iter().zip(squares)) {
+            let id = id(bytes);
+            if (all_live || scan.state.is_live(first + number as usize)) && (scan.keep)(id) {
+                self.rows.push(number);
+                self.ids.push(id);
+                self.squares.push(u32::from_le_bytes(*squares));
             }
         }
-        let rows = self.products.iter().zip(&self.squares).zip(&mut self.cosines).take(self.kept);
-        for ((product, squares), cosine) in rows {
-            *cosine = scan.query.cosine_of(*product, *squares);
-        }
-    }
-
-    /// Ids, cosines and sums of squares of the kept rows.
-    fn columns(&self) -> (&[u64], &[f32], &[u32]) {
-        let kept = ..self.kept;
-        (
-            self.ids.get(kept).unwrap_or_default(),
-            self.cosines.get(kept).unwrap_or_default(),
-            self.squares.get(kept).unwrap_or_default(),
-        )
+        self.products.resize(self.rows.len(), 0);
+        scan.query.products(batch.values(rows), &self.rows, &mut self.products);
+        self.cosines.clear();
+        let rows = self.products.iter().zip(&self.squares);
+        self.cosines.extend(rows.map(|(product, squares)| scan.query.cosine_of(*product, *squares)));
     }
 }
 
