@@ -5,7 +5,9 @@
 
 use retro_agents::{Agent, Parsed, settle_each};
 use retro_model::{Event, Passage, SessionKey};
-use retro_store::{Made, PackedPassage, PlaceRow, SessionFile, SessionRow, Store, TurnRow, Writer};
+use retro_store::{
+    KnownPassages, Made, PackedPassage, PlaceRow, SessionFile, SessionRow, Store, TurnRow, Writer,
+};
 use std::collections::BTreeMap;
 
 use crate::stages::{Making, Product, Put, Stage, Subject, When, Work};
@@ -28,6 +30,8 @@ pub(crate) struct Session<'a> {
     /// The sessions below it.
     pub family: &'a [SessionKey],
     pub places: &'a [PlaceRow],
+    /// Passages of it that the index has.
+    pub passages: &'a KnownPassages,
 }
 
 /// What its events are read from.
@@ -265,6 +269,7 @@ impl Session<'_> {
             places: self.places,
             content: &self.row.content,
             family: self.family,
+            passages: self.passages,
         }
     }
 

@@ -21,7 +21,7 @@ pub mod vectors;
 
 use retro_agents::Agent;
 use retro_model::{Event, SessionKey};
-use retro_store::{Changes, Index, Mark, PlaceRow, SessionFile, Store, Writer};
+use retro_store::{Changes, Index, KnownPassages, Mark, PlaceRow, SessionFile, Store, Writer};
 
 use crate::{Config, Error, World};
 
@@ -153,6 +153,8 @@ pub struct Subject<'a> {
     pub content: &'a str,
     /// The sessions below it, to any depth.
     pub family: &'a [SessionKey],
+    /// Passages of it that the index has.
+    pub passages: &'a KnownPassages,
 }
 
 /// What a consumer has seen: how far, and made by which stage from which settings.

@@ -11,8 +11,8 @@ use retro_agents::settle_each;
 use retro_model::{Event, EventId, LedgerRow, SessionKey, SourceKind};
 use retro_search::vectors::Vectors;
 use retro_store::{
-    Index, Made, NameRow, OpenerRow, PackedPassage, Problem, Report, SessionRow, SourceEntry, SourceRow,
-    Store, TurnRow,
+    Index, KnownPassages, Made, NameRow, OpenerRow, PackedPassage, Problem, Report, SessionRow, SourceEntry,
+    SourceRow, Store, TurnRow,
 };
 use std::collections::BTreeMap;
 
@@ -148,7 +148,7 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
         return Ok(None);
     }
     let mut ledger = Ledger::new(known.key.clone());
-    let mut turns = Turns::new(known.key.clone(), store);
+    let mut turns = Turns::new(known.key.clone(), store, KnownPassages::default());
     let mut twins = Twins::new(store);
     let mut take = |event: Box<Event>| {
         ledger.push(&event);

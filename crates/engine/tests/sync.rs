@@ -136,6 +136,40 @@ fn a_log_that_grew_is_appended_and_not_read_again() {
     machine.verify();
 }
 
+/// Rows that are in the index already stay while a log grows. They must be those of the whole.
+#[test]
+fn a_log_that_grows_line_by_line_has_the_rows_of_the_whole() {
+    let machine = Machine::new().busy();
+    let main = machine.tell("claude", STORY).remove(0);
+    let told = std::fs::read_to_string(&main).unwrap();
+    std::fs::write(&main, b"").unwrap();
+    for line in told.lines().map(str::to_owned).chain(another_way(&told)) {
+        let mut file = std::fs::OpenOptions::new().append(true).open(&main).unwrap();
+        writeln!(file, "{line}").unwrap();
+        drop(file);
+        assert_eq!(machine.sync().failed, 0);
+        machine.verify();
+    }
+    let events = machine.events(&story());
+    assert!(events.iter().any(|event| !event.live), "the last prompt is taken back");
+}
+
+/// The last prompt and its answer in other words, beside those in the log.
+fn another_way(log: &str) -> Vec<String> {
+    let prompt = log.lines().position(|line| line.contains("Thanks")).unwrap();
+    let again = |line: &str| {
+        let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+        let is_first = line.contains("Thanks");
+        for id in if is_first { &["uuid"][..] } else { &["uuid", "parentUuid"][..] } {
+            if let Some(text) = record[*id].as_str().map(|text| format!("{}f", &text[..text.len() - 1])) {
+                record[*id] = text.into();
+            }
+        }
+        record.to_string().replace("Thanks", "Instead").replace("Added", "Here it is")
+    };
+    log.lines().skip(prompt).take(2).map(again).collect()
+}
+
 #[test]
 fn a_rewritten_log_is_a_new_revision_and_the_old_one_stays() {
     let machine = Machine::new();

@@ -32,7 +32,7 @@ use std::time::Duration;
 pub use calls::{RepairRow, TouchRow};
 pub use changes::{Changes, Mark, Snapshot, TurnKey};
 pub use memories::{MemoryTables, MinedRow};
-pub use passages::{PackedPassage, PassageRow};
+pub use passages::{KnownPassages, PackedPassage, PassageRow};
 pub use place::PlaceRef;
 pub use progress::Made;
 pub use responses::Responses;

@@ -49,9 +49,9 @@ pub use derived::{NormalizedEvents, NormalizedWriter};
 pub use documents::{DIGESTS, FACTS, KINDS, Kind};
 pub use error::Error;
 pub use index::{
-    Changes, FailureRow, Index, Made, Mark, MemoryTables, MinedRow, NameRow, OpenerRow, PackedPassage,
-    PassageRow, PlaceRef, PlaceRow, RepairRow, Responses, SessionRow, Snapshot, SourceRow, Stamps, TouchRow,
-    TurnKey, TurnRow, Writer,
+    Changes, FailureRow, Index, KnownPassages, Made, Mark, MemoryTables, MinedRow, NameRow, OpenerRow,
+    PackedPassage, PassageRow, PlaceRef, PlaceRow, RepairRow, Responses, SessionRow, Snapshot, SourceRow,
+    Stamps, TouchRow, TurnKey, TurnRow, Writer,
 };
 pub use layout::{Slot, copies_folder};
 pub use ledger::LedgerWriter;

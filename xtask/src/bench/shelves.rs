@@ -11,7 +11,7 @@ use retro::search::{
     Ask, Extent, Found, Library, Meaning, Measured, Mode, Numbered, Place, Query, Scope, Tail, TextIndex,
     search,
 };
-use retro::store::{Index, Mark, PackedPassage, RealDisk, SessionRow, Spool, Store, TurnRow};
+use retro::store::{Index, KnownPassages, Mark, PackedPassage, RealDisk, SessionRow, Spool, Store, TurnRow};
 use retro_model::Passage;
 use std::fmt::Display;
 use std::path::Path;
@@ -44,8 +44,9 @@ impl Shelves {
 
     /// Writes sessions in one transaction.
     pub(crate) fn put(&self, sessions: &[Told]) -> Result<(), Failure> {
+        let none = KnownPassages::default();
         let pack = |told: &Told| -> std::io::Result<Vec<PackedPassage>> {
-            told.passages.iter().map(PackedPassage::pack).collect()
+            told.passages.iter().map(|passage| PackedPassage::pack(passage, &none)).collect()
         };
         let packed = sessions.par_iter().map(pack).collect::<std::io::Result<Vec<_>>>().map_err(said)?;
         let written = self.index.write(|writer| {

@@ -6,7 +6,7 @@ pub(crate) mod twins;
 use hashbrown::HashMap;
 use retro_model::{Event, Passage, SessionKey, Thread};
 use retro_search::Passages;
-use retro_store::{PackedPassage, Spool, Store, TurnRow, Writer};
+use retro_store::{KnownPassages, PackedPassage, Spool, Store, TurnRow, Writer};
 use twins::Twins;
 
 use super::{Input, Making, Product, Stage, Subject, When, Work};
@@ -22,7 +22,7 @@ pub(super) const STAGE: Stage = Stage {
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
-    let turns = Turns::new(subject.key.clone(), subject.store);
+    let turns = Turns::new(subject.key.clone(), subject.store, subject.passages.clone());
     Ok(Box::new(Both { turns, twins: Twins::new(subject.store) }))
 }
 
@@ -43,17 +43,20 @@ pub(crate) struct Turns {
     /// is seen.
     before: HashMap<Thread, u32>,
     passages: Passages,
+    known: KnownPassages,
     packed: Spool<PackedPassage>,
 }
 
 impl Turns {
-    pub(crate) fn new(key: SessionKey, store: &Store) -> Turns {
+    /// Turns from the first on. Passages that are known are not packed.
+    pub(crate) fn new(key: SessionKey, store: &Store, known: KnownPassages) -> Turns {
         Turns {
             key,
             rows: Spool::new(store.root()),
             open: HashMap::new(),
             before: HashMap::new(),
             passages: Passages::default(),
+            known,
             packed: Spool::new(store.root()),
         }
     }
@@ -66,7 +69,7 @@ impl Turns {
         last: &[TurnRow],
         last_passages: Vec<Passage>,
     ) -> Turns {
-        let mut turns = Turns::new(key, store);
+        let mut turns = Turns::new(key, store, KnownPassages::default());
         turns.passages = Passages::after(last_passages);
         for row in last {
             let thread = Thread::sub(&row.thread);
@@ -79,7 +82,7 @@ impl Turns {
     pub(crate) fn push(&mut self, event: &Event) -> Result<(), Error> {
         self.passages.push(event);
         for passage in self.passages.take_closed() {
-            self.packed.push(&pack(&passage)?)?;
+            self.packed.push(&self.pack(&passage)?)?;
         }
         self.count(event)
     }
@@ -124,19 +127,19 @@ impl Turns {
 
     /// All turns, those of a thread in their order, and all passages.
     pub(crate) fn rows(mut self) -> Result<(Spool<TurnRow>, Spool<PackedPassage>), Error> {
-        for passage in self.passages.finish() {
-            self.packed.push(&pack(&passage)?)?;
+        for passage in std::mem::take(&mut self.passages).finish() {
+            self.packed.push(&self.pack(&passage)?)?;
         }
         let mut open: Vec<TurnRow> = self.open.into_values().collect();
         open.sort_by(|a, b| a.thread.cmp(&b.thread));
         open.iter().try_for_each(|row| self.rows.push(row))?;
         Ok((self.rows, self.packed))
     }
-}
 
-fn pack(passage: &Passage) -> Result<PackedPassage, Error> {
-    let what = || format!("the words of {}", passage.event());
-    PackedPassage::pack(passage).map_err(|source| Error::Raw { what: what(), source })
+    fn pack(&self, passage: &Passage) -> Result<PackedPassage, Error> {
+        let what = || format!("the words of {}", passage.event());
+        PackedPassage::pack(passage, &self.known).map_err(|source| Error::Raw { what: what(), source })
+    }
 }
 
 impl Making for Both {

@@ -22,6 +22,9 @@ pub(super) const STAGE: Stage = Stage {
 /// Passages that are read and embedded at a time.
 const BATCH: usize = 2_000;
 
+/// Passages that are embedded before other threads have begun.
+const FEW: usize = 32;
+
 /// Vectors that are held until they are written: those of a very large session would not fit.
 const HELD_MAX: usize = 2 * BATCH;
 
@@ -120,7 +123,10 @@ fn each_batch(
         }
         let rows = read(all.index, numbers)?;
         let embed = |row: &PassageRow| embed_passage(embedder, &row.passage).map(|made| (row.number, made));
-        let made: Result<Vec<(u64, Embedding)>, _> = rows.par_iter().map(embed).collect();
+        let made: Result<Vec<(u64, Embedding)>, _> = match rows.len() {
+            ..FEW => rows.iter().map(embed).collect(),
+            FEW.. => rows.par_iter().map(embed).collect(),
+        };
         let made = made.map_err(SearchError::from)?;
         let batch: Vec<(u64, &Embedding)> = made.iter().map(|(number, made)| (*number, made)).collect();
         take(&batch)?;

@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 use retro_model::{LinkKind, SessionKey, Timestamp};
-use retro_store::{Index, Lock, Marks, Stamps, Store, Writer};
+use retro_store::{Index, KnownPassages, Lock, Marks, Stamps, Store, Writer};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -188,6 +188,7 @@ impl Batcher<'_> {
             family: Vec::new(),
             turns: Vec::new(),
             passages: Vec::new(),
+            known: KnownPassages::default(),
             places: Vec::new(),
         };
         if knows_any {
@@ -201,9 +202,12 @@ impl Batcher<'_> {
             if rules.may_pack(changed_ns) {
                 work.places = self.index.stamps_of(key)?.iter().collect();
             }
-            if work.row.as_ref().is_some_and(|row| row.bytes > SETTLED_BYTES_MAX) {
+            let is_large = work.row.as_ref().is_some_and(|row| row.bytes > SETTLED_BYTES_MAX);
+            if is_large && matches!(job, Job::Files(_)) {
                 work.turns = self.index.last_turns(key)?;
                 work.passages = self.index.last_passages(key)?;
+            } else {
+                work.known = self.index.known_passages(key)?;
             }
         }
         if self.world.stages.iter().any(reads_children) {

@@ -3,7 +3,7 @@
 
 use retro_agents::Agent;
 use retro_model::{Passage, SessionKey};
-use retro_store::{FACTS, Made, PlaceRow, SessionRow, SourceRow, Stamps, Store, TurnRow};
+use retro_store::{FACTS, KnownPassages, Made, PlaceRow, SessionRow, SourceRow, Stamps, Store, TurnRow};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
@@ -54,6 +54,8 @@ pub(super) struct Looked<'j, 'f> {
     /// The last of each thread, where the session is too long to be settled on every append.
     pub turns: Vec<TurnRow>,
     pub passages: Vec<Passage>,
+    /// All passages, where it is settled as a whole, so that those are not packed again.
+    pub known: KnownPassages,
     pub places: Vec<PlaceRow>,
 }
 
@@ -89,7 +91,8 @@ impl Worker<'_> {
         let rules = &self.rules;
         let key = work.job.key().clone();
         let stop = || self.world.stopping();
-        let Looked { job, agent, row, sources, made, children, family, turns, passages, places } = work;
+        let Looked { job, agent, row, sources, made, children, family, turns, passages, known, places } =
+            work;
         let mut captured = self.capture(job, agent, row.as_ref(), sources, &stop)?;
         let reading =
             captured.as_mut().map(|captured| std::mem::replace(&mut captured.read, Reading::Nothing));
@@ -114,6 +117,7 @@ impl Worker<'_> {
             facts: self.store.name_of(&FACTS, &key)?,
             family: &family,
             places: &places,
+            passages: &known,
         };
         let is_evicted = file.evicted_at.is_some();
         // What could not be read is not settled without it: the next sync tries again.

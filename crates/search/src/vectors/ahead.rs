@@ -8,7 +8,10 @@ const LINE_BYTES: usize = 64;
 /// knows no such thing, it finds out by itself.
 #[inline(always)]
 #[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "the function of the standard library takes a pointer, though it never reads it")]
+#[expect(
+    unsafe_code,
+    reason = "the function of the standard library takes a pointer, though it never reads it"
+)]
 pub(super) fn fetch(values: &[i8]) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     for line in values.chunks(LINE_BYTES) {

@@ -5,12 +5,13 @@ use retro_model::{Passage, Piece, PieceKind, SessionKey, Timestamp};
 use rusqlite::{OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
-use xxhash_rust::xxh3::xxh3_64;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use zstd::bulk::{Compressor, Decompressor};
 
 use super::rows::{unreadable, unsigned};
 use super::{Index, Writer};
+use crate::error::REBUILD;
 use crate::{Error, Spool};
 
 /// Meta keys: how much text there is.
@@ -49,15 +50,33 @@ pub struct PackedPassage {
     text_bytes: i64,
     /// Of everything above and below: equal hash, equal passage.
     hash: i64,
-    body: Vec<u8>,
+    /// Nothing if the index has it.
+    body: Option<Vec<u8>>,
+}
+
+/// The passages that the index has of a session. They are not packed again while the session
+/// grows: packing takes longer than anything else that is done with them.
+#[derive(Debug, Clone, Default)]
+pub struct KnownPassages(HashSet<u64>);
+
+impl KnownPassages {
+    fn name(thread: &str, hash: i64) -> u64 {
+        xxh3_64_with_seed(thread.as_bytes(), hash.cast_unsigned())
+    }
+
+    fn has(&self, thread: &str, hash: i64) -> bool {
+        self.0.contains(&KnownPassages::name(thread, hash))
+    }
 }
 
 impl PackedPassage {
-    /// Packs a passage.
-    pub fn pack(passage: &Passage) -> std::io::Result<PackedPassage> {
+    /// Packs a passage, unless it is known.
+    pub fn pack(passage: &Passage, known: &KnownPassages) -> std::io::Result<PackedPassage> {
         let pieces: Vec<Packed<'_>> = passage.pieces.iter().map(Packed::of).collect();
         let whole = (passage.turn, passage.first, passage.live, pieces);
         let bytes = postcard::to_stdvec(&whole).map_err(std::io::Error::other)?;
+        let hash = xxh3_64(&bytes).cast_signed();
+        let is_known = known.has(&passage.thread, hash);
         Ok(PackedPassage {
             event: passage.event().to_owned(),
             thread: passage.thread.clone(),
@@ -67,8 +86,8 @@ impl PackedPassage {
             at_ms: passage.at().map(Timestamp::as_millis),
             pieces: passage.pieces.len() as i64,
             text_bytes: passage.pieces.iter().map(|piece| piece.text.len() as i64).sum(),
-            hash: xxh3_64(&bytes).cast_signed(),
-            body: compress(&bytes)?,
+            hash,
+            body: if is_known { None } else { Some(compress(&bytes)?) },
         })
     }
 }
@@ -147,6 +166,17 @@ impl Index {
             })
         };
         self.all(text, (&key.agent, &key.id), read)
+    }
+
+    /// Which passages there are of a session.
+    pub fn known_passages(&self, key: &SessionKey) -> Result<KnownPassages, Error> {
+        let text = "SELECT thread, hash FROM passages \
+                    WHERE session = (SELECT number FROM sessions WHERE agent = ?1 AND id = ?2)";
+        let read = |row: &Row<'_>| {
+            let thread = row.get_ref(0)?.as_str().map_err(|error| unreadable(0, error))?;
+            Ok(KnownPassages::name(thread, row.get(1)?))
+        };
+        Ok(KnownPassages(self.all(text, (&key.agent, &key.id), read)?.into_iter().collect()))
     }
 
     /// The passages of a session, by thread and place.
@@ -330,6 +360,10 @@ impl Writer<'_> {
         line: u32,
         passage: &PackedPassage,
     ) -> Result<(), Error> {
+        let Some(body) = &passage.body else {
+            let what = format!("the words of {} have gone", passage.event);
+            return Err(Error::Damaged { path: self.path.to_owned(), what, help: REBUILD });
+        };
         let text = "REPLACE INTO passages (number, session, event, thread, line, turn, first, pieces, text_bytes, \
                     live, at, hash, body, changed) \
                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
@@ -346,7 +380,7 @@ impl Writer<'_> {
             passage.live,
             passage.at_ms,
             passage.hash,
-            passage.body,
+            body,
             self.change()?
         ];
         self.run(text, params)

@@ -59,7 +59,7 @@ impl Writer<'_> {
         let mut before = self.turns_before(key)?;
         turns.each(|turn| {
             let known = before.remove(&xxh3_64(turn.event.as_bytes()));
-            let is_same = known == Some(spool::name_of(std::iter::once(&turn)));
+            let is_same = known == Some(spool::name_of(&turn));
             if is_same { Ok(()) } else { self.put_turn(key, &turn) }
         })?;
         if before.is_empty() {
@@ -112,7 +112,7 @@ impl Writer<'_> {
         let read = || -> rusqlite::Result<HashMap<u64, u64>> {
             let mut statement = self.connection.prepare_cached(&text)?;
             let rows = statement.query_map((&key.agent, &key.id), TurnRow::read)?;
-            let named = |row: TurnRow| (xxh3_64(row.event.as_bytes()), spool::name_of(std::iter::once(&row)));
+            let named = |row: TurnRow| (xxh3_64(row.event.as_bytes()), spool::name_of(&row));
             rows.map(|row| row.map(named)).collect()
         };
         read().map_err(Error::index(self.path))

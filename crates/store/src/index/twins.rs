@@ -201,16 +201,18 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Puts the openers of a session in the place of those it had.
+    /// Puts the openers of a session in the place of those it had. Those before the first that
+    /// differs stay as they are.
     pub fn put_openers(&self, key: &SessionKey, openers: &mut Spool<OpenerRow>) -> Result<(), Error> {
-        if self.openers_before(key)? == openers.name()? {
-            return Ok(());
-        }
-        self.run("DELETE FROM openers WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))?;
-        let text = format!(
-            "REPLACE INTO openers (agent, session, {OPENER}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-        );
+        let mut before = self.openers_before(key)?.into_iter().peekable();
+        let text =
+            format!("INSERT INTO openers (agent, session, {OPENER}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
         openers.each(|row| {
+            let name = spool::name_of(&row);
+            if before.next_if(|(_, before)| *before == name).is_some() {
+                return Ok(());
+            }
+            self.drop_openers(before.by_ref())?;
             let started_at = row.started_at.map(Timestamp::as_millis);
             let params = (
                 &key.agent,
@@ -223,18 +225,25 @@ impl Writer<'_> {
                 &row.copied_from,
             );
             self.run(&text, params)
-        })
+        })?;
+        self.drop_openers(before)
     }
 
-    /// The name of the openers that a session has.
-    fn openers_before(&self, key: &SessionKey) -> Result<u64, Error> {
-        let text = format!("SELECT {OPENER} FROM openers WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
-        let read = || -> rusqlite::Result<u64> {
+    fn drop_openers(&self, gone: impl Iterator<Item = (i64, u64)>) -> Result<(), Error> {
+        for (row, _) in gone {
+            self.run("DELETE FROM openers WHERE rowid = ?1", [row])?;
+        }
+        Ok(())
+    }
+
+    /// The openers that a session has: the row of each, and its name.
+    fn openers_before(&self, key: &SessionKey) -> Result<Vec<(i64, u64)>, Error> {
+        let text =
+            format!("SELECT {OPENER}, rowid FROM openers WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
+        let name = |row: &Row<'_>| Ok((row.get(6)?, spool::name_of(&OpenerRow::read(row)?)));
+        let read = || -> rusqlite::Result<Vec<(i64, u64)>> {
             let mut statement = self.connection.prepare_cached(&text)?;
-            let rows = statement.query_map((&key.agent, &key.id), OpenerRow::read)?;
-            let mut failed = None;
-            let name = spool::name_of(rows.map_while(|row| row.map_err(|error| failed = Some(error)).ok()));
-            failed.map_or(Ok(name), Err)
+            statement.query_map((&key.agent, &key.id), name)?.collect()
         };
         read().map_err(Error::index(self.path))
     }

@@ -121,7 +121,7 @@ impl Scanner {
             .collect();
         let mut keywords: Vec<String> = Vec::new();
         let mut owners: Vec<Vec<usize>> = Vec::new();
-        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut numbers: HashMap<String, usize> = HashMap::with_capacity(1_024);
         for (number, ready) in rules.iter().enumerate() {
             for keyword in ready.rule.keywords {
                 let keyword = keyword.to_ascii_lowercase();
