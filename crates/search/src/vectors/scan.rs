@@ -193,6 +193,7 @@ impl Part {
         let all_live = scan.state.all_live(first..batch.first + rows.end);
         let ids = batch.ids().get(rows.clone()).unwrap_or_default();
         let squares = batch.squares().get(rows.clone()).unwrap_or_default();
+        self.reserve(ids.len());
         for (number, (bytes, squares)) in (0..).zip(ids.iter().zip(squares)) {
             let id = id(bytes);
             if (all_live || scan.state.is_live(first + number as usize)) && (scan.keep)(id) {
@@ -206,6 +207,12 @@ impl Part {
         self.cosines.clear();
         let rows = self.products.iter().zip(&self.squares);
         self.cosines.extend(rows.map(|(product, squares)| scan.query.cosine_of(*product, *squares)));
+    }
+
+    fn reserve(&mut self, count: usize) {
+        self.rows.reserve(count);
+        self.ids.reserve(count);
+        self.squares.reserve(count);
     }
 }
 
