@@ -1,14 +1,11 @@
 //! The passages of all sessions: the words that search looks through, and the numbers that
 //! its own files know them by.
 
-use retro_model::{Passage, Piece, PieceKind, SessionKey, Timestamp};
+use retro_model::{Passage, SessionKey, Timestamp};
 use rusqlite::{OptionalExtension, Row};
-use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
-use zstd::bulk::{Compressor, Decompressor};
+use std::collections::{BTreeMap, HashMap};
 
+use super::packed::{KnownPassages, PackedPassage, unpack};
 use super::rows::{unreadable, unsigned};
 use super::{Index, Writer};
 use crate::error::REBUILD;
@@ -17,12 +14,6 @@ use crate::{Error, Spool};
 /// Meta keys: how much text there is.
 const PIECES: &str = "pieces";
 const TEXT_BYTES: &str = "text_bytes";
-
-/// How a passage is packed: it is read back far more often than it is written.
-const LEVEL: i32 = 1;
-
-/// No passage is larger unpacked.
-const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A passage with its numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,74 +26,6 @@ pub struct PassageRow {
     pub line: u32,
     /// Its words.
     pub passage: Passage,
-}
-
-/// A passage as it is kept. Packed while a session is read, it takes a quarter of the memory.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct PackedPassage {
-    event: String,
-    thread: String,
-    turn: u32,
-    first: u32,
-    live: bool,
-    at_ms: Option<i64>,
-    pieces: i64,
-    text_bytes: i64,
-    /// Of everything above and below: equal hash, equal passage.
-    hash: i64,
-    /// Nothing if the index has it.
-    body: Option<Vec<u8>>,
-}
-
-/// The passages that the index has of a session. They are not packed again while the session
-/// grows: packing takes longer than anything else that is done with them.
-#[derive(Debug, Clone, Default)]
-pub struct KnownPassages(HashSet<u64>);
-
-impl KnownPassages {
-    fn name(thread: &str, hash: i64) -> u64 {
-        xxh3_64_with_seed(thread.as_bytes(), hash.cast_unsigned())
-    }
-
-    fn has(&self, thread: &str, hash: i64) -> bool {
-        self.0.contains(&KnownPassages::name(thread, hash))
-    }
-}
-
-impl PackedPassage {
-    /// Packs a passage, unless it is known.
-    pub fn pack(passage: &Passage, known: &KnownPassages) -> std::io::Result<PackedPassage> {
-        let pieces: Vec<Packed<'_>> = passage.pieces.iter().map(Packed::of).collect();
-        let whole = (passage.turn, passage.first, passage.live, pieces);
-        let bytes = postcard::to_stdvec(&whole).map_err(std::io::Error::other)?;
-        let hash = xxh3_64(&bytes).cast_signed();
-        let is_known = known.has(&passage.thread, hash);
-        Ok(PackedPassage {
-            event: passage.event().to_owned(),
-            thread: passage.thread.clone(),
-            turn: passage.turn,
-            first: passage.first,
-            live: passage.live,
-            at_ms: passage.at().map(Timestamp::as_millis),
-            pieces: passage.pieces.len() as i64,
-            text_bytes: passage.pieces.iter().map(|piece| piece.text.len() as i64).sum(),
-            hash,
-            body: if is_known { None } else { Some(compress(&bytes)?) },
-        })
-    }
-}
-
-/// What a piece is packed as: times as numbers, the rest as it is.
-#[derive(Serialize, Deserialize)]
-struct Packed<'a> {
-    kind: PieceKind,
-    #[serde(borrow)]
-    event: &'a str,
-    at_ms: Option<i64>,
-    #[serde(borrow)]
-    text: &'a str,
-    #[serde(borrow)]
-    labels: Vec<&'a str>,
 }
 
 const COLUMNS: &str = "number, session, line, thread, turn, first, live, body";
@@ -448,67 +371,5 @@ impl Writer<'_> {
         self.run(text, (session, pieces, bytes))?;
         self.add_meta(PIECES, pieces)?;
         self.add_meta(TEXT_BYTES, bytes)
-    }
-}
-
-fn unpack(body: &[u8]) -> Result<Vec<Piece>, Unpacked> {
-    let bytes = decompress(body).map_err(|error| Unpacked(error.to_string()))?;
-    let read: (u32, u32, bool, Vec<Packed<'_>>) =
-        postcard::from_bytes(&bytes).map_err(|error| Unpacked(error.to_string()))?;
-    Ok(read.3.into_iter().map(Piece::from).collect())
-}
-
-thread_local! {
-    /// Kept from one passage to the next: making it takes longer than most passages.
-    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
-    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-}
-
-fn compress(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
-    COMPRESSOR.with_borrow_mut(|kept| {
-        let compressor = match kept {
-            Some(compressor) => compressor,
-            None => kept.insert(Compressor::new(LEVEL)?),
-        };
-        compressor.compress(bytes)
-    })
-}
-
-fn decompress(body: &[u8]) -> std::io::Result<Vec<u8>> {
-    DECOMPRESSOR.with_borrow_mut(|kept| {
-        let decompressor = match kept {
-            Some(decompressor) => decompressor,
-            None => kept.insert(Decompressor::new()?),
-        };
-        decompressor.decompress(body, BODY_BYTES_MAX)
-    })
-}
-
-/// A passage that is not what was written.
-#[derive(Debug, thiserror::Error)]
-#[error("a passage cannot be read: {0}")]
-struct Unpacked(String);
-
-impl<'a> Packed<'a> {
-    fn of(piece: &'a Piece) -> Packed<'a> {
-        Packed {
-            kind: piece.kind,
-            event: &piece.event,
-            at_ms: piece.at.map(Timestamp::as_millis),
-            text: &piece.text,
-            labels: piece.labels.iter().map(String::as_str).collect(),
-        }
-    }
-}
-
-impl From<Packed<'_>> for Piece {
-    fn from(packed: Packed<'_>) -> Piece {
-        Piece {
-            kind: packed.kind,
-            event: packed.event.to_owned(),
-            at: packed.at_ms.and_then(Timestamp::from_millis),
-            text: packed.text.to_owned(),
-            labels: packed.labels.into_iter().map(str::to_owned).collect(),
-        }
     }
 }
