@@ -170,6 +170,25 @@ fn another_way(log: &str) -> Vec<String> {
     log.lines().skip(prompt).take(2).map(again).collect()
 }
 
+/// What an append finds in the index counts as known only where it stands in its place.
+#[test]
+fn a_passage_out_of_its_place_is_put_right_by_the_next_append() {
+    for change in ["first = first + 100", "line = line + 7", "hash = hash + 1"] {
+        let machine = Machine::new().busy();
+        let main = machine.tell("claude", STORY).remove(0);
+        let told = std::fs::read_to_string(&main).unwrap();
+        machine.sync();
+        let index = rusqlite::Connection::open(machine.store().index_path()).unwrap();
+        let text = format!("UPDATE passages SET {change} WHERE number = (SELECT min(number) FROM passages)");
+        assert_eq!(index.execute(&text, []).unwrap(), 1);
+        drop(index);
+        let lines = another_way(&told).join("\n") + "\n";
+        std::fs::OpenOptions::new().append(true).open(&main).unwrap().write_all(lines.as_bytes()).unwrap();
+        assert_eq!(machine.sync().failed, 0, "{change}");
+        machine.verify();
+    }
+}
+
 #[test]
 fn a_rewritten_log_is_a_new_revision_and_the_old_one_stays() {
     let machine = Machine::new();

@@ -22,7 +22,7 @@ pub(super) const STAGE: Stage = Stage {
 /// Passages that are read and embedded at a time.
 const BATCH: usize = 2_000;
 
-/// Passages that are embedded before other threads have begun.
+/// Fewer passages than this are embedded before other threads would have begun.
 const FEW: usize = 32;
 
 /// Vectors that are held until they are written: those of a very large session would not fit.

@@ -3,8 +3,8 @@
 use retro_model::{Passage, Piece, PieceKind, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
-use std::collections::HashSet;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use std::collections::{HashMap, HashSet};
+use xxhash_rust::xxh3::xxh3_64;
 use zstd::bulk::{Compressor, Decompressor};
 
 /// How a passage is packed: it is read back far more often than it is written.
@@ -33,16 +33,17 @@ pub struct PackedPassage {
 /// The passages that the index has of a session. They are not packed again while the session
 /// grows: packing takes longer than anything else that is done with them.
 #[derive(Debug, Clone, Default)]
-pub struct KnownPassages(pub(super) HashSet<u64>);
+pub struct KnownPassages {
+    /// Numbers of the session's threads.
+    pub(super) lines: HashMap<String, u32>,
+    /// Number of the thread, first piece and hash of each passage. They are looked up here as
+    /// they are when passages are put, so that whatever is known here stays there.
+    pub(super) places: HashSet<(u32, u32, i64)>,
+}
 
 impl KnownPassages {
-    /// Names a passage: equal names, equal passages.
-    pub(super) fn name(thread: &str, hash: i64) -> u64 {
-        xxh3_64_with_seed(thread.as_bytes(), hash.cast_unsigned())
-    }
-
-    fn has(&self, thread: &str, hash: i64) -> bool {
-        self.0.contains(&KnownPassages::name(thread, hash))
+    fn has(&self, thread: &str, first: u32, hash: i64) -> bool {
+        self.lines.get(thread).is_some_and(|line| self.places.contains(&(*line, first, hash)))
     }
 }
 
@@ -53,7 +54,7 @@ impl PackedPassage {
         let whole = (passage.turn, passage.first, passage.live, pieces);
         let bytes = postcard::to_stdvec(&whole).map_err(std::io::Error::other)?;
         let hash = xxh3_64(&bytes).cast_signed();
-        let is_known = known.has(&passage.thread, hash);
+        let is_known = known.has(&passage.thread, passage.first, hash);
         Ok(PackedPassage {
             event: passage.event().to_owned(),
             thread: passage.thread.clone(),
@@ -165,7 +166,10 @@ mod tests {
         let packed = |passage: &Passage, known: &KnownPassages| PackedPassage::pack(passage, known).unwrap();
         let first = packed(&passage("main", "fix the test"), &KnownPassages::default());
         assert!(first.body.is_some());
-        let known = KnownPassages([KnownPassages::name(&first.thread, first.hash)].into());
+        let known = KnownPassages {
+            lines: [("main".to_owned(), 0)].into(),
+            places: [(0, first.first, first.hash)].into(),
+        };
         let again = packed(&passage("main", "fix the test"), &known);
         assert_eq!(again, PackedPassage { body: None, ..first });
         assert!(packed(&passage("main", "fix the tests"), &known).body.is_some());

@@ -40,6 +40,11 @@ const LAST: &str = "WITH RECURSIVE lines (each) AS ( \
         SELECT (SELECT number FROM passages WHERE session = ?1 AND line = each ORDER BY first DESC LIMIT 1) \
         FROM lines WHERE each IS NOT NULL)";
 
+/// The threads of a session and their numbers.
+fn lines() -> String {
+    format!("{LAST} SELECT thread, line FROM passages WHERE number IN last")
+}
+
 impl PassageRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<PassageRow> {
         let body = row.get_ref(7)?.as_blob().map_err(|error| unreadable(7, error))?;
@@ -93,13 +98,11 @@ impl Index {
 
     /// Which passages there are of a session.
     pub fn known_passages(&self, key: &SessionKey) -> Result<KnownPassages, Error> {
-        let text = "SELECT thread, hash FROM passages \
-                    WHERE session = (SELECT number FROM sessions WHERE agent = ?1 AND id = ?2)";
-        let read = |row: &Row<'_>| {
-            let thread = row.get_ref(0)?.as_str().map_err(|error| unreadable(0, error))?;
-            Ok(KnownPassages::name(thread, row.get(1)?))
-        };
-        Ok(KnownPassages(self.all(text, (&key.agent, &key.id), read)?.into_iter().collect()))
+        let Some(number) = self.session_number(key)? else { return Ok(KnownPassages::default()) };
+        let lines = self.all(&lines(), [number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let text = "SELECT line, first, hash FROM passages WHERE session = ?1";
+        let places = self.all(text, [number], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        Ok(KnownPassages { lines: lines.into_iter().collect(), places: places.into_iter().collect() })
     }
 
     /// The passages of a session, by thread and place.
@@ -325,9 +328,8 @@ impl Writer<'_> {
 
     /// The numbers of a session's threads.
     fn lines(&self, session: u32) -> Result<HashMap<String, u32>, Error> {
-        let text = format!("{LAST} SELECT thread, line FROM passages WHERE number IN last");
         let all = || -> rusqlite::Result<HashMap<String, u32>> {
-            let mut statement = self.connection.prepare_cached(&text)?;
+            let mut statement = self.connection.prepare_cached(&lines())?;
             statement.query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         };
         all().map_err(Error::index(self.path))
