@@ -2,51 +2,146 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use retro_memory::Repository;
 
-/// Bytes of git's configuration that are read.
-const CONFIG_BYTES_MAX: u64 = 64 * 1024;
+/// Bytes of a file of git's that are read.
+const FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// The repository around a folder: its top folder and its remote without credentials.
-/// Nothing is known of a folder that is in none.
+/// Nothing is known of a folder that is in none, or that is gone: what is above a folder that
+/// is gone may be another repository than the one that it was in.
+///
+/// A worktree belongs to the repository that made it. A repository that belongs to another
+/// user than the folder does is none: anybody may make one above a shared folder.
 pub fn around(folder: &Path) -> Repository {
-    let Some(root) = folder.ancestors().find(|above| above.join(".git").exists()) else {
-        return Repository::default();
+    let repository = || {
+        let folder = resolved(folder).filter(|folder| folder.is_dir())?;
+        let (top, git) = folder.ancestors().find_map(|top| Some((top, git_folder(&top.join(".git"))?)))?;
+        if !is_trusted(&top.join(".git"), &folder) {
+            return None;
+        }
+        let common = common_folder(&git);
+        let root = match &common {
+            Some(common) => top_of(common),
+            None => top.to_owned(),
+        };
+        let remote = text_of(&common.unwrap_or(git).join("config")).and_then(|config| remote_in(&config));
+        Some(Repository { root: Some(text(&root)), remote, branch: None })
     };
-    let remote = remote(&root.join(".git"));
-    Repository { root: Some(root.to_string_lossy().into_owned()), remote, branch: None }
+    repository().unwrap_or_default()
 }
 
-fn remote(git: &Path) -> Option<String> {
-    let path = git.join("config");
-    if !fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file()) {
+/// A folder without links, `.` and `..`. Of one that is gone, as much as is still there.
+pub fn resolved(folder: &Path) -> Option<PathBuf> {
+    if !folder.is_absolute() {
         return None;
     }
-    let mut text = String::new();
-    fs::File::open(path).ok()?.take(CONFIG_BYTES_MAX).read_to_string(&mut text).ok()?;
-    remote_in(&text)
+    for above in folder.ancestors() {
+        let Ok(there) = fs::canonicalize(above) else { continue };
+        let rest = folder.strip_prefix(above).ok()?;
+        let is_plain = rest.components().all(|part| matches!(part, Component::Normal(_)));
+        return is_plain.then(|| if rest == Path::new("") { plain(there) } else { plain(there).join(rest) });
+    }
+    None
+}
+
+/// A path of Windows as everybody writes it.
+fn plain(path: PathBuf) -> PathBuf {
+    match path.to_str().and_then(|text| text.strip_prefix(r"\\?\")) {
+        Some(rest) if !rest.starts_with("UNC\\") => PathBuf::from(rest),
+        _ => path,
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Where git keeps what it knows, of a `.git`: the folder itself or the one that the file
+/// names. Nothing where git would see no repository.
+fn git_folder(dot_git: &Path) -> Option<PathBuf> {
+    let folder = if dot_git.is_file() {
+        let named = text_of(dot_git)?;
+        let named = named.strip_prefix("gitdir:")?.trim();
+        fs::canonicalize(dot_git.parent()?.join(named)).ok()?
+    } else {
+        dot_git.to_owned()
+    };
+    folder.join("HEAD").symlink_metadata().is_ok().then_some(folder)
+}
+
+/// What a worktree shares with the repository that made it.
+fn common_folder(git: &Path) -> Option<PathBuf> {
+    let named = text_of(&git.join("commondir"))?;
+    fs::canonicalize(git.join(named.trim())).ok().filter(|common| common.join("HEAD").exists())
+}
+
+/// The folder that a repository is known by: the one around its `.git`, or around the file
+/// that names it, or else its own.
+fn top_of(common: &Path) -> PathBuf {
+    let common = plain(common.to_owned());
+    let Some(above) = common.parent() else { return common };
+    let is_named = || git_folder(&above.join(".git")).is_some_and(|git| plain(git) == common);
+    if common.file_name().is_some_and(|name| name == ".git") || is_named() {
+        return above.to_owned();
+    }
+    common
+}
+
+#[cfg(unix)]
+fn is_trusted(dot_git: &Path, folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let owner = |path: &Path| fs::symlink_metadata(path).map(|meta| meta.uid()).ok();
+    is_by(owner(dot_git), owner(folder))
+}
+
+#[cfg(not(unix))]
+fn is_trusted(_: &Path, _: &Path) -> bool {
+    true
+}
+
+/// Whether a repository is its owner's: the folder's, or the machine's.
+#[cfg(unix)]
+fn is_by(repository: Option<u32>, folder: Option<u32>) -> bool {
+    repository.is_some() && (repository == Some(0) || repository == folder)
+}
+
+/// A small regular file.
+fn text_of(path: &Path) -> Option<String> {
+    if !fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path).ok()?.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The address of `origin`, or of the first remote.
 fn remote_in(config: &str) -> Option<String> {
-    let (mut section, mut first) = (String::new(), None);
+    let (mut name, mut first) = (None, None);
     for line in config.lines().map(str::trim) {
         if line.starts_with('[') {
-            section = line.trim_matches(['[', ']']).to_owned();
-        } else if let Some((name, value)) = line.split_once('=')
-            && section.starts_with("remote ")
-            && name.trim() == "url"
+            name = remote_section(line);
+        } else if let Some((key, value)) = line.split_once('=')
+            && let Some(name) = &name
+            && key.trim().eq_ignore_ascii_case("url")
         {
-            let address = without_credentials(value.trim());
-            if section == "remote \"origin\"" {
+            let address = without_credentials(value.trim().trim_matches('"'));
+            if name == "origin" {
                 return Some(address);
             }
             first = first.or(Some(address));
         }
     }
     first
+}
+
+/// The name of a remote, from the line that its section begins with.
+fn remote_section(line: &str) -> Option<String> {
+    let (kind, name) = line.trim_matches(['[', ']']).split_once(' ')?;
+    kind.eq_ignore_ascii_case("remote").then(|| name.trim().trim_matches('"').to_owned())
 }
 
 /// An address without user and password, so that it can be kept and compared.
@@ -65,14 +160,4 @@ pub fn without_credentials(address: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_remote_is_read_without_credentials() {
-        let config = "[core]\n\tbare = false\n[remote \"up\"]\n\turl = https://a/x\n[remote \"origin\"]\n\turl = https://me:pass@host/team/shop.git\n";
-        assert_eq!(remote_in(config).as_deref(), Some("https://host/team/shop"));
-        assert_eq!(remote_in("[core]\n"), None);
-        assert_eq!(without_credentials("git@host:team/shop.git"), "git@host:team/shop");
-    }
-}
+mod tests;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::candidate::{Candidate, Kind, Repository, Risk, Scope, Span, Voice};
+use crate::place::Place;
 
 /// Where a memory stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -302,6 +303,18 @@ impl Memory {
     pub fn repository_name(&self) -> String {
         let known = [&self.repository.remote, &self.repository.root, &self.origin_repo];
         known.into_iter().flatten().next().cloned().unwrap_or_default()
+    }
+
+    /// Where it was learned. Who wrote a memory for a folder meant the repository there.
+    pub fn place(&self) -> Place<'_> {
+        let folder = self.origin_repo.as_deref();
+        let meant = folder.filter(|_| self.source != Source::Mined);
+        Place {
+            folder,
+            resolved: None,
+            root: self.repository.root.as_deref().or(meant),
+            remote: self.repository.remote.as_deref(),
+        }
     }
 
     /// What it is found by: when it is of use, what it quotes, its keywords.

@@ -59,6 +59,9 @@ pub struct Past {
     pub key: SessionKey,
     /// Its folder.
     pub cwd: Option<String>,
+    /// The top folder of its repository.
+    #[serde(default)]
+    pub root: Option<String>,
     /// Its remote.
     pub remote: Option<String>,
     /// Its prompts.
@@ -131,6 +134,7 @@ impl Past {
         Past {
             key: episode.key.clone(),
             cwd: episode.cwd.clone(),
+            root: episode.repository.root.clone(),
             remote: episode.repository.remote.clone(),
             prompts,
             deeds,

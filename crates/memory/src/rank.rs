@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::candidate::{Kind, Risk, Scope};
 use crate::memory::{Memory, Status};
+use crate::place::Place;
 use crate::shelf::Shelf;
 use crate::weights::Weights;
 
@@ -61,12 +62,26 @@ pub trait Library {
 /// Where the question is asked from.
 #[derive(Debug, Clone, Default)]
 pub struct Here {
-    /// The folder.
+    /// The folder, as it was named.
     pub cwd: Option<String>,
+    /// The same folder without links, `.` and `..`.
+    pub resolved: Option<String>,
     /// The repository around it.
     pub root: Option<String>,
     /// Its remote, without credentials.
     pub remote: Option<String>,
+}
+
+impl Here {
+    /// The same, to be compared.
+    pub fn place(&self) -> Place<'_> {
+        Place {
+            folder: self.cwd.as_deref(),
+            resolved: self.resolved.as_deref(),
+            root: self.root.as_deref(),
+            remote: self.remote.as_deref(),
+        }
+    }
 }
 
 /// A question.
@@ -177,18 +192,16 @@ fn holds_here(head: &Head, ask: &Ask<'_>) -> bool {
     if head.scope != Scope::Repo || !ask.weights.scope_holds {
         return true;
     }
-    let here = &ask.here;
-    let Some(cwd) = &here.cwd else { return !ask.unasked };
-    if head.remote.is_some() && head.remote == here.remote {
-        return true;
+    if ask.here.cwd.is_none() {
+        return !ask.unasked;
     }
-    let homes = [&head.root, &head.origin_repo].into_iter().flatten();
-    let below = |path: &str, folder: &str| {
-        let folder = folder.trim_end_matches(['/', '\\']);
-        path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with(['/', '\\']))
+    let home = Place {
+        folder: head.origin_repo.as_deref(),
+        resolved: None,
+        root: head.root.as_deref(),
+        remote: head.remote.as_deref(),
     };
-    let mut homes = homes.filter(|home| home.trim_matches(['/', '\\']).contains(['/', '\\']));
-    homes.any(|home| below(cwd, home) || here.root.as_ref().is_some_and(|root| below(home, root)))
+    home.is_same(&ask.here.place())
 }
 
 /// Words and meaning of the query beside every memory that may be shown, by its number.
@@ -397,7 +410,7 @@ fn head(memory: &Memory, words: &mut Words, number: usize, postings: &mut HashMa
         kind: memory.kind,
         risk: memory.risk,
         origin_repo: memory.origin_repo.clone(),
-        root: memory.repository.root.clone(),
+        root: memory.place().root.map(str::to_owned),
         remote: memory.repository.remote.clone(),
         current: memory.superseded_by.is_none(),
         unasked: memory.status == Status::Accepted

@@ -83,7 +83,12 @@ pub fn replay(pasts: &[Past], mut mined: Vec<Found>, weights: &Weights) -> Repla
         if grew {
             catalog = Catalog::of(&shelf);
         }
-        let here = Here { cwd: past.cwd.clone(), root: None, remote: past.remote.clone() };
+        let here = Here {
+            cwd: past.cwd.clone(),
+            resolved: None,
+            root: past.root.clone(),
+            remote: past.remote.clone(),
+        };
         let ask = Ask {
             query: &prompt.text,
             here,

@@ -384,10 +384,7 @@ fn is_rule(memory: &Memory) -> bool {
 fn is_same_place(a: &Memory, b: &Memory) -> bool {
     let everywhere = |memory: &Memory| memory.scope != Scope::Repo;
     (everywhere(a) && everywhere(b))
-        || (a.scope == Scope::Repo
-            && b.scope == Scope::Repo
-            && (a.repository_name() == b.repository_name()
-                || a.origin_repo.is_some() && a.origin_repo == b.origin_repo))
+        || (a.scope == Scope::Repo && b.scope == Scope::Repo && a.place().is_same(&b.place()))
 }
 
 /// Whether the newer one says that the older one does not hold any more.

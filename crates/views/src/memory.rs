@@ -96,11 +96,9 @@ pub struct MemoryQuestion {
 
 impl MemoryQuestion {
     fn ask(&self, now: Timestamp) -> Ask<'_> {
-        let around = self.cwd.as_deref().map(|cwd| repository::around(Path::new(cwd)));
-        let Repository { root, remote, .. } = around.unwrap_or_default();
         Ask {
             query: &self.query,
-            here: Here { cwd: self.cwd.clone(), root, remote },
+            here: here(self.cwd.as_deref()),
             now,
             limit: self.limit,
             status: self.status,
@@ -109,6 +107,14 @@ impl MemoryQuestion {
             weights: &WEIGHTS,
         }
     }
+}
+
+/// A folder, and the repository around it.
+fn here(cwd: Option<&str>) -> Here {
+    let Some(cwd) = cwd else { return Here::default() };
+    let Repository { root, remote, .. } = repository::around(Path::new(cwd));
+    let resolved = repository::resolved(Path::new(cwd)).map(|path| path.to_string_lossy().into_owned());
+    Here { cwd: Some(cwd.to_owned()), resolved, root, remote }
 }
 
 /// A memory that fits, with how well and why.

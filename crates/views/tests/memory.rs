@@ -109,12 +109,14 @@ impl Machine {
 fn what_was_learned_in_one_clone_is_shown_in_another_of_the_same_remote() {
     let machine = Machine::new();
     let clones = folder();
+    let clones_path = clones.path().canonicalize().unwrap();
     let clone = |name: &str, remote: &str| {
-        let folder = clones.path().join(name);
+        let folder = clones_path.join(name);
         std::fs::create_dir_all(folder.join(".git")).unwrap();
         std::fs::create_dir_all(folder.join("src")).unwrap();
         let config = format!("[remote \"origin\"]\n\turl = https://someone@example.com/{remote}.git\n");
         std::fs::write(folder.join(".git/config"), config).unwrap();
+        std::fs::write(folder.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         folder.to_str().unwrap().to_owned()
     };
     let (here, there, other) = (clone("a", "shop"), clone("b", "shop"), clone("c", "notes"));
@@ -180,7 +182,12 @@ fn a_memory_is_shown_where_it_fits_and_nowhere_else() {
     machine.tell(AGENTS[0], &session(2, "shop", 2, CORRECTED));
     let store = machine.sync();
     let fix = "the build fails: unresolved import `rust_decimal`";
-    assert_eq!(machine.shown(&store, fix, "/home/dev/shop/crates/x").len(), 1, "below the repository");
+    assert_eq!(machine.shown(&store, fix, "/home/dev/shop").len(), 1, "the same folder");
+    assert_eq!(
+        machine.shown(&store, fix, "/home/dev/shop/crates/x").len(),
+        0,
+        "no repository is known there"
+    );
     assert_eq!(machine.shown(&store, fix, "/home/dev/shopping").len(), 0, "another repository");
     assert_eq!(machine.shown(&store, "rename the logo file", "/home/dev/shop").len(), 0);
     assert_eq!(machine.shown(&store, "should I use sleep or backoff here?", "/home/dev/shop").len(), 1);

@@ -8,7 +8,7 @@ use crate::{Error, memory};
 
 pub(super) const STAGE: Stage = Stage {
     name: "memory",
-    version: 2,
+    version: 3,
     when: When::Append,
     help: "memories of all sessions, ready to be asked",
     inputs: &[],

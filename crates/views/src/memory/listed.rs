@@ -1,14 +1,13 @@
 //! Memories as they are listed, counted and shown one by one, and what happened to each.
 
 use retro_engine::{Config, World};
-use retro_memory::{Decision, Exposure, Kind, Memory, Scope, Status};
+use retro_memory::{Decision, Exposure, Here, Kind, Memory, Scope, Status};
 use retro_model::Timestamp;
 use retro_store::{EVENTS, EXPOSURES, Store};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
 
-use super::{MemoryView, all, stale, view};
+use super::{MemoryView, all, here, stale, view};
 use crate::Error;
 
 /// Which memories are listed: the options of `retro memory list`.
@@ -25,10 +24,8 @@ pub struct MemoryFilter {
 }
 
 impl MemoryFilter {
-    fn takes(&self, memory: &Memory) -> bool {
-        let holds = |cwd: &String| {
-            memory.origin_repo.as_ref().is_none_or(|repo| Path::new(cwd).starts_with(Path::new(repo)))
-        };
+    fn takes(&self, memory: &Memory, here: &Here) -> bool {
+        let holds = |_: &String| memory.origin_repo.is_none() || memory.place().is_same(&here.place());
         self.status.is_none_or(|status| memory.status == status)
             && self.kind.is_none_or(|kind| memory.kind == kind)
             && self.scope.is_none_or(|scope| memory.scope == scope)
@@ -44,7 +41,8 @@ pub fn list(
     filter: &MemoryFilter,
 ) -> Result<Vec<Memory>, Error> {
     let mut memories = all(world, config, store)?;
-    memories.retain(|memory| filter.takes(memory));
+    let here = here(filter.cwd.as_deref());
+    memories.retain(|memory| filter.takes(memory, &here));
     memories.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| a.id.cmp(&b.id)));
     Ok(memories)
 }
