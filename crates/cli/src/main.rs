@@ -15,6 +15,7 @@ mod patience;
 mod progress;
 mod prose;
 mod table;
+mod typed;
 mod when;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -44,7 +45,9 @@ fn say(error: &clap::Error) {
 }
 
 fn main() -> ExitCode {
-    let matches = match Cli::command().try_get_matches() {
+    let program = Cli::command();
+    let words = typed::words(std::env::args_os(), &program);
+    let matches = match program.try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => {
             // clap knows its own exit codes: 0 for help and version, 2 for wrong usage.

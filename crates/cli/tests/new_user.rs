@@ -41,6 +41,53 @@ fn options_after_the_words_of_a_search_are_options() {
 }
 
 #[test]
+fn a_pasted_line_is_a_question_whatever_signs_it_has() {
+    let machine = Machine::empty();
+    claude(&machine, FIRST, 2, "why does cargo test --no-run print nothing with -n");
+    claude(&machine, SECOND, 3, "the cart is slow");
+    let first = |args: &[&str]| {
+        let answer = machine.run(&[&["search", "--json", "--mode", "words"], args].concat());
+        let found: Value =
+            serde_json::from_str(&answer.stdout).unwrap_or_else(|_| panic!("{}", answer.all()));
+        assert_eq!(found["operators"], serde_json::json!([]), "{args:?}");
+        found["hits"][0]["session_id"].as_str().map(str::to_owned)
+    };
+    for args in [
+        &["--no-run prints nothing"][..],
+        &["-n prints \"nothing\" at all here"],
+        &["--limit of cargo is file://nothing"],
+        &["--limit", "1", "--target=x of cargo"],
+        &["--", "cargo", "--no-run"],
+        &["cargo", "--", "--no-run", "-cart"],
+        &["--literal", "cargo -cargo"],
+        &["--exact", "--no-run print"],
+    ] {
+        assert_eq!(first(args).as_deref(), Some(FIRST), "{args:?}");
+    }
+    assert_eq!(machine.run(&["search", "cart", "--no-runs"]).code, 2, "one word may be a mistyped option");
+    assert_eq!(machine.run(&["search", "cart", "--limit=two of them"]).code, 2);
+    assert_eq!(machine.run(&["fix", "-bash: cart: command not found"]).code, 1);
+}
+
+#[test]
+fn an_answer_names_its_operators_and_those_that_left_nothing() {
+    let machine = Machine::empty();
+    claude(&machine, FIRST, 2, "why is the cart slow");
+    let told = |text: &str| machine.run(&["search", "--mode", "words", text]);
+    let used = told("\"the cart\" slow");
+    assert!(used.stderr.contains("Operators: \"the cart\" (--literal"), "{}", used.all());
+    let dropped = told("cart is:failed");
+    assert_eq!(dropped.code, 0, "{}", dropped.all());
+    assert!(
+        dropped.stderr.contains("Nothing fits is:failed, so this was taken for text."),
+        "{}",
+        dropped.all()
+    );
+    assert!(!dropped.stderr.contains("Operators"), "{}", dropped.all());
+    assert_eq!(told("zebra is:failed").code, 1);
+}
+
+#[test]
 fn counts_and_sizes_are_written_the_same_way_everywhere() {
     let machine = Machine::empty();
     claude(&machine, FIRST, 2, "hello");

@@ -25,7 +25,7 @@ pub use error::Error;
 pub use meaning::{MEANING_VERSION, Measured, embed_passage};
 pub use passages::{PIECES_MAX, Passages};
 pub use place::Place;
-pub use query::{Named, Phrase, Query, Wanted};
+pub use query::{Named, Phrase, Query, Use, Wanted};
 pub use rank::Extent;
 pub use repairs::{Ran, Repair, Repairs, Step};
 pub use search::{Ask, Found, FoundPiece, FoundSession, Library, Meaning, Mode, Nearest, Scope, search};

@@ -1,14 +1,18 @@
 //! The query language: words, "phrases", -not, and filters such as `agent:` and `file:`.
 //!
-//! Whatever is not understood is literal text, so no query is a syntax error.
+//! Whatever is not written as an operator is text, so no query is a syntax error.
 
 mod dates;
+mod plain;
+mod tokens;
 
 use jiff::civil::Date;
 use retro_model::Days;
 
 use crate::passages::path_labels;
 use crate::words::Words;
+use plain::plain;
+use tokens::{Form, tokens};
 
 pub use dates::Named;
 
@@ -43,6 +47,17 @@ pub struct Phrase {
     pub only_commands: bool,
 }
 
+/// What becomes of an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// It chooses.
+    Operator,
+    /// Its words are looked for.
+    Text,
+    /// It is left out. Words of a quotation or of days are looked for all the same.
+    Nothing,
+}
+
 /// A query, understood.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
@@ -64,6 +79,8 @@ pub struct Query {
     pub until: Option<Date>,
     /// The words that named those days, if they were part of the text.
     pub date_words: Option<String>,
+    /// The operators that were used, as they are written. Words that name days are one.
+    pub operators: Vec<String>,
     /// The text without operators: what its meaning is taken from.
     pub text: String,
     /// Names, paths and codes that count more where they stand exactly so.
@@ -73,30 +90,45 @@ pub struct Query {
 impl Query {
     /// Understands a query, as of `today`.
     pub fn parse(text: &str, today: Date) -> Query {
+        Query::parse_with(text, today, &|_| Use::Operator)
+    }
+
+    /// Understands a query of which only some operators count.
+    pub fn parse_with(text: &str, today: Date, of: &dyn Fn(&str) -> Use) -> Query {
         let mut query = Query::default();
-        let mut plain: Vec<&str> = Vec::new();
+        let mut words: Vec<String> = Vec::new();
         for token in tokens(text) {
-            if !query.operator(&token, today) {
-                plain.push(token.raw);
+            let wanted = of(token.raw);
+            if wanted == Use::Operator && query.operator(token.form, today) {
+                query.operators.push(token.raw.to_owned());
+                continue;
             }
+            words.push(match (wanted, token.form) {
+                (Use::Operator, _) | (_, Form::Plain | Form::Quotation(_)) => plain(token.raw),
+                (Use::Text, Form::Filter(_, text) | Form::Without(text)) => plain(text),
+                (Use::Nothing, _) => continue,
+            });
         }
-        let mut plain = plain.join(" ");
+        words.retain(|word| !word.is_empty());
+        let mut words = words.join(" ");
         if query.since.is_none()
             && query.until.is_none()
-            && let Some(Named { days, words, rest }) = dates::find(&plain, today)
+            && let Some(Named { days, words: named, rest }) = dates::find(&words, today)
+            && of(&named) == Use::Operator
         {
             (query.since, query.until) = (Some(days.first), Some(days.last));
-            query.date_words = Some(words);
-            plain = rest;
+            query.operators.push(named.clone());
+            query.date_words = Some(named);
+            words = rest;
         }
-        query.want(&plain);
+        query.want(&words);
         query
     }
 
     /// Looks for every word of a text, whatever operators it seems to hold.
     pub fn literal(text: &str) -> Query {
         let mut query = Query::default();
-        query.want(text);
+        query.want(&plain(text));
         query
     }
 
@@ -105,36 +137,24 @@ impl Query {
         self.wanted.is_empty() && self.phrases.is_empty() && self.labels.is_empty() && self.text.is_empty()
     }
 
-    /// The same query without the days that its words named.
-    pub fn without_dates(&self, text: &str) -> Query {
-        let mut query = Query { since: None, until: None, date_words: None, ..self.clone() };
-        query.wanted.clear();
-        query.literals.clear();
-        query.text.clear();
-        query.want(text);
-        query
-    }
-
     /// Whether every word is a name, a path or a code: then meaning says little.
     pub(crate) fn is_all_names(&self) -> bool {
         !self.wanted.is_empty() && self.wanted.iter().all(|wanted| wanted.weight > 1.0)
     }
 
-    /// Takes a token that is an operator; false if it is plain text.
-    fn operator(&mut self, token: &Token<'_>, today: Date) -> bool {
-        if let Some(name) = token.key {
-            return self.filter(name, &token.text, today);
+    /// Takes an operator; false if it is plain text after all.
+    fn operator(&mut self, form: Form<'_>, today: Date) -> bool {
+        match form {
+            Form::Plain => false,
+            Form::Filter(name, value) => self.filter(name, value, today),
+            Form::Without(text) => phrase(text).map(|phrase| self.without.push(phrase)).is_some(),
+            Form::Quotation(text) => {
+                let Some(phrase) = phrase(text) else { return false };
+                self.phrases.push(phrase);
+                self.want(text);
+                true
+            }
         }
-        if token.is_not {
-            return phrase(&token.text).map(|phrase| self.without.push(phrase)).is_some();
-        }
-        if token.is_quoted {
-            let Some(phrase) = phrase(&token.text) else { return false };
-            self.phrases.push(phrase);
-            self.want(&token.text);
-            return true;
-        }
-        false
     }
 
     fn filter(&mut self, name: &str, value: &str, today: Date) -> bool {
@@ -177,7 +197,7 @@ impl Query {
         for word in text.split_whitespace() {
             let is_name = is_name(word);
             if is_name {
-                self.literals.push(word.trim_matches(|c: char| ",;!?()[]{}\"'`".contains(c)).to_owned());
+                self.literals.extend(literal(word));
             }
             words.each(word, |term| {
                 let is_known = self.wanted.iter().any(|wanted| wanted.term == term.text);
@@ -189,6 +209,15 @@ impl Query {
             });
         }
     }
+}
+
+/// A name as it is likely to stand elsewhere: without the signs of the sentence around it, and
+/// of an address what follows its scheme.
+fn literal(word: &str) -> Option<String> {
+    let word = word.split_once("//").map_or(word, |(_, behind)| behind);
+    let is_around = |c: char| ",;!?()[]{}<>\"'`".contains(c);
+    let word = word.trim_start_matches(is_around).trim_end_matches(|c| is_around(c) || c == '.' || c == ':');
+    (!word.is_empty()).then(|| word.to_owned())
 }
 
 /// Whether a word is a name from code, a path or an error code.
@@ -232,51 +261,6 @@ fn phrase(text: &str) -> Option<Phrase> {
     Some(Phrase { terms, text: text.to_owned(), only_commands: false })
 }
 
-/// One token of a query.
-struct Token<'a> {
-    /// All of it.
-    raw: &'a str,
-    key: Option<&'a str>,
-    text: String,
-    is_not: bool,
-    is_quoted: bool,
-}
-
-/// Names of filters.
-const KEYS: &[&str] = &["after", "agent", "before", "cmd", "file", "is", "model", "project", "tool"];
-
-/// Cuts a query at white space, but not inside quotation marks that are closed.
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
-    let mut rest = text.trim_start();
-    while !rest.is_empty() {
-        let mut body = rest;
-        let is_not =
-            body.starts_with('-') && body[1..].starts_with(|c: char| c == '"' || c.is_alphanumeric());
-        if is_not {
-            body = &body[1..];
-        }
-        let key = KEYS.iter().copied().find(|key| {
-            body.strip_prefix(key)
-                .and_then(|rest| rest.strip_prefix(':'))
-                .is_some_and(|rest| !rest.is_empty())
-        });
-        let key = key.filter(|_| !is_not);
-        if let Some(key) = key {
-            body = &body[key.len() + 1..];
-        }
-        let quoted = body.strip_prefix('"').and_then(|inside| inside.split_once('"'));
-        let (inside, after) = match quoted {
-            Some((inside, after)) => (inside, after),
-            None => body.split_at(body.find(char::is_whitespace).unwrap_or(body.len())),
-        };
-        let raw = &rest[..rest.len() - after.len()];
-        tokens.push(Token { raw, key, text: inside.to_owned(), is_not, is_quoted: quoted.is_some() });
-        rest = after.trim_start();
-    }
-    tokens
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -313,28 +297,44 @@ mod tests {
         );
         assert_eq!(query.labels, [vec!["file:src/cart.rs"], vec!["tool:bash"], vec!["is:failed"]]);
         assert!(query.phrases[1].only_commands);
+        assert_eq!(query.operators.len(), 8);
     }
 
     #[test]
     fn what_is_no_operator_is_text() {
-        for text in [
-            "std::vec",
-            "a:b",
-            "file:",
-            "-",
-            "\"",
-            "\"open",
-            "is:strange",
-            "before:whenever",
-            "--flag",
-            "-> x",
-            "(",
-            "AND OR",
-        ] {
-            let query = parse(text);
-            assert!(query.labels.is_empty() && query.phrases.is_empty() && query.since.is_none(), "{text}");
+        for text in
+            ["file:", "is:strange", "before:whenever", "it -n \"held\" the lock twice", "AND OR", "\""]
+        {
+            assert!(parse(text).operators.is_empty(), "{text}");
+            assert_eq!(parse(text), Query::literal(text), "{text}");
         }
         assert_eq!(terms(&parse("--no-sync")), ["sync"]);
+    }
+
+    #[test]
+    fn an_operator_that_does_not_count_is_text() {
+        let text = "\"off by one\" file:src/cart.rs last week";
+        let parsed = |others: Use| {
+            let of = |operator: &str| if operator.starts_with('"') { Use::Operator } else { others };
+            Query::parse_with(text, date(2026, 11, 17), &of)
+        };
+        let query = parsed(Use::Text);
+        assert_eq!(query.operators, ["\"off by one\""]);
+        assert_eq!(query.text, "off by one src/cart.rs last week");
+        assert_eq!((query.labels.len(), query.since), (0, None));
+        assert_eq!(parsed(Use::Nothing).text, "off by one last week");
+    }
+
+    #[test]
+    fn a_name_is_looked_for_without_the_signs_around_it() {
+        for (text, literal) in [
+            ("(src/cart.rs).", "src/cart.rs"),
+            ("E0308:", "E0308"),
+            ("https://example.org/a", "example.org/a"),
+            ("<Cart::total>", "Cart::total"),
+        ] {
+            assert_eq!(parse(text).literals, [literal], "{text}");
+        }
     }
 
     #[test]
@@ -353,5 +353,41 @@ mod tests {
             let query = parse(&text);
             assert!(query.wanted.len() <= WANTED_MAX);
         }
+
+        /// Without an operator, the signs of operators change nothing.
+        #[test]
+        fn prose_means_the_same_without_the_signs_of_operators(
+            words in proptest::collection::vec(SIGNED, 1..12)
+        ) {
+            let text = words.join(" ");
+            let query = parse(&text);
+            if query.operators.is_empty() {
+                proptest::prop_assert_eq!(query, parse(&without_signs(&text)), "{:?}", text);
+            }
+        }
+    }
+
+    /// Words as they stand in prose, error lines and code.
+    const SIGNED: &str = "(-{0,2}|\"|\\()(lock|total|x|src/a\\.rs|with|CartTotal|file|is|v1\\.2)(\"|:|::|\\)|\\?)?\
+        |(file|model|is|before)(:|::|://)(lock|tmp/a\\.rs)|-[a-z]{1,5}|\"|last week";
+
+    /// The law as it is written down, in another way than the parser does it.
+    fn without_signs(text: &str) -> String {
+        let text = text.replace('"', "");
+        let words = text.split_whitespace().map(|word| {
+            let word = word.trim_start_matches('-');
+            let keyed =
+                ["file:", "model:", "is:", "before:"].into_iter().find_map(|key| word.strip_prefix(key));
+            match keyed {
+                Some(value) if value.starts_with(':') => word.to_owned(),
+                Some(value) => {
+                    let key = word.trim_end_matches(value).trim_end_matches(':');
+                    let gap = if value.starts_with(char::is_alphanumeric) { " " } else { "" };
+                    format!("{key}{gap}{value}")
+                }
+                None => word.to_owned(),
+            }
+        });
+        words.collect::<Vec<_>>().join(" ")
     }
 }

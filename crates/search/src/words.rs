@@ -235,6 +235,16 @@ fn script(c: char) -> Option<Script> {
     if is_sign { Some(Script::Signs) } else { c.is_alphanumeric().then_some(Script::Alphabet) }
 }
 
+/// Whether a word says too little to be looked for.
+pub(crate) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word.to_ascii_lowercase().as_str()).is_ok()
+}
+
+/// Whether a sign is of a script that has no spaces between words: Han or kana.
+pub(crate) fn is_unspaced(sign: char) -> bool {
+    matches!(sign, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
+}
+
 /// Writes a word in small letters without accents.
 fn fold(word: &str, into: &mut String) {
     into.clear();

@@ -352,6 +352,36 @@ fn a_code_that_is_nowhere_suggests_a_code_and_no_number() {
     assert!(suggested("0309").is_empty());
 }
 
+#[test]
+fn signs_in_prose_change_no_first_session() {
+    let world = World::new(story(), 3);
+    for (text, plain) in [
+        ("why is the \"cart\" -total off by \"one\" cent", "why is the cart total off by one cent"),
+        (
+            "deploy: \"waiting for lock\" on the -t orders table",
+            "deploy: waiting for lock on the t orders table",
+        ),
+        ("error in file:///src/cart.rs and -n mismatched", "error in file///src/cart.rs and n mismatched"),
+        ("the deploy job, model: small, hangs on \"lock\"", "the deploy job, model small, hangs on lock"),
+    ] {
+        let (signed, bare) = (world.find(text), world.find(plain));
+        assert!(!signed.sessions.is_empty(), "{text}");
+        assert_eq!(scores(&signed), scores(&bare), "{text}");
+    }
+}
+
+#[test]
+fn a_name_in_a_sentence_is_one_of_its_words() {
+    // Many sessions hold all parts of the name, one the words of the question.
+    let mut passages: Vec<Numbered> = (1..=150)
+        .map(|number| passage(number, number as u32, 0, &[(Output, "set v1.2 of the package")]))
+        .collect();
+    let answer = "the harbour crane stops when the wind sensor reports gusts of version one";
+    passages.push(passage(151, 151, 0, &[(Assistant, answer)]));
+    let found = World::new(passages, 151).sessions("why does the harbour crane stop on wind gusts in v1.2");
+    assert_eq!(found.first(), Some(&151));
+}
+
 /// Pieces that all hold one word, in texts of many lengths.
 fn crowd(sessions: u32, pieces: u32) -> Vec<Numbered> {
     let of_session = |session: u32| {

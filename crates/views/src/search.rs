@@ -13,7 +13,9 @@ use retro_agents::by_name;
 use retro_engine::news::{News, Patience};
 use retro_engine::{Config, Progress, World, consumers};
 use retro_model::{Passage, PieceKind, SessionKey, Timestamp};
-use retro_search::{Ask, Found, Meaning, Measured, Mode, Passages, Query, TextIndex, Words, search as find};
+use retro_search::{
+    Ask, Found, Meaning, Measured, Mode, Passages, Query, TextIndex, Use, Words, search as find,
+};
 use retro_store::SessionRow;
 use std::time::Instant;
 
@@ -58,8 +60,10 @@ pub struct SearchQuestion {
     pub limit: usize,
     /// Cut the answer to about so many tokens.
     pub budget_tokens: Option<usize>,
-    /// Only where the text stands exactly so.
+    /// Only where the text stands exactly so. It then has no operators.
     pub exact: bool,
+    /// Every sign of the text is text, and no operator.
+    pub literal: bool,
     /// Also on branches that were rewound.
     pub rewound: bool,
     /// Also say what each session that was found is about: see [`SearchView::sessions`].
@@ -85,6 +89,7 @@ impl SearchQuestion {
             limit: 10,
             budget_tokens: None,
             exact: false,
+            literal: false,
             rewound: false,
             with_sessions: false,
             cwd: None,
@@ -158,7 +163,8 @@ impl Searching {
         session_among(rows, words, now)
     }
 
-    /// Answers a question.
+    /// Answers a question. Operators that leave nothing to find are text, if without them there
+    /// is something: it is more likely that they were not meant as operators.
     pub fn search(
         &self,
         world: &World,
@@ -166,17 +172,33 @@ impl Searching {
         question: &SearchQuestion,
     ) -> Result<SearchView, Error> {
         let today = world.now().to_jiff().to_zoned(question.tz.clone()).date();
-        let query = Query::parse(&question.text, today);
-        let answer = self.answer(world, config, question, &query)?;
-        let has_found = !answer.found.sessions.is_empty();
-        if has_found || query.date_words.is_none() {
-            return self.view(question, &query, answer);
+        let query = match question.literal || question.exact {
+            true => Query::literal(&question.text),
+            false => Query::parse(&question.text, today),
+        };
+        let ask = |query: &Query| self.answer(world, config, question, query);
+        let answer = ask(&query)?;
+        let only = |kept: &[&String], others: Use| {
+            let is_kept = |text: &str| kept.iter().any(|known| *known == text);
+            Query::parse_with(&question.text, today, &|text| {
+                if is_kept(text) { Use::Operator } else { others }
+            })
+        };
+        let has_nothing = |query: &Query| ask(query).map(|answer| answer.found.sessions.is_empty());
+        let is_decided = !answer.found.sessions.is_empty() || query.operators.is_empty();
+        if is_decided || has_nothing(&only(&[], Use::Nothing))? {
+            return self.view(question, &query, answer, Vec::new());
         }
-        // The words may not have meant a time after all.
-        let plain = query.without_dates(&question.text);
-        let wider = self.answer(world, config, question, &plain)?;
-        let query = if wider.found.sessions.is_empty() { &query } else { &plain };
-        self.view(question, query, wider)
+        let mut kept: Vec<&String> = Vec::new();
+        for operator in &query.operators {
+            kept.push(operator);
+            if has_nothing(&only(&kept, Use::Nothing))? {
+                kept.pop();
+            }
+        }
+        let rest = only(&kept, Use::Text);
+        let dropped = query.operators.iter().filter(|operator| !kept.contains(operator)).cloned().collect();
+        self.view(question, &rest, ask(&rest)?, dropped)
     }
 
     /// The session or turn that the words of a user mean.
@@ -208,7 +230,7 @@ impl Searching {
         found.is_cut |= found.sessions.len() > question.limit;
         found.sessions.truncate(question.limit);
         found.suggestions.clear();
-        self.view(question, &query, answer)
+        self.view(question, &query, answer, Vec::new())
     }
 
     /// What people and models said in a turn, or in a session.
@@ -266,7 +288,7 @@ impl Searching {
             mode: question.mode,
             limit: question.limit,
             per_session: if question.session.is_some() { question.limit } else { 3 },
-            exact: question.exact.then_some(question.text.as_str()),
+            exact: question.exact.then_some(question.text.trim()),
             now_ms: world.now().as_millis(),
             is_here: &is_here,
         };
@@ -282,6 +304,7 @@ impl Searching {
         question: &SearchQuestion,
         query: &Query,
         Answer { found, shelf, warning }: Answer<'_>,
+        dropped: Vec<String>,
     ) -> Result<SearchView, Error> {
         let terms: Vec<String> = query.wanted.iter().map(|wanted| wanted.term.clone()).collect();
         let mut looked = Looked { terms: &terms, words: Words::default() };
@@ -320,6 +343,8 @@ impl Searching {
             },
             complete: unread == 0 && self.news.unreadable.is_empty(),
             unread_sessions: unread,
+            operators: query.operators.clone(),
+            dropped,
             narrowed,
             suggestions: found.suggestions,
             truncated: found.is_cut || is_cut,

@@ -164,14 +164,12 @@ fn filters_of_the_query_and_of_the_command_choose() {
         found.dedup();
         found
     };
-    assert_eq!(sessions("lock project:shop"), Vec::<String>::new());
     assert_eq!(sessions("lock project:infra"), [DEPLOY]);
+    assert_eq!(sessions("round job project:infra"), [DEPLOY]);
     assert_eq!(sessions("file:src/cart.rs"), [CART]);
     assert_eq!(sessions("cmd:\"cargo test\""), [CART]);
     assert_eq!(sessions("cmd:kubectl"), [DEPLOY]);
-    assert_eq!(sessions("total agent:nobody"), Vec::<String>::new());
-    assert_eq!(sessions("total -discount"), Vec::<String>::new());
-    assert_eq!(sessions("lock after:2026-03-02"), Vec::<String>::new());
+    assert_eq!(sessions("total job -discount"), [DEPLOY]);
     assert_eq!(sessions("lock before:2026-03-02"), [DEPLOY]);
     let only = |kind: PieceKind| {
         let question = SearchQuestion { kinds: Some(vec![kind]), mode: Mode::Words, ..question("lock") };
@@ -187,6 +185,34 @@ fn filters_of_the_query_and_of_the_command_choose() {
         "nothing was found then, so all was searched"
     );
     assert_eq!(first(&machine.find("deploy 2 days ago")), DEPLOY);
+}
+
+#[test]
+fn an_operator_that_leaves_nothing_is_text_and_the_others_hold() {
+    let machine = Machine::told(AGENTS[0]);
+    machine.sync();
+    let kept = |text: &str| {
+        let question = SearchQuestion { mode: Mode::Words, ..question(text) };
+        let view = machine.ask(&question, Patience::None);
+        (first(&view).to_owned(), view.operators, view.dropped)
+    };
+    let told = |session: &str, operators: &[&str], dropped: &[&str]| {
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        (session.to_owned(), owned(operators), owned(dropped))
+    };
+    assert_eq!(kept("total agent:nobody"), told(CART, &[], &["agent:nobody"]));
+    assert_eq!(kept("lock after:2026-03-02"), told(DEPLOY, &[], &["after:2026-03-02"]));
+    assert_eq!(kept("total -discount"), told(CART, &[], &["-discount"]));
+    assert_eq!(kept("\"lock holds\""), told(DEPLOY, &[], &["\"lock holds\""]));
+    assert_eq!(
+        kept("lock project:infra agent:nobody before:2026-03-02"),
+        told(DEPLOY, &["project:infra", "before:2026-03-02"], &["agent:nobody"])
+    );
+    assert_eq!(kept("zebra project:shop").1, ["project:shop"], "without it nothing is found either");
+    let flag = SearchQuestion { project: Some("shop".to_owned()), mode: Mode::Words, ..question("lock") };
+    assert!(machine.ask(&flag, Patience::None).hits.is_empty(), "an option of the command always holds");
+    let literal = SearchQuestion { literal: true, mode: Mode::Words, ..question("lock project:shop") };
+    assert_eq!(machine.ask(&literal, Patience::None).operators, Vec::<String>::new());
 }
 
 #[test]
@@ -426,7 +452,9 @@ fn words_that_are_nowhere_find_nothing_and_it_says_since_when_it_looked() {
     let found = machine.find("rounding");
     assert_eq!((found.hits.is_empty(), found.searched.since), (false, None));
     assert!(found.warnings.is_empty());
-    let elsewhere = machine.find("project:garden rounding");
+    assert_eq!(machine.find("project:garden rounding").dropped, ["project:garden"]);
+    let garden = SearchQuestion { project: Some("garden".to_owned()), ..question("rounding") };
+    let elsewhere = machine.ask(&garden, Patience::None);
     assert!(elsewhere.hits.is_empty());
     assert_eq!(elsewhere.warnings, ["no session is of that agent and project, `retro list` shows all"]);
 }

@@ -360,8 +360,6 @@ fn opened(shelves: &Shelves, question: &Question) -> Result<usize, Failure> {
         _ => (None, None),
     };
     let asked = SearchQuestion {
-        text: question.text.clone(),
-        agent: None,
         project: match &question.place {
             Where::Project(project) => Some(project.clone()),
             _ => None,
@@ -372,15 +370,9 @@ fn opened(shelves: &Shelves, question: &Question) -> Result<usize, Failure> {
         },
         since,
         until,
-        kinds: None,
-        mode: Mode::Hybrid,
         limit: LIMITS.0,
-        budget_tokens: None,
-        exact: false,
-        rewound: false,
-        with_sessions: false,
-        cwd: None,
         tz: TimeZone::UTC,
+        ..SearchQuestion::new(&question.text)
     };
     Ok(searching.search(world, config, &asked).map_err(said)?.hits.len())
 }

@@ -40,7 +40,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let text = match args.error.as_slice() {
         [] => None,
         [dash] if dash == "-" => Some(stdin()?),
-        words => Some(words.join(" ")),
+        words => Some(words.join(" ").trim().to_owned()),
     };
     let bar = Bar::new(context);
     let patience = args.filters.waiting.patience(context)?;

@@ -17,10 +17,12 @@ use crate::when::Between;
 
 /// Find past turns by words and by meaning
 ///
-/// A question in plain English works, and so does an exact name, path or error code. Words
-/// that follow each other stand in quotation marks, a word that must not be there after a
-/// minus. Write such a query inside shell quotes, or `-word` is taken for an option. Days
-/// in the question, such as `last week` or `in March`, narrow the search.
+/// A question in plain English works, and so does an exact name, path, error line or flag.
+/// Quotation marks around words keep their order, where at most two words are beside them. A
+/// minus in front of the last words leaves out turns with them. Write such a query inside shell
+/// quotes, or `-word` is taken for an option. Days in the question, such as `last week` or
+/// `in March`, narrow the search. The answer names the operators that it used. One with which
+/// nothing is found is looked for as text.
 ///
 /// Filters: agent: project: file: cmd: tool: model: before: after: is:failed
 #[derive(Debug, clap::Args)]
@@ -29,13 +31,18 @@ use crate::when::Between;
   retro search '\"off by one\" project:shop after:2026-03'
   retro search 'checkout timeout -flaky'
   retro search E0308 file:src/cart.rs
+  retro search -- cargo test --no-run fails
   retro search 'cmd:\"cargo test\" is:failed last week'
   retro search --session latest --in output timeout
   retro search deploy --budget 800 --json")]
 pub struct Args {
     /// What to look for
-    #[arg(value_name = "QUERY", required = true)]
+    #[arg(value_name = "QUERY", required_unless_present = "text")]
     query: Vec<String>,
+
+    /// Look for all words as text: nothing is an operator or an option
+    #[arg(value_name = "TEXT", last = true)]
+    text: Vec<String>,
 
     #[command(flatten)]
     filters: Filters,
@@ -63,6 +70,10 @@ pub struct Args {
     /// Only where the text stands exactly so
     #[arg(long)]
     exact: bool,
+
+    /// Look for all signs as text: nothing is an operator
+    #[arg(long)]
+    literal: bool,
 
     /// Also look on branches that were rewound
     #[arg(long)]
@@ -119,21 +130,14 @@ impl Filters {
         let tz = TimeZone::system();
         let (since, until) = self.between.days(context, &tz)?;
         Ok(SearchQuestion {
-            text,
             agent: agent_name(&self.agent)?,
             project: self.project.clone(),
-            session: None,
             since,
             until,
-            kinds: None,
-            mode: Mode::Hybrid,
             limit: 8,
-            budget_tokens: None,
-            exact: false,
-            rewound: false,
-            with_sessions: false,
             cwd: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
             tz,
+            ..SearchQuestion::new(text)
         })
     }
 }
@@ -157,9 +161,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         limit: args.limit.max(1),
         budget_tokens: args.budget,
         exact: args.exact,
+        literal: args.literal || !args.text.is_empty(),
         rewound: args.rewound,
         with_sessions: context.global.json && args.budget.is_none(),
-        ..args.filters.question(args.query.join(" "), context)?
+        ..args.filters.question([args.query.as_slice(), &args.text].concat().join(" "), context)?
     };
     let view = searching.search(&context.world, &config, &question)?;
     let exit = tell(context, &view, &question.text)?;
@@ -198,6 +203,17 @@ pub fn tell(context: &Context, view: &SearchView, asked: &str) -> Outcome {
             _ => String::new(),
         };
         context.say(&format!("Only {days}, because of {:?}.", narrowed.words));
+    }
+    let is_sign = |operator: &&String| view.narrowed.as_ref().is_none_or(|days| days.words != **operator);
+    let signs: Vec<&str> = view.operators.iter().filter(is_sign).map(String::as_str).collect();
+    if !signs.is_empty() {
+        context.say(&format!("Operators: {} (--literal takes them for text).", safe_line(&signs.join(", "))));
+    }
+    if !view.dropped.is_empty() {
+        context.say(&format!(
+            "Nothing fits {}, so this was taken for text.",
+            safe_line(&view.dropped.join(", "))
+        ));
     }
     if view.hits.first().is_some_and(|hit| hit.weak) {
         context.say(&format!("{bold}Nothing fits well.{bold:#} The nearest:"));

@@ -32,9 +32,15 @@ const MONTHS: [&str; 12] = [
 /// Most words that name a span of days.
 const WORDS_MAX: usize = 4;
 
+/// A text of more words is no question but was pasted, and its days are those of its writer.
+const QUESTION_WORDS_MAX: usize = 16;
+
 /// Finds the first words that name days. Only what can hardly mean anything else counts.
 pub(super) fn find(text: &str, today: Date) -> Option<Named> {
     let words: Vec<&str> = text.split_whitespace().collect();
+    if words.len() > QUESTION_WORDS_MAX {
+        return None;
+    }
     for start in 0..words.len() {
         for count in (1..=WORDS_MAX.min(words.len() - start)).rev() {
             let span = words.get(start..start + count)?;
@@ -120,6 +126,8 @@ mod tests {
             "2 ago",
             "may fail",
             "monday",
+            "the issue quoted twenty tokens when it was filed and the checkpoint returns twenty three of \
+             them today",
         ] {
             assert_eq!(named(text), None, "{text}");
         }

@@ -6,8 +6,12 @@ use super::{Allowed, Ask, Known, Sources};
 use crate::Phrase;
 use crate::words::Words;
 
-/// Bits of the terms that the names in a query are made of.
+/// Bits of the terms that the names in a query are made of, if it has nothing but names. A name
+/// in a sentence is one of its words, and no reason to read less.
 pub(super) fn bits(ask: &Ask<'_>, terms: &[Known]) -> u32 {
+    if !ask.query.is_all_names() {
+        return 0;
+    }
     let mut words = Words::default();
     let of_names: Vec<String> =
         ask.query.literals.iter().flat_map(|literal| words.distinct(literal)).collect();

@@ -106,6 +106,10 @@ pub struct SearchView {
     pub complete: bool,
     /// Sessions with something new that was not read.
     pub unread_sessions: u64,
+    /// The operators of the query that were used, as they are written there.
+    pub operators: Vec<String>,
+    /// Operators of the query with which nothing was found. They were looked for as text.
+    pub dropped: Vec<String>,
     /// Days that words of the query named.
     pub narrowed: Option<Narrowed>,
     /// Words that exist, near words that were not found.
