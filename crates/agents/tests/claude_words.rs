@@ -5,7 +5,7 @@ mod home;
 
 use home::{log, settled};
 use retro_agents::{Agent, Settled, by_name};
-use retro_model::{Event, Kind, Origin};
+use retro_model::{Asked, Event, Kind, Origin, request, typed};
 use serde_json::{Value, json};
 
 fn claude() -> &'static dyn Agent {
@@ -183,4 +183,85 @@ fn answers_of_a_sub_agent_that_its_own_log_has_are_that_logs() {
     assert_eq!(counted, [("claude:msg-1".to_owned(), 7), ("claude:msg-2".to_owned(), 5)]);
     let first = story.events.iter().find(|event| event.response.as_deref() == Some("claude:msg-1")).unwrap();
     assert_eq!(first.id.source.as_str(), "agent-a1");
+}
+
+const RULE: &str = "Always use alpha, never use beta here.";
+
+/// All words of a log that count as typed.
+fn all_typed(records: Vec<Value>) -> String {
+    read(records).events.iter().flat_map(typed).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_others_wrote_into_a_prompt_is_not_typed() {
+    for form in [
+        "Fix this issue:\n<github_issue>\n%\n</github_issue>",
+        "Fix it:\n<pr_body>\nThanks!\n</pr_body>\n%\n</pr_body>",
+        "Go on.\n<system-reminder>\n%\n</system-reminder>",
+        "Go on.\n<system-reminder>\n%",
+        "explain\n<ide_selection>The user selected\n%\n</ide_selection>",
+        "fix:\n~~~\n%\n~~~",
+        "fix: ```\n%\n```",
+        "fix:\n```\na\n```\n%\n```\nb\n```",
+        "fix this output:\n\n    $ make\n    %\n    done",
+        "fix this output:\n    %",
+        "see\n- > %",
+        "1. > %",
+        "| % |",
+        "$ %",
+        "The page says \"%\", is it so?",
+        "Look at @srv:doc\n<mcp-resource server=\"srv\" uri=\"doc\">\n%\n</mcp-resource>",
+        "<channel source=\"chat\">\n%\n</channel>",
+        "<agent-message from=\"bob\">\n%\n</agent-message>",
+        "<teammate-message teammate_id=\"ann\">%</teammate-message>",
+        "PostToolUse hook feedback:\n%",
+        "PreToolUse:Bash hook error: %",
+        "Stop hook feedback:\n%",
+        "<task-notification>%</task-notification>",
+        "<bash-stdout>%</bash-stdout>",
+        "<local-command-stdout>%</local-command-stdout>",
+        "Base directory for this skill: /s\n%",
+    ] {
+        let record = user(form.replace('%', RULE));
+        let record = if form.starts_with("Base") { with(record, json!({ "isMeta": true })) } else { record };
+        let found = all_typed(vec![record]);
+        assert!(!found.contains("alpha"), "{form}: {found}");
+    }
+    assert_eq!(all_typed(vec![user(RULE)]), RULE);
+}
+
+fn with(mut record: Value, fields: Value) -> Value {
+    record.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    record
+}
+
+#[test]
+fn the_fields_of_a_record_say_who_composed_it() {
+    for (fields, is_typed) in [
+        (json!({}), true),
+        (json!({ "entrypoint": "cli", "promptSource": "typed" }), true),
+        (json!({ "entrypoint": "cli", "promptSource": "queued" }), true),
+        (
+            json!({ "entrypoint": "claude-desktop", "promptSource": "sdk", "origin": { "kind": "human" } }),
+            true,
+        ),
+        (json!({ "entrypoint": "claude-desktop", "promptSource": "sdk" }), true),
+        (json!({ "entrypoint": "sdk-cli" }), false),
+        (json!({ "entrypoint": "sdk-ts", "promptSource": "sdk" }), false),
+        (json!({ "promptSource": "sdk" }), false),
+        (json!({ "turnOrigin": "sdk" }), false),
+        (json!({ "promptSource": "system" }), false),
+        (json!({ "turnOrigin": "task_notification" }), false),
+        (json!({ "origin": { "kind": "channel" } }), false),
+        (json!({ "isMeta": true }), false),
+        (json!({ "isCompactSummary": true }), false),
+        (json!({ "isSidechain": true, "agentId": "a1" }), false),
+        (json!({ "planContent": "x" }), false),
+    ] {
+        let found = all_typed(vec![with(user(RULE), fields.clone())]);
+        assert_eq!(!found.is_empty(), is_typed, "{fields}");
+    }
+    let composed = read(vec![with(user("Judge this"), json!({ "entrypoint": "sdk-cli" }))]);
+    let asked: Vec<Asked> = composed.events.iter().filter_map(request).map(|asked| asked.asked).collect();
+    assert_eq!(asked, [Asked::Application]);
 }

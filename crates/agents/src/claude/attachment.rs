@@ -82,7 +82,10 @@ fn queued(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>) -> Draft {
         (Some("prompt") | None, Words::Person) if matches!(by, None | Some("human")) => {
             let mut draft = user::person(chain, Piece::Whole, &text);
             draft.hint.row = row;
-            draft.event.data = Some(redact_json(json!({ "queued": true })));
+            draft.event.data = Some(redact_json(match user::is_composed(chain.json) {
+                true => json!({ "queued": true, "composed": true }),
+                false => json!({ "queued": true }),
+            }));
             // It comes in the middle of a turn: the user did not go back to say it.
             draft.hint.look_for(Rule::Said(print_of(&text)));
             draft

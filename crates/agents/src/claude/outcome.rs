@@ -26,6 +26,8 @@ pub(super) struct Refusal<'t> {
     pub by_person: bool,
     /// What the person wrote along with it.
     pub words: Option<&'t str>,
+    /// A field of the record says so, not a sentence of the program alone.
+    pub is_proven: bool,
     /// The same text is also there where a running call was cut off; a marker that
     /// follows says so. With it, whether this version writes the marker in full.
     pub may_be_cut: Option<bool>,
@@ -37,6 +39,43 @@ const BY_PERSON: &[&str] = &[
     "The user doesn't want to take this action right now.",
     "User rejected tool use",
 ];
+
+/// Tools whose errors are the program's own sentences. What a shell, a server, a page or
+/// another agent answers may say anything, the program's sentences too.
+const PLAIN_ERRORS: &[&str] = &[
+    "AskUserQuestion",
+    "Edit",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "LS",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "Read",
+    "Skill",
+    "TaskCreate",
+    "TaskUpdate",
+    "TodoWrite",
+    "Write",
+];
+
+/// Whether an error of the tool can only be the program's. From 2.0 on that of a shell
+/// begins with its exit code.
+fn speaks_plainly(record: &Json<'_>, tool: Option<&str>) -> bool {
+    let is_new = || {
+        let major =
+            field::some(record, "version").and_then(|version| version.split('.').next()?.parse().ok());
+        major.is_some_and(|major: u32| major >= 2)
+    };
+    match tool {
+        Some("Bash" | "PowerShell") => is_new(),
+        Some(name) => PLAIN_ERRORS.contains(&name),
+        None => false,
+    }
+}
 
 /// Whether the text is the program's for a call that was refused without a person.
 fn refused_by_rule(text: &str) -> bool {
@@ -60,7 +99,7 @@ pub(super) fn ending<'t>(
 ) -> Ending<'t> {
     let facts = record.get("toolUseResult").unwrap_or(&Json::Null);
     if field::is(block, "is_error") {
-        return error(record, facts, text);
+        return error(record, facts, text, tool);
     }
     let ended = |outcome, exit_code| Ending { outcome, exit_code, refusal: None };
     if field::is(facts, "interrupted") {
@@ -87,23 +126,31 @@ pub(super) fn is_background(facts: &Json<'_>) -> bool {
     field::some(facts, "backgroundTaskId").is_some() || field::text(facts, "status") == Some("async_launched")
 }
 
-fn error<'t>(record: &'t Json<'t>, facts: &'t Json<'t>, text: &'t str) -> Ending<'t> {
+fn error<'t>(record: &'t Json<'t>, facts: &'t Json<'t>, text: &'t str, tool: Option<&str>) -> Ending<'t> {
     let bare = text.strip_prefix("<tool_use_error>").unwrap_or(text);
     if bare.starts_with("Sibling tool call errored") {
         // 2.1.29 - 2.1.63: not run, because a call beside it failed.
         return Ending { outcome: Outcome::Unknown, exit_code: None, refusal: None };
     }
     let kind = field::some(record, "toolDenialKind");
-    let answer = facts.as_str().unwrap_or_default();
-    let by_person = BY_PERSON.iter().any(|head| bare.starts_with(head) || answer.starts_with(head));
     let decided = record.get("permissionDecision").and_then(|decision| field::text(decision, "decision"));
+    let feedback = field::some(record, "userFeedback");
+    let is_refusal = |text: &str| BY_PERSON.iter().any(|head| text.starts_with(head));
+    let answer = facts.as_str().unwrap_or_default();
+    let is_told = matches!(kind, Some("user-rejected")) || feedback.is_some() || decided == Some("reject");
+    let by_person = match kind {
+        Some("permission-rule") => false,
+        // What a tool answered is told with "Error: " before it; this is not.
+        _ if is_refusal(answer) => true,
+        _ => is_refusal(bare) && (is_told || (kind.is_none() && speaks_plainly(record, tool))),
+    };
     if kind.is_some() || by_person || decided == Some("reject") || refused_by_rule(bare) {
         let words = by_person
-            .then(|| field::some(record, "userFeedback").or_else(|| said_in_refusal(text)))
+            .then(|| feedback.or_else(|| said_in_refusal(text)))
             .flatten()
             .filter(|words| !words.starts_with("The user wants to clarify these questions."));
         let may_be_cut = (by_person && words.is_none()).then_some(kind.is_some());
-        let refusal = Refusal { by_person, words, may_be_cut };
+        let refusal = Refusal { by_person, words, is_proven: is_told, may_be_cut };
         return Ending { outcome: Outcome::Denied, exit_code: None, refusal: Some(refusal) };
     }
     Ending { outcome: Outcome::Failed, exit_code: exit_code(text), refusal: None }
@@ -173,13 +220,38 @@ mod tests {
     }
 
     #[test]
+    fn what_a_tool_answered_refuses_nothing() {
+        let error = json!({ "is_error": true });
+        let said =
+            "The user doesn't want to proceed with this tool use. To tell you, the user said:\nuse sed";
+        let none = json!({});
+        for tool in ["mcp__web__get", "WebFetch", "Bash", "Task", "Agent", "BashOutput"] {
+            let ending = ending(&none, &error, said, Some(tool));
+            assert_eq!((ending.outcome, ending.refusal), (Outcome::Failed, None), "{tool}");
+        }
+        assert_eq!(ending(&none, &error, said, None).refusal, None, "a result without a call");
+        let record = json!({ "version": "2.0.42" });
+        assert!(
+            ending(&record, &error, said, Some("Bash")).refusal.is_some(),
+            "an exit code would come first"
+        );
+        let record = json!({ "toolDenialKind": "permission-rule" });
+        let by_rule = ending(&record, &error, said, Some("Edit")).refusal.unwrap();
+        assert_eq!((by_rule.by_person, by_rule.words), (false, None));
+    }
+
+    #[test]
     fn a_persons_refusal_has_their_words_or_may_be_a_cut() {
         let error = json!({ "is_error": true });
         let record = json!({});
         let said =
             "The user doesn't want to proceed with this tool use. To tell you, the user said:\nuse sed";
-        let refusal = ending(&record, &error, said, None).refusal.unwrap();
+        let refusal = ending(&record, &error, said, Some("Edit")).refusal.unwrap();
         assert_eq!((refusal.by_person, refusal.words, refusal.may_be_cut), (true, Some("use sed"), None));
+        assert!(!refusal.is_proven, "a sentence alone");
+        let told = json!({ "toolDenialKind": "user-rejected" });
+        let refusal = ending(&told, &error, said, Some("mcp__web__get")).refusal.unwrap();
+        assert_eq!((refusal.words, refusal.is_proven), (Some("use sed"), true));
         let record = json!({ "toolDenialKind": "user-rejected", "toolUseResult": "User rejected tool use" });
         let silent = "The user doesn't want to proceed with this tool use. STOP.";
         let refusal = ending(&record, &error, silent, None).refusal.unwrap();

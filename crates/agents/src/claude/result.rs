@@ -69,12 +69,18 @@ pub(super) fn read(chain: &Chain<'_>, block: &Block<'_>, state: &mut State, out:
         let origin = if refusal.by_person { Origin::User } else { Origin::Harness };
         let mut denial = chain.draft("user/tool_result", Piece::Tag("denial"), Kind::Denial, origin);
         denial.event.text = refusal.words.and_then(words);
-        denial.event.data = Some(redact_json(json!({
+        let mut data = json!({
             "call_id": call_id,
             "tool": tool,
             "kind": chain.json.get("toolDenialKind"),
             "decision": chain.json.get("permissionDecision"),
-        })));
+        });
+        if let Some(fields) = data.as_object_mut().filter(|_| denial.event.text.is_some()) {
+            // What says that these are a person's words.
+            let by = if refusal.is_proven { "field" } else { "sentence" };
+            fields.insert("words".to_owned(), by.into());
+        }
+        denial.event.data = Some(redact_json(data));
         if let Some(may_be_cut) = refusal.may_be_cut {
             denial.hint.look_for(Rule::Refused { flagged: may_be_cut });
         }

@@ -81,6 +81,18 @@ fn typed(json: &Json<'_>) -> bool {
     !by_program
 }
 
+/// Whether a program composed the prompt: one that runs the agent through its SDK or as
+/// a command (`claude -p`). The desktop app writes `sdk` for what is typed into it, too;
+/// it says `human` beside it, or who it is.
+pub(super) fn is_composed(json: &Json<'_>) -> bool {
+    let kind = json.get("origin").and_then(|origin| field::text(origin, "kind"));
+    let entrypoint = field::some(json, "entrypoint").unwrap_or_default();
+    let is_sdk =
+        field::text(json, "promptSource") == Some("sdk") || field::text(json, "turnOrigin") == Some("sdk");
+    let is_app = matches!(entrypoint, "cli" | "claude-desktop" | "claude-vscode" | "remote");
+    entrypoint.starts_with("sdk") || (is_sdk && !is_app && kind != Some("human"))
+}
+
 /// Whether the record says that another agent wrote it.
 fn of_agent(json: &Json<'_>) -> bool {
     let kind = json.get("origin").and_then(|origin| field::text(origin, "kind"));
@@ -115,7 +127,14 @@ pub(super) fn person(chain: &Chain<'_>, piece: Piece, text: &str) -> Draft {
     let origin = if chain.is_side() { Origin::Agent } else { Origin::User };
     let mut draft = chain.draft("user/prompt", piece, Kind::User, origin);
     draft.event.text = words(text);
-    draft.event.data = pick(chain.json, &["permissionMode", "promptSource", "imagePasteIds"]);
+    draft.event.data = match is_composed(chain.json) && !chain.is_side() {
+        true => Some(redact_json(json!({
+            "composed": true,
+            "permissionMode": chain.json.get("permissionMode"),
+            "promptSource": chain.json.get("promptSource"),
+        }))),
+        false => pick(chain.json, &["permissionMode", "promptSource", "imagePasteIds"]),
+    };
     draft.hint.opens_turn = true;
     // In 1.0.x only the words tie a side chain to the call that started it.
     draft.hint.look_for(if chain.is_side() {
@@ -170,8 +189,14 @@ fn text(chain: &Chain<'_>, block: &Block<'_>, whose: Words<'_>, state: &mut Stat
                 false => draft("user/command", Kind::Note, Origin::User),
             };
             draft.event.text = words(if asked { command.args } else { text });
-            draft.event.data =
-                Some(redact_json(json!({ "command": command.name, "asks_model": command.asks_model })));
+            let mut data = json!({ "command": command.name, "asks_model": command.asks_model });
+            if asked
+                && is_composed(chain.json)
+                && let Some(fields) = data.as_object_mut()
+            {
+                fields.insert("composed".to_owned(), true.into());
+            }
+            draft.event.data = Some(redact_json(data));
             draft.hint.opens_turn = command.asks_model;
             out.push(draft);
         }

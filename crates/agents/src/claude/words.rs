@@ -53,6 +53,9 @@ pub(super) const CUT_AT_TOOL: &str = "[Request interrupted by user for tool use]
 /// Head of what one agent of a team says to another.
 const PEER: &str = "<teammate-message";
 
+/// Head of what an agent of another session says.
+const OTHER_AGENT: &str = "<agent-message";
+
 /// Name under which the program itself speaks to an agent of a team.
 const PROGRAM: &str = "system";
 
@@ -88,6 +91,20 @@ const HARNESS: &[&str] = &[
     "Stop hook feedback:",
 ];
 
+/// What hooks say, by the name of their event: "PostToolUse hook feedback:",
+/// "PreToolUse:Bash hook error: …".
+fn is_of_hook(text: &str) -> bool {
+    let Some((event, said)) = text.split_once(" hook ") else { return false };
+    let name = event.split(':').next().unwrap_or_default();
+    let is_name = matches!(name, "Stop" | "Notification" | "Setup")
+        || (name.chars().all(char::is_alphanumeric)
+            && name.starts_with(char::is_uppercase)
+            && name.chars().skip(1).any(char::is_uppercase));
+    let what =
+        ["feedback:", "error:", "success:", "additional context:", "stopped continuation:", "blocking error"];
+    is_name && !event.contains(char::is_whitespace) && what.iter().any(|head| said.starts_with(head))
+}
+
 /// What the text is, by its head.
 pub(super) fn of(text: &str) -> Words<'_> {
     let head = text.trim_start();
@@ -98,7 +115,7 @@ pub(super) fn of(text: &str) -> Words<'_> {
         Words::Summary
     } else if begins("<task-notification>") {
         Words::Notification
-    } else if begins(PEER) {
+    } else if begins(PEER) || begins(OTHER_AGENT) {
         Words::Peer
     } else if begins("<command-name>") || begins("<command-message>") {
         Words::Command(Command {
@@ -119,7 +136,7 @@ pub(super) fn of(text: &str) -> Words<'_> {
         Words::Plan
     } else if begins("Base directory for this skill:") {
         Words::Skill
-    } else if HARNESS.iter().any(|prefix| begins(prefix)) {
+    } else if HARNESS.iter().any(|prefix| begins(prefix)) || is_of_hook(head) {
         Words::Harness
     } else {
         Words::Person
@@ -152,6 +169,10 @@ mod tests {
         }
         assert_eq!(of("fix <bash-input> handling"), Words::Person);
         assert_eq!(of("no, Stop hook feedback: is wrong"), Words::Person);
+        assert_eq!(of("PostToolUse hook feedback:\nx"), Words::Harness);
+        assert_eq!(of("PreToolUse:Bash hook error: x"), Words::Harness);
+        assert_eq!(of("The hook feedback: is wrong"), Words::Person);
+        assert_eq!(of("<agent-message from=\"ann\">\nx\n</agent-message>"), Words::Peer);
         assert_eq!(of("\n<ide_selection>x</ide_selection>"), Words::Ide);
         assert_eq!(of("<bash-input>ls -l</bash-input>"), Words::Shell("ls -l"));
         assert_eq!(of(CUT_AT_TOOL), Words::Interruption);

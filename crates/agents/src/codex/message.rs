@@ -8,8 +8,8 @@
 //! or brings it out when the session is settled.
 
 use retro_model::{Kind, Link, LinkKind, Origin, Part as Piece};
-use retro_text::{redact, redact_json, redact_owned};
-use serde_json::json;
+use retro_text::{Redacted, redact, redact_json, redact_owned};
+use serde_json::{Value, json};
 
 use super::line::Line;
 use super::rule::Rule;
@@ -110,6 +110,7 @@ fn hold(line: &Line<'_>, piece: Piece, text: &str, state: &mut State, out: &mut 
     if line.bare {
         let mut draft = line.draft(USER, piece, Kind::User, Origin::User);
         draft.event.text = words(spoken::unwrapped(text).unwrap_or(text));
+        draft.event.data = marks(text, state);
         draft.hint.opens_turn = true;
         state.turns += 1;
         return out.push(draft);
@@ -128,10 +129,22 @@ fn hold(line: &Line<'_>, piece: Piece, text: &str, state: &mut State, out: &mut 
     };
     let mut draft = line.draft(USER, piece, kind, origin);
     draft.event.text = words(spoken::unwrapped(text).unwrap_or(text));
+    draft.event.data = marks(text, state);
     draft.hint.fold_only = true;
     draft.hint.look_for(Rule::Held);
     state.held = Some(Held { record: line.record.address.record, words: print_of(text) });
     out.push(draft);
+}
+
+/// What is known of a message beside its words: an application put context before them,
+/// a program composed them.
+fn marks(text: &str, state: &State) -> Option<Redacted<Value>> {
+    match (spoken::unwrapped(text).is_some(), state.composed) {
+        (false, false) => None,
+        (true, false) => Some(redact_json(json!({ "wrapped": true }))),
+        (false, true) => Some(redact_json(json!({ "composed": true }))),
+        (true, true) => Some(redact_json(json!({ "wrapped": true, "composed": true }))),
+    }
 }
 
 fn image(line: &Line<'_>, piece: Piece, part: &Json<'_>) -> Draft {
@@ -293,9 +306,7 @@ pub(super) fn said(
     line.identify(&mut draft, "said", &format!("{:x}", here.words));
     draft.event.native.message_id = None;
     draft.event.text = words(spoken::unwrapped(&text).unwrap_or(&text));
-    if spoken::unwrapped(&text).is_some() {
-        draft.event.data = Some(redact_json(json!({ "wrapped": true })));
-    }
+    draft.event.data = marks(&text, state);
     draft.hint.opens_turn = true;
     draft.hint.look_for(Rule::Said(held.map(|held| held.record)));
     state.turns += 1;

@@ -46,6 +46,7 @@ pub(super) fn session(line: &Line<'_>, part: &Part, state: &mut State, out: &mut
             let mut draft = line.nameless("session_meta", Piece::Whole, Kind::Note, Origin::Harness);
             line.identify(&mut draft, "resumed", thread);
             draft.event.data = pick(line.payload, &["cli_version", "originator", "source"]);
+            state.composed = is_composed(line.payload);
             tell_program(line, out);
             out.push(draft);
         }
@@ -64,6 +65,7 @@ fn first(line: &Line<'_>, part: &Part, thread: &str, state: &mut State, out: &mu
     state.chain = vec![thread.to_owned()];
     state.inherited_below = field::count(meta, "subagent_history_start_ordinal");
     state.cwd = field::some(meta, "cwd").map(redact);
+    state.composed = is_composed(meta);
     let spawned = meta.get("source").and_then(|source| source.get("subagent"));
     state.asker = match spawned {
         None => Asker::Person,
@@ -107,6 +109,15 @@ fn link(kind: LinkKind, other: Option<&str>, out: &mut Out) {
     if let Some(other) = other {
         out.facts.links.insert(Link { kind, session_id: id(other) });
     }
+}
+
+/// Whether the program that runs the thread composes what is asked. Nobody can type into
+/// `codex exec`, an MCP server or the SDK.
+fn is_composed(meta: &Json<'_>) -> bool {
+    let originator = field::text(meta, "originator").unwrap_or_default();
+    matches!(field::text(meta, "source"), Some("exec" | "mcp"))
+        || originator.contains("exec")
+        || originator.contains("sdk")
 }
 
 /// Which program wrote this, and how it was started.

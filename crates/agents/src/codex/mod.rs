@@ -77,7 +77,7 @@ impl Agent for Codex {
     }
 
     fn parser_version(&self) -> u32 {
-        3
+        4
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {

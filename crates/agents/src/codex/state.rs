@@ -35,6 +35,9 @@ pub(super) struct State {
     pub inherited_below: Option<u64>,
     /// Whose words the user's side of the thread is.
     pub asker: Asker,
+    /// A program composes what is asked: `codex exec`, the SDK, an MCP client.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub composed: bool,
     pub model: Option<String>,
     pub effort: Option<String>,
     pub cwd: Option<Redacted<String>>,

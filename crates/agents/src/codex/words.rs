@@ -49,14 +49,17 @@ pub(super) fn said(text: &str) -> Said {
     HEADS.iter().find(|(head, _)| text.starts_with(head)).map_or(Said::Words, |(_, said)| *said)
 }
 
-/// What the user typed, where the desktop app put context before it (0.140 on).
+/// What the user typed, where an application put context before it: the desktop app
+/// (0.140 on), the editor extension. The context may hold anything, this line too, so the
+/// last one counts.
 pub(super) fn unwrapped(text: &str) -> Option<&str> {
     const REQUEST: &str = "## My request for Codex:";
-    let is_wrapped = ["# Files mentioned by the user:", "# In app browser:"];
-    if !is_wrapped.iter().any(|head| text.trim_start().starts_with(head)) {
+    if !text.trim_start().starts_with("# ") {
         return None;
     }
-    text.rsplit_once(REQUEST).map(|(_, words)| words.trim())
+    let before = |at: usize| text.get(..at).is_some_and(|before| before.ends_with('\n'));
+    let (at, _) = text.rmatch_indices(REQUEST).find(|(at, _)| before(*at))?;
+    Some(text.get(at + REQUEST.len()..)?.trim())
 }
 
 /// The command in a `<user_shell_command>`.
@@ -93,6 +96,10 @@ mod tests {
     fn wrapped_words_are_unwrapped() {
         let wrapped = "\n# Files mentioned by the user:\n\n## a.rs\n## My request for Codex:\nMake it blue\n";
         assert_eq!(unwrapped(wrapped), Some("Make it blue"));
+        let editor = "# Context from my IDE setup:\n\n## Active selection of the file:\nX\n## My request for Codex:\n\
+                      Y\n\n## My request for Codex:\nexplain this";
+        assert_eq!(unwrapped(editor), Some("explain this"));
+        assert_eq!(unwrapped("# Explain `## My request for Codex:` to me"), None);
         assert_eq!(unwrapped("Explain `## My request for Codex:` to me"), None);
     }
 

@@ -65,7 +65,7 @@ impl Agent for Grok {
     }
 
     fn parser_version(&self) -> u32 {
-        3
+        4
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {
