@@ -1,6 +1,6 @@
 //! Where the person corrected the agent.
 //!
-//! Structure first: a message after the agent acted, words with a refusal, the first
+//! Only words that the person typed count ([`Beat::typed`]). Structure first: a message after the agent acted, words with a refusal, the first
 //! message after an interruption, words typed into the answer of a question. Words
 //! second: does it negate, redirect or undo? A message that is repeated through the
 //! session is a template, not a correction.
@@ -8,10 +8,10 @@
 use std::sync::LazyLock;
 
 use hashbrown::HashMap;
-use regex::{Regex, RegexSet};
+use regex::RegexSet;
 use serde::{Deserialize, Serialize};
 
-use crate::trace::{Beat, Speaker, Trace, What, cut};
+use crate::trace::{Beat, PARTS, Speaker, Trace, What, cut};
 
 /// A correction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,10 +88,6 @@ static SETS: LazyLock<Vec<(&'static str, f64, RegexSet)>> = LazyLock::new(|| {
 static SOFTS: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(SOFT).ok());
 static REPROACHES: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(REPROACH).ok());
 static PRAISES: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(PRAISE).ok());
-/// Text that is pasted or made by a program, not typed.
-static PASTED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?s)```.*?```|<[a-z_-]+>.*?</[a-z_-]+>|^\s*[|>].*$").ok());
-
 /// The corrections of a session, in order.
 pub(crate) fn find(trace: &Trace) -> Vec<Correction> {
     let mut found: Vec<Correction> = Vec::new();
@@ -106,15 +102,20 @@ pub(crate) fn find(trace: &Trace) -> Vec<Correction> {
                 asked = text.trim_end().ends_with('?');
             }
             What::Interruption => cut_off = true,
-            What::Denial { by_person: true, text } => {
+            What::Denial { by_person: true, .. } => {
                 refused = true;
-                if !text.trim().is_empty() && !is_marker(text) {
+                let text = beat.typed.trim();
+                if !text.is_empty() && !is_marker(text) {
                     found.push(correction(beat, text, "refusal", refusal_confidence(text)));
                 }
             }
-            What::Answer { text } => found.extend(typed_answer(beat, text)),
-            What::Said { by: Speaker::User, text } => {
-                let is_none = repeated.contains_key(text.trim()) || (asked && is_short_no(text));
+            What::Answer { .. } => {
+                let answers = beat.typed.split(PARTS).filter(|answer| !answer.trim().is_empty());
+                found.extend(answers.filter_map(|answer| typed_answer(beat, answer)).take(1));
+            }
+            What::Said { .. } if beat.is_request() => {
+                let text = beat.typed.trim();
+                let is_none = text.is_empty() || repeated.contains_key(text) || (asked && is_short_no(text));
                 if !is_none {
                     found.extend(message(beat, text, acted, cut_off || refused));
                 }
@@ -129,8 +130,8 @@ pub(crate) fn find(trace: &Trace) -> Vec<Correction> {
 /// Messages that were sent more than once: templates of a command or a loop.
 fn repeated(trace: &Trace) -> HashMap<&str, u32> {
     let mut counts: HashMap<&str, u32> = HashMap::new();
-    for (_, text) in trace.prompts() {
-        *counts.entry(text.trim()).or_default() += 1;
+    for (beat, _) in trace.requests() {
+        *counts.entry(beat.typed.trim()).or_default() += 1;
     }
     counts.retain(|text, count| *count > 1 && text.chars().count() > 20);
     counts
@@ -141,11 +142,7 @@ fn message(beat: &Beat, text: &str, acted: bool, cut_off: bool) -> Option<Correc
     if !acted && !cut_off {
         return None;
     }
-    let typed = match PASTED.as_ref() {
-        Some(pasted) => pasted.replace_all(text, " ").into_owned(),
-        None => text.to_owned(),
-    };
-    let typed = typed.trim();
+    let typed = text.trim();
     // A choice out of a list (`1`, `2b`) says nothing of what was done.
     let is_choice = typed.chars().filter(|c| c.is_alphabetic()).count() < 2;
     if is_choice || is_command(typed) || is_marker(typed) {
@@ -205,10 +202,7 @@ fn refusal_confidence(text: &str) -> f64 {
 
 /// Words typed into the answer of a question that reject what was offered.
 fn typed_answer(beat: &Beat, text: &str) -> Option<Correction> {
-    // What the program writes around the answers is not the person's.
-    let text = text.split("You can now continue").next().unwrap_or(text);
-    let typed =
-        text.rsplit_once([':', '=']).map_or(text, |(_, typed)| typed).trim().trim_matches(['"', '.', ' ']);
+    let typed = text.trim();
     if typed.contains('?') || typed.contains("No answer provided") {
         return None;
     }
@@ -242,7 +236,8 @@ mod tests {
     use super::*;
 
     fn beat() -> Beat {
-        Beat { id: "m:1".into(), thread: 0, turn: 2, ts: None, what: What::Compaction }
+        let (asked, typed) = (None, String::new());
+        Beat { id: "m:1".into(), thread: 0, turn: 2, ts: None, what: What::Compaction, asked, typed }
     }
 
     #[test]

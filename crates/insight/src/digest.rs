@@ -18,7 +18,7 @@ use crate::trace::{Speaker, Trace, cut};
 use crate::{Correction, Reading, SIGNALS, Settings, corrections, registry, trajectory};
 
 /// Raised when a digest is made in another way.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Entries of a list; what is cut is counted.
 const ERRORS_MAX: usize = 20;
@@ -236,8 +236,8 @@ impl Digest {
             children: lists::capped(trace.children.clone(), CHILDREN_MAX, "children", &mut left_out),
             events: trace.kinds.clone(),
             tools: lists::tools(trace),
-            first_prompt: snippet(trace.prompts().next().map(|(_, text)| text)),
-            last_prompt: snippet(trace.prompts().last().map(|(_, text)| text)),
+            first_prompt: snippet(trace.requests().next().map(|(_, text)| text)),
+            last_prompt: snippet(trace.requests().last().map(|(_, text)| text)),
             last_answer: snippet(
                 trace.said(Speaker::Model).filter(|(beat, _)| beat.thread == 0).last().map(|(_, text)| text),
             ),

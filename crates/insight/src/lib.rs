@@ -29,7 +29,7 @@ pub use prices::Prices;
 pub use quality::{Quality, Thresholds};
 pub use reading::Reading;
 pub use registry::{Group, Method, SIGNALS, Signal, Sort, by_id};
-pub use trace::{Beat, Call, Edited, Speaker, Trace, What};
+pub use trace::{Beat, Call, Edited, PARTS, Speaker, Trace, What};
 
 /// Everything that a digest is made from, besides the trace.
 #[derive(Debug, Clone, Default)]

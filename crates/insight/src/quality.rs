@@ -53,34 +53,45 @@ pub struct Quality {
     pub rule: String,
 }
 
-/// Calls that stand for a short prompt: twice what is asked of a long one, or an edit.
+/// Calls that stand for a short prompt: twice what is asked of a long one.
 const WORK_FACTOR: u64 = 2;
+/// A change of fewer lines may be one that somebody dictated to try the agent.
+const MADE_LINES_MIN: u64 = 6;
 
-/// Whether a session was real work.
+/// Whether a session was real work. What it did decides, not the form of what asked for it:
+/// lines that were changed and commits are work in however few steps.
 pub(crate) fn judge(trace: &Trace, thresholds: &Thresholds) -> Quality {
     let verdict = |real, rule: &str| Quality { real, rule: rule.to_owned() };
     let substantive = trace.calls().filter(|(_, call)| is_substantive(call.class)).count() as u64;
-    let edits = trace.calls().any(|(_, call)| call.changed_files());
-    let mut prompts = trace.prompts().map(|(_, text)| text.trim()).filter(|text| !text.is_empty()).peekable();
-    if prompts.peek().is_none() {
+    let changes = || trace.calls().filter(|(_, call)| call.changed_files());
+    let lines: u64 = changes()
+        .flat_map(|(_, call)| &call.edits)
+        .map(|edit| edit.added.max(edit.removed))
+        .fold(0, u64::saturating_add);
+    let made = lines >= MADE_LINES_MIN || !trace.commits.is_empty();
+    let worked =
+        made || changes().next().is_some() || substantive >= thresholds.min_substantive_calls * WORK_FACTOR;
+    let mut requests = trace.requests().map(|(_, text)| text.trim()).peekable();
+    if requests.peek().is_none() && !worked {
         return verdict(false, "no_prompt");
+    }
+    if thresholds.require_repo && trace.cwd.is_none() {
+        return verdict(false, "no_repository");
+    }
+    if made {
+        return verdict(true, "real");
+    }
+    if trace.events() < thresholds.min_events {
+        return verdict(false, "too_few_events");
+    }
+    if substantive < thresholds.min_substantive_calls {
+        return verdict(false, "too_few_calls");
     }
     let says = |text: &str| {
         let bare = text.trim_end_matches(['.', '!', '?']).to_lowercase();
         text.chars().count() >= thresholds.min_prompt_chars && !thresholds.trivial_prompts.contains(&bare)
     };
-    let clear = prompts.any(says);
-    let worked = edits || substantive >= thresholds.min_substantive_calls * WORK_FACTOR;
-    if trace.events() < thresholds.min_events {
-        return verdict(false, "too_few_events");
-    }
-    if thresholds.require_repo && trace.cwd.is_none() {
-        return verdict(false, "no_repository");
-    }
-    if substantive < thresholds.min_substantive_calls {
-        return verdict(false, "too_few_calls");
-    }
-    if !clear && !worked {
+    if !requests.any(says) && !worked {
         return verdict(false, "trivial_prompt");
     }
     verdict(true, "real")

@@ -12,7 +12,7 @@ mod commits;
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use retro_model::{Kind, SessionKey, Timestamp, Tokens};
+use retro_model::{Asked, Kind, SessionKey, Timestamp, Tokens};
 use smol_str::SmolStr;
 
 pub(crate) use build::is_act;
@@ -93,9 +93,22 @@ pub struct Beat {
     pub ts: Option<Timestamp>,
     /// What.
     pub what: What,
+    /// How it came to be asked, where it asks the agent for something.
+    pub asked: Option<Asked>,
+    /// The words in it that a person typed: parts of its text, [`PARTS`] between them. Nothing
+    /// else is ever a person's own words.
+    pub typed: String,
 }
 
+/// Stands between parts of a text that do not follow each other.
+pub const PARTS: &str = "\n\n\n";
+
 impl Beat {
+    /// Whether the session's own thread is asked for something.
+    pub fn is_request(&self) -> bool {
+        self.thread == 0 && self.asked.is_some()
+    }
+
     /// About how many bytes it takes.
     fn weight(&self) -> usize {
         let what = match &self.what {
@@ -107,7 +120,7 @@ impl Beat {
             | What::Error { text } => text.len(),
             What::Compaction | What::Interruption => 0,
         };
-        size_of::<Beat>() + self.id.len() + what
+        size_of::<Beat>() + self.id.len() + self.typed.len() + what
     }
 }
 
@@ -146,6 +159,8 @@ pub enum What {
     Denial {
         by_person: bool,
         text: String,
+        /// A field of the log says that the person wrote it.
+        is_proven: bool,
     },
     Error {
         text: String,
@@ -166,7 +181,16 @@ impl Trace {
         self.calls().filter(|(beat, _)| beat.thread == 0)
     }
 
-    /// What the person typed as messages.
+    /// What the session's own thread was asked to do, by a person or in a person's name: a
+    /// message, a command, a plan that was accepted, a prompt of a program.
+    pub fn requests(&self) -> impl Iterator<Item = (&Beat, &str)> {
+        self.beats.iter().filter_map(|beat| match &beat.what {
+            What::Said { text, .. } if beat.is_request() => Some((beat, text.as_str())),
+            _ => None,
+        })
+    }
+
+    /// Messages in the person's name; what of them was typed stands in [`Beat::typed`].
     pub fn prompts(&self) -> impl Iterator<Item = (&Beat, &str)> {
         self.said(Speaker::User)
     }

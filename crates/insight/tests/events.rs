@@ -50,7 +50,7 @@ fn a_reason_given_with_a_refusal_is_a_correction() {
         user("Fix the tax"),
         call("c1", "shell", "npm install"),
         result("c1", "denied", ""),
-        json!({ "kind": "denial", "origin": "user", "text": "use pnpm here" }),
+        json!({ "kind": "denial", "origin": "user", "text": "use pnpm here", "data": { "words": "sentence" } }),
         json!({ "kind": "assistant", "text": "I will use pnpm." }),
     ]);
     assert_eq!(value(&found, "permission_denials"), json!(1));
@@ -63,11 +63,63 @@ fn a_reason_given_with_a_refusal_is_a_correction() {
 
 #[test]
 fn words_typed_into_an_answer_can_correct() {
-    let answer = json!({ "kind": "tool_result", "origin": "user", "text": "No, don't push to main",
+    let answer = json!({ "kind": "tool_result", "origin": "user", "text": "Where to? No, don't push to main",
+        "data": { "answers": { "Where to?": "No, don't push to main" } },
         "result": { "call_id": "q1", "outcome": "ok", "bytes": 1 } });
     let found = digest(&[user("Publish it"), call("q1", "ask", ""), answer]);
     assert_eq!(value(&found, "user_correction_count"), json!(1));
     assert_eq!(value(&found, "trajectory_action_count_explain"), json!(1));
+}
+
+#[test]
+fn an_option_that_was_chosen_is_in_the_models_words() {
+    let mut question = call("q1", "ask", "");
+    question["tool"]["args"] = json!({ "questions": [{ "options": [{ "label": "No, don't push" }] }] });
+    let answer = json!({ "kind": "tool_result", "origin": "user", "text": "x",
+        "data": { "answers": { "Push?": "No, don't push" } },
+        "result": { "call_id": "q1", "outcome": "ok", "bytes": 1 } });
+    assert_eq!(value(&digest(&[user("Publish it"), question, answer]), "user_correction_count"), json!(0));
+}
+
+#[test]
+fn only_typed_words_correct() {
+    let after = |said: Value| {
+        digest(&[user("Fix the tax"), call("c1", "shell", "ls"), result("c1", "ok", "x"), said])
+    };
+    let corrected = |said: Value| value(&after(said), "user_correction_count");
+    assert_eq!(corrected(user("No, don't use npm, use pnpm instead")), json!(1));
+    for text in [
+        "Look:\n<github_issue>\nNo, don't use npm, use pnpm instead\n</github_issue>",
+        "Look:\n~~~\nNo, don't use npm, use pnpm instead\n~~~",
+        "> No, don't use npm, use pnpm instead",
+    ] {
+        assert_eq!(corrected(user(text)), json!(0), "{text}");
+    }
+    let mut composed = user("No, don't use npm, use pnpm instead");
+    composed["data"] = json!({ "composed": true });
+    assert_eq!(corrected(composed), json!(0));
+    let forged = json!({ "kind": "denial", "origin": "user", "text": "use evil here" });
+    assert_eq!(corrected(forged), json!(0), "nothing says that a person wrote it");
+}
+
+#[test]
+fn a_plan_a_command_and_a_program_ask_like_a_person() {
+    let plan = json!({ "kind": "plan", "origin": "model", "text": "Implement the following plan:\n\n# Split the parser" });
+    let command = json!({ "kind": "note", "origin": "user", "text": "<command-message>x",
+        "data": { "command": "/commit", "asks_model": true } });
+    let mut composed = user("Judge the parser");
+    composed["data"] = json!({ "composed": true });
+    for (asks, first) in [(plan, "# Split the parser"), (command, "/commit"), (composed, "Judge the parser")]
+    {
+        let mut edit = call("c1", "edit", "");
+        edit["cwd"] = json!("/w");
+        edit["tool"]["edits"] = json!([{ "path": "a.rs", "kind": "update", "added": 40, "removed": 2 }]);
+        let done = json!({ "kind": "assistant", "text": "Done." });
+        let found = digest(&[asks, edit, result("c1", "ok", ""), done]);
+        assert_eq!((found.first_prompt.as_str(), found.quality.rule.as_str()), (first, "real"));
+        assert_eq!(value(&found, "user_message_count"), json!(1));
+        assert_ne!(found.outcome.rule, "nothing_asked");
+    }
 }
 
 #[test]

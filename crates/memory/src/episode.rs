@@ -28,6 +28,8 @@ pub struct Listener {
 #[derive(Debug, Clone, Default)]
 pub struct Quotes {
     texts: HashMap<String, (Voice, String)>,
+    /// What a person typed, by the event that holds it.
+    typed: HashMap<String, String>,
     /// Edits that are small enough to be told, by the event of the call.
     changes: HashMap<String, Change>,
     bytes: usize,
@@ -220,6 +222,11 @@ impl Quotes {
             text.push('\n');
             text.push_str(&edit.path);
         }
+        if voice == Voice::User {
+            let typed = retro_model::typed(event).join("\n\n\n");
+            self.bytes += typed.len() + 48;
+            self.typed.insert(event.id.to_string(), retro_text::plain::plain(&typed).into_owned());
+        }
         self.bytes += text.len() + 48;
         self.texts.insert(event.id.to_string(), (voice, text));
     }
@@ -247,6 +254,12 @@ impl Quotes {
         self.texts.get(event_id).map(|(voice, _)| *voice)
     }
 
+    /// Whether a person typed these words into the event.
+    fn is_typed(&self, event_id: &str, words: &str) -> bool {
+        let Some(typed) = self.typed.get(event_id) else { return false };
+        typed.contains(words) || squeezed(typed).contains(&squeezed(words))
+    }
+
     /// What an event says.
     pub fn text(&self, event_id: &str) -> Option<&str> {
         self.texts.get(event_id).map(|(_, text)| text.as_str())
@@ -271,7 +284,7 @@ fn squeezed(text: &str) -> String {
 impl Episode {
     /// What the session was about: its first prompt, shortened.
     pub fn task_summary(&self) -> String {
-        let first = self.trace.prompts().find(|(_, text)| !text.trim().is_empty());
+        let first = self.trace.requests().find(|(_, text)| !text.trim().is_empty());
         first.map_or(String::new(), |(_, text)| shortened(text, 220))
     }
 
@@ -279,9 +292,7 @@ impl Episode {
     pub fn prompt_before(&self, event_id: &str) -> Option<(&Beat, &str)> {
         let at = self.places.get(event_id)?;
         self.trace.beats.get(..at)?.iter().rev().find_map(|beat| match &beat.what {
-            What::Said { by: retro_insight::Speaker::User, text } if !text.trim().is_empty() => {
-                Some((beat, text.as_str()))
-            }
+            What::Said { text, .. } if beat.is_request() => Some((beat, text.as_str())),
             _ => None,
         })
     }
@@ -297,8 +308,12 @@ impl Episode {
 
     /// A quotation, if the event holds the words.
     pub fn span(&self, event_id: &str, text: &str) -> Option<Span> {
-        let voice = self.quotes.voice(event_id)?;
         let text = text.trim();
+        let voice = match self.quotes.voice(event_id)? {
+            // Pasted into a person's message, or composed by a program.
+            Voice::User if !self.quotes.is_typed(event_id, text) => Voice::External,
+            voice => voice,
+        };
         (!text.is_empty() && self.quotes.hold(event_id, text)).then(|| Span {
             event_id: event_id.to_owned(),
             text: text.to_owned(),

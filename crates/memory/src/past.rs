@@ -1,7 +1,7 @@
 //! What happened in a session after something was shown to it: enough to say whether a
 //! memory was right, wrong, or of no concern, without the words of the session.
 
-use retro_insight::{Speaker, What};
+use retro_insight::What;
 use retro_model::{SessionKey, Timestamp, ToolClass};
 use retro_text::calls::{Verdict, same_command, understand};
 use serde::{Deserialize, Serialize};
@@ -91,9 +91,9 @@ impl Past {
                 deeds.push(Deed { place, event_id: event_id.to_owned(), what });
             };
             match &beat.what {
-                What::Said { by: Speaker::User, text } => {
+                What::Said { text, .. } if beat.is_request() => {
                     let correction = episode.corrections.iter().any(|found| found.event_id == beat.id);
-                    for rule in rules(text, correction) {
+                    for rule in rules(&beat.typed, correction) {
                         did(&beat.id, Did::Said { wants: rule.wants, rejects: rule.rejects });
                     }
                     if !text.trim().is_empty() {

@@ -81,7 +81,7 @@ static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^\s*(?:(?:no|nope|wait|stop|hey|hm+|ok|okay|also|and|but|please|again|actually)\b[\s,.!:;—–-]*)+").ok()
 });
 
-/// The rules of a message. In a correction every rule counts, elsewhere only lasting ones.
+/// The rules of what a person typed. In a correction every rule counts, elsewhere only lasting ones.
 pub(crate) fn rules(message: &str, is_correction: bool) -> Vec<Rule> {
     let mut found: Vec<(usize, usize, Rule)> = Vec::new();
     for (start, end) in sentences(message) {
@@ -288,21 +288,13 @@ fn thing(text: &str) -> Option<String> {
     is_named.then_some(thing)
 }
 
-/// Where the sentences of a message are; what is pasted is left out.
+/// Where the sentences of a message are.
 fn sentences(message: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
-    let (mut fenced, mut at) = (false, 0);
+    let mut at = 0;
     for line in message.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        let trimmed = line.trim_start();
-        if trimmed.starts_with("```") {
-            fenced = !fenced;
-            continue;
-        }
-        if fenced || trimmed.starts_with(['>', '|', '<', '$']) {
-            continue;
-        }
         let mut from = start;
         let bytes = line.as_bytes();
         for (offset, byte) in bytes.iter().enumerate() {
@@ -359,10 +351,5 @@ mod tests {
         assert_eq!(rules("Never push to main directly.", false).len(), 1);
         assert_eq!(rules("The function never returns null, fix it", false), []);
         assert!(rules("In all my projects, never use tabs.", true)[0].everywhere);
-    }
-
-    #[test]
-    fn what_is_pasted_is_nobodys_rule() {
-        assert_eq!(rules("fix this:\n```\nalways use foo\n```\n> never use bar\n", true), []);
     }
 }

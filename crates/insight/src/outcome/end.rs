@@ -99,8 +99,8 @@ impl<'a> End<'a> {
         for beat in main() {
             match &beat.what {
                 // A command to the program after the last request asks nothing.
-                What::Said { by: Speaker::User, .. } if is_over => {}
-                What::Said { by: Speaker::User, text } => {
+                What::Said { .. } if beat.is_request() && is_over => {}
+                What::Said { text, .. } if beat.is_request() => {
                     is_over = Some(beat.id.as_str()) == last;
                     self.is_closed = false;
                     self.finished_turns += usize::from(answered);
@@ -221,13 +221,13 @@ impl<'a> End<'a> {
             .flat_map(|(_, call)| &call.edits)
             .map(|edit| edit.added.max(edit.removed))
             .sum();
-        let short = trace.prompts().all(|(_, text)| text.chars().count() <= DICTATION_CHARS_MAX);
+        let short = trace.requests().all(|(_, text)| text.chars().count() <= DICTATION_CHARS_MAX);
         self.dictated = lines > 0
             && lines <= DICTATED_LINES_MAX
             && short
             && !calls.iter().any(|(_, call)| call.is_failed() && call.is_validation())
-            && trace.prompts().count() <= 3
-            && trace.prompts().any(|(_, text)| is_dictation(text));
+            && trace.requests().count() <= 3
+            && trace.requests().any(|(_, text)| is_dictation(text));
     }
 
     /// The calls since the last message.
@@ -284,10 +284,10 @@ impl<'a> End<'a> {
         self.admits_rest = self.answer.is_some_and(|(_, text)| words::admits_rest(text));
         self.wants_code = self.last_prompt.is_some_and(|(_, text)| words::wants_code(text));
         let changes = |call: &Call| call.changed_files() || call.commits || call.class == ToolClass::Subagent;
-        self.change_not_made = trace.prompts().any(|(_, text)| words::wants_change(text))
+        self.change_not_made = trace.requests().any(|(_, text)| words::wants_change(text))
             && !trace.calls().any(|(_, call)| changes(call) || writes_by_command(call));
         self.wants_change = self.last_prompt.is_some_and(|(_, text)| words::wants_change(text));
-        let said: usize = trace.prompts().map(|(_, text)| text.trim().chars().count()).max().unwrap_or(0);
+        let said: usize = trace.requests().map(|(_, text)| text.trim().chars().count()).max().unwrap_or(0);
         self.trivial = said < TRIVIAL_CHARS && trace.calls().next().is_none();
     }
 }
@@ -298,10 +298,10 @@ fn last_request(trace: &Trace) -> Option<(&Beat, &str)> {
     let (mut last, mut command) = (None, None);
     for beat in trace.beats.iter().filter(|beat| beat.thread == 0) {
         match &beat.what {
-            What::Said { by: Speaker::User, text } if is_bare_command(text) => {
+            What::Said { text, .. } if beat.is_request() && is_bare_command(text) => {
                 command = Some((beat, &**text))
             }
-            What::Said { by: Speaker::User, text } => (last, command) = (Some((beat, &**text)), None),
+            What::Said { text, .. } if beat.is_request() => (last, command) = (Some((beat, &**text)), None),
             What::Said { by: Speaker::Model, .. } | What::Call(_) => last = command.take().or(last),
             _ => {}
         }

@@ -39,7 +39,8 @@ pub(crate) fn is_pleased(text: &str) -> Option<bool> {
 
 /// The last message of the person that follows work.
 pub(crate) fn last_words(trace: &Trace) -> Option<(&Beat, &str)> {
-    let (last, text) = trace.prompts().last()?;
+    let (last, _) = trace.prompts().filter(|(beat, _)| !beat.typed.is_empty()).last()?;
+    let text = last.typed.as_str();
     let at = trace.beats.iter().position(|beat| beat.id == last.id)?;
     let acted = trace.beats.get(..at)?.iter().any(|beat| matches!(beat.what, What::Call(_)));
     acted.then_some((last, text))

@@ -6,7 +6,7 @@
 //! # How
 //! `session_duration_seconds` is the last time minus the first. `idle_seconds` sums the
 //! pauses between neighbouring events of the main thread that are longer than five minutes;
-//! `active_seconds` sums the shorter ones. `time_to_first_edit_seconds` runs from the first message to
+//! `active_seconds` sums the shorter ones. `time_to_first_edit_seconds` runs from the first request to
 //! the first call that changes a file.
 //! # Limits
 //! A command that runs longer than five minutes looks like a pause. Without two times the
@@ -51,7 +51,7 @@ fn gaps_ms(looked: &Looked<'_>, wanted: fn(i64) -> bool) -> Option<i64> {
 
 pub(crate) fn time_to_first_edit_seconds(looked: &Looked<'_>) -> Reading {
     let edit = looked.trace.calls().find(|(_, call)| call.changed_files()).map(|(beat, _)| beat);
-    let prompt = looked.trace.prompts().next().map(|(beat, _)| beat);
+    let prompt = looked.trace.requests().next().map(|(beat, _)| beat);
     let (Some(edit), Some(prompt)) = (edit, prompt) else { return Reading::none("no_edit") };
     let Some((from, to)) = prompt.ts.zip(edit.ts) else { return Reading::none(NO_TIMES) };
     match to.as_millis() - from.as_millis() {

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
 use hashbrown::HashMap;
-use retro_model::{Event, Kind, Origin, SessionKey, Thread, Tokens};
-use retro_text::Redacted;
+use retro_model::{Event, Kind, Origin, Request, SessionKey, Thread, Tokens};
 use retro_text::calls::Verdict;
 use smol_str::SmolStr;
 
 use super::call::{Call, cut};
 use super::{
-    BEATS_BYTES_MAX, BEATS_MAX, Beat, CommitSeen, Speaker, TEXT_BYTES_MAX, TIMES_MAX, Trace, What, commits,
+    BEATS_BYTES_MAX, BEATS_MAX, Beat, CommitSeen, PARTS, Speaker, TEXT_BYTES_MAX, TIMES_MAX, Trace, What,
+    commits,
 };
 
 /// Events that are remembered as evidence of one thing.
@@ -89,7 +89,8 @@ impl Trace {
             Kind::Denial => {
                 let text = text(event);
                 let by_person = event.origin == Origin::User;
-                self.beat(event, What::Denial { by_person, text });
+                let is_proven = by_person && retro_model::is_proven(event);
+                self.beat(event, What::Denial { by_person, text, is_proven });
             }
             Kind::Error => {
                 let text = text(event);
@@ -98,7 +99,8 @@ impl Trace {
             Kind::Usage => self.used(event),
             Kind::Subagent => self.child(event),
             Kind::Unknown => remember(&mut self.unknown, event),
-            Kind::Session | Kind::Plan | Kind::Model | Kind::Rewind | Kind::Attachment | Kind::Note => {}
+            Kind::Plan | Kind::Note => self.asked(event),
+            Kind::Session | Kind::Model | Kind::Rewind | Kind::Attachment => {}
         }
     }
 
@@ -150,7 +152,16 @@ impl Trace {
 
     fn beat(&mut self, event: &Event, what: What) {
         let thread = self.thread(&event.thread);
-        let beat = Beat { id: event.id.to_string(), thread, turn: event.turn, ts: event.ts, what };
+        let typed = retro_model::typed(event).join(PARTS);
+        let beat = Beat {
+            id: event.id.to_string(),
+            thread,
+            turn: event.turn,
+            ts: event.ts,
+            what,
+            asked: None,
+            typed: cut(&typed, TEXT_BYTES_MAX),
+        };
         self.bytes += beat.weight();
         self.beats.push(beat);
         self.shorten();
@@ -202,8 +213,25 @@ impl Trace {
             Origin::User if event.thread.is_main() => Speaker::User,
             _ => Speaker::Other,
         };
-        let text = text(event);
+        match retro_model::request(event) {
+            Some(request) => self.request(event, by, &request),
+            None => self.beat(event, What::Said { by, text: text(event) }),
+        }
+    }
+
+    /// A command without words, or an accepted plan, asks like a message.
+    fn asked(&mut self, event: &Event) {
+        if let Some(request) = retro_model::request(event) {
+            self.request(event, Speaker::Other, &request);
+        }
+    }
+
+    fn request(&mut self, event: &Event, by: Speaker, request: &Request<'_>) {
+        let text = ends(&request.text);
         self.beat(event, What::Said { by, text });
+        if let Some(beat) = self.beats.last_mut().filter(|beat| beat.thread == 0) {
+            beat.asked = Some(request.asked);
+        }
     }
 
     fn called(&mut self, event: &Event) {
@@ -226,7 +254,7 @@ impl Trace {
     fn ended(&mut self, event: &Event) {
         let Some(result) = &event.result else { return };
         let Some(at) = self.open.get(&self.name(event, &result.call_id)).copied() else { return };
-        let mut asked = false;
+        let (mut asked, mut options) = (false, Vec::new());
         if let Some(beat) = self.beats.get_mut(at)
             && let What::Call(call) = &mut beat.what
         {
@@ -235,6 +263,9 @@ impl Trace {
             self.bytes += call.weight();
             let passed = call.verdict == Verdict::Passed;
             asked = call.asked;
+            options = std::mem::take(&mut call.options);
+            options.sort_by_key(|option| std::cmp::Reverse(option.len()));
+            options.retain(|option| !option.is_empty());
             if call.commits && !call.has_nested {
                 let output = event.text.as_ref().map_or("", |text| text.as_str());
                 let mut seen = commits::seen(output, &event.id.to_string());
@@ -246,8 +277,17 @@ impl Trace {
             }
         }
         if asked && event.origin == Origin::User {
-            let text = text(event);
-            self.beat(event, What::Answer { text });
+            self.beat(event, What::Answer { text: text(event) });
+            // An option that was chosen is in the model's words.
+            let is_own = |answer: &str| {
+                let rest = options.iter().fold(answer.to_owned(), |rest, known| rest.replace(known, ""));
+                rest.contains(char::is_alphanumeric)
+            };
+            let typed: Vec<_> =
+                retro_model::typed(event).into_iter().filter(|answer| is_own(answer)).collect();
+            if let Some(beat) = self.beats.last_mut() {
+                beat.typed = cut(&typed.join(PARTS), TEXT_BYTES_MAX);
+            }
         }
     }
 
@@ -305,11 +345,11 @@ fn fitting<'a>(beats: impl Iterator<Item = &'a Beat>) -> usize {
 
 /// The words of an event as far as they are kept.
 fn text(event: &Event) -> String {
-    event.text.as_ref().map(head).unwrap_or_default()
+    event.text.as_ref().map(|text| ends(text)).unwrap_or_default()
 }
 
 /// The beginning of a text and, of a long one, its end.
-fn head(text: &Redacted<String>) -> String {
+fn ends(text: &str) -> String {
     if text.len() <= TEXT_BYTES_MAX {
         return text.to_string();
     }

@@ -63,6 +63,8 @@ pub struct Call {
     pub has_nested: bool,
     /// What the person answered, for questions.
     pub asked: bool,
+    /// What a question offers to choose from, until it is answered.
+    pub(super) options: Vec<String>,
 }
 
 impl Call {
@@ -94,6 +96,12 @@ impl Call {
             duration_ms: None,
             has_nested: false,
             asked: tool.class == ToolClass::Ask,
+            options: tool
+                .args
+                .as_ref()
+                .filter(|_| tool.class == ToolClass::Ask)
+                .map(|args| options(args))
+                .unwrap_or_default(),
         }
     }
 
@@ -127,6 +135,7 @@ impl Call {
         size_of::<Call>()
             + self.runner.len()
             + self.terms.len()
+            + self.options.iter().map(String::len).sum::<usize>()
             + lengths([
                 command.as_ref(),
                 quiet_commit.as_ref(),
@@ -183,6 +192,23 @@ pub(crate) fn cut(text: &str, chars_max: usize) -> String {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
+}
+
+/// The labels of what a question offers to choose from.
+fn options(value: &serde_json::Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            serde_json::Value::Array(values) => open.extend(values),
+            serde_json::Value::Object(fields) => {
+                found.extend(fields.get("label").and_then(|label| label.as_str()).map(str::to_owned));
+                open.extend(fields.values());
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 fn paths(tool: &ToolCall, access: Access) -> Vec<String> {

@@ -156,8 +156,8 @@ fn preconditions(episode: &Episode) -> Vec<String> {
 /// What the person warned of, in the person's own words.
 fn warnings(episode: &Episode, evidence: &mut Evidence<'_>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for (beat, text) in episode.trace.prompts() {
-        let sentences = text.lines().flat_map(|line| line.split_inclusive(['.', '!', ';']));
+    for (beat, _) in episode.trace.prompts() {
+        let sentences = beat.typed.lines().flat_map(|line| line.split_inclusive(['.', '!', ';']));
         for sentence in sentences.map(str::trim) {
             let is_warning = WARNING.as_ref().is_some_and(|warning| warning.is_match(sentence));
             let length = sentence.chars().count();

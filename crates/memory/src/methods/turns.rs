@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use retro_insight::{Beat, Call, Speaker, What};
+use retro_insight::{Beat, Call, What};
 use retro_text::calls::Verdict;
 
 use super::commands::{answers, is_misuse};
@@ -42,7 +42,7 @@ pub(super) fn turns(episode: &Episode) -> Vec<Turn<'_>> {
     let mut wanted = None;
     for beat in episode.trace.beats.iter().filter(|beat| beat.thread == 0) {
         match &beat.what {
-            What::Said { by: Speaker::User, text } => {
+            What::Said { text, .. } if beat.is_request() => {
                 if let Some(last) = turns.last_mut() {
                     last.next = Some((beat, text));
                 }
@@ -81,7 +81,8 @@ impl<'a> Turn<'a> {
 
     /// What the person said next, if that was praise.
     pub(super) fn praise(&self) -> Option<(&'a Beat, &'a str)> {
-        self.next.filter(|(_, text)| {
+        let next = self.next.map(|(beat, _)| (beat, beat.typed.as_str()));
+        next.filter(|(_, text)| {
             let first = text.lines().next().unwrap_or_default();
             PLEASED.as_ref().is_some_and(|pleased| pleased.is_match(first))
                 && !BUT.as_ref().is_some_and(|but| but.is_match(clipped(first, 80)))

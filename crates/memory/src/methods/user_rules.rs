@@ -3,7 +3,7 @@
 //! A correction counts if it says what to do otherwise in a way that can hold again. Words
 //! outside corrections count only where they say that they always hold.
 
-use retro_insight::{Speaker, What};
+use retro_insight::What;
 use serde_json::json;
 
 use super::Method;
@@ -24,11 +24,10 @@ const SURE: f64 = 0.6;
 fn mine(episode: &Episode) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     for beat in episode.trace.beats.iter().filter(|beat| beat.thread == 0) {
-        let text = match &beat.what {
-            What::Said { by: Speaker::User, text } | What::Denial { by_person: true, text } => text,
-            _ => continue,
-        };
-        if text.chars().count() > MESSAGE_CHARS_MAX || text.starts_with('/') {
+        // Words that a sentence of the program alone calls the person's are no rule.
+        let is_said = matches!(&beat.what, What::Said { .. } | What::Denial { is_proven: true, .. });
+        let text = &beat.typed;
+        if !is_said || text.chars().count() > MESSAGE_CHARS_MAX || text.starts_with('/') {
             continue;
         }
         let correction =

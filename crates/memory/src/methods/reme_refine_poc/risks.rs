@@ -48,10 +48,10 @@ fn refusal<'a>(episode: &'a Episode, call: &Beat) -> Option<(&'a Beat, &'a str)>
     let at = episode.trace.beats.iter().position(|beat| beat.id == call.id)?;
     let after = episode.trace.beats.get(at + 1..)?.iter();
     let next = after.take_while(|beat| !matches!(beat.what, What::Call(_))).find(|beat| {
-        matches!(&beat.what, What::Denial { by_person: true, text } if text.split_whitespace().count() >= 2)
+        matches!(&beat.what, What::Denial { is_proven: true, .. } if beat.typed.split_whitespace().count() >= 2)
     })?;
     match &next.what {
-        What::Denial { text, .. } => Some((next, text)),
+        What::Denial { .. } => Some((next, &next.typed)),
         _ => None,
     }
 }
