@@ -4,7 +4,12 @@
 //! question is asked inside its conversation. What counts is how many of the lines that
 //! answer it are among the first, and whether a session with one of them is. The data is
 //! not part of the project.
+//!
+//! `--history REPOSITORY` asks for commits instead: see `first.rs`.
 
+mod baseline;
+mod first;
+mod history;
 mod locomo;
 
 use hashbrown::{HashMap, HashSet};
@@ -32,20 +37,25 @@ const MODES: [(&str, Mode); 3] =
 
 /// The command: asks everything in every mode, or in the one that is named.
 pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(), Failure> {
-    if own_release(repository, &["bench", "recall"], options)? {
-        return Ok(());
-    }
     let value = |name: &str| {
         let at = options.iter().position(|option| option == name)?;
         options.get(at + 1)
     };
-    let path = value("--locomo").ok_or_else(|| Failure::new("say where the data is: --locomo PATH"))?;
     let mode = value("--mode");
     if mode.is_some_and(|mode| !MODES.iter().any(|(name, _)| name == mode)) {
         return Err(Failure::new("--mode is one of words, meaning, hybrid"));
     }
     let modes = MODES.into_iter().filter(|(name, _)| mode.is_none_or(|mode| mode == name));
-    print!("{}", measure(Path::new(path), modes)?);
+    // What comes first does not depend on how the program was built.
+    if let Some(path) = value("--history") {
+        print!("{}", first::measure(Path::new(path), modes)?);
+        return Ok(());
+    }
+    let path = value("--locomo")
+        .ok_or_else(|| Failure::new("say where the data is: --locomo PATH or --history REPOSITORY"))?;
+    if !own_release(repository, &["bench", "recall"], options)? {
+        print!("{}", measure(Path::new(path), modes)?);
+    }
     Ok(())
 }
 
