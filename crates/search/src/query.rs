@@ -22,18 +22,15 @@ pub(crate) const TERMS_MAX: usize = 24;
 /// More different terms than this are not even counted.
 const WANTED_MAX: usize = 256;
 
-/// What names, paths and codes weigh against ordinary words.
-const NAME_WEIGHT: f32 = 2.0;
-
 /// One term of a query.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     /// As it is kept in the index.
     pub term: String,
     /// As it stands in the query.
     pub word: String,
-    /// What it counts beside the others.
-    pub weight: f32,
+    /// Whether it is of a name, a path or a code.
+    pub is_name: bool,
 }
 
 /// Words that follow each other.
@@ -139,7 +136,7 @@ impl Query {
 
     /// Whether every word is a name, a path or a code: then meaning says little.
     pub(crate) fn is_all_names(&self) -> bool {
-        !self.wanted.is_empty() && self.wanted.iter().all(|wanted| wanted.weight > 1.0)
+        !self.wanted.is_empty() && self.wanted.iter().all(|wanted| wanted.is_name)
     }
 
     /// Takes an operator; false if it is plain text after all.
@@ -202,9 +199,8 @@ impl Query {
             words.each(word, |term| {
                 let is_known = self.wanted.iter().any(|wanted| wanted.term == term.text);
                 if !is_known && self.wanted.len() < WANTED_MAX {
-                    let weight = if is_name { NAME_WEIGHT } else { 1.0 };
                     let word = word.get(term.start..term.end).unwrap_or(term.text).to_owned();
-                    self.wanted.push(Wanted { term: term.text.to_owned(), word, weight });
+                    self.wanted.push(Wanted { term: term.text.to_owned(), word, is_name });
                 }
             });
         }
@@ -278,8 +274,8 @@ mod tests {
     fn words_are_looked_for_by_their_stems() {
         let query = parse("why did the tests fail in CartTotal");
         assert_eq!(terms(&query), ["test", "fail", "carttotal", "cart", "total"]);
-        assert_eq!(query.wanted[0].weight, 1.0);
-        assert_eq!(query.wanted[2].weight, NAME_WEIGHT);
+        let names: Vec<bool> = query.wanted.iter().map(|wanted| wanted.is_name).collect();
+        assert_eq!(names, [false, false, true, true, true]);
         assert_eq!(query.literals, ["CartTotal"]);
     }
 

@@ -309,7 +309,7 @@ impl Sources<'_> {
         for (wanted, in_tail) in query.wanted.iter().zip(counts) {
             let indexed = self.finder.as_ref().map_or(Ok(0), |finder| finder.count(&wanted.term))?;
             let holding = indexed + in_tail;
-            let weight = rank::rarity(extent.pieces, holding) * f64::from(wanted.weight);
+            let weight = rank::rarity(extent.pieces, holding);
             terms.push(Known { term: wanted.term.clone(), word: wanted.word.clone(), weight, holding });
         }
         if terms.len() > TERMS_MAX {
