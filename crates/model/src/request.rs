@@ -55,7 +55,7 @@ pub struct Request<'e> {
 }
 
 /// Bytes at the head of a prompt in which a template says where the typed words are.
-const TEMPLATE_BYTES_MAX: usize = 1_000;
+const TEMPLATE_BYTES_MAX: usize = 16 * 1024;
 
 /// Head of the message that hands an accepted plan to a fresh context.
 pub(crate) const PLAN: &str = "Implement the following plan:";
@@ -94,6 +94,8 @@ fn message<'e>(event: &Event, text: &'e str) -> (Asked, &'e str) {
         return (Asked::Application, bare);
     }
     match template(text) {
+        // Nothing was put into it: the template is all that was asked.
+        Some(("", _)) => (Asked::Template, text),
         Some((typed, _)) => (Asked::Template, typed),
         None => (Asked::Typed, text),
     }
@@ -165,7 +167,9 @@ pub(crate) fn template(text: &str) -> Option<(&str, bool)> {
     let block = after.trim_start().strip_prefix("```")?.split_once('\n')?.1;
     let typed = block.split_once("```").map_or(block, |(typed, _)| typed).trim();
     let opens = body.get(..before)?.trim().is_empty();
-    (!typed.is_empty() && !typed.starts_with('$')).then_some((typed, opens))
+    // A template that was not filled in shows the name of what would be.
+    let typed = if typed.starts_with('$') { "" } else { typed };
+    Some((typed, opens))
 }
 
 fn field<'e>(event: &'e Event, name: &str) -> Option<&'e Value> {
@@ -241,7 +245,14 @@ mod tests {
 
     #[test]
     fn what_was_typed_into_a_template() {
-        assert_eq!(template("## User Input\n\n```text\n$ARGUMENTS\n```\n"), None);
+        for empty in [
+            "## User Input\n\n```text\n$ARGUMENTS\n```\nNever do X.",
+            "## User Input\n```\n\n```\nNever do X.",
+        ] {
+            assert_eq!(template(empty), Some(("", true)));
+            let event = event("user", "user", empty, json!(null));
+            assert_eq!((typed(&event).len(), asked(&event)), (0, Some((Asked::Template, empty.to_owned()))));
+        }
         assert_eq!(template("User input:\nnothing in a block"), None);
         assert_eq!(template("# User Input\n```\nX\n```"), Some(("X", true)));
         let pasted = "Always do this:\n## User Input\n\n```\nX\n```";
