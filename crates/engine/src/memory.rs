@@ -6,8 +6,8 @@
 //! order of arrival.
 
 use retro_memory::{
-    Catalog, Decision, Exposure, Found, Head, Memory, Mined, Past, Shelf, Status, Worth, authored, before,
-    screen,
+    Catalog, Decision, Exposure, Found, Head, Memory, Mined, Past, Shelf, Status, Worth, as_found, authored,
+    before, screen, words_hash,
 };
 use retro_model::{SessionKey, Timestamp};
 use retro_search::embed::Embedding;
@@ -15,7 +15,7 @@ use retro_store::{BadLine, Changes, EVENTS, EXPOSURES, ITEMS, Index, MemoryTable
 
 use crate::stages::Everything;
 use crate::stages::mine::PAST;
-use crate::{Config, Error};
+use crate::{Config, Error, World};
 
 /// Everything that is known of memories.
 pub struct Folded {
@@ -29,6 +29,8 @@ pub struct Folded {
     pub mined: usize,
     /// What people wrote.
     pub written: usize,
+    /// What people wrote and decided, as [`Store::memory_files`] names it.
+    pub files: String,
 }
 
 /// What was mined: from the index, or from the files without one.
@@ -59,9 +61,28 @@ pub fn mined(store: &Store, index: Option<&Index>) -> Result<(Vec<Found>, Vec<Ba
     Ok((found, bad))
 }
 
+/// What was decided, and the lines that say something that cannot be understood.
+fn decisions(store: &Store) -> Result<(Vec<Decision>, Vec<BadLine>), Error> {
+    let (lines, mut bad) = store.journal_lines::<Decision>(EVENTS)?;
+    let unknown = lines.iter().filter(|(_, decision)| !decision.is_known());
+    bad.extend(unknown.map(|(line, decision)| BadLine {
+        path: store.root().join(EVENTS),
+        line: *line,
+        what: format!("unknown decision {:?}", decision.event),
+    }));
+    Ok((lines.into_iter().map(|(_, decision)| decision).collect(), bad))
+}
+
+/// The decisions that cannot be read.
+pub(crate) fn unreadable_decisions(store: &Store) -> Result<Vec<BadLine>, Error> {
+    Ok(decisions(store)?.1)
+}
+
 /// All memories.
 pub fn fold(store: &Store, index: Option<&Index>, config: &Config, now: Timestamp) -> Result<Folded, Error> {
-    let (decisions, mut bad) = store.journal::<Decision>(EVENTS)?;
+    // Before they are read: what is written meanwhile makes another name.
+    let files = store.memory_files()?;
+    let (decisions, mut bad) = decisions(store)?;
     let (exposures, torn) = store.journal::<Exposure>(EXPOSURES)?;
     bad.extend(torn);
     let (items, torn) = store.journal::<Memory>(ITEMS)?;
@@ -69,7 +90,7 @@ pub fn fold(store: &Store, index: Option<&Index>, config: &Config, now: Timestam
     let (found, torn) = mined(store, index)?;
     bad.extend(torn);
     let mut shelf = Shelf::new();
-    shelf.forget(&decisions);
+    shelf.decided(&decisions);
     let mined = found.len();
     for (agent, session, candidate) in &found {
         shelf.add(agent, session, candidate);
@@ -91,7 +112,7 @@ pub fn fold(store: &Store, index: Option<&Index>, config: &Config, now: Timestam
     }
     let unknown = shelf.apply(&decisions, &exposures);
     shelf.trim(now, config.mining.value.retire);
-    Ok(Folded { shelf, bad, unknown, mined, written })
+    Ok(Folded { shelf, bad, unknown, mined, written, files })
 }
 
 /// A memory that somebody wrote, screened: what looks wrong needs a person.
@@ -108,7 +129,8 @@ pub fn screened(mut memory: Memory) -> Memory {
 }
 
 /// Memories as the index keeps them.
-pub fn tables(shelf: &Shelf) -> MemoryTables {
+pub fn tables(folded: &Folded) -> MemoryTables {
+    let shelf = &folded.shelf;
     let catalog = Catalog::of(shelf);
     let pack = |list: &Vec<u32>| postcard::to_stdvec(list).unwrap_or_default();
     let mut terms: Vec<(String, Vec<u8>)> =
@@ -123,7 +145,15 @@ pub fn tables(shelf: &Shelf) -> MemoryTables {
             .map(|memory| (memory.id.clone(), serde_json::to_string(memory).unwrap_or_default()))
             .collect(),
         terms,
+        files: folded.files.clone(),
     }
+}
+
+/// Whether the index was made from what people wrote and decided until now.
+pub fn is_current(store: &Store, index: &Index) -> Result<bool, Error> {
+    Ok(index
+        .memory_value("files")?
+        .is_some_and(|files| store.memory_files().is_ok_and(|now| now.as_bytes() == files)))
 }
 
 /// What ranking needs of every memory, as the index keeps it.
@@ -150,7 +180,7 @@ pub fn refresh(
     mark: &str,
 ) -> Result<(), Error> {
     let folded = fold(store, Some(index), config, now)?;
-    let tables = tables(&folded.shelf);
+    let tables = tables(&folded);
     Ok(index.write(|index| index.put_memories(&tables, mark))?)
 }
 
@@ -220,8 +250,7 @@ pub(crate) fn reward(all: &Everything<'_>) -> Result<(), Error> {
                 reason: Some(why.to_owned()),
                 event_id: event.map(|event| format!("{}/{}#{event}", past.key.agent, past.key.id)),
                 created_at: exposure.shown_at,
-                text: None,
-                when_to_use: None,
+                ..Decision::default()
             };
             let is_known = |other: &&Decision| {
                 other.memory_id == decision.memory_id
@@ -243,19 +272,88 @@ pub(crate) fn reward(all: &Everything<'_>) -> Result<(), Error> {
 }
 
 /// Writes down what was decided, and makes the memories anew. Unknown ids are errors.
-pub fn decide(
-    world: &crate::World,
-    config: &Config,
-    store: &Store,
-    decisions: &[Decision],
-) -> Result<(), Error> {
+pub fn decide(world: &World, config: &Config, store: &Store, decisions: &[Decision]) -> Result<(), Error> {
     let lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
-    store.append(&lock, EVENTS, decisions)?;
+    let decisions = with_words(config, store, decisions, world.now())?;
+    store.append(&lock, EVENTS, &decisions)?;
     anew(world, config, store)
 }
 
+/// Decisions with the memories that they are about.
+fn with_words(
+    config: &Config,
+    store: &Store,
+    decisions: &[Decision],
+    now: Timestamp,
+) -> Result<Vec<Decision>, Error> {
+    let index = store.index()?;
+    let mut memories: Vec<Memory> = if is_current(store, &index)? {
+        index.memories()?.iter().filter_map(|body| serde_json::from_str(body).ok()).collect()
+    } else {
+        fold(store, None, config, now)?.shelf.items().to_vec()
+    };
+    let mut all = decisions.to_vec();
+    for decision in all.iter_mut().filter(|decision| decision.about.is_none()) {
+        if let Some(memory) = memories.iter_mut().find(|memory| memory.id == decision.memory_id) {
+            decision.about = Some(Box::new(as_found(memory)));
+            retro_memory::decide(memory, decision);
+        }
+    }
+    Ok(all)
+}
+
+/// Writes down which memories the decisions of earlier versions are about: these named them
+/// by their places in lists, which are made in another way now. Call it before anything is
+/// mined again. Does nothing where the memories of the index are of this version.
+pub(crate) fn keep_decided(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    index: Option<&Index>,
+) -> Result<(), Error> {
+    let index = match index {
+        Some(index) if index.memory_value("files")?.is_some() => return Ok(()),
+        Some(index) if index.memory_value("mark")?.is_some() => Some(index),
+        _ => None,
+    };
+    let (decisions, _) = store.journal::<Decision>(EVENTS)?;
+    let is_place = |id: &str| {
+        id.rsplit_once(':')
+            .is_some_and(|(_, last)| last.len() < 4 && last.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let mut ids: Vec<&str> = decisions
+        .iter()
+        .map(|decision| decision.memory_id.as_str())
+        .filter(|id| is_place(id))
+        .filter(|id| !decisions.iter().any(|other| other.memory_id == *id && other.about.is_some()))
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let Some(lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
+    let folded = fold(store, index, config, world.now())?;
+    let kept: Vec<Decision> = ids
+        .into_iter()
+        .filter_map(|id| Some((id, folded.shelf.get(id)?)))
+        .filter(|(_, memory)| memory.source == retro_memory::Source::Mined)
+        .map(|(id, memory)| Decision {
+            memory_id: id.to_owned(),
+            event: "memory_kept".to_owned(),
+            about: Some(Box::new(Memory { id: id.to_owned(), ..as_found(memory) })),
+            created_at: Some(world.now()),
+            ..Decision::default()
+        })
+        .collect();
+    if kept.is_empty() {
+        return Ok(());
+    }
+    Ok(store.append(&lock, EVENTS, &kept)?)
+}
+
 /// Adds what somebody wrote.
-pub fn add(world: &crate::World, config: &Config, store: &Store, memories: &[Memory]) -> Result<(), Error> {
+pub fn add(world: &World, config: &Config, store: &Store, memories: &[Memory]) -> Result<(), Error> {
     let lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
     store.append(&lock, ITEMS, memories)?;
     anew(world, config, store)
@@ -263,7 +361,7 @@ pub fn add(world: &crate::World, config: &Config, store: &Store, memories: &[Mem
 
 /// Makes the memories anew from what the index has, keeping how far it has followed. The
 /// caller holds the lock.
-pub fn anew(world: &crate::World, config: &Config, store: &Store) -> Result<(), Error> {
+pub fn anew(world: &World, config: &Config, store: &Store) -> Result<(), Error> {
     let index = store.index()?;
     let mark = index.memory_value("mark")?.unwrap_or_default();
     if mark.is_empty() {
@@ -273,7 +371,7 @@ pub fn anew(world: &crate::World, config: &Config, store: &Store) -> Result<(), 
 }
 
 /// Makes them anew from the files alone.
-pub fn reindex(world: &crate::World, config: &Config, store: &Store) -> Result<Folded, Error> {
+pub fn reindex(world: &World, config: &Config, store: &Store) -> Result<Folded, Error> {
     let _lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
     let index = store.index()?;
     take_files(store, &index)?;
@@ -283,7 +381,7 @@ pub fn reindex(world: &crate::World, config: &Config, store: &Store) -> Result<F
 }
 
 /// Forgets a memory: its words go from every file of ours, and it does not come back.
-pub fn forget(world: &crate::World, config: &Config, store: &Store, memory: &Memory) -> Result<(), Error> {
+pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) -> Result<(), Error> {
     let lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
     let mut ids = vec![memory.id.clone()];
     ids.extend(memory.origins.iter().map(|origin| origin.candidate.clone()));
@@ -294,6 +392,7 @@ pub fn forget(world: &crate::World, config: &Config, store: &Store, memory: &Mem
         .map(|id| Decision {
             memory_id: id.clone(),
             event: "memory_forgotten".to_owned(),
+            words_hash: Some(words_hash(&memory.text)),
             created_at: Some(world.now()),
             ..Decision::default()
         })
@@ -339,7 +438,7 @@ pub struct News {
 }
 
 /// Takes what was just mined into the index, and makes the memories anew if that changed.
-pub fn take_mined(world: &crate::World, config: &Config, store: &Store, news: &[News]) -> Result<(), Error> {
+pub fn take_mined(world: &World, config: &Config, store: &Store, news: &[News]) -> Result<(), Error> {
     let _lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
     let index = store.index()?;
     if index.memory_value("mark")?.unwrap_or_default().is_empty() {

@@ -10,7 +10,7 @@ use crate::consumers::{self, Following};
 use crate::import::{Choice, ImportOptions, import};
 use crate::stages::{Everything, Stage, Work};
 use crate::sync::{Batcher, SyncOptions, Wait, run_due, store_bytes, sync};
-use crate::{Config, Error, Progress, SyncReport, World, agent_of, read, reconcile, stages, trouble};
+use crate::{Config, Error, Progress, SyncReport, World, agent_of, memory, read, reconcile, stages, trouble};
 
 /// Makes an index again that is gone, by an ordinary sync, so that a question has something to
 /// ask. Whether it did: not where there is an index, no session, somebody else who writes, or
@@ -48,6 +48,9 @@ pub fn rebuild(
     let started = Instant::now();
     let store = Store::open(&config.root.value, world.disk.clone())?;
     let mut report = SyncReport { wrote: true, ..SyncReport::default() };
+    if let Ok(known) = store.index_if_there() {
+        memory::keep_decided(world, config, &store, known.as_ref())?;
+    }
     let index = match stage {
         None => {
             let Some(index) = start_over(world, &store)? else { return Ok(report) };

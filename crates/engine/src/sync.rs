@@ -20,7 +20,7 @@ use crate::consumers::{self, Following};
 use crate::discover::{Discovery, Few, Scope, look};
 use crate::report::{Progress, SyncReport};
 use crate::stages::{Everything, Stage, Work, up_to};
-use crate::{Config, Error, World, facts, reconcile};
+use crate::{Config, Error, World, facts, memory, reconcile};
 pub(crate) use batch::{Batcher, Wait};
 use sieve::Sieve;
 pub(crate) use work::Job;
@@ -80,6 +80,7 @@ pub fn sync_store(
     let is_whole_run = options.sessions.is_none() && options.agent.is_none() && options.from.is_none();
     let Looked { index, stamps, found, failed } =
         look_and_read(world, config, options, store, &mut sieve, is_whole_run)?;
+    memory::keep_decided(world, config, store, Some(&index))?;
     let mut report = sieve.report(&found);
     report.failed += failed.failed;
     report.failures.extend(failed.failures);

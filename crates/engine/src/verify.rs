@@ -11,8 +11,8 @@ use retro_agents::settle_each;
 use retro_model::{Event, EventId, LedgerRow, SessionKey, SourceKind};
 use retro_search::vectors::Vectors;
 use retro_store::{
-    Index, KnownPassages, Made, NameRow, OpenerRow, PackedPassage, Problem, Report, SessionRow, SourceEntry,
-    SourceRow, Store, TurnRow,
+    BadLine, Index, KnownPassages, Made, NameRow, OpenerRow, PackedPassage, Problem, Report, SessionRow,
+    SourceEntry, SourceRow, Store, TurnRow,
 };
 use std::collections::BTreeMap;
 
@@ -24,11 +24,12 @@ use crate::stages::by_name;
 use crate::stages::ledger::Ledger;
 use crate::stages::turns::{Turns, twins::Twins};
 use crate::stamp::{Ground, stamp};
-use crate::{Config, Error, agent_of, read};
+use crate::{Config, Error, agent_of, memory, read};
 
 /// Looks through a store without changing it.
 pub fn verify(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Result<Report, Error> {
     let mut report = store.verify(deep, progress)?;
+    report.problems.extend(decision_problems(store)?);
     if !deep || !report.problems.is_empty() {
         // What does not read back cannot be compared with.
         return Ok(report);
@@ -44,6 +45,22 @@ pub fn verify(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Resu
     }
     report.problems.extend(vectors_problem(store));
     Ok(report)
+}
+
+/// Names decisions about memories that cannot be read: what was rejected might be shown. What
+/// a power cut left of a line was never said to be decided.
+fn decision_problems(store: &Store) -> Result<Vec<Problem>, Error> {
+    let bad = memory::unreadable_decisions(store)?;
+    let help = "correct the line by hand, or take it out and decide again".to_owned();
+    Ok(bad
+        .into_iter()
+        .filter(|bad| !bad.is_torn())
+        .map(|BadLine { path, line, what }| Problem {
+            path,
+            what: format!("line {line}: {what}"),
+            help: help.clone(),
+        })
+        .collect())
 }
 
 /// Says that the file of vectors is not as it was written.

@@ -123,8 +123,11 @@ pub const THIN: u8 = 1;
 /// Something reusable, with the words that it rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// `<session>:<method>:<n>`.
+    /// `<session>:<method>:<words>`: the last part names what it says.
     pub id: String,
+    /// Its place among what the method found, from 1; 0 for what earlier versions found.
+    #[serde(default)]
+    pub number: usize,
     /// The method that made it.
     pub method: String,
     /// What it is.
@@ -190,6 +193,14 @@ pub struct Candidate {
     pub expires_at: Option<Timestamp>,
 }
 
+impl Candidate {
+    /// What earlier versions called it: by its place.
+    pub fn earlier_id(&self) -> Option<String> {
+        let (of, _) = self.id.rsplit_once(':')?;
+        (self.number > 0).then(|| format!("{of}:{}", self.number))
+    }
+}
+
 /// What one method made of one session: the content of `mined/<method>/<agent>/<id>.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mined {
@@ -217,5 +228,6 @@ pub fn by_worth(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
         .cmp(&a.priority)
         .then(b.confidence.total_cmp(&a.confidence))
         .then(a.kind.as_str().cmp(b.kind.as_str()))
+        .then(a.number.cmp(&b.number))
         .then(a.id.cmp(&b.id))
 }

@@ -325,6 +325,7 @@ impl Episode {
     pub fn candidate(&self, method: &str, kind: Sort, subject: String) -> Candidate {
         Candidate {
             id: String::new(),
+            number: 0,
             method: method.to_owned(),
             kind,
             text: String::new(),

@@ -53,6 +53,7 @@ pub(crate) mod tests {
     pub(crate) fn candidate(id: &str, text: &str) -> Candidate {
         Candidate {
             id: id.to_owned(),
+            number: 0,
             method: "m".to_owned(),
             kind: Kind::Case,
             text: text.to_owned(),

@@ -8,6 +8,7 @@
 
 pub mod authored;
 mod candidate;
+mod decision;
 mod episode;
 pub mod filters;
 pub mod headless;
@@ -20,12 +21,14 @@ pub mod prompt;
 mod rank;
 mod replay;
 mod rules;
+mod same;
 pub mod screen;
 mod shelf;
 pub mod weave;
 mod weights;
 
 pub use candidate::{Candidate, Kind, Mined, Repository, Risk, Scope, Span, Voice, by_worth};
+pub use decision::{Decision, EVENTS, Exposure, as_found, decide, words_hash};
 pub use episode::{Episode, Listener, Quotes, shortened};
 pub use memory::{Memory, Origin, Source, Status, Utility};
 pub use mine::Findings;
@@ -33,5 +36,6 @@ pub use past::{Past, Prompt, Worth};
 pub use place::Place;
 pub use rank::{Ask, Catalog, Fit, Head, Here, Library, Memories, Ranked, rank};
 pub use replay::{Found, Replay, Row, replay};
-pub use shelf::{Decision, Exposure, Shelf, before};
+pub use same::is_written_twice;
+pub use shelf::{Shelf, before};
 pub use weights::{PARTS, Part, WEIGHTS, Weights};

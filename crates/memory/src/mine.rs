@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::{Candidate, Mined, by_worth};
+use crate::decision::words_hash;
 use crate::episode::Episode;
 use crate::filters::{FILTERS, Filter, Kept, Rule};
 use crate::methods::Method;
@@ -52,8 +53,11 @@ pub fn one(episode: &Episode, method: &str, candidates: Vec<Candidate>, wanted: 
 /// Gives candidates their ids and drops what does not hold.
 fn checked(episode: &Episode, method: &str, mut candidates: Vec<Candidate>) -> Mined {
     for (at, candidate) in candidates.iter_mut().enumerate() {
-        candidate.id = format!("{}:{method}:{}", episode.key.id, at + 1);
+        candidate.number = at + 1;
+        candidate.id = id(episode, method, &candidate.text);
     }
+    let mut seen = hashbrown::HashSet::new();
+    candidates.retain(|candidate| seen.insert(candidate.id.clone()));
     let mut mined = Mined {
         session_id: episode.key.id.clone(),
         agent: episode.key.agent.clone(),
@@ -70,6 +74,13 @@ fn checked(episode: &Episode, method: &str, mut candidates: Vec<Candidate>) -> M
         }
     }
     mined
+}
+
+/// The id of a candidate: its session, its method, and what it says, so that it keeps its id
+/// when the session goes on and more is found.
+fn id(episode: &Episode, method: &str, text: &str) -> String {
+    let words = words_hash(text);
+    format!("{}:{method}:{}", episode.key.id, words.get(..10).unwrap_or_default())
 }
 
 /// Applies the filters that somebody wants.

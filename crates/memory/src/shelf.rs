@@ -4,14 +4,23 @@
 //! found, so that the order of arrival does not show. What is said twice becomes one memory
 //! that keeps every origin; what contradicts an older memory takes its place, and the older
 //! one is kept and linked.
+//!
+//! What a person decided comes first, with the words that it is about (`decision.rs`). What is
+//! mined later takes the place of nothing that a person wrote or accepted, is never merged into
+//! it, and accepts nothing: what says the same is hidden behind it, what says the opposite has
+//! to be looked at.
 
 use hashbrown::HashMap;
 use retro_model::Timestamp;
 use retro_search::embed::{BuiltIn, Embedder, Embedding};
-use serde::{Deserialize, Serialize};
 
 use crate::candidate::{Candidate, Kind, Scope};
-use crate::memory::{Memory, Status};
+use crate::decision::{Decision, Exposure, as_found, decide, words_hash};
+use crate::memory::{Memory, Source, Status};
+use crate::same::{
+    contradicts, is_rule, is_same_place, is_written_twice, jaccard, rejects_rule, rests_on_the_same,
+    share_object,
+};
 use crate::screen;
 use crate::weights::WEIGHTS;
 
@@ -27,55 +36,6 @@ const EVIDENCE_MAX: usize = 40;
 const REPO_MAX: usize = 200;
 const EVERYWHERE_MAX: usize = 100;
 
-/// Something that was decided about a memory, or shown of its use: a line of
-/// `memories/events.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
-#[serde(default)]
-pub struct Decision {
-    /// Which memory; empty where a whole session is meant.
-    pub memory_id: String,
-    /// `memory_rewarded`, `memory_accepted`, `memory_rejected`, `memory_retired`,
-    /// `memory_restored`, `memory_quarantined`, `memory_edited`, `memory_forgotten`.
-    pub event: String,
-    /// The session that it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
-    /// From 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reward: Option<f64>,
-    /// Why.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// The new words, of an edit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    /// When it is to be used from now on, of an edit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub when_to_use: Option<String>,
-    /// The event of a log that shows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub event_id: Option<String>,
-    /// When.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<Timestamp>,
-}
-
-/// What was shown to a session: a line of `exposures.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
-#[serde(default)]
-pub struct Exposure {
-    /// When.
-    pub shown_at: Option<Timestamp>,
-    /// To which session.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
-    /// Where it worked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// The memories, best first.
-    pub memory_ids: Vec<String>,
-}
-
 /// All memories.
 #[derive(Default)]
 pub struct Shelf {
@@ -84,8 +44,40 @@ pub struct Shelf {
     at: HashMap<String, usize>,
     /// Places that share a subject.
     subjects: HashMap<String, Vec<usize>>,
-    forgotten: Vec<String>,
+    /// What a person decided about, as it was when it was found. These are the first items.
+    decided: Vec<Decided>,
+    forgotten: Vec<Forgotten>,
     model: Option<BuiltIn>,
+}
+
+/// What a person decided about.
+struct Decided {
+    about: Memory,
+    words_hash: String,
+}
+
+/// Something that a person does not want to be kept.
+struct Forgotten {
+    id: String,
+    /// Nothing where an earlier version forgot it.
+    words_hash: Option<String>,
+    at: Option<Timestamp>,
+}
+
+impl Forgotten {
+    fn is_mined(&self, candidate: &Candidate, hash: &str) -> bool {
+        match &self.words_hash {
+            Some(words) => *words == hash,
+            None => candidate.id == self.id || candidate.earlier_id().as_ref() == Some(&self.id),
+        }
+    }
+
+    /// What is written again after it was forgotten is meant to be there.
+    fn is_written(&self, memory: &Memory) -> bool {
+        let is_later = memory.created_at.zip(self.at).is_some_and(|(written, at)| written > at);
+        let is_same = self.words_hash.as_ref().is_none_or(|words| *words == words_hash(&memory.text));
+        self.id == memory.id && is_same && !is_later
+    }
 }
 
 impl Shelf {
@@ -109,15 +101,40 @@ impl Shelf {
         self.items.get(*self.at.get(id)?)
     }
 
-    /// These were forgotten and must not come back.
-    pub fn forget(&mut self, decisions: &[Decision]) {
+    /// Takes in what people decided. Call it before anything is added.
+    pub fn decided(&mut self, decisions: &[Decision]) {
         let forgotten = decisions.iter().filter(|decision| decision.event == "memory_forgotten");
-        self.forgotten.extend(forgotten.map(|decision| decision.memory_id.clone()));
+        self.forgotten.extend(forgotten.map(|decision| Forgotten {
+            id: decision.memory_id.clone(),
+            words_hash: decision.words_hash.clone(),
+            at: decision.created_at,
+        }));
+        let mut found: Vec<Memory> = Vec::new();
+        for about in decisions.iter().filter_map(|decision| decision.about.as_deref()) {
+            let is_known = found.iter().any(|memory| memory.id == about.id);
+            let is_forgotten = self.forgotten.iter().any(|forgotten| forgotten.id == about.id);
+            if about.source == Source::Mined && !is_known && !is_forgotten {
+                found.push(as_found(about));
+            }
+        }
+        found.sort_by(|a, b| a.created_at.cmp(&b.created_at).then_with(|| a.id.cmp(&b.id)));
+        for about in found {
+            let mut memory = about.clone();
+            for decision in decisions {
+                if decision.memory_id == about.id || is_about_session(decision, &memory) {
+                    decide(&mut memory, decision);
+                }
+            }
+            self.decided.push(Decided { words_hash: words_hash(&about.text), about });
+            let vector = self.vector(&memory);
+            self.push(memory, vector);
+        }
     }
 
     /// Adds what was mined. Call it in the order of [`before`].
     pub fn add(&mut self, agent: &str, session_id: &str, candidate: &Candidate) {
-        if self.forgotten.contains(&candidate.id) {
+        let hash = words_hash(&candidate.text);
+        if self.forgotten.iter().any(|forgotten| forgotten.is_mined(candidate, &hash)) {
             return;
         }
         let mut memory = Memory::mined(candidate, agent, session_id);
@@ -126,41 +143,113 @@ impl Shelf {
             memory.status = Status::NeedsReview;
             memory.review_reasons = reasons;
         }
+        let id = memory.id.clone();
         self.put(memory);
+        if let (Some(earlier), Some(at)) = (candidate.earlier_id(), self.at.get(&id).copied()) {
+            self.at.entry(earlier).or_insert(at);
+        }
     }
 
-    /// Adds what a person wrote, screened before.
-    pub fn write(&mut self, memory: Memory) {
-        if !self.forgotten.contains(&memory.id) {
-            self.put(memory);
+    /// Whether a candidate was forgotten: its words are still in a file of what was mined.
+    pub fn is_forgotten(&self, candidate: &Candidate) -> bool {
+        let hash = words_hash(&candidate.text);
+        self.forgotten.iter().any(|forgotten| forgotten.is_mined(candidate, &hash))
+    }
+
+    /// Adds what a person wrote, screened before. Call it after everything that was mined.
+    pub fn write(&mut self, mut memory: Memory) {
+        if self.forgotten.iter().any(|forgotten| forgotten.is_written(&memory)) {
+            return;
         }
+        if let Some(at) = self.items.iter().position(|known| is_written_twice(&memory, known)) {
+            self.at.entry(memory.id).or_insert(at);
+            return;
+        }
+        if self.at.contains_key(&memory.id) {
+            // Decisions about the other one are not about this one.
+            let other = memory.id.clone();
+            memory.id = format!("{other}-{}", words_hash(&memory.text).get(..8).unwrap_or_default());
+            memory.review_reasons.push(format!("another memory has the id {other}"));
+        }
+        if memory.status == Status::Accepted {
+            for at in 0..self.items.len() {
+                let is_decided = self.is_of_a_person(at);
+                let Some(known) = self.items.get_mut(at).filter(|_| !is_decided) else { continue };
+                let is_same = words_hash(&known.text) == words_hash(&memory.text);
+                let holds = is_same_place(known, &memory) || memory.scope != Scope::Repo;
+                if known.superseded_by.is_none() && holds && (is_same || rejects_rule(&memory, known)) {
+                    known.superseded_by = Some(memory.id.clone());
+                }
+            }
+        }
+        let vector = self.vector(&memory);
+        self.push(memory, vector);
     }
 
     fn put(&mut self, mut memory: Memory) {
-        let vector = self.vector(&memory);
-        if let Some(at) = self.same(&memory, &vector) {
-            self.at.insert(memory.id.clone(), at);
+        if let Some(at) = self.decided_before(&memory) {
+            self.at.entry(memory.id.clone()).or_insert(at);
             if let Some(known) = self.items.get_mut(at) {
-                merge(known, memory);
+                take_evidence(known, memory);
             }
             return;
         }
-        self.supersede(&mut memory);
+        let vector = self.vector(&memory);
+        match self.same(&memory, &vector) {
+            Some(at) if self.is_of_a_person(at) => {
+                memory.superseded_by = self.items.get(at).map(|known| known.id.clone());
+            }
+            Some(at) => {
+                self.at.entry(memory.id.clone()).or_insert(at);
+                if let Some(known) = self.items.get_mut(at) {
+                    merge(known, memory);
+                }
+                return;
+            }
+            None => {
+                self.supersede(&mut memory);
+                if let Some(like) = self.like(&memory, &vector)
+                    && memory.status == Status::Candidate
+                {
+                    memory.status = Status::NeedsReview;
+                    memory.review_reasons.push(format!("says nearly the same as {like}"));
+                }
+            }
+        }
+        self.push(memory, vector);
+    }
+
+    fn push(&mut self, memory: Memory, vector: Embedding) {
         let at = self.items.len();
-        if let Some(like) = self.like(&memory, &vector)
-            && memory.status == Status::Candidate
-        {
-            memory.status = Status::NeedsReview;
-            memory.review_reasons.push(format!("says nearly the same as {like}"));
-        }
-        let replaced = self.at.insert(memory.id.clone(), at);
-        // Two files with one id: the later one has it, the earlier keeps its content.
-        if let Some(known) = replaced.and_then(|known| self.items.get_mut(known)) {
-            known.review_reasons.push(format!("another memory has the id {}", memory.id));
-        }
+        self.at.entry(memory.id.clone()).or_insert(at);
         self.subjects.entry(memory.subject.clone()).or_default().push(at);
         self.items.push(memory);
         self.vectors.push(vector);
+    }
+
+    /// What a person decided about before, if this says the same: the same words in the same
+    /// place, or the same quotations of the same session in other words around them.
+    fn decided_before(&self, memory: &Memory) -> Option<usize> {
+        if self.decided.is_empty() {
+            return None;
+        }
+        let hash = words_hash(&memory.text);
+        self.decided.iter().position(|Decided { about, words_hash }| {
+            about.method == memory.method
+                && is_same_place(about, memory)
+                && (*words_hash == hash || rests_on_the_same(about, memory))
+        })
+    }
+
+    fn is_decided(&self, at: usize) -> bool {
+        at < self.decided.len()
+    }
+
+    /// Whether a person wrote or accepted the memory at this place.
+    fn is_of_a_person(&self, at: usize) -> bool {
+        self.items.get(at).is_some_and(|known| {
+            known.source != Source::Mined || (known.status == Status::Accepted && self.is_decided(at))
+        })
     }
 
     fn vector(&self, memory: &Memory) -> Embedding {
@@ -185,7 +274,11 @@ impl Shelf {
                 if known.stance == memory.stance {
                     return Some(at);
                 }
-            } else if is_rule(memory) && is_rule(known) && known.stance == memory.stance {
+            } else if is_rule(memory)
+                && is_rule(known)
+                && known.stance == memory.stance
+                && at >= self.decided.len()
+            {
                 // Said in two repositories: it is the person's, not the repository's.
                 (known.scope, known.kind) = (Scope::User, Kind::UserPreference);
                 return Some(at);
@@ -227,15 +320,25 @@ impl Shelf {
         self.items.get(like).map(|known| known.id.clone())
     }
 
-    /// Marks what the new memory takes the place of.
+    /// Marks what the new memory takes the place of. What a person accepted keeps its place.
     fn supersede(&mut self, memory: &mut Memory) {
-        for known in &mut self.items {
-            if known.superseded_by.is_some() || known.method != memory.method || !is_same_place(known, memory)
+        for at in 0..self.items.len() {
+            let (is_decided, is_of_a_person) = (self.is_decided(at), self.is_of_a_person(at));
+            let Some(known) = self.items.get_mut(at) else { continue };
+            if known.superseded_by.is_some()
+                || known.method != memory.method
+                || !is_same_place(known, memory)
+                || !contradicts(memory, known)
             {
                 continue;
             }
-            if contradicts(memory, known) {
+            if !is_decided {
                 known.superseded_by = Some(memory.id.clone());
+            } else if is_of_a_person && memory.created_at < known.created_at {
+                memory.superseded_by = Some(known.id.clone());
+            } else if is_of_a_person {
+                memory.status = Status::NeedsReview;
+                memory.review_reasons.push(format!("says the opposite of {}, which you accepted", known.id));
             }
         }
     }
@@ -253,17 +356,20 @@ impl Shelf {
             }
         }
         for decision in decisions {
-            if decision.event == "memory_quarantined" && decision.memory_id.is_empty() {
-                let session = decision.session_id.as_deref().unwrap_or_default();
-                for memory in &mut self.items {
-                    if memory.origins.iter().any(|origin| origin.session_id == session) {
-                        memory.status = Status::Quarantined;
+            if decision.memory_id.is_empty() {
+                for memory in self.items.iter_mut().skip(self.decided.len()) {
+                    if is_about_session(decision, memory) {
+                        decide(memory, decision);
                     }
                 }
                 continue;
             }
+            if self.decided.iter().any(|decided| decided.about.id == decision.memory_id) {
+                continue;
+            }
             match self.at.get(&decision.memory_id).copied().and_then(|at| self.items.get_mut(at)) {
-                Some(memory) => decide(memory, decision),
+                Some(memory) if is_about(decision, memory) => decide(memory, decision),
+                Some(_) => {}
                 None if decision.event == "memory_forgotten" => {}
                 None => unknown.push(decision.memory_id.clone()),
             }
@@ -306,9 +412,33 @@ impl Shelf {
     }
 }
 
-/// The order in which candidates are added: when they happened, then their ids.
+/// The order in which candidates are added: when they happened, then their session and method,
+/// and then as the method found them.
 pub fn before(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
-    a.created_at.cmp(&b.created_at).then_with(|| a.id.cmp(&b.id))
+    let found = |candidate: &Candidate| candidate.id.rsplit_once(':').map(|(of, _)| of.to_owned());
+    a.created_at
+        .cmp(&b.created_at)
+        .then_with(|| found(a).cmp(&found(b)))
+        .then_with(|| a.number.cmp(&b.number))
+        .then_with(|| a.id.cmp(&b.id))
+}
+
+/// Whether a decision about all that a session taught is about this one.
+fn is_about_session(decision: &Decision, memory: &Memory) -> bool {
+    let session = decision.session_id.as_deref().unwrap_or_default();
+    decision.memory_id.is_empty()
+        && decision.event == "memory_quarantined"
+        && memory.origins.iter().any(|origin| origin.session_id == session)
+}
+
+/// Whether a decision is about the words that this memory has now. One of an earlier version
+/// knows a mined memory by its place in a list: by that it can hide it, not accept it.
+fn is_about(decision: &Decision, memory: &Memory) -> bool {
+    match &decision.about {
+        Some(about) => words_hash(&about.text) == words_hash(&memory.text),
+        None if decision.memory_id == memory.id => true,
+        None => !matches!(decision.event.as_str(), "memory_accepted" | "memory_edited" | "memory_restored"),
+    }
 }
 
 fn worth(memory: &Memory, now: Timestamp) -> f64 {
@@ -317,38 +447,8 @@ fn worth(memory: &Memory, now: Timestamp) -> f64 {
         * memory.kind.left(memory.created_at, now, WEIGHTS.half_life_days)
 }
 
-fn decide(memory: &mut Memory, decision: &Decision) {
-    memory.updated_at = memory.updated_at.max(decision.created_at);
-    match decision.event.as_str() {
-        "memory_rewarded" => memory.utility.reward(decision.reward.unwrap_or(0.5), decision.created_at),
-        "memory_accepted" => {
-            memory.status = Status::Accepted;
-            memory.review_reasons.clear();
-        }
-        "memory_rejected" => memory.status = Status::Rejected,
-        "memory_retired" => memory.status = Status::Retired,
-        "memory_quarantined" => memory.status = Status::Quarantined,
-        "memory_restored" => {
-            memory.status =
-                if memory.review_reasons.is_empty() { Status::Candidate } else { Status::NeedsReview };
-        }
-        "memory_edited" => {
-            memory.text = decision.text.clone().unwrap_or_else(|| std::mem::take(&mut memory.text));
-            memory.when_to_use =
-                decision.when_to_use.clone().unwrap_or_else(|| std::mem::take(&mut memory.when_to_use));
-            memory.content_hash = memory.hash();
-        }
-        _ => {}
-    }
-}
-
-/// Takes a memory that says the same into the one that is known.
-fn merge(known: &mut Memory, newer: Memory) {
-    // A line that was written twice, as after a stop in the middle, says nothing new.
-    let is_news = match newer.origins.as_slice() {
-        [] => newer.id != known.id,
-        origins => origins.iter().any(|origin| !known.origins.contains(origin)),
-    };
+/// Takes where the same was found into what a person decided about. Nothing else changes.
+fn take_evidence(known: &mut Memory, newer: Memory) {
     for origin in newer.origins {
         if !known.origins.contains(&origin) {
             known.origins.push(origin);
@@ -362,6 +462,12 @@ fn merge(known: &mut Memory, newer: Memory) {
             known.evidence_refs.push(event);
         }
     }
+}
+
+/// Takes a memory that says the same into the one that is known.
+fn merge(known: &mut Memory, newer: Memory) {
+    // A line that was written twice, as after a stop in the middle, says nothing new.
+    let is_news = newer.origins.iter().any(|origin| !known.origins.contains(origin));
     if is_news {
         // Seen in another session: surer, and it matters more.
         known.confidence = (known.confidence.max(newer.confidence) + 0.05).min(0.95);
@@ -370,48 +476,10 @@ fn merge(known: &mut Memory, newer: Memory) {
     known.updated_at = known.updated_at.max(newer.updated_at);
     if newer.status == Status::NeedsReview && known.status == Status::Candidate {
         known.status = Status::NeedsReview;
-        known.review_reasons.extend(newer.review_reasons);
+        known.review_reasons.extend(newer.review_reasons.clone());
     }
-    if newer.status == Status::Accepted {
-        known.status = Status::Accepted;
-    }
+    take_evidence(known, newer);
 }
 
-fn is_rule(memory: &Memory) -> bool {
-    memory.method == "user_rules"
-}
-
-fn is_same_place(a: &Memory, b: &Memory) -> bool {
-    let everywhere = |memory: &Memory| memory.scope != Scope::Repo;
-    (everywhere(a) && everywhere(b))
-        || (a.scope == Scope::Repo && b.scope == Scope::Repo && a.place().is_same(&b.place()))
-}
-
-/// Whether the newer one says that the older one does not hold any more.
-fn contradicts(newer: &Memory, older: &Memory) -> bool {
-    let things = |memory: &Memory, name: &str| -> Vec<String> {
-        let list = memory.structured.as_ref().and_then(|value| value.get(name)?.as_array().cloned());
-        list.unwrap_or_default().iter().filter_map(|value| value.as_str().map(str::to_owned)).collect()
-    };
-    let meet = |a: &[String], b: &[String]| a.iter().any(|thing| b.contains(thing));
-    match newer.method.as_str() {
-        "user_rules" => {
-            meet(&things(newer, "rejects"), &things(older, "wants"))
-                || meet(&things(newer, "wants"), &things(older, "rejects"))
-        }
-        "repo_commands" => newer.subject == older.subject && things(newer, "unable").contains(&older.stance),
-        // The same error, mended in another way: the newer way is what works now.
-        "error_fix" => newer.subject == older.subject && newer.stance != older.stance,
-        _ => false,
-    }
-}
-
-fn share_object(a: &Memory, b: &Memory) -> bool {
-    a.keywords.iter().any(|word| b.keywords.contains(word))
-}
-
-fn jaccard(a: &[String], b: &[String]) -> f64 {
-    let shared = a.iter().filter(|word| b.contains(word)).count();
-    let all = a.len() + b.len() - shared;
-    if all == 0 { 0.0 } else { shared as f64 / all as f64 }
-}
+#[cfg(test)]
+mod tests;

@@ -57,7 +57,7 @@ pub use layout::{Slot, copies_folder};
 pub use ledger::LedgerWriter;
 pub use lock::Lock;
 pub use marks::Marks;
-pub use memories::{BadLine, EVENTS, EXPOSURES, ITEMS, Note, SPENT};
+pub use memories::{BadLine, EVENTS, EXPOSURES, ITEMS, Lines, Note, SPENT};
 pub use queue::{Job, JobId};
 pub use retro_disk::{Disk, RealDisk};
 pub use scratch::Scratch;

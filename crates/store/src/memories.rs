@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 
-use crate::files::{Worth, entries, read_regular};
+use crate::files::{Entry, Worth, entries, read_regular};
 use crate::{Error, Lock, Store};
 
 /// Memories that were added by command.
@@ -28,6 +28,9 @@ const DEPTH_MAX: usize = 8;
 /// A note: its path, and its text or why it cannot be read.
 pub type Note = (PathBuf, Result<String, String>);
 
+/// The lines of a file with their numbers, and those that cannot be read.
+pub type Lines<T> = (Vec<(usize, T)>, Vec<BadLine>);
+
 /// A line that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadLine {
@@ -39,10 +42,23 @@ pub struct BadLine {
     pub what: String,
 }
 
+impl BadLine {
+    /// Whether it is the beginning of a line, as a power cut leaves it.
+    pub fn is_torn(&self) -> bool {
+        self.what.starts_with("EOF while parsing")
+    }
+}
+
 impl Store {
     /// The lines of a file, and those that cannot be read. A torn last line, as a power cut
     /// leaves it, is one of these.
     pub fn journal<T: DeserializeOwned>(&self, name: &str) -> Result<(Vec<T>, Vec<BadLine>), Error> {
+        let (lines, bad) = self.journal_lines(name)?;
+        Ok((lines.into_iter().map(|(_, value)| value).collect(), bad))
+    }
+
+    /// The same, with the number of each line.
+    pub fn journal_lines<T: DeserializeOwned>(&self, name: &str) -> Result<Lines<T>, Error> {
         let path = self.root().join(name);
         self.files.own(&path)?;
         let bytes = read_regular(&path)?.unwrap_or_default();
@@ -52,7 +68,7 @@ impl Store {
                 continue;
             }
             match serde_json::from_slice(line) {
-                Ok(value) => lines.push(value),
+                Ok(value) => lines.push((at + 1, value)),
                 Err(error) => bad.push(BadLine { path: path.clone(), line: at + 1, what: error.to_string() }),
             }
         }
@@ -97,8 +113,44 @@ impl Store {
         self.files.put(&path, &bytes, Worth::Truth)
     }
 
+    /// Names what people wrote and decided, as it is now: a memory that was made from something
+    /// else may have been rejected since. What was shown is not part of it.
+    pub fn memory_files(&self) -> Result<String, Error> {
+        let mut hasher = blake3::Hasher::new();
+        for name in [ITEMS, EVENTS] {
+            let path = self.root().join(name);
+            self.files.own(&path)?;
+            let bytes = read_regular(&path)?.unwrap_or_default();
+            hasher.update(&(bytes.len() as u64).to_le_bytes()).update(&bytes);
+        }
+        let mut notes = self.note_entries()?;
+        notes.sort_by(|a, b| a.path.cmp(&b.path));
+        for note in notes {
+            let path = note.path.strip_prefix(self.root()).unwrap_or(&note.path);
+            let modified = note.path.symlink_metadata().and_then(|meta| meta.modified()).ok();
+            let stamp = format!("{}\0{}\0{modified:?}\n", path.display(), note.size);
+            hasher.update(stamp.as_bytes());
+        }
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+
     /// Every note below `memories/authored`: its path, and its text if it can be read.
     pub fn notes(&self) -> Result<Vec<Note>, Error> {
+        let mut notes = Vec::new();
+        for entry in self.note_entries()? {
+            let text = if entry.size > NOTE_BYTES_MAX {
+                Err("it is too long for a note".to_owned())
+            } else {
+                let bytes = read_regular(&entry.path)?.unwrap_or_default();
+                String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+            };
+            notes.push((entry.path, text));
+        }
+        notes.sort();
+        Ok(notes)
+    }
+
+    fn note_entries(&self) -> Result<Vec<Entry>, Error> {
         let mut notes = Vec::new();
         let mut folders = vec![(self.root().join(AUTHORED), 0)];
         while let Some((folder, depth)) = folders.pop() {
@@ -106,17 +158,10 @@ impl Store {
                 if entry.is_dir && depth < DEPTH_MAX {
                     folders.push((entry.path, depth + 1));
                 } else if entry.is_file && entry.path.extension().is_some_and(|ending| ending == "md") {
-                    let text = if entry.size > NOTE_BYTES_MAX {
-                        Err("it is too long for a note".to_owned())
-                    } else {
-                        let bytes = read_regular(&entry.path)?.unwrap_or_default();
-                        String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
-                    };
-                    notes.push((entry.path, text));
+                    notes.push(entry);
                 }
             }
         }
-        notes.sort();
         Ok(notes)
     }
 

@@ -136,7 +136,7 @@ pub fn fitting(
 ) -> Result<(Vec<Fitting>, Option<&'static str>), Error> {
     let ask = question.ask(world.now());
     if let Some(index) = store.index_if_there()?
-        && let Some(kept) = Kept::open(&index)?
+        && let Some(kept) = Kept::open(store, &index)?
     {
         let ranked = rank(&kept, &ask)?;
         let mut found = Vec::new();
@@ -181,7 +181,7 @@ pub fn retrieve(
 /// All memories.
 pub fn all(world: &World, config: &Config, store: &Store) -> Result<Vec<Memory>, Error> {
     if let Some(index) = store.index_if_there()?
-        && let Some(kept) = Kept::open(&index)?
+        && let Some(kept) = Kept::open(store, &index)?
     {
         return kept.memories();
     }
@@ -308,7 +308,7 @@ pub fn doctor(world: &World, config: &Config, store: &Store) -> Result<MemoryDoc
         missing.map(|link| (memory.id.clone(), link)).collect::<Vec<_>>()
     });
     let kept = match store.index_if_there()? {
-        Some(index) => Kept::open(&index)?.map(|kept| kept.memories()).transpose()?,
+        Some(index) => Kept::open(store, &index)?.map(|kept| kept.memories()).transpose()?,
         None => None,
     };
     Ok(MemoryDoctor {

@@ -323,3 +323,29 @@ fn a_torn_line_costs_nothing_else() {
     machine.decide(&store, &id, "memory_retired");
     assert_eq!(machine.of(&store, "error_fix").status, Status::Retired);
 }
+
+/// The database of the index with what is beside it.
+fn database(store: &Store) -> Vec<(PathBuf, Vec<u8>)> {
+    let files = std::fs::read_dir(store.root().join("index")).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|path| path.is_file()).map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
+
+#[test]
+fn a_decision_counts_though_the_index_is_of_before() {
+    let machine = Machine::new();
+    machine.tell(AGENTS[0], &session(1, "shop", 1, FAILS));
+    let store = machine.sync();
+    let query = "unresolved import `rust_decimal` again";
+    let id = machine.of(&store, "error_fix").id;
+    let before = database(&store);
+    machine.decide(&store, &id, "memory_rejected");
+    let after = database(&store);
+    drop(store);
+    after.iter().for_each(|(path, _)| std::fs::remove_file(path).unwrap());
+    before.iter().for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
+    let store = Store::open(&machine.config.root.value, Arc::new(RealDisk)).unwrap();
+    assert_eq!(machine.shown(&store, query, "/home/dev/shop").len(), 0, "before any sync");
+    let store = machine.sync();
+    assert_eq!(machine.of(&store, "error_fix").status, Status::Rejected);
+    assert!(memory::doctor(&machine.world, &machine.config, &store).unwrap().index_is_current);
+}

@@ -8,7 +8,7 @@ use crate::{Error, memory};
 
 pub(super) const STAGE: Stage = Stage {
     name: "memory",
-    version: 3,
+    version: 4,
     when: When::Append,
     help: "memories of all sessions, ready to be asked",
     inputs: &[],
@@ -19,6 +19,10 @@ struct Memories;
 
 impl Consumer for Memories {
     fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error> {
+        // Decided meanwhile and stopped, or an index of before: everything is folded again.
+        if !memory::is_current(all.store, all.index)? {
+            return Ok(Seen::default());
+        }
         let mark = all.index.memory_value("mark")?.and_then(|mark| String::from_utf8(mark).ok());
         Ok(mark.and_then(|mark| Seen::parse(&mark)).unwrap_or_default())
     }

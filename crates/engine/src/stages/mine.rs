@@ -12,7 +12,7 @@ use crate::{Config, Error, repository};
 
 pub(super) const STAGE: Stage = Stage {
     name: "mine",
-    version: 4,
+    version: 5,
     when: When::Quiet,
     help: "what a quiet session can teach: fixes, rules, commands, procedures",
     inputs: &[Input::Events, Input::Config(settings_text)],

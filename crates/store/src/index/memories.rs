@@ -29,6 +29,8 @@ pub struct MemoryTables {
     pub items: Vec<(String, String)>,
     /// The memories with a term, as bytes.
     pub terms: Vec<(String, Vec<u8>)>,
+    /// The files that they were made from, as [`crate::Store::memory_files`] names them.
+    pub files: String,
 }
 
 impl Index {
@@ -53,7 +55,7 @@ impl Index {
         self.one(text, (&key.agent, &key.id), |row| row.get(0))
     }
 
-    /// One of the values over all memories: `heads`, `vectors`, `mark`.
+    /// One of the values over all memories: `files`, `heads`, `vectors`, `mark`.
     pub fn memory_value(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         self.one("SELECT value FROM memory_values WHERE name = ?1", [name], |row| row.get(0))
     }
@@ -148,8 +150,12 @@ impl Writer<'_> {
         for (term, list) in &tables.terms {
             self.run("INSERT INTO memory_terms (term, list) VALUES (?1, ?2)", params![term, list])?;
         }
-        let values =
-            [("heads", &tables.heads[..]), ("vectors", &tables.vectors[..]), ("mark", mark.as_bytes())];
+        let values = [
+            ("files", tables.files.as_bytes()),
+            ("heads", &tables.heads[..]),
+            ("vectors", &tables.vectors[..]),
+            ("mark", mark.as_bytes()),
+        ];
         for (name, value) in values {
             self.run("INSERT INTO memory_values (name, value) VALUES (?1, ?2)", params![name, value])?;
         }

@@ -1,9 +1,9 @@
 //! Memories where they are in the index: only what a question needs is read.
 
-use retro_engine::memory::{heads_of, postings_of};
+use retro_engine::memory::{heads_of, is_current, postings_of};
 use retro_memory::{Head, Library, Memory};
 use retro_search::embed::Embedding;
-use retro_store::Index;
+use retro_store::{Index, Store};
 
 use crate::Error;
 
@@ -18,8 +18,12 @@ pub struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// Opens them; nothing where the index has none yet.
-    pub fn open(index: &'a Index) -> Result<Option<Kept<'a>>, Error> {
+    /// Opens them; nothing where the index has none yet, or was made from other decisions
+    /// than those of the store.
+    pub fn open(store: &Store, index: &'a Index) -> Result<Option<Kept<'a>>, Error> {
+        if !is_current(store, index)? {
+            return Ok(None);
+        }
         let Some(heads) = index.memory_value("heads")?.and_then(|bytes| heads_of(&bytes)) else {
             return Ok(None);
         };

@@ -1,5 +1,7 @@
 use retro::engine::memory as engine;
-use retro::memory::{Decision, Kind, Memory, Scope, Source, Status, Utility, Voice, authored};
+use retro::memory::{
+    Decision, Kind, Memory, Scope, Source, Status, Utility, Voice, authored, is_written_twice,
+};
 use retro::views::memory::{self, Verdict};
 use std::path::{Path, PathBuf};
 
@@ -305,6 +307,13 @@ pub fn add(args: &Add, context: &Context) -> Outcome {
         ));
     }
     let memory = engine::screened(memory);
+    let all = memory::all(&context.world, &config, &store)?;
+    if let Some(known) = all.iter().find(|known| is_written_twice(&memory, known)) {
+        return Err(Failure::hinted(
+            format_args!("the memory {:?} says the same already", known.id),
+            "say something else, or decide about that one: `retro memory accept`, `retro memory forget`",
+        ));
+    }
     engine::add(&context.world, &config, &store, std::slice::from_ref(&memory))?;
     if context.global.json {
         let answer = serde_json::json!({ "schema": "retro.memory.add/1", "id": memory.id, "status": memory.status, "review_reasons": memory.review_reasons });

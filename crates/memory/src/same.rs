@@ -1,0 +1,80 @@
+//! Whether two memories are the same, hold in the same place, or contradict each other.
+
+use crate::candidate::{Scope, Span};
+use crate::memory::{Memory, Source};
+use crate::rules::rules;
+
+pub(crate) fn is_rule(memory: &Memory) -> bool {
+    memory.method == "user_rules"
+}
+
+pub(crate) fn is_same_place(a: &Memory, b: &Memory) -> bool {
+    let everywhere = |memory: &Memory| memory.scope != Scope::Repo;
+    (everywhere(a) && everywhere(b))
+        || (a.scope == Scope::Repo && b.scope == Scope::Repo && a.place().is_same(&b.place()))
+}
+
+/// Whether the newer one says that the older one does not hold any more.
+pub(crate) fn contradicts(newer: &Memory, older: &Memory) -> bool {
+    let meet = |a: &[String], b: &[String]| a.iter().any(|thing| b.contains(thing));
+    match newer.method.as_str() {
+        "user_rules" => {
+            meet(&things(newer, "rejects"), &things(older, "wants"))
+                || meet(&things(newer, "wants"), &things(older, "rejects"))
+        }
+        "repo_commands" => newer.subject == older.subject && things(newer, "unable").contains(&older.stance),
+        // The same error, mended in another way: the newer way is what works now.
+        "error_fix" => newer.subject == older.subject && newer.stance != older.stance,
+        _ => false,
+    }
+}
+
+/// What a method says of a memory under a name: what a rule wants, or rejects.
+fn things(memory: &Memory, name: &str) -> Vec<String> {
+    let list = memory.structured.as_ref().and_then(|value| value.get(name)?.as_array().cloned());
+    list.unwrap_or_default().iter().filter_map(|value| value.as_str().map(str::to_owned)).collect()
+}
+
+pub(crate) fn share_object(a: &Memory, b: &Memory) -> bool {
+    a.keywords.iter().any(|word| b.keywords.contains(word))
+}
+
+pub(crate) fn jaccard(a: &[String], b: &[String]) -> f64 {
+    let shared = a.iter().filter(|word| b.contains(word)).count();
+    let all = a.len() + b.len() - shared;
+    if all == 0 { 0.0 } else { shared as f64 / all as f64 }
+}
+
+/// Whether a person wrote both, with the same words, for the same use, in the same place. What
+/// a person wrote is the same as nothing else: a number, an order or a "not" makes another memory.
+pub fn is_written_twice(a: &Memory, b: &Memory) -> bool {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let all = |memory: &Memory| {
+        let not = memory.do_not_use_when.as_deref().unwrap_or_default();
+        [words(&memory.text), words(&memory.when_to_use), words(not)]
+    };
+    let is_written = a.source != Source::Mined && b.source != Source::Mined;
+    is_written && (a.scope, a.kind) == (b.scope, b.kind) && is_same_place(a, b) && all(a) == all(b)
+}
+
+/// Whether both rest on the same words of the same session: each quotation of one is in a
+/// quotation of the other from the same event. The text around them may differ.
+pub(crate) fn rests_on_the_same(a: &Memory, b: &Memory) -> bool {
+    let partner = |span: &Span, other: &Span| {
+        span.event_id == other.event_id
+            && (span.text.contains(&other.text) || other.text.contains(&span.text))
+    };
+    let all = |these: &[Span], those: &[Span]| {
+        !these.is_empty() && these.iter().all(|span| those.iter().any(|other| partner(span, other)))
+    };
+    a.method == b.method && all(&a.spans, &b.spans) && all(&b.spans, &a.spans)
+}
+
+/// Whether what a person wrote says that a rule does not hold.
+pub(crate) fn rejects_rule(written: &Memory, known: &Memory) -> bool {
+    if !is_rule(known) || written.source == Source::Mined {
+        return false;
+    }
+    let meet = |mine: &[String], name: &str| things(known, name).iter().any(|thing| mine.contains(thing));
+    rules(&written.text, true).iter().any(|rule| meet(&rule.wants, "rejects") || meet(&rule.rejects, "wants"))
+}
