@@ -7,7 +7,7 @@
 
 use retro_memory::{
     Catalog, Decision, Exposure, Found, Head, Memory, Mined, Past, Shelf, Status, Worth, as_found, authored,
-    before, screen, words_hash,
+    before, screen,
 };
 use retro_model::{SessionKey, Timestamp};
 use retro_search::embed::Embedding;
@@ -16,6 +16,11 @@ use retro_store::{BadLine, Changes, EVENTS, EXPOSURES, ITEMS, Index, MemoryTable
 use crate::stages::Everything;
 use crate::stages::mine::PAST;
 use crate::{Config, Error, World};
+
+mod forget;
+
+pub(crate) use forget::finish;
+pub use forget::forget;
 
 /// Everything that is known of memories.
 pub struct Folded {
@@ -41,7 +46,7 @@ pub fn mined(store: &Store, index: Option<&Index>) -> Result<(Vec<Found>, Vec<Ba
             let of = |candidate| (mined.agent.clone(), mined.session_id.clone(), candidate);
             found.extend(mined.candidates.clone().into_iter().map(of));
         }
-        Err(error) => bad.push(BadLine { path, line: error.line(), what: error.to_string() }),
+        Err(error) => bad.push(BadLine { path, line: error.line(), what: error.to_string(), is_torn: false }),
     };
     match index {
         Some(index) => {
@@ -69,6 +74,7 @@ fn decisions(store: &Store) -> Result<(Vec<Decision>, Vec<BadLine>), Error> {
         path: store.root().join(EVENTS),
         line: *line,
         what: format!("unknown decision {:?}", decision.event),
+        is_torn: false,
     }));
     Ok((lines.into_iter().map(|(_, decision)| decision).collect(), bad))
 }
@@ -107,7 +113,7 @@ pub fn fold(store: &Store, index: Option<&Index>, config: &Config, now: Timestam
                 shelf.write(memory);
             }
             Ok(None) => {}
-            Err(what) => bad.push(BadLine { path, line: 0, what }),
+            Err(what) => bad.push(BadLine { path, line: 0, what, is_torn: false }),
         }
     }
     let unknown = shelf.apply(&decisions, &exposures);
@@ -332,7 +338,8 @@ pub(crate) fn keep_decided(
     if ids.is_empty() {
         return Ok(());
     }
-    let Some(lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
+    // Whoever else writes does this, too.
+    let Some(lock) = store.try_lock()? else { return Ok(()) };
     let folded = fold(store, index, config, world.now())?;
     let kept: Vec<Decision> = ids
         .into_iter()
@@ -378,53 +385,6 @@ pub fn reindex(world: &World, config: &Config, store: &Store) -> Result<Folded, 
     let mark = index.memory_value("mark")?.unwrap_or_default();
     refresh(store, &index, config, world.now(), &String::from_utf8_lossy(&mark))?;
     fold(store, None, config, world.now())
-}
-
-/// Forgets a memory: its words go from every file of ours, and it does not come back.
-pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) -> Result<(), Error> {
-    let lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
-    let mut ids = vec![memory.id.clone()];
-    ids.extend(memory.origins.iter().map(|origin| origin.candidate.clone()));
-    ids.sort();
-    ids.dedup();
-    let decisions: Vec<Decision> = ids
-        .iter()
-        .map(|id| Decision {
-            memory_id: id.clone(),
-            event: "memory_forgotten".to_owned(),
-            words_hash: Some(words_hash(&memory.text)),
-            created_at: Some(world.now()),
-            ..Decision::default()
-        })
-        .collect();
-    store.append(&lock, EVENTS, &decisions)?;
-    let (items, _) = store.journal::<serde_json::Value>(ITEMS)?;
-    let left: Vec<&serde_json::Value> = items
-        .iter()
-        .filter(|item| item["id"].as_str().is_none_or(|id| !ids.iter().any(|gone| gone == id)))
-        .collect();
-    if left.len() < items.len() {
-        store.put_journal(&lock, ITEMS, &left)?;
-    }
-    let index = store.index()?;
-    // Sessions in which the same was found without being kept are read again when they are mined.
-    let words = serde_json::to_string(&memory.text).unwrap_or_default();
-    index.write(|index| index.clear_findings(&words))?;
-    for origin in &memory.origins {
-        let key = SessionKey::new(&*origin.agent, &*origin.session_id);
-        let mut rows = Vec::new();
-        for row in index.mined()?.into_iter().filter(|row| row.key == key) {
-            let mut body = row.body;
-            if let Ok(mut mined) = serde_json::from_str::<Mined>(&body) {
-                mined.candidates.retain(|candidate| !ids.contains(&candidate.id));
-                body = crate::stages::mine::keep(store, &key, &mined)?;
-            }
-            rows.push((row.method, body));
-        }
-        index.write(|index| index.put_mined(&key, &rows))?;
-    }
-    store.sync_all()?;
-    anew(world, config, store)
 }
 
 /// What a method just found in a session, as it is kept; nothing if it found nothing.

@@ -54,8 +54,8 @@ fn decision_problems(store: &Store) -> Result<Vec<Problem>, Error> {
     let help = "correct the line by hand, or take it out and decide again".to_owned();
     Ok(bad
         .into_iter()
-        .filter(|bad| !bad.is_torn())
-        .map(|BadLine { path, line, what }| Problem {
+        .filter(|bad| !bad.is_torn)
+        .map(|BadLine { path, line, what, .. }| Problem {
             path,
             what: format!("line {line}: {what}"),
             help: help.clone(),

@@ -75,8 +75,11 @@ impl Forgotten {
     /// What is written again after it was forgotten is meant to be there.
     fn is_written(&self, memory: &Memory) -> bool {
         let is_later = memory.created_at.zip(self.at).is_some_and(|(written, at)| written > at);
-        let is_same = self.words_hash.as_ref().is_none_or(|words| *words == words_hash(&memory.text));
-        self.id == memory.id && is_same && !is_later
+        let is_it = match &self.words_hash {
+            Some(words) => *words == words_hash(&memory.text),
+            None => self.id == memory.id,
+        };
+        is_it && !is_later
     }
 }
 
@@ -156,9 +159,19 @@ impl Shelf {
         self.forgotten.iter().any(|forgotten| forgotten.is_mined(candidate, &hash))
     }
 
+    /// Whether what a person wrote was forgotten since: it is still in a file.
+    pub fn is_written_off(&self, memory: &Memory) -> bool {
+        self.forgotten.iter().any(|forgotten| forgotten.is_written(memory))
+    }
+
+    /// Whether a memory with this id was forgotten.
+    pub fn is_id_forgotten(&self, id: &str) -> bool {
+        self.forgotten.iter().any(|forgotten| forgotten.id == id)
+    }
+
     /// Adds what a person wrote, screened before. Call it after everything that was mined.
     pub fn write(&mut self, mut memory: Memory) {
-        if self.forgotten.iter().any(|forgotten| forgotten.is_written(&memory)) {
+        if self.is_written_off(&memory) {
             return;
         }
         if let Some(at) = self.items.iter().position(|known| is_written_twice(&memory, known)) {

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::files::{Entry, Worth, entries, read_regular};
 use crate::{Error, Lock, Store};
@@ -40,13 +40,13 @@ pub struct BadLine {
     pub line: usize,
     /// What is wrong.
     pub what: String,
+    /// It is not a whole line: what a power cut left of one that was never reported.
+    pub is_torn: bool,
 }
 
-impl BadLine {
-    /// Whether it is the beginning of a line, as a power cut leaves it.
-    pub fn is_torn(&self) -> bool {
-        self.what.starts_with("EOF while parsing")
-    }
+/// Whether a line begins and ends as one that was written, and has no hole.
+fn is_whole(line: &[u8]) -> bool {
+    line.starts_with(b"{") && line.ends_with(b"}") && !line.contains(&0)
 }
 
 impl Store {
@@ -69,7 +69,12 @@ impl Store {
             }
             match serde_json::from_slice(line) {
                 Ok(value) => lines.push((at + 1, value)),
-                Err(error) => bad.push(BadLine { path: path.clone(), line: at + 1, what: error.to_string() }),
+                Err(error) => bad.push(BadLine {
+                    path: path.clone(),
+                    line: at + 1,
+                    what: error.to_string(),
+                    is_torn: error.is_eof() || !is_whole(line),
+                }),
             }
         }
         Ok((lines, bad))
@@ -111,6 +116,43 @@ impl Store {
             bytes.push(b'\n');
         }
         self.files.put(&path, &bytes, Worth::Truth)
+    }
+
+    /// Changes or drops lines of a file; those that cannot be read stay as they are. The caller
+    /// holds the lock.
+    pub fn change_journal<T: Serialize + DeserializeOwned + PartialEq>(
+        &self,
+        name: &str,
+        change: impl Fn(&T) -> Option<T>,
+    ) -> Result<(), Error> {
+        let path = self.root().join(name);
+        self.files.own(&path)?;
+        let known = read_regular(&path)?.unwrap_or_default();
+        let mut bytes = Vec::with_capacity(known.len());
+        for line in known.split_inclusive(|byte| *byte == b'\n') {
+            let Ok(value) = serde_json::from_slice::<T>(line) else {
+                bytes.extend_from_slice(line);
+                continue;
+            };
+            match change(&value) {
+                Some(same) if same == value => bytes.extend_from_slice(line),
+                Some(other) => {
+                    serde_json::to_writer(&mut bytes, &other)
+                        .map_err(|error| Error::io("write", &path)(error.into()))?;
+                    bytes.push(b'\n');
+                }
+                None => {}
+            }
+        }
+        if bytes == known {
+            return Ok(());
+        }
+        self.files.put(&path, &bytes, Worth::Truth)
+    }
+
+    /// Removes a note. The caller holds the lock.
+    pub fn remove_note(&self, path: &Path) -> Result<(), Error> {
+        self.files.remove(path, Worth::Truth).map(drop)
     }
 
     /// Names what people wrote and decided, as it is now: a memory that was made from something

@@ -349,3 +349,84 @@ fn a_decision_counts_though_the_index_is_of_before() {
     assert_eq!(machine.of(&store, "error_fix").status, Status::Rejected);
     assert!(memory::doctor(&machine.world, &machine.config, &store).unwrap().index_is_current);
 }
+
+/// The files of a store that hold some words, but for what a session said itself.
+fn holding(store: &Store, words: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![store.root().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else if std::fs::read(&entry).unwrap().windows(words.len()).any(|part| part == words.as_bytes())
+            {
+                found.push(entry.strip_prefix(store.root()).unwrap().display().to_string());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn what_a_person_wrote_is_in_no_file_after_it_was_forgotten() {
+    let machine = Machine::new();
+    machine.tell(AGENTS[0], &session(1, "shop", 1, FAILS));
+    let store = machine.sync();
+    let note = "---\nwhen_to_use: parcels\n---\nThe qqbeta note says something.\n";
+    std::fs::write(store.notes_folder().unwrap().join("note.md"), note).unwrap();
+    engine::reindex(&machine.world, &machine.config, &store).unwrap();
+    let found = |words: &str| {
+        let all = machine.all(&store);
+        all.into_iter().find(|memory| memory.text.contains(words)).unwrap()
+    };
+    let added = Memory {
+        id: "the-qqdelta-table".to_owned(),
+        source: retro_memory::Source::Added,
+        text: "The qqdelta table is old.".to_owned(),
+        created_at: Some(machine.world.now()),
+        ..found("qqbeta")
+    };
+    engine::add(&machine.world, &machine.config, &store, &[added]).unwrap();
+    let edited = Decision {
+        memory_id: "the-qqdelta-table".to_owned(),
+        event: "memory_edited".to_owned(),
+        text: Some("The qqepsilon table is old.".to_owned()),
+        ..Decision::default()
+    };
+    engine::decide(&machine.world, &machine.config, &store, &[edited]).unwrap();
+    let lock = store.lock(&|| false).unwrap().unwrap();
+    let shown = Exposure { memory_ids: vec!["the-qqdelta-table".to_owned()], ..Exposure::default() };
+    store.append(&lock, EXPOSURES, &[shown]).unwrap();
+    drop(lock);
+    for words in ["qqbeta", "qqepsilon"] {
+        assert!(!holding(&store, words).is_empty());
+        engine::forget(&machine.world, &machine.config, &store, &found(words)).unwrap();
+    }
+    for words in ["qqbeta", "qqdelta", "qqepsilon"] {
+        assert_eq!(holding(&store, words), Vec::<String>::new(), "{words}");
+    }
+}
+
+#[test]
+fn forgetting_that_was_stopped_is_finished_by_the_next_sync() {
+    let machine = Machine::new();
+    machine.tell(AGENTS[0], &session(1, "shop", 1, FAILS));
+    let store = machine.sync();
+    let memory = machine.of(&store, "error_fix");
+    let mined =
+        || holding(&store, "It passed after this").into_iter().filter(|name| name.starts_with("mined/"));
+    assert!(mined().count() > 0);
+    // The first line is all that a stop has left.
+    let forgotten = Decision {
+        memory_id: memory.id.clone(),
+        event: "memory_forgotten".to_owned(),
+        words_hash: Some(retro_memory::words_hash(&memory.text)),
+        ..Decision::default()
+    };
+    let lock = store.lock(&|| false).unwrap().unwrap();
+    store.append(&lock, retro_store::EVENTS, &[forgotten]).unwrap();
+    drop(lock);
+    assert_eq!(machine.shown(&store, "unresolved import `rust_decimal` again", "/home/dev/shop").len(), 0);
+    machine.sync();
+    assert_eq!(mined().count(), 0);
+}

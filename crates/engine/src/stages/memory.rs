@@ -35,7 +35,9 @@ impl Consumer for Memories {
             all.index.write(|index| index.put_memory_mark(&seen.text()))?;
             return Ok(());
         }
+        let is_left = memory::finish(all.store, all.index)?;
         memory::reward(all)?;
-        memory::refresh(all.store, all.index, all.config, all.world.now(), &seen.text())
+        memory::refresh(all.store, all.index, all.config, all.world.now(), &seen.text())?;
+        if is_left { Ok(all.index.wipe()?) } else { Ok(()) }
     }
 }

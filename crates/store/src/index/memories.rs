@@ -70,6 +70,12 @@ impl Index {
         self.one("SELECT body FROM memories WHERE number = ?1", [number as i64], |row| row.get(0))
     }
 
+    /// Removes what deleted rows left in the file of the database, and in the one beside it.
+    pub fn wipe(&self) -> Result<(), Error> {
+        let wiped = self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+        wiped.map_err(Error::index(&self.path))
+    }
+
     /// Every memory as JSON, by number.
     pub fn memories(&self) -> Result<Vec<String>, Error> {
         self.all("SELECT body FROM memories ORDER BY number", [], |row| row.get(0))

@@ -107,7 +107,11 @@ pub struct Quarantine {
     session: String,
 }
 
-/// Remove a memory's words from every file of the store; it does not come back
+/// Remove a memory, and its words from what retro made of them; it does not come back
+///
+/// The words go from memories, notes in the store, decisions, what was shown, what was mined,
+/// and the index of all these. The session in which they were said keeps its text: its log,
+/// and what is searched and shown of it.
 #[derive(Debug, clap::Args)]
 pub struct Forget {
     /// The memory: any unique beginning of its id
@@ -390,10 +394,12 @@ pub fn forget(args: &Forget, context: &Context) -> Outcome {
     if context.global.json {
         context.print_json(&serde_json::json!({ "schema": "retro.memory.forget/1", "id": found.id }))?;
     } else {
-        context.say(&format!(
-            "{} is forgotten. A note of yours in another folder stays as it is.",
-            context.shown(&found.id)
-        ));
+        context.say(&format!("{} is forgotten.", context.shown(&found.id)));
+        if found.source == Source::Mined {
+            context
+                .say("The session in which it was said keeps its text; `retro search` still finds it there.");
+        }
+        context.say("Notes in other folders and dashboards that were built before stay as they are.");
     }
     Ok(Exit::Done)
 }

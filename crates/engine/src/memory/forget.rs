@@ -1,0 +1,135 @@
+//! Forgetting a memory: its words go from every file of ours but the session's own, and it
+//! does not come back.
+//!
+//! The decision is written first and names the words by their hash. What follows can be
+//! stopped anywhere: whoever brings the memories up to date next finishes it.
+
+use retro_memory::{Decision, Exposure, Memory, Mined, Shelf, Source, authored, words_hash};
+use retro_model::SessionKey;
+use retro_store::{EVENTS, EXPOSURES, ITEMS, Index, Store};
+use std::collections::BTreeMap;
+
+use super::{PAST, anew};
+use crate::{Config, Error, World};
+
+/// Forgets a memory. A note that the store does not keep stays as it is, and so does the
+/// session in which it was said.
+pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) -> Result<(), Error> {
+    let lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
+    let index = store.index()?;
+    let hash = words_hash(&memory.text);
+    // The id of what a person wrote is made of its words.
+    let mut ids = match memory.source {
+        Source::Mined => vec![memory.id.clone()],
+        Source::Authored | Source::Added => {
+            vec![format!("forgotten-{}", hash.get(..10).unwrap_or_default())]
+        }
+    };
+    ids.extend(memory.origins.iter().map(|origin| origin.candidate.clone()));
+    ids.sort();
+    ids.dedup();
+    let mut texts = vec![hash];
+    // Words that a person changed: those that are mined are forgotten with them.
+    let (decisions, _) = store.journal::<Decision>(EVENTS)?;
+    let about = decisions.iter().filter(|decision| decision.memory_id == memory.id);
+    texts.extend(about.filter_map(|decision| Some(words_hash(&decision.about.as_ref()?.text))));
+    texts.sort();
+    texts.dedup();
+    let forgotten = ids.iter().flat_map(|id| {
+        texts.iter().map(move |hash| Decision {
+            memory_id: id.clone(),
+            event: "memory_forgotten".to_owned(),
+            words_hash: Some(hash.clone()),
+            created_at: Some(world.now()),
+            ..Decision::default()
+        })
+    });
+    store.append(&lock, EVENTS, &forgotten.collect::<Vec<_>>())?;
+    drop_id(store, &memory.id)?;
+    // Sessions in which the same was found without being kept are read again when they are mined.
+    let words = serde_json::to_string(&memory.text).unwrap_or_default();
+    index.write(|index| index.clear_findings(&words))?;
+    finish(store, &index)?;
+    store.sync_all()?;
+    anew(world, config, store)?;
+    Ok(store.index()?.wipe()?)
+}
+
+/// Removes the words of everything that was forgotten from where a stop has left them, and
+/// from what was mined since. Says whether there were any. The caller holds the lock.
+pub(crate) fn finish(store: &Store, index: &Index) -> Result<bool, Error> {
+    let (decisions, _) = store.journal::<Decision>(EVENTS)?;
+    if !decisions.iter().any(|decision| decision.event == "memory_forgotten") {
+        return Ok(false);
+    }
+    let mut shelf = Shelf::new();
+    shelf.decided(&decisions);
+    let mut gone = Vec::new();
+    for memory in store.journal::<Memory>(ITEMS)?.0 {
+        if shelf.is_written_off(&memory) {
+            gone.push(memory.id);
+        }
+    }
+    store.change_journal(ITEMS, |memory: &Memory| (!shelf.is_written_off(memory)).then(|| memory.clone()))?;
+    for (path, text) in store.notes()? {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        if let Some(memory) = text.ok().and_then(|text| authored::parse(&stem, &text).ok().flatten())
+            && shelf.is_written_off(&memory)
+        {
+            store.remove_note(&path)?;
+            gone.push(memory.id);
+        }
+    }
+    let of_gone = |decision: &Decision| {
+        decision.event != "memory_forgotten"
+            && (gone.contains(&decision.memory_id)
+                || shelf.is_id_forgotten(&decision.memory_id)
+                || decision.about.as_ref().is_some_and(|about| shelf.is_id_forgotten(&about.id)))
+    };
+    store.change_journal(EVENTS, |decision: &Decision| (!of_gone(decision)).then(|| decision.clone()))?;
+    for id in &gone {
+        drop_shown(store, id)?;
+    }
+    let mut texts: Vec<String> = Vec::new();
+    let mut sessions: BTreeMap<SessionKey, (bool, Vec<(String, String)>)> = BTreeMap::new();
+    for row in index.mined()? {
+        let (is_changed, rows) = sessions.entry(row.key.clone()).or_default();
+        let mut body = row.body;
+        if row.method != PAST
+            && let Ok(mut mined) = serde_json::from_str::<Mined>(&body)
+            && mined.candidates.iter().any(|candidate| shelf.is_forgotten(candidate))
+        {
+            let lost = mined.candidates.extract_if(.., |candidate| shelf.is_forgotten(candidate));
+            texts.extend(lost.map(|candidate| serde_json::to_string(&candidate.text).unwrap_or_default()));
+            body = crate::stages::mine::keep(store, &row.key, &mined)?;
+            *is_changed = true;
+        }
+        rows.push((row.method, body));
+    }
+    let changed = sessions.iter().filter(|(_, (is_changed, _))| *is_changed);
+    for (key, (_, rows)) in changed {
+        index.write(|index| index.put_mined(key, rows))?;
+    }
+    index.write(|index| texts.iter().try_for_each(|text| index.clear_findings(text)))?;
+    store.sync_all()?;
+    Ok(!gone.is_empty() || !texts.is_empty())
+}
+
+/// Removes what was decided and shown under an id.
+fn drop_id(store: &Store, id: &str) -> Result<(), Error> {
+    store.change_journal(EVENTS, |decision: &Decision| {
+        let is_of_it = decision.memory_id == id && decision.event != "memory_forgotten";
+        (!is_of_it).then(|| decision.clone())
+    })?;
+    store.change_journal(ITEMS, |memory: &Memory| (memory.id != id).then(|| memory.clone()))?;
+    drop_shown(store, id)
+}
+
+fn drop_shown(store: &Store, id: &str) -> Result<(), Error> {
+    store.change_journal(EXPOSURES, |exposure: &Exposure| {
+        let mut exposure = exposure.clone();
+        exposure.memory_ids.retain(|shown| shown != id);
+        (!exposure.memory_ids.is_empty()).then_some(exposure)
+    })?;
+    Ok(())
+}
