@@ -320,3 +320,15 @@ fn a_memory_says_what_happened_to_it() {
     let life = &machine.json(&["memory", "doctor"])["life"];
     assert_eq!((&life["shown"], &life["harmful_times"], &life["retired"]), (&json!(1), &json!(1), &json!(1)));
 }
+
+#[test]
+fn memories_go_with_what_they_were_mined_from() {
+    let machine = Machine::with_demo();
+    let list = || machine.json(&["memory", "list"])["memories"].as_array().unwrap().len();
+    assert!(list() > 0, "the demo has some");
+    machine.write("strict.toml", "[detect.quality]\nmin_events = 100000\n");
+    let strict = machine.home().join("strict.toml").display().to_string();
+    let rebuilt = machine.run(&["--config", &strict, "rebuild", "mine"]);
+    assert_eq!(rebuilt.code, 0, "{}", rebuilt.all());
+    assert_eq!(list(), 0, "no session is real work any more");
+}

@@ -44,7 +44,7 @@ pub(crate) fn follow(all: &Everything<'_>, following: Following<'_>) -> Result<V
         let Some(_lock) = lock else { return Ok(notes) };
         // Somebody else may have done some of it meanwhile. Doing that again changes nothing,
         // and looking again would mean to check all that is kept a second time.
-        let changes = index.changes_since(&mark)?;
+        let changes = index.changes_since(&mark, &stage.follows())?;
         if changes.starts_over || changes.mark != mark {
             match consumer.follow(all, changes, &stamp) {
                 Err(Error::Search(SearchError::Embed(error))) if !is_anew => {

@@ -10,7 +10,7 @@ use retro_store::{
 };
 use std::collections::BTreeMap;
 
-use crate::stages::{Making, Product, Put, Stage, Subject, When, Work};
+use crate::stages::{Body, Making, Product, Put, Stage, Subject, When, Work};
 use crate::stamp::{Ground, stamp};
 use crate::{Config, Error, read, stages};
 
@@ -65,7 +65,7 @@ impl Rules {
 /// What the stages left on a session, not in the index yet.
 #[derive(Default)]
 pub(crate) struct Derived {
-    made: Vec<(&'static str, Made, Option<Put>)>,
+    made: Vec<(&'static str, Made, Option<Put>, Vec<Body>)>,
     /// Stages that have to run later: when, and whether what they made before lacks
     /// captured bytes.
     due: Vec<(&'static str, i64, bool)>,
@@ -94,9 +94,12 @@ impl Derived {
 
     /// Puts everything into the index.
     pub(crate) fn put(self, index: &Writer<'_>, key: &SessionKey) -> Result<(), retro_store::Error> {
-        for (name, made, put) in self.made {
+        for (name, made, put, bodies) in self.made {
             if let Some(put) = put {
                 put(index)?;
+            }
+            for Body { name, part, text } in &bodies {
+                index.put_body(key, name, part, text.as_deref())?;
             }
             index.put_made(key, name, &made)?;
         }
@@ -187,7 +190,7 @@ impl Session<'_> {
             }
         }
         let is_quiet = self.is_quiet(rules);
-        for (name, _, _) in &derived.made {
+        for (name, ..) in &derived.made {
             let again = by_name(rules.stages, name).filter(|stage| stage.when == When::AppendAndQuiet);
             if again.is_some() && !is_quiet {
                 derived.due.push((name, self.quiet_ms(), false));
@@ -254,7 +257,7 @@ impl Session<'_> {
     fn keep(&mut self, name: &'static str, stamp: String, product: Product, derived: &mut Derived) {
         let made = Made { stamp, output: product.output };
         self.made.insert(name.to_owned(), made.clone());
-        derived.made.push((name, made, product.put));
+        derived.made.push((name, made, product.put, product.bodies));
     }
 
     fn subject<'s>(&'s self, stamp: &'s str, rules: &Rules) -> Subject<'s> {

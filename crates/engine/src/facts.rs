@@ -221,6 +221,9 @@ fn keep(
     index.write(|index| {
         for (key, made) in &made {
             index.put_made(key, "digest", made)?;
+            for stage in world.stages.iter().filter(|stage| stage.reads("digest")) {
+                index.put_due(key, stage.name, 0, false)?;
+            }
         }
         for (key, at_ms) in &due {
             match at_ms {

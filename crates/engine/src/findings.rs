@@ -6,6 +6,7 @@ use retro_store::{Index, Store};
 use std::collections::HashSet;
 
 use crate::reconcile::outdated_of;
+use crate::stages::mine::FINDINGS;
 use crate::{Config, Error, World};
 
 /// What sync found in sessions and kept, as far as it is what methods would find now.
@@ -30,6 +31,6 @@ impl Ready {
         let Some(index) = self.index.as_ref().filter(|_| !self.outdated.contains(key)) else {
             return Ok(None);
         };
-        Ok(index.findings(key)?.and_then(|body| serde_json::from_str(&body).ok()))
+        Ok(index.body(key, FINDINGS, "")?.and_then(|body| serde_json::from_str(&body).ok()))
     }
 }

@@ -11,10 +11,11 @@ use retro_memory::{
 };
 use retro_model::{SessionKey, Timestamp};
 use retro_search::embed::Embedding;
-use retro_store::{BadLine, Changes, EVENTS, EXPOSURES, ITEMS, Index, MemoryTables, Store};
+use retro_store::{BadLine, EVENTS, EXPOSURES, ITEMS, Index, MemoryTables, Store};
+use std::collections::HashSet;
 
 use crate::stages::Everything;
-use crate::stages::mine::PAST;
+use crate::stages::mine::{MINED, PAST};
 use crate::{Config, Error, World};
 
 mod forget;
@@ -50,15 +51,14 @@ pub fn mined(store: &Store, index: Option<&Index>) -> Result<(Vec<Found>, Vec<Ba
     };
     match index {
         Some(index) => {
-            for row in index.mined()?.into_iter().filter(|row| row.method != PAST) {
-                let path = store.mined_path(&row.method, &row.key).unwrap_or_default();
-                take(row.body.as_bytes(), path);
+            for row in index.bodies(MINED)? {
+                take(row.text.as_bytes(), store.mined_path(&row.part, &row.key));
             }
         }
         None => {
             for (method, key) in store.mined_keys()? {
-                let path = store.mined_path(method, &key).unwrap_or_default();
-                take(&store.mined(method, &key)?.unwrap_or_default(), path);
+                let path = store.mined_path(&method, &key);
+                take(&store.mined(&method, &key)?.unwrap_or_default(), path);
             }
         }
     }
@@ -190,45 +190,36 @@ pub fn refresh(
     Ok(index.write(|index| index.put_memories(&tables, mark))?)
 }
 
-/// Takes what was mined from the files into a new index, for sessions whose raw bytes are
-/// gone or that were mined by asking a model.
+/// Takes what was mined from the files into the index, for sessions whose raw bytes are gone
+/// or that were mined by asking a model. What has no file any more goes.
 pub fn take_files(store: &Store, index: &Index) -> Result<(), Error> {
-    let known = index.mined()?;
-    let mut by_session: std::collections::BTreeMap<SessionKey, Vec<(String, String)>> = Default::default();
+    let mut found = Vec::new();
     for (method, key) in store.mined_keys()? {
-        let Some(bytes) = store.mined(method, &key)? else { continue };
-        let body = String::from_utf8_lossy(&bytes).into_owned();
-        by_session.entry(key).or_default().push((method.to_owned(), body));
+        let Some(bytes) = store.mined(&method, &key)? else { continue };
+        found.push((key, method, String::from_utf8_lossy(&bytes).into_owned()));
     }
-    for row in known.into_iter().filter(|row| row.method == PAST) {
-        by_session.entry(row.key).or_default().push((row.method, row.body));
-    }
-    Ok(index.write(|index| by_session.iter().try_for_each(|(key, rows)| index.put_mined(key, rows)))?)
-}
-
-/// Whether sessions with something mined changed, or went.
-pub fn has_news(index: &Index, changes: &Changes) -> Result<bool, Error> {
-    if !changes.removed_sessions.is_empty() {
-        return Ok(true);
-    }
-    for key in &changes.sessions {
-        if index.mined_at(key)? {
-            return Ok(true);
+    let known = index.bodies(MINED)?;
+    let is_there: HashSet<(&SessionKey, &str)> =
+        found.iter().map(|(key, method, _)| (key, method.as_str())).collect();
+    let gone: Vec<_> =
+        known.iter().filter(|row| !is_there.contains(&(&row.key, row.part.as_str()))).collect();
+    index.write(|index| {
+        for row in gone {
+            index.put_body(&row.key, MINED, &row.part, None)?;
         }
-    }
-    Ok(false)
+        for (key, method, text) in &found {
+            index.put_body(key, MINED, method, Some(text))?;
+        }
+        Ok(())
+    })?;
+    Ok(())
 }
 
 /// Rewards memories that were shown to sessions which are over: helpful or harmful, with the
 /// event that says so. Each reward is given once.
 pub(crate) fn reward(all: &Everything<'_>) -> Result<(), Error> {
-    let pasts: Vec<Past> = all
-        .index
-        .mined()?
-        .into_iter()
-        .filter(|row| row.method == PAST)
-        .filter_map(|row| serde_json::from_str(&row.body).ok())
-        .collect();
+    let pasts: Vec<Past> =
+        all.index.bodies(PAST)?.into_iter().filter_map(|row| serde_json::from_str(&row.text).ok()).collect();
     if pasts.is_empty() {
         return Ok(());
     }
@@ -407,7 +398,7 @@ pub fn take_mined(world: &World, config: &Config, store: &Store, news: &[News]) 
     let mut has_changed = false;
     index.write(|index| {
         for News { key, method, body } in news {
-            has_changed |= index.put_mined_by(key, method, body.as_deref())?;
+            has_changed |= index.put_body(key, MINED, method, body.as_deref())?;
         }
         Ok(())
     })?;

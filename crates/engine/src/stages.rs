@@ -21,7 +21,7 @@ pub mod vectors;
 
 use retro_agents::Agent;
 use retro_model::{Event, SessionKey};
-use retro_store::{Changes, Index, KnownPassages, Mark, PlaceRow, SessionFile, Store, Writer};
+use retro_store::{Changes, Follow, Index, KnownPassages, Mark, PlaceRow, SessionFile, Store, Writer};
 
 use crate::{Config, Error, World};
 
@@ -91,6 +91,8 @@ pub enum Input {
     Children,
     /// What other programs said of it.
     Facts,
+    /// Changes over all sessions, for a consumer: it is told of these alone.
+    Changes(Follow),
 }
 
 /// How a stage makes what it makes.
@@ -129,6 +131,36 @@ pub struct Product {
     pub output: String,
     /// Its rows in the index, if it has any.
     pub put: Option<Put>,
+    /// What it leaves for consumers.
+    pub bodies: Vec<Body>,
+}
+
+/// A text that a stage leaves of a session for consumers. They follow its name, and are told
+/// when the text differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Body {
+    /// What it is called.
+    pub name: &'static str,
+    /// Which part of it, where it has several.
+    pub part: String,
+    /// What it says; nothing where there is nothing to say any more.
+    pub text: Option<String>,
+}
+
+impl Stage {
+    /// Whether it reads what another stage made of the same session.
+    pub(crate) fn reads(&self, other: &str) -> bool {
+        self.inputs.iter().any(|input| matches!(input, Input::Made(name) if *name == other))
+    }
+
+    /// The changes that its consumer is told of.
+    pub(crate) fn follows(&self) -> Vec<Follow> {
+        let follow = |input: &Input| match input {
+            Input::Changes(follow) => Some(*follow),
+            _ => None,
+        };
+        self.inputs.iter().filter_map(follow).collect()
+    }
 }
 
 /// A session that stages work on.

@@ -34,6 +34,8 @@ pub(crate) fn stamp(stage: &Stage, ground: &Ground<'_>, made: &BTreeMap<String, 
             Input::Config(part) => part(ground.config),
             Input::Children => ground.children.to_owned(),
             Input::Facts => ground.facts.to_owned(),
+            // Consumers ask for what changed instead.
+            Input::Changes(_) => String::new(),
         });
     }
     if stage.when == When::AppendAndQuiet {
@@ -126,6 +128,7 @@ pub fn of_normalized(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Resu
     Ok(stage.map_or(String::new(), |stage| stamp(stage, &ground, &BTreeMap::new())))
 }
 
-fn short_hash(text: &str) -> String {
+/// A short name of a text.
+pub(crate) fn short_hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().chars().take(32).collect()
 }

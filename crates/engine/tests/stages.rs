@@ -5,11 +5,11 @@
 mod support;
 
 use retro_engine::stages::{
-    Consumer, Everything, Input, Making, Product, STAGES, Seen, Stage, Subject, When, Work,
+    Body, Consumer, Everything, Input, Making, Product, STAGES, Seen, Stage, Subject, When, Work,
 };
 use retro_engine::{Config, Error, rebuild, reconcile::outdated};
 use retro_model::{Event, SessionKey};
-use retro_store::{Changes, Mark, Store};
+use retro_store::{Changes, Follow, Mark, Store};
 use std::sync::Mutex;
 use support::{Machine, OTHER, STORY};
 
@@ -56,7 +56,9 @@ impl Making for Counting {
     }
 
     fn finish(self: Box<Self>) -> Result<Product, Error> {
-        Ok(Product { output: self.0.to_string(), put: None })
+        let text = Some(self.0.to_string());
+        let body = Body { name: "toy-count", part: String::new(), text };
+        Ok(Product { output: self.0.to_string(), bodies: vec![body], ..Product::default() })
     }
 }
 
@@ -115,7 +117,7 @@ const NAMES: Stage = Stage {
     version: 1,
     when: When::Append,
     help: "follow all sessions",
-    inputs: &[],
+    inputs: &[Input::Changes(Follow::Sessions)],
     work: Work::Store(&Names),
 };
 
@@ -160,12 +162,52 @@ impl Consumer for Names {
     }
 }
 
+/// Follows what the first one leaves, and nothing else.
+const TOTAL: Stage = Stage {
+    name: "toy-total",
+    version: 1,
+    when: When::Append,
+    help: "follow the counts of all sessions",
+    inputs: &[Input::Changes(Follow::Bodies("toy-count"))],
+    work: Work::Store(&Total),
+};
+
+struct Total;
+
+impl Total {
+    fn path(store: &Store) -> std::path::PathBuf {
+        store.root().join("index/toy-total")
+    }
+
+    /// What it kept: how far it came, and the sum.
+    fn kept(store: &Store) -> (Seen, u64) {
+        let text = std::fs::read_to_string(Total::path(store)).unwrap_or_default();
+        let kept = text.split_once('\n');
+        kept.map_or_else(Default::default, |(seen, sum)| (Seen::parse(seen).unwrap(), sum.parse().unwrap()))
+    }
+}
+
+impl Consumer for Total {
+    fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error> {
+        Ok(Total::kept(all.store).0)
+    }
+
+    fn follow(&self, all: &Everything<'_>, changes: Changes, stamp: &str) -> Result<(), Error> {
+        changes.bodies.iter().for_each(|key| note(key, "toy-total"));
+        let counts = all.index.bodies("toy-count")?;
+        let sum: u64 = counts.iter().map(|row| row.text.parse::<u64>().unwrap()).sum();
+        let seen = Seen { mark: changes.mark, stamp: stamp.to_owned() };
+        std::fs::write(Total::path(all.store), format!("{}\n{sum}", seen.text())).unwrap();
+        Ok(())
+    }
+}
+
 /// The real stages with the toys among them, some with another version.
 fn with_toys(raised: Option<&str>) -> &'static [Stage] {
     let of_events = STAGES.iter().position(|stage| matches!(stage.work, Work::Events(_))).unwrap();
     let mut all: Vec<Stage> = STAGES.to_vec();
     all.insert(of_events, COUNT);
-    all.extend([DOUBLE, DOMAIN, FAMILY, NAMES]);
+    all.extend([DOUBLE, DOMAIN, FAMILY, NAMES, TOTAL]);
     for stage in all.iter_mut().filter(|stage| Some(stage.name) == raised) {
         stage.version += 1;
     }
@@ -207,7 +249,7 @@ fn toy_stages_of_each_kind_run_when_what_they_read_changes() {
     let id = "aaaaaaaa-1111-4111-8111-111111111111";
     let mut machine = machine(id, "claude");
     machine.sync();
-    assert_eq!(done(id), ["toy-count", "toy-domain", "toy-double", "toy-family", "toy-names"]);
+    assert_eq!(done(id), ["toy-count", "toy-domain", "toy-double", "toy-family", "toy-names", "toy-total"]);
     machine.sync();
     assert!(done(id).is_empty(), "nothing changed");
     assert!(backlog(&machine).is_empty());
@@ -216,14 +258,14 @@ fn toy_stages_of_each_kind_run_when_what_they_read_changes() {
     machine.sync();
     assert_eq!(
         done(id),
-        ["toy-count", "toy-double", "toy-names"],
+        ["toy-count", "toy-double", "toy-names", "toy-total"],
         "only what reads events, and what reads that"
     );
 
     machine.config.domains.value.insert("shop".into(), "retail".into());
     assert_eq!(backlog(&machine), ["digest", "toy-domain"], "it shows before the sync");
     machine.sync();
-    assert_eq!(done(id), ["toy-domain", "toy-names"]);
+    assert_eq!(done(id), ["toy-domain"], "no row of the session changed");
     assert!(backlog(&machine).is_empty());
 }
 
@@ -234,7 +276,10 @@ fn a_raised_version_runs_exactly_that_stage_again() {
     machine.sync();
     done(id);
     let before = machine.answers();
-    for stage in ["toy-count", "toy-double", "toy-names", "ledger", "turns", "normalized", "repack"] {
+    let is_consumer = |name: &str| ["toy-names", "toy-total"].contains(&name);
+    for stage in
+        ["toy-count", "toy-double", "toy-names", "toy-total", "ledger", "turns", "normalized", "repack"]
+    {
         let made = |machine: &Machine| {
             let store = machine.store();
             let made = store.index().unwrap().made_of(&SessionKey::new("claude", id)).unwrap();
@@ -245,12 +290,11 @@ fn a_raised_version_runs_exactly_that_stage_again() {
         let old = made(&machine);
         done(id);
         machine.world.stages = with_toys(Some(stage));
-        if stage != "toy-names" {
+        if !is_consumer(stage) {
             assert_eq!(backlog(&machine), [stage], "it shows before the sync");
         }
         machine.sync();
-        let ran: Vec<&str> =
-            done(id).into_iter().filter(|toy| *toy != "toy-names" || stage == "toy-names").collect();
+        let ran: Vec<&str> = done(id).into_iter().filter(|toy| !is_consumer(toy) || stage == *toy).collect();
         assert_eq!(ran, if stage.starts_with("toy") { vec![stage] } else { vec![] });
         let changed: Vec<String> = old
             .iter()
@@ -258,7 +302,7 @@ fn a_raised_version_runs_exactly_that_stage_again() {
             .filter(|(old, new)| **old != *new)
             .map(|(old, _)| old.0.clone())
             .collect();
-        assert_eq!(changed, if stage == "toy-names" { vec![] } else { vec![stage.to_owned()] });
+        assert_eq!(changed, if is_consumer(stage) { vec![] } else { vec![stage.to_owned()] });
         assert!(backlog(&machine).is_empty(), "{stage}");
     }
     assert_eq!(machine.answers(), before);
@@ -294,7 +338,7 @@ fn a_child_that_changes_makes_its_parent_due() {
     done(&child.id);
     grow(&machine, &child.id);
     machine.sync();
-    assert_eq!(done(id), ["toy-family", "toy-names"]);
+    assert_eq!(done(id), ["toy-family"]);
     assert!(done(&child.id).contains(&"toy-count"));
 }
 

@@ -1,17 +1,18 @@
 //! Files of which every session has at most one of each kind: one table says where they
 //! are, what they look like, and whether losing one matters.
 //!
-//! Adding a kind is one line of [`KINDS`]. Paths, listing, sizes, verification and
-//! removal follow from it. What is truth waits in memory until [`Store::sync_all`] has
+//! Adding a kind is one line of [`KINDS`] and one of the register ([`crate::kept`]); what
+//! mining methods find has a folder a method (`mined.rs`). Paths, listing, sizes,
+//! verification and removal follow from it. What is truth waits in memory until [`Store::sync_all`] has
 //! made the raw files durable that it speaks of; this store and its clones see it at once.
 
 use retro_model::SessionKey;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use crate::error::RESTORE;
 use crate::files::{Worth, bytes_in, entries, read_regular};
@@ -20,10 +21,9 @@ use crate::session_file::read_session;
 use crate::{Error, SessionFile, Slot, Store, lines, sealed};
 
 /// One kind of file.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kind {
-    /// Its folder below the root, which is also its name.
-    pub folder: &'static str,
+    folder: Cow<'static, str>,
     ending: &'static str,
     pub(crate) form: Form,
 }
@@ -43,6 +43,30 @@ pub(crate) enum Form {
 }
 
 impl Kind {
+    const fn of(folder: &'static str, ending: &'static str, form: Form) -> Kind {
+        Kind { folder: Cow::Borrowed(folder), ending, form }
+    }
+
+    /// What one method found in a session.
+    pub(crate) fn mined(method: &str) -> Kind {
+        Kind { folder: Cow::Owned(mined_folder(method)), ending: ".json", form: Form::Text }
+    }
+
+    /// The same, as a block for a prompt.
+    pub(crate) fn mined_prompt(method: &str) -> Kind {
+        Kind { folder: Cow::Owned(mined_folder(method)), ending: ".prompt.md", form: Form::Text }
+    }
+
+    /// Its folder below the root, which is also its name.
+    pub fn folder(&self) -> &str {
+        &self.folder
+    }
+
+    /// How the names of its files end.
+    pub fn ending(&self) -> &'static str {
+        self.ending
+    }
+
     /// Whether it cannot be made again once raw bytes are gone.
     pub fn is_truth(&self) -> bool {
         self.form != Form::Cache
@@ -54,7 +78,7 @@ impl Kind {
 
     pub(crate) fn path(&self, root: &Path, key: &SessionKey) -> PathBuf {
         let name = format!("{}{}", names::encode(&key.id), self.ending);
-        root.join(self.folder).join(names::encode(&key.agent)).join(name)
+        root.join(self.folder()).join(names::encode(&key.agent)).join(name)
     }
 
     /// What a file name in its folder stands for.
@@ -72,75 +96,42 @@ impl Kind {
     }
 }
 
-/// What one method found in a session.
-const fn mined(folder: &'static str) -> Kind {
-    Kind { folder, ending: ".json", form: Form::Text }
-}
+/// The folder of all that was mined.
+pub(crate) const MINED: &str = "mined";
 
-/// The same, as a block for a prompt.
-const fn prompt(folder: &'static str) -> Kind {
-    Kind { folder, ending: ".prompt.md", form: Form::Text }
-}
-
-/// What each method found, and the same as a block for a prompt.
-static MINED: &[(Kind, Kind)] = &[
-    (mined("mined/claude_headless"), prompt("mined/claude_headless")),
-    (mined("mined/codex_headless"), prompt("mined/codex_headless")),
-    (mined("mined/error_fix"), prompt("mined/error_fix")),
-    (mined("mined/memp_procedural"), prompt("mined/memp_procedural")),
-    (mined("mined/reme_refine_poc"), prompt("mined/reme_refine_poc")),
-    (mined("mined/repo_commands"), prompt("mined/repo_commands")),
-    (mined("mined/skill_pro"), prompt("mined/skill_pro")),
-    (mined("mined/user_rules"), prompt("mined/user_rules")),
-];
-
-/// The documents of a method.
-fn documents_of(method: &str) -> Option<&'static (Kind, Kind)> {
-    MINED.iter().find(|(mined, _)| mined.folder.strip_prefix("mined/") == Some(method))
+fn mined_folder(method: &str) -> String {
+    format!("{MINED}/{}", names::encode(method))
 }
 
 /// How a session went.
-pub const DIGESTS: Kind = Kind { folder: "digests", ending: ".json", form: Form::Object };
+pub static DIGESTS: Kind = Kind::of("digests", ".json", Form::Object);
 /// What the outside world said of a session, one line an observation.
-pub const FACTS: Kind = Kind { folder: "facts", ending: ".jsonl", form: Form::Lines };
+pub static FACTS: Kind = Kind::of("facts", ".jsonl", Form::Lines);
 /// The settled use of models: one line a response.
-pub(crate) const LEDGER: Kind = Kind { folder: "ledger", ending: ".jsonl", form: Form::Lines };
+pub(crate) static LEDGER: Kind = Kind::of("ledger", ".jsonl", Form::Lines);
 /// The settled events of a quiet session.
-pub(crate) const NORMALIZED: Kind =
-    Kind { folder: "normalized", ending: ".events.jsonl.zst", form: Form::Cache };
+pub(crate) static NORMALIZED: Kind = Kind::of("normalized", ".events.jsonl.zst", Form::Cache);
 /// A session as Markdown.
-pub(crate) const RENDERED: Kind = Kind { folder: "rendered", ending: ".md", form: Form::Cache };
+pub(crate) static RENDERED: Kind = Kind::of("rendered", ".md", Form::Cache);
 /// What a session is.
-pub(crate) const SESSIONS: Kind = Kind { folder: "sessions", ending: ".json", form: Form::Object };
+pub(crate) static SESSIONS: Kind = Kind::of("sessions", ".json", Form::Object);
 
-/// Every kind, sorted by folder.
-pub static KINDS: LazyLock<Vec<&'static Kind>> = LazyLock::new(|| {
-    let mined = MINED.iter().flat_map(|(mined, prompt)| [mined, prompt]);
-    [&DIGESTS, &FACTS, &LEDGER].into_iter().chain(mined).chain([&NORMALIZED, &RENDERED, &SESSIONS]).collect()
-});
+/// Every kind but those of mining methods, sorted by folder.
+pub(crate) static KINDS: &[&Kind] = &[&DIGESTS, &FACTS, &LEDGER, &NORMALIZED, &RENDERED, &SESSIONS];
 
 /// Truth that is not on the disk yet, by kind and session.
-pub(crate) type Waiting = BTreeMap<(&'static Kind, SessionKey), Vec<u8>>;
+pub(crate) type Waiting = BTreeMap<(Kind, SessionKey), Vec<u8>>;
 
 impl Store {
     /// Keeps an object under a kind; false if it was so already.
-    pub fn put_object(
-        &self,
-        kind: &'static Kind,
-        key: &SessionKey,
-        object: &impl Serialize,
-    ) -> Result<bool, Error> {
+    pub fn put_object(&self, kind: &Kind, key: &SessionKey, object: &impl Serialize) -> Result<bool, Error> {
         let path = kind.path(self.root(), key);
         let bytes = sealed::seal(object).map_err(|error| Error::io("write", &path)(error.into()))?;
         self.put_document(kind, key, bytes)
     }
 
     /// The object kept under a kind.
-    pub fn object<T: DeserializeOwned>(
-        &self,
-        kind: &'static Kind,
-        key: &SessionKey,
-    ) -> Result<Option<T>, Error> {
+    pub fn object<T: DeserializeOwned>(&self, kind: &Kind, key: &SessionKey) -> Result<Option<T>, Error> {
         let Some(bytes) = self.document(kind, key)? else { return Ok(None) };
         let path = kind.path(self.root(), key);
         let damaged = |what| Error::Damaged { path, what, help: RESTORE };
@@ -148,38 +139,28 @@ impl Store {
     }
 
     /// Keeps objects as the lines of a document; false if it was so already.
-    pub fn put_lines(
-        &self,
-        kind: &'static Kind,
-        key: &SessionKey,
-        rows: &[impl Serialize],
-    ) -> Result<bool, Error> {
+    pub fn put_lines(&self, kind: &Kind, key: &SessionKey, rows: &[impl Serialize]) -> Result<bool, Error> {
         let path = kind.path(self.root(), key);
         let bytes = lines::encode(rows).map_err(|error| Error::io("write", &path)(error.into()))?;
         self.put_document(kind, key, bytes)
     }
 
     /// The lines kept under a kind; none where there is no such document.
-    pub fn lines<T: DeserializeOwned>(&self, kind: &'static Kind, key: &SessionKey) -> Result<Vec<T>, Error> {
+    pub fn lines<T: DeserializeOwned>(&self, kind: &Kind, key: &SessionKey) -> Result<Vec<T>, Error> {
         let Some(bytes) = self.document(kind, key)? else { return Ok(Vec::new()) };
         let path = kind.path(self.root(), key);
         lines::decode(&bytes).map_err(|what| Error::Damaged { path, what, help: RESTORE })
     }
 
     /// Names the content of a document: equal name, equal content. Empty where there is none.
-    pub fn name_of(&self, kind: &'static Kind, key: &SessionKey) -> Result<String, Error> {
+    pub fn name_of(&self, kind: &Kind, key: &SessionKey) -> Result<String, Error> {
         let Some(bytes) = self.document(kind, key)? else { return Ok(String::new()) };
         Ok(blake3::hash(&bytes).to_hex().chars().take(32).collect())
     }
 
     /// Keeps the bytes of a document; false if it was so already. Truth comes to the disk
     /// with the next [`Store::sync_all`], a cache at once.
-    pub(crate) fn put_document(
-        &self,
-        kind: &'static Kind,
-        key: &SessionKey,
-        bytes: Vec<u8>,
-    ) -> Result<bool, Error> {
+    pub(crate) fn put_document(&self, kind: &Kind, key: &SessionKey, bytes: Vec<u8>) -> Result<bool, Error> {
         if !kind.is_truth() {
             self.files.put(&kind.path(self.root(), key), &bytes, Worth::Cache)?;
             return Ok(true);
@@ -187,13 +168,13 @@ impl Store {
         if self.document(kind, key)?.as_ref() == Some(&bytes) {
             return Ok(false);
         }
-        self.waiting().insert((kind, key.clone()), bytes);
+        self.waiting().insert((kind.clone(), key.clone()), bytes);
         Ok(true)
     }
 
     /// The bytes of a document.
-    pub(crate) fn document(&self, kind: &'static Kind, key: &SessionKey) -> Result<Option<Vec<u8>>, Error> {
-        if let Some(bytes) = self.waiting().get(&(kind, key.clone())) {
+    pub(crate) fn document(&self, kind: &Kind, key: &SessionKey) -> Result<Option<Vec<u8>>, Error> {
+        if let Some(bytes) = self.waiting().get(&(kind.clone(), key.clone())) {
             return Ok(Some(bytes.clone()));
         }
         let path = kind.path(self.root(), key);
@@ -203,11 +184,11 @@ impl Store {
 
     /// Every session that has a document of a kind, sorted. The id of a name that was cut
     /// is in the document, where it is a session file.
-    pub(crate) fn document_keys(&self, kind: &'static Kind) -> Result<Vec<SessionKey>, Error> {
-        let of_kind = |(other, _): &&(&Kind, SessionKey)| *other == kind;
+    pub(crate) fn document_keys(&self, kind: &Kind) -> Result<Vec<SessionKey>, Error> {
+        let of_kind = |(other, _): &&(Kind, SessionKey)| other == kind;
         let mut keys: BTreeSet<SessionKey> =
             self.waiting().keys().filter(of_kind).map(|(_, key)| key.clone()).collect();
-        for (agent, folder) in self.agents(kind.folder)? {
+        for (agent, folder) in self.agents(kind.folder())? {
             for entry in entries(&folder)?.into_iter().filter(|entry| entry.is_file) {
                 match entry.name.as_deref().and_then(|name| kind.decode(name)) {
                     Some(Decoded::Id(id)) => keys.extend([SessionKey::new(agent.clone(), id)]),
@@ -222,74 +203,27 @@ impl Store {
     }
 
     /// Removes a document; false if there was none.
-    pub(crate) fn remove_document(&self, kind: &'static Kind, key: &SessionKey) -> Result<bool, Error> {
-        let waited = self.waiting().remove(&(kind, key.clone())).is_some();
+    pub(crate) fn remove_document(&self, kind: &Kind, key: &SessionKey) -> Result<bool, Error> {
+        let waited = self.waiting().remove(&(kind.clone(), key.clone())).is_some();
         Ok(self.files.remove(&kind.path(self.root(), key), kind.worth())? || waited)
     }
 
-    /// Keeps what a method found in a session, and its block for a prompt. Without
-    /// either, what was kept goes.
-    pub fn put_mined(
-        &self,
-        method: &str,
-        key: &SessionKey,
-        found: Option<(&[u8], &str)>,
-    ) -> Result<(), Error> {
-        let Some((mined, prompt)) = documents_of(method) else { return Ok(()) };
-        match found {
-            Some((json, block)) => {
-                self.put_document(mined, key, json.to_vec())?;
-                self.put_document(prompt, key, block.as_bytes().to_vec())?;
-            }
-            None => {
-                self.remove_document(mined, key)?;
-                self.remove_document(prompt, key)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// What a method found in a session.
-    pub fn mined(&self, method: &str, key: &SessionKey) -> Result<Option<Vec<u8>>, Error> {
-        let Some((mined, _)) = documents_of(method) else { return Ok(None) };
-        self.document(mined, key)
-    }
-
-    /// Whether these bytes are what a method found, and its block for a prompt is there.
-    pub fn has_mined(&self, method: &str, key: &SessionKey, json: &[u8]) -> Result<bool, Error> {
-        let Some((mined, prompt)) = documents_of(method) else { return Ok(false) };
-        Ok(self.document(mined, key)?.as_deref() == Some(json) && self.document(prompt, key)?.is_some())
-    }
-
-    /// Where that is.
-    pub fn mined_path(&self, method: &str, key: &SessionKey) -> Option<PathBuf> {
-        documents_of(method).map(|(mined, _)| mined.path(self.root(), key))
-    }
-
-    /// Every session in which a method found something, with the method, sorted.
-    pub fn mined_keys(&self) -> Result<Vec<(&'static str, SessionKey)>, Error> {
-        let mut found = Vec::new();
-        for (mined, _) in MINED {
-            let method = mined.folder.strip_prefix("mined/").unwrap_or_default();
-            for (agent, folder) in self.agents(mined.folder)? {
-                for entry in entries(&folder)?.into_iter().filter(|entry| entry.is_file) {
-                    if let Some(Decoded::Id(id)) = entry.name.as_deref().and_then(|name| mined.decode(name)) {
-                        found.push((method, SessionKey::new(agent.clone(), id)));
-                    }
-                }
-            }
-        }
-        Ok(found)
+    /// Every kind of which this store may have files: the fixed ones, and two for each method
+    /// that left something.
+    pub(crate) fn kinds(&self) -> Result<Vec<Kind>, Error> {
+        let methods = self.mined_methods()?;
+        let mined = methods.iter().flat_map(|method| [Kind::mined(method), Kind::mined_prompt(method)]);
+        Ok(KINDS.iter().map(|kind| (*kind).clone()).chain(mined).collect())
     }
 
     /// Room that all files of a session take.
     pub fn disk_bytes_of(&self, key: &SessionKey) -> Result<u64, Error> {
-        Ok(bytes_in(&crate::layout::raw_folder(self.root(), key))? + self.document_bytes_of(key))
+        Ok(bytes_in(&crate::layout::raw_folder(self.root(), key))? + self.document_bytes_of(key)?)
     }
 
     /// The same for a session whose raw files are those that its file names, as after its
     /// first capture: no folder is listed.
-    pub fn disk_bytes_named(&self, file: &SessionFile) -> u64 {
+    pub fn disk_bytes_named(&self, file: &SessionFile) -> Result<u64, Error> {
         let revisions = file.sources.iter().flat_map(|(source, entry)| {
             (1..=entry.revisions).map(move |revision| Slot::Session {
                 key: file.key.clone(),
@@ -298,11 +232,11 @@ impl Store {
             })
         });
         let raw = revisions.map(|slot| bytes_at(&self.slot_path(&slot)));
-        raw.sum::<u64>() + self.document_bytes_of(&file.key)
+        Ok(raw.sum::<u64>() + self.document_bytes_of(&file.key)?)
     }
 
-    fn document_bytes_of(&self, key: &SessionKey) -> u64 {
-        KINDS.iter().map(|kind| bytes_at(&kind.path(self.root(), key))).sum()
+    fn document_bytes_of(&self, key: &SessionKey) -> Result<u64, Error> {
+        Ok(self.kinds()?.iter().map(|kind| bytes_at(&kind.path(self.root(), key))).sum())
     }
 }
 
@@ -317,12 +251,13 @@ mod tests {
 
     #[test]
     fn kinds_are_sorted_and_their_names_come_back() {
-        assert!(KINDS.is_sorted_by_key(|kind| kind.folder));
+        assert!(KINDS.is_sorted_by_key(|kind| kind.folder()));
         let key = SessionKey::new("claude", "S 1");
-        for kind in KINDS.iter() {
+        let mined = [Kind::mined("a_method"), Kind::mined_prompt("a_method")];
+        for kind in KINDS.iter().map(|kind| (*kind).clone()).chain(mined) {
             let path = kind.path(Path::new("root"), &key);
             let name = path.file_name().unwrap().to_str().unwrap();
-            assert_eq!(kind.decode(name), Some(Decoded::Id("S 1".to_owned())), "{}", kind.folder);
+            assert_eq!(kind.decode(name), Some(Decoded::Id("S 1".to_owned())), "{}", kind.folder());
         }
     }
 }

@@ -7,6 +7,7 @@
 //! changes sessions and sources. Turns, ledgers, stages and the series of changes have
 //! a file each. No other module of the program has SQL for it.
 
+mod bodies;
 mod calls;
 mod changes;
 mod family;
@@ -30,9 +31,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use bodies::BodyRow;
 pub use calls::{RepairRow, TouchRow};
-pub use changes::{Changes, Mark, Snapshot, TurnKey};
-pub use memories::{MemoryTables, MinedRow};
+pub use changes::{Changes, Follow, Mark, Snapshot, TurnKey};
+pub use memories::MemoryTables;
 pub use packed::{KnownPassages, PackedPassage};
 pub use passages::PassageRow;
 pub use place::PlaceRef;
@@ -410,4 +412,22 @@ fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
     let tables = TABLES.split(';').map(str::trim).filter(|table| !table.is_empty());
     // SQLite keeps how a table was made, but for these words.
     Ok(found? == tables.map(|table| table.replacen("IF NOT EXISTS ", "", 1)).collect())
+}
+
+/// The columns of every table, for the test of the register.
+#[cfg(test)]
+pub(crate) fn testing_columns() -> std::collections::BTreeMap<String, Vec<String>> {
+    let connection = Connection::open_in_memory().unwrap_or_else(|error| panic!("{error}"));
+    let read = || -> rusqlite::Result<_> {
+        connection.execute_batch(TABLES)?;
+        let mut tables = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
+        let tables: rusqlite::Result<Vec<String>> = tables.query_map([], |row| row.get(0))?.collect();
+        let columns = |table: String| {
+            let mut columns = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+            let columns = columns.query_map([&table], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+            Ok((table, columns))
+        };
+        tables?.into_iter().map(columns).collect()
+    };
+    read().unwrap_or_else(|error| panic!("{error}"))
 }

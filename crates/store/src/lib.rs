@@ -22,12 +22,14 @@ mod exports;
 mod files;
 mod head;
 mod index;
+pub mod kept;
 mod layout;
 mod ledger;
 mod lines;
 mod lock;
 mod marks;
 mod memories;
+mod mined;
 pub mod names;
 mod part;
 pub mod pieces;
@@ -46,10 +48,10 @@ mod verify;
 
 pub use archive::{Archive, ArchiveReader, Commit, Comparison};
 pub use derived::{NormalizedEvents, NormalizedWriter};
-pub use documents::{DIGESTS, FACTS, KINDS, Kind};
+pub use documents::{DIGESTS, FACTS, Kind};
 pub use error::Error;
 pub use index::{
-    Changes, FailureRow, Index, KnownPassages, Made, Mark, MemoryTables, MinedRow, NameRow, OpenerRow,
+    BodyRow, Changes, FailureRow, Follow, Index, KnownPassages, Made, Mark, MemoryTables, NameRow, OpenerRow,
     PackedPassage, PassageRow, PlaceRef, PlaceRow, RepairRow, Responses, SessionRow, Snapshot, SourceRow,
     Stamps, TouchRow, TurnKey, TurnRow, Writer,
 };
@@ -62,7 +64,6 @@ pub use queue::{Job, JobId};
 pub use retro_disk::{Disk, RealDisk};
 pub use scratch::Scratch;
 pub use session_file::{SessionFile, SourceEntry};
-pub use sizes::Sizes;
 pub use spool::Spool;
 pub use store::Store;
 pub use verify::{Problem, Report};

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::documents::{KINDS, Kind};
+use crate::documents::KINDS;
 use crate::error::RESTORE;
 use crate::layout::{INDEX, MARK, RAW};
 use crate::{Error, Index, Store, Writer, head};
@@ -22,8 +22,7 @@ pub struct Marks(BTreeMap<&'static str, String>);
 /// The folders that have one.
 fn marked() -> impl Iterator<Item = &'static str> {
     // What was mined is read from its files whenever the index is new.
-    let has_mark = |kind: &&&'static Kind| kind.is_truth() && !kind.folder.contains('/');
-    KINDS.iter().filter(has_mark).map(|kind| kind.folder).chain([RAW])
+    KINDS.iter().filter(|kind| kind.is_truth()).map(|kind| kind.folder()).chain([RAW])
 }
 
 impl Store {

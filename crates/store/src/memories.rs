@@ -19,7 +19,7 @@ pub const EXPOSURES: &str = "exposures.jsonl";
 pub const SPENT: &str = "headless/tokens.jsonl";
 
 /// The folder of notes.
-const AUTHORED: &str = "memories/authored";
+pub(crate) const AUTHORED: &str = "memories/authored";
 /// Bytes of a note that are read; of a longer one only its size is known.
 const NOTE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Folders inside folders of notes.

@@ -208,7 +208,7 @@ impl Store {
 
     /// Whether there is nothing of any session.
     pub fn is_bare(&self) -> Result<bool, Error> {
-        for part in [SESSIONS.folder, layout::RAW] {
+        for part in [SESSIONS.folder(), layout::RAW] {
             for (_, folder) in self.agents(part)? {
                 if !entries(&folder)?.is_empty() {
                     return Ok(false);
@@ -230,7 +230,9 @@ impl Store {
         let waiting: Vec<(PathBuf, Vec<u8>, _)> = self
             .waiting()
             .iter()
-            .map(|((kind, key), bytes)| (kind.path(self.root(), key), bytes.clone(), (*kind, key.clone())))
+            .map(|((kind, key), bytes)| {
+                (kind.path(self.root(), key), bytes.clone(), (kind.clone(), key.clone()))
+            })
             .collect();
         self.files.put_all(&waiting, |(path, bytes, _)| (path, bytes))?;
         self.renew_marks()?;

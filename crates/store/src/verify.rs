@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use crate::archive::commit::Commit;
 use crate::archive::tail::{self, Depth};
-use crate::documents::{KINDS, Kind, SESSIONS};
+use crate::documents::{Kind, SESSIONS};
 use crate::error::{REBUILD, RESTORE, RESTORE_LEDGER};
 use crate::files::{Entry, entries, read_regular};
 use crate::index::refuse_odd;
@@ -58,8 +58,9 @@ impl Store {
             walk.problem(self.root().join(layout::HEAD), error);
         }
         walk.raw()?;
-        for kind in KINDS.iter().filter(|kind| kind.is_truth()) {
-            walk.documents(kind)?;
+        let kinds = self.kinds()?;
+        for kind in kinds.iter().filter(|kind| kind.is_truth()) {
+            walk.documents(kind, &kinds)?;
         }
         if deep {
             walk.index()?;
@@ -93,24 +94,24 @@ fn has_later(entry: &Entry) -> bool {
 }
 
 impl Walk<'_> {
-    fn documents(&mut self, kind: &Kind) -> Result<(), Error> {
-        for (agent, folder) in self.folders(kind.folder)? {
-            (self.progress)(&format!("{} of {agent}", kind.folder));
+    fn documents(&mut self, kind: &Kind, kinds: &[Kind]) -> Result<(), Error> {
+        for (agent, folder) in self.folders(kind.folder())? {
+            (self.progress)(&format!("{} of {agent}", kind.folder()));
             for entry in entries(&folder)? {
                 if is_part(&entry) {
                     self.note(&entry, "is a write that was not finished", UNFINISHED);
                     continue;
                 }
                 let name = entry.name.as_deref().unwrap_or_default();
-                let of_another = |other: &&&Kind| {
-                    other.folder == kind.folder && **other != kind && other.decode(name).is_some()
+                let of_another = |other: &Kind| {
+                    other.folder() == kind.folder() && other != kind && other.decode(name).is_some()
                 };
                 let decoded = kind.decode(name);
-                if decoded.is_none() && KINDS.iter().any(|other| of_another(&other)) {
+                if decoded.is_none() && kinds.iter().any(of_another) {
                     continue;
                 }
                 let (Some(decoded), true) = (decoded, entry.is_file) else {
-                    self.note(&entry, &format!("does not belong in {}", kind.folder), STRANGE);
+                    self.note(&entry, &format!("does not belong in {}", kind.folder()), STRANGE);
                     continue;
                 };
                 self.report.checked += 1;

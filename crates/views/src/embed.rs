@@ -2,7 +2,7 @@
 
 use retro_engine::Config;
 use retro_engine::stages::{Seen, vectors};
-use retro_store::{RealDisk, Store};
+use retro_store::{Follow, RealDisk, Store};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub fn embed_status(config: &Config) -> Result<EmbedView, Error> {
     view.bytes = files.filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum();
     if let Some(index) = store.index_if_there()? {
         let mark = Seen::parse(kept.mark()).unwrap_or_default().mark;
-        view.missing = index.changes_since(&mark)?.passages.len() as u64;
+        view.missing = index.changes_since(&mark, &[Follow::Passages])?.passages.len() as u64;
     }
     Ok(view)
 }

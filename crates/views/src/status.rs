@@ -97,7 +97,7 @@ fn store_bytes(config: &Config) -> Result<u64, Error> {
         Some(index) if index.marks()? == store.marks() => {
             Ok(retro_engine::sync::store_bytes(&store, &index)?)
         }
-        _ => Ok(store.sizes()?.total()),
+        _ => Ok(store.sizes()?.values().sum()),
     }
 }
 

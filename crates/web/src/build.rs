@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use retro::engine::ask::{self, Patience};
 use retro::engine::{Config, World, prices};
 use retro::model::{SessionKey, Timestamp};
-use retro::store::{Mark, RealDisk, Store};
+use retro::store::{Follow, Mark, RealDisk, Store};
 use retro::usage::{Mode, decide};
 use retro::views::{Costs, ListOptions, SessionView, list};
 use std::collections::{HashMap, HashSet};
@@ -286,6 +286,16 @@ fn wanted(world: &World, config: &Config, options: &Options) -> Result<Vec<Sessi
     Ok(sessions)
 }
 
+/// What a page of a session shows.
+const FOLLOWS: &[Follow] = &[
+    Follow::Sessions,
+    Follow::Turns,
+    Follow::Made("ledger"),
+    Follow::Made("calls"),
+    Follow::Made("digest"),
+    Follow::Bodies("mined"),
+];
+
 /// How far the index is, and the trees in which something changed since the last build.
 fn changes(
     store: &Store,
@@ -296,9 +306,10 @@ fn changes(
         return Ok((Mark::default(), roots.keys().cloned().collect()));
     };
     let seen = Mark { series: state.series.clone(), number: state.number };
-    let changes = index.changes_since(&seen)?;
+    let changes = index.changes_since(&seen, FOLLOWS)?;
     let root = |key: &SessionKey| roots.get(key).unwrap_or(key).clone();
-    let changed = changes.sessions.iter().chain(&changes.removed_sessions).map(root);
+    let of_sessions = [&changes.sessions, &changes.made, &changes.bodies, &changes.removed_sessions];
+    let changed = of_sessions.into_iter().flatten().map(root);
     let changed = changed.chain(changes.turns.iter().map(|(key, _)| root(key)));
     Ok((changes.mark, changed.collect()))
 }

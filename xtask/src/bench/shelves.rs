@@ -11,7 +11,9 @@ use retro::search::{
     Ask, Extent, Found, Library, Meaning, Measured, Mode, Numbered, Place, Query, Scope, Tail, TextIndex,
     search,
 };
-use retro::store::{Index, KnownPassages, Mark, PackedPassage, RealDisk, SessionRow, Spool, Store, TurnRow};
+use retro::store::{
+    Follow, Index, KnownPassages, Mark, PackedPassage, RealDisk, SessionRow, Spool, Store, TurnRow,
+};
 use retro_model::Passage;
 use std::fmt::Display;
 use std::path::Path;
@@ -70,7 +72,7 @@ impl Shelves {
             return Err(Failure::new(format!("there is no stage {name} over all sessions")));
         };
         let Shelves { world, config, store, index } = self;
-        let changes = index.changes_since(&Mark::default()).map_err(said)?;
+        let changes = index.changes_since(&Mark::default(), &[Follow::Passages]).map_err(said)?;
         consumer.follow(&Everything { world, config, store, index }, changes, "bench").map_err(said)
     }
 }

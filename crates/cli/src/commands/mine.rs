@@ -213,8 +213,8 @@ fn report(
         for note in mined.notes.iter().filter(|_| !gated) {
             context.say(&format!("  note: {note}"));
         }
-        if let Some(path) = store.mined_path(&mined.method, key).filter(|_| !gated) {
-            context.say(&format!("  kept in {}", path.display()));
+        if !gated {
+            context.say(&format!("  kept in {}", store.mined_path(&mined.method, key).display()));
         }
     }
     if gated {

@@ -5,11 +5,10 @@
 //! stopped anywhere: whoever brings the memories up to date next finishes it.
 
 use retro_memory::{Decision, Exposure, Memory, Mined, Shelf, Source, authored, words_hash};
-use retro_model::SessionKey;
 use retro_store::{EVENTS, EXPOSURES, ITEMS, Index, Store};
-use std::collections::BTreeMap;
 
-use super::{PAST, anew};
+use super::anew;
+use crate::stages::mine::{FINDINGS, MINED};
 use crate::{Config, Error, World};
 
 /// Forgets a memory. A note that the store does not keep stays as it is, and so does the
@@ -48,7 +47,7 @@ pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) ->
     drop_id(store, &memory.id)?;
     // Sessions in which the same was found without being kept are read again when they are mined.
     let words = serde_json::to_string(&memory.text).unwrap_or_default();
-    index.write(|index| index.clear_findings(&words))?;
+    index.write(|index| index.clear_bodies_with(FINDINGS, &words))?;
     finish(store, &index)?;
     store.sync_all()?;
     anew(world, config, store)?;
@@ -91,26 +90,18 @@ pub(crate) fn finish(store: &Store, index: &Index) -> Result<bool, Error> {
         drop_shown(store, id)?;
     }
     let mut texts: Vec<String> = Vec::new();
-    let mut sessions: BTreeMap<SessionKey, (bool, Vec<(String, String)>)> = BTreeMap::new();
-    for row in index.mined()? {
-        let (is_changed, rows) = sessions.entry(row.key.clone()).or_default();
-        let mut body = row.body;
-        if row.method != PAST
-            && let Ok(mut mined) = serde_json::from_str::<Mined>(&body)
-            && mined.candidates.iter().any(|candidate| shelf.is_forgotten(candidate))
-        {
-            let lost = mined.candidates.extract_if(.., |candidate| shelf.is_forgotten(candidate));
-            texts.extend(lost.map(|candidate| serde_json::to_string(&candidate.text).unwrap_or_default()));
-            body = crate::stages::mine::keep(store, &row.key, &mined)?;
-            *is_changed = true;
+    for row in index.bodies(MINED)? {
+        let Ok(mut mined) = serde_json::from_str::<Mined>(&row.text) else { continue };
+        let lost = mined.candidates.extract_if(.., |candidate| shelf.is_forgotten(candidate));
+        let lost: Vec<String> =
+            lost.map(|candidate| serde_json::to_string(&candidate.text).unwrap_or_default()).collect();
+        if !lost.is_empty() {
+            texts.extend(lost);
+            let text = crate::stages::mine::keep(store, &row.key, &mined)?;
+            index.write(|index| index.put_body(&row.key, MINED, &row.part, Some(&text)))?;
         }
-        rows.push((row.method, body));
     }
-    let changed = sessions.iter().filter(|(_, (is_changed, _))| *is_changed);
-    for (key, (_, rows)) in changed {
-        index.write(|index| index.put_mined(key, rows))?;
-    }
-    index.write(|index| texts.iter().try_for_each(|text| index.clear_findings(text)))?;
+    index.write(|index| texts.iter().try_for_each(|text| index.clear_bodies_with(FINDINGS, text)))?;
     store.sync_all()?;
     Ok(!gone.is_empty() || !texts.is_empty())
 }

@@ -6,6 +6,7 @@ use retro_store::{RepairRow, TouchRow, Writer};
 
 use super::{Input, Making, Product, Stage, Subject, When, Work};
 use crate::Error;
+use crate::stamp::short_hash;
 
 pub(super) const STAGE: Stage = Stage {
     name: "calls",
@@ -39,8 +40,9 @@ impl Making for Calls {
             touches.finish().into_iter().map(|touch| touch_row(&key, touch)).collect();
         let repairs: Vec<RepairRow> =
             repairs.finish().into_iter().map(|repair| repair_row(&key, repair)).collect();
+        let output = short_hash(&format!("{touches:?}{repairs:?}"));
         let put = move |index: &Writer<'_>| index.put_calls(&key, &touches, &repairs);
-        Ok(Product { output: String::new(), put: Some(Box::new(put)) })
+        Ok(Product { output, put: Some(Box::new(put)), ..Product::default() })
     }
 }
 

@@ -97,7 +97,7 @@ impl Making for Digesting {
             Some(at_ms) => index.put_due(&key, "facts", at_ms, false),
             None => index.clear_due(&key, "facts"),
         });
-        Ok(Product { output: output_of(&digest), put: Some(put) })
+        Ok(Product { output: output_of(&digest), put: Some(put), ..Product::default() })
     }
 }
 

@@ -92,8 +92,9 @@ impl Making for Keeping {
             None if is_quiet => drop(store.put_ledger(&key, &held)?),
             None => {}
         }
+        let output = rows.name();
         let put = move |index: &retro_store::Writer<'_>| index.put_responses(&key, &mut rows);
-        Ok(Product { output: String::new(), put: Some(Box::new(put)) })
+        Ok(Product { output, put: Some(Box::new(put)), ..Product::default() })
     }
 }
 

@@ -1,9 +1,10 @@
 //! All memories: follows what was mined, rewards what helped, and keeps everything ready to
 //! be asked.
 
-use retro_store::Changes;
+use retro_store::{Changes, Follow};
 
-use super::{Consumer, Everything, Seen, Stage, When, Work};
+use super::mine::{MINED, PAST};
+use super::{Consumer, Everything, Input, Seen, Stage, When, Work};
 use crate::{Error, memory};
 
 pub(super) const STAGE: Stage = Stage {
@@ -11,7 +12,7 @@ pub(super) const STAGE: Stage = Stage {
     version: 4,
     when: When::Append,
     help: "memories of all sessions, ready to be asked",
-    inputs: &[],
+    inputs: &[Input::Changes(Follow::Bodies(MINED)), Input::Changes(Follow::Bodies(PAST))],
     work: Work::Store(&Memories),
 };
 
@@ -31,7 +32,7 @@ impl Consumer for Memories {
         let seen = Seen { mark: changes.mark.clone(), stamp: stamp.to_owned() };
         if changes.starts_over {
             memory::take_files(all.store, all.index)?;
-        } else if !memory::has_news(all.index, &changes)? {
+        } else if changes.bodies.is_empty() && changes.removed_sessions.is_empty() {
             all.index.write(|index| index.put_memory_mark(&seen.text()))?;
             return Ok(());
         }

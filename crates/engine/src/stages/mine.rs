@@ -4,10 +4,11 @@ use retro_memory::filters;
 use retro_memory::methods::{self, Method};
 use retro_memory::{Episode, Findings, Listener, Mined, Past, Repository, prompt};
 use retro_model::{Event, Facts, SessionKey};
-use retro_store::{EXPOSURES, Store, Writer};
+use retro_store::{EXPOSURES, Store};
 use std::path::Path;
 
-use super::{Input, Making, Product, Stage, Subject, When, Work, digest};
+use super::{Body, Input, Making, Product, Stage, Subject, When, Work, digest};
+use crate::stamp::short_hash;
 use crate::{Config, Error, repository};
 
 pub(super) const STAGE: Stage = Stage {
@@ -19,8 +20,12 @@ pub(super) const STAGE: Stage = Stage {
     work: Work::Events(make),
 };
 
-/// The row that keeps what a session did after memories were shown to it.
+/// Bodies: what methods found in a session, a part a method.
+pub(crate) const MINED: &str = "mined";
+/// What a session did after memories were shown to it.
 pub(crate) const PAST: &str = "past";
+/// Everything that methods saw in a session, for whoever chooses from it again.
+pub(crate) const FINDINGS: &str = "findings";
 
 /// The parts of the configuration that mining depends on.
 fn settings_text(config: &Config) -> String {
@@ -59,29 +64,28 @@ impl Making for Mining {
         let run = if episode.quality.real { &wanted[..] } else { &[] };
         let findings = Findings::of(&episode, run);
         let mined = findings.choose(run, &filters::for_all()).unwrap_or_default();
-        let mut rows = Vec::new();
+        let mut bodies = Vec::new();
         for method in &wanted {
             let found =
                 mined.iter().find(|mined| mined.method == method.name && !mined.candidates.is_empty());
-            match found {
-                Some(found) => rows.push((method.name.to_owned(), keep(&store, &episode.key, found)?)),
-                None if store.mined(method.name, &episode.key)?.is_some() => {
-                    store.put_mined(method.name, &episode.key, None)?;
+            let text = match found {
+                Some(found) => Some(keep(&store, &episode.key, found)?),
+                None => {
+                    if store.mined(method.name, &episode.key)?.is_some() {
+                        store.put_mined(method.name, &episode.key, None)?;
+                    }
+                    None
                 }
-                None => {}
-            }
+            };
+            bodies.push(Body { name: MINED, part: method.name.to_owned(), text });
         }
-        if was_shown_something(&store, &episode.key)? {
-            rows.push((PAST.to_owned(), serde_json::to_string(&Past::of(&episode)).unwrap_or_default()));
-        }
-        let output = blake3::hash(format!("{rows:?}").as_bytes()).to_hex().chars().take(16).collect();
-        let key = episode.key;
+        let past = was_shown_something(&store, &episode.key)?
+            .then(|| serde_json::to_string(&Past::of(&episode)).unwrap_or_default());
+        bodies.push(Body { name: PAST, part: String::new(), text: past });
+        let output = short_hash(&format!("{bodies:?}"));
         let findings = serde_json::to_string(&findings).unwrap_or_default();
-        let put = move |index: &Writer<'_>| {
-            index.put_findings(&key, &findings)?;
-            index.put_mined(&key, &rows)
-        };
-        Ok(Product { output, put: Some(Box::new(put)) })
+        bodies.push(Body { name: FINDINGS, part: String::new(), text: Some(findings) });
+        Ok(Product { output, bodies, ..Product::default() })
     }
 }
 

@@ -63,7 +63,7 @@ fn pack(subject: &Subject<'_>) -> Result<Product, Error> {
     }
     // The next sync looks at these as if it had never seen them.
     let put = move |index: &Writer<'_>| odd.iter().try_for_each(|path| index.forget_place(path));
-    Ok(Product { output: String::new(), put: Some(Box::new(put)) })
+    Ok(Product { put: Some(Box::new(put)), ..Product::default() })
 }
 
 /// Whether a live log is no longer what was captured though nothing showed it: rewritten

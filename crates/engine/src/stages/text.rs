@@ -4,9 +4,9 @@
 //! They are searched as they are in the meantime, with the same scores.
 
 use retro_search::{Numbered, TEXT_VERSION, TextFolder};
-use retro_store::{Changes, Mark, PassageRow, Store};
+use retro_store::{Changes, Follow, Mark, PassageRow, Store};
 
-use super::{Consumer, Everything, Seen, Stage, When, Work};
+use super::{Consumer, Everything, Input, Seen, Stage, When, Work};
 use crate::Error;
 
 pub(super) const STAGE: Stage = Stage {
@@ -14,15 +14,12 @@ pub(super) const STAGE: Stage = Stage {
     version: TEXT_VERSION,
     when: When::Append,
     help: "the index of all words",
-    inputs: &[],
+    inputs: &[Input::Changes(Follow::Passages)],
     work: Work::Store(&Text),
 };
 
 /// So many changed passages may wait.
 const WAITING_MAX: usize = 200;
-
-/// The same for sessions and turns that changed, whether their words did or not.
-const NAMES_WAITING_MAX: usize = 4 * WAITING_MAX;
 
 struct Text;
 
@@ -33,24 +30,20 @@ impl Consumer for Text {
 
     fn follow(&self, all: &Everything<'_>, changes: Changes, stamp: &str) -> Result<(), Error> {
         let count = changes.passages.len() + changes.removed_passages.len();
-        // Whoever asks goes through all that waits, those without words included.
-        let waiting = count + changes.sessions.len() + changes.turns.len();
-        if !changes.starts_over && count <= WAITING_MAX && waiting <= NAMES_WAITING_MAX {
+        if !changes.starts_over && count <= WAITING_MAX {
             return Ok(());
         }
         let folder = folder(all.store);
         let resumed = if changes.starts_over { None } else { folder.resume(count)? };
-        let (mut writer, mut changes) = match resumed {
+        let (mut writer, changes) = match resumed {
             Some(writer) => (writer, changes),
             None if changes.starts_over => (folder.start_over(count)?, changes),
             // It was spoiled since it was looked at: what is new alone would not be all.
             None => {
-                let everything = all.index.changes_since(&Mark::default())?;
+                let everything = all.index.changes_since(&Mark::default(), &[Follow::Passages])?;
                 (folder.start_over(everything.passages.len())?, everything)
             }
         };
-        // A very large session has very many, and nobody asks for them below.
-        changes.turns = Vec::new();
         changes.removed_passages.iter().for_each(|number| writer.remove(*number));
         for number in &changes.passages {
             if all.world.stopping() {

@@ -158,6 +158,6 @@ impl Making for Both {
             index.put_openers(&key, &mut openers)?;
             index.put_names(&key.agent, &key.id, &names)
         };
-        Ok(Product { output: String::new(), put: Some(Box::new(put)) })
+        Ok(Product { put: Some(Box::new(put)), ..Product::default() })
     }
 }

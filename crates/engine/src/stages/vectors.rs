@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use retro_search::embed::{BuiltIn, Embedder, Embedding, gguf};
 use retro_search::vectors::Vectors;
 use retro_search::{Error as SearchError, MEANING_VERSION, embed_passage};
-use retro_store::{Changes, Index, Mark, PassageRow, Store};
+use retro_store::{Changes, Follow, Index, Mark, PassageRow, Store};
 use std::time::UNIX_EPOCH;
 
 use super::{Consumer, Everything, Input, Seen, Stage, When, Work};
@@ -15,7 +15,7 @@ pub(super) const STAGE: Stage = Stage {
     version: MEANING_VERSION,
     when: When::Append,
     help: "what every turn means, as a vector",
-    inputs: &[Input::Config(model_id)],
+    inputs: &[Input::Config(model_id), Input::Changes(Follow::Passages)],
     work: Work::Store(&Meanings),
 };
 
@@ -67,14 +67,12 @@ impl Consumer for Meanings {
     fn follow(&self, all: &Everything<'_>, changes: Changes, stamp: &str) -> Result<(), Error> {
         let embedder = embedder(all.config)?;
         let mut vectors = open(all.store, embedder.as_ref())?;
-        let mut changes = match changes.starts_over || !vectors.mark().is_empty() {
+        let changes = match changes.starts_over || !vectors.mark().is_empty() {
             true => changes,
             // They were spoiled since they were looked at, or are of another model after all:
             // what is new alone would not be all.
-            false => all.index.changes_since(&Mark::default())?,
+            false => all.index.changes_since(&Mark::default(), &[Follow::Passages])?,
         };
-        // A very large session has very many, and nobody asks for them below.
-        changes.turns = Vec::new();
         let seen = Seen { mark: changes.mark.clone(), stamp: stamp.to_owned() }.text();
         if changes.starts_over {
             let mut build = vectors.build().map_err(SearchError::from)?;

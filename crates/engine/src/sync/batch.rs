@@ -222,7 +222,7 @@ impl Batcher<'_> {
         let mut sizes = Vec::with_capacity(outcomes.len());
         for outcome in &outcomes {
             sizes.push(match &outcome.captured {
-                Some(captured) if captured.is_new => self.store.disk_bytes_named(&captured.file),
+                Some(captured) if captured.is_new => self.store.disk_bytes_named(&captured.file)?,
                 _ => self.store.disk_bytes_of(&outcome.key)?,
             });
         }

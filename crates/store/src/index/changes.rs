@@ -1,10 +1,11 @@
 //! What changed, for everything that keeps something of its own: a text index, a page,
 //! a watcher.
 //!
-//! Every transaction that changes a session or a turn has a number, one higher than the
-//! one before. Each row carries the number of the transaction that last changed it, and
-//! what was removed leaves its name with such a number. A consumer remembers the last
-//! number it has seen as a [`Mark`] and asks for what came after. Numbers belong to a
+//! Every transaction that changes a session, a turn, a passage, the output of a stage or a
+//! body has a number, one higher than the one before. Each row carries the number of the
+//! transaction that last changed it, and what was removed leaves its name with such a
+//! number. A consumer remembers the last number it has seen as a [`Mark`], says what it
+//! follows, and asks for what came after. Numbers belong to a
 //! series: a new index starts a new one, and a mark of another series means "start over".
 
 use retro_model::SessionKey;
@@ -33,7 +34,23 @@ pub struct Mark {
 /// many: they share its name.
 pub type TurnKey = (Arc<SessionKey>, SmolStr);
 
-/// What changed since a mark. Each name stands in one of the lists at most once.
+/// What a consumer follows. It is told of nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Follow {
+    /// Rows of sessions.
+    Sessions,
+    /// Turns.
+    Turns,
+    /// Passages: the words of turns.
+    Passages,
+    /// What a stage made of sessions, by its output.
+    Made(&'static str),
+    /// What stages left under a name.
+    Bodies(&'static str),
+}
+
+/// What changed since a mark, as far as it was asked for. Each name stands in one of the
+/// lists at most once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changes {
     /// What to remember until the next time.
@@ -41,8 +58,12 @@ pub struct Changes {
     /// The mark was of another index: forget everything that was kept. The lists then
     /// hold all there is.
     pub starts_over: bool,
-    /// Sessions that are new or changed.
+    /// Sessions of which the row is new or changed.
     pub sessions: Vec<SessionKey>,
+    /// Sessions of which a stage that is followed made something else.
+    pub made: Vec<SessionKey>,
+    /// Sessions of which a body that is followed changed, or went.
+    pub bodies: Vec<SessionKey>,
     /// Turns that are new or changed.
     pub turns: Vec<TurnKey>,
     /// Sessions that are gone, with all their turns.
@@ -98,14 +119,17 @@ impl Index {
         Ok(Mark { series: self.meta(SERIES)?.unwrap_or_default(), number })
     }
 
-    /// What changed after `seen`. Costs what it names, not what the index holds.
-    pub fn changes_since(&self, seen: &Mark) -> Result<Changes, Error> {
+    /// What changed after `seen` of what is followed. Costs what it names, not what the index
+    /// holds. Sessions that are gone are named whatever is followed of them.
+    pub fn changes_since(&self, seen: &Mark, follows: &[Follow]) -> Result<Changes, Error> {
         let snapshot = self.snapshot()?;
         let mark = snapshot.mark()?;
         let starts_over = seen.series != mark.series || seen.number > mark.number;
         let after = if starts_over { 0 } else { seen.number.cast_signed() };
+        let mut changes = Changes { mark, starts_over, ..Changes::default() };
         let session = |row: &Row<'_>| Ok(SessionKey { agent: row.get(0)?, id: row.get(1)? });
         let all = |text: &str| snapshot.all(text, [after], session);
+        let named = |text: &str, name: &str| snapshot.all(text, (name, after), session);
         let turns = |text: &str| {
             let mut last: Arc<SessionKey> = Arc::new(SessionKey::new("", ""));
             snapshot.all(text, [after], |row| {
@@ -118,24 +142,48 @@ impl Index {
         };
         let number = |row: &Row<'_>| row.get::<_, i64>(0).map(i64::cast_unsigned);
         let numbers = |text: &str| snapshot.all(text, [after], number);
-        Ok(Changes {
-            starts_over,
-            sessions: all("SELECT agent, id FROM sessions WHERE changed > ?1 ORDER BY changed, agent, id")?,
-            turns: turns(
-                "SELECT agent, session, event FROM turns WHERE changed > ?1 ORDER BY changed, agent, session",
-            )?,
-            removed_sessions: all(
-                "SELECT agent, session FROM removed WHERE changed > ?1 AND event = '' ORDER BY changed",
-            )?,
-            removed_turns: turns(
-                "SELECT agent, session, event FROM removed WHERE changed > ?1 AND event <> '' ORDER BY changed",
-            )?,
-            passages: numbers("SELECT number FROM passages WHERE changed > ?1 ORDER BY changed, number")?,
-            removed_passages: numbers(
-                "SELECT number FROM removed_passages WHERE changed > ?1 ORDER BY changed",
-            )?,
-            mark,
-        })
+        for follow in follows {
+            match follow {
+                Follow::Sessions => {
+                    changes.sessions =
+                        all("SELECT agent, id FROM sessions WHERE changed > ?1 ORDER BY changed, agent, id")?;
+                }
+                Follow::Turns => {
+                    changes.turns = turns(
+                        "SELECT agent, session, event FROM turns WHERE changed > ?1 \
+                         ORDER BY changed, agent, session",
+                    )?;
+                    changes.removed_turns = turns(
+                        "SELECT agent, session, event FROM removed WHERE changed > ?1 AND event <> '' \
+                         ORDER BY changed",
+                    )?;
+                }
+                Follow::Passages => {
+                    changes.passages =
+                        numbers("SELECT number FROM passages WHERE changed > ?1 ORDER BY changed, number")?;
+                    changes.removed_passages =
+                        numbers("SELECT number FROM removed_passages WHERE changed > ?1 ORDER BY changed")?;
+                }
+                Follow::Made(stage) => changes.made.extend(named(
+                    "SELECT agent, session FROM stages WHERE stage = ?1 AND changed > ?2 ORDER BY changed",
+                    stage,
+                )?),
+                Follow::Bodies(name) => changes.bodies.extend(named(
+                    "SELECT agent, session FROM bodies WHERE name = ?1 AND changed > ?2 ORDER BY changed",
+                    name,
+                )?),
+            }
+        }
+        let of_sessions = |follow: &Follow| *follow != Follow::Passages;
+        if follows.iter().any(of_sessions) {
+            changes.removed_sessions =
+                all("SELECT agent, session FROM removed WHERE changed > ?1 AND event = '' ORDER BY changed")?;
+        }
+        for keys in [&mut changes.made, &mut changes.bodies] {
+            keys.sort();
+            keys.dedup();
+        }
+        Ok(changes)
     }
 }
 
@@ -152,12 +200,6 @@ impl Writer<'_> {
         let number: i64 = next().map_err(Error::index(self.path))?;
         self.change.set(Some(number));
         Ok(number)
-    }
-
-    /// Says that something of a session changed that its row does not show.
-    pub(super) fn touch(&self, key: &SessionKey) -> Result<(), Error> {
-        let text = "UPDATE sessions SET changed = ?3 WHERE agent = ?1 AND id = ?2";
-        self.run(text, (&key.agent, &key.id, self.change()?))
     }
 
     /// Leaves the name of what was removed; an empty event stands for the whole session.

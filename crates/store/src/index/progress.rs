@@ -5,7 +5,7 @@
 //! from which it may; so finding the next work costs what there is to do.
 
 use retro_model::SessionKey;
-use rusqlite::Row;
+use rusqlite::{OptionalExtension, Row};
 use std::collections::{BTreeMap, HashMap};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -91,14 +91,24 @@ impl Index {
 }
 
 impl Writer<'_> {
-    /// Keeps what a stage left on a session. It is no longer due.
+    /// Keeps what a stage left on a session. It is no longer due, and counts as changed if
+    /// its output differs.
     pub fn put_made(&self, key: &SessionKey, stage: &str, made: &Made) -> Result<(), Error> {
+        let known = "SELECT output, changed FROM stages WHERE agent = ?1 AND session = ?2 AND stage = ?3";
+        let before = || {
+            let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?));
+            let mut statement = self.connection.prepare_cached(known)?;
+            statement.query_row((&key.agent, &key.id, stage), read).optional()
+        };
+        let changed = match before().map_err(Error::index(self.path))? {
+            Some((output, changed)) if output == made.output => changed,
+            _ => self.change()?,
+        };
         self.run(
-            &format!("REPLACE INTO stages ({MADE}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
-            (&key.agent, &key.id, stage, &made.stamp, &made.output, made.seal(key, stage)),
+            &format!("REPLACE INTO stages ({MADE}, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
+            (&key.agent, &key.id, stage, &made.stamp, &made.output, made.seal(key, stage), changed),
         )?;
-        self.clear_due(key, stage)?;
-        self.touch(key)
+        self.clear_due(key, stage)
     }
 
     /// Says that a stage has to run on a session, from a time on; `behind`: what it made
@@ -122,17 +132,6 @@ impl Writer<'_> {
     pub fn clear_stage(&self, stage: &str) -> Result<(), Error> {
         self.run("DELETE FROM stages WHERE stage = ?1", [stage])?;
         self.run("DELETE FROM due WHERE stage = ?1", [stage])
-    }
-
-    /// Drops everything about stages of a session.
-    pub(super) fn clear_progress(&self, key: &SessionKey) -> Result<(), Error> {
-        for text in [
-            "DELETE FROM stages WHERE agent = ?1 AND session = ?2",
-            "DELETE FROM due WHERE agent = ?1 AND session = ?2",
-        ] {
-            self.run(text, (&key.agent, &key.id))?;
-        }
-        Ok(())
     }
 }
 

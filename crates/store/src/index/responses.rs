@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::sync::Arc;
+use xxhash_rust::xxh3::Xxh3;
 
 use super::sealed::{seal, unseal};
 use super::{Index, Writer};
@@ -162,7 +163,7 @@ impl Writer<'_> {
     }
 
     /// Says that a row of a ledger changes.
-    fn bump_responses(&self) -> Result<(), Error> {
+    pub(super) fn bump_responses(&self) -> Result<(), Error> {
         self.run(
             "INSERT INTO meta (key, value) VALUES ('responses_version', 1) \
              ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
@@ -177,14 +178,14 @@ impl Writer<'_> {
     }
 
     /// Drops the rows of a session.
-    pub(super) fn clear_responses(&self, key: &SessionKey) -> Result<(), Error> {
+    fn clear_responses(&self, key: &SessionKey) -> Result<(), Error> {
         self.bump_responses()?;
         self.run("DELETE FROM ledgers WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))
     }
 
     /// Adds rows to those a session has.
     pub fn add_responses(&self, key: &SessionKey, rows: &mut Responses) -> Result<(), Error> {
-        rows.0.each(|PackedRows { count, head, rows }| {
+        rows.rows.each(|PackedRows { count, head, rows }| {
             self.bump_responses()?;
             self.run(
                 "INSERT INTO ledgers (agent, session, count, head, rows) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -195,7 +196,11 @@ impl Writer<'_> {
 }
 
 /// Rows of a session as the index keeps them. Packed they take a tenth of the memory.
-pub struct Responses(Spool<PackedRows>);
+pub struct Responses {
+    rows: Spool<PackedRows>,
+    /// Of everything that was added.
+    name: Xxh3,
+}
 
 #[derive(Serialize, Deserialize)]
 struct PackedRows {
@@ -207,7 +212,7 @@ struct PackedRows {
 impl Responses {
     /// No rows yet. Many will wait in this store.
     pub fn new(store: &Store) -> Responses {
-        Responses(Spool::new(store.root()))
+        Responses { rows: Spool::new(store.root()), name: Xxh3::new() }
     }
 
     /// Adds the next rows.
@@ -218,7 +223,13 @@ impl Responses {
         let path = std::path::Path::new(INDEX);
         let packed = packed::pack(rows).map_err(|error| Error::index(path)(unwritable(error)))?;
         let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
-        self.0.push(&PackedRows { count, head: Head::of(rows).pack(), rows: packed })
+        self.name.update(&packed);
+        self.rows.push(&PackedRows { count, head: Head::of(rows).pack(), rows: packed })
+    }
+
+    /// Names what was added: equal name, equal rows.
+    pub fn name(&self) -> String {
+        format!("{:032x}", self.name.digest128())
     }
 }
 

@@ -2,7 +2,7 @@
 //! number is rebuilt.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 13;
+pub(super) const SCHEMA: u32 = 14;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -91,9 +91,10 @@ CREATE INDEX IF NOT EXISTS removed_by_change ON removed (changed);
 
 CREATE TABLE IF NOT EXISTS stages (
     agent TEXT NOT NULL, session TEXT NOT NULL, stage TEXT NOT NULL, stamp TEXT NOT NULL, output TEXT NOT NULL,
-    seal INTEGER NOT NULL,
+    seal INTEGER NOT NULL, changed INTEGER NOT NULL,
     PRIMARY KEY (agent, session, stage)
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS stages_by_change ON stages (stage, changed);
 
 CREATE TABLE IF NOT EXISTS due (
     agent TEXT NOT NULL, session TEXT NOT NULL, stage TEXT NOT NULL, at INTEGER NOT NULL, behind INTEGER NOT NULL,
@@ -109,15 +110,12 @@ CREATE INDEX IF NOT EXISTS ledgers_by_session ON ledgers (agent, session);
 
 CREATE TABLE IF NOT EXISTS cells (stamp TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 
-CREATE TABLE IF NOT EXISTS mined (
-    agent TEXT NOT NULL, session TEXT NOT NULL, method TEXT NOT NULL, body TEXT NOT NULL,
-    PRIMARY KEY (agent, session, method)
-) WITHOUT ROWID;
-
-CREATE TABLE IF NOT EXISTS findings (
-    agent TEXT NOT NULL, session TEXT NOT NULL, body TEXT NOT NULL,
-    PRIMARY KEY (agent, session)
-) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS bodies (
+    agent TEXT NOT NULL, session TEXT NOT NULL, name TEXT NOT NULL, part TEXT NOT NULL, body TEXT,
+    changed INTEGER NOT NULL,
+    PRIMARY KEY (agent, session, name, part)
+);
+CREATE INDEX IF NOT EXISTS bodies_by_change ON bodies (name, changed);
 
 CREATE TABLE IF NOT EXISTS memories (number INTEGER PRIMARY KEY, id TEXT NOT NULL, body TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS memory_terms (term TEXT PRIMARY KEY, list BLOB NOT NULL) WITHOUT ROWID;

@@ -97,14 +97,6 @@ impl Writer<'_> {
         )
     }
 
-    /// Drops the turns of a session that goes as a whole.
-    pub(super) fn clear_turns(&self, key: &SessionKey) -> Result<(), Error> {
-        let params = (&key.agent, &key.id);
-        self.run("DELETE FROM turns WHERE agent = ?1 AND session = ?2", params)?;
-        // The session's own entry covers them.
-        self.run("DELETE FROM removed WHERE agent = ?1 AND session = ?2", params)
-    }
-
     /// What a session has: the name of each turn, by the hash of its event. A session may
     /// have very many.
     fn turns_before(&self, key: &SessionKey) -> Result<HashMap<u64, u64>, Error> {

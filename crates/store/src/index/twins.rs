@@ -255,10 +255,4 @@ impl Writer<'_> {
         let text = "REPLACE INTO names (agent, holder, of, is_leaf, title) VALUES (?1, ?2, ?3, ?4, ?5)";
         names.iter().try_for_each(|name| self.run(text, (agent, holder, &name.of, name.is_leaf, &name.title)))
     }
-
-    /// Drops what a session that goes has of others, and others of it.
-    pub(super) fn clear_twins(&self, key: &SessionKey) -> Result<(), Error> {
-        self.run("DELETE FROM openers WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))?;
-        self.run("DELETE FROM names WHERE agent = ?1 AND holder = ?2", (&key.agent, &key.id))
-    }
 }

@@ -12,6 +12,7 @@ use super::rows::{self, path_bytes};
 use super::{DISK_BYTES, place};
 use super::{Index, PlaceRow, SessionRow, SourceRow};
 use crate::Error;
+use crate::kept::{self, Rows};
 
 /// A transaction that is open.
 pub struct Writer<'a> {
@@ -141,21 +142,25 @@ impl Writer<'_> {
     /// Drops everything the index has of a session, its files' stamps too.
     pub fn forget_session(&self, key: &SessionKey) -> Result<(), Error> {
         self.put_disk_bytes(key, 0)?;
-        self.run("DELETE FROM places WHERE owner = ?1", [place::owner_of(key)])?;
+        self.bump_responses()?;
+        // They are found by the number that the session's row has.
         self.clear_passages(key)?;
-        self.put_calls(key, &[], &[])?;
-        for text in [
-            "DELETE FROM sources WHERE agent = ?1 AND session = ?2",
-            "DELETE FROM findings WHERE agent = ?1 AND session = ?2",
-            "DELETE FROM sessions WHERE agent = ?1 AND id = ?2",
-        ] {
-            self.run(text, (&key.agent, &key.id))?;
+        for (_, table, rows) in kept::tables() {
+            self.clear_rows(table, rows, key)?;
         }
-        self.clear_progress(key)?;
-        self.clear_responses(key)?;
-        self.clear_turns(key)?;
-        self.clear_twins(key)?;
         self.note_removed(key, "")
+    }
+
+    /// Drops the rows that a table has of a session.
+    fn clear_rows(&self, table: &str, rows: Rows, key: &SessionKey) -> Result<(), Error> {
+        match rows {
+            Rows::Session(column) => {
+                let text = format!("DELETE FROM {table} WHERE agent = ?1 AND {column} = ?2");
+                self.run(&text, (&key.agent, &key.id))
+            }
+            Rows::Owner => self.run(&format!("DELETE FROM {table} WHERE owner = ?1"), [place::owner_of(key)]),
+            Rows::Number | Rows::Many => Ok(()),
+        }
     }
 
     /// Remembers that a file could not be read.

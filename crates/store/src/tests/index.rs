@@ -9,7 +9,8 @@ use std::path::Path;
 
 use super::*;
 use crate::{
-    Changes, Error, FailureRow, Made, Mark, PlaceRow, Responses, SessionRow, SourceRow, Spool, TurnRow,
+    Changes, Error, FailureRow, Follow, Made, Mark, PlaceRow, Responses, SessionRow, SourceRow, Spool,
+    TurnRow,
 };
 
 fn place(path: &str) -> PlaceRow {
@@ -195,6 +196,51 @@ fn rows_come_back_as_they_went_in() {
     assert!(index.made_by("turns").unwrap().is_empty() && index.due(i64::MAX).unwrap().is_empty());
 }
 
+/// Everything that a consumer can follow.
+const ALL: &[Follow] =
+    &[Follow::Sessions, Follow::Turns, Follow::Passages, Follow::Made("turns"), Follow::Bodies("found")];
+
+#[test]
+fn a_consumer_learns_of_what_it_follows_when_that_differs_and_of_nothing_else() {
+    let (_folder, store) = store();
+    let index = store.index().unwrap();
+    let made = |stamp: &str, output: &str| Made { stamp: stamp.to_owned(), output: output.to_owned() };
+    let put = |stamp: &str, output: &str, text: Option<&str>| {
+        index
+            .write(|writer| {
+                writer.put_made(&key(), "turns", &made(stamp, output))?;
+                writer.put_body(&key(), "found", "a", text).map(drop)
+            })
+            .unwrap();
+    };
+    let since = |mark: &Mark, follow: Follow| index.changes_since(mark, &[follow]).unwrap();
+    put("1", "x", Some("words"));
+    let first = index.changes_since(&Mark::default(), ALL).unwrap();
+    assert_eq!((first.made, first.bodies, first.sessions), (vec![key()], vec![key()], vec![]));
+    let seen = first.mark;
+
+    put("2", "x", Some("words"));
+    assert_eq!(index.mark().unwrap(), seen, "made again, the same");
+    put("3", "y", Some("words"));
+    assert_eq!(since(&seen, Follow::Made("turns")).made, [key()]);
+    assert_eq!(since(&seen, Follow::Made("calls")).made, []);
+    assert_eq!(since(&seen, Follow::Bodies("found")).bodies, []);
+
+    let seen = index.mark().unwrap();
+    put("4", "y", None);
+    let changes = since(&seen, Follow::Bodies("found"));
+    assert_eq!(changes.bodies, [key()], "what went is a change too");
+    assert_eq!(since(&changes.mark, Follow::Bodies("found")).bodies, []);
+    assert_eq!(index.bodies("found").unwrap(), []);
+
+    put("5", "y", Some("some words"));
+    index.write(|writer| writer.put_body(&key(), "found", "b", Some("others"))).unwrap();
+    index.write(|writer| writer.clear_bodies_with("found", "some")).unwrap();
+    let parts: Vec<_> = index.bodies_of(&key(), "found").unwrap().into_iter().map(|row| row.part).collect();
+    assert_eq!(parts, ["b"]);
+    assert_eq!(index.body(&key(), "found", "b").unwrap().as_deref(), Some("others"));
+}
+
 #[test]
 fn a_consumer_learns_what_changed_and_what_is_gone_and_nothing_else() {
     let (_folder, store) = store();
@@ -208,11 +254,11 @@ fn a_consumer_learns_what_changed_and_what_is_gone_and_nothing_else() {
             writer.put_turns(&key(), &mut spool(&[turn("m:1", 1, 3), turn("m:5", 2, 1)]))
         })
         .unwrap();
-    let first = index.changes_since(&Mark::default()).unwrap();
+    let first = index.changes_since(&Mark::default(), ALL).unwrap();
     assert!(first.starts_over);
     assert_eq!((first.sessions.len(), first.turns.len()), (2, 2));
     let seen = first.mark;
-    let nothing = index.changes_since(&seen).unwrap();
+    let nothing = index.changes_since(&seen, ALL).unwrap();
     assert_eq!(nothing, Changes { mark: seen.clone(), ..Changes::default() });
 
     // One turn grew, one is gone, one is new; the session that nothing happened to is not named.
@@ -222,7 +268,7 @@ fn a_consumer_learns_what_changed_and_what_is_gone_and_nothing_else() {
             writer.put_turns(&key(), &mut spool(&[turn("m:1", 1, 4), turn("m:7", 2, 1)]))
         })
         .unwrap();
-    let changes = index.changes_since(&seen).unwrap();
+    let changes = index.changes_since(&seen, ALL).unwrap();
     assert_eq!(changes.sessions, [key()]);
     let named = |event: &str| (std::sync::Arc::new(key()), event.into());
     assert_eq!(changes.turns, [named("m:1"), named("m:7")]);
@@ -233,13 +279,13 @@ fn a_consumer_learns_what_changed_and_what_is_gone_and_nothing_else() {
     index
         .write(|writer| writer.put_turns(&key(), &mut spool(&[turn("m:1", 1, 4), turn("m:7", 2, 1)])))
         .unwrap();
-    assert_eq!(index.changes_since(&seen).unwrap().turns, [], "what is the same did not change");
+    assert_eq!(index.changes_since(&seen, ALL).unwrap().turns, [], "what is the same did not change");
 
     index.write(|writer| writer.forget_session(&key())).unwrap();
-    let changes = index.changes_since(&seen).unwrap();
+    let changes = index.changes_since(&seen, ALL).unwrap();
     assert_eq!((changes.removed_sessions, changes.removed_turns), (vec![key()], vec![]));
     index.write(|writer| writer.put_session(&session(&key()))).unwrap();
-    let changes = index.changes_since(&seen).unwrap();
+    let changes = index.changes_since(&seen, ALL).unwrap();
     assert_eq!((changes.sessions, changes.removed_sessions), (vec![key()], vec![]), "it is back");
 
     // A write that failed changed nothing.
@@ -254,7 +300,7 @@ fn a_consumer_learns_what_changed_and_what_is_gone_and_nothing_else() {
     // Another index is another series.
     drop(index);
     let index = store.index_anew().unwrap();
-    let changes = index.changes_since(&seen).unwrap();
+    let changes = index.changes_since(&seen, ALL).unwrap();
     assert!(changes.starts_over && changes.sessions.is_empty());
     assert_ne!(changes.mark.series, seen.series);
 }

@@ -6,7 +6,7 @@ use retro_engine::stages::Seen;
 use retro_engine::stages::text::numbered;
 use retro_model::{Passage, SessionKey, Timestamp};
 use retro_search::{Extent, Library, Numbered, Passages, Place, Scope, Tail};
-use retro_store::{Index, SessionRow};
+use retro_store::{Follow, Index, SessionRow};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -98,7 +98,7 @@ impl<'a> Shelf<'a> {
         let mark = Seen::parse(mark).unwrap_or_default().mark;
         let mut tail = Tail::default();
         if let Some(index) = self.index {
-            let changes = index.changes_since(&mark)?;
+            let changes = index.changes_since(&mark, &[Follow::Passages])?;
             if changes.starts_over {
                 return Ok(None);
             }

@@ -13,9 +13,6 @@ use crate::Error;
 use crate::chunk::{Chunk, unpacked};
 use crate::folder::Folder;
 
-/// Files of a store beside those of sessions, and folders of such files.
-const BESIDE: [&str; 4] = ["exposures.jsonl", "headless", "memories", "store.json"];
-
 /// Folders inside folders of notes that are looked into.
 const DEPTH_MAX: usize = 9;
 
@@ -29,7 +26,7 @@ pub fn of(work: &Build<'_>, store: &Store, prices: &Prices) -> Result<String, Er
     };
     let (marks, index) = (store.marks(), store.index_looks());
     take(&format!("{config:?} {:?} {marks:?} {index}", prices.fingerprint().ok()));
-    for name in BESIDE {
+    for name in Store::unmarked_truth() {
         below(&store.root().join(name), DEPTH_MAX, &mut |path, at| {
             take(&format!("{} {at:?}", path.display()))
         });
