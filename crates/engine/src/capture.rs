@@ -41,6 +41,8 @@ pub struct Captured {
     pub read: Reading,
     /// Whether the store did not have it before.
     pub is_new: bool,
+    /// Whether its raw bytes had been given up, and it was captured again.
+    pub is_recaptured: bool,
     /// Bytes kept in this pass.
     pub new_bytes: u64,
     /// Gaps met in this pass.
@@ -100,6 +102,7 @@ struct Capture<'a> {
     stamps: &'a Stamps,
     is_old: bool,
     is_new: bool,
+    is_recaptured: bool,
     file: SessionFile,
     /// The highest revision of each source that is on disk. A sync that was stopped may
     /// have left raw files that no session file names yet.
@@ -120,6 +123,7 @@ struct Capture<'a> {
 impl<'a> Capture<'a> {
     fn begin(store: &'a Store, session: &'a SessionFiles, before: Before<'a>) -> Result<Self, Error> {
         let key = &session.key;
+        let mut is_recaptured = false;
         let (known, on_disk) = if before.is_bare {
             (None, HashMap::new())
         } else {
@@ -127,6 +131,12 @@ impl<'a> Capture<'a> {
                 Err(retro_store::Error::Damaged { .. }) => from_slots(store, session.agent, key)?,
                 other => other?,
             };
+            // It has grown since it was evicted: it begins again.
+            is_recaptured = known.as_ref().is_some_and(|file| file.evicted_at.is_some());
+            let known = known.map(|file| match is_recaptured {
+                true => SessionFile { pins: file.pins, ..SessionFile::new(key.clone()) },
+                false => file,
+            });
             (known, revisions_on_disk(store, key)?)
         };
         Ok(Capture {
@@ -135,6 +145,7 @@ impl<'a> Capture<'a> {
             stamps: before.stamps,
             is_old: before.is_old,
             is_new: known.is_none(),
+            is_recaptured,
             file: known.unwrap_or_else(|| SessionFile::new(key.clone())),
             on_disk,
             rows: readable_rows(before.sources),
@@ -340,6 +351,7 @@ impl<'a> Capture<'a> {
             session,
             file: self.file,
             is_new: self.is_new,
+            is_recaptured: self.is_recaptured,
             new_bytes: self.new_bytes,
             gaps: self.gaps,
             failed: self.failed,

@@ -8,9 +8,11 @@ use retro_model::{Event, Passage, SessionKey};
 use retro_store::{
     KnownPassages, Made, PackedPassage, PlaceRow, SessionFile, SessionRow, Store, TurnRow, Writer,
 };
+use serde_json::Value;
 use std::collections::BTreeMap;
 
-use crate::stages::{Body, Making, Product, Put, Stage, Subject, When, Work};
+use crate::remains::Remains;
+use crate::stages::{Body, Making, Product, Put, Stage, Subject, Truth, When, Work};
 use crate::stamp::{Ground, stamp};
 use crate::{Config, Error, read, stages};
 
@@ -69,6 +71,8 @@ pub(crate) struct Derived {
     /// Stages that have to run later: when, and whether what they made before lacks
     /// captured bytes.
     due: Vec<(&'static str, i64, bool)>,
+    /// Stages that make nothing of this session, and are not due.
+    settled: Vec<&'static str>,
     /// What a large session that still grows said since the last time.
     tail: Option<Tail>,
 }
@@ -108,6 +112,7 @@ impl Derived {
             tail.turns.iter().try_for_each(|turn| index.put_turn(key, turn))?;
             index.add_passages(key, &tail.passages)?;
         }
+        self.settled.iter().try_for_each(|name| index.clear_due(key, name))?;
         self.due.iter().try_for_each(|(name, at_ms, behind)| index.put_due(key, name, *at_ms, *behind))
     }
 }
@@ -195,6 +200,25 @@ impl Session<'_> {
             if again.is_some() && !is_quiet {
                 derived.due.push((name, self.quiet_ms(), false));
             }
+        }
+        Ok(derived)
+    }
+
+    /// Makes the rows of an evicted session again from its truth: those of every stage that
+    /// is due.
+    pub(crate) fn restore(&mut self, remains: Option<&Remains>, rules: &Rules) -> Result<Derived, Error> {
+        let mut derived = Derived::default();
+        // There is nothing to wait for: it does not grow any more.
+        let rules = &Rules { stages: rules.stages, later: rules.later, now_ms: rules.now_ms, all: true };
+        for stage in rules.stages {
+            let Some(Truth { restore, .. }) = stage.truth else { continue };
+            let Some(stamp) = self.due(stage, rules, &mut derived) else { continue };
+            let kept = remains.map_or(&Value::Null, |remains| remains.kept(stage.name));
+            let product = restore(&self.subject(&stamp, rules), kept)?;
+            self.keep(stage.name, stamp, product, &mut derived);
+        }
+        for stage in rules.stages.iter().filter(|stage| stage.truth.is_none()) {
+            derived.settled.push(stage.name);
         }
         Ok(derived)
     }

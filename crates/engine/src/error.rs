@@ -1,6 +1,7 @@
 //! What can go wrong in a sync as a whole. What goes wrong in one session is
 //! reported with that session and stops no other.
 
+use retro_model::Timestamp;
 use std::path::PathBuf;
 
 /// An error that ends a command.
@@ -48,6 +49,18 @@ pub enum Error {
     /// A session that is not in the store.
     #[error("session {0} is not in the store; `retro sync` captures what is on this machine")]
     NoSession(String),
+    /// A session whose raw bytes were given up.
+    #[error(
+        "the raw bytes of {session} were given up on {}; its costs, outcome, files and memories are kept: \
+         `retro digest {session}`",
+        day(*at)
+    )]
+    Evicted {
+        /// Which.
+        session: String,
+        /// When.
+        at: Timestamp,
+    },
     /// A raw file could not be read back.
     #[error("cannot read back {what}: {source}; `retro verify --deep` tells more")]
     Raw {
@@ -74,13 +87,23 @@ impl Error {
     /// its own is damaged, or of a later retro.
     pub fn is_of_one_session(&self) -> bool {
         use retro_store::Error::{Damaged, Newer, Range};
-        matches!(self, Error::Raw { .. } | Error::Store(Damaged { .. } | Newer { .. } | Range { .. }))
+        matches!(
+            self,
+            Error::Raw { .. }
+                | Error::Evicted { .. }
+                | Error::Store(Damaged { .. } | Newer { .. } | Range { .. })
+        )
     }
 
     /// Whether bytes of the store are not what was written.
     pub(crate) fn is_damage(&self) -> bool {
         matches!(self, Error::Store(retro_store::Error::Damaged { .. }))
     }
+}
+
+/// The day of a time, in UTC.
+fn day(at: Timestamp) -> String {
+    at.to_string().chars().take(10).collect()
 }
 
 fn agent_names() -> String {

@@ -147,6 +147,9 @@ pub fn stream(
     take: &mut dyn FnMut(Box<Event>) -> Result<(), Error>,
 ) -> Result<Told, Error> {
     let file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
+    if let Some(at) = file.evicted_at {
+        return Err(Error::Evicted { session: key.to_string(), at });
+    }
     let parts = small_first(store, &file)?.into_iter().map(|(slot, part)| {
         let bytes = store.archive(&slot);
         let open = move || -> Result<Box<dyn Read>, Error> { Ok(Box::new(bytes.read()?)) };

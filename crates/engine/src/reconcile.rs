@@ -7,10 +7,11 @@
 //! lacks becomes due, and what it has beyond the files is forgotten.
 
 use retro_model::SessionKey;
-use retro_store::{FACTS, Index, SessionFile, Slot, SourceRow, Store};
+use retro_store::{FACTS, Index, SessionFile, Slot, SourceRow, Store, Writer};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::session_row::{facts_of, merged_facts};
+use crate::remains::Remains;
+use crate::session_row::{facts_of, merged_facts, session_row};
 use crate::stages::{Input, Stage, Work};
 use crate::{Config, Error, SyncReport, World, agent_of, entitled, family, stamp};
 
@@ -26,24 +27,45 @@ pub(crate) fn reconcile(world: &World, store: &Store, index: &Index) -> Result<S
     }
     let Some(_lock) = world.lock(store)? else { return Ok(report) };
     store.sync_all()?;
-    let marks = store.marks();
     entitled::read_all(store, index)?;
     // What is left of these in the end is not what the files say.
     let mut known: BTreeSet<SessionKey> = index.session_rows()?.iter().map(|row| row.key()).collect();
-    let mut stale = Vec::new();
+    let (mut stale, mut restored) = (Vec::new(), Vec::new());
     let in_store: BTreeSet<SessionKey> = store.session_keys()?.into_iter().chain(store.raw_keys()?).collect();
     for key in in_store {
-        if !known.remove(&key) {
+        let is_known = known.remove(&key);
+        if let Some(file) = evicted(store, &key)? {
+            // A stop may have come before all of it was removed.
+            if store.is_half_evicted(&key) {
+                store.remove_evicted(&key)?;
+            }
+            let remains = Remains::read(store, &key)?;
+            if !is_known || !evicted_fits(store, index, &key, remains.as_ref())? {
+                known.extend(is_known.then(|| key.clone()));
+                restored.push((file, remains));
+                stale.push(key);
+            }
+        } else if !is_known {
             stale.push(key);
         } else if !fits(store, index, &key, &mut report)? {
             known.insert(key.clone());
             stale.push(key);
         }
     }
+    for key in store.remains_keys()? {
+        if evicted(store, &key)?.is_none() {
+            store.remove_remains(&key)?;
+        }
+    }
+    store.sync_all()?;
+    let marks = store.marks();
     let now_ms = world.now().as_millis();
     index.write(|index| {
         // Their live files are captured as if never seen.
         known.iter().try_for_each(|key| index.forget_session(key))?;
+        for (file, remains) in &restored {
+            put_remains(index, file, remains.as_ref())?;
+        }
         for key in &stale {
             for stage in world.stages.iter().filter(|stage| is_of_session(stage)) {
                 index.put_due(key, stage.name, now_ms, true)?;
@@ -52,6 +74,43 @@ pub(crate) fn reconcile(world: &World, store: &Store, index: &Index) -> Result<S
         index.put_marks(&marks)
     })?;
     Ok(report)
+}
+
+/// The file of a session whose raw bytes were given up.
+fn evicted(store: &Store, key: &SessionKey) -> Result<Option<SessionFile>, Error> {
+    match store.session(key) {
+        Ok(file) => Ok(file.filter(|file| file.evicted_at.is_some())),
+        // `fits` reports these.
+        Err(retro_store::Error::Damaged { .. } | retro_store::Error::Newer { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether the index says of an evicted session what its remains and its ledger say.
+fn evicted_fits(
+    store: &Store,
+    index: &Index,
+    key: &SessionKey,
+    remains: Option<&Remains>,
+) -> Result<bool, Error> {
+    let is_same = remains.map_or(Ok(true), |remains| remains.fits(index))?;
+    Ok(is_same && index.sources_of(key)?.is_empty() && ledger_fits(store, index, key)?)
+}
+
+/// Gives the index what lists show of an evicted session. Without remains the session file
+/// says what it knows.
+fn put_remains(
+    index: &Writer<'_>,
+    file: &SessionFile,
+    remains: Option<&Remains>,
+) -> Result<(), retro_store::Error> {
+    match remains {
+        Some(Remains { session, places, .. }) => {
+            index.put_session(session)?;
+            places.iter().try_for_each(|place| index.put_place(place))
+        }
+        None => index.put_session(&session_row(file, std::iter::empty(), 0, String::new())),
+    }
 }
 
 /// Whether the index says of a session what its files say.

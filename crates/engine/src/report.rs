@@ -79,6 +79,9 @@ pub struct SyncReport {
     /// Hashes of their keys: a parent is analyzed again after its children, and counts once.
     #[serde(skip)]
     pub(crate) analyzed_keys: HashSet<u64>,
+    /// Something was captured again of which the tree has more: sync looks once more.
+    #[serde(skip)]
+    pub(crate) is_unfinished: bool,
     /// With at least one source that could not be read.
     pub failed: u64,
     /// Gaps met in what was read.

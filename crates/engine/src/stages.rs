@@ -22,6 +22,9 @@ pub mod vectors;
 use retro_agents::Agent;
 use retro_model::{Event, SessionKey};
 use retro_store::{Changes, Follow, Index, KnownPassages, Mark, PlaceRow, SessionFile, Store, Writer};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::{Config, Error, World};
 
@@ -41,6 +44,41 @@ pub struct Stage {
     pub inputs: &'static [Input],
     /// How it makes what it makes.
     pub work: Work,
+    /// How its rows are made again once the raw bytes of a session were given up. A stage
+    /// without makes nothing of such a session.
+    pub truth: Option<Truth>,
+}
+
+/// What a stage keeps of a session whose raw bytes were given up.
+#[derive(Clone, Copy)]
+pub struct Truth {
+    /// What of its rows stands in no file of truth, as JSON. It goes into the session's remains.
+    pub keep: fn(&Index, &SessionKey) -> Result<Value, Error>,
+    /// Makes its product again from files of truth and what was kept; null where nothing was.
+    pub restore: fn(&Subject<'_>, &Value) -> Result<Product, Error>,
+}
+
+impl Truth {
+    /// Everything stands in files of truth already.
+    pub(crate) const fn in_files(restore: fn(&Subject<'_>, &Value) -> Result<Product, Error>) -> Truth {
+        Truth { keep: |_, _| Ok(Value::Null), restore }
+    }
+}
+
+/// What a stage keeps, as JSON.
+fn to_keep(kept: &impl Serialize) -> Result<Value, Error> {
+    serde_json::to_value(kept).map_err(|error| Error::Scratch(error.into()))
+}
+
+/// What a stage kept of a session; the default where it kept nothing.
+fn from_kept<T: DeserializeOwned + Default>(subject: &Subject<'_>, kept: &Value) -> Result<T, Error> {
+    if kept.is_null() {
+        return Ok(T::default());
+    }
+    T::deserialize(kept).map_err(|error| {
+        let what = format!("the remains of {}", subject.key);
+        Error::Raw { what, source: error.into() }
+    })
 }
 
 /// When a stage runs by itself.
@@ -148,6 +186,17 @@ pub struct Body {
 }
 
 impl Stage {
+    /// What a stage has that says nothing else.
+    pub const PLAIN: Stage = Stage {
+        name: "",
+        version: 1,
+        when: When::Asked,
+        help: "",
+        inputs: &[],
+        work: Work::Sync,
+        truth: None,
+    };
+
     /// Whether it reads what another stage made of the same session.
     pub(crate) fn reads(&self, other: &str) -> bool {
         self.inputs.iter().any(|input| matches!(input, Input::Made(name) if *name == other))
@@ -242,6 +291,7 @@ const DISCOVER: Stage = Stage {
     help: "find the files of every session",
     inputs: &[],
     work: Work::Sync,
+    ..Stage::PLAIN
 };
 
 const CAPTURE: Stage = Stage {
@@ -251,6 +301,7 @@ const CAPTURE: Stage = Stage {
     help: "keep their new bytes, and read them",
     inputs: &[],
     work: Work::Sync,
+    ..Stage::PLAIN
 };
 
 /// Every stage, in the order in which they run. Those that see events are neighbours.

@@ -108,6 +108,23 @@ pub fn sync_store(
         }))?;
         let news: Vec<Job<'_>> = found.sessions.iter().map(Job::Files).collect();
         batcher.run("capture", &news)?;
+        if is_whole_run && std::mem::take(&mut batcher.report.is_unfinished) {
+            let rest = look_and_read(world, config, options, store, &mut Sieve::new(config, options), false)?;
+            let news: Vec<Job<'_>> = rest.found.sessions.iter().map(Job::Files).collect();
+            let mut batcher = Batcher {
+                world,
+                config,
+                store,
+                index: &index,
+                stamps: &rest.stamps,
+                until,
+                all: false,
+                wait,
+                progress,
+                report: &mut *batcher.report,
+            };
+            batcher.run("capture", &news)?;
+        }
         if is_whole_run && !world.stopping() {
             keep_databases(&index, &found, batcher.report)?;
             unreadable::keep(world, &index, &found, batcher.report, &stamps)?;

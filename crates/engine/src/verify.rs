@@ -152,9 +152,6 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
         Err(error) if error.is_of_one_session() => return Ok(None),
         told => told?,
     };
-    if told.file.evicted_at.is_some() {
-        return Ok(None);
-    }
     let current = |row: &SourceRow| {
         let same = |told: &&SourceRow| {
             (&told.source, told.revision, told.end) == (&row.source, row.revision, row.end)

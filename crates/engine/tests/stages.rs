@@ -40,6 +40,7 @@ const COUNT: Stage = Stage {
     help: "count events",
     inputs: &[Input::Events],
     work: Work::Events(count),
+    ..Stage::PLAIN
 };
 
 struct Counting(u64);
@@ -70,6 +71,7 @@ const DOUBLE: Stage = Stage {
     help: "read what another stage made",
     inputs: &[Input::Made("toy-count")],
     work: Work::Session(double),
+    ..Stage::PLAIN
 };
 
 fn double(subject: &Subject<'_>) -> Result<Product, Error> {
@@ -85,6 +87,7 @@ const DOMAIN: Stage = Stage {
     help: "read a part of the configuration",
     inputs: &[Input::Config(domains)],
     work: Work::Session(domain),
+    ..Stage::PLAIN
 };
 
 fn domains(config: &Config) -> String {
@@ -104,6 +107,7 @@ const FAMILY: Stage = Stage {
     help: "read child sessions",
     inputs: &[Input::Children],
     work: Work::Session(family),
+    ..Stage::PLAIN
 };
 
 fn family(subject: &Subject<'_>) -> Result<Product, Error> {
@@ -119,6 +123,7 @@ const NAMES: Stage = Stage {
     help: "follow all sessions",
     inputs: &[Input::Changes(Follow::Sessions)],
     work: Work::Store(&Names),
+    ..Stage::PLAIN
 };
 
 struct Names;
@@ -170,6 +175,7 @@ const TOTAL: Stage = Stage {
     help: "follow the counts of all sessions",
     inputs: &[Input::Changes(Follow::Bodies("toy-count"))],
     work: Work::Store(&Total),
+    ..Stage::PLAIN
 };
 
 struct Total;

@@ -111,13 +111,15 @@ pub static FACTS: Kind = Kind::of("facts", ".jsonl", Form::Lines);
 pub(crate) static LEDGER: Kind = Kind::of("ledger", ".jsonl", Form::Lines);
 /// The settled events of a quiet session.
 pub(crate) static NORMALIZED: Kind = Kind::of("normalized", ".events.jsonl.zst", Form::Cache);
+/// What the index knew of a session whose raw bytes were given up.
+pub static REMAINS: Kind = Kind::of("remains", ".json", Form::Object);
 /// A session as Markdown.
 pub(crate) static RENDERED: Kind = Kind::of("rendered", ".md", Form::Cache);
 /// What a session is.
 pub(crate) static SESSIONS: Kind = Kind::of("sessions", ".json", Form::Object);
 
 /// Every kind but those of mining methods, sorted by folder.
-pub(crate) static KINDS: &[&Kind] = &[&DIGESTS, &FACTS, &LEDGER, &NORMALIZED, &RENDERED, &SESSIONS];
+pub(crate) static KINDS: &[&Kind] = &[&DIGESTS, &FACTS, &LEDGER, &NORMALIZED, &REMAINS, &RENDERED, &SESSIONS];
 
 /// Truth that is not on the disk yet, by kind and session.
 pub(crate) type Waiting = BTreeMap<(Kind, SessionKey), Vec<u8>>;

@@ -340,9 +340,10 @@ impl Index {
         Ok(rows)
     }
 
-    /// Whether it knows a source of any session.
-    pub fn has_sources(&self) -> Result<bool, Error> {
-        Ok(self.one("SELECT 1 FROM sources LIMIT 1", [], |_| Ok(()))?.is_some())
+    /// Whether it knows a source of any session, or a session without any.
+    pub fn has_any(&self) -> Result<bool, Error> {
+        let is_there = |table| self.one(&format!("SELECT 1 FROM {table} LIMIT 1"), [], |_| Ok(()));
+        Ok(is_there("sources")?.is_some() || is_there("sessions")?.is_some())
     }
 
     /// Every session, by agent and id.

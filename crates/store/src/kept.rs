@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
 use crate::Store;
-use crate::documents::{DIGESTS, FACTS, Kind, LEDGER, MINED, NORMALIZED, RENDERED, SESSIONS};
+use crate::documents::{DIGESTS, FACTS, Kind, LEDGER, MINED, NORMALIZED, REMAINS, RENDERED, SESSIONS};
 use crate::layout::{HEAD, LOCK, MARK, PART, QUEUE, RAW};
 use crate::memories::{AUTHORED, EVENTS, EXPOSURES, ITEMS, SPENT};
 
@@ -158,6 +158,7 @@ pub static REGISTER: &[Kept] = &[
         forget: Remove,
         what: "the captured bytes, see [raw files](#raw-files)",
     },
+    document(&REMAINS, Truth, Stays, "what the index knew of it, once its raw bytes are given up"),
     document(&NORMALIZED, Cache, Goes, "its settled events"),
     document(&RENDERED, Cache, Goes, "the session as Markdown"),
     common(Journal(ITEMS), Truth, true, Keep, "memories that were added by command: [memory](../memory.md)"),

@@ -18,6 +18,7 @@ mod archive;
 mod derived;
 mod documents;
 mod error;
+mod evict;
 mod exports;
 mod files;
 mod head;
@@ -48,7 +49,7 @@ mod verify;
 
 pub use archive::{Archive, ArchiveReader, Commit, Comparison};
 pub use derived::{NormalizedEvents, NormalizedWriter};
-pub use documents::{DIGESTS, FACTS, Kind};
+pub use documents::{DIGESTS, FACTS, Kind, REMAINS};
 pub use error::Error;
 pub use index::{
     BodyRow, Changes, FailureRow, Follow, Index, KnownPassages, Made, Mark, MemoryTables, NameRow, OpenerRow,

@@ -50,7 +50,7 @@ impl Store {
     }
 
     /// The methods that left something in this store, sorted.
-    pub(crate) fn mined_methods(&self) -> Result<Vec<String>, Error> {
+    pub fn mined_methods(&self) -> Result<Vec<String>, Error> {
         let folders = entries(&self.root().join(MINED))?.into_iter().filter(|entry| entry.is_dir);
         let mut methods: Vec<String> =
             folders.filter_map(|entry| entry.name.as_deref().and_then(whole_name)).collect();

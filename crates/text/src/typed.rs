@@ -246,7 +246,7 @@ fn lines(text: &str) -> Vec<Range<usize>> {
         }
         let is_indented = line.starts_with('\t') || line.starts_with("    ");
         let is_item = bare(line) != trimmed;
-        in_code = is_indented && !(in_list && !after_gap) && (after_gap || in_code);
+        in_code = is_indented && (after_gap || (in_code && !in_list));
         if !is_indented {
             in_list = is_item;
         }

@@ -64,10 +64,11 @@ pub(crate) fn read_back(
     let before = Before { sources: Vec::new(), stamps: &stamps, is_bare: true, is_old: false };
     let mut capture = Capture::begin(store, &session, before)?;
     (capture.file, capture.is_new) = (file, false);
-    if capture.file.evicted_at.is_none() {
-        capture.read_lost_revisions()?;
-        capture.file.facts = merged_facts(capture.rows.values().filter_map(facts_of));
+    if let Some(at) = capture.file.evicted_at {
+        return Err(Error::Evicted { session: key.to_string(), at });
     }
+    capture.read_lost_revisions()?;
+    capture.file.facts = merged_facts(capture.rows.values().filter_map(facts_of));
     let content = stamp::content(store, &capture.file)?;
     let session = session_row(&capture.file, capture.rows.values(), mtime_ns, content);
     Ok(Captured {
@@ -77,6 +78,7 @@ pub(crate) fn read_back(
         session,
         file: capture.file,
         is_new: false,
+        is_recaptured: false,
         new_bytes: 0,
         gaps: 0,
         failed: Vec::new(),

@@ -9,7 +9,7 @@ use retro_store::{EVENTS, EXPOSURES, ITEMS, Index, Store};
 
 use super::anew;
 use crate::stages::mine::{FINDINGS, MINED};
-use crate::{Config, Error, World};
+use crate::{Config, Error, World, remains};
 
 /// Forgets a memory. A note that the store does not keep stays as it is, and so does the
 /// session in which it was said.
@@ -48,6 +48,7 @@ pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) ->
     // Sessions in which the same was found without being kept are read again when they are mined.
     let words = serde_json::to_string(&memory.text).unwrap_or_default();
     index.write(|index| index.clear_bodies_with(FINDINGS, &words))?;
+    remains::clear_words(store, std::slice::from_ref(&words))?;
     finish(store, &index)?;
     store.sync_all()?;
     anew(world, config, store)?;
@@ -102,6 +103,7 @@ pub(crate) fn finish(store: &Store, index: &Index) -> Result<bool, Error> {
         }
     }
     index.write(|index| texts.iter().try_for_each(|text| index.clear_bodies_with(FINDINGS, text)))?;
+    remains::clear_words(store, &texts)?;
     store.sync_all()?;
     Ok(!gone.is_empty() || !texts.is_empty())
 }

@@ -2,9 +2,11 @@
 
 use retro_model::{Access, Event, SessionKey};
 use retro_search::{Repair, Repairs, Touch, Touches};
-use retro_store::{RepairRow, TouchRow, Writer};
+use retro_store::{Index, RepairRow, TouchRow, Writer};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Input, Making, Product, Stage, Subject, When, Work};
+use super::{Input, Making, Product, Stage, Subject, Truth, When, Work, from_kept, to_keep};
 use crate::Error;
 use crate::stamp::short_hash;
 
@@ -15,10 +17,38 @@ pub(super) const STAGE: Stage = Stage {
     help: "files that were touched, failures and what fixed them",
     inputs: &[Input::Events],
     work: Work::Events(make),
+    truth: Some(Truth { keep, restore }),
+    ..Stage::PLAIN
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
     Ok(Box::new(Calls { key: subject.key.clone(), touches: Touches::default(), repairs: Repairs::default() }))
+}
+
+/// The rows as they are kept of an evicted session.
+#[derive(Default, Serialize, Deserialize)]
+struct Rows {
+    touches: Vec<TouchRow>,
+    repairs: Vec<RepairRow>,
+}
+
+impl Rows {
+    fn product(self, key: SessionKey) -> Product {
+        let Rows { touches, repairs } = self;
+        let output = short_hash(&format!("{touches:?}{repairs:?}"));
+        let put = move |index: &Writer<'_>| index.put_calls(&key, &touches, &repairs);
+        Product { output, put: Some(Box::new(put)), ..Product::default() }
+    }
+}
+
+fn keep(index: &Index, key: &SessionKey) -> Result<Value, Error> {
+    let rows = Rows { touches: index.touches_in(key)?, repairs: index.repairs_in(key)? };
+    to_keep(&rows)
+}
+
+fn restore(subject: &Subject<'_>, kept: &Value) -> Result<Product, Error> {
+    let rows: Rows = from_kept(subject, kept)?;
+    Ok(rows.product(subject.key.clone()))
 }
 
 struct Calls {
@@ -40,9 +70,7 @@ impl Making for Calls {
             touches.finish().into_iter().map(|touch| touch_row(&key, touch)).collect();
         let repairs: Vec<RepairRow> =
             repairs.finish().into_iter().map(|repair| repair_row(&key, repair)).collect();
-        let output = short_hash(&format!("{touches:?}{repairs:?}"));
-        let put = move |index: &Writer<'_>| index.put_calls(&key, &touches, &repairs);
-        Ok(Product { output, put: Some(Box::new(put)), ..Product::default() })
+        Ok(Rows { touches, repairs }.product(key))
     }
 }
 

@@ -4,8 +4,9 @@ use retro_agents::Agent;
 use retro_insight::{Digest, GitFacts, Identity, Settings, Trace};
 use retro_model::{Event, Facts, LinkKind, SessionKey};
 use retro_store::{DIGESTS, Store};
+use serde_json::Value;
 
-use super::{Input, Making, Product, Put, Stage, Subject, When, Work};
+use super::{Input, Making, Product, Put, Stage, Subject, Truth, When, Work};
 use crate::platform::project_name;
 use crate::{Config, Error, read};
 
@@ -16,6 +17,8 @@ pub(super) const STAGE: Stage = Stage {
     help: "how a quiet session went: outcome, signals, errors, corrections",
     inputs: &[Input::Events, Input::Children, Input::Facts, Input::Config(settings_text)],
     work: Work::Events(make),
+    truth: Some(Truth::in_files(restore)),
+    ..Stage::PLAIN
 };
 
 /// The parts of the configuration that a digest depends on.
@@ -89,16 +92,27 @@ impl Making for Digesting {
         let facts = crate::facts::kept(&store, &key)?;
         let digest = Digest::of(&trace, identity, &settings, GitFacts::of(&facts));
         store.put_object(&DIGESTS, &key, &digest)?;
-        let ask = digest.identity.cwd.is_some().then(|| {
-            let commits = trace.commits.len() as u64;
-            GitFacts::next_ms(&facts, commits, digest.ended_at)
-        });
-        let put: Put = Box::new(move |index| match ask.flatten() {
-            Some(at_ms) => index.put_due(&key, "facts", at_ms, false),
-            None => index.clear_due(&key, "facts"),
-        });
-        Ok(Product { output: output_of(&digest), put: Some(put), ..Product::default() })
+        Ok(product(key, &digest, &facts, trace.commits.len() as u64))
     }
+}
+
+/// What is put into the index of a digest that was kept: when git is to be asked.
+fn product(key: SessionKey, digest: &Digest, facts: &[GitFacts], commits: u64) -> Product {
+    let ask = digest.identity.cwd.is_some().then(|| GitFacts::next_ms(facts, commits, digest.ended_at));
+    let put: Put = Box::new(move |index| match ask.flatten() {
+        Some(at_ms) => index.put_due(&key, "facts", at_ms, false),
+        None => index.clear_due(&key, "facts"),
+    });
+    Product { output: output_of(digest), put: Some(put), ..Product::default() }
+}
+
+fn restore(subject: &Subject<'_>, _: &Value) -> Result<Product, Error> {
+    let Some(digest) = subject.store.object::<Digest>(&DIGESTS, subject.key)? else {
+        return Ok(Product::default());
+    };
+    let facts = crate::facts::kept(subject.store, subject.key)?;
+    let commits = digest.commits.len() as u64 + digest.left_out.get("commits").copied().unwrap_or(0);
+    Ok(product(subject.key.clone(), &digest, &facts, commits))
 }
 
 /// What the stage leaves in the index: a name of the digest, and the outcome for lists.

@@ -11,6 +11,7 @@ pub(super) const STAGE: Stage = Stage {
     help: "what git says of the commits that a session made, at most once a day for each repository",
     inputs: &[Input::Config(switch)],
     work: Work::Outside,
+    ..Stage::PLAIN
 };
 
 fn switch(config: &Config) -> String {

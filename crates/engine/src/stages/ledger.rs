@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Input, Making, Product, Stage, Subject, When, Work};
+use super::{Input, Making, Product, Stage, Subject, Truth, When, Work};
 use crate::Error;
 
 pub(super) const STAGE: Stage = Stage {
@@ -28,6 +28,8 @@ pub(super) const STAGE: Stage = Stage {
     help: "one row for each response of a model",
     inputs: &[Input::Events],
     work: Work::Events(make),
+    truth: Some(Truth::in_files(restore)),
+    ..Stage::PLAIN
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
@@ -41,6 +43,18 @@ fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
         is_quiet: subject.is_quiet,
         file,
     }))
+}
+
+/// The rows of the file.
+fn restore(subject: &Subject<'_>, _: &Value) -> Result<Product, Error> {
+    let key = subject.key.clone();
+    let mut rows = Responses::new(subject.store);
+    for part in subject.store.ledger(&key)?.unwrap_or_default().chunks(HELD_ROWS_MAX) {
+        rows.add(part)?;
+    }
+    let output = rows.name();
+    let put = move |index: &retro_store::Writer<'_>| index.put_responses(&key, &mut rows);
+    Ok(Product { output, put: Some(Box::new(put)), ..Product::default() })
 }
 
 /// Rows of a ledger that are held as they are; a longer one is written in pieces.

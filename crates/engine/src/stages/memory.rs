@@ -14,6 +14,7 @@ pub(super) const STAGE: Stage = Stage {
     help: "memories of all sessions, ready to be asked",
     inputs: &[Input::Changes(Follow::Bodies(MINED)), Input::Changes(Follow::Bodies(PAST))],
     work: Work::Store(&Memories),
+    ..Stage::PLAIN
 };
 
 struct Memories;

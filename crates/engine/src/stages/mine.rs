@@ -4,20 +4,24 @@ use retro_memory::filters;
 use retro_memory::methods::{self, Method};
 use retro_memory::{Episode, Findings, Listener, Mined, Past, Repository, prompt};
 use retro_model::{Event, Facts, SessionKey};
-use retro_store::{EXPOSURES, Store};
+use retro_store::{EXPOSURES, Index, Store};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::path::Path;
 
-use super::{Body, Input, Making, Product, Stage, Subject, When, Work, digest};
+use super::{Body, Input, Making, Product, Stage, Subject, Truth, When, Work, digest, from_kept, to_keep};
 use crate::stamp::short_hash;
 use crate::{Config, Error, repository};
 
-pub(super) const STAGE: Stage = Stage {
+pub(crate) const STAGE: Stage = Stage {
     name: "mine",
     version: 5,
     when: When::Quiet,
     help: "what a quiet session can teach: fixes, rules, commands, procedures",
     inputs: &[Input::Events, Input::Config(settings_text)],
     work: Work::Events(make),
+    truth: Some(Truth { keep: keep_rest, restore }),
+    ..Stage::PLAIN
 };
 
 /// Bodies: what methods found in a session, a part a method.
@@ -40,6 +44,42 @@ fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
         store: subject.store.clone(),
         config: subject.config.clone(),
     }))
+}
+
+/// What stands in no file: what methods found is in `mined/`.
+#[derive(Default, Serialize, Deserialize)]
+struct Rest {
+    past: Option<String>,
+    findings: Option<String>,
+}
+
+fn keep_rest(index: &Index, key: &SessionKey) -> Result<Value, Error> {
+    let rest = Rest { past: index.body(key, PAST, "")?, findings: index.body(key, FINDINGS, "")? };
+    to_keep(&rest)
+}
+
+/// Takes everything that was found out of what was kept, if it holds these words, written as JSON.
+pub(crate) fn clear_words(kept: &mut Value, words: &str) -> bool {
+    let Ok(mut rest) = serde_json::from_value::<Rest>(kept.clone()) else { return false };
+    let holds = |text: &String| text.contains(words);
+    let is_there = rest.findings.as_ref().is_some_and(holds);
+    rest.findings.take_if(|text| holds(text));
+    *kept = serde_json::to_value(rest).unwrap_or_default();
+    is_there
+}
+
+fn restore(subject: &Subject<'_>, kept: &Value) -> Result<Product, Error> {
+    let rest: Rest = from_kept(subject, kept)?;
+    let mut bodies = Vec::new();
+    for method in subject.store.mined_methods()? {
+        let found = subject.store.mined(&method, subject.key)?;
+        let text = found.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        bodies.push(Body { name: MINED, part: method, text });
+    }
+    bodies.push(Body { name: PAST, part: String::new(), text: rest.past });
+    let output = short_hash(&format!("{bodies:?}"));
+    bodies.push(Body { name: FINDINGS, part: String::new(), text: rest.findings });
+    Ok(Product { output, bodies, ..Product::default() })
 }
 
 struct Mining {

@@ -13,6 +13,7 @@ pub(super) const STAGE: Stage = Stage {
     help: "the settled events of a quiet session",
     inputs: &[Input::Events],
     work: Work::Events(make),
+    ..Stage::PLAIN
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {

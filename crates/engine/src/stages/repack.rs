@@ -17,6 +17,7 @@ pub(super) const STAGE: Stage = Stage {
     help: "pack raw files of a session quiet for a day",
     inputs: &[Input::Raw],
     work: Work::Session(pack),
+    ..Stage::PLAIN
 };
 
 fn pack(subject: &Subject<'_>) -> Result<Product, Error> {

@@ -16,6 +16,7 @@ pub(super) const STAGE: Stage = Stage {
     help: "the index of all words",
     inputs: &[Input::Changes(Follow::Passages)],
     work: Work::Store(&Text),
+    ..Stage::PLAIN
 };
 
 /// So many changed passages may wait.

@@ -6,10 +6,12 @@ pub(crate) mod twins;
 use hashbrown::HashMap;
 use retro_model::{Event, Passage, SessionKey, Thread};
 use retro_search::Passages;
-use retro_store::{KnownPassages, PackedPassage, Spool, Store, TurnRow, Writer};
+use retro_store::{Index, KnownPassages, NameRow, OpenerRow, PackedPassage, Spool, Store, TurnRow, Writer};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use twins::Twins;
 
-use super::{Input, Making, Product, Stage, Subject, When, Work};
+use super::{Input, Making, Product, Stage, Subject, Truth, When, Work, from_kept, to_keep};
 use crate::Error;
 
 pub(super) const STAGE: Stage = Stage {
@@ -19,11 +21,44 @@ pub(super) const STAGE: Stage = Stage {
     help: "one row for each turn, and its words",
     inputs: &[Input::Events],
     work: Work::Events(make),
+    truth: Some(Truth { keep, restore }),
+    ..Stage::PLAIN
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
     let turns = Turns::new(subject.key.clone(), subject.store, subject.passages.clone());
     Ok(Box::new(Both { turns, twins: Twins::new(subject.store) }))
+}
+
+/// What stays of turns without their words.
+#[derive(Default, Serialize, Deserialize)]
+struct Heads {
+    turns: Vec<TurnRow>,
+    openers: Vec<OpenerRow>,
+    names: Vec<NameRow>,
+}
+
+fn keep(index: &Index, key: &SessionKey) -> Result<Value, Error> {
+    let heads = Heads {
+        turns: index.turns_of(key)?,
+        openers: index.openers_of(key)?,
+        names: index.names_in(&key.agent, &key.id)?,
+    };
+    to_keep(&heads)
+}
+
+fn restore(subject: &Subject<'_>, kept: &Value) -> Result<Product, Error> {
+    let key = subject.key.clone();
+    let heads: Heads = from_kept(subject, kept)?;
+    let (mut turns, mut openers) = (Spool::new(subject.store.root()), Spool::new(subject.store.root()));
+    heads.turns.iter().try_for_each(|turn| turns.push(turn))?;
+    heads.openers.iter().try_for_each(|opener| openers.push(opener))?;
+    let put = move |index: &Writer<'_>| {
+        index.put_turns(&key, &mut turns)?;
+        index.put_openers(&key, &mut openers)?;
+        index.put_names(&key.agent, &key.id, &heads.names)
+    };
+    Ok(Product { put: Some(Box::new(put)), ..Product::default() })
 }
 
 /// The turns of a session, and what it has in common with others.

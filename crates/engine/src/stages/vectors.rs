@@ -17,6 +17,7 @@ pub(super) const STAGE: Stage = Stage {
     help: "what every turn means, as a vector",
     inputs: &[Input::Config(model_id), Input::Changes(Follow::Passages)],
     work: Work::Store(&Meanings),
+    ..Stage::PLAIN
 };
 
 /// Passages that are read and embedded at a time.

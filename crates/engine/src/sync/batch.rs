@@ -16,6 +16,7 @@ use crate::budget::{Budget, HELD_BYTES_MAX};
 use crate::capture::{self, Captured};
 use crate::derive::Rules;
 use crate::discover::SharedFile;
+use crate::evict::{self, Rest};
 use crate::family::{children_content, family};
 use crate::report::{Failure, Progress, SyncReport};
 use crate::stages::{Input, Stage, Work, up_to};
@@ -103,7 +104,7 @@ impl Batcher<'_> {
         stepped: &(dyn Fn(u64, u64) + Sync),
     ) -> Result<u64, Error> {
         let fits = self.fits()?;
-        let knows_any = self.index.has_sources()?;
+        let knows_any = self.index.has_any()?;
         let is_bare = !knows_any && self.store.is_bare()?;
         let rules = self.rules();
         let mut work = Vec::with_capacity(jobs.len());
@@ -148,11 +149,16 @@ impl Batcher<'_> {
             }
         }
         self.store.sync_all()?;
+        let again = |outcome: &&Outcome| outcome.captured.as_ref().is_some_and(|one| one.is_recaptured);
+        let again: Vec<SessionKey> = good.iter().filter(again).map(|outcome| outcome.key.clone()).collect();
+        again.iter().try_for_each(|key| self.store.remove_remains(key).map(drop))?;
+        let rest = evict::rest_of_trees(self.store, self.index, &again)?;
+        self.report.is_unfinished |= !rest.paths.is_empty();
         let mut bytes = 0;
         for outcome in &good {
             bytes += self.count(outcome);
         }
-        self.write(good, fits)?;
+        self.write(good, &rest, fits)?;
         Ok(bytes)
     }
 
@@ -218,7 +224,7 @@ impl Batcher<'_> {
     }
 
     /// Writes the index, in one transaction.
-    fn write(&self, outcomes: Vec<Outcome>, fits: bool) -> Result<(), Error> {
+    fn write(&self, outcomes: Vec<Outcome>, rest: &Rest, fits: bool) -> Result<(), Error> {
         let mut sizes = Vec::with_capacity(outcomes.len());
         for outcome in &outcomes {
             sizes.push(match &outcome.captured {
@@ -243,7 +249,11 @@ impl Batcher<'_> {
                     index.put_disk_bytes(&key, bytes)?;
                 }
             }
-            for parent in &parents {
+            rest.paths.iter().try_for_each(|path| index.forget_place(path))?;
+            for member in &rest.members {
+                of_children.iter().try_for_each(|stage| index.forget_made(member, stage))?;
+            }
+            for parent in parents.iter().chain(&rest.members) {
                 of_children
                     .iter()
                     .try_for_each(|stage| index.put_due(parent, stage, now.as_millis(), true))?;

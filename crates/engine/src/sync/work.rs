@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::capture::{self, Before, Captured, Reading};
 use crate::derive::{Derived, Rules, Session, Source};
 use crate::discover::SessionFiles;
+use crate::remains::Remains;
 use crate::session_row::facts_of;
 use crate::stages::QUIET_MINUTES;
 use crate::{Config, Error, World};
@@ -91,9 +92,9 @@ impl Worker<'_> {
         let rules = &self.rules;
         let key = work.job.key().clone();
         let stop = || self.world.stopping();
-        let Looked { job, agent, row, sources, made, children, family, turns, passages, known, places } =
+        let Looked { job, agent, row, sources, mut made, children, family, turns, passages, known, places } =
             work;
-        let mut captured = self.capture(job, agent, row.as_ref(), sources, &stop)?;
+        let mut captured = self.capture(job, agent, row.as_ref(), sources, &mut made, &stop)?;
         let reading =
             captured.as_mut().map(|captured| std::mem::replace(&mut captured.read, Reading::Nothing));
         let stored;
@@ -105,6 +106,7 @@ impl Worker<'_> {
             }
             (None, None) => return Err(Error::NoSession(key.to_string())),
         };
+        let is_evicted = file.evicted_at.is_some();
         let places = with_news(places, captured.as_ref().map_or(&[], |captured| &captured.places));
         let mut session = Session {
             store: self.store,
@@ -119,10 +121,11 @@ impl Worker<'_> {
             places: &places,
             passages: &known,
         };
-        let is_evicted = file.evicted_at.is_some();
         // What could not be read is not settled without it: the next sync tries again.
         let is_whole = captured.as_ref().is_none_or(|captured| captured.failed.is_empty());
-        let derived = if is_evicted || !is_whole || file.sources.is_empty() {
+        let derived = if is_evicted {
+            session.restore(Remains::read(self.store, &key)?.as_ref(), rules)?
+        } else if !is_whole || file.sources.is_empty() {
             Derived::default()
         } else {
             let grows =
@@ -151,6 +154,10 @@ impl Worker<'_> {
         work.job.bytes().max(stored)
     }
 
+    fn is_evicted(&self, key: &SessionKey) -> Result<bool, Error> {
+        Ok(self.store.session(key)?.is_some_and(|file| file.evicted_at.is_some()))
+    }
+
     /// Captures what is new of a session, or reads its raw files again if the index lost
     /// what they say. Nothing if it has no news and the index knows it.
     fn capture(
@@ -159,6 +166,7 @@ impl Worker<'_> {
         agent: &'static dyn Agent,
         row: Option<&SessionRow>,
         sources: Vec<SourceRow>,
+        made: &mut BTreeMap<String, Made>,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Captured>, Error> {
         let parser = agent.parser_version();
@@ -167,11 +175,16 @@ impl Worker<'_> {
         let rules = &self.rules;
         Ok(match job {
             Job::Files(files) => {
+                if self.is_evicted(&files.key)? {
+                    made.clear();
+                }
                 let is_old = rules.may_pack(files.mtime_ns());
                 let before = Before { sources, stamps: self.stamps, is_bare: self.is_bare, is_old };
                 Some(capture::session(self.store, files, before, stop)?)
             }
             Job::Stored(_) if is_known => None,
+            // Its row came with its remains.
+            Job::Stored(key) if row.is_some() && self.is_evicted(key)? => None,
             Job::Stored(key) => {
                 let mtime_ns = row.map_or(0, |row| row.mtime_ns);
                 Some(capture::from_raw(self.store, agent, key, mtime_ns)?)

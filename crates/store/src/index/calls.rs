@@ -2,13 +2,14 @@
 
 use retro_model::{SessionKey, Timestamp};
 use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
 
 use super::rows::time;
 use super::{Index, Writer};
 use crate::Error;
 
 /// A file that a call read or changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TouchRow {
     /// Which session.
     pub key: SessionKey,
@@ -33,7 +34,7 @@ pub struct TouchRow {
 }
 
 /// A failure, and whether it went away.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairRow {
     /// Which session.
     pub key: SessionKey,
@@ -121,9 +122,16 @@ impl Index {
         self.all(&text, (&key.agent, &key.id), RepairRow::read)
     }
 
+    /// The files that the calls of a session touched, in their order.
+    pub fn touches_in(&self, key: &SessionKey) -> Result<Vec<TouchRow>, Error> {
+        let text = format!("SELECT {TOUCH} FROM touches WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
+        self.all(&text, (&key.agent, &key.id), TouchRow::read)
+    }
+
     /// The newest failures of all.
     pub fn last_repairs(&self, count: usize) -> Result<Vec<RepairRow>, Error> {
-        let text = format!("SELECT {REPAIR} FROM repairs ORDER BY at DESC, rowid DESC LIMIT ?1");
+        let text =
+            format!("SELECT {REPAIR} FROM repairs ORDER BY at DESC, agent, session, rowid DESC LIMIT ?1");
         self.all(&text, [count as i64], RepairRow::read)
     }
 }

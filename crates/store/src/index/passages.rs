@@ -313,7 +313,7 @@ impl Writer<'_> {
     }
 
     /// Drops the passages of a session that goes as a whole.
-    pub(super) fn clear_passages(&self, key: &SessionKey) -> Result<(), Error> {
+    pub(crate) fn clear_passages(&self, key: &SessionKey) -> Result<(), Error> {
         self.put_passages(key, &mut Spool::default())
     }
 

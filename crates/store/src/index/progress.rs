@@ -128,6 +128,12 @@ impl Writer<'_> {
         )
     }
 
+    /// Forgets that a stage ever ran on a session.
+    pub fn forget_made(&self, key: &SessionKey, stage: &str) -> Result<(), Error> {
+        let text = "DELETE FROM stages WHERE agent = ?1 AND session = ?2 AND stage = ?3";
+        self.run(text, (&key.agent, &key.id, stage))
+    }
+
     /// Forgets that a stage ever ran, on all sessions.
     pub fn clear_stage(&self, stage: &str) -> Result<(), Error> {
         self.run("DELETE FROM stages WHERE stage = ?1", [stage])?;

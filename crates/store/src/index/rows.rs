@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::layout::source_key;
 
 /// The stamp of a source file: whether it changed is decided from this alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlaceRow {
     /// Where it lies.
     pub path: PathBuf,
@@ -62,7 +62,7 @@ pub struct SourceRow {
 }
 
 /// What lists show of a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRow {
     /// Whose it is.
     pub agent: String,

@@ -33,7 +33,7 @@ pub struct OpenerRow {
 }
 
 /// A title that one file has for another session.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NameRow {
     /// Id of the session, or of the last record of one of its turns.
     pub of: String,

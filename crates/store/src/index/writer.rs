@@ -152,7 +152,7 @@ impl Writer<'_> {
     }
 
     /// Drops the rows that a table has of a session.
-    fn clear_rows(&self, table: &str, rows: Rows, key: &SessionKey) -> Result<(), Error> {
+    pub(crate) fn clear_rows(&self, table: &str, rows: Rows, key: &SessionKey) -> Result<(), Error> {
         match rows {
             Rows::Session(column) => {
                 let text = format!("DELETE FROM {table} WHERE agent = ?1 AND {column} = ?2");

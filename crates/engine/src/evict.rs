@@ -1,0 +1,214 @@
+//! Giving up the raw bytes of sessions, and keeping every answer that does not need them.
+//!
+//! A session goes with its whole tree, because a digest tells of the sessions below it, and
+//! only once every stage has seen all of its bytes. What the index knows of it becomes its
+//! remains (`remains.rs`). Files of truth, remains and the session file that says so are on
+//! the medium before a byte is removed; whatever a stop leaves, the next sync finishes.
+
+use retro_model::{LinkKind, SessionKey};
+use retro_store::{Index, REMAINS, Stamps, Store};
+use std::collections::{BTreeSet, HashSet};
+use std::path::PathBuf;
+
+use crate::consumers::{self, Following};
+use crate::family::family;
+use crate::remains::Remains;
+use crate::report::{Progress, SyncReport};
+use crate::stages::{Everything, When};
+use crate::sync::{Batcher, Wait, run_due};
+use crate::{Config, Error, World};
+
+/// What came of giving up sessions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Evicted {
+    /// Sessions whose raw bytes are gone.
+    pub sessions: Vec<SessionKey>,
+    /// Bytes on disk that are free now.
+    pub freed: u64,
+    /// Sessions that were left as they are, and why.
+    pub left: Vec<(SessionKey, String)>,
+}
+
+/// Gives up the raw bytes of sessions and of every session in the same trees.
+pub fn evict(
+    world: &World,
+    config: &Config,
+    keys: &[SessionKey],
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Evicted, Error> {
+    let store = Store::open(&config.root.value, world.disk.clone())?;
+    let index = store.index()?;
+    let mut evicted = Evicted::default();
+    let trees = trees(&index, keys)?;
+    let members: HashSet<SessionKey> = trees.iter().flatten().cloned().collect();
+    let (stamps, mut report) = (Stamps::default(), SyncReport::default());
+    let mut batcher = Batcher {
+        world,
+        config,
+        store: &store,
+        index: &index,
+        stamps: &stamps,
+        until: None,
+        all: true,
+        wait: Wait::ForLock,
+        progress,
+        report: &mut report,
+    };
+    run_due(&mut batcher, Some(&members))?;
+    // Somebody else may write in between: whether all was seen is asked under the lock.
+    let lock = world.lock(&store)?.ok_or(Error::Interrupted)?;
+    for tree in trees {
+        if world.stopping() {
+            break;
+        }
+        match why_not(world, &store, &index, &tree)? {
+            Some((key, why)) => evicted.left.push((key, why)),
+            None => one_tree(world, &store, &index, &tree, &mut evicted)?,
+        }
+    }
+    drop(lock);
+    let all = Everything { world, config, store: &store, index: &index };
+    consumers::follow(&all, Following::default())?;
+    Ok(evicted)
+}
+
+/// The trees that these sessions are in, each whole, each once.
+fn trees(index: &Index, keys: &[SessionKey]) -> Result<Vec<Vec<SessionKey>>, Error> {
+    let mut seen: BTreeSet<SessionKey> = BTreeSet::new();
+    let mut trees = Vec::new();
+    for key in keys {
+        if seen.contains(key) {
+            continue;
+        }
+        let root = root(index, key)?;
+        let mut tree = family(index, &root)?;
+        tree.insert(0, root);
+        seen.extend(tree.iter().cloned());
+        seen.insert(key.clone());
+        trees.push(tree);
+    }
+    Ok(trees)
+}
+
+/// What is left to do where a part of a tree was captured again: a digest tells of the whole
+/// tree, and is made of its bytes.
+#[derive(Default)]
+pub(crate) struct Rest {
+    /// Sessions of which a stage may have seen too little.
+    pub members: Vec<SessionKey>,
+    /// Live files of those that are still evicted: without their stamps they are captured.
+    pub paths: Vec<PathBuf>,
+}
+
+/// What is left of the trees of sessions that were captured again.
+pub(crate) fn rest_of_trees(store: &Store, index: &Index, keys: &[SessionKey]) -> Result<Rest, Error> {
+    let mut rest = Rest::default();
+    for tree in trees(index, keys)? {
+        let mut paths = Vec::new();
+        for key in &tree {
+            if store.session(key)?.is_some_and(|file| file.evicted_at.is_some()) {
+                paths.extend(index.stamps_of(key)?.iter().map(|place| place.path));
+            }
+        }
+        if !paths.is_empty() {
+            rest.paths.extend(paths);
+            rest.members.extend(tree);
+        }
+    }
+    Ok(rest)
+}
+
+/// The session that is above a session and below none. Parents may name each other in a circle.
+pub(crate) fn root(index: &Index, key: &SessionKey) -> Result<SessionKey, Error> {
+    let named: Vec<_> = index.linked_sessions()?;
+    let mut root = key.clone();
+    let mut passed = BTreeSet::from([root.clone()]);
+    loop {
+        let own = index.session_row(&root)?.and_then(|row| row.parent);
+        let names = |row: &&retro_store::SessionRow| {
+            let is_root = |link: &retro_model::Link| {
+                link.kind == LinkKind::Child && link.session_id == root.id && row.agent == root.agent
+            };
+            row.links.iter().any(is_root)
+        };
+        let above = match own {
+            Some(parent) => Some(SessionKey::new(&root.agent, &parent)),
+            None => named.iter().find(names).map(retro_store::SessionRow::key),
+        };
+        let Some(above) = above else { return Ok(root) };
+        if index.session_row(&above)?.is_none() || !passed.insert(above.clone()) {
+            return Ok(root);
+        }
+        root = above;
+    }
+}
+
+/// Why a tree cannot be evicted, if anything stands against it.
+fn why_not(
+    world: &World,
+    store: &Store,
+    index: &Index,
+    tree: &[SessionKey],
+) -> Result<Option<(SessionKey, String)>, Error> {
+    for key in tree {
+        let Some(file) = store.session(key)? else {
+            return Ok(Some((key.clone(), "it is not in the store".to_owned())));
+        };
+        if file.evicted_at.is_some() {
+            continue;
+        }
+        let due = index.due_of(key)?;
+        for stage in world.stages.iter().filter(|stage| stage.truth.is_some() || stage.when == When::Quiet) {
+            let is_of_session =
+                matches!(stage.work, crate::stages::Work::Events(_) | crate::stages::Work::Session(_));
+            if is_of_session
+                && (due.iter().any(|name| name == stage.name) || index.made(key, stage.name)?.is_none())
+            {
+                return Ok(Some((key.clone(), format!("the stage {} has not seen all of it", stage.name))));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn one_tree(
+    world: &World,
+    store: &Store,
+    index: &Index,
+    tree: &[SessionKey],
+    evicted: &mut Evicted,
+) -> Result<(), Error> {
+    let fits = index.marks()? == store.marks();
+    let mut gone = Vec::new();
+    for key in tree {
+        let (Some(mut file), Some(remains)) = (store.session(key)?, Remains::of(world, index, key)?) else {
+            continue;
+        };
+        if file.evicted_at.is_some() {
+            continue;
+        }
+        file.evicted_at = Some(world.now());
+        store.put_object(&REMAINS, key, &remains)?;
+        store.put_session(&file)?;
+        gone.push((key.clone(), store.disk_bytes_of(key)?));
+    }
+    store.sync_all()?;
+    gone.iter().try_for_each(|(key, _)| store.remove_evicted(key))?;
+    store.sync_all()?;
+    let mut left = Vec::new();
+    for (key, before) in &gone {
+        let after = store.disk_bytes_of(key)?;
+        evicted.freed += before.saturating_sub(after);
+        left.push((key, after));
+    }
+    let marks = fits.then(|| store.marks());
+    index.write(|index| {
+        for (key, bytes) in &left {
+            index.evict_session(key)?;
+            index.put_disk_bytes(key, *bytes)?;
+        }
+        marks.iter().try_for_each(|marks| index.put_marks(marks))
+    })?;
+    evicted.sessions.extend(gone.into_iter().map(|(key, _)| key));
+    Ok(())
+}
