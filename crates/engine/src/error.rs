@@ -15,7 +15,7 @@ pub enum Error {
     Search(#[from] retro_search::Error),
     /// The configuration is wrong.
     #[error(transparent)]
-    Config(#[from] crate::config::ConfigError),
+    Config(#[from] ConfigError),
     /// A path the user named cannot be read.
     #[error("cannot read {path}: {source}")]
     Read {
@@ -80,6 +80,73 @@ pub enum Error {
     /// File watching could not start.
     #[error("cannot watch for changes: {0}")]
     Watch(String),
+}
+
+/// A configuration that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The named file is not there or cannot be read.
+    #[error("cannot read the configuration {path}: {source}")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Not TOML.
+    #[error("{path} is not valid TOML: {what}")]
+    Syntax {
+        /// Which file.
+        path: PathBuf,
+        /// What the parser says.
+        what: String,
+    },
+    /// A key nobody knows.
+    #[error("{path}: unknown key `{key}`{hint}")]
+    UnknownKey {
+        /// Which file.
+        path: PathBuf,
+        /// The key.
+        key: String,
+        /// The nearest right one, as a sentence part.
+        hint: String,
+    },
+    /// A price that cannot be used.
+    #[error("{place}: price of {model:?}: {problem}")]
+    Price {
+        /// File and line.
+        place: String,
+        /// The model.
+        model: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A signal of the user's own that cannot be used.
+    #[error("{path}: {problem}")]
+    Signal {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong, with the key.
+        problem: String,
+    },
+    /// The file cannot be written.
+    #[error("cannot write the configuration {path}: {source}")]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A value of the wrong kind.
+    #[error("{path}: `{key}` must be {expected}")]
+    WrongType {
+        /// Which file.
+        path: PathBuf,
+        /// The key.
+        key: String,
+        /// What it should be.
+        expected: String,
+    },
 }
 
 impl Error {

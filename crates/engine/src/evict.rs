@@ -5,16 +5,15 @@
 //! remains (`remains.rs`). Files of truth, remains and the session file that says so are on
 //! the medium before a byte is removed; whatever a stop leaves, the next sync finishes.
 
-use retro_model::{LinkKind, SessionKey};
+use retro_model::SessionKey;
 use retro_store::{Index, REMAINS, Stamps, Store};
-use std::collections::{BTreeSet, HashSet};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::consumers::{self, Following};
-use crate::family::family;
+use crate::family::trees;
 use crate::remains::Remains;
 use crate::report::{Progress, SyncReport};
-use crate::stages::{Everything, When};
+use crate::stages::{Everything, Stage, When};
 use crate::sync::{Batcher, Wait, run_due};
 use crate::{Config, Error, World};
 
@@ -72,77 +71,6 @@ pub fn evict(
     Ok(evicted)
 }
 
-/// The trees that these sessions are in, each whole, each once.
-fn trees(index: &Index, keys: &[SessionKey]) -> Result<Vec<Vec<SessionKey>>, Error> {
-    let mut seen: BTreeSet<SessionKey> = BTreeSet::new();
-    let mut trees = Vec::new();
-    for key in keys {
-        if seen.contains(key) {
-            continue;
-        }
-        let root = root(index, key)?;
-        let mut tree = family(index, &root)?;
-        tree.insert(0, root);
-        seen.extend(tree.iter().cloned());
-        seen.insert(key.clone());
-        trees.push(tree);
-    }
-    Ok(trees)
-}
-
-/// What is left to do where a part of a tree was captured again: a digest tells of the whole
-/// tree, and is made of its bytes.
-#[derive(Default)]
-pub(crate) struct Rest {
-    /// Sessions of which a stage may have seen too little.
-    pub members: Vec<SessionKey>,
-    /// Live files of those that are still evicted: without their stamps they are captured.
-    pub paths: Vec<PathBuf>,
-}
-
-/// What is left of the trees of sessions that were captured again.
-pub(crate) fn rest_of_trees(store: &Store, index: &Index, keys: &[SessionKey]) -> Result<Rest, Error> {
-    let mut rest = Rest::default();
-    for tree in trees(index, keys)? {
-        let mut paths = Vec::new();
-        for key in &tree {
-            if store.session(key)?.is_some_and(|file| file.evicted_at.is_some()) {
-                paths.extend(index.stamps_of(key)?.iter().map(|place| place.path));
-            }
-        }
-        if !paths.is_empty() {
-            rest.paths.extend(paths);
-            rest.members.extend(tree);
-        }
-    }
-    Ok(rest)
-}
-
-/// The session that is above a session and below none. Parents may name each other in a circle.
-pub(crate) fn root(index: &Index, key: &SessionKey) -> Result<SessionKey, Error> {
-    let named: Vec<_> = index.linked_sessions()?;
-    let mut root = key.clone();
-    let mut passed = BTreeSet::from([root.clone()]);
-    loop {
-        let own = index.session_row(&root)?.and_then(|row| row.parent);
-        let names = |row: &&retro_store::SessionRow| {
-            let is_root = |link: &retro_model::Link| {
-                link.kind == LinkKind::Child && link.session_id == root.id && row.agent == root.agent
-            };
-            row.links.iter().any(is_root)
-        };
-        let above = match own {
-            Some(parent) => Some(SessionKey::new(&root.agent, &parent)),
-            None => named.iter().find(names).map(retro_store::SessionRow::key),
-        };
-        let Some(above) = above else { return Ok(root) };
-        if index.session_row(&above)?.is_none() || !passed.insert(above.clone()) {
-            return Ok(root);
-        }
-        root = above;
-    }
-}
-
 /// Why a tree cannot be evicted, if anything stands against it.
 fn why_not(
     world: &World,
@@ -181,7 +109,7 @@ fn one_tree(
     let fits = index.marks()? == store.marks();
     let mut gone = Vec::new();
     for key in tree {
-        let (Some(mut file), Some(remains)) = (store.session(key)?, Remains::of(world, index, key)?) else {
+        let (Some(mut file), Some(remains)) = (store.session(key)?, remains_of(world, index, key)?) else {
             continue;
         };
         if file.evicted_at.is_some() {
@@ -211,4 +139,15 @@ fn one_tree(
     })?;
     evicted.sessions.extend(gone.into_iter().map(|(key, _)| key));
     Ok(())
+}
+
+/// What the index knows of a session now; nothing if it does not know it.
+fn remains_of(world: &World, index: &Index, key: &SessionKey) -> Result<Option<Remains>, Error> {
+    let Some(session) = index.session_row(key)? else { return Ok(None) };
+    let mut stages = BTreeMap::new();
+    for Stage { name, truth, .. } in world.stages {
+        let kept = truth.map(|truth| (truth.keep)(index, key)).transpose()?;
+        stages.extend(kept.filter(|kept| !kept.is_null()).map(|kept| ((*name).to_owned(), kept)));
+    }
+    Ok(Some(Remains::new(session, index.stamps_of(key)?.iter().collect(), stages)))
 }

@@ -1,7 +1,9 @@
 //! The sessions below a session: which they are, and a name for what is captured of them.
 
-use retro_model::{LinkKind, SessionKey};
-use retro_store::{Index, SessionRow};
+use retro_model::{Link, LinkKind, SessionKey};
+use retro_store::{Index, SessionRow, Store};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use crate::Error;
 
@@ -49,4 +51,75 @@ pub(crate) fn family(index: &Index, key: &SessionKey) -> Result<Vec<SessionKey>,
         }
     }
     Ok(family)
+}
+
+/// The trees that these sessions are in, each whole, each once.
+pub(crate) fn trees(index: &Index, keys: &[SessionKey]) -> Result<Vec<Vec<SessionKey>>, Error> {
+    let mut seen: BTreeSet<SessionKey> = BTreeSet::new();
+    let mut trees = Vec::new();
+    for key in keys {
+        if seen.contains(key) {
+            continue;
+        }
+        let root = root(index, key)?;
+        let mut tree = family(index, &root)?;
+        tree.insert(0, root);
+        seen.extend(tree.iter().cloned());
+        seen.insert(key.clone());
+        trees.push(tree);
+    }
+    Ok(trees)
+}
+
+/// What is left to do where a part of a tree was captured again: a digest tells of the whole
+/// tree, and is made of its bytes.
+#[derive(Default)]
+pub(crate) struct Rest {
+    /// Sessions of which a stage may have seen too little.
+    pub members: Vec<SessionKey>,
+    /// Live files of those that are still evicted: without their stamps they are captured.
+    pub paths: Vec<PathBuf>,
+}
+
+/// What is left of the trees of sessions that were captured again.
+pub(crate) fn rest_of_trees(store: &Store, index: &Index, keys: &[SessionKey]) -> Result<Rest, Error> {
+    let mut rest = Rest::default();
+    for tree in trees(index, keys)? {
+        let mut paths = Vec::new();
+        for key in &tree {
+            if store.session(key)?.is_some_and(|file| file.evicted_at.is_some()) {
+                paths.extend(index.stamps_of(key)?.iter().map(|place| place.path));
+            }
+        }
+        if !paths.is_empty() {
+            rest.paths.extend(paths);
+            rest.members.extend(tree);
+        }
+    }
+    Ok(rest)
+}
+
+/// The session that is above a session and below none. Parents may name each other in a circle.
+fn root(index: &Index, key: &SessionKey) -> Result<SessionKey, Error> {
+    let named: Vec<_> = index.linked_sessions()?;
+    let mut root = key.clone();
+    let mut passed = BTreeSet::from([root.clone()]);
+    loop {
+        let own = index.session_row(&root)?.and_then(|row| row.parent);
+        let names = |row: &&SessionRow| {
+            let is_root = |link: &Link| {
+                link.kind == LinkKind::Child && link.session_id == root.id && row.agent == root.agent
+            };
+            row.links.iter().any(is_root)
+        };
+        let above = match own {
+            Some(parent) => Some(SessionKey::new(&root.agent, &parent)),
+            None => named.iter().find(names).map(SessionRow::key),
+        };
+        let Some(above) = above else { return Ok(root) };
+        if index.session_row(&above)?.is_none() || !passed.insert(above.clone()) {
+            return Ok(root);
+        }
+        root = above;
+    }
 }

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-use crate::stages::{Stage, mine};
-use crate::{Error, World};
+use crate::Error;
 
 const SCHEMA: &str = "retro.remains/1";
 
@@ -28,19 +27,16 @@ pub(crate) struct Remains {
 }
 
 impl Remains {
-    /// What the index knows of a session now; nothing if it does not know it.
-    pub(crate) fn of(world: &World, index: &Index, key: &SessionKey) -> Result<Option<Remains>, Error> {
-        let Some(session) = index.session_row(key)? else { return Ok(None) };
+    /// What is left of a session: its row, the stamps of its live files, and what stages keep.
+    pub(crate) fn new(
+        session: SessionRow,
+        mut places: Vec<PlaceRow>,
+        stages: BTreeMap<String, Value>,
+    ) -> Remains {
         // A path that is no text has no JSON; its file is looked at again.
-        let is_text = |place: &PlaceRow| place.path.to_str().is_some();
-        let mut places: Vec<PlaceRow> = index.stamps_of(key)?.iter().filter(is_text).collect();
+        places.retain(|place| place.path.to_str().is_some());
         places.sort_by(|a, b| a.path.cmp(&b.path));
-        let mut stages = BTreeMap::new();
-        for Stage { name, truth, .. } in world.stages {
-            let kept = truth.map(|truth| (truth.keep)(index, key)).transpose()?;
-            stages.extend(kept.filter(|kept| !kept.is_null()).map(|kept| ((*name).to_owned(), kept)));
-        }
-        Ok(Some(Remains { schema: SCHEMA.to_owned(), session, places, stages }))
+        Remains { schema: SCHEMA.to_owned(), session, places, stages }
     }
 
     /// The remains of a session, if it has any.
@@ -61,20 +57,4 @@ impl Remains {
         let has_place = |place: &PlaceRow| stamps.get(&place.path).as_ref() == Some(place);
         Ok(index.session_row(&key)?.as_ref() == Some(&self.session) && self.places.iter().all(has_place))
     }
-}
-
-/// Takes words that a person wants forgotten, written as JSON, out of what was found in evicted
-/// sessions.
-pub(crate) fn clear_words(store: &Store, words: &[String]) -> Result<(), Error> {
-    if words.is_empty() {
-        return Ok(());
-    }
-    for key in store.remains_keys()? {
-        let Some(mut remains) = Remains::read(store, &key)? else { continue };
-        let Some(found) = remains.stages.get_mut(mine::STAGE.name) else { continue };
-        if words.iter().filter(|words| mine::clear_words(found, words)).count() > 0 {
-            store.put_object(&REMAINS, &key, &remains)?;
-        }
-    }
-    Ok(())
 }

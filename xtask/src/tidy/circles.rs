@@ -17,16 +17,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agents", &["agent", "database", "sightings"]),
     // A stage works in a world, and a world says which stages there are; so whatever a stage
     // reads sessions with is among them.
-    (
-        "engine",
-        &["config", "discover", "error", "facts", "family", "memory", "read", "stages", "stamp", "world"],
-    ),
+    ("engine", &["config", "discover", "facts", "memory", "read", "stages", "stamp", "world"]),
     // The facts of a session hold its titles, and which of them counts depends on the others.
     ("model", &["session", "title"]),
     // What is gathered from the text index is ranked by what the index says of it.
     ("search", &["best", "rank", "text"]),
     // A store is one type; its methods are in the modules of what they are about.
-    ("store", &["documents", "index", "lock", "store"]),
+    ("store", &["documents", "index", "kept", "lock", "memories", "store"]),
 ];
 
 /// A crate's modules and which of the others each uses.

@@ -5,11 +5,12 @@
 //! stopped anywhere: whoever brings the memories up to date next finishes it.
 
 use retro_memory::{Decision, Exposure, Memory, Mined, Shelf, Source, authored, words_hash};
-use retro_store::{EVENTS, EXPOSURES, ITEMS, Index, Store};
+use retro_store::{EVENTS, EXPOSURES, ITEMS, Index, REMAINS, Store};
 
 use super::anew;
-use crate::stages::mine::{FINDINGS, MINED};
-use crate::{Config, Error, World, remains};
+use crate::remains::Remains;
+use crate::stages::mine::{self, FINDINGS, MINED};
+use crate::{Config, Error, World};
 
 /// Forgets a memory. A note that the store does not keep stays as it is, and so does the
 /// session in which it was said.
@@ -48,7 +49,7 @@ pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) ->
     // Sessions in which the same was found without being kept are read again when they are mined.
     let words = serde_json::to_string(&memory.text).unwrap_or_default();
     index.write(|index| index.clear_bodies_with(FINDINGS, &words))?;
-    remains::clear_words(store, std::slice::from_ref(&words))?;
+    clear_remains(store, std::slice::from_ref(&words))?;
     finish(store, &index)?;
     store.sync_all()?;
     anew(world, config, store)?;
@@ -103,9 +104,24 @@ pub(crate) fn finish(store: &Store, index: &Index) -> Result<bool, Error> {
         }
     }
     index.write(|index| texts.iter().try_for_each(|text| index.clear_bodies_with(FINDINGS, text)))?;
-    remains::clear_words(store, &texts)?;
+    clear_remains(store, &texts)?;
     store.sync_all()?;
     Ok(!gone.is_empty() || !texts.is_empty())
+}
+
+/// Takes words, written as JSON, out of what was found in sessions whose raw bytes are gone.
+fn clear_remains(store: &Store, words: &[String]) -> Result<(), Error> {
+    if words.is_empty() {
+        return Ok(());
+    }
+    for key in store.remains_keys()? {
+        let Some(mut remains) = Remains::read(store, &key)? else { continue };
+        let Some(found) = remains.stages.get_mut(mine::STAGE.name) else { continue };
+        if words.iter().filter(|words| mine::clear_words(found, words)).count() > 0 {
+            store.put_object(&REMAINS, &key, &remains)?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes what was decided and shown under an id.

@@ -18,7 +18,6 @@ pub(super) const STAGE: Stage = Stage {
     inputs: &[Input::Events],
     work: Work::Events(make),
     truth: Some(Truth { keep, restore }),
-    ..Stage::PLAIN
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {

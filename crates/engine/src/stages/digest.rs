@@ -18,7 +18,6 @@ pub(super) const STAGE: Stage = Stage {
     inputs: &[Input::Events, Input::Children, Input::Facts, Input::Config(settings_text)],
     work: Work::Events(make),
     truth: Some(Truth::in_files(restore)),
-    ..Stage::PLAIN
 };
 
 /// The parts of the configuration that a digest depends on.

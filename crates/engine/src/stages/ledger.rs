@@ -29,7 +29,6 @@ pub(super) const STAGE: Stage = Stage {
     inputs: &[Input::Events],
     work: Work::Events(make),
     truth: Some(Truth::in_files(restore)),
-    ..Stage::PLAIN
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {

@@ -21,7 +21,6 @@ pub(crate) const STAGE: Stage = Stage {
     inputs: &[Input::Events, Input::Config(settings_text)],
     work: Work::Events(make),
     truth: Some(Truth { keep: keep_rest, restore }),
-    ..Stage::PLAIN
 };
 
 /// Bodies: what methods found in a session, a part a method.

@@ -16,8 +16,7 @@ use crate::budget::{Budget, HELD_BYTES_MAX};
 use crate::capture::{self, Captured};
 use crate::derive::Rules;
 use crate::discover::SharedFile;
-use crate::evict::{self, Rest};
-use crate::family::{children_content, family};
+use crate::family::{Rest, children_content, family, rest_of_trees};
 use crate::report::{Failure, Progress, SyncReport};
 use crate::stages::{Input, Stage, Work, up_to};
 use crate::{Config, Error, World, agent_of, entitled};
@@ -152,7 +151,7 @@ impl Batcher<'_> {
         let again = |outcome: &&Outcome| outcome.captured.as_ref().is_some_and(|one| one.is_recaptured);
         let again: Vec<SessionKey> = good.iter().filter(again).map(|outcome| outcome.key.clone()).collect();
         again.iter().try_for_each(|key| self.store.remove_remains(key).map(drop))?;
-        let rest = evict::rest_of_trees(self.store, self.index, &again)?;
+        let rest = rest_of_trees(self.store, self.index, &again)?;
         self.report.is_unfinished |= !rest.paths.is_empty();
         let mut bytes = 0;
         for outcome in &good {
