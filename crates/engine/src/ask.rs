@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::news::{News, Read, Reading};
 use crate::report::{Failure, Progress};
-use crate::stages::ledger::Ledger;
+use crate::stages::ledger::{self, Ledger};
 use crate::{Config, Error, World, cells, headless, prices};
 
 pub use crate::news::Patience;
@@ -22,7 +22,7 @@ type Rows = Vec<Arc<LedgerRow>>;
 
 impl Reading for Ledger {
     type Made = Rows;
-    const STAGE: &'static str = "ledger";
+    const STAGE: &'static str = ledger::STAGE.name;
 
     fn of(key: &SessionKey) -> Ledger {
         Ledger::new(key.clone())

@@ -3,18 +3,26 @@
 use retro_search::Error as SearchError;
 use retro_store::{Mark, Store};
 
-use crate::stages::{Everything, Work, up_to};
+use crate::stages::{Everything, STAGES, Stage, Work, up_to};
 use crate::{Config, Error, World, stamp};
 
 /// How to bring consumers up to date.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Following<'a> {
+    /// All stages there are.
+    pub stages: &'static [Stage],
     /// Up to and including this stage.
     pub until: Option<&'a str>,
     /// Leave it to others if somebody else holds the lock.
     pub no_wait: bool,
     /// Make what this stage keeps from the start.
     pub anew: Option<&'a str>,
+}
+
+impl Default for Following<'_> {
+    fn default() -> Self {
+        Following { stages: STAGES, until: None, no_wait: false, anew: None }
+    }
 }
 
 /// Brings the text index and the vectors of a store up to date, if nobody else is writing.
@@ -31,7 +39,7 @@ pub fn catch_up(world: &World, config: &Config) -> Result<(), Error> {
 pub(crate) fn follow(all: &Everything<'_>, following: Following<'_>) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
     let Everything { world, config, store, index } = all;
-    for stage in up_to(world.stages, following.until) {
+    for stage in up_to(following.stages, following.until) {
         let Work::Store(consumer) = stage.work else { continue };
         let stamp = stamp::stamp_of_consumer(stage, config);
         let is_anew = following.anew == Some(stage.name);

@@ -3,37 +3,24 @@
 //! This is the only place that runs stages. Sync calls it with what it just captured,
 //! rebuild and later syncs with what is in raw.
 
-use retro_agents::{Agent, Parsed, settle_each};
-use retro_model::{Event, Passage, SessionKey};
-use retro_store::{
-    KnownPassages, Made, PackedPassage, PlaceRow, SessionFile, SessionRow, Store, TurnRow, Writer,
-};
+use retro_agents::{Parsed, settle_each};
+use retro_model::{Event, SessionKey};
+use retro_store::{Made, SessionRow, Writer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 use crate::remains::Remains;
 use crate::stages::{Body, Making, Product, Put, Stage, Subject, Truth, When, Work};
-use crate::stamp::{Ground, stamp};
-use crate::{Config, Error, read, stages};
+use crate::stamp::stamp;
+use crate::{Error, read, stages};
 
 /// A session whose stages are to be run.
 pub(crate) struct Session<'a> {
-    pub store: &'a Store,
-    pub config: &'a Config,
-    pub agent: &'static dyn Agent,
+    /// As its stages see it.
+    pub subject: Subject<'a>,
     pub row: &'a SessionRow,
-    pub file: &'a SessionFile,
     /// What stages left on it before.
     pub made: BTreeMap<String, Made>,
-    /// Names the captured bytes of its children.
-    pub children: &'a str,
-    /// Names what other programs said of it.
-    pub facts: String,
-    /// The sessions below it.
-    pub family: &'a [SessionKey],
-    pub places: &'a [PlaceRow],
-    /// Passages of it that the index has.
-    pub passages: &'a KnownPassages,
 }
 
 /// What its events are read from.
@@ -73,15 +60,9 @@ pub(crate) struct Derived {
     due: Vec<(&'static str, i64, bool)>,
     /// Stages that make nothing of this session, and are not due.
     settled: Vec<&'static str>,
-    /// What a large session that still grows said since the last time.
-    tail: Option<Tail>,
-}
-
-/// Rows of what is new, until the session can be settled as a whole.
-struct Tail {
-    responses: retro_store::Responses,
-    turns: Vec<TurnRow>,
-    passages: Vec<PackedPassage>,
+    /// Rows of what a large session that still grows said since the last time, until it can
+    /// be settled as a whole.
+    tail: Vec<Put>,
 }
 
 impl Derived {
@@ -93,7 +74,7 @@ impl Derived {
 
     /// Whether nothing was made.
     pub(crate) fn is_empty(&self) -> bool {
-        self.made.is_empty() && self.tail.is_none()
+        self.made.is_empty() && self.tail.is_empty()
     }
 
     /// Puts everything into the index.
@@ -107,11 +88,7 @@ impl Derived {
             }
             index.put_made(key, name, &made)?;
         }
-        if let Some(mut tail) = self.tail {
-            index.add_responses(key, &mut tail.responses)?;
-            tail.turns.iter().try_for_each(|turn| index.put_turn(key, turn))?;
-            index.add_passages(key, &tail.passages)?;
-        }
+        self.tail.into_iter().try_for_each(|put| put(index))?;
         self.settled.iter().try_for_each(|name| index.clear_due(key, name))?;
         self.due.iter().try_for_each(|(name, at_ms, behind)| index.put_due(key, name, *at_ms, *behind))
     }
@@ -127,15 +104,7 @@ impl Session<'_> {
     }
 
     fn stamp(&self, stage: &Stage, is_quiet: bool) -> String {
-        let ground = Ground {
-            config: self.config,
-            agent: self.agent,
-            content: &self.row.content,
-            children: self.children,
-            facts: &self.facts,
-            is_quiet,
-        };
-        stamp(stage, &ground, &self.made)
+        stamp(stage, Subject { is_quiet, ..self.subject }.inputs(), &self.made)
     }
 
     /// The stamp of a stage if its result is out of date and it may run now; else notes
@@ -259,11 +228,11 @@ impl Session<'_> {
         match source {
             Source::Raw => {
                 let mut take = |event: Box<Event>| show(&event);
-                read::stream(self.store, self.agent, &self.file.key, stop, &mut take)?;
+                read::stream(self.subject.store, self.subject.agent, self.subject.key, stop, &mut take)?;
             }
             Source::Held(sources) => {
                 let mut result = Ok(());
-                settle_each(self.agent, &self.file.key, sources, &mut |event| {
+                settle_each(self.subject.agent, self.subject.key, sources, &mut |event| {
                     if result.is_ok() {
                         result = show(&event);
                     }
@@ -285,30 +254,13 @@ impl Session<'_> {
     }
 
     fn subject<'s>(&'s self, stamp: &'s str, rules: &Rules) -> Subject<'s> {
-        Subject {
-            store: self.store,
-            config: self.config,
-            agent: self.agent,
-            key: &self.file.key,
-            file: self.file,
-            stamp,
-            is_quiet: self.is_quiet(rules),
-            places: self.places,
-            content: &self.row.content,
-            family: self.family,
-            passages: self.passages,
-        }
+        Subject { stamp, is_quiet: self.is_quiet(rules), ..self.subject }
     }
 
     /// What a large session that still grows said since the last time: rows of what is new,
     /// so that an append costs what is new. They may lack what only the whole session
     /// shows, so the stages stay due and count as behind.
-    pub(crate) fn derive_tail(
-        &self,
-        sources: Vec<Parsed>,
-        before: (&[TurnRow], Vec<Passage>),
-        rules: &Rules,
-    ) -> Result<Derived, Error> {
+    pub(crate) fn derive_tail(&self, sources: Vec<Parsed>, rules: &Rules) -> Result<Derived, Error> {
         let mut derived = Derived::default();
         let all = rules.stages.iter().chain(rules.later);
         for stage in all.filter(|stage| !matches!(stage.work, Work::Sync | Work::Outside | Work::Store(_))) {
@@ -319,23 +271,19 @@ impl Session<'_> {
             };
             derived.due.push((stage.name, at_ms, stage.when.is_hot()));
         }
-        let key = &self.file.key;
-        let mut ledger = stages::ledger::Ledger::new(key.clone());
-        let mut turns = stages::turns::Turns::after(key.clone(), self.store, before.0, before.1);
+        let subject = self.subject("", rules);
+        let begin = rules.stages.iter().filter_map(|stage| stage.tail);
+        let mut at_work = begin.map(|begin| begin(&subject)).collect::<Result<Vec<_>, _>>()?;
         let mut pushed = Ok(());
-        settle_each(self.agent, key, sources, &mut |event| {
-            ledger.push(&event);
+        settle_each(self.subject.agent, self.subject.key, sources, &mut |event| {
             if pushed.is_ok() {
-                pushed = turns.push(&event);
+                pushed = at_work.iter_mut().try_for_each(|making| making.event(&event));
             }
         });
         pushed?;
-        let is_response = |row: &retro_model::LedgerRow| row.calls > 0;
-        let rows: Vec<_> = ledger.finish_rows().into_iter().filter(is_response).collect();
-        let mut responses = retro_store::Responses::new(self.store);
-        responses.add(&rows)?;
-        let (turns, passages) = turns.rows()?;
-        derived.tail = Some(Tail { responses, turns: turns.all()?, passages: passages.all()? });
+        for making in at_work {
+            derived.tail.extend(making.finish()?.put);
+        }
         Ok(derived)
     }
 }

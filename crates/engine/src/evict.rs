@@ -13,7 +13,7 @@ use crate::consumers::{self, Following};
 use crate::family::trees;
 use crate::remains::Remains;
 use crate::report::{Progress, SyncReport};
-use crate::stages::{Everything, Stage, When};
+use crate::stages::{Everything, STAGES, Stage, When};
 use crate::sync::{Batcher, Wait, run_due};
 use crate::{Config, Error, World};
 
@@ -44,6 +44,7 @@ pub fn evict(
     let mut batcher = Batcher {
         world,
         config,
+        stages: STAGES,
         store: &store,
         index: &index,
         stamps: &stamps,
@@ -60,7 +61,7 @@ pub fn evict(
         if world.stopping() {
             break;
         }
-        match why_not(world, &store, &index, &tree)? {
+        match why_not(&store, &index, &tree)? {
             Some((key, why)) => evicted.left.push((key, why)),
             None => one_tree(world, &store, &index, &tree, &mut evicted)?,
         }
@@ -72,12 +73,7 @@ pub fn evict(
 }
 
 /// Why a tree cannot be evicted, if anything stands against it.
-fn why_not(
-    world: &World,
-    store: &Store,
-    index: &Index,
-    tree: &[SessionKey],
-) -> Result<Option<(SessionKey, String)>, Error> {
+fn why_not(store: &Store, index: &Index, tree: &[SessionKey]) -> Result<Option<(SessionKey, String)>, Error> {
     for key in tree {
         let Some(file) = store.session(key)? else {
             return Ok(Some((key.clone(), "it is not in the store".to_owned())));
@@ -86,7 +82,7 @@ fn why_not(
             continue;
         }
         let due = index.due_of(key)?;
-        for stage in world.stages.iter().filter(|stage| stage.truth.is_some() || stage.when == When::Quiet) {
+        for stage in STAGES.iter().filter(|stage| stage.truth.is_some() || stage.when == When::Quiet) {
             let is_of_session =
                 matches!(stage.work, crate::stages::Work::Events(_) | crate::stages::Work::Session(_));
             if is_of_session
@@ -109,7 +105,7 @@ fn one_tree(
     let fits = index.marks()? == store.marks();
     let mut gone = Vec::new();
     for key in tree {
-        let (Some(mut file), Some(remains)) = (store.session(key)?, remains_of(world, index, key)?) else {
+        let (Some(mut file), Some(remains)) = (store.session(key)?, remains_of(index, key)?) else {
             continue;
         };
         if file.evicted_at.is_some() {
@@ -142,10 +138,10 @@ fn one_tree(
 }
 
 /// What the index knows of a session now; nothing if it does not know it.
-fn remains_of(world: &World, index: &Index, key: &SessionKey) -> Result<Option<Remains>, Error> {
+fn remains_of(index: &Index, key: &SessionKey) -> Result<Option<Remains>, Error> {
     let Some(session) = index.session_row(key)? else { return Ok(None) };
     let mut stages = BTreeMap::new();
-    for Stage { name, truth, .. } in world.stages {
+    for Stage { name, truth, .. } in STAGES {
         let kept = truth.map(|truth| (truth.keep)(index, key)).transpose()?;
         stages.extend(kept.filter(|kept| !kept.is_null()).map(|kept| ((*name).to_owned(), kept)));
     }

@@ -19,8 +19,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::stamp::{Ground, stamp};
-use crate::{Config, Error, World, agent_of, stages};
+use crate::stage::{Stage, StampInputs};
+use crate::stages::{by_name, digest::output_of, facts::kept};
+use crate::stamp::stamp;
+use crate::{Config, Error, World, agent_of};
 use commits::Place;
 use git::Git;
 
@@ -51,7 +53,13 @@ struct Answer {
 struct Asked(BTreeMap<String, i64>);
 
 /// Observes what is due, and takes it into facts and digests.
-pub(crate) fn observe(world: &World, config: &Config, store: &Store, index: &Index) -> Result<(), Error> {
+pub(crate) fn observe(
+    world: &World,
+    config: &Config,
+    stages: &[Stage],
+    store: &Store,
+    index: &Index,
+) -> Result<(), Error> {
     let program = git::find(world);
     switch(config, store, index, program.is_some())?;
     if !config.facts_git.value {
@@ -88,7 +96,7 @@ pub(crate) fn observe(world: &World, config: &Config, store: &Store, index: &Ind
         None => (unasked, Vec::new()),
     };
     asked.0.extend(tops.into_iter().map(|top| (top, now_ms)));
-    keep(world, config, store, index, answers, &later, &asked)
+    keep(world, config, stages, store, index, answers, &later, &asked)
 }
 
 /// Remembers whether git can be asked. While it may not, nothing waits for it; once it can
@@ -143,14 +151,6 @@ fn ask(store: &Store, key: &SessionKey) -> Result<Option<(PathBuf, Asking)>, Err
     Ok(Some((folder, Asking { key: key.clone(), digest, before })))
 }
 
-/// What is known of a session. A damaged file says nothing; it is reported by `verify`.
-pub(crate) fn kept(store: &Store, key: &SessionKey) -> Result<Vec<GitFacts>, Error> {
-    match store.lines(&FACTS, key) {
-        Err(retro_store::Error::Damaged { .. }) => Ok(Vec::new()),
-        facts => Ok(facts?),
-    }
-}
-
 /// Sessions by the top of their repository and the folder they worked in.
 type Repositories = BTreeMap<String, BTreeMap<PathBuf, Vec<Asking>>>;
 
@@ -185,6 +185,7 @@ fn ask_all(world: &World, program: &Path, repositories: Repositories) -> (Vec<An
 fn keep(
     world: &World,
     config: &Config,
+    stages: &[Stage],
     store: &Store,
     index: &Index,
     answers: Vec<Answer>,
@@ -211,7 +212,7 @@ fn keep(
         if let (true, Some(facts)) = (is_current, GitFacts::of(&before)) {
             digest.observe(facts);
             store.put_object(&DIGESTS, &key, &digest)?;
-            let output = stages::digest::output_of(&digest);
+            let output = output_of(&digest);
             made.push((key.clone(), Made { stamp: stamp_of(config, store, index, &key)?, output }));
         }
     }
@@ -221,7 +222,7 @@ fn keep(
     index.write(|index| {
         for (key, made) in &made {
             index.put_made(key, "digest", made)?;
-            for stage in world.stages.iter().filter(|stage| stage.reads("digest")) {
+            for stage in stages.iter().filter(|stage| stage.reads("digest")) {
                 index.put_due(key, stage.name, 0, false)?;
             }
         }
@@ -239,14 +240,16 @@ fn keep(
 
 /// The stamp that the digest of a session would carry now.
 fn stamp_of(config: &Config, store: &Store, index: &Index, key: &SessionKey) -> Result<String, Error> {
-    let (Some(row), Some(agent), Some(stage)) =
-        (index.session_row(key)?, agent_of(key), stages::by_name("digest"))
+    let (Some(row), Some(agent), Some(stage)) = (index.session_row(key)?, agent_of(key), by_name("digest"))
     else {
         return Ok(String::new());
     };
     let children = crate::family::children_content(index, key, 0)?;
     let facts = store.name_of(&FACTS, key)?;
-    let ground =
-        Ground { config, agent, content: &row.content, children: &children, facts: &facts, is_quiet: true };
-    Ok(stamp(stage, &ground, &index.made_of(key)?))
+    let inputs = StampInputs {
+        children: &children,
+        facts: &facts,
+        ..StampInputs::of_events(config, agent, &row.content)
+    };
+    Ok(stamp(stage, inputs, &index.made_of(key)?))
 }

@@ -5,9 +5,10 @@ use retro_model::SessionKey;
 use retro_store::{Index, Store};
 use std::collections::HashSet;
 
+use crate::mined::{self, FINDINGS};
 use crate::reconcile::outdated_of;
-use crate::stages::mine::FINDINGS;
-use crate::{Config, Error, World};
+use crate::stages::STAGES;
+use crate::{Config, Error};
 
 /// What sync found in sessions and kept, as far as it is what methods would find now.
 pub struct Ready {
@@ -17,11 +18,11 @@ pub struct Ready {
 
 impl Ready {
     /// Asks the index which findings are current.
-    pub fn new(world: &World, config: &Config, store: &Store) -> Result<Ready, Error> {
+    pub fn new(config: &Config, store: &Store) -> Result<Ready, Error> {
         let Some(index) = store.index_if_there()? else {
             return Ok(Ready { index: None, outdated: HashSet::new() });
         };
-        let outdated = outdated_of(world, config, store, &index, &|stage| stage.name == "mine")?;
+        let outdated = outdated_of(config, STAGES, store, &index, &|stage| stage.name == mined::STAGE)?;
         let outdated = outdated.into_iter().map(|(key, ..)| key).collect();
         Ok(Ready { index: Some(index), outdated })
     }

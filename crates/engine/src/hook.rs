@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::discover::{Keep, SessionFiles, Walked, from, roots};
 use crate::exclude::{Excluder, Verdict};
 use crate::report::SyncReport;
+use crate::stages::STAGES;
 use crate::sync::{Batcher, Job as Work, Wait};
 use crate::{Config, Error, World};
 
@@ -133,6 +134,7 @@ impl Hook<'_> {
             let mut batcher = Batcher {
                 world: self.world,
                 config: self.config,
+                stages: STAGES,
                 store: self.store,
                 index: self.index,
                 stamps: &stamps,

@@ -11,17 +11,25 @@ use retro_memory::{
 };
 use retro_model::{SessionKey, Timestamp};
 use retro_search::embed::Embedding;
-use retro_store::{BadLine, EVENTS, EXPOSURES, ITEMS, Index, MemoryTables, Store};
+use retro_store::{BadLine, Index, Journal, MemoryTables, Store};
+use serde::Serialize;
 use std::collections::HashSet;
 
-use crate::stages::Everything;
-use crate::stages::mine::{MINED, PAST};
+use crate::mined::{MINED, PAST};
+use crate::stage::Everything;
 use crate::{Config, Error, World};
 
 mod forget;
 
 pub(crate) use forget::finish;
 pub use forget::forget;
+
+/// Memories that people added by command.
+pub static ITEMS: Journal<Memory> = Journal::at(retro_store::ITEMS);
+/// What was decided about memories.
+pub static DECISIONS: Journal<Decision> = Journal::at(retro_store::EVENTS);
+/// Which memories were shown to which session.
+pub static EXPOSURES: Journal<Exposure> = Journal::at(retro_store::EXPOSURES);
 
 /// Everything that is known of memories.
 pub struct Folded {
@@ -68,10 +76,10 @@ pub fn mined(store: &Store, index: Option<&Index>) -> Result<(Vec<Found>, Vec<Ba
 
 /// What was decided, and the lines that say something that cannot be understood.
 fn decisions(store: &Store) -> Result<(Vec<Decision>, Vec<BadLine>), Error> {
-    let (lines, mut bad) = store.journal_lines::<Decision>(EVENTS)?;
+    let (lines, mut bad) = DECISIONS.numbered(store)?;
     let unknown = lines.iter().filter(|(_, decision)| !decision.is_known());
     bad.extend(unknown.map(|(line, decision)| BadLine {
-        path: store.root().join(EVENTS),
+        path: DECISIONS.path(store),
         line: *line,
         what: format!("unknown decision {:?}", decision.event),
         is_torn: false,
@@ -89,9 +97,9 @@ pub fn fold(store: &Store, index: Option<&Index>, config: &Config, now: Timestam
     // Before they are read: what is written meanwhile makes another name.
     let files = store.memory_files()?;
     let (decisions, mut bad) = decisions(store)?;
-    let (exposures, torn) = store.journal::<Exposure>(EXPOSURES)?;
+    let (exposures, torn) = EXPOSURES.read(store)?;
     bad.extend(torn);
-    let (items, torn) = store.journal::<Memory>(ITEMS)?;
+    let (items, torn) = ITEMS.read(store)?;
     bad.extend(torn);
     let (found, torn) = mined(store, index)?;
     bad.extend(torn);
@@ -223,8 +231,8 @@ pub(crate) fn reward(all: &Everything<'_>) -> Result<(), Error> {
     if pasts.is_empty() {
         return Ok(());
     }
-    let (exposures, _) = all.store.journal::<Exposure>(EXPOSURES)?;
-    let (known, _) = all.store.journal::<Decision>(EVENTS)?;
+    let (exposures, _) = EXPOSURES.read(all.store)?;
+    let (known, _) = DECISIONS.read(all.store)?;
     let folded = fold(all.store, Some(all.index), all.config, all.world.now())?;
     let mut rewards: Vec<Decision> = Vec::new();
     for exposure in &exposures {
@@ -263,17 +271,28 @@ pub(crate) fn reward(all: &Everything<'_>) -> Result<(), Error> {
     if rewards.is_empty() {
         return Ok(());
     }
-    // The caller holds the lock; asking for it again gives the same.
-    all.store.append_held(EVENTS, &rewards)?;
-    Ok(())
+    // The lock is held already, and cannot be taken twice.
+    Ok(DECISIONS.append_held(all.store, &rewards)?)
+}
+
+/// Adds lines to a journal, and makes again what is folded from it. Both `lines` and `refresh`
+/// run under the lock.
+pub(crate) fn record<T: Serialize>(
+    world: &World,
+    store: &Store,
+    journal: &Journal<T>,
+    lines: impl FnOnce() -> Result<Vec<T>, Error>,
+    refresh: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    let lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
+    journal.append(&lock, store, &lines()?)?;
+    refresh()
 }
 
 /// Writes down what was decided, and makes the memories anew. Unknown ids are errors.
 pub fn decide(world: &World, config: &Config, store: &Store, decisions: &[Decision]) -> Result<(), Error> {
-    let lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
-    let decisions = with_words(config, store, decisions, world.now())?;
-    store.append(&lock, EVENTS, &decisions)?;
-    anew(world, config, store)
+    let with_words = || with_words(config, store, decisions, world.now());
+    record(world, store, &DECISIONS, with_words, || anew(world, config, store))
 }
 
 /// Decisions with the memories that they are about.
@@ -313,7 +332,7 @@ pub(crate) fn keep_decided(
         Some(index) if index.memory_value("mark")?.is_some() => Some(index),
         _ => None,
     };
-    let (decisions, _) = store.journal::<Decision>(EVENTS)?;
+    let (decisions, _) = DECISIONS.read(store)?;
     let is_place = |id: &str| {
         id.rsplit_once(':')
             .is_some_and(|(_, last)| last.len() < 4 && last.bytes().all(|b| b.is_ascii_digit()))
@@ -347,14 +366,12 @@ pub(crate) fn keep_decided(
     if kept.is_empty() {
         return Ok(());
     }
-    Ok(store.append(&lock, EVENTS, &kept)?)
+    Ok(DECISIONS.append(&lock, store, &kept)?)
 }
 
 /// Adds what somebody wrote.
 pub fn add(world: &World, config: &Config, store: &Store, memories: &[Memory]) -> Result<(), Error> {
-    let lock = store.lock(&|| world.stopping())?.ok_or(Error::Interrupted)?;
-    store.append(&lock, ITEMS, memories)?;
-    anew(world, config, store)
+    record(world, store, &ITEMS, || Ok(memories.to_vec()), || anew(world, config, store))
 }
 
 /// Makes the memories anew from what the index has, keeping how far it has followed. The

@@ -53,7 +53,7 @@ pub trait Reading: Sized {
 /// The words of a session, for a search.
 impl Reading for Passages {
     type Made = Vec<Passage>;
-    const STAGE: &'static str = "turns";
+    const STAGE: &'static str = stages::turns::STAGE.name;
 
     fn of(_: &SessionKey) -> Passages {
         Passages::default()

@@ -9,9 +9,9 @@ use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Read, Seek, SeekFrom};
 
+use crate::Error;
 use crate::discover::{HEAD_BYTES, SessionFiles, read_head};
 use crate::session_row::session_row;
-use crate::{Error, stamp};
 
 /// Bytes of raw beyond which a session is not held in memory as a whole.
 pub const LARGE_BYTES: u64 = 16 * 1024 * 1024;
@@ -104,32 +104,6 @@ fn shorten(event: &mut Event) {
     if let Some(tool) = &mut event.tool {
         tool.args.take_if(|args| is_long(args));
     }
-}
-
-/// The settled events alone, one by one, from the cache where its stamp fits.
-pub fn each_event(
-    store: &Store,
-    agent: &dyn Agent,
-    key: &SessionKey,
-    told: &mut dyn FnMut(Box<Event>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let stamp = stamp::of_normalized(store, agent, key)?;
-    if let Some(events) = store.normalized_events(key, &stamp)? {
-        for event in events {
-            told(Box::new(event?))?;
-        }
-        return Ok(());
-    }
-    stream(store, agent, key, &never, told).map(drop)
-}
-
-/// The settled events alone, from the cache where its stamp fits.
-pub fn events(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<Vec<Event>, Error> {
-    let stamp = stamp::of_normalized(store, agent, key)?;
-    if let Some(events) = store.normalized(key, &stamp)? {
-        return Ok(events);
-    }
-    Ok(session(store, agent, key)?.events)
 }
 
 /// Never stops: for readers that nobody interrupts.

@@ -2,15 +2,15 @@
 
 use retro_model::SessionKey;
 use retro_store::{Index, PlaceRow, Stamps, Store};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Instant;
 
 use crate::capture::{from_raw, from_slots};
 use crate::consumers::{self, Following};
 use crate::import::{Choice, ImportOptions, import};
-use crate::stages::{Everything, Stage, Work};
+use crate::stages::{Everything, STAGES, Stage, Work};
 use crate::sync::{Batcher, SyncOptions, Wait, run_due, store_bytes, sync};
-use crate::{Config, Error, Progress, SyncReport, World, agent_of, memory, read, reconcile, stages, trouble};
+use crate::{Config, Error, Progress, SyncReport, World, agent_of, memory, reconcile, trouble};
 
 /// Makes an index again that is gone, by an ordinary sync, so that a question has something to
 /// ask. Whether it did: not where there is an index, no session, somebody else who writes, or
@@ -45,6 +45,17 @@ pub fn rebuild(
     stage: Option<&'static Stage>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<SyncReport, Error> {
+    rebuild_of(STAGES, world, config, stage, progress)
+}
+
+/// The same with other stages than [`STAGES`].
+pub fn rebuild_of(
+    stages: &'static [Stage],
+    world: &World,
+    config: &Config,
+    stage: Option<&'static Stage>,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<SyncReport, Error> {
     let started = Instant::now();
     let store = Store::open(&config.root.value, world.disk.clone())?;
     let mut report = SyncReport { wrote: true, ..SyncReport::default() };
@@ -54,7 +65,7 @@ pub fn rebuild(
     let index = match stage {
         None => {
             let Some(index) = start_over(world, &store)? else { return Ok(report) };
-            let failed = reconcile::reconcile(world, &store, &index)?;
+            let failed = reconcile::reconcile(world, stages, &store, &index)?;
             report.failed += failed.failed;
             report.failures.extend(failed.failures);
             index
@@ -66,31 +77,56 @@ pub fn rebuild(
             index
         }
     };
-    derive_due(world, config, &store, &index, true, progress, &mut report)?;
-    let following = Following { anew: stage.map(|stage| stage.name), ..Following::default() };
+    derive_due(world, config, stages, &store, &index, Choose::All, progress, &mut report)?;
+    let following = Following { stages, anew: stage.map(|stage| stage.name), ..Following::default() };
     let all = Everything { world, config, store: &store, index: &index };
     report.notes.extend(consumers::follow(&all, following)?);
-    reconcile::enqueue_outdated(world, config, &store, &index)?;
+    reconcile::enqueue_outdated(world, config, stages, &store, &index)?;
     report.discovered = index.session_rows()?.len() as u64;
     report.store_bytes = store_bytes(&store, &index)?;
     report.elapsed_ms = started.elapsed().as_millis() as u64;
     Ok(report)
 }
 
-/// Runs what is due on sessions in the store; `all`: however lately they changed.
+/// On which sessions the stages run that are due.
+#[derive(Clone, Copy)]
+enum Choose<'a> {
+    /// On those that have not changed for as long as each stage waits.
+    Due,
+    /// On all, however lately they changed.
+    All,
+    /// On these, however lately they changed.
+    These(&'a HashSet<SessionKey>),
+}
+
+/// Runs what is due on sessions in the store.
 fn derive_due(
     world: &World,
     config: &Config,
+    stages: &'static [Stage],
     store: &Store,
     index: &Index,
-    all: bool,
+    choose: Choose<'_>,
     progress: &(dyn Fn(Progress) + Sync),
     report: &mut SyncReport,
 ) -> Result<(), Error> {
+    let all = !matches!(choose, Choose::Due);
+    let only = if let Choose::These(keys) = choose { Some(keys) } else { None };
     let (stamps, wait) = (Stamps::default(), Wait::ForLock);
-    let mut batcher =
-        Batcher { world, config, store, index, stamps: &stamps, until: None, all, wait, progress, report };
-    run_due(&mut batcher, None)
+    let mut batcher = Batcher {
+        world,
+        config,
+        stages,
+        store,
+        index,
+        stamps: &stamps,
+        until: None,
+        all,
+        wait,
+        progress,
+        report,
+    };
+    run_due(&mut batcher, only)
 }
 
 /// Removes everything derived and starts a new index, which takes over the stamps of live
@@ -143,12 +179,6 @@ pub fn mend(
             }
         }
         store.sync_all()?;
-        for key in store.session_keys()? {
-            if mend_ledger(&store, &key)? {
-                said.push(format!("rebuilt the ledger of {key} from its raw files"));
-            }
-        }
-        store.sync_all()?;
         if let Err(error) = store.index().and_then(|index| index.session_rows())
             && error.is_broken_index()
         {
@@ -156,9 +186,20 @@ pub fn mend(
             said.push("started a new index".to_owned());
         }
     }
+    let spoiled = spoiled(&store)?;
     let index = store.index()?;
-    let mut report = reconcile::reconcile(world, &store, &index)?;
-    derive_due(world, config, &store, &index, false, progress, &mut report)?;
+    let mut report = reconcile::reconcile(world, STAGES, &store, &index)?;
+    if !spoiled.is_empty() {
+        make_due(world, &store, &index, &spoiled)?;
+        let only = spoiled.iter().map(|(key, _)| key.clone()).collect();
+        derive_due(world, config, STAGES, &store, &index, Choose::These(&only), progress, &mut report)?;
+    }
+    derive_due(world, config, STAGES, &store, &index, Choose::Due, progress, &mut report)?;
+    for (key, stage) in &spoiled {
+        if !is_spoiled(&store, key, stage)? {
+            said.push(format!("rebuilt the {} of {key} from its raw files", stage.name));
+        }
+    }
     let damaged = retake(world, config, &store, progress)?;
     said.extend(damaged.iter().map(|key| format!("took {key} again from the agent's log")));
     let is_mended = |path: &str| damaged.iter().any(|key| path == key.to_string());
@@ -198,15 +239,41 @@ fn retake(
     Ok(taken)
 }
 
-/// Makes a ledger again that is not what was written.
-fn mend_ledger(store: &Store, key: &SessionKey) -> Result<bool, Error> {
-    let damaged = matches!(store.ledger(key), Err(retro_store::Error::Damaged { .. }));
-    let Some(agent) = agent_of(key).filter(|_| damaged) else { return Ok(false) };
-    match read::session(store, agent, key) {
-        Ok(settled) => Ok(store.put_ledger(key, &stages::ledger::rows(key, &settled.events))?),
-        Err(error) if error.is_of_one_session() => Ok(false),
-        Err(error) => Err(error),
+/// Documents that are not what was written, by session and the stage that writes them. What
+/// was made of an evicted session cannot be made again.
+fn spoiled(store: &Store) -> Result<Vec<(SessionKey, &'static Stage)>, Error> {
+    let mut spoiled = Vec::new();
+    for key in store.session_keys()? {
+        let is_whole = matches!(store.session(&key), Ok(Some(file)) if file.evicted_at.is_none());
+        for stage in STAGES.iter().filter(|_| is_whole) {
+            if is_spoiled(store, &key, stage)? {
+                spoiled.push((key.clone(), stage));
+            }
+        }
     }
+    Ok(spoiled)
+}
+
+fn is_spoiled(store: &Store, key: &SessionKey, stage: &Stage) -> Result<bool, Error> {
+    Ok(stage.document.map_or(Ok(false), |kind| store.is_damaged(kind, key))?)
+}
+
+/// Makes stages due on sessions as if they had never run.
+fn make_due(
+    world: &World,
+    store: &Store,
+    index: &Index,
+    wanted: &[(SessionKey, &'static Stage)],
+) -> Result<(), Error> {
+    let Some(_lock) = world.lock(store)? else { return Ok(()) };
+    let now_ms = world.now().as_millis();
+    index.write(|index| {
+        wanted.iter().try_for_each(|(key, stage)| {
+            index.forget_made(key, stage.name)?;
+            index.put_due(key, stage.name, now_ms, true)
+        })
+    })?;
+    Ok(())
 }
 
 fn mend_session(store: &Store, key: &SessionKey) -> Result<bool, Error> {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::remains::Remains;
 use crate::session_row::{facts_of, merged_facts, session_row};
-use crate::stages::{Input, Stage, Work};
+use crate::stage::{Input, Stage, StampInputs, Work};
 use crate::{Config, Error, SyncReport, World, agent_of, entitled, family, stamp};
 
 /// Under which name the index remembers what all its rows were made with.
@@ -20,7 +20,12 @@ const MADE_WITH: &str = "made_with";
 
 /// Compares every session of the store with the index, unless the marks say that it is of
 /// this time. Sessions that cannot be read are reported and left as they are.
-pub(crate) fn reconcile(world: &World, store: &Store, index: &Index) -> Result<SyncReport, Error> {
+pub(crate) fn reconcile(
+    world: &World,
+    stages: &[Stage],
+    store: &Store,
+    index: &Index,
+) -> Result<SyncReport, Error> {
     let mut report = SyncReport::default();
     if index.marks()? == store.marks() {
         return Ok(report);
@@ -67,7 +72,7 @@ pub(crate) fn reconcile(world: &World, store: &Store, index: &Index) -> Result<S
             put_remains(index, file, remains.as_ref())?;
         }
         for key in &stale {
-            for stage in world.stages.iter().filter(|stage| is_of_session(stage)) {
+            for stage in stages.iter().filter(|stage| is_of_session(stage)) {
                 index.put_due(key, stage.name, now_ms, true)?;
             }
         }
@@ -168,15 +173,16 @@ fn ledger_fits(store: &Store, index: &Index, key: &SessionKey) -> Result<bool, E
 pub(crate) fn enqueue_outdated(
     world: &World,
     config: &Config,
+    stages: &'static [Stage],
     store: &Store,
     index: &Index,
 ) -> Result<(), Error> {
-    let made_with = stamp::made_with(world.stages, config);
+    let made_with = stamp::made_with(stages, config);
     if index.meta(MADE_WITH)?.as_ref() == Some(&made_with) {
         return Ok(());
     }
     let Some(_lock) = world.lock(store)? else { return Ok(()) };
-    let outdated = outdated(world, config, store, index)?;
+    let outdated = outdated(config, stages, store, index)?;
     index.write(|index| {
         for (key, stage, at_ms) in &outdated {
             index.put_due(key, stage, *at_ms, false)?;
@@ -189,29 +195,29 @@ pub(crate) fn enqueue_outdated(
 /// Every stage of every session whose result is not what it would make now, and when it
 /// may run.
 pub fn outdated(
-    world: &World,
     config: &Config,
+    stages: &'static [Stage],
     store: &Store,
     index: &Index,
 ) -> Result<Vec<(SessionKey, &'static str, i64)>, Error> {
-    outdated_of(world, config, store, index, &|_| true)
+    outdated_of(config, stages, store, index, &|_| true)
 }
 
 /// The same, of the stages that are asked for.
 pub(crate) fn outdated_of(
-    world: &World,
     config: &Config,
+    all: &'static [Stage],
     store: &Store,
     index: &Index,
     is_asked: &dyn Fn(&Stage) -> bool,
 ) -> Result<Vec<(SessionKey, &'static str, i64)>, Error> {
     let is_asked = |stage: &&Stage| is_of_session(stage) && is_asked(stage);
-    let stages: Vec<&'static Stage> = world.stages.iter().filter(is_asked).collect();
+    let stages: Vec<&'static Stage> = all.iter().filter(is_asked).collect();
     let reads = |wanted: fn(&Input) -> bool| stages.iter().any(|stage| stage.inputs.iter().any(wanted));
     let reads_children = reads(|input| matches!(input, Input::Children));
     let reads_facts = reads(|input| matches!(input, Input::Facts));
     let mut made: Vec<_> = Vec::new();
-    for stage in world.stages.iter().filter(|stage| is_of_session(stage)) {
+    for stage in all.iter().filter(|stage| is_of_session(stage)) {
         let is_input = |input: &Input| matches!(input, Input::Made(other) if *other == stage.name);
         if stages.iter().any(|asked| asked.name == stage.name || asked.inputs.iter().any(is_input)) {
             made.push((stage, index.made_by(stage.name)?));
@@ -237,8 +243,8 @@ pub(crate) fn outdated_of(
             let Some(wait_ms) = stage.when.wait_ms() else { continue };
             let stamp = |is_quiet| {
                 let (content, children, facts) = (&*row.content, &*children, &*facts);
-                let ground = stamp::Ground { config, agent, content, children, facts, is_quiet };
-                stamp::stamp(stage, &ground, &of_session)
+                let inputs = StampInputs { config, agent, content, children, facts, is_quiet };
+                stamp::stamp(stage, inputs, &of_session)
             };
             let made = of_session.get(stage.name).map(|made| &made.stamp);
             // What was made while it grew is run again when it is quiet, and is not outdated.

@@ -2,44 +2,31 @@
 //! asks whether a result is current.
 
 use retro_agents::{AGENTS, Agent};
-use retro_model::{SessionKey, SourceKey, SourceKind};
+use retro_model::{SourceKey, SourceKind};
 use retro_store::{Made, SessionFile, Slot, Store};
 use std::collections::BTreeMap;
 
-use crate::stages::{Input, Stage, When};
+use crate::stage::{Input, Stage, StampInputs, When};
 use crate::{Config, Error};
-
-/// Everything that the stamps of a session's stages may depend on.
-pub(crate) struct Ground<'a> {
-    pub config: &'a Config,
-    pub agent: &'a dyn Agent,
-    /// Names the captured bytes of the session.
-    pub content: &'a str,
-    /// Names those of its child sessions.
-    pub children: &'a str,
-    /// Names what other programs said of it.
-    pub facts: &'a str,
-    pub is_quiet: bool,
-}
 
 /// The stamp that a current result of `stage` carries; `made` holds what earlier stages
 /// left.
-pub(crate) fn stamp(stage: &Stage, ground: &Ground<'_>, made: &BTreeMap<String, Made>) -> String {
+pub(crate) fn stamp(stage: &Stage, inputs: StampInputs<'_>, made: &BTreeMap<String, Made>) -> String {
     let mut parts = vec![stage.version.to_string()];
     for input in stage.inputs {
         parts.push(match input {
-            Input::Events => events(ground.agent, ground.content),
-            Input::Raw => ground.content.to_owned(),
+            Input::Events => events(inputs.agent, inputs.content),
+            Input::Raw => inputs.content.to_owned(),
             Input::Made(other) => made.get(*other).map_or(String::new(), |made| made.output.clone()),
-            Input::Config(part) => part(ground.config),
-            Input::Children => ground.children.to_owned(),
-            Input::Facts => ground.facts.to_owned(),
+            Input::Config(part) => part(inputs.config),
+            Input::Children => inputs.children.to_owned(),
+            Input::Facts => inputs.facts.to_owned(),
             // Consumers ask for what changed instead.
             Input::Changes(_) => String::new(),
         });
     }
     if stage.when == When::AppendAndQuiet {
-        parts.push(if ground.is_quiet { "quiet" } else { "growing" }.to_owned());
+        parts.push(if inputs.is_quiet { "quiet" } else { "growing" }.to_owned());
     }
     short_hash(&parts.join("\n"))
 }
@@ -114,18 +101,6 @@ pub(crate) fn content_knowing(
         }
     }
     Ok(short_hash(&parts.join("\n")))
-}
-
-/// The stamp that the cached events of a session must carry to be current.
-pub fn of_normalized(store: &Store, agent: &dyn Agent, key: &SessionKey) -> Result<String, Error> {
-    let file = store.session(key)?.ok_or_else(|| Error::NoSession(key.to_string()))?;
-    let content = content(store, &file)?;
-    // It reads events alone, and no part of the configuration.
-    let config = Config::for_root(store.root());
-    let ground =
-        Ground { config: &config, agent, content: &content, children: "", facts: "", is_quiet: true };
-    let stage = crate::stages::by_name("normalized");
-    Ok(stage.map_or(String::new(), |stage| stamp(stage, &ground, &BTreeMap::new())))
 }
 
 /// A short name of a text.

@@ -19,7 +19,7 @@ use std::time::Instant;
 use crate::consumers::{self, Following};
 use crate::discover::{Discovery, Few, Scope, look};
 use crate::report::{Progress, SyncReport};
-use crate::stages::{Everything, Stage, Work, up_to};
+use crate::stages::{Everything, STAGES, Stage, Work, up_to};
 use crate::{Config, Error, World, facts, memory, reconcile};
 pub(crate) use batch::{Batcher, Wait};
 use sieve::Sieve;
@@ -42,9 +42,15 @@ pub struct SyncOptions {
     pub force: bool,
     /// Leave what somebody else holds the lock for.
     pub no_wait: bool,
+    /// Run these instead of [`STAGES`].
+    pub stages: Option<&'static [Stage]>,
 }
 
 impl SyncOptions {
+    fn stages(&self) -> &'static [Stage] {
+        self.stages.unwrap_or(STAGES)
+    }
+
     /// Where to look.
     fn scope(&self) -> Scope<'_> {
         Scope::new(self.agent.as_deref(), self.from.as_deref())
@@ -74,6 +80,7 @@ pub fn sync_store(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<SyncReport, Error> {
     let started = Instant::now();
+    let stages = options.stages();
     // Before anything is looked at: a job that comes later may ask for what was not seen.
     let jobs = store.jobs()?;
     let mut sieve = Sieve::new(config, options);
@@ -87,11 +94,12 @@ pub fn sync_store(
     let wait = if options.no_wait { Wait::Never } else { Wait::ForLock };
     let until = options.until.map(|stage| stage.name);
     if is_whole_run && until != Some("discover") {
-        reconcile::enqueue_outdated(world, config, store, &index)?;
+        reconcile::enqueue_outdated(world, config, stages, store, &index)?;
     }
     let mut batcher = Batcher {
         world,
         config,
+        stages,
         store,
         index: &index,
         stamps: &stamps,
@@ -101,7 +109,7 @@ pub fn sync_store(
         progress,
         report: &mut report,
     };
-    if up_to(world.stages, until).iter().any(|stage| stage.name == "capture") {
+    if up_to(stages, until).iter().any(|stage| stage.name == "capture") {
         batcher.shared(found.shared.iter().filter(|shared| {
             // An empty file has nothing to keep, and may become anything.
             options.sessions.is_none() && shared.file.size() > 0 && shared.news
@@ -114,6 +122,7 @@ pub fn sync_store(
             let mut batcher = Batcher {
                 world,
                 config,
+                stages,
                 store,
                 index: &index,
                 stamps: &rest.stamps,
@@ -134,12 +143,12 @@ pub fn sync_store(
         report.unread = found.sessions.len() as u64;
     }
     let is_outside = |stage: &Stage| matches!(stage.work, Work::Outside);
-    if is_whole_run && !options.no_wait && up_to(world.stages, until).iter().any(is_outside) {
-        facts::observe(world, config, store, &index)?;
+    if is_whole_run && !options.no_wait && up_to(stages, until).iter().any(is_outside) {
+        facts::observe(world, config, stages, store, &index)?;
     }
     // Work on single sessions leaves this to a sync: it must not take long.
     if options.sessions.is_none() && !world.stopping() {
-        let following = Following { until, no_wait: options.no_wait, anew: None };
+        let following = Following { stages, until, no_wait: options.no_wait, anew: None };
         let notes = consumers::follow(&Everything { world, config, store, index: &index }, following)?;
         report.notes.extend(notes);
     }
@@ -158,7 +167,7 @@ pub(crate) fn run_due(batcher: &mut Batcher<'_>, only: Option<&HashSet<SessionKe
     let mut tried: BTreeMap<SessionKey, Vec<String>> = BTreeMap::new();
     loop {
         let now_ms = if batcher.all { i64::MAX } else { batcher.world.now().as_millis() };
-        let runs: Vec<&str> = up_to(batcher.world.stages, batcher.until)
+        let runs: Vec<&str> = up_to(batcher.stages, batcher.until)
             .iter()
             .filter(|stage| !matches!(stage.work, Work::Outside))
             .map(|stage| stage.name)
@@ -204,7 +213,7 @@ fn look_and_read(
         let index = store.index()?;
         let mut failed = SyncReport::default();
         if is_whole_run {
-            failed = match reconcile::reconcile(world, store, &index) {
+            failed = match reconcile::reconcile(world, options.stages(), store, &index) {
                 // Reading the stamps will start a new one.
                 Err(Error::Store(error)) if error.is_broken_index() => failed,
                 reconciled => reconciled?,

@@ -7,23 +7,19 @@
 //! brings it up to date.
 
 use rayon::prelude::*;
-use retro_agents::settle_each;
-use retro_model::{Event, EventId, LedgerRow, SessionKey, SourceKind};
+use retro_agents::{Agent, settle_each};
+use retro_model::{Event, SessionKey, SourceKind};
 use retro_search::vectors::Vectors;
-use retro_store::{
-    BadLine, Index, KnownPassages, Made, NameRow, OpenerRow, PackedPassage, Problem, Report, SessionRow,
-    SourceEntry, SourceRow, Store, TurnRow,
-};
+use retro_store::{BadLine, Index, Made, Problem, Report, SessionRow, SourceEntry, SourceRow, Store};
 use std::collections::BTreeMap;
 
 use crate::budget::{Budget, HELD_BYTES_MAX};
 use crate::capture::{Captured, Reading, read_back};
 use crate::catalog::Catalog;
 use crate::session_row::{facts_of, merged_facts};
-use crate::stages::by_name;
-use crate::stages::ledger::Ledger;
-use crate::stages::turns::{Turns, twins::Twins};
-use crate::stamp::{Ground, stamp};
+use crate::stage::StampInputs;
+use crate::stages::{Comparing, STAGES, Stage};
+use crate::stamp::stamp;
 use crate::{Config, Error, agent_of, memory, read};
 
 /// Looks through a store without changing it.
@@ -80,11 +76,8 @@ struct Known {
     session: Option<SessionRow>,
     sources: Vec<SourceRow>,
     made: BTreeMap<String, Made>,
-    turns: Vec<TurnRow>,
-    passages: Vec<PackedPassage>,
-    openers: Vec<OpenerRow>,
-    names: Vec<NameRow>,
-    ledger: Vec<LedgerRow>,
+    /// Stages that can compare their rows.
+    comparing: Vec<(&'static Stage, Box<dyn Comparing>)>,
 }
 
 /// Sessions whose rows are held at the same time.
@@ -93,14 +86,14 @@ const SESSIONS_AT_ONCE: usize = 64;
 fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
     // Each session is held twice: as the index has it and as the raw files say.
     let budget = Budget::new(HELD_BYTES_MAX / 2);
-    let one = |known: &Known| {
+    let one = |known: Known| {
         let _held = budget.take(known.sources.iter().map(|source| source.end).sum());
         difference(store, known)
     };
     let mut problems = stamp_problems(store, index)?;
     for keys in store.session_keys()?.chunks(SESSIONS_AT_ONCE) {
-        let known = keys.iter().map(|key| known(index, key)).collect::<Result<Vec<_>, _>>()?;
-        let found: Vec<Result<Option<Problem>, Error>> = known.par_iter().map(one).collect();
+        let known = keys.iter().map(|key| known(store, index, key)).collect::<Result<Vec<_>, _>>()?;
+        let found: Vec<Result<Option<Problem>, Error>> = known.into_par_iter().map(one).collect();
         for result in found {
             problems.extend(result?);
         }
@@ -108,15 +101,17 @@ fn index_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
     Ok(problems)
 }
 
-fn known(index: &Index, key: &SessionKey) -> Result<Known, Error> {
+fn known(store: &Store, index: &Index, key: &SessionKey) -> Result<Known, Error> {
     // First, so that whatever a sync changes meanwhile shows as a difference to raw.
     let sources = index.sources_of(key)?;
-    let (made, turns, ledger) = (index.made_of(key)?, index.turns_of(key)?, index.responses_of(key)?);
-    let session = index.session_row(key)?;
-    let (openers, names) = (index.openers_of(key)?, index.names_in(&key.agent, &key.id)?);
-    let mut passages = index.packed_passages(key)?;
-    passages.sort();
-    Ok(Known { key: key.clone(), session, sources, made, turns, passages, openers, names, ledger })
+    let (made, session) = (index.made_of(key)?, index.session_row(key)?);
+    let mut comparing = Vec::new();
+    for stage in STAGES {
+        if let Some(compare) = stage.compare {
+            comparing.push((stage, compare(store, index, key)?));
+        }
+    }
+    Ok(Known { key: key.clone(), session, sources, made, comparing })
 }
 
 /// Stamps of files that belong to no session they name, and rows that cannot be read.
@@ -146,7 +141,7 @@ fn stamp_problems(store: &Store, index: &Index) -> Result<Vec<Problem>, Error> {
 }
 
 /// What of a session's rows is not what its raw files say.
-fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
+fn difference(store: &Store, mut known: Known) -> Result<Option<Problem>, Error> {
     let Some(agent) = agent_of(&known.key) else { return Ok(None) };
     let mut told = match read_back(store, agent, &known.key, 0) {
         Err(error) if error.is_of_one_session() => return Ok(None),
@@ -161,57 +156,58 @@ fn difference(store: &Store, known: &Known) -> Result<Option<Problem>, Error> {
     if known.sources.len() != told.sources.len() || !known.sources.iter().all(current) {
         return Ok(None);
     }
-    let mut ledger = Ledger::new(known.key.clone());
-    let mut turns = Turns::new(known.key.clone(), store, KnownPassages::default());
-    let mut twins = Twins::new(store);
-    let mut take = |event: Box<Event>| {
-        ledger.push(&event);
-        twins.push(&event)?;
-        turns.push(&event)
+    let what = if !known.sources.iter().zip(&told.sources).all(|(row, told)| same_source(row, told)) {
+        Some("how far its sources were read")
+    } else if known.session.as_ref().is_none_or(|row| !same_session(row, &told)) {
+        Some("the session")
+    } else {
+        difference_of_stages(store, agent, &mut known, &mut told)?
     };
+    let Some(what) = what else { return Ok(None) };
+    let what = format!("what it says of {} ({what}) is not what its raw files say", known.key);
+    Ok(Some(problem(store, what)))
+}
+
+/// The first stage whose current rows are not what the events give, by what it calls them.
+fn difference_of_stages(
+    store: &Store,
+    agent: &'static dyn Agent,
+    known: &mut Known,
+    told: &mut Captured,
+) -> Result<Option<&'static str>, Error> {
+    let config = Config::for_root(store.root());
+    let is_current = |stage: &Stage| {
+        let stamp = |is_quiet| {
+            let inputs = StampInputs::of_events(&config, agent, &told.session.content);
+            stamp(stage, StampInputs { is_quiet, ..inputs }, &known.made)
+        };
+        let made = known.made.get(stage.name).map(|made| &made.stamp);
+        made.is_some_and(|made| *made == stamp(true) || *made == stamp(false))
+    };
+    let mut comparing: Vec<Box<dyn Comparing>> = std::mem::take(&mut known.comparing)
+        .into_iter()
+        .filter(|(stage, _)| is_current(stage))
+        .map(|(_, comparing)| comparing)
+        .collect();
+    let mut take = |event: &Event| comparing.iter_mut().try_for_each(|comparing| comparing.event(event));
     match std::mem::replace(&mut told.read, Reading::Nothing) {
         Reading::Whole(sources) => {
             let mut taken = Ok(());
             settle_each(agent, &known.key, sources, &mut |event| {
                 if taken.is_ok() {
-                    taken = take(event);
+                    taken = take(&event);
                 }
             });
             taken?;
         }
-        _ => drop(read::stream(store, agent, &known.key, &|| false, &mut take)?),
+        _ => drop(read::stream(store, agent, &known.key, &|| false, &mut |event| take(&event))?),
     }
-    let config = Config::for_root(store.root());
-    let is_current = |name: &str| {
-        let stamp = |is_quiet| {
-            let content = &told.session.content;
-            let ground = Ground { config: &config, agent, content, children: "", facts: "", is_quiet };
-            by_name(name).map(|stage| stamp(stage, &ground, &known.made))
-        };
-        let made = known.made.get(name).map(|made| &made.stamp);
-        made.is_some() && (made == stamp(true).as_ref() || made == stamp(false).as_ref())
-    };
-    let (turns, passages) = turns.rows()?;
-    let (mut turns, mut passages) = (turns.all()?, passages.all()?);
-    turns.sort_by(|a, b| (&a.thread, a.number).cmp(&(&b.thread, b.number)));
-    passages.sort();
-    let what = if !known.sources.iter().zip(&told.sources).all(|(row, told)| same_source(row, told)) {
-        "how far its sources were read"
-    } else if known.session.as_ref().is_none_or(|row| !same_session(row, &told)) {
-        "the session"
-    } else if is_current("turns") && known.turns != turns {
-        "its turns"
-    } else if is_current("turns") && known.passages != passages {
-        "the words of its turns"
-    } else if is_current("turns") && !same_twins(known, twins)? {
-        "what it has in common with others"
-    } else if is_current("ledger") && known.ledger != in_order(ledger.finish_rows()) {
-        "its costs"
-    } else {
-        return Ok(None);
-    };
-    let what = format!("what it says of {} ({what}) is not what its raw files say", known.key);
-    Ok(Some(problem(store, what)))
+    for comparing in comparing {
+        if let Some(what) = comparing.difference()? {
+            return Ok(Some(what));
+        }
+    }
+    Ok(None)
 }
 
 fn problem(store: &Store, what: String) -> Problem {
@@ -230,20 +226,7 @@ fn same_source(row: &SourceRow, told: &SourceRow) -> bool {
         && *row == SourceRow { facts: row.facts.clone(), state, ..told.clone() }
 }
 
-fn same_twins(known: &Known, twins: Twins) -> Result<bool, Error> {
-    let (openers, names) = twins.rows()?;
-    let told: BTreeMap<&String, &NameRow> = names.iter().map(|name| (&name.of, name)).collect();
-    Ok(known.openers == openers.all()? && known.names.iter().eq(told.into_values()))
-}
-
 /// When a file was last changed is not in its bytes.
 fn same_session(row: &SessionRow, told: &Captured) -> bool {
     *row == SessionRow { mtime_ns: row.mtime_ns, ..told.session.clone() }
-}
-
-/// The ledger in the order of the index: by event and key.
-fn in_order(rows: Vec<LedgerRow>) -> Vec<LedgerRow> {
-    let by_place: BTreeMap<(EventId, String), LedgerRow> =
-        rows.into_iter().map(|row| ((row.event.clone(), row.key.clone()), row)).collect();
-    by_place.into_values().collect()
 }

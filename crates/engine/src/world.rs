@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use crate::Error;
 use crate::platform::Platform;
-use crate::stages::{STAGES, Stage};
 
 /// Looks up an environment variable.
 pub type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -41,8 +40,6 @@ pub struct World {
     pub disk: Arc<dyn Disk>,
     /// Which platform's rules hold.
     pub platform: Platform,
-    /// The stages that a sync runs.
-    pub stages: &'static [Stage],
     /// Set by Ctrl-C: leave as soon as nothing is lost by it.
     pub stop: Arc<AtomicBool>,
     /// Called with the root of a store whose lock another program has held for a second.
@@ -61,7 +58,6 @@ impl World {
             clock: Arc::new(|| jiff::Timestamp::now().into()),
             disk: Arc::new(RealDisk),
             platform: Platform::current(),
-            stages: STAGES,
             stop: Arc::new(AtomicBool::new(false)),
             waits: Arc::new(|_| ()),
         }

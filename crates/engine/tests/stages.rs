@@ -222,7 +222,7 @@ fn with_toys(raised: Option<&str>) -> &'static [Stage] {
 
 fn machine(id: &str, agent: &str) -> Machine {
     let mut machine = Machine::new();
-    machine.world.stages = with_toys(None);
+    machine.stages = with_toys(None);
     machine.tell(agent, &STORY.replace("11111111-1111-4111-8111-111111111111", id));
     machine
 }
@@ -240,7 +240,7 @@ fn grow(machine: &Machine, id: &str) {
 fn backlog(machine: &Machine) -> Vec<&'static str> {
     let store = machine.store();
     let index = store.index().unwrap();
-    let mut stages: Vec<&str> = outdated(&machine.world, &machine.config, &store, &index)
+    let mut stages: Vec<&str> = outdated(&machine.config, machine.stages, &store, &index)
         .unwrap()
         .into_iter()
         .map(|(_, stage, _)| stage)
@@ -291,11 +291,11 @@ fn a_raised_version_runs_exactly_that_stage_again() {
             let made = store.index().unwrap().made_of(&SessionKey::new("claude", id)).unwrap();
             made.into_iter().map(|(stage, made)| (stage, made.stamp)).collect::<Vec<_>>()
         };
-        machine.world.stages = with_toys(None);
+        machine.stages = with_toys(None);
         machine.sync();
         let old = made(&machine);
         done(id);
-        machine.world.stages = with_toys(Some(stage));
+        machine.stages = with_toys(Some(stage));
         if !is_consumer(stage) {
             assert_eq!(backlog(&machine), [stage], "it shows before the sync");
         }
@@ -320,11 +320,9 @@ fn rebuild_works_for_each_stage() {
     let machine = machine(id, "claude");
     machine.sync();
     let before = machine.answers();
-    for stage in
-        machine.world.stages.iter().filter(|stage| !matches!(stage.work, Work::Sync | Work::Store(_)))
-    {
+    for stage in machine.stages.iter().filter(|stage| !matches!(stage.work, Work::Sync | Work::Store(_))) {
         done(id);
-        rebuild::rebuild(&machine.world, &machine.config, Some(stage), &|_| {}).unwrap();
+        rebuild::rebuild_of(machine.stages, &machine.world, &machine.config, Some(stage), &|_| {}).unwrap();
         assert_eq!(machine.answers(), before, "{}", stage.name);
         assert!(backlog(&machine).is_empty(), "{}", stage.name);
         if stage.name.starts_with("toy") {
@@ -358,7 +356,7 @@ fn a_consumer_follows_changes_and_starts_over_with_a_new_index() {
     machine.sync();
     assert_eq!(Names::kept(&machine.store()).1, [id, other]);
     assert!(!done(id).contains(&"toy-names"), "the first one did not change");
-    rebuild::rebuild(&machine.world, &machine.config, None, &|_| {}).unwrap();
+    rebuild::rebuild_of(machine.stages, &machine.world, &machine.config, None, &|_| {}).unwrap();
     machine.sync();
     assert_eq!(Names::kept(&machine.store()).1, [id, other]);
     assert!(done(id).contains(&"toy-names"), "another index is another series");

@@ -132,7 +132,7 @@ fn what_needs_the_bytes_says_when_they_were_given_up() {
     let key = keys(&pair.gives).remove(0);
     pair.evict(std::slice::from_ref(&key));
     let agent = retro::agents::by_name(&key.agent).unwrap();
-    let error = retro::engine::read::events(&pair.gives.store(), agent, &key).unwrap_err().to_string();
+    let error = retro::engine::events::all(&pair.gives.store(), agent, &key).unwrap_err().to_string();
     assert!(error.contains("were given up on 20") && error.contains("retro digest"), "{error}");
 }
 

@@ -108,7 +108,7 @@ pub static DIGESTS: Kind = Kind::of("digests", ".json", Form::Object);
 /// What the outside world said of a session, one line an observation.
 pub static FACTS: Kind = Kind::of("facts", ".jsonl", Form::Lines);
 /// The settled use of models: one line a response.
-pub(crate) static LEDGER: Kind = Kind::of("ledger", ".jsonl", Form::Lines);
+pub static LEDGER: Kind = Kind::of("ledger", ".jsonl", Form::Lines);
 /// The settled events of a quiet session.
 pub(crate) static NORMALIZED: Kind = Kind::of("normalized", ".events.jsonl.zst", Form::Cache);
 /// What the index knew of a session whose raw bytes were given up.
@@ -182,6 +182,11 @@ impl Store {
         let path = kind.path(self.root(), key);
         self.files.own(&path)?;
         read_regular(&path)
+    }
+
+    /// Whether the document of a session is not what was written.
+    pub fn is_damaged(&self, kind: &Kind, key: &SessionKey) -> Result<bool, Error> {
+        Ok(self.document(kind, key)?.is_some_and(|bytes| kind.check(&bytes).is_some()))
     }
 
     /// Every session that has a document of a kind, sorted. The id of a name that was cut

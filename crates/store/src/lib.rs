@@ -23,6 +23,7 @@ mod exports;
 mod files;
 mod head;
 mod index;
+mod journal;
 pub mod kept;
 mod layout;
 mod ledger;
@@ -49,18 +50,19 @@ mod verify;
 
 pub use archive::{Archive, ArchiveReader, Commit, Comparison};
 pub use derived::{NormalizedEvents, NormalizedWriter};
-pub use documents::{DIGESTS, FACTS, Kind, REMAINS};
+pub use documents::{DIGESTS, FACTS, Kind, LEDGER, REMAINS};
 pub use error::Error;
 pub use index::{
     BodyRow, Changes, FailureRow, Follow, Index, KnownPassages, Made, Mark, MemoryTables, NameRow, OpenerRow,
     PackedPassage, PassageRow, PlaceRef, PlaceRow, RepairRow, Responses, SessionRow, Snapshot, SourceRow,
     Stamps, TouchRow, TurnKey, TurnRow, Writer,
 };
+pub use journal::{BadLine, Journal, Lines};
 pub use layout::{Slot, copies_folder};
 pub use ledger::LedgerWriter;
 pub use lock::Lock;
 pub use marks::Marks;
-pub use memories::{BadLine, EVENTS, EXPOSURES, ITEMS, Lines, Note, SPENT};
+pub use memories::{EVENTS, EXPOSURES, ITEMS, Note, SPENT};
 pub use queue::{Job, JobId};
 pub use retro_disk::{Disk, RealDisk};
 pub use scratch::Scratch;

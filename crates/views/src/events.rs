@@ -1,7 +1,7 @@
 //! The settled events of a session, and its raw sources by name.
 
 use retro_agents::by_name;
-use retro_engine::read;
+use retro_engine::events;
 use retro_model::{Event, SessionKey};
 use retro_store::{Slot, Store};
 
@@ -11,7 +11,7 @@ use crate::Error;
 pub fn events(store: &Store, key: &SessionKey) -> Result<Vec<Event>, Error> {
     let agent =
         by_name(&key.agent).ok_or_else(|| Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
-    Ok(read::events(store, agent, key)?)
+    Ok(events::all(store, agent, key)?)
 }
 
 /// The same one by one, for a session of any size.
@@ -23,7 +23,7 @@ pub fn each_event<E: From<Error>>(
     let agent =
         by_name(&key.agent).ok_or_else(|| Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
     let mut result = Ok(());
-    let read = read::each_event(store, agent, key, &mut |event| {
+    let read = events::each(store, agent, key, &mut |event| {
         if result.is_ok() {
             result = told(&event);
         }

@@ -1,7 +1,7 @@
 //! The stages, their versions and what still has to be done.
 
 use retro_engine::discover::{Keep, Scope, look};
-use retro_engine::stages::Work;
+use retro_engine::stages::{STAGES, Work};
 use retro_engine::{Config, World, reconcile::outdated};
 use retro_store::{RealDisk, Store};
 use serde::Serialize;
@@ -53,12 +53,12 @@ pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
         let due = index.due(world.now().as_millis())?;
         let waiting = due.values().filter(|stages| stages.iter().any(|name| name == "facts")).count();
         backlog.insert("facts", waiting as u64);
-        for (_, stage, _) in outdated(world, config, store, index)? {
+        for (_, stage, _) in outdated(config, STAGES, store, index)? {
             *backlog.entry(stage).or_default() += 1;
         }
     }
     let sessions = rows.len() as u64;
-    let views = world.stages.iter().map(|stage| {
+    let views = STAGES.iter().map(|stage| {
         let (current, backlog) = match (stage.name, &stage.work) {
             ("discover", _) => (found.sessions.len() as u64, 0),
             (_, Work::Sync) => (sessions, unread),

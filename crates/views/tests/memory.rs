@@ -3,10 +3,11 @@
 
 use retro_agents::script::Script;
 use retro_agents::{AGENTS, Agent};
+use retro_engine::memory::{DECISIONS, EXPOSURES};
 use retro_engine::{Config, SyncOptions, World, memory as engine, sync};
 use retro_memory::{Decision, Exposure, Kind, Memory, Scope, Status};
 use retro_model::Timestamp;
-use retro_store::{EXPOSURES, RealDisk, Store};
+use retro_store::{RealDisk, Store};
 use retro_views::memory::{self, MemoryQuestion};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -283,7 +284,7 @@ fn what_helped_is_rewarded_once_and_comes_first() {
         memory_ids: vec![id.clone()],
     };
     let lock = store.lock(&|| false).unwrap().unwrap();
-    store.append(&lock, EXPOSURES, &[exposure]).unwrap();
+    EXPOSURES.append(&lock, &store, &[exposure]).unwrap();
     drop(lock);
     machine.tell(AGENTS[0], &session(9, "shop", 9, FAILS));
     let store = machine.sync();
@@ -396,7 +397,7 @@ fn what_a_person_wrote_is_in_no_file_after_it_was_forgotten() {
     engine::decide(&machine.world, &machine.config, &store, &[edited]).unwrap();
     let lock = store.lock(&|| false).unwrap().unwrap();
     let shown = Exposure { memory_ids: vec!["the-qqdelta-table".to_owned()], ..Exposure::default() };
-    store.append(&lock, EXPOSURES, &[shown]).unwrap();
+    EXPOSURES.append(&lock, &store, &[shown]).unwrap();
     drop(lock);
     for words in ["qqbeta", "qqepsilon"] {
         assert!(!holding(&store, words).is_empty());
@@ -424,7 +425,7 @@ fn forgetting_that_was_stopped_is_finished_by_the_next_sync() {
         ..Decision::default()
     };
     let lock = store.lock(&|| false).unwrap().unwrap();
-    store.append(&lock, retro_store::EVENTS, &[forgotten]).unwrap();
+    DECISIONS.append(&lock, &store, &[forgotten]).unwrap();
     drop(lock);
     assert_eq!(machine.shown(&store, "unresolved import `rust_decimal` again", "/home/dev/shop").len(), 0);
     machine.sync();

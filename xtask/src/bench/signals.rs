@@ -95,11 +95,11 @@ pub(super) fn share_of_sync(
 }
 
 fn cold(home: &Path, root: &Path, stages: &'static [Stage]) -> Result<Cost, Failure> {
-    let mut world = World::at(home);
-    world.stages = stages;
+    let world = World::at(home);
+    let options = SyncOptions { stages: Some(stages), ..SyncOptions::default() };
     let config = Config::for_root(root);
     let (cpu, start) = (process_time(), Instant::now());
-    sync(&world, &config, &SyncOptions::default(), &|_| {}).map_err(|error| Failure::at(home, error))?;
+    sync(&world, &config, &options, &|_| {}).map_err(|error| Failure::at(home, error))?;
     let wall = start.elapsed();
     let cpu = cpu.zip(process_time()).map(|(before, after)| after.saturating_sub(before));
     Ok(Cost { wall, cpu, instructions: None })

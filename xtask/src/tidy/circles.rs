@@ -15,9 +15,6 @@ use super::source::Source;
 const ALLOWED: &[(&str, &[&str])] = &[
     // An agent lists what is in its databases, and a database is read by its agent.
     ("agents", &["agent", "database", "sightings"]),
-    // A stage works in a world, and a world says which stages there are; so whatever a stage
-    // reads sessions with is among them.
-    ("engine", &["config", "discover", "facts", "memory", "read", "stages", "stamp", "world"]),
     // The facts of a session hold its titles, and which of them counts depends on the others.
     ("model", &["session", "title"]),
     // What is gathered from the text index is ranked by what the index says of it.

@@ -1,7 +1,7 @@
 use retro::engine::findings::Ready;
 use retro::engine::headless::{self, LIMIT, Miner, Spent, tokens_on};
 use retro::engine::memory::News;
-use retro::engine::stages::mine::keep;
+use retro::engine::mined::keep;
 use retro::engine::{Config, memory};
 use retro::memory::filters::{self, Filter};
 use retro::memory::methods::{self, METHODS, Method};
@@ -67,7 +67,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let mut news = Vec::new();
     let (mut passed_over, mut unread) = (0u64, 0u64);
     // Sync looks for nothing in what was no real work; a session that is named may be just that.
-    let ready = gated.then(|| Ready::new(&context.world, &config, &store)).transpose()?;
+    let ready = gated.then(|| Ready::new(&config, &store)).transpose()?;
     let mining = Mining { how, filters, gated, ready, config: &config, store: &store, context };
     for key in &keys {
         if context.interrupted() {

@@ -4,13 +4,16 @@
 //! daily budget and the row of `retro usage` come from here.
 
 use retro_model::{EventId, LedgerRow, Part, SessionKey, SourceKey, Thread, Timestamp, Tokens, Usage};
-use retro_store::{Lock, SPENT, Store};
+use retro_store::{Journal, Lock, Store};
 use retro_usage::SharedRow;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::Miner;
 use crate::Error;
+
+/// What runs of a model used.
+static SPENT: Journal<Spent> = Journal::at(retro_store::SPENT);
 
 /// What one run used.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -44,7 +47,7 @@ impl Spent {
 
     /// Adds it to the file.
     pub fn keep(&self, store: &Store, lock: &Lock) -> Result<(), Error> {
-        Ok(store.append(lock, SPENT, &[self])?)
+        Ok(SPENT.append(lock, store, std::slice::from_ref(self))?)
     }
 
     /// The run as an answer of a model, beside those of the session that was mined.
@@ -63,13 +66,13 @@ impl Spent {
 /// Tokens that were used on the day of `now`, in UTC.
 pub fn tokens_on(store: &Store, now: Timestamp) -> Result<u64, Error> {
     let day = |at: Timestamp| at.as_millis().div_euclid(86_400_000);
-    let (all, _) = store.journal::<Spent>(SPENT)?;
+    let (all, _) = SPENT.read(store)?;
     let today = all.iter().filter(|spent| spent.at.is_some_and(|at| day(at) == day(now)));
     Ok(today.map(|spent| spent.tokens).sum())
 }
 
 /// Every run as an answer of a model. A line that cannot be read is left out.
 pub(crate) fn rows(store: &Store) -> Result<Vec<SharedRow>, Error> {
-    let (all, _) = store.journal::<Spent>(SPENT)?;
+    let (all, _) = SPENT.read(store)?;
     Ok((1..).zip(all).map(|(number, spent)| spent.row(number)).collect())
 }

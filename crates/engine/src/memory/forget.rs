@@ -5,11 +5,11 @@
 //! stopped anywhere: whoever brings the memories up to date next finishes it.
 
 use retro_memory::{Decision, Exposure, Memory, Mined, Shelf, Source, authored, words_hash};
-use retro_store::{EVENTS, EXPOSURES, ITEMS, Index, REMAINS, Store};
+use retro_store::{Index, REMAINS, Store};
 
-use super::anew;
+use super::{DECISIONS, EXPOSURES, ITEMS, anew};
+use crate::mined::{self, FINDINGS, MINED};
 use crate::remains::Remains;
-use crate::stages::mine::{self, FINDINGS, MINED};
 use crate::{Config, Error, World};
 
 /// Forgets a memory. A note that the store does not keep stays as it is, and so does the
@@ -30,7 +30,7 @@ pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) ->
     ids.dedup();
     let mut texts = vec![hash];
     // Words that a person changed: those that are mined are forgotten with them.
-    let (decisions, _) = store.journal::<Decision>(EVENTS)?;
+    let (decisions, _) = DECISIONS.read(store)?;
     let about = decisions.iter().filter(|decision| decision.memory_id == memory.id);
     texts.extend(about.filter_map(|decision| Some(words_hash(&decision.about.as_ref()?.text))));
     texts.sort();
@@ -44,7 +44,7 @@ pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) ->
             ..Decision::default()
         })
     });
-    store.append(&lock, EVENTS, &forgotten.collect::<Vec<_>>())?;
+    DECISIONS.append(&lock, store, &forgotten.collect::<Vec<_>>())?;
     drop_id(store, &memory.id)?;
     // Sessions in which the same was found without being kept are read again when they are mined.
     let words = serde_json::to_string(&memory.text).unwrap_or_default();
@@ -59,19 +59,19 @@ pub fn forget(world: &World, config: &Config, store: &Store, memory: &Memory) ->
 /// Removes the words of everything that was forgotten from where a stop has left them, and
 /// from what was mined since. Says whether there were any. The caller holds the lock.
 pub(crate) fn finish(store: &Store, index: &Index) -> Result<bool, Error> {
-    let (decisions, _) = store.journal::<Decision>(EVENTS)?;
+    let (decisions, _) = DECISIONS.read(store)?;
     if !decisions.iter().any(|decision| decision.event == "memory_forgotten") {
         return Ok(false);
     }
     let mut shelf = Shelf::new();
     shelf.decided(&decisions);
     let mut gone = Vec::new();
-    for memory in store.journal::<Memory>(ITEMS)?.0 {
+    for memory in ITEMS.read(store)?.0 {
         if shelf.is_written_off(&memory) {
             gone.push(memory.id);
         }
     }
-    store.change_journal(ITEMS, |memory: &Memory| (!shelf.is_written_off(memory)).then(|| memory.clone()))?;
+    ITEMS.change(store, |memory: &Memory| (!shelf.is_written_off(memory)).then(|| memory.clone()))?;
     for (path, text) in store.notes()? {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         if let Some(memory) = text.ok().and_then(|text| authored::parse(&stem, &text).ok().flatten())
@@ -87,7 +87,7 @@ pub(crate) fn finish(store: &Store, index: &Index) -> Result<bool, Error> {
                 || shelf.is_id_forgotten(&decision.memory_id)
                 || decision.about.as_ref().is_some_and(|about| shelf.is_id_forgotten(&about.id)))
     };
-    store.change_journal(EVENTS, |decision: &Decision| (!of_gone(decision)).then(|| decision.clone()))?;
+    DECISIONS.change(store, |decision: &Decision| (!of_gone(decision)).then(|| decision.clone()))?;
     for id in &gone {
         drop_shown(store, id)?;
     }
@@ -99,7 +99,7 @@ pub(crate) fn finish(store: &Store, index: &Index) -> Result<bool, Error> {
             lost.map(|candidate| serde_json::to_string(&candidate.text).unwrap_or_default()).collect();
         if !lost.is_empty() {
             texts.extend(lost);
-            let text = crate::stages::mine::keep(store, &row.key, &mined)?;
+            let text = mined::keep(store, &row.key, &mined)?;
             index.write(|index| index.put_body(&row.key, MINED, &row.part, Some(&text)))?;
         }
     }
@@ -116,8 +116,8 @@ fn clear_remains(store: &Store, words: &[String]) -> Result<(), Error> {
     }
     for key in store.remains_keys()? {
         let Some(mut remains) = Remains::read(store, &key)? else { continue };
-        let Some(found) = remains.stages.get_mut(mine::STAGE.name) else { continue };
-        if words.iter().filter(|words| mine::clear_words(found, words)).count() > 0 {
+        let Some(found) = remains.stages.get_mut(mined::STAGE) else { continue };
+        if words.iter().filter(|words| mined::clear_words(found, words)).count() > 0 {
             store.put_object(&REMAINS, &key, &remains)?;
         }
     }
@@ -126,16 +126,16 @@ fn clear_remains(store: &Store, words: &[String]) -> Result<(), Error> {
 
 /// Removes what was decided and shown under an id.
 fn drop_id(store: &Store, id: &str) -> Result<(), Error> {
-    store.change_journal(EVENTS, |decision: &Decision| {
+    DECISIONS.change(store, |decision: &Decision| {
         let is_of_it = decision.memory_id == id && decision.event != "memory_forgotten";
         (!is_of_it).then(|| decision.clone())
     })?;
-    store.change_journal(ITEMS, |memory: &Memory| (memory.id != id).then(|| memory.clone()))?;
+    ITEMS.change(store, |memory: &Memory| (memory.id != id).then(|| memory.clone()))?;
     drop_shown(store, id)
 }
 
 fn drop_shown(store: &Store, id: &str) -> Result<(), Error> {
-    store.change_journal(EXPOSURES, |exposure: &Exposure| {
+    EXPOSURES.change(store, |exposure: &Exposure| {
         let mut exposure = exposure.clone();
         exposure.memory_ids.retain(|shown| shown != id);
         (!exposure.memory_ids.is_empty()).then_some(exposure)

@@ -2,11 +2,11 @@
 
 use retro_model::{Access, Event, SessionKey};
 use retro_search::{Repair, Repairs, Touch, Touches};
-use retro_store::{Index, RepairRow, TouchRow, Writer};
+use retro_store::{Index, RepairRow, Store, TouchRow, Writer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Input, Making, Product, Stage, Subject, Truth, When, Work, from_kept, to_keep};
+use super::{Comparing, Input, Making, Product, Stage, Subject, Truth, When, Work, from_kept, to_keep};
 use crate::Error;
 use crate::stamp::short_hash;
 
@@ -18,14 +18,16 @@ pub(super) const STAGE: Stage = Stage {
     inputs: &[Input::Events],
     work: Work::Events(make),
     truth: Some(Truth { keep, restore }),
+    compare: Some(compare),
+    ..Stage::PLAIN
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
-    Ok(Box::new(Calls { key: subject.key.clone(), touches: Touches::default(), repairs: Repairs::default() }))
+    Ok(Box::new(Calls::new(subject.key)))
 }
 
 /// The rows as they are kept of an evicted session.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Default, PartialEq, Serialize, Deserialize)]
 struct Rows {
     touches: Vec<TouchRow>,
     repairs: Vec<RepairRow>,
@@ -40,9 +42,40 @@ impl Rows {
     }
 }
 
+impl Rows {
+    fn of(index: &Index, key: &SessionKey) -> Result<Rows, Error> {
+        Ok(Rows { touches: index.touches_in(key)?, repairs: index.repairs_in(key)? })
+    }
+}
+
 fn keep(index: &Index, key: &SessionKey) -> Result<Value, Error> {
-    let rows = Rows { touches: index.touches_in(key)?, repairs: index.repairs_in(key)? };
-    to_keep(&rows)
+    to_keep(&Rows::of(index, key)?)
+}
+
+fn compare(_: &Store, index: &Index, key: &SessionKey) -> Result<Box<dyn Comparing>, Error> {
+    Ok(Box::new(Checking { calls: Calls::new(key), known: Rows::of(index, key)? }))
+}
+
+/// Compares the rows of the index with those that the events give.
+struct Checking {
+    calls: Calls,
+    known: Rows,
+}
+
+impl Comparing for Checking {
+    fn event(&mut self, event: &Event) -> Result<(), Error> {
+        self.calls.event(event)
+    }
+
+    fn difference(self: Box<Self>) -> Result<Option<&'static str>, Error> {
+        let Checking { calls, mut known } = *self;
+        let mut rows = calls.rows();
+        for rows in [&mut rows, &mut known] {
+            rows.touches.sort_by(|a, b| a.event.cmp(&b.event).then_with(|| a.path.cmp(&b.path)));
+            rows.repairs.sort_by(|a, b| a.event.cmp(&b.event));
+        }
+        Ok((rows != known).then_some("files touched and failures"))
+    }
 }
 
 fn restore(subject: &Subject<'_>, kept: &Value) -> Result<Product, Error> {
@@ -56,6 +89,20 @@ struct Calls {
     repairs: Repairs,
 }
 
+impl Calls {
+    fn new(key: &SessionKey) -> Calls {
+        Calls { key: key.clone(), touches: Touches::default(), repairs: Repairs::default() }
+    }
+
+    fn rows(self) -> Rows {
+        let Calls { key, touches, repairs } = self;
+        Rows {
+            touches: touches.finish().into_iter().map(|touch| touch_row(&key, touch)).collect(),
+            repairs: repairs.finish().into_iter().map(|repair| repair_row(&key, repair)).collect(),
+        }
+    }
+}
+
 impl Making for Calls {
     fn event(&mut self, event: &Event) -> Result<(), Error> {
         self.touches.push(event);
@@ -64,12 +111,8 @@ impl Making for Calls {
     }
 
     fn finish(self: Box<Self>) -> Result<Product, Error> {
-        let Calls { key, touches, repairs } = *self;
-        let touches: Vec<TouchRow> =
-            touches.finish().into_iter().map(|touch| touch_row(&key, touch)).collect();
-        let repairs: Vec<RepairRow> =
-            repairs.finish().into_iter().map(|repair| repair_row(&key, repair)).collect();
-        Ok(Rows { touches, repairs }.product(key))
+        let key = self.key.clone();
+        Ok(self.rows().product(key))
     }
 }
 

@@ -18,6 +18,8 @@ pub(super) const STAGE: Stage = Stage {
     inputs: &[Input::Events, Input::Children, Input::Facts, Input::Config(settings_text)],
     work: Work::Events(make),
     truth: Some(Truth::in_files(restore)),
+    document: Some(&DIGESTS),
+    ..Stage::PLAIN
 };
 
 /// The parts of the configuration that a digest depends on.
@@ -33,7 +35,7 @@ fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
         settings,
         store: subject.store.clone(),
         agent: subject.agent,
-        family: subject.family.to_vec(),
+        family: subject.lookup.family.clone(),
     }))
 }
 
@@ -88,7 +90,7 @@ impl Making for Digesting {
         let Digesting { mut trace, identity, settings, store, agent, family } = *self;
         let key = trace.key.clone();
         fold(&mut trace, &store, agent, &family)?;
-        let facts = crate::facts::kept(&store, &key)?;
+        let facts = super::facts::kept(&store, &key)?;
         let digest = Digest::of(&trace, identity, &settings, GitFacts::of(&facts));
         store.put_object(&DIGESTS, &key, &digest)?;
         Ok(product(key, &digest, &facts, trace.commits.len() as u64))
@@ -109,7 +111,7 @@ fn restore(subject: &Subject<'_>, _: &Value) -> Result<Product, Error> {
     let Some(digest) = subject.store.object::<Digest>(&DIGESTS, subject.key)? else {
         return Ok(Product::default());
     };
-    let facts = crate::facts::kept(subject.store, subject.key)?;
+    let facts = super::facts::kept(subject.store, subject.key)?;
     let commits = digest.commits.len() as u64 + digest.left_out.get("commits").copied().unwrap_or(0);
     Ok(product(subject.key.clone(), &digest, &facts, commits))
 }
@@ -174,7 +176,7 @@ pub fn compute(
     fold(&mut trace, store, agent, family)?;
     let content = crate::stamp::content(store, &file)?;
     let settings = settings(config, &file.facts, still_running);
-    let facts = crate::facts::kept(store, key)?;
+    let facts = super::facts::kept(store, key)?;
     Ok(Digest::of(&trace, identity(key, &file.facts, &content), &settings, GitFacts::of(&facts)))
 }
 

@@ -1,8 +1,12 @@
 //! What git says of the commits that sessions made. The work is in [`crate::facts`]: it
 //! needs other programs, so it is done at the end of a sync, without the lock.
 
+use retro_insight::GitFacts;
+use retro_model::SessionKey;
+use retro_store::{FACTS, Store};
+
 use super::{Input, Stage, When, Work};
-use crate::Config;
+use crate::{Config, Error};
 
 pub(super) const STAGE: Stage = Stage {
     name: "facts",
@@ -16,4 +20,12 @@ pub(super) const STAGE: Stage = Stage {
 
 fn switch(config: &Config) -> String {
     format!("{}", config.facts_git.value)
+}
+
+/// What is known of a session. A damaged file says nothing; it is reported by `verify`.
+pub(crate) fn kept(store: &Store, key: &SessionKey) -> Result<Vec<GitFacts>, Error> {
+    match store.lines(&FACTS, key) {
+        Err(retro_store::Error::Damaged { .. }) => Ok(Vec::new()),
+        facts => Ok(facts?),
+    }
 }

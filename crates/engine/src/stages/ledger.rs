@@ -12,16 +12,16 @@ mod open;
 use hashbrown::HashMap;
 use open::Open;
 use retro_model::{Event, EventId, Kind, LedgerRow, RowKind, SessionKey, Thread, Usage};
-use retro_store::{LedgerWriter, Responses, Store};
+use retro_store::{Index, LEDGER, LedgerWriter, Responses, Store};
 use retro_text::Redacted;
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Input, Making, Product, Stage, Subject, Truth, When, Work};
+use super::{Comparing, Input, Making, Product, Stage, Subject, Truth, When, Work};
 use crate::Error;
 
-pub(super) const STAGE: Stage = Stage {
+pub(crate) const STAGE: Stage = Stage {
     name: "ledger",
     version: 2,
     when: When::AppendAndQuiet,
@@ -29,6 +29,9 @@ pub(super) const STAGE: Stage = Stage {
     inputs: &[Input::Events],
     work: Work::Events(make),
     truth: Some(Truth::in_files(restore)),
+    document: Some(&LEDGER),
+    tail: Some(tail),
+    compare: Some(compare),
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
@@ -54,6 +57,62 @@ fn restore(subject: &Subject<'_>, _: &Value) -> Result<Product, Error> {
     let output = rows.name();
     let put = move |index: &retro_store::Writer<'_>| index.put_responses(&key, &mut rows);
     Ok(Product { output, put: Some(Box::new(put)), ..Product::default() })
+}
+
+fn tail(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
+    let (ledger, rows) = (Ledger::new(subject.key.clone()), Responses::new(subject.store));
+    Ok(Box::new(Adding { ledger, key: subject.key.clone(), rows }))
+}
+
+/// Adds the responses of what is new. Cumulative figures wait for the whole session.
+struct Adding {
+    ledger: Ledger,
+    key: SessionKey,
+    rows: Responses,
+}
+
+impl Making for Adding {
+    fn event(&mut self, event: &Event) -> Result<(), Error> {
+        self.ledger.push(event);
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Product, Error> {
+        let is_response = |row: &LedgerRow| row.calls > 0;
+        let new: Vec<LedgerRow> = self.ledger.finish_rows().into_iter().filter(is_response).collect();
+        self.rows.add(&new)?;
+        let Adding { key, mut rows, .. } = *self;
+        let put = move |index: &retro_store::Writer<'_>| index.add_responses(&key, &mut rows);
+        Ok(Product { put: Some(Box::new(put)), ..Product::default() })
+    }
+}
+
+fn compare(_: &Store, index: &Index, key: &SessionKey) -> Result<Box<dyn Comparing>, Error> {
+    Ok(Box::new(Checking { ledger: Ledger::new(key.clone()), known: index.responses_of(key)? }))
+}
+
+/// Compares the rows of the index with those that its events give.
+struct Checking {
+    ledger: Ledger,
+    known: Vec<LedgerRow>,
+}
+
+impl Comparing for Checking {
+    fn event(&mut self, event: &Event) -> Result<(), Error> {
+        self.ledger.push(event);
+        Ok(())
+    }
+
+    fn difference(mut self: Box<Self>) -> Result<Option<&'static str>, Error> {
+        // The index has them by event and key.
+        let rows: BTreeMap<(EventId, String), LedgerRow> = self
+            .ledger
+            .finish_rows()
+            .into_iter()
+            .map(|row| ((row.event.clone(), row.key.clone()), row))
+            .collect();
+        Ok((!rows.into_values().eq(self.known)).then_some("its costs"))
+    }
 }
 
 /// Rows of a ledger that are held as they are; a longer one is written in pieces.

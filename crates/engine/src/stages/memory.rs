@@ -3,8 +3,8 @@
 
 use retro_store::{Changes, Follow};
 
-use super::mine::{MINED, PAST};
 use super::{Consumer, Everything, Input, Seen, Stage, When, Work};
+use crate::mined::{MINED, PAST};
 use crate::{Error, memory};
 
 pub(super) const STAGE: Stage = Stage {

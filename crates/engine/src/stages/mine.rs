@@ -2,33 +2,28 @@
 
 use retro_memory::filters;
 use retro_memory::methods::{self, Method};
-use retro_memory::{Episode, Findings, Listener, Mined, Past, Repository, prompt};
+use retro_memory::{Episode, Findings, Listener, Past, Repository};
 use retro_model::{Event, Facts, SessionKey};
-use retro_store::{EXPOSURES, Index, Store};
-use serde::{Deserialize, Serialize};
+use retro_store::{Index, Store};
 use serde_json::Value;
 use std::path::Path;
 
 use super::{Body, Input, Making, Product, Stage, Subject, Truth, When, Work, digest, from_kept, to_keep};
+use crate::memory::EXPOSURES;
+use crate::mined::{self, FINDINGS, MINED, PAST, Rest, keep};
 use crate::stamp::short_hash;
 use crate::{Config, Error, repository};
 
 pub(crate) const STAGE: Stage = Stage {
-    name: "mine",
+    name: mined::STAGE,
     version: 5,
     when: When::Quiet,
     help: "what a quiet session can teach: fixes, rules, commands, procedures",
     inputs: &[Input::Events, Input::Config(settings_text)],
     work: Work::Events(make),
     truth: Some(Truth { keep: keep_rest, restore }),
+    ..Stage::PLAIN
 };
-
-/// Bodies: what methods found in a session, a part a method.
-pub(crate) const MINED: &str = "mined";
-/// What a session did after memories were shown to it.
-pub(crate) const PAST: &str = "past";
-/// Everything that methods saw in a session, for whoever chooses from it again.
-pub(crate) const FINDINGS: &str = "findings";
 
 /// The parts of the configuration that mining depends on.
 fn settings_text(config: &Config) -> String {
@@ -45,26 +40,9 @@ fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
     }))
 }
 
-/// What stands in no file: what methods found is in `mined/`.
-#[derive(Default, Serialize, Deserialize)]
-struct Rest {
-    past: Option<String>,
-    findings: Option<String>,
-}
-
 fn keep_rest(index: &Index, key: &SessionKey) -> Result<Value, Error> {
     let rest = Rest { past: index.body(key, PAST, "")?, findings: index.body(key, FINDINGS, "")? };
     to_keep(&rest)
-}
-
-/// Takes everything that was found out of what was kept, if it holds these words, written as JSON.
-pub(crate) fn clear_words(kept: &mut Value, words: &str) -> bool {
-    let Ok(mut rest) = serde_json::from_value::<Rest>(kept.clone()) else { return false };
-    let holds = |text: &String| text.contains(words);
-    let is_there = rest.findings.as_ref().is_some_and(holds);
-    rest.findings.take_if(|text| holds(text));
-    *kept = serde_json::to_value(rest).unwrap_or_default();
-    is_there
 }
 
 fn restore(subject: &Subject<'_>, kept: &Value) -> Result<Product, Error> {
@@ -141,23 +119,11 @@ pub fn episode(listener: Listener, config: &Config, facts: &Facts, content: &str
     listener.finish(&settings, cwd, repository, content.to_owned())
 }
 
-/// Writes what a method found, and its block for a prompt; gives the content.
-pub fn keep(store: &Store, key: &SessionKey, mined: &Mined) -> Result<String, Error> {
-    let mut json = serde_json::to_string_pretty(mined).unwrap_or_default();
-    json.push('\n');
-    if store.has_mined(&mined.method, key, json.as_bytes())? {
-        return Ok(json);
-    }
-    store.put_mined(&mined.method, key, Some((json.as_bytes(), &prompt::prompt_block(mined))))?;
-    Ok(json)
-}
-
 /// Whether memories were shown to a session.
 fn was_shown_something(store: &Store, key: &SessionKey) -> Result<bool, Error> {
-    let path = store.root().join(EXPOSURES);
-    if !path.symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+    if !EXPOSURES.is_there(store) {
         return Ok(false);
     }
-    let (shown, _) = store.journal::<retro_memory::Exposure>(EXPOSURES)?;
+    let (shown, _) = EXPOSURES.read(store)?;
     Ok(shown.iter().any(|exposure| exposure.session_id.as_deref() == Some(&key.id)))
 }

@@ -6,7 +6,7 @@ use retro_store::NormalizedWriter;
 use super::{Input, Making, Product, Stage, Subject, When, Work};
 use crate::Error;
 
-pub(super) const STAGE: Stage = Stage {
+pub(crate) const STAGE: Stage = Stage {
     name: "normalized",
     version: 1,
     when: When::Quiet,

@@ -24,7 +24,7 @@ fn pack(subject: &Subject<'_>) -> Result<Product, Error> {
     let mut odd: Vec<PathBuf> = Vec::new();
     let mut failed = None;
     let mut live: HashMap<(&SourceKey, u32), Vec<&PlaceRow>> = HashMap::new();
-    for place in subject.places {
+    for place in &subject.lookup.places {
         live.entry((&place.source, place.revision)).or_default().push(place);
     }
     for (source, entry) in subject.file.sources.iter().filter(|(_, entry)| entry.kind != SourceKind::State) {

@@ -9,12 +9,13 @@ use retro_search::Passages;
 use retro_store::{Index, KnownPassages, NameRow, OpenerRow, PackedPassage, Spool, Store, TurnRow, Writer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use twins::Twins;
 
-use super::{Input, Making, Product, Stage, Subject, Truth, When, Work, from_kept, to_keep};
+use super::{Comparing, Input, Last, Making, Product, Stage, Subject, Truth, When, Work, from_kept, to_keep};
 use crate::Error;
 
-pub(super) const STAGE: Stage = Stage {
+pub(crate) const STAGE: Stage = Stage {
     name: "turns",
     version: 4,
     when: When::AppendAndQuiet,
@@ -22,11 +23,29 @@ pub(super) const STAGE: Stage = Stage {
     inputs: &[Input::Events],
     work: Work::Events(make),
     truth: Some(Truth { keep, restore }),
+    tail: Some(tail),
+    compare: Some(compare),
+    ..Stage::PLAIN
 };
 
 fn make(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
-    let turns = Turns::new(subject.key.clone(), subject.store, subject.passages.clone());
+    let turns = Turns::new(subject.key.clone(), subject.store, subject.lookup.passages.clone());
     Ok(Box::new(Both { turns, twins: Twins::new(subject.store) }))
+}
+
+fn tail(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
+    Ok(Box::new(Adding(Turns::after(subject.key.clone(), subject.store, &subject.lookup.last))))
+}
+
+fn compare(store: &Store, index: &Index, key: &SessionKey) -> Result<Box<dyn Comparing>, Error> {
+    let mut passages = index.packed_passages(key)?;
+    passages.sort();
+    Ok(Box::new(Checking {
+        turns: Turns::new(key.clone(), store, KnownPassages::default()),
+        twins: Twins::new(store),
+        heads: heads(index, key)?,
+        passages,
+    }))
 }
 
 /// What stays of turns without their words.
@@ -37,13 +56,16 @@ struct Heads {
     names: Vec<NameRow>,
 }
 
-fn keep(index: &Index, key: &SessionKey) -> Result<Value, Error> {
-    let heads = Heads {
+fn heads(index: &Index, key: &SessionKey) -> Result<Heads, Error> {
+    Ok(Heads {
         turns: index.turns_of(key)?,
         openers: index.openers_of(key)?,
         names: index.names_in(&key.agent, &key.id)?,
-    };
-    to_keep(&heads)
+    })
+}
+
+fn keep(index: &Index, key: &SessionKey) -> Result<Value, Error> {
+    to_keep(&heads(index, key)?)
 }
 
 fn restore(subject: &Subject<'_>, kept: &Value) -> Result<Product, Error> {
@@ -97,15 +119,10 @@ impl Turns {
 
     /// Turns of events that follow these: the last turn and the last passage of each thread
     /// go on.
-    pub(crate) fn after(
-        key: SessionKey,
-        store: &Store,
-        last: &[TurnRow],
-        last_passages: Vec<Passage>,
-    ) -> Turns {
+    fn after(key: SessionKey, store: &Store, last: &Last) -> Turns {
         let mut turns = Turns::new(key, store, KnownPassages::default());
-        turns.passages = Passages::after(last_passages);
-        for row in last {
+        turns.passages = Passages::after(last.passages.clone());
+        for row in &last.turns {
             let thread = Thread::sub(&row.thread);
             turns.before.insert(thread.clone(), row.number);
             turns.open.insert(thread, row.clone());
@@ -173,6 +190,60 @@ impl Turns {
     fn pack(&self, passage: &Passage) -> Result<PackedPassage, Error> {
         let what = || format!("the words of {}", passage.event());
         PackedPassage::pack(passage, &self.known).map_err(|source| Error::Raw { what: what(), source })
+    }
+}
+
+/// Adds the turns of what is new.
+struct Adding(Turns);
+
+impl Making for Adding {
+    fn event(&mut self, event: &Event) -> Result<(), Error> {
+        self.0.push(event)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Product, Error> {
+        let key = self.0.key.clone();
+        let (turns, passages) = self.0.rows()?;
+        let (turns, passages) = (turns.all()?, passages.all()?);
+        let put = move |index: &Writer<'_>| {
+            turns.iter().try_for_each(|turn| index.put_turn(&key, turn))?;
+            index.add_passages(&key, &passages)
+        };
+        Ok(Product { put: Some(Box::new(put)), ..Product::default() })
+    }
+}
+
+/// Compares the rows of the index with those that the events give.
+struct Checking {
+    turns: Turns,
+    twins: Twins,
+    heads: Heads,
+    passages: Vec<PackedPassage>,
+}
+
+impl Comparing for Checking {
+    fn event(&mut self, event: &Event) -> Result<(), Error> {
+        self.twins.push(event)?;
+        self.turns.push(event)
+    }
+
+    fn difference(self: Box<Self>) -> Result<Option<&'static str>, Error> {
+        let Checking { turns, twins, heads, passages: known } = *self;
+        let (turns, passages) = turns.rows()?;
+        let (mut turns, mut passages) = (turns.all()?, passages.all()?);
+        turns.sort_by(|a, b| (&a.thread, a.number).cmp(&(&b.thread, b.number)));
+        passages.sort();
+        let (openers, names) = twins.rows()?;
+        let names: BTreeMap<&String, &NameRow> = names.iter().map(|name| (&name.of, name)).collect();
+        Ok(if heads.turns != turns {
+            Some("its turns")
+        } else if known != passages {
+            Some("the words of its turns")
+        } else if heads.openers != openers.all()? || !heads.names.iter().eq(names.into_values()) {
+            Some("what it has in common with others")
+        } else {
+            None
+        })
     }
 }
 

@@ -5,20 +5,20 @@
 
 use rayon::prelude::*;
 use retro_model::{LinkKind, SessionKey, Timestamp};
-use retro_store::{Index, KnownPassages, Lock, Marks, Stamps, Store, Writer};
+use retro_store::{Index, Lock, Marks, Stamps, Store, Writer};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::work::{Job, Looked, Outcome, SETTLED_BYTES_MAX, Worker};
+use super::work::{Job, Outcome, SETTLED_BYTES_MAX, WorkItem, Worker};
 use crate::budget::{Budget, HELD_BYTES_MAX};
 use crate::capture::{self, Captured};
 use crate::derive::Rules;
 use crate::discover::SharedFile;
 use crate::family::{Rest, children_content, family, rest_of_trees};
 use crate::report::{Failure, Progress, SyncReport};
-use crate::stages::{Input, Stage, Work, up_to};
+use crate::stages::{Input, Last, Lookup, Stage, Work, up_to};
 use crate::{Config, Error, World, agent_of, entitled};
 
 /// Sessions of one batch.
@@ -40,6 +40,8 @@ pub(crate) enum Wait {
 pub(crate) struct Batcher<'a> {
     pub world: &'a World,
     pub config: &'a Config,
+    /// All stages there are.
+    pub stages: &'static [Stage],
     pub store: &'a Store,
     pub index: &'a Index,
     pub stamps: &'a Stamps,
@@ -85,10 +87,10 @@ impl Batcher<'_> {
     }
 
     fn rules(&self) -> Rules {
-        let stages = up_to(self.world.stages, self.until);
+        let stages = up_to(self.stages, self.until);
         Rules {
             stages,
-            later: self.world.stages.get(stages.len()..).unwrap_or_default(),
+            later: self.stages.get(stages.len()..).unwrap_or_default(),
             now_ms: self.world.now().as_millis(),
             all: self.all,
         }
@@ -111,7 +113,7 @@ impl Batcher<'_> {
             work.extend(self.look_up(job, knows_any, &rules)?);
         }
         // The longest first, so that none is left to one core when the others are done.
-        work.sort_by_key(|work: &Looked<'_, '_>| Reverse(work.job.bytes()));
+        work.sort_by_key(|work: &WorkItem<'_, '_>| Reverse(work.job.bytes()));
         let budget = Budget::new(HELD_BYTES_MAX);
         let (steps, kept) = (AtomicU64::new(0), AtomicU64::new(0));
         let worker = Worker {
@@ -122,7 +124,7 @@ impl Batcher<'_> {
             rules,
             is_bare,
         };
-        let one = |work: Looked<'_, '_>| {
+        let one = |work: WorkItem<'_, '_>| {
             let _held = budget.take(worker.held_bytes(&work));
             let key = work.job.key().clone();
             let outcome = worker.work(work);
@@ -174,7 +176,7 @@ impl Batcher<'_> {
         job: &'j Job<'f>,
         knows_any: bool,
         rules: &Rules,
-    ) -> Result<Option<Looked<'j, 'f>>, Error> {
+    ) -> Result<Option<WorkItem<'j, 'f>>, Error> {
         let key = job.key();
         let agent = match job {
             Job::Files(session) => session.agent,
@@ -183,18 +185,13 @@ impl Batcher<'_> {
                 None => return Ok(None),
             },
         };
-        let mut work = Looked {
+        let mut work = WorkItem {
             job,
             agent,
             row: None,
             sources: Vec::new(),
             made: BTreeMap::new(),
-            children: String::new(),
-            family: Vec::new(),
-            turns: Vec::new(),
-            passages: Vec::new(),
-            known: KnownPassages::default(),
-            places: Vec::new(),
+            lookup: Lookup::default(),
         };
         if knows_any {
             work.row = self.index.session_row(key)?;
@@ -205,19 +202,19 @@ impl Batcher<'_> {
                 Job::Stored(_) => work.row.as_ref().map_or(0, |row| row.mtime_ns),
             };
             if rules.may_pack(changed_ns) {
-                work.places = self.index.stamps_of(key)?.iter().collect();
+                work.lookup.places = self.index.stamps_of(key)?.iter().collect();
             }
             let is_large = work.row.as_ref().is_some_and(|row| row.bytes > SETTLED_BYTES_MAX);
             if is_large && matches!(job, Job::Files(_)) {
-                work.turns = self.index.last_turns(key)?;
-                work.passages = self.index.last_passages(key)?;
+                work.lookup.last =
+                    Last { turns: self.index.last_turns(key)?, passages: self.index.last_passages(key)? };
             } else {
-                work.known = self.index.known_passages(key)?;
+                work.lookup.passages = self.index.known_passages(key)?;
             }
         }
-        if self.world.stages.iter().any(reads_children) {
-            work.children = children_content(self.index, key, 0)?;
-            work.family = family(self.index, key)?;
+        if self.stages.iter().any(reads_children) {
+            work.lookup.children = children_content(self.index, key, 0)?;
+            work.lookup.family = family(self.index, key)?;
         }
         Ok(Some(work))
     }
@@ -234,7 +231,7 @@ impl Batcher<'_> {
         let marks: Option<Marks> = fits.then(|| self.store.marks());
         let now = self.world.now();
         let of_children: Vec<&'static str> =
-            self.world.stages.iter().filter(|stage| reads_children(stage)).map(|stage| stage.name).collect();
+            self.stages.iter().filter(|stage| reads_children(stage)).map(|stage| stage.name).collect();
         let parents = if of_children.is_empty() { BTreeSet::new() } else { self.parents(&outcomes)? };
         let written = self.index.write(|index| {
             for (outcome, bytes) in outcomes.into_iter().zip(sizes) {

@@ -2,8 +2,8 @@
 //! Threads share this, so nothing here asks the index.
 
 use retro_agents::Agent;
-use retro_model::{Passage, SessionKey};
-use retro_store::{FACTS, KnownPassages, Made, PlaceRow, SessionRow, SourceRow, Stamps, Store, TurnRow};
+use retro_model::SessionKey;
+use retro_store::{FACTS, Made, PlaceRow, SessionRow, SourceRow, Stamps, Store};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::derive::{Derived, Rules, Session, Source};
 use crate::discover::SessionFiles;
 use crate::remains::Remains;
 use crate::session_row::facts_of;
-use crate::stages::QUIET_MINUTES;
+use crate::stages::{Lookup, QUIET_MINUTES, Subject};
 use crate::{Config, Error, World};
 
 /// A session that still grows and is larger than this is not settled as a whole on every
@@ -43,21 +43,14 @@ impl Job<'_> {
     }
 }
 
-/// A session, with everything the index knows of it.
-pub(super) struct Looked<'j, 'f> {
+/// A session to work on, with everything that the index knows of it.
+pub(super) struct WorkItem<'j, 'f> {
     pub job: &'j Job<'f>,
     pub agent: &'static dyn Agent,
     pub row: Option<SessionRow>,
     pub sources: Vec<SourceRow>,
     pub made: BTreeMap<String, Made>,
-    pub children: String,
-    pub family: Vec<SessionKey>,
-    /// The last of each thread, where the session is too long to be settled on every append.
-    pub turns: Vec<TurnRow>,
-    pub passages: Vec<Passage>,
-    /// All passages, where it is settled as a whole, so that those are not packed again.
-    pub known: KnownPassages,
-    pub places: Vec<PlaceRow>,
+    pub lookup: Lookup,
 }
 
 /// What became of it.
@@ -88,12 +81,11 @@ fn with_news(mut known: Vec<PlaceRow>, news: &[PlaceRow]) -> Vec<PlaceRow> {
 
 impl Worker<'_> {
     /// Captures a session, if it has news, and runs the stages that are due on it.
-    pub(super) fn work(&self, work: Looked<'_, '_>) -> Result<Outcome, Error> {
+    pub(super) fn work(&self, work: WorkItem<'_, '_>) -> Result<Outcome, Error> {
         let rules = &self.rules;
         let key = work.job.key().clone();
         let stop = || self.world.stopping();
-        let Looked { job, agent, row, sources, mut made, children, family, turns, passages, known, places } =
-            work;
+        let WorkItem { job, agent, row, sources, mut made, mut lookup } = work;
         let mut captured = self.capture(job, agent, row.as_ref(), sources, &mut made, &stop)?;
         let reading =
             captured.as_mut().map(|captured| std::mem::replace(&mut captured.read, Reading::Nothing));
@@ -107,20 +99,21 @@ impl Worker<'_> {
             (None, None) => return Err(Error::NoSession(key.to_string())),
         };
         let is_evicted = file.evicted_at.is_some();
-        let places = with_news(places, captured.as_ref().map_or(&[], |captured| &captured.places));
-        let mut session = Session {
+        lookup.places = with_news(lookup.places, captured.as_ref().map_or(&[], |captured| &captured.places));
+        let facts = self.store.name_of(&FACTS, &key)?;
+        let subject = Subject {
             store: self.store,
             config: self.config,
             agent,
-            row,
+            key: &file.key,
             file,
-            made,
-            children: &children,
-            facts: self.store.name_of(&FACTS, &key)?,
-            family: &family,
-            places: &places,
-            passages: &known,
+            stamp: "",
+            is_quiet: false,
+            content: &row.content,
+            facts: &facts,
+            lookup: &lookup,
         };
+        let mut session = Session { subject, row, made };
         // What could not be read is not settled without it: the next sync tries again.
         let is_whole = captured.as_ref().is_none_or(|captured| captured.failed.is_empty());
         let derived = if is_evicted {
@@ -133,7 +126,7 @@ impl Worker<'_> {
             match reading {
                 Some(Reading::Whole(sources)) => session.derive(Source::Held(sources), rules, &stop)?,
                 Some(Reading::Tail(sources)) if grows && row.bytes > SETTLED_BYTES_MAX => {
-                    session.derive_tail(sources, (&turns, passages), rules)?
+                    session.derive_tail(sources, rules)?
                 }
                 _ => session.derive(Source::Raw, rules, &stop)?,
             }
@@ -143,7 +136,7 @@ impl Worker<'_> {
 
     /// Source bytes that work on a session may hold. Without a row they are guessed from
     /// the room that its files take.
-    pub(super) fn held_bytes(&self, work: &Looked<'_, '_>) -> u64 {
+    pub(super) fn held_bytes(&self, work: &WorkItem<'_, '_>) -> u64 {
         /// Logs are packed to a sixth or less.
         const PACKED_RATIO: u64 = 8;
         let stored = match &work.row {

@@ -3,7 +3,8 @@
 
 use retro_agents::{AGENTS, Agent, by_name, script::Script};
 use retro_engine::discover::discover;
-use retro_engine::{Config, SyncOptions, SyncReport, World, read, sync};
+use retro_engine::stages::{STAGES, Stage};
+use retro_engine::{Config, SyncOptions, SyncReport, World, events, read, sync};
 use retro_model::{Event, SessionKey, SourceKind, Timestamp};
 use retro_store::pieces::{Told, each_piece};
 use retro_store::{RealDisk, Slot, Stamps, Store};
@@ -15,6 +16,8 @@ pub struct Machine {
     dir: tempfile::TempDir,
     pub world: World,
     pub config: Config,
+    /// The stages that syncs run.
+    pub stages: &'static [Stage],
 }
 
 impl Machine {
@@ -26,7 +29,7 @@ impl Machine {
         let tomorrow = Timestamp::from_millis(jiff_now() + 3 * 86_400_000).unwrap();
         let world = World::at(home).with_clock(tomorrow);
         let config = Config::for_root(dir.path().join("store"));
-        Machine { dir, world, config }
+        Machine { dir, world, config, stages: STAGES }
     }
 
     /// The same machine now: nothing is quiet yet.
@@ -71,7 +74,8 @@ impl Machine {
     }
 
     pub fn sync_with(&self, options: &SyncOptions) -> SyncReport {
-        sync(&self.world, &self.config, options, &|_| {}).unwrap()
+        let options = SyncOptions { stages: Some(self.stages), ..options.clone() };
+        sync(&self.world, &self.config, &options, &|_| {}).unwrap()
     }
 
     pub fn store(&self) -> Store {
@@ -80,7 +84,7 @@ impl Machine {
 
     pub fn events(&self, key: &SessionKey) -> Vec<Event> {
         let agent = by_name(&key.agent).unwrap();
-        read::events(&self.store(), agent, key).unwrap()
+        events::all(&self.store(), agent, key).unwrap()
     }
 
     /// The logs on this machine: what grows at its end. Anything else is written whole.

@@ -1,9 +1,10 @@
 //! Memories as they are listed, counted and shown one by one, and what happened to each.
 
+use retro_engine::memory::{DECISIONS, EXPOSURES};
 use retro_engine::{Config, World};
 use retro_memory::{Decision, Exposure, Here, Kind, Memory, Scope, Status};
 use retro_model::Timestamp;
-use retro_store::{EVENTS, EXPOSURES, Store};
+use retro_store::Store;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -172,12 +173,12 @@ impl Journals {
     /// Reads them. Lines that cannot be read are left out; `retro memory doctor` names them.
     pub fn read(store: &Store, memories: &[Memory]) -> Result<Journals, Error> {
         let mut journals = Journals::default();
-        for decision in store.journal::<Decision>(EVENTS)?.0 {
+        for decision in DECISIONS.read(store)?.0 {
             let session = || decision.session_id.clone().unwrap_or_default();
             let about = Some(decision.memory_id.clone()).filter(|id| !id.is_empty()).unwrap_or_else(session);
             journals.decisions.entry(about).or_default().push(decision);
         }
-        for exposure in store.journal::<Exposure>(EXPOSURES)?.0 {
+        for exposure in EXPOSURES.read(store)?.0 {
             for id in &exposure.memory_ids {
                 journals.exposures.entry(id.clone()).or_default().push(exposure.clone());
             }

@@ -1,6 +1,7 @@
+use retro::engine::memory::EXPOSURES;
 use retro::memory::Exposure;
 use retro::memory::weave::{self, HookInput, Shown, Woven, hook_input, hook_output, is_grok};
-use retro::store::{EXPOSURES, Store};
+use retro::store::Store;
 use retro::views::memory::{self, Fitting, MemoryQuestion};
 use std::io::Read;
 use std::path::PathBuf;
@@ -126,7 +127,7 @@ fn fitting(
     let config = context.config()?;
     let (mut fits, abstained) = memory::fitting(&context.world, &config, store, question)?;
     if let Some(session) = session.filter(|_| !fits.is_empty()) {
-        let (shown, _) = store.journal::<Exposure>(EXPOSURES)?;
+        let (shown, _) = EXPOSURES.read(store)?;
         let of_session = shown.iter().filter(|exposure| exposure.session_id.as_deref() == Some(session));
         let before: Vec<&String> = of_session.flat_map(|exposure| &exposure.memory_ids).collect();
         fits.retain(|fit| !before.contains(&&fit.memory.id));
@@ -162,7 +163,7 @@ fn record(
     let Some(lock) = store.try_lock()? else { return Ok(false) };
     let exposure =
         Exposure { shown_at: Some(context.world.now()), session_id, cwd, memory_ids: ids.to_vec() };
-    store.append(&lock, EXPOSURES, &[exposure])?;
+    EXPOSURES.append(&lock, store, &[exposure])?;
     Ok(true)
 }
 
