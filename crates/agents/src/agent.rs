@@ -2,10 +2,10 @@
 
 use retro_model::{Format, RowsStamp, SessionKey, SourceKey, SourceKind, Stamp, Stat};
 use retro_text::Redacted;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::integration::{HookInput, Integration};
 use crate::script::Script;
 use crate::{Database, DatabaseError, Draft, Parse, Part, Row, Sightings};
 
@@ -106,6 +106,11 @@ pub trait Agent: Send + Sync {
         Some("its logs do not tell")
     }
 
+    /// Variables that say where its logs are.
+    fn variables(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The variable that only this agent sets for the hooks it runs, if there is one.
     /// Some agents run the hooks of others too.
     fn hook_variable(&self) -> Option<&'static str> {
@@ -114,8 +119,13 @@ pub trait Agent: Send + Sync {
 
     /// Whether a hook's input that names no transcript has a shape that only this
     /// agent gives it.
-    fn is_hook_input(&self, _input: &Value) -> bool {
+    fn is_hook_input(&self, _input: &HookInput) -> bool {
         false
+    }
+
+    /// What it lets other programs do, as far as we make use of it.
+    fn integration(&self) -> Option<&'static Integration> {
+        None
     }
 
     /// How a source of this name changes and is read, for a store that has only

@@ -24,6 +24,7 @@ mod folder;
 mod giant;
 mod grok;
 mod identity;
+pub mod integration;
 mod json;
 mod lines;
 mod mapping;

@@ -7,7 +7,6 @@
 
 mod desk;
 mod process;
-mod said;
 mod spent;
 
 pub(crate) use spent::rows;
@@ -18,6 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use retro_agents::integration as agents;
+use retro_agents::{AGENTS, Agent};
 use retro_memory::{Episode, Mined, headless};
 use retro_model::Tokens;
 use retro_store::Store;
@@ -29,46 +30,44 @@ use desk::Desk;
 /// How long a program may take.
 pub const LIMIT: Duration = Duration::from_secs(900);
 
-/// A program that can mine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Miner {
-    /// `codex exec`.
-    Codex,
-    /// `claude -p`.
-    Claude,
+/// An agent whose program can mine.
+#[derive(Clone, Copy)]
+pub struct Miner {
+    agent: &'static dyn Agent,
+    run: &'static dyn agents::Headless,
 }
 
 impl Miner {
-    /// Both, sorted by name.
-    pub const ALL: &'static [Miner] = &[Miner::Claude, Miner::Codex];
+    /// All of them, by the names of their agents.
+    pub fn all() -> impl Iterator<Item = Miner> {
+        let miner =
+            |agent: &&'static dyn Agent| Some(Miner { agent: *agent, run: agent.integration()?.headless? });
+        AGENTS.iter().filter_map(miner)
+    }
 
     /// The name of the method.
-    pub fn method(self) -> &'static str {
-        match self {
-            Miner::Codex => "codex_headless",
-            Miner::Claude => "claude_headless",
-        }
+    pub fn method(&self) -> String {
+        format!("{}_headless", self.agent.name())
+    }
+
+    /// What the method does, for people.
+    pub fn title(&self) -> String {
+        format!("what your own `{}` finds in a session, checked against it; uses tokens", self.program())
     }
 
     /// The program it runs.
-    pub fn program(self) -> &'static str {
-        match self {
-            Miner::Codex => "codex",
-            Miner::Claude => "claude",
-        }
+    pub fn program(&self) -> &'static str {
+        self.run.program()
     }
 
     /// Who answers it.
-    fn provider(self) -> &'static str {
-        match self {
-            Miner::Codex => "openai",
-            Miner::Claude => "anthropic",
-        }
+    fn provider(&self) -> &'static str {
+        self.run.provider()
     }
 
     /// The one with this name of a method.
     pub fn by_method(name: &str) -> Option<Miner> {
-        Miner::ALL.iter().copied().find(|miner| miner.method() == name)
+        Miner::all().find(|miner| miner.method() == name)
     }
 }
 
@@ -136,27 +135,26 @@ pub fn run(
     let program = find(miner.program(), &path).ok_or(Error::Absent(miner.program()))?;
     let failed = |source| Error::Run { program: miner.program(), source };
     let desk = Desk::new(store, &*world.disk).map_err(failed)?;
-    let command = command(miner, &program, &desk, &path);
+    let mut command = Command::new(program);
+    command.args(miner.run.arguments(&desk.files()));
+    command.current_dir(desk.files().work).env("PATH", &path).env(OUR_RUN, "1");
     let ended = process::run(command, headless::input(episode), limit).map_err(failed)?;
     let text = String::from_utf8_lossy(&ended.output);
-    let stream = desk::keep(store, &*world.disk, miner.method(), &episode.key, redacted(&text).as_bytes())
+    let stream = desk::keep(store, &*world.disk, &miner.method(), &episode.key, redacted(&text).as_bytes())
         .map_err(Error::Keep)?;
-    let said = match miner {
-        Miner::Codex => said::by_codex(&text, desk.read_answer()),
-        Miner::Claude => said::by_claude(&text),
-    };
+    let said = miner.run.said(&text, desk.read_answer());
     let Some(status) = ended.status else {
         return Err(Error::Late { program: miner.program(), seconds: limit.as_secs() });
     };
     let no_answer =
         |why: String| Error::NoAnswer { program: miner.program(), why, tokens: Box::new(said.tokens) };
-    if let Some(why) = said.error.clone() {
-        return Err(no_answer(why));
+    if let Some(why) = &said.error {
+        return Err(no_answer(retro_memory::shortened(why, 300)));
     }
     if !status.success() {
         return Err(no_answer(format!("{status}: {}", last_line(&ended.errors))));
     }
-    let mined = headless::parse(&said.answer, episode, miner.method())
+    let mined = headless::parse(&said.answer, episode, &miner.method())
         .map_err(|headless::NoAnswer(why)| no_answer(why))?;
     Ok(Headless { mined, tokens: said.tokens, model: said.model, stream })
 }
@@ -182,23 +180,6 @@ fn is_program(file: &Path) -> bool {
 
 /// Set for programs that we start: hooks of ours that they call do nothing.
 pub const OUR_RUN: &str = "RETRO_HEADLESS";
-
-/// The command line, with our text still to come on standard input.
-fn command(miner: Miner, program: &Path, desk: &Desk, path: &OsStr) -> Command {
-    let mut command = Command::new(program);
-    command.current_dir(desk.work()).env("PATH", path).env(OUR_RUN, "1");
-    match miner {
-        Miner::Codex => {
-            command.args(["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--ignore-rules"]);
-            command.args(["-s", "read-only", "--output-schema"]).arg(desk.schema());
-            command.arg("-o").arg(desk.answer()).arg("-C").arg(desk.work()).arg("-");
-        }
-        Miner::Claude => {
-            command.args(["-p", "--no-session-persistence", "--output-format", "json"]);
-        }
-    }
-    command
-}
 
 /// The output without secrets, line by line as it came.
 fn redacted(text: &str) -> String {

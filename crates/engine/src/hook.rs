@@ -3,9 +3,9 @@
 //! A hook must never hold up the agent: if the lock is taken it leaves a job in
 //! the queue, and whatever goes wrong is the next sync's matter.
 
+use retro_agents::integration::HookInput;
 use retro_agents::{AGENTS, Agent, Owner, Sightings};
 use retro_store::{Index, Job, Lock, Store};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 use crate::discover::{Keep, SessionFiles, Walked, from, roots};
@@ -27,14 +27,10 @@ pub struct Call {
 
 /// Reads a hook's input. None if no agent we know is behind it.
 pub fn read_call(world: &World, config: &Config, input: &str) -> Option<Call> {
-    let json: Value = serde_json::from_str(input).ok()?;
-    let text = |names: [&str; 2]| names.iter().find_map(|name| json.get(*name)?.as_str());
-    let transcript = text(["transcript_path", "transcriptPath"]).map(PathBuf::from);
-    let session_id = text(["session_id", "sessionId"])
-        .or_else(|| json.get("thread-id").and_then(Value::as_str))
-        .map(str::to_owned);
-    let agent = caller(world, config, &json, transcript.as_deref())?;
-    Some(Call { agent, transcript, session_id })
+    let input = HookInput::read(input)?;
+    let transcript = input.transcript.as_ref().map(PathBuf::from);
+    let agent = caller(world, config, &input, transcript.as_deref())?;
+    Some(Call { agent, transcript, session_id: input.session_id })
 }
 
 /// An agent may run the hooks of others and is then told by its own variable; else
@@ -42,21 +38,24 @@ pub fn read_call(world: &World, config: &Config, input: &str) -> Option<Call> {
 fn caller(
     world: &World,
     config: &Config,
-    json: &Value,
+    input: &HookInput,
     transcript: Option<&Path>,
 ) -> Option<&'static dyn Agent> {
-    let sets_variable =
-        |agent: &dyn Agent| agent.hook_variable().is_some_and(|name| (world.env)(name).is_some());
     let holds = |agent: &dyn Agent, path: &Path| {
         roots(world, config, agent).iter().any(|root| path.starts_with(root))
     };
-    let mut agents = AGENTS.iter().copied();
-    agents.clone().find(|agent| sets_variable(*agent)).or_else(|| {
-        agents.find(|agent| match transcript {
+    by_variable(&*world.env).or_else(|| {
+        AGENTS.iter().copied().find(|agent| match transcript {
             Some(path) => holds(*agent, path),
-            None => agent.is_hook_input(json),
+            None => agent.is_hook_input(input),
         })
     })
+}
+
+/// The agent whose own variable is set: it runs this hook, whoever the hook is meant for.
+pub fn by_variable(env: &dyn Fn(&str) -> Option<String>) -> Option<&'static dyn Agent> {
+    let is_set = |name: &str| env(name).is_some_and(|value| !value.is_empty());
+    AGENTS.iter().copied().find(|agent| agent.hook_variable().is_some_and(is_set))
 }
 
 /// Leaves a job for the next sync.

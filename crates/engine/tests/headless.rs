@@ -122,6 +122,10 @@ impl Scene {
     }
 }
 
+fn miner(agent: &str) -> Miner {
+    Miner::by_method(&format!("{agent}_headless")).unwrap()
+}
+
 fn is_checked(mined: &retro_memory::Mined, miner: Miner) {
     assert_eq!(mined.method, miner.method());
     let [candidate] = mined.candidates.as_slice() else { panic!("{mined:#?}") };
@@ -143,8 +147,8 @@ fn codex_gets_the_session_on_its_input_and_nothing_else() {
         "\n"
     );
     scene.program("codex", CODEX, stream, &scene.answer().to_string(), 0);
-    let found = scene.run(Miner::Codex, LIMIT).unwrap();
-    is_checked(&found.mined, Miner::Codex);
+    let found = scene.run(miner("codex"), LIMIT).unwrap();
+    is_checked(&found.mined, miner("codex"));
     let used = Tokens { input: 600, cache_read: 300, output: 50, reasoning: 20, ..Tokens::default() };
     assert_eq!(found.tokens, used);
     let args = fs::read_to_string(scene.file("args")).unwrap();
@@ -158,9 +162,9 @@ fn codex_gets_the_session_on_its_input_and_nothing_else() {
     assert!(stdin.contains("Round the tax of the cart up") && stdin.contains(&scene.call()));
     let schema: Value = serde_json::from_slice(&fs::read(scene.file("schema")).unwrap()).unwrap();
     assert_eq!(schema["required"], json!(["candidates", "task_summary"]));
-    assert_eq!(fs::read_to_string(scene.stream(Miner::Codex)).unwrap().lines().count(), 3);
+    assert_eq!(fs::read_to_string(scene.stream(miner("codex"))).unwrap().lines().count(), 3);
     let mode = fs::metadata(&found.stream).unwrap().permissions().mode();
-    assert_eq!((found.stream, mode & 0o777), (scene.stream(Miner::Codex), 0o600));
+    assert_eq!((found.stream, mode & 0o777), (scene.stream(miner("codex")), 0o600));
     let left: Vec<_> = fs::read_dir(scene.machine.store().root().join("headless")).unwrap().collect();
     assert_eq!(left.len(), 1, "only the method's folder is left: {left:?}");
 }
@@ -175,8 +179,8 @@ fn claude_answers_with_one_object() {
         "modelUsage": { "claude-test": {} },
     });
     scene.program("claude", CLAUDE, &result.to_string(), "", 0);
-    let found = scene.run(Miner::Claude, LIMIT).unwrap();
-    is_checked(&found.mined, Miner::Claude);
+    let found = scene.run(miner("claude"), LIMIT).unwrap();
+    is_checked(&found.mined, miner("claude"));
     assert_eq!(found.tokens, Tokens { input: 5, cache_read: 100, output: 40, ..Tokens::default() });
     assert_eq!(found.model.as_deref(), Some("claude-test"));
     let args = fs::read_to_string(scene.file("args")).unwrap();
@@ -189,8 +193,8 @@ fn claude_answers_with_one_object() {
 fn without_the_program_nothing_is_written() {
     let scene = Scene::new();
     let store = scene.machine.store();
-    for miner in Miner::ALL {
-        let error = run(&scene.world(""), &store, &scene.episode, *miner, LIMIT).unwrap_err();
+    for miner in Miner::all() {
+        let error = run(&scene.world(""), &store, &scene.episode, miner, LIMIT).unwrap_err();
         assert!(matches!(error, Error::Absent(_)), "{error}");
         assert!(error.to_string().starts_with(&format!("`{}` is not on the PATH", miner.program())));
     }
@@ -202,12 +206,12 @@ fn a_failed_run_says_why_and_what_it_used() {
     let scene = Scene::new();
     let stream = "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":9}}\n{\"type\":\"turn.failed\",\"error\":{\"message\":\"no quota left\"}}\n";
     scene.program("codex", CODEX, stream, "", 1);
-    let error = scene.run(Miner::Codex, LIMIT).unwrap_err();
+    let error = scene.run(miner("codex"), LIMIT).unwrap_err();
     assert_eq!(error.to_string(), "`codex` gave no answer: no quota left");
     let Error::NoAnswer { tokens, .. } = error else { panic!("{error}") };
     assert_eq!(tokens.input, 9);
     scene.program("claude", CLAUDE, "Not logged in", "", 1);
-    let error = scene.run(Miner::Claude, LIMIT).unwrap_err();
+    let error = scene.run(miner("claude"), LIMIT).unwrap_err();
     assert_eq!(error.to_string(), "`claude` gave no answer: it printed no result");
 }
 
@@ -217,7 +221,7 @@ fn no_secret_of_the_output_is_kept() {
     let secret = format!("ghp_{}", "0aB1cD2eF3".repeat(4).get(..36).unwrap());
     let line = json!({ "type": "item.completed", "item": { "type": "command_execution", "aggregated_output": secret } });
     scene.program("codex", CODEX, &format!("{line}\n"), &scene.answer().to_string(), 0);
-    let found = scene.run(Miner::Codex, LIMIT).unwrap();
+    let found = scene.run(miner("codex"), LIMIT).unwrap();
     let kept = fs::read_to_string(found.stream).unwrap();
     assert!(kept.contains("aggregated_output") && !kept.contains(&secret), "{kept}");
 }
@@ -230,9 +234,9 @@ fn a_program_that_does_not_end_is_killed_with_what_it_started() {
     // not have come that far: then it gets more time.
     let mut limit = Duration::from_millis(200);
     loop {
-        let error = scene.run(Miner::Codex, limit).unwrap_err();
+        let error = scene.run(miner("codex"), limit).unwrap_err();
         assert!(matches!(error, Error::Late { .. }), "{error}");
-        if fs::read_to_string(scene.stream(Miner::Codex)).unwrap() == "started\n" {
+        if fs::read_to_string(scene.stream(miner("codex"))).unwrap() == "started\n" {
             break;
         }
         limit *= 2;

@@ -2,13 +2,10 @@
 //!
 //! A block is short, best first, and safe to put into a prompt. Nothing in it can end it,
 //! open another one or look like a message of somebody else (`quote`). Words of tools and of
-//! the web are marked as such; what the screen finds is not handed over at all. Hooks get the
-//! block in the form of their contract (`hook`).
+//! the web are marked as such; what the screen finds is not handed over at all.
 
-mod hook;
 mod quote;
 
-pub use hook::{HookInput, hook_input, hook_output, is_grok};
 pub(crate) use quote::{line, own_words, paragraph};
 
 use crate::candidate::{Kind, Voice};

@@ -5,6 +5,7 @@ mod library;
 mod listed;
 mod replay;
 mod verdict;
+mod weave;
 
 use retro_engine::{Config, World, memory, repository};
 use retro_memory::{
@@ -20,6 +21,7 @@ pub use library::Kept;
 pub use listed::{Happened, Journals, Life, MemoryCounts, MemoryFilter, MemoryList, MemoryShow, list};
 pub use replay::{ReplayView, Told, episode, replay};
 pub use verdict::{Decided, Verdict, decide};
+pub use weave::{WeaveQuestion, WeaveView, weave};
 
 use crate::Error;
 use crate::ids::{is_short_for, short_parts};

@@ -18,6 +18,7 @@ mod discover;
 mod documents;
 mod ground;
 mod identify;
+mod integration;
 mod line;
 mod mapping;
 mod notification;
@@ -41,6 +42,7 @@ mod writer;
 use retro_model::{SessionKey, SourceKey, SourceKind};
 use std::path::{Path, PathBuf};
 
+use crate::integration::Integration;
 use crate::script::Script;
 use crate::{Agent, Deletion, Draft, Format, Kindred, Parse, Part, Places, Row, Sightings, TitleOf, command};
 
@@ -111,6 +113,14 @@ impl Agent for Claude {
 
     fn titles(&self, name: &str, bytes: &dyn Fn() -> Vec<u8>) -> Vec<TitleOf> {
         side::summaries(name, bytes)
+    }
+
+    fn variables(&self) -> &'static [&'static str] {
+        &["CLAUDE_CONFIG_DIR"]
+    }
+
+    fn integration(&self) -> Option<&'static Integration> {
+        Some(&integration::INTEGRATION)
     }
 
     fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {

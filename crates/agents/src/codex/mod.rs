@@ -20,6 +20,7 @@ mod call;
 mod discover;
 mod exec;
 mod identify;
+mod integration;
 mod joins;
 mod limits;
 mod line;
@@ -43,9 +44,9 @@ mod words;
 mod writer;
 
 use retro_model::{SessionKey, SourceKey, SourceKind};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 
+use crate::integration::{HookInput, Integration};
 use crate::script::Script;
 use crate::{
     Agent, Database, DatabaseError, Draft, Format, Kindred, Migrated, Parse, Part, Places, Row, Sightings,
@@ -139,8 +140,16 @@ impl Agent for Codex {
         command::resume("codex resume", session_id, cwd)
     }
 
-    fn is_hook_input(&self, input: &Value) -> bool {
-        input.get("thread-id").is_some()
+    fn variables(&self) -> &'static [&'static str] {
+        &["CODEX_HOME"]
+    }
+
+    fn is_hook_input(&self, input: &HookInput) -> bool {
+        input.given.get("thread-id").is_some()
+    }
+
+    fn integration(&self) -> Option<&'static Integration> {
+        Some(&integration::INTEGRATION)
     }
 
     fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {

@@ -104,6 +104,10 @@ impl Agent for Grok {
         command::resume("grok -r", session_id, cwd)
     }
 
+    fn variables(&self) -> &'static [&'static str] {
+        &["GROK_HOME"]
+    }
+
     fn hook_variable(&self) -> Option<&'static str> {
         Some("GROK_SESSION_ID")
     }

@@ -1,3 +1,4 @@
+use retro::engine::headless::Miner;
 use retro::memory::{filters::FILTERS, methods::METHODS};
 
 use crate::context::{Context, Exit, Outcome};
@@ -20,8 +21,8 @@ pub fn run(_args: &Args, context: &Context) -> Outcome {
                 let by_sync = configured.iter().any(|name| name == method.name);
                 serde_json::json!({ "name": method.name, "title": method.title, "local": true, "by_sync": by_sync })
             })
-            .chain(super::mine::MODELS.iter().map(|(name, title)| {
-                serde_json::json!({ "name": name, "title": title, "local": false, "by_sync": false })
+            .chain(Miner::all().map(|miner| {
+                serde_json::json!({ "name": miner.method(), "title": miner.title(), "local": false, "by_sync": false })
             }))
             .collect();
         let filters: Vec<_> = FILTERS
@@ -34,11 +35,11 @@ pub fn run(_args: &Args, context: &Context) -> Outcome {
         return Ok(Exit::Done);
     }
     let columns = [Column::left("name"), Column::left("what it is"), Column::left("what it does").wraps(20)];
-    let local = METHODS.iter().map(|method| (method.name, "method", method.title));
-    let models = super::mine::MODELS.iter().map(|(name, title)| (*name, "method, asks a model", *title));
-    let filters = FILTERS.iter().map(|filter| (filter.name, "filter", filter.title));
+    let row = |name: &str, what: &str, title: &str| vec![name.to_owned(), what.to_owned(), title.to_owned()];
+    let local = METHODS.iter().map(|method| row(method.name, "method", method.title));
+    let models = Miner::all().map(|miner| row(&miner.method(), "method, asks a model", &miner.title()));
+    let filters = FILTERS.iter().map(|filter| row(filter.name, "filter", filter.title));
     let rows = local.chain(models).chain(filters);
-    let rows = rows.map(|(name, what, title)| vec![name.to_owned(), what.to_owned(), title.to_owned()]);
     context.table(&Table::new(columns).rows(rows))?;
     Ok(Exit::Done)
 }

@@ -12,12 +12,6 @@ use retro::store::Store;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
 
-/// Methods that ask a model: name and what they do.
-pub const MODELS: &[(&str, &str)] = &[
-    ("claude_headless", "what your own `claude` finds in a session, checked against it; uses tokens"),
-    ("codex_headless", "what your own `codex` finds in a session, checked against it; uses tokens"),
-];
-
 /// How to mine.
 enum How {
     Local(Vec<&'static Method>),
@@ -170,7 +164,7 @@ fn ask(
     match headless::run(&context.world, store, episode, miner, LIMIT) {
         Ok(done) => {
             note(done.tokens, done.model.clone())?;
-            Ok(find::one(episode, miner.method(), done.mined.candidates, filters))
+            Ok(find::one(episode, &miner.method(), done.mined.candidates, filters))
         }
         Err(headless::Error::Absent(program)) => Err(Failure::missing(
             format_args!("`{program}` is not on the PATH"),

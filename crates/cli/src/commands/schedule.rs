@@ -1,8 +1,13 @@
 mod install;
 mod lines;
 
+use clap::builder::PossibleValue;
 use clap::{Subcommand, ValueEnum};
+use retro::agents::integration::SettingsForm;
+use retro::agents::{AGENTS, Agent};
 use serde_json::json;
+use std::fmt;
+use std::sync::LazyLock;
 
 use crate::context::{Context, Exit, Failure, Outcome};
 use lines::Job;
@@ -55,7 +60,8 @@ struct Change {
     yes: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// Who runs us.
+#[derive(Clone, Copy)]
 enum Target {
     /// A line of the user's crontab
     Cron,
@@ -63,18 +69,82 @@ enum Target {
     Systemd,
     /// A launch agent for macOS
     Launchd,
-    /// Hooks for Claude Code's settings.json that capture sessions
-    ClaudeHook,
-    /// Hooks for Claude Code's settings.json that show memories at a prompt
-    ClaudeMemory,
-    /// Hooks for Codex's config.toml that show memories at a prompt
-    CodexMemory,
+    /// An agent, at its events
+    Hook(&'static dyn Agent, Purpose, &'static str),
+}
+
+/// What a hook is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Capture,
+    Memory,
+}
+
+impl Purpose {
+    fn name(self, agent: &dyn Agent) -> String {
+        match self {
+            Purpose::Capture => format!("{}-hook", agent.name()),
+            Purpose::Memory => format!("{}-memory", agent.name()),
+        }
+    }
+}
+
+static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
+    let hooks = AGENTS.iter().flat_map(|agent| {
+        let purposes = [Purpose::Capture, Purpose::Memory].into_iter();
+        purposes
+            .filter(|purpose| !events(*agent, *purpose).is_empty())
+            .map(|purpose| Target::Hook(*agent, purpose, purpose.name(*agent).leak()))
+    });
+    [Target::Cron, Target::Systemd, Target::Launchd].into_iter().chain(hooks).collect()
+});
+
+/// The events of an agent at which it can call us.
+fn events(agent: &dyn Agent, purpose: Purpose) -> &'static [&'static str] {
+    agent.integration().map_or(&[], |integration| match purpose {
+        Purpose::Capture => integration.capture,
+        Purpose::Memory => integration.memory,
+    })
 }
 
 impl Target {
-    /// Whether an agent calls us, and no scheduler.
-    fn is_hook(self) -> bool {
-        matches!(self, Target::ClaudeHook | Target::ClaudeMemory | Target::CodexMemory)
+    fn name(self) -> &'static str {
+        match self {
+            Target::Cron => "cron",
+            Target::Systemd => "systemd",
+            Target::Launchd => "launchd",
+            Target::Hook(_, _, name) => name,
+        }
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl ValueEnum for Target {
+    fn value_variants<'a>() -> &'a [Target] {
+        &TARGETS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self {
+            Target::Cron => "A line of the user's crontab".to_owned(),
+            Target::Systemd => "A systemd user service and its timer".to_owned(),
+            Target::Launchd => "A launch agent for macOS".to_owned(),
+            Target::Hook(agent, purpose, _) => {
+                let file = agent.integration().map_or("", |integration| integration.settings);
+                let file = file.rsplit('/').next().unwrap_or(file);
+                let what = match purpose {
+                    Purpose::Capture => "capture sessions",
+                    Purpose::Memory => "show memories at a prompt",
+                };
+                format!("Hooks for {}'s {file} that {what}", agent.title())
+            }
+        };
+        Some(PossibleValue::new(self.name()).help(help))
     }
 }
 
@@ -104,35 +174,41 @@ fn print(context: &Context, target: Target) -> Outcome {
             job.timer()
         ),
         Target::Launchd => job.plist(),
-        Target::ClaudeHook => job.claude_hook(),
-        Target::ClaudeMemory => job.claude_memory(),
-        Target::CodexMemory => job.codex_memory(),
+        Target::Hook(agent, purpose, _) => job.hooks(agent, purpose),
     };
     if context.global.json {
         context.print_json(&json!({"schema": "retro.schedule/1", "lines": text}))?;
         return Ok(Exit::Done);
     }
     context.print(text.trim_end())?;
-    context.say(match target {
-        Target::Cron => "`retro schedule install cron` adds this line to your crontab.",
+    let text = match target {
+        Target::Cron => "`retro schedule install cron` adds this line to your crontab.".to_owned(),
         Target::Systemd => {
-            "These are two files. `retro schedule install systemd` writes both and starts the timer."
+            "These are two files. `retro schedule install systemd` writes both and starts the timer.".to_owned()
         }
         Target::Launchd => {
             "This is ~/Library/LaunchAgents/retro.sync.plist. `retro schedule install launchd` writes and loads it."
+                .to_owned()
         }
-        Target::ClaudeMemory => {
-            "Merge this into ~/.claude/settings.json: prompts then come with what past sessions taught, where it fits."
-        }
-        Target::CodexMemory => {
-            "Add this to ~/.codex/config.toml and trust the hook once: prompts then come with what past sessions taught, where it fits."
-        }
-        Target::ClaudeHook => {
-            "Put this into ~/.claude/settings.json, beside what is there. Claude Code then captures each session \
-             when an answer ends."
-        }
-    });
+        Target::Hook(agent, purpose, _) => what_to_do(agent, purpose),
+    };
+    context.say(&text);
     Ok(Exit::Done)
+}
+
+/// What a person does with the settings that were printed.
+fn what_to_do(agent: &dyn Agent, purpose: Purpose) -> String {
+    let Some(integration) = agent.integration() else { return String::new() };
+    let then = integration.then.map(|then| format!(" and {then}")).unwrap_or_default();
+    let verb = match integration.form {
+        SettingsForm::Json => "Merge this into",
+        SettingsForm::Toml => "Add this to",
+    };
+    let effect = match purpose {
+        Purpose::Capture => format!("{} then captures each session when an answer ends.", agent.title()),
+        Purpose::Memory => "Prompts then come with what past sessions taught, where it fits.".to_owned(),
+    };
+    format!("{verb} {}{then}. {effect}", integration.settings)
 }
 
 /// The scheduler of this system.
@@ -148,7 +224,7 @@ fn here(context: &Context) -> Target {
 
 /// A hook is a part of a file that other programs write too.
 fn no_hook(target: Target) -> Failure {
-    let name = target.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
+    let name = target.name();
     Failure::hinted(
         "hooks are not installed by retro: the settings are the agent's own file",
         format_args!("`retro schedule print {name}` prints what to put there"),

@@ -1,4 +1,5 @@
 use jiff::tz::TimeZone;
+use retro::agents::AGENTS;
 use retro::engine::prices;
 use retro::store::{RealDisk, Store};
 use retro::text::terminal::one_line;
@@ -18,24 +19,33 @@ use crate::format::span;
 /// your allowance, where the agent tells them. Reads the store as it is: it captures
 /// nothing, writes nothing and waits for nobody. What is missing is left out.
 #[derive(Debug, clap::Args)]
-#[command(after_help = INSTALL)]
+#[command(after_help = install())]
 pub struct Args {
     /// Whose cost figures count
     #[arg(long, value_enum, env = "RETRO_COST_MODE", default_value = "auto")]
     mode: CostMode,
 }
 
-const INSTALL: &str = "To install it in Claude Code, put this into ~/.claude/settings.json:
-
-  {
-    \"statusLine\": { \"type\": \"command\", \"command\": \"retro statusline\" }
-  }
-
-Today and the running five hours come from the store: `retro schedule install` keeps it fresh.
+/// How to give it to each agent that shows such a line.
+fn install() -> String {
+    let mut text = String::new();
+    for agent in AGENTS {
+        let Some(integration) = agent.integration() else { continue };
+        let Some(settings) = integration.status_line("retro statusline") else { continue };
+        text.push_str(&format!(
+            "To install it in {}, merge this into {}:\n\n",
+            agent.title(),
+            integration.settings
+        ));
+        settings.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+        text.push('\n');
+    }
+    text + "Today and the running five hours come from the store: `retro schedule install` keeps it fresh.
 Amounts are list prices. Say `billing = \"api\"` in the configuration if you pay by use.
 
 Examples:
-  echo '{\"model\":{\"display_name\":\"Opus\"}}' | retro statusline";
+  echo '{\"model\":{\"display_name\":\"Opus\"}}' | retro statusline"
+}
 
 /// Bytes read of what the agent hands over; it hands over a few thousand.
 const INPUT_BYTES_MAX: u64 = 1024 * 1024;
@@ -45,7 +55,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         context.say(
             "An agent runs this command and hands it a JSON object on stdin. Nothing was handed over here.\n",
         );
-        context.say(INSTALL);
+        context.say(&install());
         return Ok(Exit::Done);
     }
     let mut bytes = Vec::new();

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use retro_agents::integration::RunFiles;
 use retro_memory::headless;
 use retro_model::SessionKey;
 use retro_store::{Disk, Store, names};
@@ -21,6 +22,9 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 /// The folder, with the schema of the answer beside it. Removed at the end.
 pub(super) struct Desk {
     folder: PathBuf,
+    work: PathBuf,
+    schema: PathBuf,
+    answer: PathBuf,
 }
 
 impl Desk {
@@ -30,32 +34,28 @@ impl Desk {
         let name = format!(".desk-{}-{count}", std::process::id());
         let top = store.root().join(TOP);
         disk.create_dir(&top)?;
-        let desk = Desk { folder: top.join(name) };
+        let folder = top.join(name);
+        let desk = Desk {
+            work: folder.join("work"),
+            schema: folder.join("schema.json"),
+            answer: folder.join("answer.json"),
+            folder,
+        };
         disk.create_dir(&desk.folder)?;
-        disk.create_dir(&desk.work())?;
-        disk.write(&desk.schema(), headless::schema().to_string().as_bytes())?;
+        disk.create_dir(&desk.work)?;
+        disk.write(&desk.schema, headless::schema().to_string().as_bytes())?;
         Ok(desk)
     }
 
-    /// Where the program works.
-    pub(super) fn work(&self) -> PathBuf {
-        self.folder.join("work")
-    }
-
-    /// The schema of the answer.
-    pub(super) fn schema(&self) -> PathBuf {
-        self.folder.join("schema.json")
-    }
-
-    /// Where the answer is to be written.
-    pub(super) fn answer(&self) -> PathBuf {
-        self.folder.join("answer.json")
+    /// What the program is given.
+    pub(super) fn files(&self) -> RunFiles<'_> {
+        RunFiles { work: &self.work, schema: &self.schema, answer: &self.answer }
     }
 
     /// The answer, if there is one.
     pub(super) fn read_answer(&self) -> Option<String> {
         let mut text = String::new();
-        fs::File::open(self.answer()).ok()?.take(ANSWER_BYTES_MAX).read_to_string(&mut text).ok()?;
+        fs::File::open(&self.answer).ok()?.take(ANSWER_BYTES_MAX).read_to_string(&mut text).ok()?;
         Some(text).filter(|text| !text.trim().is_empty())
     }
 }

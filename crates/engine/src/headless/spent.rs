@@ -36,7 +36,7 @@ impl Spent {
     pub fn new(at: Timestamp, miner: Miner, key: &SessionKey, model: Option<String>, used: Tokens) -> Spent {
         Spent {
             at: Some(at),
-            method: miner.method().to_owned(),
+            method: miner.method(),
             agent: key.agent.clone(),
             session_id: key.id.clone(),
             model,

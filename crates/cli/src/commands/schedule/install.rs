@@ -24,7 +24,7 @@ enum Step {
 pub fn install(context: &Context, target: Target, job: &Job, yes: bool) -> Outcome {
     let home = context.own_home();
     let steps = match target {
-        Target::ClaudeHook | Target::ClaudeMemory | Target::CodexMemory => return Err(no_hook(target)),
+        Target::Hook(..) => return Err(no_hook(target)),
         Target::Cron => {
             let mut lines = without_ours(&crontab()?);
             lines.extend([CRON_MARK.to_owned(), job.cron()]);
@@ -53,7 +53,7 @@ pub fn install(context: &Context, target: Target, job: &Job, yes: bool) -> Outco
 
 pub fn uninstall(context: &Context, target: Target, yes: bool) -> Outcome {
     let home = context.own_home();
-    if target.is_hook() {
+    if matches!(target, Target::Hook(..)) {
         return Err(no_hook(target));
     }
     if !is_installed(context, target)? {

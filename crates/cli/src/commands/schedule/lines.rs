@@ -1,9 +1,10 @@
 //! What each scheduler must be given so that it runs `retro sync`.
 
+use retro::agents::{AGENTS, Agent};
 use retro::engine::config::Origin;
-use serde_json::json;
 use std::path::Path;
 
+use super::{Purpose, events};
 use crate::context::{Context, Failure};
 
 /// Names of the files of systemd.
@@ -15,9 +16,6 @@ pub const LABEL: &str = "retro.sync";
 
 /// The line before ours in a crontab, by which it is found again.
 pub const CRON_MARK: &str = "# retro: capture the sessions of coding agents";
-
-/// Variables that say where agents keep their logs. A scheduler does not have them.
-const PLACES: &[&str] = &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GROK_HOME"];
 
 /// What is to be run, and how often.
 pub struct Job {
@@ -34,8 +32,9 @@ impl Job {
         let env = |name: &str| (context.world.own_env)(name).filter(|value| !value.is_empty());
         let mut words = Vec::new();
         // Another home is looked at without these.
-        let places: Vec<String> = PLACES
+        let places: Vec<String> = AGENTS
             .iter()
+            .flat_map(|agent| agent.variables())
             .filter(|_| context.global.home.is_none())
             .filter_map(|name| Some(format!("{name}={}", env(name)?)))
             .collect();
@@ -121,36 +120,16 @@ impl Job {
         )
     }
 
-    /// The part of Claude Code's settings that calls us.
-    pub fn claude_hook(&self) -> String {
-        let words: Vec<String> = self.with(&["sync", "--hook"]).iter().map(|word| shell_word(word)).collect();
-        let hook = json!([{"hooks": [{"type": "command", "command": words.join(" "), "timeout": 5}]}]);
-        let hooks = json!({"hooks": {"Stop": hook, "SessionEnd": hook}});
-        format!("{}\n", serde_json::to_string_pretty(&hooks).unwrap_or_default())
-    }
-
-    /// The part of Claude Code's settings that asks for memories at a prompt.
-    pub fn claude_memory(&self) -> String {
-        let hook =
-            json!([{"hooks": [{"type": "command", "command": self.weave("claude-hook"), "timeout": 5}]}]);
-        let hooks = json!({"hooks": {"SessionStart": hook, "UserPromptSubmit": hook}});
-        format!("{}\n", serde_json::to_string_pretty(&hooks).unwrap_or_default())
-    }
-
-    /// The part of Codex's configuration that asks for memories at a prompt.
-    pub fn codex_memory(&self) -> String {
-        // A basic string of TOML is written as one of JSON.
-        let command = json!(self.weave("codex-hook"));
-        ["SessionStart", "UserPromptSubmit"]
-            .map(|event| {
-                format!("[[hooks.{event}]]\n[[hooks.{event}.hooks]]\ntype = \"command\"\ncommand = {command}\ntimeout = 5\n")
-            })
-            .join("\n")
-    }
-
-    fn weave(&self, format: &str) -> String {
-        let words = self.with(&["memory", "weave", "--format", format]);
-        words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+    /// The settings with which an agent calls us.
+    pub fn hooks(&self, agent: &dyn Agent, purpose: Purpose) -> String {
+        let format = format!("{}-hook", agent.name());
+        let words = match purpose {
+            Purpose::Capture => self.with(&["sync", "--hook"]),
+            Purpose::Memory => self.with(&["memory", "weave", "--format", &format]),
+        };
+        let command: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
+        let integration = agent.integration();
+        integration.map_or(String::new(), |it| it.hooks(events(agent, purpose), &command.join(" ")))
     }
 }
 
@@ -181,6 +160,8 @@ fn xml(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use retro::agents::by_name;
+
     use super::*;
 
     fn job(words: &[&str], minutes: u32) -> Job {
@@ -213,8 +194,10 @@ mod tests {
 
     #[test]
     fn the_hook_is_settings_json() {
-        let hooks: serde_json::Value =
-            serde_json::from_str(&job(&["/bin/retro", "--root", "/s"], 15).claude_hook()).unwrap();
+        let hooks: serde_json::Value = serde_json::from_str(
+            &job(&["/bin/retro", "--root", "/s"], 15).hooks(by_name("claude").unwrap(), Purpose::Capture),
+        )
+        .unwrap();
         assert_eq!(hooks["hooks"]["Stop"][0]["hooks"][0]["command"], "/bin/retro --root /s sync --hook");
     }
 }
