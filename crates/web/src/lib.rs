@@ -21,7 +21,6 @@ mod rows;
 mod serve;
 mod session;
 mod single;
-mod text;
 mod words;
 
 pub use build::{Build, Built, Options, build};

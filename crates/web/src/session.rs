@@ -5,25 +5,11 @@
 //! something readable of events, [`fold`] folds what went well, `head` sums up, `parts` cuts
 //! the turns into chunks, and `spread` the head.
 
-mod context;
-mod family;
-mod fields;
-mod files;
-mod fold;
 mod head;
-mod item;
-mod items;
-mod moments;
-mod money;
 mod parts;
-mod pictures;
 mod ribbon;
 mod spoken;
 mod spread;
-#[cfg(test)]
-mod testing;
-mod time;
-mod turns;
 mod went;
 
 use rayon::prelude::*;
@@ -32,13 +18,14 @@ use retro::engine::trouble::{self, Trouble};
 use retro::model::SessionKey;
 use retro::store::Store;
 use retro::usage::{Counted, Mode, Prices};
+use retro::views::session::{family, moments, money, turns};
 use retro::views::{Costs, SessionView};
 
 use crate::Error;
 use crate::chunk::{Chunk, session_name};
 use crate::words::Turn as WordTurn;
 pub use head::Summary;
-pub use pictures::Picture;
+pub use retro::views::session::pictures::Picture;
 pub use went::ReadingRow;
 
 /// What is left out of a page beside secrets.

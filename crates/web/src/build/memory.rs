@@ -8,16 +8,17 @@ use retro::memory::{Memory, Status};
 use retro::store::{RealDisk, Store};
 use retro::text::redact;
 use retro::views::memory::{Journals, MemoryCounts, MemoryFilter, MemoryList, list};
+use retro::views::readable as text;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::state::State;
 use super::{Build, Site};
+use crate::Error;
 use crate::chunk::{Chunk, unpacked};
 use crate::folder::{Folder, STATE};
 use crate::session::Redact;
-use crate::{Error, text};
 
 /// Memories in one part, about.
 const PART: usize = 64;

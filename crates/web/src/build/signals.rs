@@ -16,7 +16,7 @@ use super::{Plan, Site};
 use crate::Error;
 use crate::chunk::{Chunk, unpacked};
 use crate::session::{Ground, ReadingRow, readings_of};
-use crate::text::markdown;
+use retro::views::readable::markdown;
 
 /// The names of all signals, sorted, as the chunk that tells of them has them.
 pub fn names(config: &Config) -> Vec<String> {

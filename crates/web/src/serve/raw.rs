@@ -18,7 +18,7 @@ use std::sync::Arc;
 use super::search::Library;
 use super::{Shared, answer, plain};
 use crate::session::Redact;
-use crate::text;
+use retro::views::readable as text;
 
 /// Bytes of a record that are read at most.
 const RECORD_BYTES_MAX: usize = 4 << 20;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::{Shared, answer, plain};
 use crate::build::Options;
 use crate::session::Redact;
-use crate::text;
+use retro::views::readable as text;
 
 /// Sessions that an answer holds at most.
 const SESSIONS_MAX: usize = 40;

@@ -5,16 +5,16 @@ use retro::views::{SessionView, gap_line};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
-use super::context::{Context, context};
-use super::family::{Family, Line};
-use super::files::FileRow;
-use super::moments::Moment;
-use super::money::{Kinds, Ledger, ModelSum, Sum, by_kind, by_model};
 use super::ribbon::{Ribbon, ribbon};
-use super::time::{Row, Span, active_ms, rows};
-use super::turns::TurnHead;
 use super::went::Went;
-use crate::text::{line, plain};
+use retro::views::readable::{line, plain};
+use retro::views::session::context::{Context, context};
+use retro::views::session::family::{Family, Line};
+use retro::views::session::files::FileRow;
+use retro::views::session::moments::Moment;
+use retro::views::session::money::{Kinds, Ledger, ModelSum, Sum, by_kind, by_model};
+use retro::views::session::time::{Row, Span, active_ms, rows};
+use retro::views::session::turns::TurnHead;
 
 /// Gaps that the page gets.
 const GAPS_MAX: usize = 50;

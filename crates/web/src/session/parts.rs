@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::ops::Range;
 
-use super::item::Item;
-use super::turns::{Turn, TurnHead};
 use crate::Error;
 use crate::chunk::Chunk;
-use crate::text::Rest;
+use retro::views::readable::Rest;
+use retro::views::session::item::Item;
+use retro::views::session::turns::{Turn, TurnHead};
 
 /// Bytes of JSON after which a chunk ends.
 const PART_BYTES: usize = 384 * 1024;

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use super::time::{Doing, Span, name};
+use retro::views::session::time::{Doing, Span, name};
 
 /// Stretches that the page gets at most.
 const SPANS_MAX: usize = 2_000;
@@ -53,7 +53,8 @@ pub fn ribbon(lines: &[Vec<Span>]) -> Ribbon {
         (0..lines.len()).filter(|at| lines.get(*at).is_some_and(|l| !l.is_empty())).collect();
     // The session itself first, then who worked longest.
     order.sort_by_key(|at| {
-        let length = |at: usize| lines.get(at).map_or(0, |spans| super::time::active_ms(spans));
+        let length =
+            |at: usize| lines.get(at).map_or(0, |spans| retro::views::session::time::active_ms(spans));
         (*at != 0, -length(*at))
     });
     order.truncate(LANES_MAX);

@@ -3,9 +3,9 @@
 
 use hashbrown::HashMap;
 
-use super::item::Item;
-use super::turns::TurnHead;
 use crate::words::{Turn, words};
+use retro::views::session::item::Item;
+use retro::views::session::turns::TurnHead;
 
 /// Bytes of one output that are indexed.
 const OUTPUT_BYTES: usize = 4_000;

@@ -7,15 +7,15 @@
 
 use serde::Serialize;
 
-use super::context::Context;
-use super::files::FileRow;
 use super::head::Head;
-use super::moments::Moment;
-use super::money::{Kinds, ModelSum, Sum};
 use super::ribbon::Ribbon;
-use super::turns::{OutlineRow, TurnHead};
 use crate::Error;
 use crate::chunk::Chunk;
+use retro::views::session::context::Context;
+use retro::views::session::files::FileRow;
+use retro::views::session::moments::Moment;
+use retro::views::session::money::{Kinds, ModelSum, Sum};
+use retro::views::session::turns::{OutlineRow, TurnHead};
 
 /// Turns whose facts are in one chunk. The page knows this number from the head.
 const TURNS_A_CHUNK: usize = 128;

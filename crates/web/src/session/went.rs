@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 use super::Ground;
-use crate::text::plain;
+use retro::views::readable::plain;
 
 /// The part of a digest that the head holds.
 #[derive(Debug, Clone, Serialize)]

@@ -4,12 +4,12 @@
 //! are read again. Only bytes that begin as a picture does become a file; a drawing in SVG
 //! is text and stays text.
 
+use crate::source_slots;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use retro::engine::read::feed_raw;
-use retro::model::{Event, Kind, SessionKey};
-use retro::store::Store;
-use retro::views::source_slots;
+use retro_engine::read::feed_raw;
+use retro_model::{Event, Kind, SessionKey};
+use retro_store::Store;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

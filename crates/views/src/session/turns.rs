@@ -1,6 +1,6 @@
 //! The turns of every line of work, with their items and figures.
 
-use retro::model::{Event, Origin, Outcome};
+use retro_model::{Event, Origin, Outcome};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::item::{Call, Item};
 use super::items::{Lookup, Maker};
 use super::money::{Ledger, Sum, by_turn};
 use super::time::{Span, active_ms, spans};
-use crate::text::{Rest, line};
+use crate::readable::{Rest, line};
 
 /// Characters of a prompt in the outline.
 const TITLE_CHARS: usize = 140;

@@ -3,7 +3,7 @@
 //! A call that failed, was denied or was cut off is never inside a fold, and neither is one
 //! that changed a file or started a sub-agent.
 
-use retro::model::{Outcome, ToolClass};
+use retro_model::{Outcome, ToolClass};
 
 use super::item::{Call, Item};
 
@@ -99,10 +99,10 @@ fn label(classes: &[ToolClass]) -> String {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub mod tests {
     use super::*;
 
-    pub(crate) fn call(class: ToolClass, outcome: Outcome) -> Item {
+    pub fn call(class: ToolClass, outcome: Outcome) -> Item {
         Item::Call(Box::new(Call {
             pictures: Vec::new(),
             id: "m:1".into(),

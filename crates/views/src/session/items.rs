@@ -1,14 +1,14 @@
 //! From the events of a turn to its items.
 
-use retro::model::{Event, Kind, Origin, Outcome, Part, ToolCall, ToolClass};
-use retro::views::{Attached, call};
+use crate::{Attached, call};
+use retro_model::{Event, Kind, Origin, Outcome, Part, ToolCall, ToolClass};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 use super::family::{Family, Line as Work};
 use super::fields::{attached, command_args, data, record};
 use super::item::{Call, Edited, Item};
-use crate::text::{FileDiff, Line, Output, Rest, diffs, lines, markdown, output, plain};
+use crate::readable::{FileDiff, Line, Output, Rest, diffs, lines, markdown, output, plain};
 
 /// Bytes of a token, for estimates: the usual average of English and code.
 pub const BYTES_A_TOKEN: u64 = 4;
@@ -380,7 +380,7 @@ fn full(tool: &ToolCall, what: &str) -> Option<String> {
     (said.trim() != what.trim()).then_some(said)
 }
 
-fn edited(edit: retro::model::Edit) -> Edited {
+fn edited(edit: retro_model::Edit) -> Edited {
     Edited { path: plain(&edit.path), kind: edit.kind, added: edit.added, removed: edit.removed }
 }
 

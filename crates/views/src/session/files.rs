@@ -1,11 +1,11 @@
 //! What a session changed on disk, file by file.
 
-use retro::model::Outcome;
+use retro_model::Outcome;
 use serde::Serialize;
 use std::collections::HashMap;
 
 use super::item::{Call, Item};
-use crate::text::plain;
+use crate::readable::plain;
 
 /// Files that the page gets at most.
 const FILES_MAX: usize = 500;
@@ -51,7 +51,7 @@ impl Files {
             row.removed += edit.removed.unwrap_or(0);
             row.edits.push(call.id.clone());
         }
-        if call.class == retro::model::ToolClass::Read
+        if call.class == retro_model::ToolClass::Read
             && call.outcome == Some(Outcome::Ok)
             && call.full.is_none()
         {

@@ -1,8 +1,8 @@
 //! What a session and its sub-agents cost, response by response.
 
-use retro::model::SourceKey;
-use retro::usage::{Counted, Mode, Prices};
-use retro::views::{Dropped, Explained, explain_counted};
+use crate::{Dropped, Explained, explain_counted};
+use retro_model::SourceKey;
+use retro_usage::{Counted, Mode, Prices};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,10 +1,10 @@
 //! What is read from the parts of an event that only some agents have.
 
-use retro::model::{Event, EventId};
-use retro::views::Attached;
+use crate::Attached;
+use retro_model::{Event, EventId};
 use serde_json::Value;
 
-use crate::text::plain;
+use crate::readable::plain;
 
 /// The record of an event, as something to look up by.
 pub fn record(id: &EventId) -> (&str, u32, u64) {

@@ -3,14 +3,14 @@
 //! Each moment has a sentence and the events that it is about. All of them come from what
 //! the log says; how a session went as a whole is the work of signals.
 
-use retro::insight::Correction;
-use retro::model::{Event, Kind, Outcome};
+use retro_insight::Correction;
+use retro_model::{Event, Kind, Outcome};
 use serde::Serialize;
 use std::collections::HashMap;
 
 use super::family::{Family, Line};
 use super::money::Ledger;
-use crate::text::line;
+use crate::readable::line;
 
 /// Characters of a command or a text in a sentence.
 const WORDS_MAX: usize = 72;
@@ -187,7 +187,7 @@ impl<'f> Finder<'f, '_> {
 /// What a call did, in a few words.
 fn named(call: &Event) -> String {
     let Some(tool) = &call.tool else { return String::new() };
-    let what = retro::views::call::what(tool, None);
+    let what = crate::call::what(tool, None);
     if tool.command.is_some() {
         line(&what, WORDS_MAX)
     } else {
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
     use crate::session::family::Member;
     use crate::session::testing::{call, events, prompt, result};
-    use retro::model::{Coverage, SessionKey, ToolClass};
+    use retro_model::{Coverage, SessionKey, ToolClass};
 
     fn found(list: Vec<serde_json::Value>) -> Vec<String> {
         told(list, false)

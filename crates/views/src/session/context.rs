@@ -1,12 +1,12 @@
 //! What filled the context, and what carrying it cost.
 
-use retro::model::{Event, Kind};
+use retro_model::{Event, Kind};
 use serde::Serialize;
 
 use super::family::{Family, Line};
 use super::items::BYTES_A_TOKEN;
 use super::money::{Ledger, nano};
-use crate::text::line;
+use crate::readable::line;
 
 /// Points of the curve that the page gets at most.
 const POINTS_MAX: usize = 400;
@@ -133,7 +133,7 @@ fn what(main: &Line<'_>, event: &Event) -> String {
         main.events.iter().find_map(|other| other.tool.as_ref().filter(|tool| tool.call_id == result.call_id))
     });
     match call {
-        Some(tool) => line(&format!("{} {}", tool.name, retro::views::call::what(tool, None)), 80),
+        Some(tool) => line(&format!("{} {}", tool.name, crate::call::what(tool, None)), 80),
         None => line(event.text.as_ref().map_or("", |text| text.as_str()), 80),
     }
 }

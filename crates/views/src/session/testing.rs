@@ -1,6 +1,6 @@
 //! Events for tests, in a line each.
 
-use retro::model::{Event, Outcome, ToolClass};
+use retro_model::{Event, Outcome, ToolClass};
 use serde_json::{Value, json};
 
 /// Numbers events in order and reads them.
@@ -23,7 +23,7 @@ pub fn events(list: Vec<Value>) -> Vec<Event> {
 }
 
 fn at(ms: i64) -> Value {
-    json!(retro::model::Timestamp::from_millis(1_772_000_000_000 + ms).unwrap().to_string())
+    json!(retro_model::Timestamp::from_millis(1_772_000_000_000 + ms).unwrap().to_string())
 }
 
 pub fn prompt(ms: i64, text: &str) -> Value {

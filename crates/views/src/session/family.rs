@@ -4,10 +4,10 @@
 //! become threads of one family. An event of the session itself is named by its id, one of
 //! a child by `<child>#<id>`, so that no two events of a family share a name.
 
-use retro::engine::read;
-use retro::model::{Coverage, Event, EventId, Gap, Kind, SessionKey};
-use retro::store::Store;
-use retro::views::children_of_calls;
+use crate::children_of_calls;
+use retro_engine::read;
+use retro_model::{Coverage, Event, EventId, Gap, Kind, SessionKey};
+use retro_store::Store;
 use std::collections::{BTreeMap, HashMap};
 
 use super::pictures::{Picture, Shown, pictures};
@@ -148,10 +148,10 @@ fn break_circles(lines: &mut [Line<'_>]) {
 }
 
 fn member(store: &Store, key: &SessionKey) -> Result<Member, Error> {
-    let agent = retro::agents::by_name(&key.agent)
-        .ok_or_else(|| retro::Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
+    let agent = retro_agents::by_name(&key.agent)
+        .ok_or_else(|| crate::Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
     let read::Legible { settled, event_counts, left_out } =
-        read::legible(store, agent, key).map_err(retro::Error::from)?;
+        read::legible(store, agent, key).map_err(crate::Error::from)?;
     Ok(Member {
         key: key.clone(),
         events: settled.events,

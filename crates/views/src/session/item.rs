@@ -1,11 +1,11 @@
 //! What a turn is made of, as the page gets it.
 
-use retro::model::{Kind, Origin, Outcome, ToolClass};
-use retro::views::{Attached, Question, Step};
+use crate::{Attached, Question, Step};
+use retro_model::{Kind, Origin, Outcome, ToolClass};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::text::{FileDiff, Output};
+use crate::readable::{FileDiff, Output};
 
 /// One thing in a turn.
 #[derive(Debug, Clone, Serialize)]
@@ -185,7 +185,7 @@ pub struct Edited {
     /// The file, as the log writes it.
     pub path: String,
     /// What happened to it.
-    pub kind: retro::model::EditKind,
+    pub kind: retro_model::EditKind,
     /// Lines added, where the log tells.
     pub added: Option<u64>,
     /// Lines removed, where the log tells.

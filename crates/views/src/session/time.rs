@@ -4,7 +4,7 @@
 //! open, the model, a person who had the word. What the log cannot tell is a class of its
 //! own.
 
-use retro::model::{Event, Kind, Origin, Outcome, ToolClass};
+use retro_model::{Event, Kind, Origin, Outcome, ToolClass};
 use serde::Serialize;
 use std::collections::HashMap;
 
