@@ -25,6 +25,7 @@ mod giant;
 mod grok;
 mod identity;
 pub mod integration;
+mod javascript;
 mod json;
 mod lines;
 mod mapping;

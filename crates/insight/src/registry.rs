@@ -108,7 +108,12 @@ pub fn by_id(id: &str) -> Option<&'static Signal> {
 pub(crate) fn read_all(looked: &Looked<'_>) -> std::collections::BTreeMap<String, Reading> {
     let unpriced = SIGNALS.iter().filter(|signal| !signal.priced);
     unpriced
-        .map(|signal| (signal.id.to_owned(), truncated(signal, signal.read(looked), looked.trace)))
+        .map(|signal| {
+            (
+                signal.id.to_owned(),
+                truncated(signal, unread(signal, signal.read(looked), looked.trace), looked.trace),
+            )
+        })
         .collect()
 }
 
@@ -127,6 +132,45 @@ const COUNTED: [&str; 12] = [
     "session_duration_seconds",
     "unknown_event_count",
 ];
+
+/// Signals that rest on what commands did.
+const OF_COMMANDS: [&str; 13] = [
+    "command_count",
+    "destructive_command",
+    "edit_then_no_test",
+    "failed_command_count",
+    "failed_command_ratio",
+    "file_edit_count",
+    "git_commits_made_during",
+    "masked_failures",
+    "rework",
+    "tests_passed_last",
+    "tests_run",
+    "unique_files_edited",
+    "verification_debt",
+];
+
+/// How sure a reading is that may lack commands.
+const UNREAD_CONFIDENCE: f64 = 0.5;
+
+/// Where scripts could not be read, nothing found is no finding, and what was found may not
+/// be all.
+fn unread(signal: &Signal, reading: Reading, trace: &Trace) -> Reading {
+    let steps = signal.id.starts_with("trajectory_");
+    if !steps && !OF_COMMANDS.contains(&signal.id) {
+        return reading;
+    }
+    let count = trace.unread_calls().count();
+    if count == 0 {
+        return reading;
+    }
+    let counts = reading.value.as_u64().is_some_and(|value| value > 0);
+    if steps || reading.value.is_null() || !counts {
+        return Reading::none("commands_unread").because(trace.unread_calls().map(|beat| beat.id.as_str()));
+    }
+    let confidence = reading.confidence.min(UNREAD_CONFIDENCE);
+    reading.sure(confidence).with("unread", count)
+}
 
 /// Of a session of which beats were left out, what needed them is not known.
 fn truncated(signal: &Signal, reading: Reading, trace: &Trace) -> Reading {

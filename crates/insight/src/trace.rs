@@ -168,12 +168,18 @@ pub enum What {
 }
 
 impl Trace {
-    /// Every call, programs that only ran other calls left out.
+    /// Every call. Programs that only ran other calls are left out, and calls that only ask
+    /// how another goes on.
     pub fn calls(&self) -> impl Iterator<Item = (&Beat, &Call)> {
         self.beats.iter().filter_map(|beat| match &beat.what {
-            What::Call(call) if !call.has_nested => Some((beat, &**call)),
+            What::Call(call) if !call.has_nested && call.polls.is_none() => Some((beat, &**call)),
             _ => None,
         })
+    }
+
+    /// Calls of scripts of which it could not be read what they ran.
+    pub fn unread_calls(&self) -> impl Iterator<Item = &Beat> {
+        self.calls().filter(|(_, call)| call.is_unread).map(|(beat, _)| beat)
     }
 
     /// Calls of the session's own thread.

@@ -17,12 +17,14 @@ mod shell;
 mod summary;
 mod unwrap;
 mod verdict;
+mod written;
 
 pub use purpose::Purpose;
 pub use same::{covers, same_command};
 pub use shell::Join;
 pub use summary::{Summary, summary};
 pub use verdict::{Exit, Judged, Verdict};
+pub use written::Written;
 
 /// Scripts inside scripts that are looked into.
 const DEPTH_MAX: usize = 4;
@@ -63,6 +65,8 @@ pub struct Call {
     pub steps: Vec<Step>,
     /// The step that the line is about.
     main: usize,
+    /// Files that it changes.
+    pub written: Vec<Written>,
     /// Whether a pipe fails when any part of it does.
     pipefail: bool,
 }
@@ -89,6 +93,8 @@ fn add(call: &mut Call, script: &str, join: Join, folder: &mut Option<String>, d
         match unwrap::real(&simple.words) {
             unwrap::Real::Program(words) => {
                 let known = purpose::known(&words);
+                let at = call.steps.len();
+                call.written.extend(written::by(&simple, &words, folder.as_deref(), at));
                 call.steps.push(Step {
                     join: if call.steps.is_empty() { Join::First } else { join },
                     purpose: known.purpose,
@@ -100,7 +106,12 @@ fn add(call: &mut Call, script: &str, join: Join, folder: &mut Option<String>, d
             }
             unwrap::Real::Script(script) if depth < DEPTH_MAX => {
                 let mut inside = folder.clone();
+                let before = call.written.len();
                 add(call, &script, join, &mut inside, depth + 1);
+                // Files of another machine are none of these.
+                if simple.words.iter().any(|word| word == "ssh") {
+                    call.written.truncate(before);
+                }
             }
             unwrap::Real::Folder(dir) => *folder = Some(dir),
             unwrap::Real::Script(_) | unwrap::Real::Nothing => {}
@@ -132,11 +143,13 @@ impl Call {
     /// Whether it makes a commit.
     pub fn commits(&self) -> bool {
         self.steps.iter().any(|step| {
-            matches!(&*step.runner, "git commit" | "git merge" | "git cherry-pick" | "git rebase")
-                && !step
-                    .words
-                    .iter()
-                    .any(|word| matches!(word.as_str(), "--dry-run" | "--abort" | "-h" | "--help"))
+            matches!(
+                &*step.runner,
+                "git commit" | "git merge" | "git cherry-pick" | "git rebase" | "git revert" | "git am"
+            ) && !step
+                .words
+                .iter()
+                .any(|word| matches!(word.as_str(), "--dry-run" | "--abort" | "-h" | "--help"))
         })
     }
 

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::line::{Line, row};
 use super::state::{Call, State};
-use super::tools;
+use super::{cell, tools};
 use crate::words::{id, words};
 use crate::{Json, Out, field, json};
 
@@ -43,8 +43,12 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
         edits: call.edits.clone(),
     });
     let mut draft = line.draft(row("response_item/", kind), Piece::Whole, Kind::ToolCall, Origin::Model);
+    let opened = call.call_id.clone();
     draft.event.tool = Some(Box::new(call));
     out.push(draft);
+    if let ("exec", "custom_tool_call", Some(text)) = (name, kind, args.as_str()) {
+        cell::read(line, row("response_item/", kind), &opened, text, state, out);
+    }
     if name == "update_plan" {
         let mut draft =
             line.draft(row("response_item/", kind), Piece::Tag("plan"), Kind::Plan, Origin::Model);

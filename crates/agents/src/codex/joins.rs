@@ -1,9 +1,10 @@
 //! Calls with their results, and both with what the program says of them.
 
 use hashbrown::{HashMap, HashSet};
-use retro_model::{Kind, Outcome, SourceKey, ToolResult};
+use retro_model::{Kind, Outcome, SourceKey, ToolClass, ToolResult};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::cell::Inside;
 use super::rule::Rule;
 use crate::Draft;
 
@@ -39,6 +40,7 @@ impl Places {
 /// Completes calls and results, brings out those that the conversation lacks,
 /// and hangs each result on its call.
 pub(super) fn join_calls(drafts: &mut [Draft], repeats: &HashSet<usize>) {
+    leave_inside_to_items(drafts, repeats);
     let (mut calls, mut results) = (Places::default(), Places::default());
     for (at, draft) in drafts.iter().enumerate().filter(|(_, draft)| !draft.hint.fold_only) {
         if let Some(call) = &draft.event.tool {
@@ -75,6 +77,31 @@ pub(super) fn join_calls(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     end_polled_commands(drafts, &results);
     name_children(drafts, &calls);
     hang_on_calls(drafts, &calls);
+}
+
+/// Where the program tells of the calls of a script, what the script says of them is told
+/// twice. Calls of a kind that it tells of elsewhere, and that the script alone does not
+/// make sure, were not made.
+fn leave_inside_to_items(drafts: &mut [Draft], repeats: &HashSet<usize>) {
+    if !drafts.iter().any(|draft| matches!(draft.hint.rule(), Some(Rule::Inside { .. }))) {
+        return;
+    }
+    let mut told: HashSet<(u64, ToolClass)> = HashSet::new();
+    let mut kinds: HashSet<ToolClass> = HashSet::new();
+    for (at, draft) in drafts.iter().enumerate() {
+        if let (Some(Rule::Act(_)), Some(call)) = (draft.hint.rule(), &draft.event.tool)
+            && let Some(script) = call.parent_call.as_deref().filter(|_| !repeats.contains(&at))
+        {
+            told.insert((xxh3_64(script.as_bytes()), call.class));
+            kinds.insert(call.class);
+        }
+    }
+    for draft in drafts {
+        if let Some(Rule::Inside { script, class, inside }) = draft.hint.rule() {
+            let is_told = told.contains(&(xxh3_64(script.as_bytes()), *class));
+            draft.hint.fold_only |= is_told || *inside == Inside::Unread && kinds.contains(class);
+        }
+    }
 }
 
 /// Adds what the program says of a call or a result.

@@ -4,7 +4,7 @@
 //! rollout is called, `threads` reads what the program's database adds, and
 //! `identify` looks into files whose name does not say. `record` hands each
 //! record, as `line` reads it, to the file of its family: `meta` (the thread and its
-//! turns), `message` (words), `call` and `output` (tools), `act` (what the program
+//! turns), `message` (words), `call` and `output` (tools), `cell` (calls inside a script), `act` (what the program
 //! says of a tool beside the conversation), `notice` (everything else), `usage`, and
 //! `exec` for the stream that `codex exec --json` prints. `settle` folds what came of
 //! them, by the rules in `rule`: `pairs` joins what is said twice, `joins` calls and
@@ -17,6 +17,7 @@
 
 mod act;
 mod call;
+mod cell;
 mod discover;
 mod exec;
 mod identify;
@@ -78,7 +79,7 @@ impl Agent for Codex {
     }
 
     fn parser_version(&self) -> u32 {
-        4
+        5
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {

@@ -4,6 +4,7 @@ use retro_model::{Kind, Link, LinkKind, Origin, Outcome, Part as Piece, ToolResu
 use retro_text::{redact_json, redact_owned};
 use serde_json::json;
 
+use super::cell;
 use super::line::{Line, row};
 use super::outcome::{self, Refusal};
 use super::rule::Rule;
@@ -67,8 +68,15 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
             _ => Vec::new(),
         },
     }));
-    draft.event.text = (!ending.text.is_empty()).then(|| redact_owned(ending.text));
+    draft.event.text = (!ending.text.is_empty()).then(|| redact_owned(ending.text.clone()));
     out.push(draft);
+    let script = call.as_ref().map(|call| call.polls.as_deref().unwrap_or(&call.id));
+    if let Some(mut running) = script.and_then(|script| state.take_running(script)) {
+        cell::ended(line, row, &mut running, output, &ending, out);
+        if ending.cell.is_some() {
+            state.runs(running);
+        }
+    }
 
     if let Some(by) = ending.refusal {
         let origin = if by == Refusal::Person { Origin::User } else { Origin::Harness };

@@ -1,5 +1,9 @@
 //! What the rules of settling look for in a draft.
 
+use retro_model::ToolClass;
+
+use super::cell::Inside;
+
 /// Why a rule of `settle` looks at a draft.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Rule {
@@ -21,6 +25,8 @@ pub(super) enum Rule {
     ThoughtAgain(Vec<u64>),
     /// What the program says of this call beside the conversation.
     Act(String),
+    /// A call inside the script of this one, or its result, as the script says.
+    Inside { script: String, class: ToolClass, inside: Inside },
     /// A call that the user made by hand.
     OwnAct(String),
     /// The output of a later call that ended the command of this one.

@@ -9,6 +9,8 @@ use retro_text::Redacted;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::cell::Cell;
+
 /// Calls that are remembered at one time, answered ones too: what the program
 /// tells of a command may come after its output (0.166, interrupted turns).
 const CALLS_MAX: usize = 256;
@@ -19,6 +21,9 @@ const EDITS_MAX: usize = 64;
 
 /// Commands, scripts and searches that run at one time.
 const RUNNING_MAX: usize = 64;
+
+/// Scripts whose calls are remembered until they are over.
+const SCRIPTS_MAX: usize = 16;
 
 /// Ancestors of a fork.
 const CHAIN_MAX: usize = 16;
@@ -69,6 +74,9 @@ pub(super) struct State {
     running: Vec<(String, String)>,
     /// Scripts that still run, by cell id, with the call that started each.
     cells: Vec<(String, String)>,
+    /// Scripts that are not over, with what they still print.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scripts: Vec<Cell>,
     /// Web searches of which only one side was told: what was looked for, and the call.
     searches: Vec<(u64, String)>,
 }
@@ -177,6 +185,17 @@ impl State {
     /// The call that started a script.
     pub(super) fn cell(&self, cell: &str) -> Option<&str> {
         self.cells.iter().rev().find(|(known, _)| known == cell).map(|(_, call)| call.as_str())
+    }
+
+    /// A script runs, or goes on.
+    pub(super) fn runs(&mut self, cell: Cell) {
+        push(&mut self.scripts, cell, SCRIPTS_MAX);
+    }
+
+    /// The script of a call, while it is not over.
+    pub(super) fn take_running(&mut self, script: &str) -> Option<Cell> {
+        let at = self.scripts.iter().position(|cell| cell.script == script)?;
+        Some(self.scripts.remove(at))
     }
 
     /// One side of a web search: gives the call if the other was told before,

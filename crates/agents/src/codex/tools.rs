@@ -24,7 +24,7 @@ pub(super) fn class(name: &str, namespace: Option<&str>, args: &Json<'_>) -> Too
         "apply_patch" => ToolClass::Edit,
         "view_image" | "read_file" => ToolClass::Read,
         "tool_search" | "grep_files" | "list_dir" => ToolClass::Search,
-        "web_search" => ToolClass::Web,
+        "web_search" | "web__run" => ToolClass::Web,
         "wait" if args.get("cell_id").is_some() => ToolClass::Shell,
         "spawn_agent" | "wait" | "wait_agent" | "send_input" | "send_message" | "followup_task"
         | "resume_agent" | "close_agent" | "interrupt_agent" | "list_agents" => ToolClass::Subagent,

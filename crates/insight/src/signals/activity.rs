@@ -5,12 +5,15 @@
 //! # How
 //! A call and its result are one action. `command_count` counts calls of class `shell`,
 //! whatever the agent calls its tool; a program that runs several commands counts each of
-//! them, not itself. `file_edit_count` counts calls that ask to change a file, patches and
+//! them, not itself, and a call that asks how a running command goes on counts none.
+//! A shell that a server offers (MCP) counts too. `file_edit_count` counts calls that ask to change a file, patches and
 //! scripts that write files included. `web_search_count` counts searches and fetches of
 //! class `web`. Sub-agents count for their root.
 //! # Limits
 //! Refused and interrupted calls count: they were asked for. Branches that were rewound and
 //! copies made by resume or fork do not.
+//! Null with `commands_unread` where nothing was found and a script of Codex could not be
+//! read; `metadata.unread` and half the confidence where something was.
 
 use retro_model::ToolClass;
 

@@ -11,6 +11,8 @@
 //! A commit whose output was cut away is not seen. Commits of other people in the same hours
 //! never count. Null with `cwd_missing` where nothing is known of a working directory and no
 //! commit was printed.
+//! Null with `commands_unread` where nothing was found and a script of Codex could not be
+//! read; `metadata.unread` and half the confidence where something was.
 
 use serde_json::json;
 

@@ -3,13 +3,19 @@
 //! # Why
 //! A small change that reads fifty files, or a large one that reads none, is worth a look.
 //! # How
-//! Distinct paths of changed files (calls that were refused or failed left out), and of
+//! Distinct paths of changed files (calls that were refused or failed left out; a shell
+//! command that fails after it wrote a file changed it), and of
 //! files read by a tool or by a shell command that names them. `metadata.files` lists the
 //! first 50.
 //! # Limits
 //! Paths are compared as the log writes them: the same file named absolutely and relatively
 //! counts once only if one is the end of the other. A command that builds a path from
-//! variables is not understood.
+//! variables is not understood. Of a shell command the files count that it names in a
+//! redirection, `tee`, `sed -i`, `mv`, `cp`, `rm`, `git mv`, `git apply`, or a short script for
+//! Python or Node; what a formatter or a generator writes does not, nor output that is kept
+//! in a `.log` or below `/tmp`.
+//! Null with `commands_unread` where nothing was found and a script of Codex could not be
+//! read; `metadata.unread` and half the confidence where something was.
 
 use std::collections::BTreeSet;
 

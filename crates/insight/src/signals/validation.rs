@@ -12,6 +12,8 @@
 //! # Limits
 //! Runners are known by name, behind wrappers and scripts; a test that only a person runs is
 //! not seen. A verdict is read from exit state and summary.
+//! Null with `commands_unread` where nothing was found and a script of Codex could not be
+//! read; `metadata.unread` and half the confidence where something was.
 
 use retro_text::calls::{Purpose, Verdict};
 
@@ -52,7 +54,8 @@ pub(crate) fn edit_then_no_test(looked: &Looked<'_>) -> Reading {
     let Some(last) = calls.iter().rposition(|(_, call)| changes_code(call)) else {
         return Reading::none("no_edit");
     };
-    let tested = calls.get(last + 1..).unwrap_or_default().iter().any(|(_, call)| call.is_validation());
+    // A command may write a file and test it.
+    let tested = calls.get(last..).unwrap_or_default().iter().any(|(_, call)| call.is_validation());
     let id = calls.get(last).map(|(beat, _)| beat.id.as_str());
     Reading::of(!tested).because(id)
 }

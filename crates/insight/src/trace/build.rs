@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
 use hashbrown::HashMap;
-use retro_model::{Event, Kind, Origin, Request, SessionKey, Thread, Tokens};
+use retro_model::{Event, Kind, Origin, Outcome, Request, SessionKey, Thread, Tokens, ToolResult};
 use retro_text::calls::Verdict;
 use smol_str::SmolStr;
 
@@ -236,14 +236,16 @@ impl Trace {
 
     fn called(&mut self, event: &Event) {
         let Some(tool) = &event.tool else { return };
+        let call = Call::of(tool);
         if let Some(parent) = &tool.parent_call
+            && call.polls.is_none()
             && let Some(at) = self.open.get(&self.name(event, parent)).copied()
             && let Some(Beat { what: What::Call(call), .. }) = self.beats.get_mut(at)
         {
             call.has_nested = true;
         }
         self.open.insert(self.name(event, &tool.call_id), self.beats.len());
-        self.beat(event, What::Call(Box::new(Call::of(tool))));
+        self.beat(event, What::Call(Box::new(call)));
     }
 
     /// A number for a call of the event's thread.
@@ -262,6 +264,7 @@ impl Trace {
             call.end(event, result);
             self.bytes += call.weight();
             let passed = call.verdict == Verdict::Passed;
+            let polls = call.polls.clone();
             asked = call.asked;
             options = std::mem::take(&mut call.options);
             options.sort_by_key(|option| std::cmp::Reverse(option.len()));
@@ -274,6 +277,11 @@ impl Trace {
                     seen.push(CommitSeen { hash, subject, event: beat.id.clone() });
                 }
                 self.keep_commits(seen);
+            } else if call.has_nested && !call.commits {
+                self.ended_script(event, result);
+            }
+            if let Some(first) = polls {
+                self.ended_later(event, result, &first);
             }
         }
         if asked && event.origin == Origin::User {
@@ -288,6 +296,35 @@ impl Trace {
             if let Some(beat) = self.beats.last_mut() {
                 beat.typed = cut(&typed.join(PARTS), TEXT_BYTES_MAX);
             }
+        }
+    }
+
+    /// What a script printed, where it is not known which of its calls it came from.
+    fn ended_script(&mut self, event: &Event, result: &ToolResult) {
+        let Some(at) = self.open.get(&self.name(event, &result.call_id)).copied() else { return };
+        let after = self.beats.get(at + 1..).unwrap_or_default();
+        let commits = after.iter().any(|beat| matches!(&beat.what, What::Call(call) if call.commits));
+        if let Some(text) = event.text.as_ref().filter(|_| commits) {
+            self.keep_commits(commits::seen(text, &event.id.to_string()));
+        }
+    }
+
+    /// A command that went on after its call is over.
+    fn ended_later(&mut self, event: &Event, result: &ToolResult, first: &str) {
+        if !matches!(result.outcome, Outcome::Ok | Outcome::Failed) {
+            return;
+        }
+        let Some(at) = self.open.get(&self.name(event, first)).copied() else { return };
+        let Some(What::Call(call)) = self.beats.get_mut(at).map(|beat| &mut beat.what) else { return };
+        if call.command.is_none() {
+            return;
+        }
+        self.bytes -= call.weight();
+        call.end_later(event, result);
+        self.bytes += call.weight();
+        if call.commits && !call.has_nested {
+            let output = event.text.as_ref().map_or("", |text| text.as_str());
+            self.keep_commits(commits::seen(output, &event.id.to_string()));
         }
     }
 

@@ -61,6 +61,14 @@ pub struct Call {
     pub duration_ms: Option<u64>,
     /// It ran other calls, which count instead.
     pub has_nested: bool,
+    /// It is part of a script, and what it ran, or whether it ran, could not be read.
+    pub is_unread: bool,
+    /// It only asks how another call goes on: that call's id.
+    pub(super) polls: Option<String>,
+    /// What the command line says, until it is judged.
+    understood: Option<Box<calls::Call>>,
+    /// Its files were changed even if it failed.
+    wrote_anyway: bool,
     /// What the person answered, for questions.
     pub asked: bool,
     /// What a question offers to choose from, until it is answered.
@@ -70,20 +78,31 @@ pub struct Call {
 impl Call {
     /// What a call asks for.
     pub(super) fn of(tool: &ToolCall) -> Call {
-        let command = tool.command.as_ref().map(|command| cut(command, COMMAND_CHARS_MAX));
-        let understood = tool.command.as_ref().map(|command| calls::understand(command)).unwrap_or_default();
-        let is_shell = tool.class == ToolClass::Shell;
+        let line = tool.command.as_ref().map(|command| command.to_string()).or_else(|| served(tool));
+        let mut understood = line.as_ref().map(|line| calls::understand(line)).unwrap_or_default();
+        let class =
+            if line.is_some() && tool.class == ToolClass::Mcp { ToolClass::Shell } else { tool.class };
+        let is_shell = class == ToolClass::Shell;
+        // On one line a here-document has lost its empty lines.
+        if let Some(script) = tool.args.as_ref().and_then(|args| script(args)).filter(|_| is_shell) {
+            understood.written = calls::understand(&script).written;
+        }
+        let mut edits = edited(&tool.edits, &paths(tool, Access::Write));
+        if is_shell && edits.is_empty() {
+            edits = understood.written.iter().map(written).collect();
+        }
+        let is_poll = is_shell && line.is_none() && matches!(tool.name.as_str(), "write_stdin" | "wait");
         Call {
             name: SmolStr::new(&tool.name),
-            class: tool.class,
-            command,
+            class,
+            command: line.as_ref().map(|line| cut(line, COMMAND_CHARS_MAX)),
             purpose: if is_shell { understood.purpose() } else { Purpose::Other },
             runner: if is_shell { understood.runner().to_owned() } else { String::new() },
             commits: is_shell && understood.commits(),
             quiet_commit: super::commits::quiet(&understood).filter(|_| is_shell),
             danger: understood.danger().filter(|_| is_shell),
             reads: paths(tool, Access::Read),
-            edits: edited(&tool.edits, &paths(tool, Access::Write)),
+            edits,
             outcome: None,
             verdict: Verdict::Unknown,
             masked: false,
@@ -95,6 +114,14 @@ impl Call {
             result_id: None,
             duration_ms: None,
             has_nested: false,
+            is_unread: tool.parent_call.is_some()
+                && matches!(tool.name.as_str(), "exec_command" | "shell_command" | "apply_patch")
+                && line.is_none()
+                && tool.edits.is_empty()
+                && tool.paths.is_empty(),
+            polls: tool.parent_call.clone().filter(|_| is_poll),
+            understood: line.is_some().then(|| Box::new(understood)),
+            wrote_anyway: false,
             asked: tool.class == ToolClass::Ask,
             options: tool
                 .args
@@ -114,7 +141,16 @@ impl Call {
         if !result.edits.is_empty() {
             self.edits = edited(&result.edits, &[]);
         }
-        let judged = self.judge(result, output);
+        let understood = self.understood.take();
+        if result.outcome == Outcome::Failed && self.class == ToolClass::Shell && !self.edits.is_empty() {
+            let kept: Vec<Edited> =
+                understood.iter().flat_map(|call| call.written_anyway()).map(written).collect();
+            self.wrote_anyway = !kept.is_empty();
+            if self.wrote_anyway {
+                self.edits = kept;
+            }
+        }
+        let judged = self.judge(result, output, understood.as_deref());
         (self.verdict, self.masked) = (judged.verdict, judged.masked);
         (self.passed, self.failed) = (judged.passed, judged.failed);
         if self.verdict == Verdict::Failed
@@ -124,6 +160,24 @@ impl Call {
             self.sample = Some(cut(&line.text(), SAMPLE_CHARS_MAX));
         }
         self.terms = terms(output).join("\n");
+    }
+
+    /// Takes in how a command ended that went on after its call: what it printed in the end.
+    pub(super) fn end_later(&mut self, event: &Event, result: &ToolResult) {
+        let output = event.text.as_ref().map_or("", |text| text.as_str());
+        let judged = self.judge(result, output, None);
+        let says_more = judged.passed.is_some() || judged.failed.is_some() || judged.by_summary;
+        if self.verdict == Verdict::Unknown || says_more {
+            (self.verdict, self.masked) = (judged.verdict, judged.masked);
+            (self.passed, self.failed) = (judged.passed, judged.failed);
+            if self.verdict == Verdict::Failed
+                && self.error.is_none()
+                && let Some(line) = fingerprint::error_line(output)
+            {
+                self.error = line.fingerprint().map(|found| (found.id, found.line));
+                self.sample = Some(cut(&line.text(), SAMPLE_CHARS_MAX));
+            }
+        }
     }
 
     /// About how many bytes it takes.
@@ -147,14 +201,15 @@ impl Call {
             + edits.iter().map(|edit| size_of::<Edited>() + edit.path.len()).sum::<usize>()
     }
 
-    fn judge(&self, result: &ToolResult, output: &str) -> Judged {
+    fn judge(&self, result: &ToolResult, output: &str, understood: Option<&calls::Call>) -> Judged {
         let exit = match result.outcome {
             Outcome::Ok => Exit::Ok,
             Outcome::Failed => Exit::Failed,
             Outcome::Denied | Outcome::Interrupted | Outcome::Unknown => Exit::Unknown,
         };
         if let (ToolClass::Shell, Some(command)) = (self.class, &self.command) {
-            return calls::understand(command).judge(exit, result.exit_code, output);
+            let judge = |call: &calls::Call| call.judge(exit, result.exit_code, output);
+            return understood.map_or_else(|| judge(&calls::understand(command)), judge);
         }
         let verdict = match exit {
             Exit::Ok => Verdict::Passed,
@@ -177,7 +232,8 @@ impl Call {
     /// Whether it changed files and was not refused, cut off or failed.
     pub fn changed_files(&self) -> bool {
         !self.edits.is_empty()
-            && !matches!(self.outcome, Some(Outcome::Denied | Outcome::Failed | Outcome::Interrupted))
+            && (self.wrote_anyway
+                || !matches!(self.outcome, Some(Outcome::Denied | Outcome::Failed | Outcome::Interrupted)))
     }
 
     /// Whether its result says if the work is good.
@@ -192,6 +248,40 @@ pub(crate) fn cut(text: &str, chars_max: usize) -> String {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
+}
+
+fn written(file: &calls::Written) -> Edited {
+    Edited { path: file.path.clone(), added: file.added.unwrap_or(0), removed: file.removed.unwrap_or(0) }
+}
+
+/// The script of a call as it was given, with its line ends.
+fn script(args: &serde_json::Value) -> Option<String> {
+    match args.get("command").or_else(|| args.get("cmd"))? {
+        serde_json::Value::String(script) => Some(script.clone()),
+        serde_json::Value::Array(words) => {
+            let words: Vec<&str> = words.iter().filter_map(|word| word.as_str()).collect();
+            match words.as_slice() {
+                [_, flag, script] if flag.starts_with('-') && flag.ends_with('c') => {
+                    Some((*script).to_owned())
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The command that a tool of a server runs, if that is what the tool does.
+fn served(tool: &ToolCall) -> Option<String> {
+    const NAMES: &[&str] = &["shell", "bash", "terminal", "exec", "command", "process", "powershell", "cmd"];
+    if tool.class != ToolClass::Mcp {
+        return None;
+    }
+    let name = tool.name.rsplit("__").next().unwrap_or(&tool.name).to_ascii_lowercase();
+    let runs = name.split(['_', '-']).any(|word| NAMES.contains(&word));
+    let args = tool.args.as_ref().filter(|_| runs)?;
+    let line = ["command", "cmd", "script"].iter().find_map(|name| args.get(name)?.as_str())?;
+    Some(line.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; "))
 }
 
 /// The labels of what a question offers to choose from.

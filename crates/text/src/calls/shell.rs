@@ -33,6 +33,10 @@ pub enum Join {
 pub(super) struct Words {
     pub join: Join,
     pub words: Vec<String>,
+    /// Files that take what it prints.
+    pub into: Vec<String>,
+    /// The text of a here-document that it reads.
+    pub document: Option<String>,
 }
 
 /// The simple commands of a script, in order.
@@ -42,8 +46,14 @@ pub(super) fn split(script: &str) -> Vec<Words> {
         end -= 1;
     }
     let text = script.get(..end).unwrap_or_default();
-    let mut cutter =
-        Cutter { rest: text, done: Vec::new(), words: Vec::new(), join: Join::First, heredoc: None };
+    let mut cutter = Cutter {
+        rest: text,
+        done: Vec::new(),
+        words: Vec::new(),
+        into: Vec::new(),
+        join: Join::First,
+        heredoc: None,
+    };
     while cutter.step() && cutter.done.len() < STEPS_MAX {}
     cutter.finish(Join::Then);
     cutter.done
@@ -53,9 +63,11 @@ struct Cutter<'t> {
     rest: &'t str,
     done: Vec<Words>,
     words: Vec<String>,
+    into: Vec<String>,
     join: Join,
-    /// The word that ends a here-document which begins at the next line.
-    heredoc: Option<String>,
+    /// The word that ends a here-document which begins at the next line, and the step that
+    /// reads it.
+    heredoc: Option<(String, usize)>,
 }
 
 /// Separators, the longest first.
@@ -90,8 +102,11 @@ impl<'t> Cutter<'t> {
                 self.rest = rest;
                 let line_ends = matches!(sign, ";" | "\n");
                 self.finish(join);
-                if line_ends && let Some(word) = self.heredoc.take() {
-                    self.skip_heredoc(&word);
+                if line_ends && let Some((word, step)) = self.heredoc.take() {
+                    let body = self.skip_heredoc(&word);
+                    if let Some(step) = self.done.get_mut(step) {
+                        step.document = Some(body.to_owned());
+                    }
                 }
                 return true;
             }
@@ -109,6 +124,7 @@ impl<'t> Cutter<'t> {
     /// Ends the simple command; `join` says how the next one follows.
     fn finish(&mut self, join: Join) {
         let words = without_keywords(std::mem::take(&mut self.words));
+        let into = std::mem::take(&mut self.into);
         // `a && (b)`: the bracket separates nothing by itself.
         if words.is_empty() {
             if self.join == Join::First || join != Join::Then {
@@ -116,7 +132,7 @@ impl<'t> Cutter<'t> {
             }
             return;
         }
-        self.done.push(Words { join: self.join, words });
+        self.done.push(Words { join: self.join, words, into, document: None });
         self.join = join;
     }
 
@@ -134,23 +150,29 @@ impl<'t> Cutter<'t> {
             return true;
         }
         let is_document = rest.starts_with("<<") && !rest.starts_with("<<<");
+        let number = self.rest.get(..digits).unwrap_or_default();
+        let takes = rest.starts_with('>') && !after.starts_with('&') && matches!(number, "" | "1");
         self.rest = after.trim_start_matches(['<', '>', '&', '|', '-']).trim_start_matches([' ', '\t']);
         let target = self.word();
         if is_document && !target.is_empty() {
-            self.heredoc = Some(target);
+            self.heredoc = Some((target, self.done.len()));
+        } else if takes && !target.is_empty() {
+            self.into.push(target);
         }
         true
     }
 
-    /// Passes over the body of a here-document that ends with a line `word`.
-    fn skip_heredoc(&mut self, word: &str) {
-        let mut rest = self.rest;
+    /// Passes over the body of a here-document that ends with a line `word`, and gives it.
+    fn skip_heredoc(&mut self, word: &str) -> &'t str {
+        let body = self.rest;
+        let mut rest = body;
+        let before = |rest: &str| body.get(..body.len() - rest.len()).unwrap_or_default();
         while !rest.is_empty() {
             let end = line_end(rest);
             let line = rest.get(..end).unwrap_or_default();
             if line.trim() == word {
                 self.rest = rest.get(end..).unwrap_or_default();
-                return;
+                return before(rest);
             }
             // A document inside brackets ends with the line `EOF)"`.
             if let Some(after) = line.trim().strip_prefix(word)
@@ -158,11 +180,12 @@ impl<'t> Cutter<'t> {
             {
                 let at = rest.len() - rest.trim_start().len() + word.len();
                 self.rest = rest.get(at..).unwrap_or_default();
-                return;
+                return before(rest);
             }
             rest = rest.get(end..).unwrap_or_default().trim_start_matches([';', '\n']);
         }
         self.rest = "";
+        body
     }
 
     /// One word, its quotes removed. Never empty-handed: takes at least one character.

@@ -33,6 +33,9 @@ pub(super) fn real(words: &[String]) -> Real {
         if is_shell(&head) {
             return shell(head, rest);
         }
+        if head == "ssh" {
+            return remote(rest);
+        }
         if matches!(&*head, "cd" | "pushd" | "set-location" | "sl") {
             return rest
                 .iter()
@@ -134,6 +137,19 @@ fn shell(head: String, rest: &[&str]) -> Real {
     Real::Program(vec![head])
 }
 
+/// What `ssh host …` runs there; nothing of a session that is only opened.
+fn remote(rest: &[&str]) -> Real {
+    const VALUES: &[&str] = &[
+        "-b", "-c", "-E", "-F", "-I", "-i", "-J", "-L", "-l", "-m", "-o", "-p", "-Q", "-R", "-S", "-W", "-w",
+    ];
+    let host = flags(rest, VALUES);
+    let after = rest.get(host + 1..).unwrap_or_default();
+    match after.get(flags(after, VALUES)..).unwrap_or_default() {
+        [] => Real::Program(["ssh"].iter().chain(rest).map(|word| (*word).to_owned()).collect()),
+        script => Real::Script(script.join(" ")),
+    }
+}
+
 /// `python -m pytest …` runs pytest.
 fn module(program: Vec<String>) -> Vec<String> {
     let is_python = program.first().is_some_and(|name| {
@@ -210,7 +226,7 @@ fn wrapped(head: &str, rest: &[&str]) -> Option<usize> {
         ("pipx", "run") | ("npm" | "pnpm" | "yarn", "exec" | "dlx" | "x") | ("bun", "x") => {
             behind(1, &["-p", "--package", "--spec"])
         }
-        ("bundle", "exec") | ("docker-compose", "exec" | "run") => behind(1, &[]),
+        ("bundle", "exec") => behind(1, &[]),
         (
             "mise" | "rtx" | "asdf" | "devbox" | "flox" | "aws-vault" | "teller",
             "exec" | "x" | "run" | "activate",
@@ -220,6 +236,7 @@ fn wrapped(head: &str, rest: &[&str]) -> Option<usize> {
             rest.iter().position(|word| matches!(*word, "-c" | "--command")).map(|at| at + 1)
         }
         ("docker" | "podman", "exec") => behind(1, CONTAINER_VALUES).map(|at| at + 1),
+        ("docker-compose", "exec" | "run") => behind(1, CONTAINER_VALUES).map(|at| at + 1),
         ("docker" | "podman", "compose") if matches!(second, "exec" | "run") => {
             behind(2, CONTAINER_VALUES).map(|at| at + 1)
         }
