@@ -4,32 +4,35 @@
 //! with a few keywords. Keywords are looked for first (`crate::keywords`), so a text
 //! without any costs nothing more. Where one stands, its rule's pattern is tried
 //! right there (`scan`), and what it matches must still look like a secret and
-//! not like the word `changeme` (`plausible`). The same rules read the text
-//! without its JSON escapes (`escaped`) and what stands in it as base64
-//! (`encoded`); `findings` puts together what they see.
+//! not like the word `changeme` (`plausible`). The same rules read the text as a reader sees
+//! it: without escapes and colour codes (`readings`), over the ends of wrapped lines (`wrapped`),
+//! with what is in it as base64 (`encoded`); cells below the name of a column are read by
+//! `columns`. `findings` puts together what they see.
 //!
 //! **Invariants.** Redaction is a function of the text alone: a marker names
 //! the rule and nothing else, so it cannot be guessed back and does not depend
 //! on the machine. It is idempotent: redacting twice changes nothing.
 
 pub(crate) mod beside;
+mod columns;
 mod encoded;
-mod escaped;
 mod findings;
 mod marker;
 mod named;
 mod next;
 mod plausible;
 mod random;
+mod readings;
 mod rule;
 mod rules;
 mod scan;
+mod wrapped;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Number of the rule set. Text kept outside raw is scanned again when it changes.
-pub const RULES_VERSION: u32 = 6;
+pub const RULES_VERSION: u32 = 7;
 
 /// One secret found: where it stands and which rule knew it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,23 +1,26 @@
-//! From text to findings: the text as it stands, as it reads without JSON
-//! escapes, and what lies in it as base64.
+//! From text to findings: the text as it is written, and as a reader sees it.
 //!
-//! Rules know only plain text. The two other readings are made here, given to
-//! the same rules, and what they see is brought back to the place where it
-//! stands.
+//! Rules know only plain text. The other readings are made here and given to the same rules:
+//! without escapes and colour codes, with the signs of a URL, over the ends of wrapped lines, and
+//! what is in it as base64. What they see is brought back to the place where it was written.
 
+use super::readings::{self, Kind};
 use super::rule::Judge;
 use super::scan::Hit;
-use super::{Finding, encoded, escaped, scan};
+use super::{Finding, encoded, scan, wrapped};
 
 /// Every secret in `text`, in order, without overlaps.
 pub(super) fn find(text: &str) -> Vec<Finding> {
     let mut hits = plain_and_encoded(text.as_bytes());
-    for (at, line) in escaped::lines(text.as_bytes()) {
-        for hit in plain_and_encoded(line.text()) {
-            let place = line.place(&hit.span);
-            hits.push(Hit { span: at + place.start..at + place.end, ..hit });
+    for kind in [Kind::Escapes, Kind::Percents] {
+        for (at, line) in readings::lines(text.as_bytes(), kind) {
+            for hit in plain_and_encoded(line.text()) {
+                let place = line.place(&hit.span);
+                hits.push(Hit { span: at + place.start..at + place.end, ..hit });
+            }
         }
     }
+    wrapped::add_hits(text.as_bytes(), &mut hits);
     merge(text, hits)
 }
 

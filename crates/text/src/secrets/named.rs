@@ -53,6 +53,11 @@ pub(super) fn read(text: &[u8], keyword: &Range<usize>, names: &Names, runs: &mu
     }
     let string = if in_quotes { None } else { bare::opened_by(text, name.start) };
     let quoted = |span| [Some((span, Form::Quoted)), None];
+    if matches!(link, Link::Any | Link::BeforeQuote)
+        && let Some(value) = quoted::block(text, at).or_else(|| quoted::triple(text, at))
+    {
+        return Some(Beside { values: quoted(value), name });
+    }
     let values = match link {
         Link::Any | Link::BeforeQuote if bare::is_setting(text, &name) => {
             let at = colours(text, name.end + 1);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
+use super::columns::{self, Head};
 use super::named::{self, Names, Runs};
 use super::next::Next;
 use super::rule::{Case, Judge, Rule};
@@ -28,6 +29,7 @@ pub(super) fn hits(text: &[u8]) -> Vec<Hit> {
             ready.look(text, at.clone(), &mut hits, &mut work);
         }
     });
+    columns::add_hits(text, &work.heads, &mut hits);
     hits
 }
 
@@ -58,16 +60,26 @@ struct Work {
     /// Bytes that windows may still grow by.
     growth: usize,
     runs: Runs,
+    /// Names that are the heads of columns.
+    heads: Vec<Head>,
     /// Where the token ends that a window stands in.
     token: Next,
     /// For each rule the end of the last long value that was none, and how often it was
     /// looked into since.
     refused: Vec<(usize, u8)>,
+    /// For each rule the end of the token that it last tried a pattern in, and tries that it has
+    /// left there.
+    tries: Vec<(usize, usize)>,
 }
 
 /// How often a rule looks into a long value that it has refused. Text that repeats a
 /// keyword without end is read so often and no more.
 const LOOKS_MAX: u8 = 4;
+
+/// How often a rule tries its pattern in one token: so often in a short one, and once more for
+/// so many bytes of a long one.
+const TRIES_MIN: usize = 32;
+const BYTES_A_TRY: usize = 64;
 
 /// Shorter values cost too little to be remembered.
 const LONG_BYTES: usize = 256;
@@ -77,8 +89,10 @@ impl Work {
         Work {
             growth: text.len().saturating_mul(GROWTH_MAX),
             runs: Runs::default(),
+            heads: Vec::new(),
             token: Next::default(),
             refused: Vec::new(),
+            tries: Vec::new(),
         }
     }
 
@@ -88,6 +102,21 @@ impl Work {
             *looks = if at < *end { looks.saturating_add(1) } else { 0 };
             *looks > LOOKS_MAX
         })
+    }
+
+    /// Whether a rule has tried its pattern often enough in the token around `at`. A token that
+    /// holds a keyword over and over is not read again for each.
+    fn is_tried(&mut self, text: &[u8], rule: usize, at: usize) -> bool {
+        let end = self.token.at(text, at, token_end);
+        if self.tries.len() <= rule {
+            self.tries.resize(rule + 1, (0, 0));
+        }
+        let Some(last) = self.tries.get_mut(rule) else { return false };
+        if at >= last.0 {
+            *last = (end, TRIES_MIN + (end - at.min(end)) / BYTES_A_TRY);
+        }
+        last.1 = last.1.saturating_sub(1);
+        last.1 == 0
     }
 
     fn refuse(&mut self, rule: usize, value: &Range<usize>) {
@@ -183,7 +212,9 @@ impl Ready {
     /// The secret that the pattern sees, without markers in it.
     fn shaped(&self, text: &[u8], keyword: &Range<usize>, work: &mut Work) -> Option<Vec<Range<usize>>> {
         let rule = self.rule;
-        if work.is_settled(self.number, keyword.start) {
+        if (rule.before == 0 && work.is_tried(text, self.number, keyword.start))
+            || work.is_settled(self.number, keyword.start)
+        {
             return None;
         }
         let (whole, secret, bare) = self.matched(text, keyword, work)?;
@@ -215,7 +246,13 @@ impl Ready {
             let to = keyword.start.saturating_add(reach).min(text.len());
             let window = text.get(from..to)?;
             // Groups take ten times as long as the match alone.
-            let found = regex.find(window);
+            let mut start = 0;
+            let mut found = regex.find(window);
+            // What ends before the keyword is found at another one.
+            while let Some(whole) = found.filter(|whole| whole.end() <= keyword.start - from) {
+                start = whole.end().max(start + 1);
+                found = if start < window.len() { regex.find_at(window, start) } else { None };
+            }
             let cut = match found {
                 Some(whole) => whole.end() == window.len(),
                 // One token, which goes on behind the window.
@@ -227,7 +264,7 @@ impl Ready {
                 work.growth -= cost;
                 continue;
             }
-            let groups = regex.captures(found.map(|_| window)?)?;
+            let groups = regex.captures_at(found.map(|_| window)?, start)?;
             let whole = groups.get(0)?.range();
             let (secret, group) = (1..groups.len())
                 .find_map(|group| groups.get(group).map(|secret| (secret.range(), group)))
@@ -246,12 +283,17 @@ impl Ready {
 
 /// The secret beside a name, without markers in it.
 fn beside(
-    rule: &Rule,
+    rule: &'static Rule,
     names: &Names,
     text: &[u8],
     keyword: &Range<usize>,
     work: &mut Work,
 ) -> Option<Vec<Range<usize>>> {
+    if !names.is_option
+        && let Some(name) = names.column(text, keyword).filter(|name| columns::is_head(text, name))
+    {
+        work.heads.push(Head { rule, name });
+    }
     let found = named::read(text, keyword, names, &mut work.runs)?;
     let name = text.get(found.name)?;
     found
@@ -262,7 +304,7 @@ fn beside(
 }
 
 /// The parts of a secret that are no marker, if together they are one.
-fn unmarked(
+pub(super) fn unmarked(
     text: &[u8],
     span: &Range<usize>,
     is_secret: impl Fn(&[u8]) -> bool,

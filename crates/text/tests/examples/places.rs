@@ -221,6 +221,20 @@ data:
         &["sed 's/a/$1$2/'", "$2b$12$short"],
     ),
     (
+        "pgpass-password",
+        &[
+            "db.example.com:5432:shop:app:{typed}",
+            "# production\n*:*:*:app:{alnum:16}",
+            "10.0.0.7:5433:*:deploy:{alnum:20}",
+        ],
+        &[
+            "db.example.com:5432:shop:app:$PGPASSWORD",
+            "hostname:5432:database:username:password",
+            "127.0.0.1:5432:5432",
+            "error at a.ts:5432:11:note: here",
+        ],
+    ),
+    (
         "private-key",
         &[
             "{pem:RSA PRIVATE}",
@@ -294,6 +308,18 @@ data:
         "stdin-password",
         &["echo {typed} | sudo -S apt update", "echo '{alnum:12}' | docker login -u dev --password-stdin"],
         &["echo $PASS | sudo -S ls", "make | sudo tee log", "cat key | docker login --password-stdin"],
+    ),
+    (
+        "terraform-default",
+        &[
+            "variable \"db_password\" {open}\n  type    = string\n  default = \"{typed}\"\n{close}",
+            "variable \"api_token\" {open}\n  default   = \"{alnum:24}\"\n  sensitive = true\n{close}",
+        ],
+        &[
+            "variable \"db_password\" {open}\n  type = string\n{close}\nvariable \"region\" {open}\n  default = \"eu-west-1\"\n{close}",
+            "variable \"db_password\" {open}\n  default = \"changeme\"\n{close}",
+            "variable \"instance_type\" {open}\n  default = \"t3.micro7\"\n{close}",
+        ],
     ),
     (
         "url-password",

@@ -51,6 +51,11 @@ impl Names {
         Some(start..end)
     }
 
+    /// The name around a keyword, if it can be the head of a column: no ordinary word.
+    pub(in crate::secrets) fn column(&self, text: &[u8], keyword: &Range<usize>) -> Option<Range<usize>> {
+        if self.is_weak(text, keyword) { None } else { self.whole(text, keyword) }
+    }
+
     /// Whether the keyword is an ordinary word too.
     pub(super) fn is_weak(&self, text: &[u8], keyword: &Range<usize>) -> bool {
         let word = text.get(keyword.clone()).unwrap_or_default();

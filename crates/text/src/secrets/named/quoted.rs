@@ -3,7 +3,7 @@
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
 
-use super::{Mark, VALUE_BYTES_MAX, colours, is_quote, slashes};
+use super::{Mark, VALUE_BYTES_MAX, blanks, colours, is_quote, slashes};
 
 /// A value behind a quote.
 pub(super) struct Quoted {
@@ -29,6 +29,61 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<Quoted> {
     let line = memchr(b'\n', rest).map_or(rest, |end| &rest[..end]);
     let end = closing(line, quote, depth).map(|length| start + length);
     Some(Quoted { mark: (quote, depth), start, end })
+}
+
+/// The first line of a block of YAML that `text` has at `at`: `|` or `>`, and a value on an
+/// indented line below it.
+pub(super) fn block(text: &[u8], at: usize) -> Option<Range<usize>> {
+    text.get(at).filter(|byte| matches!(byte, b'|' | b'>'))?;
+    let mut end = at + 1;
+    while matches!(text.get(end), Some(b'-' | b'+' | b'1'..=b'9')) && end < at + 3 {
+        end += 1;
+    }
+    let line = line_end(text, blanks(text, end))?;
+    let start = blanks(text, line);
+    if start == line {
+        return None;
+    }
+    value_of_line(text, start, text.len())
+}
+
+/// The value between three quotes, as far as its first line.
+pub(super) fn triple(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let is_prefix = matches!(text.get(at), Some(b'b' | b'r' | b'f' | b'u' | b'@'));
+    let at = at + usize::from(is_prefix);
+    let depth = slashes(text, at);
+    let mark = text.get(at..=at + depth)?;
+    if !is_quote(mark.last()) || mark.last() == Some(&b'`') {
+        return None;
+    }
+    let marks = mark.repeat(3);
+    let behind = text.get(at..)?.strip_prefix(&marks[..])?;
+    let first = text.len() - behind.len();
+    let start = line_end(text, blanks(text, first)).map_or(first, |line| blanks(text, line));
+    let rest = text.get(start..text.len().min(start.saturating_add(VALUE_BYTES_MAX)))?;
+    let end = memchr::memmem::find(rest, &marks).map_or(text.len(), |length| start + length);
+    value_of_line(text, start, end)
+}
+
+/// What is on the line from `start` on and before `to`, without blanks behind it.
+fn value_of_line(text: &[u8], start: usize, to: usize) -> Option<Range<usize>> {
+    let rest = text.get(start..to.min(start.saturating_add(VALUE_BYTES_MAX)))?;
+    let line = memchr(b'\n', rest).map_or(rest, |end| &rest[..end]);
+    let written = memchr::memmem::find(line, br"\n").unwrap_or(line.len());
+    let line = line.get(..written)?.trim_ascii_end();
+    let line = line.strip_suffix(br"\r").unwrap_or(line);
+    (!line.is_empty()).then_some(start..start + line.len())
+}
+
+/// Behind the line end at `at`, real or written as in JSON.
+fn line_end(text: &[u8], at: usize) -> Option<usize> {
+    let depth = slashes(text, at);
+    match text.get(at + depth..)? {
+        [b'\n', ..] if depth == 0 => Some(at + 1),
+        [b'\r', b'\n', ..] if depth == 0 => Some(at + 2),
+        [b'n', ..] if depth > 0 => Some(at + depth + 1),
+        _ => None,
+    }
 }
 
 /// How far behind the first closing quote a better one is looked for.

@@ -183,10 +183,11 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         "MySQL",
         "password of a command",
         &["mysql ", "mysqldump ", "mysqladmin ", "mariadb "],
-        r#"(?i:mysql(?:dump|admin)?|mariadb)(?: [^\n|;]{0,200}?)? -p\\*["']?([^\s"'\\$=]{6,})"#,
+        r#"(?i:mysql(?:dump|admin)?|mariadb)(?: [^\n|;]*?)? -p\\*["']?([^\s"'\\$=]{6,})"#,
     )
     .entropy(2.5)
-    .judge(Judge::Password),
+    .judge(Judge::Password)
+    .reach(192),
     Rule::named(
         "netrc-password",
         ANY,
@@ -260,6 +261,17 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
         ),
     )
     .entropy(3.5),
+    Rule::named(
+        "pgpass-password",
+        "PostgreSQL",
+        "password in `.pgpass`",
+        &[":5432:", ":5433:", ":6432:", ":*:*:"],
+        r#"[\w.*/-]+:(?:\d+|\*):[\w.*-]+:[\w.@*-]+:([^\s:"'\\]{4,})"#,
+    )
+    .before(24)
+    .reach(96)
+    .entropy(2.0)
+    .judge(Judge::Password),
     Rule::named(
         "private-key",
         ANY,
@@ -364,6 +376,19 @@ pub(in crate::secrets) static RULES: &[Rule] = &[
     .before(200)
     .entropy(2.0)
     .judge(Judge::Password),
+    Rule::named(
+        "terraform-default",
+        "Terraform",
+        "value of a variable with a telling name",
+        &["variable \"", "variable \\\""],
+        concat!(
+            r#"variable \\*"[\w-]{0,60}(?i:password|passwd|passphrase|secret|token|api_?key|access_?key|private_?key)"#,
+            r#"[\w-]{0,20}\\*"(?:\s|\\+n)*\{[^{}]{0,600}?default(?:\s|\\+[nt])*=[ \t]*\\*"([^"\s\\]{6,})\\*""#,
+        ),
+    )
+    .entropy(2.5)
+    .judge(Judge::Password)
+    .reach(1024),
     Rule::named(
         "url-password",
         ANY,

@@ -1,0 +1,119 @@
+//! Tokens that go on behind the end of a line, where a terminal or a program broke it.
+//!
+//! Where a line ends with a part of a word and the next begins with one, the rules read both as
+//! one word. What they find counts if the parts say more together than the first alone: a part of
+//! a token is none, or what follows looks drawn at random. So a name in the next line
+//! stays. The line end is no part of what is found.
+
+use std::ops::Range;
+
+use super::random;
+use super::rule::Judge;
+use super::scan::{self, Hit, is_word};
+
+/// Shorter words are no token.
+const WORD_BYTES_MIN: usize = 20;
+/// Of longer parts only so much is read, beside the line end.
+const PART_BYTES_MAX: usize = 1024;
+/// Lines over which one token goes.
+const LINES_MAX: usize = 64;
+/// Blanks before the next part.
+const INDENT_MAX: usize = 8;
+/// Parts that are too short to look random.
+const REST_BYTES_MIN: usize = 4;
+
+/// Adds what stands over line ends.
+pub(super) fn add_hits(text: &[u8], hits: &mut Vec<Hit>) {
+    let mut from = 0;
+    for end in memchr::memchr_iter(b'\n', text) {
+        if end < from || !goes_on(text, end) {
+            continue;
+        }
+        let parts = parts(text, end);
+        let length: usize = parts.iter().map(ExactSizeIterator::len).sum();
+        from = parts.last().map_or(end, |last| last.end);
+        if length >= WORD_BYTES_MIN {
+            add_hits_of(text, &parts, hits);
+        }
+    }
+}
+
+/// Whether a word may go on behind this line end: a quick look.
+fn goes_on(text: &[u8], end: usize) -> bool {
+    let before = end - usize::from(end > 0 && text.get(end - 1) == Some(&b'\r'));
+    let is_end = before.checked_sub(1).and_then(|last| text.get(last)).is_some_and(|&byte| is_part(byte));
+    is_end && text.get(next_start(text, end)).is_some_and(|&byte| is_part(byte))
+}
+
+/// Where the first word of the line behind `end` begins.
+fn next_start(text: &[u8], end: usize) -> usize {
+    let rest = text.get(end + 1..).unwrap_or_default();
+    end + 1 + rest.iter().take(INDENT_MAX).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+}
+
+/// The parts of the word that goes over the line end at `end`.
+fn parts(text: &[u8], end: usize) -> Vec<Range<usize>> {
+    let to = end - usize::from(text.get(..end).is_some_and(|before| before.ends_with(b"\r")));
+    let near = text.get(to.saturating_sub(PART_BYTES_MAX)..to).unwrap_or_default();
+    let start = to - near.iter().rev().take_while(|&&byte| is_part(byte)).count();
+    let mut parts = Vec::new();
+    parts.push(start..to);
+    let mut line_end = end;
+    while parts.len() < LINES_MAX {
+        let start = next_start(text, line_end);
+        let near = text.get(start..text.len().min(start + PART_BYTES_MAX)).unwrap_or_default();
+        let length = near.iter().take_while(|&&byte| is_part(byte)).count();
+        if length == 0 {
+            break;
+        }
+        parts.push(start..start + length);
+        line_end = start + length + usize::from(text.get(start + length) == Some(&b'\r'));
+        if text.get(line_end) != Some(&b'\n') {
+            break;
+        }
+    }
+    parts
+}
+
+fn add_hits_of(text: &[u8], parts: &[Range<usize>], hits: &mut Vec<Hit>) {
+    let word: Vec<u8> = parts.iter().filter_map(|part| text.get(part.clone())).flatten().copied().collect();
+    let mut cuts = Vec::with_capacity(parts.len());
+    for part in parts {
+        cuts.push(cuts.last().copied().unwrap_or(0) + part.len());
+    }
+    for hit in scan::hits(&word).into_iter().filter(|hit| hit.judge == Judge::Shape) {
+        let Some(end) = end(&word, &hit, &cuts) else { continue };
+        for (part, cut) in parts.iter().zip(&cuts) {
+            let begins = cut - part.len();
+            let (from, to) = (hit.span.start.max(begins), end.min(*cut));
+            if from < to {
+                let span = part.start + from - begins..part.start + to - begins;
+                hits.push(Hit { span, ..hit.clone() });
+            }
+        }
+    }
+}
+
+/// Where a hit ends that goes over a line end, with all parts that say more together than those
+/// before them.
+fn end(word: &[u8], hit: &Hit, cuts: &[usize]) -> Option<usize> {
+    let mut end = hit.span.end;
+    for &cut in cuts.iter().rev().filter(|cut| (hit.span.start + 1..hit.span.end).contains(cut)) {
+        let (before, rest) = (word.get(..cut)?, word.get(cut..end)?);
+        let is_alone = scan::hits(before).iter().any(|alone| alone.rule == hit.rule);
+        let is_one = match is_alone {
+            true => rest.len() >= REST_BYTES_MIN && random::written_bits(rest) < -2,
+            false => word.get(hit.span.start..end).is_some_and(random::is_random),
+        };
+        if is_one {
+            return Some(end);
+        }
+        end = cut;
+    }
+    None
+}
+
+/// Whether a byte may be a part of a token.
+fn is_part(byte: u8) -> bool {
+    is_word(byte) || matches!(byte, b'-' | b'.' | b'+' | b'/' | b'=' | b'~')
+}
