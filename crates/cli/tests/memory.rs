@@ -335,3 +335,42 @@ fn memories_go_with_what_they_were_mined_from() {
     assert_eq!(machine.run(&["memory", "reindex"]).code, 0);
     assert_eq!(list(), after, "the files hold nothing else");
 }
+
+#[test]
+fn a_secret_in_an_own_memory_is_stored_redacted_and_the_command_says_so() {
+    let machine = Machine::with_demo();
+    let token = ["gh", "p_", "aZ3kQ9xT7mB2vN5cR8wL1yD4fG6hJ0sPeUiO"].concat();
+    let text = format!("The deploy key is {token}.");
+    let when = format!("deploys with {token}");
+    let added = machine.run(&["memory", "add", &text, "--when", &when, "--keywords", &token, "--id", "own"]);
+    assert_eq!(added.code, 0, "{}", added.stderr);
+    let said = added.stdout + &added.stderr;
+    assert!(said.contains("held a secret (github-token). It is stored redacted."), "{said}");
+    let note = machine.root().join("memories/authored/note.md");
+    std::fs::create_dir_all(note.parent().unwrap()).unwrap();
+    std::fs::write(&note, format!("---\nwhen: {token}\n---\nThe other key is {token}.\n")).unwrap();
+    assert_eq!(machine.run(&["memory", "reindex"]).code, 0);
+    for command in [
+        &["memory", "list"][..],
+        &["memory", "list", "--json"],
+        &["memory", "show", "own", "--json"],
+        &["memory", "show", "note"],
+    ] {
+        let shown = machine.run(command);
+        assert_eq!(shown.code, 0, "{command:?}: {}", shown.stderr);
+        assert!(!shown.stdout.contains(&token), "{command:?}: {}", shown.stdout);
+    }
+    let mut folders = vec![machine.root().to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path != note {
+                let bytes = std::fs::read(&path).unwrap();
+                let is_there = bytes.windows(token.len()).any(|part| part == token.as_bytes());
+                assert!(!is_there, "{}", path.display());
+            }
+        }
+    }
+}

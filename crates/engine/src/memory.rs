@@ -84,7 +84,11 @@ fn decisions(store: &Store) -> Result<(Vec<Decision>, Vec<BadLine>), Error> {
         what: format!("unknown decision {:?}", decision.event),
         is_torn: false,
     }));
-    Ok((lines.into_iter().map(|(_, decision)| decision).collect(), bad))
+    let redacted = |(_, mut decision): (_, Decision)| {
+        decision.redact();
+        decision
+    };
+    Ok((lines.into_iter().map(redacted).collect(), bad))
 }
 
 /// The decisions that cannot be read.
@@ -129,8 +133,10 @@ pub fn fold(store: &Store, index: Option<&Index>, config: &Config, now: Timestam
     Ok(Folded { shelf, bad, unknown, mined, written, files })
 }
 
-/// A memory that somebody wrote, screened: what looks wrong needs a person.
+/// A memory that somebody wrote, without its secrets and screened: what looks wrong needs a
+/// person.
 pub fn screened(mut memory: Memory) -> Memory {
+    memory.redact();
     let reasons = screen::screen_memory(&memory);
     if !reasons.is_empty() && matches!(memory.status, Status::Accepted | Status::Candidate) {
         memory.status = Status::NeedsReview;
@@ -291,8 +297,12 @@ pub(crate) fn record<T: Serialize>(
 
 /// Writes down what was decided, and makes the memories anew. Unknown ids are errors.
 pub fn decide(world: &World, config: &Config, store: &Store, decisions: &[Decision]) -> Result<(), Error> {
-    let with_words = || with_words(config, store, decisions, world.now());
-    record(world, store, &DECISIONS, with_words, || anew(world, config, store))
+    let lines = || {
+        let mut decisions = with_words(config, store, decisions, world.now())?;
+        decisions.iter_mut().for_each(Decision::redact);
+        Ok(decisions)
+    };
+    record(world, store, &DECISIONS, lines, || anew(world, config, store))
 }
 
 /// Decisions with the memories that they are about.
@@ -371,7 +381,8 @@ pub(crate) fn keep_decided(
 
 /// Adds what somebody wrote.
 pub fn add(world: &World, config: &Config, store: &Store, memories: &[Memory]) -> Result<(), Error> {
-    record(world, store, &ITEMS, || Ok(memories.to_vec()), || anew(world, config, store))
+    let screened = || Ok(memories.iter().cloned().map(screened).collect());
+    record(world, store, &ITEMS, screened, || anew(world, config, store))
 }
 
 /// Makes the memories anew from what the index has, keeping how far it has followed. The

@@ -21,7 +21,7 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 /// Reads one file. `stem` is its name without `.md`: the id, unless the frontmatter gives
 /// one. A file without a body is no memory.
 ///
-/// What the screen finds sends the memory to a person, whatever status it asks for.
+/// Secrets in it are taken out. What the screen finds sends the memory to a person, whatever status it asks for.
 pub fn parse(stem: &str, text: &str) -> Result<Option<Memory>, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (entries, body) = frontmatter::split(text)?;
@@ -43,6 +43,7 @@ pub fn parse(stem: &str, text: &str) -> Result<Option<Memory>, String> {
     if !others.is_empty() {
         memory.structured = Some(Value::Object(others));
     }
+    memory.redact();
     memory.content_hash = memory.hash();
     memory.review_reasons = screen::screen_memory(&memory);
     if !memory.review_reasons.is_empty() && matches!(memory.status, Status::Accepted | Status::Candidate) {

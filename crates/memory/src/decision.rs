@@ -84,6 +84,16 @@ impl Decision {
     pub fn is_known(&self) -> bool {
         EVENTS.contains(&self.event.as_str())
     }
+
+    /// Takes the secrets out of the words of an edit, the reason and the memory it is about.
+    pub fn redact(&mut self) {
+        for text in [&mut self.text, &mut self.when_to_use, &mut self.reason].into_iter().flatten() {
+            *text = retro_text::redact(text).into_inner();
+        }
+        if let Some(about) = &mut self.about {
+            about.redact();
+        }
+    }
 }
 
 /// A memory as it was found, before anything was decided about it.

@@ -1,6 +1,7 @@
 //! A memory: something reusable with a status and a record of how useful it was.
 
 use retro_model::Timestamp;
+use retro_text::secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -299,6 +300,32 @@ impl Memory {
         blake3::hash(all.as_bytes()).to_hex().to_string()
     }
 
+    /// Takes the secrets out of everything that somebody wrote in it. Gives back the rules that
+    /// knew them, each once.
+    pub fn redact(&mut self) -> Vec<&'static str> {
+        let mut rules = Vec::new();
+        let texts = [&mut self.text, &mut self.when_to_use, &mut self.subject, &mut self.stance];
+        for text in texts.into_iter().chain(&mut self.do_not_use_when).chain(&mut self.keywords) {
+            take_out(text, &mut rules);
+        }
+        self.spans.iter_mut().for_each(|span| take_out(&mut span.text, &mut rules));
+        if let Some(structured) = &mut self.structured {
+            let clean = retro_text::redact_json(structured.clone()).into_inner();
+            if clean != *structured {
+                let mut texts = Vec::new();
+                strings(structured, &mut texts);
+                rules.extend(texts.iter().flat_map(|text| secrets::find(text)).map(|found| found.rule));
+                *structured = clean;
+            }
+        }
+        if !rules.is_empty() {
+            self.content_hash = self.hash();
+        }
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+    }
+
     /// What its repository is known by: remote, else root, else the folder.
     pub fn repository_name(&self) -> String {
         let known = [&self.repository.remote, &self.repository.root, &self.origin_repo];
@@ -355,6 +382,15 @@ impl Kind {
     }
 }
 
+/// Takes the secrets out of a text, and names the rules that knew them.
+fn take_out(text: &mut String, rules: &mut Vec<&'static str>) {
+    let found = secrets::find(text);
+    if !found.is_empty() {
+        rules.extend(found.iter().map(|found| found.rule));
+        *text = retro_text::redact(text).into_inner();
+    }
+}
+
 /// Every string of a JSON value, keys left out.
 pub(crate) fn strings(value: &Value, to: &mut Vec<String>) {
     match value {
@@ -362,5 +398,24 @@ pub(crate) fn strings(value: &Value, to: &mut Vec<String>) {
         Value::Array(values) => values.iter().for_each(|value| strings(value, to)),
         Value::Object(fields) => fields.values().for_each(|value| strings(value, to)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_secret_goes_from_every_field_that_a_person_writes() {
+        let token = format!("gh{}_{}", "p", "aZ3kQ9xT7mB2vN5cR8wL1yD4fG6hJ0sPeUiO");
+        let note = format!(
+            "---\nwhen_to_use: with {token}\nkeywords: [deploy, {token}]\nsubject: {token}\nmore: {{ a: {token} }}\n---\nThe key is {token}.\n"
+        );
+        let memory = crate::authored::parse("note", &note).unwrap().unwrap();
+        let json = serde_json::to_string(&memory).unwrap();
+        assert!(!json.contains(&token), "{json}");
+        assert_eq!(memory.text, "The key is [redacted:github-token].");
+        assert_eq!(memory.content_hash, memory.hash());
+        let mut again = memory.clone();
+        assert!(again.redact().is_empty());
+        assert_eq!(again, memory);
     }
 }

@@ -300,6 +300,7 @@ pub fn add(args: &Add, context: &Context) -> Outcome {
         superseded_by: None,
         review_reasons: Vec::new(),
     };
+    let secrets = memory.redact();
     memory.content_hash = memory.hash();
     if memory.id.is_empty() {
         memory.id = name_of(&memory);
@@ -320,11 +321,15 @@ pub fn add(args: &Add, context: &Context) -> Outcome {
     }
     engine::add(&context.world, &config, &store, std::slice::from_ref(&memory))?;
     if context.global.json {
-        let answer = serde_json::json!({ "schema": "retro.memory.add/1", "id": memory.id, "status": memory.status, "review_reasons": memory.review_reasons });
+        let answer = serde_json::json!({ "schema": "retro.memory.add/1", "id": memory.id, "status": memory.status, "review_reasons": memory.review_reasons, "redacted": secrets });
         context.print_json(&answer)?;
         return Ok(Exit::Done);
     }
     context.say(&format!("Added {} ({}).", memory.id, memory.status.as_str()));
+    if !secrets.is_empty() {
+        let rules = secrets.join(", ");
+        context.say(&format!("Its words held a secret ({rules}). It is stored redacted."));
+    }
     memory.review_reasons.iter().for_each(|reason| context.say(&format!("It needs a review: it {reason}.")));
     Ok(Exit::Done)
 }
