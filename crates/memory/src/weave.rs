@@ -6,6 +6,7 @@
 
 mod quote;
 
+use quote::is_name;
 pub(crate) use quote::{line, own_words, paragraph};
 
 use crate::candidate::{Kind, Voice};
@@ -102,7 +103,7 @@ fn item(shown: &Shown<'_>, number: usize) -> String {
         "{number}. [{}; scope={}] id: {}\n",
         memory.kind.as_str(),
         memory.scope.as_str(),
-        line(&memory.id)
+        id_of(memory)
     );
     let mut add = |label: &str, words: &str| {
         let words = line(words);
@@ -117,13 +118,37 @@ fn item(shown: &Shown<'_>, number: usize) -> String {
     let mut add = |label: &str, words: &str| text.push_str(&format!("   {label}: {}\n", line(words)));
     add("age", &age(shown.age_days));
     if let Some(stale) = &shown.stale {
-        add("stale", stale);
+        add("stale", &stale_words(stale));
     }
     if !shown.why.trim().is_empty() {
-        add("shown because", &shown.why);
+        add("shown because", &why_words(&shown.why));
     }
     add("evidence", &evidence(memory));
     text
+}
+
+/// The id of a memory. That of a mined one begins with the id of a session, which a log can
+/// choose freely: if it is more than a name, it is left out.
+fn id_of(memory: &Memory) -> String {
+    match memory.source == Source::Mined && !is_name(&memory.id) {
+        true => "(left out)".to_owned(),
+        false => line(&memory.id),
+    }
+}
+
+/// What changed, without the name of a file that is more than a name.
+fn stale_words(stale: &str) -> String {
+    let without =
+        |end: &str| stale.strip_suffix(end).filter(|name| !is_name(name)).map(|_| format!("a file{end}"));
+    without(" changed since").or_else(|| without(" is gone")).unwrap_or_else(|| stale.to_owned())
+}
+
+/// Why it is shown, without an id that is more than a name.
+fn why_words(why: &str) -> String {
+    match why.strip_prefix("linked with ").is_some_and(|id| !is_name(id)) {
+        true => "linked with another memory".to_owned(),
+        false => why.to_owned(),
+    }
 }
 
 /// Whether its text is what the user wants, in their words.
@@ -143,14 +168,14 @@ fn age(days: Option<i64>) -> String {
 }
 
 fn evidence(memory: &Memory) -> String {
-    let refs = &memory.evidence_refs;
+    let refs: Vec<&String> = memory.evidence_refs.iter().filter(|name| is_name(name)).collect();
     if refs.is_empty() {
         return match memory.source {
             Source::Mined => "none".to_owned(),
             Source::Authored | Source::Added => "written by the user".to_owned(),
         };
     }
-    let named = refs.iter().take(EVIDENCE_MAX).cloned().collect::<Vec<_>>().join(", ");
+    let named = refs.iter().take(EVIDENCE_MAX).map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
     match refs.len().checked_sub(EVIDENCE_MAX) {
         None | Some(0) => named,
         Some(more) => format!("{named} and {more} more"),

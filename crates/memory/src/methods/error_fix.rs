@@ -153,21 +153,21 @@ struct Done {
 }
 
 impl Done {
-    /// An edit of a file, with what it changed where that is small.
+    /// An edit of a file, with what it changed where that is small. A name and what a line
+    /// said before are not the model's words.
     fn edit(episode: &Episode, beat: &Beat, path: &str, place: Span) -> Done {
-        let name = below(episode, path);
-        let mut done = Done {
-            told: format!("edited `{name}`"),
-            spans: vec![place],
-            file: Some(path.to_owned()),
-            is_telling: false,
-        };
+        let place = Span { voice: place.voice.max(Voice::Tool), ..place };
+        let named = edited(below(episode, path));
+        let mut done =
+            Done { told: named.clone(), spans: vec![place], file: Some(path.to_owned()), is_telling: false };
         let Some(change) = episode.quotes.change(&beat.id) else { return done };
-        let all = || change.removed.iter().chain(&change.added);
-        let quoted: Option<Vec<Span>> = all().map(|line| episode.span(&beat.id, line)).collect();
-        if let Some(quoted) = quoted {
-            done.told = format!("edited `{name}`: {}", what(change));
-            done.spans.extend(quoted);
+        let held = |line: &String| episode.span(&beat.id, line);
+        let removed: Option<Vec<Span>> = change.removed.iter().map(held).collect();
+        let added: Option<Vec<Span>> = change.added.iter().map(held).collect();
+        if let (Some(removed), Some(added), Some(what)) = (removed, added, what(change)) {
+            done.told = format!("{named}: {what}");
+            let foreign = |span: Span| Span { voice: span.voice.max(Voice::Tool), ..span };
+            done.spans.extend(removed.into_iter().map(foreign).chain(added));
             done.is_telling = true;
         }
         done
@@ -176,22 +176,41 @@ impl Done {
     /// The same without what was changed.
     fn briefly(&mut self, episode: &Episode) {
         if let Some(file) = &self.file {
-            self.told = format!("edited `{}`", below(episode, file));
+            self.told = edited(below(episode, file));
             self.spans.truncate(1);
             self.is_telling = false;
         }
     }
 }
 
-/// What an edit changed, in words.
-fn what(change: &Change) -> String {
-    let lines =
-        |lines: &[String]| lines.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>().join(" and ");
-    match (change.removed.as_slice(), change.added.as_slice()) {
-        ([], added) => format!("added {}", lines(added)),
-        (removed, []) => format!("removed {}", lines(removed)),
-        (removed, added) => format!("{} became {}", lines(removed), lines(added)),
+/// That a file was edited, by name unless its name would end a quotation.
+fn edited(name: &str) -> String {
+    match marked(name) {
+        Some(name) => format!("edited {name}"),
+        None => "edited a file".to_owned(),
     }
+}
+
+/// Words between marks that are not in them; nothing if every mark is.
+fn marked(words: &str) -> Option<String> {
+    match (words.contains(['`', '\n', '\r']), words.contains(['"', '“', '”', '\n', '\r'])) {
+        (false, _) => Some(format!("`{words}`")),
+        (true, false) => Some(format!("\"{words}\"")),
+        (true, true) => None,
+    }
+}
+
+/// What an edit changed, in words, if they can be quoted.
+fn what(change: &Change) -> Option<String> {
+    let lines = |lines: &[String]| {
+        let marked: Option<Vec<String>> = lines.iter().map(|line| marked(line)).collect();
+        marked.map(|lines| lines.join(" and "))
+    };
+    Some(match (change.removed.as_slice(), change.added.as_slice()) {
+        ([], added) => format!("added {}", lines(added)?),
+        (removed, []) => format!("removed {}", lines(removed)?),
+        (removed, added) => format!("{} became {}", lines(removed)?, lines(added)?),
+    })
 }
 
 /// The last changes before the pass: edits, and commands that change something.
