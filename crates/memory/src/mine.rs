@@ -7,6 +7,7 @@ use crate::decision::words_hash;
 use crate::episode::Episode;
 use crate::filters::{FILTERS, Filter, Kept, Rule};
 use crate::methods::Method;
+use crate::screen;
 
 /// New items of one session, over all methods together.
 pub const ITEMS_MAX: usize = 3;
@@ -55,6 +56,7 @@ fn checked(episode: &Episode, method: &str, mut candidates: Vec<Candidate>) -> M
     for (at, candidate) in candidates.iter_mut().enumerate() {
         candidate.number = at + 1;
         candidate.id = id(episode, method, &candidate.text);
+        candidate.risk = screen::risk::of(candidate);
     }
     let mut seen = hashbrown::HashSet::new();
     candidates.retain(|candidate| seen.insert(candidate.id.clone()));

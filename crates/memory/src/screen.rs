@@ -8,6 +8,7 @@
 //!
 //! A finding never deletes anything. It sends the memory to a person, with the reason.
 
+pub(crate) mod risk;
 mod rules;
 mod taint;
 mod views;
