@@ -82,7 +82,7 @@ pub struct Maker<'f> {
     pub lookup: Lookup<'f>,
     /// Paths below this folder are shown relative to it.
     pub cwd: Option<&'f str>,
-    /// Whether what calls printed is left out.
+    /// Whether what programs printed is left out: outputs, reasons of failures, notes.
     pub is_strict: bool,
     /// Lines of outputs after the first ones, by the event of their result.
     pub rests: Vec<(String, Rest)>,
@@ -145,8 +145,12 @@ impl<'f> Maker<'f> {
         }
     }
 
-    /// What only the depth `all` shows.
+    /// What only the depth `all` shows. It is of the harness: what hooks printed, files, records
+    /// that nobody knows.
     fn note(&self, event: &Event, text: Option<&str>, items: &mut Vec<Item>) {
+        if self.is_strict && !matches!(event.kind, Kind::Session | Kind::Model) {
+            return;
+        }
         let said = match (event.kind, text) {
             (Kind::Attachment, _) if event.origin == Origin::User => return,
             (_, Some(text)) => cut(text),
@@ -252,7 +256,7 @@ impl<'f> Maker<'f> {
             ms_at_most,
             tokens: result.map(|result| result.bytes / BYTES_A_TOKEN).filter(|tokens| *tokens > 0),
             edits,
-            trouble: self.trouble(tool, outcome, text, exit_code),
+            trouble: self.trouble(tool, outcome, has_output, exit_code),
             output: has_output.zip(answer).map(|(text, answer)| self.printed(answer, text)),
             diffs: if tool.class == ToolClass::Edit { self.changed(tool) } else { Vec::new() },
             child: self.lookup.children.get(tool.call_id.as_str()).copied(),

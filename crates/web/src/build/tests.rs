@@ -11,6 +11,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::{Build, Built, Options, build};
 use crate::chunk::unpacked;
+use crate::session::Redact;
 
 /// A home with logs, a store and a folder.
 struct Place {
@@ -248,4 +249,33 @@ fn a_page_of_a_part_of_the_sessions_tells_of_the_health_of_all() {
     let checks = place.chunk("health")["doctor"]["checks"].clone();
     assert!(checks.as_array().unwrap().iter().any(|check| check["name"] == "gaps"));
     assert_eq!(place.build().looked, 0);
+}
+
+#[test]
+fn a_strict_page_has_nothing_that_a_program_printed() {
+    let mut place = Place::new(2);
+    let hook = json!({
+        "type": "attachment", "uuid": "hook-1", "parentUuid": "made-0-1-3", "isSidechain": false, "sessionId": "made-0",
+        "cwd": "/home/dev/shop", "version": "2.0.0", "timestamp": Timestamp::from_millis(NOW_MS - 49 * 86_400_000).unwrap(),
+        "attachment": {"type": "hook_success", "hookName": "x", "content": "error: wrong shape of the hook", "stdout": "error: wrong shape of the hook"},
+    });
+    place.append(0, &format!("{hook}\n"));
+    place.sync();
+    let printed = |place: &Place| {
+        let holds = |bytes: &Vec<u8>| {
+            let text = unpacked(bytes).unwrap_or_else(|| bytes.clone());
+            String::from_utf8_lossy(&text).contains("error: wrong shape")
+        };
+        place.files().into_iter().filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    place.build();
+    assert!(!printed(&place).is_empty(), "the other page shows what calls printed");
+    place.options.redact = Redact::Strict;
+    place.options.out = place.dir.path().join("strict");
+    place.build();
+    assert_eq!(printed(&place), Vec::<String>::new());
+    let said = |bytes: Vec<u8>| {
+        unpacked(&bytes).is_some_and(|text| String::from_utf8_lossy(&text).contains("It has the wrong shape"))
+    };
+    assert!(place.files().into_values().any(said), "what was said is there");
 }
