@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::stage::{Stage, StampInputs};
+use crate::stage::{Everything, Stage, StampInputs};
 use crate::stages::{by_name, digest::output_of, facts::kept};
 use crate::stamp::stamp;
 use crate::{Config, Error, World, agent_of};
@@ -53,13 +53,8 @@ struct Answer {
 struct Asked(BTreeMap<String, i64>);
 
 /// Observes what is due, and takes it into facts and digests.
-pub(crate) fn observe(
-    world: &World,
-    config: &Config,
-    stages: &[Stage],
-    store: &Store,
-    index: &Index,
-) -> Result<(), Error> {
+pub(crate) fn observe(all: &Everything<'_>, stages: &[Stage]) -> Result<(), Error> {
+    let Everything { world, config, store, index } = *all;
     let program = git::find(world);
     switch(config, store, index, program.is_some())?;
     if !config.facts_git.value {
@@ -96,7 +91,7 @@ pub(crate) fn observe(
         None => (unasked, Vec::new()),
     };
     asked.0.extend(tops.into_iter().map(|top| (top, now_ms)));
-    keep(world, config, stages, store, index, answers, &later, &asked)
+    keep(all, stages, answers, &later, &asked)
 }
 
 /// Remembers whether git can be asked. While it may not, nothing waits for it; once it can
@@ -183,15 +178,13 @@ fn ask_all(world: &World, program: &Path, repositories: Repositories) -> (Vec<An
 
 /// Keeps what was seen, with the digests that say it.
 fn keep(
-    world: &World,
-    config: &Config,
+    all: &Everything<'_>,
     stages: &[Stage],
-    store: &Store,
-    index: &Index,
     answers: Vec<Answer>,
     later: &[(SessionKey, Option<i64>)],
     asked: &Asked,
 ) -> Result<(), Error> {
+    let Everything { world, config, store, index } = *all;
     let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
     let fits = index.marks()? == store.marks();
     let mut due: Vec<(SessionKey, Option<i64>)> = later.to_vec();

@@ -77,9 +77,9 @@ pub fn rebuild_of(
             index
         }
     };
-    derive_due(world, config, stages, &store, &index, Choose::All, progress, &mut report)?;
-    let following = Following { stages, anew: stage.map(|stage| stage.name), ..Following::default() };
     let all = Everything { world, config, store: &store, index: &index };
+    derive_due(&all, stages, Choose::All, progress, &mut report)?;
+    let following = Following { stages, anew: stage.map(|stage| stage.name), ..Following::default() };
     report.notes.extend(consumers::follow(&all, following)?);
     reconcile::enqueue_outdated(world, config, stages, &store, &index)?;
     report.discovered = index.session_rows()?.len() as u64;
@@ -101,15 +101,13 @@ enum Choose<'a> {
 
 /// Runs what is due on sessions in the store.
 fn derive_due(
-    world: &World,
-    config: &Config,
+    all: &Everything<'_>,
     stages: &'static [Stage],
-    store: &Store,
-    index: &Index,
     choose: Choose<'_>,
     progress: &(dyn Fn(Progress) + Sync),
     report: &mut SyncReport,
 ) -> Result<(), Error> {
+    let Everything { world, config, store, index } = *all;
     let all = !matches!(choose, Choose::Due);
     let only = if let Choose::These(keys) = choose { Some(keys) } else { None };
     let (stamps, wait) = (Stamps::default(), Wait::ForLock);
@@ -188,13 +186,14 @@ pub fn mend(
     }
     let spoiled = spoiled(&store)?;
     let index = store.index()?;
+    let all = Everything { world, config, store: &store, index: &index };
     let mut report = reconcile::reconcile(world, STAGES, &store, &index)?;
     if !spoiled.is_empty() {
         make_due(world, &store, &index, &spoiled)?;
         let only = spoiled.iter().map(|(key, _)| key.clone()).collect();
-        derive_due(world, config, STAGES, &store, &index, Choose::These(&only), progress, &mut report)?;
+        derive_due(&all, STAGES, Choose::These(&only), progress, &mut report)?;
     }
-    derive_due(world, config, STAGES, &store, &index, Choose::Due, progress, &mut report)?;
+    derive_due(&all, STAGES, Choose::Due, progress, &mut report)?;
     for (key, stage) in &spoiled {
         if !is_spoiled(&store, key, stage)? {
             said.push(format!("rebuilt the {} of {key} from its raw files", stage.name));

@@ -144,7 +144,7 @@ pub fn sync_store(
     }
     let is_outside = |stage: &Stage| matches!(stage.work, Work::Outside);
     if is_whole_run && !options.no_wait && up_to(stages, until).iter().any(is_outside) {
-        facts::observe(world, config, stages, store, &index)?;
+        facts::observe(&Everything { world, config, store, index: &index }, stages)?;
     }
     // Work on single sessions leaves this to a sync: it must not take long.
     if options.sessions.is_none() && !world.stopping() {
