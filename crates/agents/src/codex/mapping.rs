@@ -111,10 +111,10 @@ pub(super) static ROWS: &[Row] = &[
     Row::folded("record_type/state", "server-side state of 0.8 - 0.29"),
     Row::gives("response_item/additional_tools", NOTE, "tool schemas"),
     Row::gives("response_item/agent_message", &[Subagent], "words of one agent to another"),
-    Row::gives(
+    Row::may_fold(
         "response_item/custom_tool_call",
         &[ToolCall],
-        "class by the tool's name; calls in a script of code mode too, unless items tell of them",
+        "class by the tool's name; a call in a script of code mode is folded where items tell of it",
     ),
     Row::may_fold(
         "response_item/custom_tool_call_output",
