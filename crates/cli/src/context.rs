@@ -6,6 +6,7 @@ use retro::engine::{Config, World};
 use retro::model::Timestamp;
 use retro::store::{RealDisk, Store};
 use retro::text::terminal::safe;
+use retro::views::answers::CommandError;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -235,8 +236,8 @@ impl Context {
                 None => (&*text, None),
             };
             if self.global.json {
-                let error = serde_json::json!({"schema": "retro.error/1", "message": what, "hint": hint});
-                let _ = writeln!(io::stderr(), "{error}");
+                let error = CommandError { message: what.to_owned(), hint: hint.map(str::to_owned) };
+                let _ = writeln!(io::stderr(), "{}", error.line());
                 return;
             }
             let red = anstyle::AnsiColor::Red.on_default().bold();

@@ -20,6 +20,7 @@ mod when;
 
 use clap::{CommandFactory, FromArgMatches};
 use retro::text::terminal::{safe, safe_line};
+use retro::views::answers::CommandError;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write;
@@ -54,9 +55,8 @@ fn main() -> ExitCode {
             if error.exit_code() != 0 && std::env::args_os().any(|word| word == "--json") {
                 let text = error.to_string();
                 let what = text.trim().trim_start_matches("error: ");
-                let error =
-                    serde_json::json!({"schema": "retro.error/1", "message": safe(what), "hint": null});
-                let _ = writeln!(std::io::stderr(), "{error}");
+                let error = CommandError { message: safe(what).into_owned(), hint: None };
+                let _ = writeln!(std::io::stderr(), "{}", error.line());
                 return ExitCode::from(2);
             }
             say(&error);

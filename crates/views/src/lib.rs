@@ -5,6 +5,7 @@
 //! create nothing.
 
 mod agents;
+pub mod answers;
 mod clock;
 mod costs;
 mod deletion;

@@ -24,6 +24,7 @@ use retro::engine::{Config, World, prices};
 use retro::model::{SessionKey, Timestamp};
 use retro::store::{Follow, Mark, RealDisk, Store};
 use retro::usage::{Mode, decide};
+use retro::views::answers::Schema;
 use retro::views::{Costs, ListOptions, SessionView, list};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -80,6 +81,10 @@ pub struct Built {
     /// Names of the sessions' chunks that changed, for pages that are open.
     #[serde(skip)]
     pub changed: Vec<String>,
+}
+
+impl Schema for Built {
+    const NAME: &'static str = "retro.dashboard/1";
 }
 
 /// A store, opened for building.

@@ -2,7 +2,7 @@ use clap::Subcommand;
 use retro::engine::config::{KEYS, Key, platform_file};
 use retro::text::terminal::safe_line;
 use retro::usage::Billing;
-use serde_json::json;
+use retro::views::answers::{Answer, SettingRow, Settings, SettingsPath, SettingsWritten};
 
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::table::{Column, Table};
@@ -105,10 +105,10 @@ fn show(context: &Context) -> Outcome {
         ("capture.extras", config.extras.value.to_string(), config.extras.origin.to_string()),
     ];
     if context.global.json {
-        let values: Vec<_> =
-            rows.iter().map(|(key, value, from)| json!({"key": key, "value": value, "from": from})).collect();
+        let row = |(key, value, from)| SettingRow { key, value, from };
+        let values: Vec<SettingRow> = rows.into_iter().map(row).collect();
         let file = config.file.as_ref().map(|path| path.display().to_string());
-        context.print_json(&json!({"schema": "retro.config/1", "file": file, "values": values}))?;
+        context.print_json(&Answer::of(Settings { file, values }))?;
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> =
@@ -124,9 +124,7 @@ fn path(context: &Context) -> Outcome {
     let path = config.file.unwrap_or_else(|| platform_file(&context.world));
     if context.global.json {
         let exists = path.exists();
-        context.print_json(
-            &json!({"schema": "retro.config.path/1", "path": path.display().to_string(), "exists": exists}),
-        )?;
+        context.print_json(&Answer::of(SettingsPath { path: path.display().to_string(), exists }))?;
         return Ok(Exit::Done);
     }
     context.print(&safe_line(&path.display().to_string()))?;
@@ -150,7 +148,7 @@ fn init(context: &Context) -> Outcome {
     }
     std::fs::write(&path, template()).map_err(trouble)?;
     if context.global.json {
-        context.print_json(&json!({"schema": "retro.config.init/1", "path": path.display().to_string()}))?;
+        context.print_json(&Answer::of(SettingsWritten { path: path.display().to_string() }))?;
         return Ok(Exit::Done);
     }
     context.say(&format!(

@@ -3,12 +3,13 @@ use jiff::tz::TimeZone;
 use retro::engine::{Config, SyncOptions, sync};
 use retro::model::Timestamp;
 use retro_web::{Build, Built, Options, Redact, ServeOptions, Single};
-use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::WhichSession;
 use super::usage::{CostMode, mode_of};
+use retro::views::answers::{Answer, SinglePage};
+
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::{bytes, count};
 use crate::progress::Bar;
@@ -215,11 +216,7 @@ pub fn keep(context: &Context, config: &Config) -> Result<(), Failure> {
 fn tell(context: &Context, built: &Built) -> Outcome {
     let exit = if built.failed.is_empty() { Exit::Done } else { Exit::Findings };
     if context.global.json {
-        let mut answer = serde_json::to_value(built).unwrap_or_default();
-        if let Some(fields) = answer.as_object_mut() {
-            fields.insert("schema".to_owned(), json!("retro.dashboard/1"));
-        }
-        context.print_json(&answer)?;
+        context.print_json(&Answer::of(built))?;
         return Ok(exit);
     }
     context.print(&built.index.display().to_string())?;
@@ -251,7 +248,7 @@ fn write_single(context: &Context, config: &Config, options: &Options, session: 
     let size = retro_web::single(&options.out, &what, &to)?;
     if context.global.json {
         let path = to.display().to_string();
-        context.print_json(&json!({"schema": "retro.dashboard.single/1", "path": path, "bytes": size}))?;
+        context.print_json(&Answer::of(SinglePage { path, bytes: size }))?;
     } else {
         context.print(&to.display().to_string())?;
         context.say(&format!("{}, with everything inside.", bytes(size)));

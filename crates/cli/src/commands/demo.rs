@@ -7,8 +7,8 @@ use retro::engine::{Config, SyncOptions, sync};
 use retro::model::Timestamp;
 use retro::store::{RealDisk, Store};
 use retro::usage::{Billing, By, Prices, Query};
+use retro::views::answers::{Answer, Demo};
 use retro::views::{ListOptions, list};
-use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -67,9 +67,13 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let verified = store.verify(true, &mut |_| {})?;
 
     if context.global.json {
-        context.print_json(&json!({
-            "schema": "retro.demo/1", "files": files, "sync": report, "second_sync": again,
-            "list": view, "usage": usage, "verify_ok": verified.problems.is_empty(),
+        context.print_json(&Answer::of(Demo {
+            files,
+            sync: &report,
+            second_sync: &again,
+            list: &view,
+            usage: &usage,
+            verify_ok: verified.problems.is_empty(),
         }))?;
     } else {
         let step = |command: &str, what: &str| {

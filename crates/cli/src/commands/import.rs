@@ -2,10 +2,11 @@ use clap::ArgGroup;
 use retro::engine::import::{Choice, ImportOptions, Imported, import};
 use retro::engine::{Config, SyncReport};
 use retro::model::SessionKey;
-use serde_json::json;
 use std::path::PathBuf;
 
 use super::render::render;
+use retro::views::answers::{Answer, ImportedSessions};
+
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::count;
 use crate::progress::Bar;
@@ -104,14 +105,13 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let exit = exit(&choice, &sessions, &unchanged, failed);
     if context.global.json {
         let names = |keys: &[SessionKey]| keys.iter().map(ToString::to_string).collect::<Vec<_>>();
-        context.print_json(&json!({
-            "schema": "retro.import/1",
-            "imported": names(&sessions),
-            "unchanged": names(&unchanged),
-            "excluded": names(&excluded),
-            "failed": failed,
-            "failures": reports.iter().flat_map(|report| &report.failures).collect::<Vec<_>>(),
-            "rendered": rendered.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
+        context.print_json(&Answer::of(ImportedSessions {
+            imported: names(&sessions),
+            unchanged: names(&unchanged),
+            excluded: names(&excluded),
+            failed,
+            failures: reports.iter().flat_map(|report| &report.failures).collect(),
+            rendered: rendered.iter().map(|path| path.display().to_string()).collect(),
         }))?;
         return Ok(exit);
     }

@@ -2,6 +2,8 @@ use clap::CommandFactory;
 use std::path::PathBuf;
 
 use super::Cli;
+use retro::views::answers::{Answer, ManualPages};
+
 use crate::context::{Context, Exit, Failure, Outcome};
 
 /// Write the manual pages into a folder
@@ -21,7 +23,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     clap_mangen::generate_to(Cli::command(), &args.dir).map_err(trouble)?;
     if context.global.json {
         let folder = args.dir.display().to_string();
-        context.print_json(&serde_json::json!({"schema": "retro.man/1", "folder": folder}))?;
+        context.print_json(&Answer::of(ManualPages { folder }))?;
         return Ok(Exit::Done);
     }
     context.say(&format!("Wrote the manual pages into {}.", args.dir.display()));

@@ -1,5 +1,6 @@
 use retro::engine::headless::Miner;
 use retro::memory::{filters::FILTERS, methods::METHODS};
+use retro::views::answers::{Answer, FilterRow, MethodRow, Methods};
 
 use crate::context::{Context, Exit, Outcome};
 use crate::table::{Column, Table};
@@ -15,23 +16,21 @@ pub struct Args {}
 pub fn run(_args: &Args, context: &Context) -> Outcome {
     let configured = context.config()?.mining.value.methods;
     if context.global.json {
-        let methods: Vec<_> = METHODS
-            .iter()
-            .map(|method| {
-                let by_sync = configured.iter().any(|name| name == method.name);
-                serde_json::json!({ "name": method.name, "title": method.title, "local": true, "by_sync": by_sync })
-            })
-            .chain(Miner::all().map(|miner| {
-                serde_json::json!({ "name": miner.method(), "title": miner.title(), "local": false, "by_sync": false })
-            }))
-            .collect();
-        let filters: Vec<_> = FILTERS
-            .iter()
-            .map(|filter| serde_json::json!({ "name": filter.name, "title": filter.title }))
-            .collect();
-        context.print_json(
-            &serde_json::json!({ "schema": "retro.methods/1", "methods": methods, "filters": filters }),
-        )?;
+        let local = METHODS.iter().map(|method| MethodRow {
+            name: method.name.to_owned(),
+            title: method.title.to_owned(),
+            local: true,
+            by_sync: configured.iter().any(|name| name == method.name),
+        });
+        let models = Miner::all().map(|miner| MethodRow {
+            name: miner.method(),
+            title: miner.title(),
+            local: false,
+            by_sync: false,
+        });
+        let filters = FILTERS.iter().map(|filter| FilterRow { name: filter.name, title: filter.title });
+        let methods = Methods { methods: local.chain(models).collect(), filters: filters.collect() };
+        context.print_json(&Answer::of(methods))?;
         return Ok(Exit::Done);
     }
     let columns = [Column::left("name"), Column::left("what it is"), Column::left("what it does").wraps(20)];

@@ -8,6 +8,7 @@ use retro::memory::methods::{self, METHODS, Method};
 use retro::memory::{Episode, Mined, mine as find};
 use retro::model::{SessionKey, Tokens};
 use retro::store::Store;
+use retro::views::answers::{Answer, MinedSessions};
 
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
@@ -190,11 +191,8 @@ fn report(
 ) -> Outcome {
     let found: usize = results.iter().map(|(_, mined)| mined.candidates.len()).sum();
     if context.global.json {
-        let answer = serde_json::json!({
-            "schema": "retro.mine/1", "results": results.iter().map(|(_, mined)| mined).collect::<Vec<_>>(),
-            "candidates": found, "passed_over": passed_over, "unread": unread,
-        });
-        context.print_json(&answer)?;
+        let results = results.iter().map(|(_, mined)| mined).collect();
+        context.print_json(&Answer::of(MinedSessions { results, candidates: found, passed_over, unread }))?;
         return Ok(Exit::Done);
     }
     for (key, mined) in results.iter().filter(|(_, mined)| !gated || !mined.candidates.is_empty()) {

@@ -1,9 +1,10 @@
 use retro::model::{SessionKey, SourceKey};
 use retro::store::{Slot, Store};
 use retro::views::{self, RawPart};
-use serde_json::json;
 
 use super::WhichSession;
+use retro::views::answers::{Answer, RawSource, RawSources};
+
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
 use crate::table::{Column, Table};
@@ -106,12 +107,15 @@ fn list(context: &Context, store: &Store, key: &SessionKey) -> Outcome {
     if context.global.json {
         let sources: Vec<_> = parts
             .iter()
-            .map(|part| {
-                json!({"source": part.name, "revision": part.revision, "bytes": part.bytes,
-                       "places": part.places, "path": store.slot_path(&part.slot).display().to_string()})
+            .map(|part| RawSource {
+                source: part.name.clone(),
+                revision: part.revision,
+                bytes: part.bytes,
+                places: part.places.clone(),
+                path: store.slot_path(&part.slot).display().to_string(),
             })
             .collect();
-        context.print_json(&json!({"schema": "retro.raw/1", "sources": sources}))?;
+        context.print_json(&Answer::of(RawSources { sources }))?;
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = parts

@@ -1,5 +1,5 @@
 use retro::engine::stages::{STAGES, Stage, by_name};
-use serde_json::json;
+use retro::views::answers::{Answer, Rebuilt};
 
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::count;
@@ -30,11 +30,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     bar.done();
     let exit = if report.failed > 0 { Exit::Findings } else { Exit::Done };
     if context.global.json {
-        context.print_json(&json!({
-            "schema": "retro.rebuild/1", "stage": args.stage, "sessions": report.discovered,
-            "analyzed": report.analyzed, "failed": report.failed, "failures": report.failures, "notes": report.notes,
-            "store_bytes": report.store_bytes, "elapsed_ms": report.elapsed_ms,
-        }))?;
+        context.print_json(&Answer::of(Rebuilt::of(&args.stage, &report)))?;
         return Ok(exit);
     }
     for note in &report.notes {

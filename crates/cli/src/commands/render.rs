@@ -2,10 +2,11 @@ use retro::engine::Config;
 use retro::model::SessionKey;
 use retro::store::Store;
 use retro::views::{markdown, show};
-use serde_json::json;
 use std::path::PathBuf;
 
 use super::WhichSession;
+use retro::views::answers::{Answer, Rendered};
+
 use crate::context::{Context, Exit, Failure, Outcome};
 
 /// Write a session as markdown into the store, and print the file's path
@@ -24,9 +25,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let key = args.session.find(&store, context)?;
     let path = render(&config, &store, &key)?;
     if context.global.json {
-        context.print_json(&json!({
-            "schema": "retro.render/1", "session": key.to_string(), "path": path.display().to_string(),
-        }))?;
+        let rendered = Rendered { session: key.to_string(), path: path.display().to_string() };
+        context.print_json(&Answer::of(rendered))?;
     } else {
         context.print(&path.display().to_string())?;
     }

@@ -5,7 +5,7 @@ use clap::builder::PossibleValue;
 use clap::{Subcommand, ValueEnum};
 use retro::agents::integration::SettingsForm;
 use retro::agents::{AGENTS, Agent};
-use serde_json::json;
+use retro::views::answers::{Answer, ScheduleLines};
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -177,7 +177,7 @@ fn print(context: &Context, target: Target) -> Outcome {
         Target::Hook(agent, purpose, _) => job.hooks(agent, purpose),
     };
     if context.global.json {
-        context.print_json(&json!({"schema": "retro.schedule/1", "lines": text}))?;
+        context.print_json(&Answer::of(ScheduleLines { lines: text }))?;
         return Ok(Exit::Done);
     }
     context.print(text.trim_end())?;

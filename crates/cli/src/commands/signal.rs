@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use super::{WhichSession, agent_name};
 use crate::args::AgentWord;
+use retro::views::answers::{Answer, SignalExplained, SignalsRun};
+
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format;
 use crate::table::{Column, Table};
@@ -140,8 +142,8 @@ fn compute(args: &Run, context: &Context) -> Outcome {
     let costs = retro::views::Costs::of(&context.world, &config, &store);
     let ran = export(&store, &config, &wanted, &|key, _| costs.as_ref()?.of_session(key))?;
     if context.global.json {
-        let answer = serde_json::json!({ "schema": "retro.signal.run/1", "sessions": ran.sessions, "readings": ran.readings, "total": ran.total });
-        context.print_json(&answer)?;
+        let run = SignalsRun { sessions: ran.sessions, readings: ran.readings, total: ran.total };
+        context.print_json(&Answer::of(run))?;
     } else {
         context.say(&format!(
             "{} of {} written; {} in {}.",
@@ -202,11 +204,7 @@ fn explain(args: &Explain, context: &Context) -> Outcome {
         return Err(unknown_signal(&args.signal, &names(&config)));
     };
     if context.global.json {
-        let answer = serde_json::json!({
-            "schema": "retro.signal.explain/1", "id": signal.id, "group": signal.group, "kind": signal.kind,
-            "method": signal.method, "unit": signal.unit, "title": signal.title, "text": signal.explanation(),
-        });
-        context.print_json(&answer)?;
+        context.print_json(&Answer::of(SignalExplained::from(signal)))?;
         return Ok(Exit::Done);
     }
     let bold = anstyle::Style::new().bold();

@@ -1,6 +1,5 @@
 use retro::engine::hook;
 use retro::engine::{SyncOptions, SyncReport, sync, watch};
-use serde_json::json;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::mpsc;
@@ -8,6 +7,8 @@ use std::time::Duration;
 
 use super::{agent_name, rebuild};
 use crate::args::AgentWord;
+use retro::views::answers::{Answer, Synced};
+
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::{bytes, count, took};
 use crate::progress::Bar;
@@ -101,11 +102,7 @@ pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Fai
 /// The same; of a stream of reports each is one line.
 fn tell_one(context: &Context, report: &SyncReport, dry: bool, is_stream: bool) -> Result<(), Failure> {
     if context.global.json {
-        let mut answer = serde_json::to_value(report).unwrap_or_default();
-        if let Some(fields) = answer.as_object_mut() {
-            fields.insert("schema".to_owned(), json!("retro.sync/1"));
-            fields.insert("dry_run".to_owned(), json!(dry));
-        }
+        let answer = Answer::of(Synced { dry_run: dry, report });
         return if is_stream { context.print_line(&answer) } else { context.print_json(&answer) };
     }
     for note in &report.notes {

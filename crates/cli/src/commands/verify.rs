@@ -1,4 +1,4 @@
-use serde_json::json;
+use retro::views::answers::{Answer, Verified};
 
 use crate::context::{Context, Exit, Outcome};
 use crate::format::count;
@@ -20,18 +20,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let ok = report.problems.is_empty();
     let exit = if ok { Exit::Done } else { Exit::Findings };
     if context.global.json {
-        let problems: Vec<_> = report
-            .problems
-            .iter()
-            .map(|problem| {
-                json!({"path": problem.path.display().to_string(), "what": problem.what, "help": problem.help})
-            })
-            .collect();
-        let notes: Vec<String> = report.notes.iter().map(ToString::to_string).collect();
-        context.print_json(&json!({
-            "schema": "retro.verify/1", "ok": ok, "checked": report.checked, "problems": problems,
-            "notes": notes,
-        }))?;
+        context.print_json(&Answer::of(Verified::from(&report)))?;
         return Ok(exit);
     }
     for note in &report.notes {

@@ -6,6 +6,11 @@ use retro::views::memory::{self, Verdict};
 use std::path::{Path, PathBuf};
 
 use super::look::{folder, kind, scope, status};
+use retro::views::answers::{
+    Answer, MemoriesIndexed, MemoryAdded, MemoryForgotten, MemoryUtility, NotesFolder, NotesImported,
+    Quarantined,
+};
+
 use crate::context::{Context, Exit, Failure, Outcome};
 
 /// Make the folder for your own notes and say where it is
@@ -144,8 +149,7 @@ pub fn init(context: &Context) -> Outcome {
     let store = context.store(&config)?;
     let path = store.notes_folder()?;
     if context.global.json {
-        let answer = serde_json::json!({ "schema": "retro.memory.init/1", "notes": path });
-        context.print_json(&answer)?;
+        context.print_json(&Answer::of(NotesFolder { notes: &path }))?;
     } else {
         context
             .say(&format!("Notes in {} become memories; `retro memory reindex` reads them.", path.display()));
@@ -161,11 +165,14 @@ pub fn reindex(context: &Context) -> Outcome {
     let evidence: usize = items.iter().map(|memory| memory.evidence_refs.len()).sum();
     let links: usize = items.iter().map(|memory| authored::links(&memory.text).len()).sum();
     if context.global.json {
-        let answer = serde_json::json!({
-            "schema": "retro.memory.reindex/1", "indexed": items.len(), "source_records": folded.written,
-            "mined_records": folded.mined, "evidence_refs": evidence, "links": links, "unreadable": folded.bad.len(),
-        });
-        context.print_json(&answer)?;
+        context.print_json(&Answer::of(MemoriesIndexed {
+            indexed: items.len(),
+            source_records: folded.written,
+            mined_records: folded.mined,
+            evidence_refs: evidence,
+            links,
+            unreadable: folded.bad.len(),
+        }))?;
     } else {
         context.say(&format!(
             "{} memories from {} mined and {} written records.",
@@ -226,10 +233,8 @@ pub fn import(args: &ImportAuthored, context: &Context) -> Outcome {
         .collect();
     engine::add(&context.world, &config, &store, &new)?;
     if context.global.json {
-        let answer = serde_json::json!({
-            "schema": "retro.memory.import/1", "imported": new.len(), "known": count - new.len(), "empty": empty, "failed": failed,
-        });
-        context.print_json(&answer)?;
+        let (imported, known) = (new.len(), count - new.len());
+        context.print_json(&Answer::of(NotesImported { imported, known, empty, failed: &failed }))?;
     } else {
         context.say(&format!(
             "{} notes taken in, {} known already, {empty} empty.",
@@ -321,8 +326,12 @@ pub fn add(args: &Add, context: &Context) -> Outcome {
     }
     engine::add(&context.world, &config, &store, std::slice::from_ref(&memory))?;
     if context.global.json {
-        let answer = serde_json::json!({ "schema": "retro.memory.add/1", "id": memory.id, "status": memory.status, "review_reasons": memory.review_reasons, "redacted": secrets });
-        context.print_json(&answer)?;
+        context.print_json(&Answer::of(MemoryAdded {
+            id: &memory.id,
+            status: memory.status,
+            review_reasons: &memory.review_reasons,
+            redacted: &secrets,
+        }))?;
         return Ok(Exit::Done);
     }
     context.say(&format!("Added {} ({}).", memory.id, memory.status.as_str()));
@@ -383,8 +392,7 @@ pub fn quarantine(args: &Quarantine, context: &Context) -> Outcome {
         })
         .count();
     if context.global.json {
-        let answer = serde_json::json!({ "schema": "retro.memory.quarantine/1", "session_id": key.id, "memories": hidden });
-        context.print_json(&answer)?;
+        context.print_json(&Answer::of(Quarantined::of(&key, hidden)))?;
     } else {
         context.say(&format!("{hidden} memories of {} are in quarantine.", context.shown(&key.to_string())));
     }
@@ -397,7 +405,7 @@ pub fn forget(args: &Forget, context: &Context) -> Outcome {
     let found = memory::find(&context.world, &config, &store, &args.id)?;
     engine::forget(&context.world, &config, &store, &found)?;
     if context.global.json {
-        context.print_json(&serde_json::json!({ "schema": "retro.memory.forget/1", "id": found.id }))?;
+        context.print_json(&Answer::of(MemoryForgotten { id: &found.id }))?;
     } else {
         context.say(&format!("{} is forgotten.", context.shown(&found.id)));
         if found.source == Source::Mined {
@@ -428,9 +436,7 @@ pub fn update_utility(args: &UpdateUtility, context: &Context) -> Outcome {
     engine::decide(&context.world, &config, &store, &[decision])?;
     let now = memory::find(&context.world, &config, &store, &found.id)?;
     if context.global.json {
-        let answer =
-            serde_json::json!({ "schema": "retro.memory.utility/1", "id": now.id, "utility": now.utility });
-        context.print_json(&answer)?;
+        context.print_json(&Answer::of(MemoryUtility { id: &now.id, utility: &now.utility }))?;
     } else {
         let used = &now.utility;
         context.say(&format!(

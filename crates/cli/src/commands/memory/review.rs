@@ -5,6 +5,8 @@ use retro::views::memory;
 use std::io::{BufRead, Write};
 
 use super::look;
+use retro::views::answers::{Answer, MemoriesToReview};
+
 use crate::context::{Context, Exit, Failure, Outcome};
 
 /// Walk through what needs a decision, newest first: a accept, r reject, e edit, s skip, q quit
@@ -20,8 +22,8 @@ pub fn run(_args: &Review, context: &Context) -> Outcome {
         .collect();
     waiting.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| a.id.cmp(&b.id)));
     if context.global.json {
-        let rows: Vec<_> = waiting.iter().map(memory::view).collect();
-        context.print_json(&serde_json::json!({ "schema": "retro.memory.review/1", "memories": rows }))?;
+        let memories = waiting.iter().map(memory::view).collect();
+        context.print_json(&Answer::of(MemoriesToReview { memories }))?;
         return Ok(Exit::Done);
     }
     if waiting.is_empty() {

@@ -2,11 +2,12 @@
 
 use retro::engine::prices;
 use retro::usage::{Change, Import, Rates};
-use serde_json::json;
 use std::io::Read;
 use std::path::PathBuf;
 
 use super::list::per_million;
+use retro::views::answers::{Answer, PricesImported};
+
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::thousands;
 use crate::table::{Column, Table};
@@ -67,9 +68,11 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         prices::keep(&kept, &import.prices)?;
     }
     if context.global.json {
-        context.print_json(&json!({
-            "schema": "retro.pricing.import/1", "snapshot": day, "written": writes, "file": kept.display().to_string(),
-            "changes": import.changes, "tally": import.tally,
+        context.print_json(&Answer::of(PricesImported {
+            snapshot: day.to_string(),
+            written: writes,
+            file: kept.display().to_string(),
+            import: (&import).into(),
         }))?;
         return Ok(Exit::Done);
     }

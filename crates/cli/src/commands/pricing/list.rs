@@ -2,7 +2,7 @@
 
 use retro::engine::prices;
 use retro::usage::{Layer, PriceRow, Prices, Rates, Step};
-use serde_json::json;
+use retro::views::answers::{Answer, ModelPrice, PriceTable};
 
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::{count, thousands};
@@ -12,10 +12,7 @@ pub fn list(context: &Context) -> Outcome {
     let prices = prices::load(&context.world, &context.config()?)?;
     let rows: Vec<&PriceRow> = prices.rows().collect();
     if context.global.json {
-        let answer = json!({
-            "schema": "retro.pricing/1", "snapshot": prices.snapshot, "unit": prices.unit, "rows": rows,
-        });
-        context.print_json(&answer)?;
+        context.print_json(&Answer::of(PriceTable::from(&prices)))?;
         return Ok(Exit::Done);
     }
     print(context, &prices, &rows)?;
@@ -58,10 +55,8 @@ pub fn show(context: &Context, model: &str) -> Outcome {
     let program = Prices::embedded().map_err(|error| Failure::Message(error.to_string()))?;
     let beaten = program.resolve(model, None, now).map(|found| found.row).filter(|_| layer != Layer::BuiltIn);
     if context.global.json {
-        context.print_json(&json!({
-            "schema": "retro.price/1", "asked": model, "layer": layer, "why": why, "row": found.row,
-            "instead_of": beaten,
-        }))?;
+        let price = ModelPrice { asked: model, layer, why: &why, row: found.row, instead_of: beaten };
+        context.print_json(&Answer::of(price))?;
         return Ok(Exit::Done);
     }
     print(context, &prices, &[found.row])?;

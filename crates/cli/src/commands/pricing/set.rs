@@ -2,7 +2,7 @@
 
 use retro::engine::config::{PriceChange, platform_file, remove_price, set_price};
 use retro::usage::Prices;
-use serde_json::json;
+use retro::views::answers::{Answer, PriceSet};
 
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::when::day;
@@ -87,9 +87,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         }
     };
     if context.global.json {
-        context.print_json(&json!({
-            "schema": "retro.pricing.set/1", "model": model, "done": done, "file": file.display().to_string(),
-        }))?;
+        context.print_json(&Answer::of(PriceSet { model, done, file: file.display().to_string() }))?;
     } else {
         context.say(&format!("The price of {model} is {done} in {}.", file.display()));
         for missing in without_price(args, model) {

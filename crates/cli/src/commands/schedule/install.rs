@@ -1,13 +1,14 @@
 //! Giving a scheduler its lines, and taking them back. Every change is shown before it is
 //! made.
 
-use serde_json::json;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::lines::{CRON_MARK, Job, LABEL, SERVICE, TIMER};
 use super::{Target, no_hook};
+use retro::views::answers::{Answer, ScheduleChange, ScheduleStatus, SchedulerRow};
+
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::table::{Column, Table};
 
@@ -93,9 +94,13 @@ pub fn status(context: &Context) -> Outcome {
     if context.global.json {
         let rows: Vec<_> = rows
             .iter()
-            .map(|(name, is_here, runs)| json!({"scheduler": name, "installed": is_here, "running": runs}))
+            .map(|(name, installed, running)| SchedulerRow {
+                scheduler: name,
+                installed: *installed,
+                running: *running,
+            })
             .collect();
-        context.print_json(&json!({"schema": "retro.schedule.status/1", "schedulers": rows}))?;
+        context.print_json(&Answer::of(ScheduleStatus { schedulers: rows }))?;
         return Ok(exit);
     }
     let row = |(name, is_here, runs): &(&str, bool, bool)| {
@@ -127,7 +132,7 @@ fn change(context: &Context, steps: &[Step], yes: bool, done: &str) -> Outcome {
         step.take()?;
     }
     if context.global.json {
-        context.print_json(&json!({"schema": "retro.schedule.change/1", "done": true}))?;
+        context.print_json(&Answer::of(ScheduleChange { done: true }))?;
     }
     context.say(done);
     Ok(Exit::Done)
