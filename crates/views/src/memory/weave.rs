@@ -46,7 +46,7 @@ pub struct WeaveView {
     pub is_recorded: bool,
 }
 
-/// What fits, as a block. Waits for nobody: where another program writes at the moment, what is
+/// Memories that fit, as a block. Never waits: if another program is writing, what is
 /// shown is not written down, and the answer says so.
 pub fn weave(
     world: &World,
