@@ -74,6 +74,12 @@ static COMMANDS: &[Command] = &[
         run: bench::search,
     },
     Command {
+        words: &["bench", "secrets"],
+        options: "",
+        about: "Measure the scan for secrets on texts that are made to be slow",
+        run: bench::secrets,
+    },
+    Command {
         words: &["bench", "signals"],
         options: "[--retro PATH] [--write]",
         about: "Measure digests and signals beside a sync without them and beside retro-ai",

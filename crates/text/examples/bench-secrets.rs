@@ -1,43 +1,23 @@
-//! How fast texts are scanned that are made to be slow. Ignored: it measures. Run it with
+//! Measures how fast the scan for secrets reads texts that are made to be slow;
+//! `cargo xtask bench secrets` runs it and sets the bar beside.
 //!
-//! ```sh
-//! CARGO_PROFILE_DEV_OPT_LEVEL=3 cargo test -p retro-text --target-dir target/speed \
-//!     --test speed -- --ignored --nocapture
-//! ```
+//! Prints a JSON object a line: `what`, `best_ns` and `median_ns` of some runs, and `bytes`.
+
+// A program for a terminal.
+#![allow(clippy::print_stdout)]
 
 use retro_text::secrets;
+use serde_json::json;
 use std::time::Instant;
 
-/// Bytes of a text, and how often it is scanned: the best time counts.
+/// Bytes of a text, and how often it is scanned.
 const TEXT_BYTES: usize = 256 * 1024;
-const RUNS: usize = 3;
+const RUNS: usize = 5;
 
-/// Bytes a second that the slowest text must reach.
-const BYTES_A_SECOND_MIN: f64 = 5.0e6;
+/// Keywords whose repetition is shown: the slowest.
+const KEYWORDS_SHOWN: usize = 10;
 
-/// Time that this thread was on a processor, where the system tells.
-fn cpu_seconds() -> Option<f64> {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(stat.split(' ').next()?.parse::<f64>().ok()? / 1e9)
-}
-
-/// Bytes a second of a text that repeats a piece.
-fn speed(piece: &str, text_bytes: usize) -> f64 {
-    let text = piece.repeat(text_bytes / piece.len());
-    let once = |_| {
-        let begin = (Instant::now(), cpu_seconds());
-        std::hint::black_box(secrets::find(&text));
-        match (begin.1, cpu_seconds()) {
-            (Some(from), Some(to)) => to - from,
-            _ => begin.0.elapsed().as_secs_f64(),
-        }
-    };
-    text.len() as f64 / (0..RUNS).map(once).fold(f64::INFINITY, f64::min)
-}
-
-#[test]
-#[ignore = "measures"]
-fn texts_that_are_made_to_be_slow_are_scanned_fast_enough() {
+fn main() {
     let private = ["-----BEGIN RSA", " PRIVATE KEY-----"].concat();
     let line = "aB3".repeat(16);
     let pieces = [
@@ -59,36 +39,49 @@ fn texts_that_are_made_to_be_slow_are_scanned_fast_enough() {
         "[redacted:jwt]".to_owned(),
         "user,password,token\n".to_owned(),
         "password,".to_owned(),
-        "| password | token |\n".to_owned(),
+        "/ password / token /\n".replace('/', "|"),
         ":5432:".to_owned(),
         ":*:".to_owned(),
         format!("{line}\n"),
         "variable \"".to_owned(),
         "a word and another one\n".to_owned(),
     ];
-    let mut slow = Vec::new();
-    for piece in pieces {
-        let speed = speed(&piece, TEXT_BYTES);
-        println!("{:8.1} MB/s  {piece:?}", speed / 1e6);
-        slow.extend((speed < BYTES_A_SECOND_MIN).then_some(piece));
+    let mut times: Vec<(String, Vec<u64>)> =
+        pieces.into_iter().map(|piece| (piece.clone(), scan(&piece))).collect();
+    times.extend(slowest_keywords());
+    times.sort_by(|(_, a), (_, b)| b[0].cmp(&a[0]));
+    for (piece, times) in times {
+        let what = format!("{piece:?}").replace('|', "¦");
+        println!(
+            "{}",
+            json!({"what": what, "best_ns": times[0], "median_ns": times[RUNS / 2], "bytes": TEXT_BYTES})
+        );
     }
-    assert!(slow.is_empty(), "{slow:#?}");
 }
 
-#[test]
-#[ignore = "measures"]
-fn texts_of_one_keyword() {
-    let mut speeds: Vec<(f64, String)> = Vec::new();
+/// Nanoseconds of each scan of a text that repeats a piece, the shortest first.
+fn scan(piece: &str) -> Vec<u64> {
+    let text = piece.repeat(TEXT_BYTES / piece.len());
+    let once = |_| {
+        let start = Instant::now();
+        std::hint::black_box(secrets::find(&text));
+        start.elapsed().as_nanos() as u64
+    };
+    let mut times: Vec<u64> = (0..RUNS).map(once).collect();
+    times.sort_unstable();
+    times
+}
+
+/// The texts of one keyword that take longest.
+fn slowest_keywords() -> Vec<(String, Vec<u64>)> {
+    let mut all = Vec::new();
     for keyword in secrets::keywords() {
         for end in ["", " ", "\n", "=", "x1 ", " -p "] {
             let piece = format!("{keyword}{end}");
-            speeds.push((speed(&piece, TEXT_BYTES / 8), piece));
+            all.push((piece.clone(), scan(&piece)));
         }
     }
-    speeds.sort_by(|a, b| a.0.total_cmp(&b.0));
-    for (speed, piece) in speeds.iter().take(40) {
-        println!("{:8.1} MB/s  {piece:?}", speed / 1e6);
-    }
-    let slow = speeds.iter().filter(|(speed, _)| *speed < BYTES_A_SECOND_MIN).count();
-    println!("{slow} of {} below {:.0} MB/s", speeds.len(), BYTES_A_SECOND_MIN / 1e6);
+    all.sort_by(|(_, a), (_, b)| b[0].cmp(&a[0]));
+    all.truncate(KEYWORDS_SHOWN);
+    all
 }

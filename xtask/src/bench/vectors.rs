@@ -42,24 +42,27 @@ pub(crate) fn rows(repository: &Repository) -> Result<Vec<Row>, Failure> {
         ["run", "--quiet", "--profile", "dist", "--package", "retro-search", "--example", "bench-vectors"];
     let mut command = repository.cargo(&arguments);
     command.arg("--").arg(repository.path("crates"));
-    read(&run::output(&mut command)?)
-}
-
-fn read(output: &str) -> Result<Vec<Row>, Failure> {
-    let row = |line| serde_json::from_str(line).map_err(|error| Failure::new(format!("{line:?}: {error}")));
-    output.lines().map(row).collect()
+    Row::read(&run::output(&mut command)?)
 }
 
 /// The rows as a table with the bars beside them.
 pub(crate) fn text(rows: &[Row]) -> String {
-    let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
+    let bar = |row: &Row| BARS.iter().find(|(what, _)| *what == row.what).map_or("", |(_, bar)| bar);
+    let cells: Vec<Vec<String>> = rows.iter().map(|row| row.cells(bar(row))).collect();
     table(&["what", "best", "median", "speed", "bar"], &cells)
 }
 
 impl Row {
-    fn cells(&self) -> Vec<String> {
+    /// Rows from a program that prints one as JSON on each line.
+    pub(crate) fn read(output: &str) -> Result<Vec<Row>, Failure> {
+        let row =
+            |line| serde_json::from_str(line).map_err(|error| Failure::new(format!("{line:?}: {error}")));
+        output.lines().map(row).collect()
+    }
+
+    /// Its cells, with a bar beside them.
+    pub(crate) fn cells(&self, bar: &str) -> Vec<String> {
         let speed = |bytes: u64| format!("{:.0} MB/s", bytes as f64 * 1e3 / self.best_ns as f64);
-        let bar = BARS.iter().find(|(what, _)| *what == self.what).map_or("", |(_, bar)| bar);
         vec![
             self.what.clone(),
             short(self.best_ns),
@@ -89,11 +92,11 @@ mod tests {
             "\n",
             r#"{"what":"open 512 x 64","best_ns":2000000,"median_ns":3000000,"bytes":null}"#,
         );
-        let text = text(&read(lines).unwrap());
+        let text = text(&Row::read(lines).unwrap());
         for cell in ["6.2 µs", "7.0 µs", "5285 MB/s", "at most 31 µs", "2.0 ms"] {
             assert!(text.contains(cell), "{cell} in\n{text}");
         }
-        assert!(read("no JSON").is_err());
+        assert!(Row::read("no JSON").is_err());
     }
 
     #[test]

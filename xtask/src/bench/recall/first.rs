@@ -33,7 +33,7 @@ const KINDS: [&str; 2] = ["words are there", "few words are there"];
 /// One answer: the place of the right session, from 1, and the best score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Answered {
-    /// Which kind; none for a question without an answer.
+    /// The kind. `None` for a question without an answer.
     kind: Option<usize>,
     place: Option<usize>,
     score: f64,

@@ -18,10 +18,10 @@ const LEFT_OUT: usize = 5;
 /// A subject has at least so many words: a version alone is no question.
 const QUESTION_WORDS_MIN: usize = 4;
 
-/// Lines of one file's change that are told.
+/// Lines of one file's change that are listed.
 const LINES_MAX: usize = 400;
 
-/// Files of a commit that are told. One with more moves code about.
+/// Files of a commit that are listed. A commit with more only moves code.
 const FILES_MAX: usize = 12;
 
 /// Begins a commit in what git is asked for, and divides its parts.
