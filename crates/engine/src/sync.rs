@@ -119,20 +119,7 @@ pub fn sync_store(
         if is_whole_run && std::mem::take(&mut batcher.report.is_unfinished) {
             let rest = look_and_read(world, config, options, store, &mut Sieve::new(config, options), false)?;
             let news: Vec<Job<'_>> = rest.found.sessions.iter().map(Job::Files).collect();
-            let mut batcher = Batcher {
-                world,
-                config,
-                stages,
-                store,
-                index: &index,
-                stamps: &rest.stamps,
-                until,
-                all: false,
-                wait,
-                progress,
-                report: &mut *batcher.report,
-            };
-            batcher.run("capture", &news)?;
+            batcher.with(&rest.stamps).run("capture", &news)?;
         }
         if is_whole_run && !world.stopping() {
             keep_databases(&index, &found, batcher.report)?;

@@ -55,6 +55,11 @@ pub(crate) struct Batcher<'a> {
 }
 
 impl Batcher<'_> {
+    /// The same with other stamps of live files.
+    pub(super) fn with<'b>(&'b mut self, stamps: &'b Stamps) -> Batcher<'b> {
+        Batcher { stamps, report: self.report, ..*self }
+    }
+
     /// Works on sessions in the order given.
     pub(crate) fn run(&mut self, stage: &'static str, jobs: &[Job<'_>]) -> Result<(), Error> {
         let total = jobs.len() as u64;
