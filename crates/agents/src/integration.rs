@@ -11,7 +11,7 @@ use std::path::Path;
 /// UTF-16 units that a hook may add to the context. Agents cut longer texts.
 pub const CONTEXT_UNITS_MAX: usize = 10_000;
 
-/// Seconds that an agent waits for a hook of ours.
+/// Seconds that an agent waits for our hook.
 const TIMEOUT_SECONDS: u32 = 5;
 
 /// What an agent lets other programs do.

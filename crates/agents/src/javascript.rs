@@ -91,7 +91,7 @@ pub(crate) enum Part {
     Other,
 }
 
-/// What a script does; none if it cannot be read.
+/// Reads what a script does. `None` if it cannot be read.
 pub(crate) fn read(script: &str) -> Option<Cell> {
     if script.len() > SCRIPT_BYTES_MAX {
         return None;

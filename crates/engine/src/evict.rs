@@ -72,7 +72,7 @@ pub fn evict(
     Ok(evicted)
 }
 
-/// Why a tree cannot be evicted, if anything stands against it.
+/// The reason why a tree cannot be evicted, if there is one.
 fn why_not(store: &Store, index: &Index, tree: &[SessionKey]) -> Result<Option<(SessionKey, String)>, Error> {
     for key in tree {
         let Some(file) = store.session(key)? else {
@@ -137,7 +137,7 @@ fn one_tree(
     Ok(())
 }
 
-/// What the index knows of a session now; nothing if it does not know it.
+/// Everything that the index has about a session. `None` if it does not know the session.
 fn remains_of(index: &Index, key: &SessionKey) -> Result<Option<Remains>, Error> {
     let Some(session) = index.session_row(key)? else { return Ok(None) };
     let mut stages = BTreeMap::new();

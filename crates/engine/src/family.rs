@@ -71,7 +71,7 @@ pub(crate) fn trees(index: &Index, keys: &[SessionKey]) -> Result<Vec<Vec<Sessio
     Ok(trees)
 }
 
-/// What is left to do where a part of a tree was captured again: a digest tells of the whole
+/// The work left after part of a tree was captured again: a digest tells of the whole
 /// tree, and is made of its bytes.
 #[derive(Default)]
 pub(crate) struct Rest {
@@ -81,7 +81,7 @@ pub(crate) struct Rest {
     pub paths: Vec<PathBuf>,
 }
 
-/// What is left of the trees of sessions that were captured again.
+/// The other members of trees of which a session was captured again.
 pub(crate) fn rest_of_trees(store: &Store, index: &Index, keys: &[SessionKey]) -> Result<Rest, Error> {
     let mut rest = Rest::default();
     for tree in trees(index, keys)? {

@@ -52,7 +52,7 @@ fn caller(
     })
 }
 
-/// The agent whose own variable is set: it runs this hook, whoever the hook is meant for.
+/// The agent whose own variable is set. It runs this hook, even one written for another agent.
 pub fn by_variable(env: &dyn Fn(&str) -> Option<String>) -> Option<&'static dyn Agent> {
     let is_set = |name: &str| env(name).is_some_and(|value| !value.is_empty());
     AGENTS.iter().copied().find(|agent| agent.hook_variable().is_some_and(is_set))

@@ -28,7 +28,7 @@ pub use forget::forget;
 pub static ITEMS: Journal<Memory> = Journal::at(retro_store::ITEMS);
 /// What was decided about memories.
 pub static DECISIONS: Journal<Decision> = Journal::at(retro_store::EVENTS);
-/// Which memories were shown to which session.
+/// Memories that were shown, by session.
 pub static EXPOSURES: Journal<Exposure> = Journal::at(retro_store::EXPOSURES);
 
 /// Everything that is known of memories.
@@ -281,7 +281,7 @@ pub(crate) fn reward(all: &Everything<'_>) -> Result<(), Error> {
     Ok(DECISIONS.append_held(all.store, &rewards)?)
 }
 
-/// Adds lines to a journal, and makes again what is folded from it. Both `lines` and `refresh`
+/// Adds lines to a journal, and refreshes what is derived from it. Both `lines` and `refresh`
 /// run under the lock.
 pub(crate) fn record<T: Serialize>(
     world: &World,

@@ -15,10 +15,10 @@ pub(crate) const STAGE: &str = "mine";
 pub(crate) const MINED: &str = "mined";
 /// What a session did after memories were shown to it.
 pub(crate) const PAST: &str = "past";
-/// Everything that methods saw in a session, for whoever chooses from it again.
+/// Everything that methods saw in a session, to choose from again.
 pub(crate) const FINDINGS: &str = "findings";
 
-/// What stands in no file: what methods found is in `mined/`.
+/// The part that no file holds. What methods found is in `mined/`.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Rest {
     pub past: Option<String>,

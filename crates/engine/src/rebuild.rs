@@ -99,7 +99,7 @@ enum Choose<'a> {
     These(&'a HashSet<SessionKey>),
 }
 
-/// Runs what is due on sessions in the store.
+/// Runs the stages that are due on sessions in the store.
 fn derive_due(
     all: &Everything<'_>,
     stages: &'static [Stage],
@@ -238,7 +238,7 @@ fn retake(
     Ok(taken)
 }
 
-/// Documents that are not what was written, by session and the stage that writes them. What
+/// Damaged documents, by session and the stage that writes them. What
 /// was made of an evicted session cannot be made again.
 fn spoiled(store: &Store) -> Result<Vec<(SessionKey, &'static Stage)>, Error> {
     let mut spoiled = Vec::new();

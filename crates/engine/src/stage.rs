@@ -65,14 +65,14 @@ pub trait Comparing: Send {
 /// What a stage keeps of a session whose raw bytes were given up.
 #[derive(Clone, Copy)]
 pub struct Truth {
-    /// What of its rows stands in no file of truth, as JSON. It goes into the session's remains.
+    /// The part of its rows that no file of truth holds, as JSON. It goes into the session's remains.
     pub keep: fn(&Index, &SessionKey) -> Result<Value, Error>,
     /// Makes its product again from files of truth and what was kept; null where nothing was.
     pub restore: fn(&Subject<'_>, &Value) -> Result<Product, Error>,
 }
 
 impl Truth {
-    /// Everything stands in files of truth already.
+    /// Files of truth already hold everything.
     pub(crate) const fn in_files(restore: fn(&Subject<'_>, &Value) -> Result<Product, Error>) -> Truth {
         Truth { keep: |_, _| Ok(Value::Null), restore }
     }
@@ -189,7 +189,7 @@ pub struct Product {
     pub bodies: Vec<Body>,
 }
 
-/// A text that a stage leaves of a session for consumers. They follow its name, and are told
+/// A text that a stage leaves for consumers. They follow its name, and are notified
 /// when the text differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
@@ -197,7 +197,7 @@ pub struct Body {
     pub name: &'static str,
     /// Which part of it, where it has several.
     pub part: String,
-    /// What it says; nothing where there is nothing to say any more.
+    /// Its text. `None` removes it.
     pub text: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Sessions of a Codex whose model writes scripts instead of calls. The log has the script
 //! and what it printed, and nothing else says what ran (0.144). The test knows what ran,
-//! since it writes the scripts; Claude is told the same work in plain calls.
+//! since it writes the scripts; for Claude the same work is plain calls.
 #![allow(clippy::unwrap_used)]
 
 mod support;

@@ -55,7 +55,7 @@ pub struct Quality {
 
 /// Calls that stand for a short prompt: twice what is asked of a long one.
 const WORK_FACTOR: u64 = 2;
-/// A change of fewer lines may be one that somebody dictated to try the agent.
+/// A smaller change may have been dictated to try the agent.
 const MADE_LINES_MIN: u64 = 6;
 
 /// Whether a session was real work. What it did decides, not the form of what asked for it:

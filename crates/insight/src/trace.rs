@@ -100,7 +100,7 @@ pub struct Beat {
     pub typed: String,
 }
 
-/// Stands between parts of a text that do not follow each other.
+/// Separates parts of a text that do not follow each other.
 pub const PARTS: &str = "\n\n\n";
 
 impl Beat {

@@ -63,7 +63,7 @@ pub struct Decision {
     pub words_hash: Option<String>,
 }
 
-/// What was shown to a session: a line of `exposures.jsonl`.
+/// Memories that were shown to a session: a line of `exposures.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(default)]
 pub struct Exposure {

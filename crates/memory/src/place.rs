@@ -1,4 +1,4 @@
-//! Which repository: whether what was learned in one folder holds in another.
+//! Repositories: whether something learned in one folder holds in another.
 //!
 //! Two folders are in the same repository if their remotes are the same, or if the top folder
 //! of the repository around each is the same. A folder around which no repository is known is

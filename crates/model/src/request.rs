@@ -60,7 +60,7 @@ const TEMPLATE_BYTES_MAX: usize = 16 * 1024;
 /// Head of the message that hands an accepted plan to a fresh context.
 pub(crate) const PLAN: &str = "Implement the following plan:";
 
-/// What the event asks the agent to do; nothing if it asks nothing.
+/// What the event asks the agent to do. `None` if it asks nothing.
 pub fn request(event: &Event) -> Option<Request<'_>> {
     let text = event.text.as_ref().map_or("", |text| text.trim());
     let command = field(event, "command").and_then(Value::as_str);

@@ -207,7 +207,7 @@ impl Query {
     }
 }
 
-/// A name as it is likely to stand elsewhere: without the signs of the sentence around it, and
+/// A name as it is likely to appear elsewhere: without the signs of the sentence around it, and
 /// of an address what follows its scheme.
 fn literal(word: &str) -> Option<String> {
     let word = word.split_once("//").map_or(word, |(_, behind)| behind);
@@ -363,7 +363,7 @@ mod tests {
         }
     }
 
-    /// Words as they stand in prose, error lines and code.
+    /// Words of prose, error lines and code.
     const SIGNED: &str = "(-{0,2}|\"|\\()(lock|total|x|src/a\\.rs|with|CartTotal|file|is|v1\\.2)(\"|:|::|\\)|\\?)?\
         |(file|model|is|before)(:|::|://)(lock|tmp/a\\.rs)|-[a-z]{1,5}|\"|last week";
 

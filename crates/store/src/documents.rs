@@ -184,7 +184,7 @@ impl Store {
         read_regular(&path)
     }
 
-    /// Whether the document of a session is not what was written.
+    /// Whether the document of a session is damaged.
     pub fn is_damaged(&self, kind: &Kind, key: &SessionKey) -> Result<bool, Error> {
         Ok(self.document(kind, key)?.is_some_and(|bytes| kind.check(&bytes).is_some()))
     }

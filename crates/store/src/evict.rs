@@ -2,7 +2,7 @@
 //!
 //! First the session file says that it was evicted, and its remains hold what the index
 //! knew; both are on the medium before anything is removed. A stop in between leaves raw
-//! bytes that nobody reads, and the next sync removes them.
+//! bytes that are never read, and the next sync removes them.
 
 use retro_model::SessionKey;
 

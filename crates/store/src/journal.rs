@@ -1,7 +1,7 @@
 //! Journals: files of JSON lines that grow. They are truth, and plain: a person may read and
 //! change them.
 //!
-//! What is folded from a journal is a cache and is made again after each append.
+//! Anything derived from a journal is a cache, refreshed after each append.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

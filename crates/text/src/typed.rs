@@ -7,7 +7,7 @@
 //! that can close it. Words of the sender between two pasted blocks are lost by this; no
 //! word of another is taken for the sender's.
 //!
-//! Text pasted without any mark cannot be told from typed text.
+//! Text pasted without any mark looks like typed text.
 
 use std::collections::HashMap;
 use std::ops::Range;

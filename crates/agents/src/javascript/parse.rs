@@ -11,7 +11,7 @@ use super::token::{Placed, Token};
 /// Brackets and statements inside each other.
 const DEPTH_MAX: usize = 40;
 
-/// The statements of a script; none if any of it is not understood.
+/// The statements of a script. `None` if any of it is not understood.
 pub(super) fn statements(tokens: &[Placed]) -> Option<Vec<Statement>> {
     let mut parser = Parser { tokens, at: 0, depth: 0 };
     let mut all = Vec::new();
@@ -391,7 +391,7 @@ impl<'t> Parser<'t> {
         Some(body.map(|body| Expr::Function(Rc::new(Function { parameters, body, is_async }))))
     }
 
-    /// Whether `=>` stands behind the bracket that closes the one here.
+    /// Whether `=>` follows the bracket that closes this one.
     fn arrow_behind(&self) -> bool {
         let mut open = 0_usize;
         for (at, placed) in self.tokens.iter().enumerate().skip(self.at) {

@@ -31,7 +31,7 @@ const SIGNS: &[&str] = &[
     "?", ":", "=", ".", "#", "@",
 ];
 
-/// The tokens of a script; none if a text or a comment in it does not end.
+/// The tokens of a script. `None` if a text or a comment in it does not end.
 pub(super) fn tokens(script: &str) -> Option<Vec<Placed>> {
     let mut reader = Reader { rest: script, depth: 0 };
     let tokens = reader.until_closed(false)?;

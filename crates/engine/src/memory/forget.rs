@@ -2,7 +2,7 @@
 //! does not come back.
 //!
 //! The decision is written first and names the words by their hash. What follows can be
-//! stopped anywhere: whoever brings the memories up to date next finishes it.
+//! stopped anywhere: the next update of the memories finishes it.
 
 use retro_memory::{Decision, Exposure, Memory, Mined, Shelf, Source, authored, words_hash};
 use retro_store::{Index, REMAINS, Store};
@@ -124,7 +124,7 @@ fn clear_remains(store: &Store, words: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes what was decided and shown under an id.
+/// Removes the decisions and exposures of an id.
 fn drop_id(store: &Store, id: &str) -> Result<(), Error> {
     DECISIONS.change(store, |decision: &Decision| {
         let is_of_it = decision.memory_id == id && decision.event != "memory_forgotten";

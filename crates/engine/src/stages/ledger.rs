@@ -64,7 +64,7 @@ fn tail(subject: &Subject<'_>) -> Result<Box<dyn Making>, Error> {
     Ok(Box::new(Adding { ledger, key: subject.key.clone(), rows }))
 }
 
-/// Adds the responses of what is new. Cumulative figures wait for the whole session.
+/// Adds the new responses. Cumulative figures wait for the whole session.
 struct Adding {
     ledger: Ledger,
     key: SessionKey,

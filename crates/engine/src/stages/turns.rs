@@ -193,7 +193,7 @@ impl Turns {
     }
 }
 
-/// Adds the turns of what is new.
+/// Adds turns for the new events.
 struct Adding(Turns);
 
 impl Making for Adding {

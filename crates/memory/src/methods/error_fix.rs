@@ -191,7 +191,7 @@ fn edited(name: &str) -> String {
     }
 }
 
-/// Words between marks that are not in them; nothing if every mark is.
+/// Words between marks that they do not contain. `None` if they contain every mark.
 fn marked(words: &str) -> Option<String> {
     match (words.contains(['`', '\n', '\r']), words.contains(['"', '“', '”', '\n', '\r'])) {
         (false, _) => Some(format!("`{words}`")),

@@ -1,4 +1,4 @@
-//! What a memory could do if somebody did what it says: the risk of the commands that it hands on.
+//! The risk of the commands that a memory suggests.
 //!
 //! # What
 //! A command is of high risk if it deletes what is not of the repository or cannot be made again,
@@ -11,7 +11,7 @@
 //! these before an agent is shown them.
 //!
 //! # Limits
-//! It is told by the words of a command: a script that deletes has a harmless name.
+//! It is judged by the words of a command: a script that deletes has a harmless name.
 
 use retro_text::calls::{Step, understand};
 

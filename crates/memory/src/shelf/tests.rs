@@ -26,7 +26,7 @@ impl Said {
     }
 }
 
-/// How a version of the methods tells of a rule, and in which order.
+/// How a version of the methods words a rule, and in which order.
 #[derive(Debug, Clone, Copy)]
 struct Version {
     tells: usize,
@@ -147,7 +147,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Sessions go on, and another version of the methods reads them again: it finds more,
-    /// less, in another order, under other ids, told in other words.
+    /// less, in another order, under other ids, in other words.
     #[test]
     fn every_decision_is_kept(
         first in said(),

@@ -2,7 +2,7 @@
 //!
 //! A stage that makes something which consumers read puts it here. A body has a change
 //! number of its own, which moves only when the text differs; one that is gone stays as an
-//! empty row, so that whoever followed it sees that it went.
+//! empty row, so that its followers see that it went.
 
 use retro_model::SessionKey;
 use rusqlite::{OptionalExtension, Row, params};

@@ -34,7 +34,7 @@ pub struct Mark {
 /// many: they share its name.
 pub type TurnKey = (Arc<SessionKey>, SmolStr);
 
-/// What a consumer follows. It is told of nothing else.
+/// The changes that a consumer follows. It gets no others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follow {
     /// Rows of sessions.

@@ -137,7 +137,7 @@ fn shell(head: String, rest: &[&str]) -> Real {
     Real::Program(vec![head])
 }
 
-/// What `ssh host …` runs there; nothing of a session that is only opened.
+/// The command that `ssh host …` runs. `None` if it only opens a session.
 fn remote(rest: &[&str]) -> Real {
     const VALUES: &[&str] = &[
         "-b", "-c", "-E", "-F", "-I", "-i", "-J", "-L", "-l", "-m", "-o", "-p", "-Q", "-R", "-S", "-W", "-w",

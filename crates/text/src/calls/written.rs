@@ -142,7 +142,7 @@ fn is_log(path: &str) -> bool {
     FOLDERS.iter().any(|folder| path.starts_with(folder)) || path.ends_with(".log")
 }
 
-/// Lines that a command prints because they stand in it.
+/// Lines that a command prints because it contains them.
 fn lines_said(program: &str, arguments: &[String], document: Option<&str>) -> Option<u64> {
     match (program, document) {
         ("cat" | "tee", Some(document)) => Some(line_count(document)),
@@ -214,7 +214,7 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
     .ok()
 });
-/// Calls that write a file: what stands for its path.
+/// Calls that write a file, with the argument that holds its path.
 static WRITES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     const VALUE: &str = r#"("[^"\n]*"|'[^'\n]*'|[A-Za-z_]\w*)"#;
     [

@@ -9,7 +9,7 @@
 use memchr::{memchr, memchr2, memchr3, memrchr};
 use std::ops::Range;
 
-/// What is resolved in a reading.
+/// A part of a reading that is resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Escapes of JSON and codes for terminals.
@@ -106,7 +106,7 @@ impl Reading {
         &self.text
     }
 
-    /// Where a part of the reading stands in the original. What nobody sees at its ends is not
+    /// Where a part of the reading is in the original. What nobody sees at its ends is not
     /// a part of it.
     pub(super) fn place(&self, part: &Range<usize>) -> Range<usize> {
         let start = self.changes.partition_point(|change| change.at + change.length <= part.start);

@@ -22,7 +22,7 @@ const INDENT_MAX: usize = 8;
 /// Parts that are too short to look random.
 const REST_BYTES_MIN: usize = 4;
 
-/// Adds what stands over line ends.
+/// Adds values that continue over line ends.
 pub(super) fn add_hits(text: &[u8], hits: &mut Vec<Hit>) {
     let mut from = 0;
     for end in memchr::memchr_iter(b'\n', text) {
