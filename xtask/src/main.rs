@@ -63,8 +63,8 @@ static COMMANDS: &[Command] = &[
     },
     Command {
         words: &["bench", "recall"],
-        options: "[--locomo PATH] [--history REPOSITORY] [--mode words|meaning|hybrid]",
-        about: "Count how often the lines that answer a question are found first, in conversations of LoCoMo's form; --history asks a repository's commits by their subjects instead, beside a plain BM25",
+        options: "[--locomo PATH] [--history REPOSITORY] [--mode words|meaning|hybrid] [--parts] [--try NUMBERS]",
+        about: "Count how often the lines that answer a question are found first, in conversations of LoCoMo's form; --history asks a repository's commits by their subjects instead, beside a plain BM25; --parts leaves out each part of the ranking, --try ranks with other numbers",
         run: bench::recall,
     },
     Command {

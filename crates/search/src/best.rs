@@ -5,7 +5,8 @@
 //! they are gathered from, nor in which order.
 
 use crate::Place;
-use crate::rank::{Counts, Hit, Partial, longest, most_of};
+use crate::rank::{Counts, Hit, Partial};
+use crate::ranker::Ranker;
 use crate::text::Info;
 
 /// Hits that are kept.
@@ -16,6 +17,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// What a piece has to hold.
 pub(crate) struct Sought<'a> {
+    pub ranker: &'a Ranker,
     /// Terms, rarest first.
     pub terms: Vec<&'a str>,
     /// What each of them counts.
@@ -46,12 +48,12 @@ impl Seen {
 impl Sought<'_> {
     /// What a piece scores by itself.
     fn score(&self, hit: &Hit) -> f64 {
-        hit.score(&self.weights, self.mean_bytes)
+        hit.score(self.ranker, &self.weights, self.mean_bytes)
     }
 
     /// The most that the terms from this one on add to a score.
     fn most_from(&self, term: usize) -> f64 {
-        self.weights.iter().skip(term).map(|weight| most_of(*weight)).sum()
+        self.weights.iter().skip(term).map(|weight| self.ranker.most_of(*weight)).sum()
     }
 }
 
@@ -99,11 +101,16 @@ impl<'a> Best<'a> {
 
     /// A piece of this length of which no term is known yet.
     pub(crate) fn partial(&self, bytes: u32) -> Partial {
-        Partial::new(bytes, self.sought.mean_bytes)
+        Partial::new(self.sought.ranker, bytes, self.sought.mean_bytes)
+    }
+
+    /// Adds a term that a piece holds so often to its score.
+    pub(crate) fn add(&self, partial: &mut Partial, term: u8, count: u32) {
+        partial.add(self.sought.ranker, self.weight(term), count);
     }
 
     /// What a term counts.
-    pub(crate) fn weight(&self, term: u8) -> f64 {
+    fn weight(&self, term: u8) -> f64 {
         self.sought.weights.get(usize::from(term)).copied().unwrap_or(0.0)
     }
 
@@ -111,7 +118,8 @@ impl<'a> Best<'a> {
     /// the terms from `unknown` on are not known yet.
     pub(crate) fn longest(&self, term: u8, unknown: usize) -> Longest {
         let (weight, least) = (self.weight(term), self.least(unknown));
-        Longest(std::array::from_fn(|count| longest(weight, count as u32, least, self.sought.mean_bytes)))
+        let Sought { ranker, mean_bytes, .. } = self.sought;
+        Longest(std::array::from_fn(|count| ranker.longest(weight, count as u32, least, *mean_bytes)))
     }
 
     pub(crate) fn extend(&mut self, hits: impl IntoIterator<Item = Hit>) {
@@ -161,7 +169,9 @@ mod tests {
             pieces in prop::collection::vec((1..2_000_u32, 1..4_u32, 0..4_u32), 0..400),
             step in 1..40_usize,
         ) {
+            let ranker = Ranker::new().unwrap();
             let sought = Sought {
+                ranker: &ranker,
                 terms: vec!["rare", "common"],
                 weights: vec![2.0, 1.0],
                 essential: 1,

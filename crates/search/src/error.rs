@@ -22,6 +22,9 @@ pub enum Error {
         /// Why.
         source: Box<tantivy::TantivyError>,
     },
+    /// The numbers of the ranking, which are part of the program, cannot be read.
+    #[error("the numbers of the ranking cannot be read: {0}")]
+    Ranking(serde_json::Error),
     /// A text could not be turned into a vector.
     #[error(transparent)]
     Embed(#[from] crate::embed::Error),

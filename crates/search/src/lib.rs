@@ -2,8 +2,9 @@
 //!
 //! `passages.rs` makes passages of events: what can be found. `words.rs` cuts text into
 //! terms, `text.rs` keeps which pieces hold which terms, `query.rs` understands a question,
-//! `best.rs` gathers the pieces that hold its words, `rank.rs` puts them in order. The text of passages is kept elsewhere and handed
-//! in through [`Library`].
+//! `best.rs` gathers the pieces that hold its words, `rank.rs` puts them in order by the
+//! formulas of `ranker.rs`. The text of passages is kept elsewhere and handed in through
+//! [`Library`].
 
 mod best;
 pub mod embed;
@@ -13,6 +14,7 @@ mod passages;
 mod place;
 mod query;
 mod rank;
+mod ranker;
 mod repairs;
 mod search;
 mod tail;
@@ -27,6 +29,7 @@ pub use passages::{PIECES_MAX, Passages};
 pub use place::Place;
 pub use query::{Named, Phrase, Query, Use, Wanted};
 pub use rank::Extent;
+pub use ranker::{Numbers, Ranker};
 pub use repairs::{Ran, Repair, Repairs, Step};
 pub use search::{Ask, Found, FoundPiece, FoundSession, Library, Meaning, Mode, Nearest, Scope, search};
 pub use tail::Tail;

@@ -20,9 +20,12 @@ const CALL_BYTES: usize = 300;
 /// The vector of a passage: its prompts, answers and commands and the heads of its errors.
 pub fn embed_passage(embedder: &dyn Embedder, passage: &Passage) -> Result<Embedding, embed::Error> {
     let head = |text: &str, bytes: usize| text.floor_char_boundary(bytes);
+    let mut last = "";
     let texts = passage.pieces.iter().filter_map(|piece| match piece.kind {
         PieceKind::User | PieceKind::Assistant => Some(piece.text.as_str()),
-        PieceKind::Command | PieceKind::File => Some(&piece.text[..head(&piece.text, CALL_BYTES)]),
+        // A long call is several pieces.
+        PieceKind::Command | PieceKind::File => (std::mem::replace(&mut last, &piece.event) != piece.event)
+            .then(|| &piece.text[..head(&piece.text, CALL_BYTES)]),
         PieceKind::Error => Some(&piece.text[..head(&piece.text, ERROR_BYTES)]),
         PieceKind::Output | PieceKind::Reasoning => None,
     });

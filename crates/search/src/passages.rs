@@ -27,8 +27,11 @@ const READ_BYTES: (usize, usize) = (600, 0);
 const ERROR_LINES: usize = 40;
 const ERROR_BYTES: (usize, usize) = (3_600, 3_600);
 
-/// What is looked through of the arguments of a call.
-const CALL_BYTES: usize = 1_200;
+/// What is looked through of the arguments of a call: most edits as a whole.
+const CALL_BYTES: usize = 4_000;
+
+/// An editing tool that reports what it found in the edited file does so under this word.
+const DIAGNOSTICS: &str = "diagnostics";
 
 /// Parts of a path that a label keeps, from its end.
 const PATH_PARTS_MAX: usize = 6;
@@ -139,6 +142,11 @@ impl Passages {
             return;
         }
         let text = without_ours(text_of(event));
+        let is_edit = call.as_ref().is_some_and(|call| call.class == ToolClass::Edit);
+        if is_edit && result.outcome != Outcome::Failed && !text.contains(DIAGNOSTICS) {
+            // The receipt of an edit repeats what the call says.
+            return;
+        }
         let is_read = call.is_some_and(|call| call.class == ToolClass::Read);
         match result.outcome {
             Outcome::Failed => {

@@ -13,19 +13,8 @@ use std::ops::Range;
 
 use crate::Place;
 use crate::query::TERMS_MAX;
+use crate::ranker::Ranker;
 use crate::text::Info;
-
-const K1: f64 = 1.2;
-const B: f64 = 0.75;
-
-/// Neighbours on either side that a piece is scored with.
-pub(crate) const REACH: i64 = 2;
-
-/// What the piece itself counts beside its window.
-const OWN: f64 = 0.30;
-
-/// What the second and third piece of a session count beside its best.
-const FURTHER: f64 = 0.30;
 
 /// Beyond so many hits only pieces that hold a word themselves are scored.
 const SPARSE: usize = 5_000;
@@ -53,9 +42,14 @@ impl Hit {
         self.held.of(term)
     }
 
-    pub(crate) fn score(&self, weights: &[f64], mean_bytes: f64) -> f64 {
+    pub(crate) fn score(&self, ranker: &Ranker, weights: &[f64], mean_bytes: f64) -> f64 {
         let length = f64::from(self.info.len) / mean_bytes;
-        bm25(|term| self.count(term), self.held.terms, weights, length)
+        ranker.bm25(|term| self.count(term), self.held.terms, weights, length)
+    }
+
+    /// Bits of the terms it holds.
+    pub(crate) fn terms(&self) -> u32 {
+        self.held.terms
     }
 }
 
@@ -96,14 +90,14 @@ pub(crate) struct Partial {
 
 impl Partial {
     /// Of a piece with so many bytes.
-    pub(crate) fn new(bytes: u32, mean_bytes: f64) -> Partial {
-        Partial { score: 0.0, norm: norm(f64::from(bytes) / mean_bytes) }
+    pub(crate) fn new(ranker: &Ranker, bytes: u32, mean_bytes: f64) -> Partial {
+        Partial { score: 0.0, norm: ranker.norm(f64::from(bytes) / mean_bytes) }
     }
 
     /// Adds a term that it holds so often.
-    pub(crate) fn add(&mut self, weight: f64, count: u32) {
+    pub(crate) fn add(&mut self, ranker: &Ranker, weight: f64, count: u32) {
         if count > 0 {
-            self.score += score_of_term(weight, count.min(u32::from(u8::MAX)), self.norm);
+            self.score += ranker.of_term(weight, count.min(u32::from(u8::MAX)), self.norm);
         }
     }
 }
@@ -133,6 +127,8 @@ pub(crate) struct Scored<'a> {
     pub own: f64,
     /// Bits of the terms that its window holds.
     pub terms: u32,
+    /// The first hit of its window and the one behind the last.
+    around: (u32, u32),
     /// Whether it holds all names of the query itself.
     has_names: bool,
 }
@@ -149,17 +145,20 @@ pub(crate) struct Group<'a> {
     pub counts: [u32; TERMS_MAX],
 }
 
+/// A deviation below this is rounding.
+const DEVIATION_MIN: f64 = 1e-5;
+
 /// Mean and deviation of a score over all pieces, those that hold no word included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
-    mean: f64,
-    deviation: f64,
+    pub mean: f64,
+    pub deviation: f64,
 }
 
 impl Scale {
-    /// How far a score is above the mean, in deviations.
+    /// How far a score is above the mean, in deviations. Where all scores are the same, none is.
     pub(crate) fn of(self, score: f64) -> f64 {
-        (score - self.mean) / (self.deviation + 1e-6)
+        if self.deviation < DEVIATION_MIN { 0.0 } else { (score - self.mean) / self.deviation }
     }
 }
 
@@ -185,90 +184,6 @@ impl Sums {
     }
 }
 
-/// What a rare term counts beside a common one.
-pub(crate) fn rarity(pieces: u64, holding: u64) -> f64 {
-    let (pieces, holding) = (pieces.max(holding) as f64, holding as f64);
-    (1.0 + (pieces - holding + 0.5) / (holding + 0.5)).ln()
-}
-
-/// The most that a term with this weight adds to a score, however often a text holds it.
-pub(crate) fn most_of(weight: f64) -> f64 {
-    weight * (K1 + 1.0)
-}
-
-/// The most bytes of a piece in which a term that it holds so often scores so much by itself,
-/// or one more; zero if there is no such piece.
-pub(crate) fn longest(weight: f64, count: u32, score: f64, mean_bytes: f64) -> u32 {
-    if score <= 0.0 {
-        return u32::MAX;
-    }
-    // The formula of BM25, solved for the length.
-    let count = f64::from(count);
-    let norm = weight * count * (K1 + 1.0) / score - count;
-    let length = (norm / K1 - (1.0 - B)) / B;
-    if length < 0.0 { 0 } else { ((length * mean_bytes) as u32).saturating_add(1) }
-}
-
-/// BM25 of the terms in `terms`, as bits, in a text of `length` times the usual length.
-fn bm25(count: impl Fn(usize) -> u32, terms: u32, weights: &[f64], length: f64) -> f64 {
-    let norm = norm(length);
-    // Added in the order of the terms, whichever of them a text holds.
-    let (mut left, mut sum) = (terms, 0.0);
-    while left != 0 {
-        let term = left.trailing_zeros() as usize;
-        sum += weights.get(term).map_or(0.0, |weight| score_of_term(*weight, count(term), norm));
-        left &= left - 1;
-    }
-    sum
-}
-
-fn norm(length: f64) -> f64 {
-    K1 * (1.0 - B + B * length)
-}
-
-fn score_of_term(weight: f64, count: u32, norm: f64) -> f64 {
-    let count = f64::from(count);
-    weight * count * (K1 + 1.0) / (count + norm)
-}
-
-/// Session by words alone, of a text of `bytes` where the usual session has `mean_bytes`.
-pub(crate) fn session_score(counts: &[u32], weights: &[f64], bytes: u64, mean_bytes: f64) -> f64 {
-    let terms =
-        counts.iter().enumerate().filter(|(_, count)| **count > 0).fold(0, |bits, (at, _)| bits | 1 << at);
-    let count = |term: usize| counts.get(term).copied().unwrap_or(0);
-    bm25(count, terms, weights, bytes as f64 / mean_bytes.max(1.0))
-}
-
-/// How much a piece of a kind counts.
-pub(crate) fn kind_weight(kind: PieceKind) -> f64 {
-    match kind {
-        PieceKind::User => 1.15,
-        PieceKind::Error => 1.05,
-        PieceKind::Assistant => 1.0,
-        PieceKind::Command | PieceKind::File => 0.95,
-        PieceKind::Output | PieceKind::Reasoning => 0.8,
-    }
-}
-
-/// The combined score of a window and the piece in it.
-pub(crate) fn combined(window: f64, own: f64) -> f64 {
-    window + OWN * own
-}
-
-/// A score with the weight of its kind. A piece that is below the mean gains nothing by
-/// being of a light kind.
-pub(crate) fn weighted(score: f64, kind: PieceKind) -> f64 {
-    if score > 0.0 { score * kind_weight(kind) } else { score }
-}
-
-/// The score of a session from those of its pieces, best first: `(score, is prose)`.
-pub(crate) fn of_session(pieces: impl Iterator<Item = (f64, bool)>) -> f64 {
-    let mut pieces = pieces;
-    let Some((best, _)) = pieces.next() else { return f64::NEG_INFINITY };
-    let further = pieces.filter(|(score, is_prose)| *is_prose && *score > 0.0).take(2);
-    best + FURTHER * further.map(|(score, _)| score).sum::<f64>()
-}
-
 /// The scale of both scores, and the best pieces of each session.
 pub(crate) struct Ranked<'a> {
     pub groups: Vec<Group<'a>>,
@@ -276,9 +191,30 @@ pub(crate) struct Ranked<'a> {
     pub pieces: Scale,
     /// Everything that was scored, by place.
     scored: Vec<Scored<'a>>,
+    measure: Measure<'a>,
+    hits: &'a [Hit],
 }
 
 impl<'a> Ranked<'a> {
+    /// The hits of a session, if it has any.
+    pub(crate) fn of_session(&self, session: u32) -> Option<&Group<'a>> {
+        let at = self.groups.binary_search_by_key(&session, |group| group.session).ok()?;
+        self.groups.get(at)
+    }
+
+    /// The score of a piece's window in a session of so many pieces. Before, every window that
+    /// does not begin at the start of its thread was taken to be full.
+    pub(crate) fn window(&self, piece: &Scored<'_>, pieces: u64) -> f64 {
+        let (first, last) = piece.place.around(self.measure.ranker.reach() as u32);
+        if u64::from(last.position()) < pieces {
+            return piece.window;
+        }
+        let last = u64::from(piece.place.position()).max(pieces.saturating_sub(1));
+        let there = last + 1 - u64::from(first.position());
+        let held = self.hits.get(piece.around.0 as usize..piece.around.1 as usize).unwrap_or_default();
+        self.measure.window(held, there as usize).score
+    }
+
     /// What the piece at a place is worth, if it or a neighbour holds a word.
     pub(crate) fn at(&self, place: Place) -> Option<&Scored<'a>> {
         let at = self.scored.binary_search_by_key(&place, |piece| piece.place).ok()?;
@@ -303,32 +239,57 @@ impl Names<'_> {
     }
 }
 
-/// Scores hits, which are sorted by place. `extent` is all that there is, `among` the number
-/// of pieces that are looked through.
+/// What scores of pieces by words are measured with.
+#[derive(Clone, Copy)]
+pub(crate) struct Measure<'a> {
+    pub ranker: &'a Ranker,
+    /// What each term counts.
+    pub weights: &'a [f64],
+    /// The length of the usual piece.
+    pub mean_bytes: f64,
+}
+
+impl Measure<'_> {
+    /// What hits that are neighbours score together, where there are so many pieces.
+    fn window(&self, held: &[Hit], there: usize) -> Window {
+        let usual = (2 * self.ranker.reach() + 1) as f64;
+        // Neighbours that hold no word are taken to be of the usual length.
+        let known: f64 = held.iter().map(|hit| f64::from(hit.info.len)).sum();
+        let bytes = known + there.saturating_sub(held.len()) as f64 * self.mean_bytes;
+        let terms = held.iter().fold(0, |bits, hit| bits | hit.held.terms);
+        let count = |term: usize| held.iter().map(|hit| hit.count(term)).sum();
+        let length = bytes / (usual * self.mean_bytes);
+        Window { score: self.ranker.bm25(count, terms, self.weights, length), terms }
+    }
+}
+
+/// Scores hits, which are sorted by place. `among` is the number of pieces that are looked
+/// through.
 pub(crate) fn rank<'a>(
     hits: &'a [Hit],
-    weights: &[f64],
-    extent: Extent,
+    measure: Measure<'a>,
     among: u64,
     names: Names<'_>,
     per_session: usize,
 ) -> Ranked<'a> {
-    let mean_bytes = extent.mean_bytes();
-    let reach = if hits.len() > SPARSE { 0 } else { REACH };
+    let Measure { ranker, weights, mean_bytes } = measure;
+    let reach = if hits.len() > SPARSE { 0 } else { ranker.reach() };
     let mut scored: Vec<Scored<'_>> = Vec::with_capacity(hits.len() * (2 * reach as usize + 1));
     let (mut windows, mut pieces) = (Sums::default(), Sums::default());
-    let mut last = (0..0, Window::default());
-    each_centre(hits, reach, |place, own, around| {
-        if last.0 != around {
+    let mut last = (0..0, 0, Window::default());
+    let reaches = Reaches { centre: reach, window: ranker.reach() };
+    each_centre(hits, reaches, |place, own, around, there| {
+        if last.0 != around || last.1 != there {
             let held = hits.get(around.clone()).unwrap_or_default();
-            last = (around, Window::of(held, weights, mean_bytes));
+            last = (around, there, measure.window(held, there));
         }
         let piece = Scored {
             place,
             hit: own,
-            window: last.1.score,
-            own: own.map_or(0.0, |hit| hit.score(weights, mean_bytes)),
-            terms: last.1.terms,
+            window: last.2.score,
+            own: own.map_or(0.0, |hit| hit.score(ranker, weights, mean_bytes)),
+            terms: last.2.terms,
+            around: (last.0.start as u32, last.0.end as u32),
             has_names: own.is_some_and(|hit| names.are_in(hit)),
         };
         windows.add(piece.window);
@@ -338,8 +299,8 @@ pub(crate) fn rank<'a>(
     let among = among.max(scored.len() as u64);
     let (windows, pieces) = (windows.scale(among), pieces.scale(among));
     let lexical = |piece: &Scored<'_>| {
-        let score = combined(windows.of(piece.window), pieces.of(piece.own));
-        piece.hit.map_or(score, |hit| weighted(score, hit.info.kind))
+        let kind = piece.hit.map_or(PieceKind::Assistant, |hit| hit.info.kind);
+        ranker.piece(windows.of(piece.window), pieces.of(piece.own), kind)
     };
     let mut groups = Vec::new();
     let mut first_hit = 0;
@@ -362,7 +323,7 @@ pub(crate) fn rank<'a>(
         }
         let has_names = best.first().is_some_and(|(_, piece)| piece.has_names);
         let is_prose = |piece: &Scored<'_>| piece.hit.is_some_and(|hit| hit.info.kind.is_prose());
-        let score = of_session(best.iter().map(|(score, piece)| (*score, is_prose(piece))));
+        let score = ranker.pieces(best.iter().map(|(score, piece)| (*score, is_prose(piece))));
         let mut counts = [0; TERMS_MAX];
         while let Some(hit) = hits.get(first_hit).filter(|hit| hit.place.session() == session) {
             counts.iter_mut().zip(hit.held.counts).for_each(|(sum, count)| *sum += u32::from(count));
@@ -376,7 +337,7 @@ pub(crate) fn rank<'a>(
             counts,
         });
     }
-    Ranked { groups, windows, pieces, scored }
+    Ranked { groups, windows, pieces, scored, measure, hits }
 }
 
 /// Keeps the first `count` in an order, sorted by it.
@@ -388,21 +349,34 @@ pub(crate) fn first_of<T>(all: &mut Vec<T>, count: usize, mut order: impl FnMut(
     all.sort_unstable_by(order);
 }
 
-/// Calls `take` for every piece that holds a word or has a neighbour within `reach` that does,
-/// with where the hits around it are.
-fn each_centre<'a>(hits: &'a [Hit], reach: i64, mut take: impl FnMut(Place, Option<&'a Hit>, Range<usize>)) {
+/// How far neighbours are looked at.
+#[derive(Clone, Copy)]
+struct Reaches {
+    /// From a hit to the pieces that are scored.
+    centre: i64,
+    /// From a piece to those of its window.
+    window: i64,
+}
+
+/// Calls `take` for every piece that holds a word or has a neighbour that does, with where the
+/// hits around it are, and how many pieces there are around it as far as places tell.
+fn each_centre<'a>(
+    hits: &'a [Hit],
+    reaches: Reaches,
+    mut take: impl FnMut(Place, Option<&'a Hit>, Range<usize>, usize),
+) {
     let mut done: Option<Place> = None;
     // The first hit around a place, the first behind those, and the first that is not before
     // the place itself. All three only ever go forward.
     let (mut from, mut to, mut at) = (0, 0, 0);
     for hit in hits {
-        for by in -reach..=reach {
+        for by in -reaches.centre..=reaches.centre {
             let Some(place) = hit.place.offset(by) else { continue };
             if done.is_some_and(|done| place <= done) {
                 continue;
             }
             done = Some(place);
-            let (first, last) = place.around(REACH as u32);
+            let (first, last) = place.around(reaches.window as u32);
             while hits.get(from).is_some_and(|hit| hit.place < first) {
                 from += 1;
             }
@@ -412,7 +386,8 @@ fn each_centre<'a>(hits: &'a [Hit], reach: i64, mut take: impl FnMut(Place, Opti
             while hits.get(at).is_some_and(|hit| hit.place < place) {
                 at += 1;
             }
-            take(place, hits.get(at).filter(|hit| hit.place == place), from..to);
+            let there = (last.position() - first.position() + 1) as usize;
+            take(place, hits.get(at).filter(|hit| hit.place == place), from..to, there);
         }
     }
 }
@@ -426,42 +401,9 @@ struct Window {
     terms: u32,
 }
 
-impl Window {
-    fn of(around: &[Hit], weights: &[f64], mean_bytes: f64) -> Window {
-        let usual = (2 * REACH + 1) as f64;
-        // Neighbours that hold no word are taken to be of the usual length.
-        let known: f64 = around.iter().map(|hit| f64::from(hit.info.len)).sum();
-        let bytes = known + (usual - around.len() as f64).max(0.0) * mean_bytes;
-        let terms = around.iter().fold(0, |bits, hit| bits | hit.held.terms);
-        let count = |term: usize| around.iter().map(|hit| hit.count(term)).sum();
-        Window { score: bm25(count, terms, weights, bytes / (usual * mean_bytes)), terms }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_longest_piece_is_the_last_that_scores_enough(
-            weight in 0.01..12.0_f64,
-            count in 1..64_u32,
-            score in 0.01..20.0_f64,
-            mean_bytes in 1.0..3_000.0_f64,
-        ) {
-            let of_len = |len: u32| {
-                let mut piece = Partial::new(len, mean_bytes);
-                piece.add(weight, count);
-                piece.score
-            };
-            let longest = longest(weight, count, score, mean_bytes);
-            prop_assert!(of_len(longest.saturating_add(1)) < score);
-            prop_assert!(longest == 0 || of_len(longest - 1) >= score - 1e-9);
-        }
-    }
-
     fn hit(session: u32, position: u32, counts: &[u32]) -> Hit {
         let info = Info { kind: PieceKind::Assistant, live: true, piece: 0, len: 100 };
         let mut hit =
@@ -470,21 +412,28 @@ mod tests {
         hit
     }
 
-    const EXTENT: Extent = Extent { pieces: 1_000, bytes: 100_000 };
+    /// Ranks among a thousand pieces of a hundred bytes.
+    fn with_ranked<T>(hits: &[Hit], names: Names<'_>, count: usize, look: impl Fn(&Ranked<'_>) -> T) -> T {
+        let ranker = Ranker::new().unwrap();
+        let measure = Measure { ranker: &ranker, weights: &[3.0, 3.0], mean_bytes: 100.0 };
+        look(&rank(hits, measure, 1_000, names, count))
+    }
 
     #[test]
     fn neighbours_that_hold_the_other_words_lift_a_piece() {
         let hits = [hit(1, 10, &[1, 0]), hit(1, 11, &[0, 1]), hit(2, 10, &[1, 0]), hit(2, 40, &[0, 1])];
-        let ranked = rank(&hits, &[3.0, 3.0], EXTENT, EXTENT.pieces, Names::default(), 3);
-        let best = |session: u32| ranked.groups.iter().find(|group| group.session == session).unwrap().score;
-        assert!(best(1) > best(2));
+        with_ranked(&hits, Names::default(), 3, |ranked| {
+            let best = |session: u32| ranked.of_session(session).unwrap().score;
+            assert!(best(1) > best(2));
+        });
     }
 
     #[test]
     fn a_piece_between_two_hits_is_scored_too() {
         let hits = [hit(1, 10, &[1]), hit(1, 12, &[1])];
-        let ranked = rank(&hits, &[3.0], EXTENT, EXTENT.pieces, Names::default(), 9);
-        let places: Vec<u32> = ranked.groups[0].pieces.iter().map(|piece| piece.place.position()).collect();
+        let places: Vec<u32> = with_ranked(&hits, Names::default(), 9, |ranked| {
+            ranked.groups[0].pieces.iter().map(|piece| piece.place.position()).collect()
+        });
         assert!(places.contains(&11) && places.contains(&8) && places.contains(&14) && !places.contains(&15));
         assert_eq!(places.len(), 7);
     }
@@ -492,20 +441,23 @@ mod tests {
     #[test]
     fn every_piece_that_was_scored_is_found_by_its_place() {
         let hits = [hit(1, 10, &[1]), hit(2, 3, &[2])];
-        let ranked = rank(&hits, &[3.0], EXTENT, EXTENT.pieces, Names::default(), 1);
-        let own = |session, position| ranked.at(Place::new(session, 0, position)).map(|piece| piece.own);
-        assert!(own(2, 3) > own(1, 10) && own(1, 10) > Some(0.0));
-        assert_eq!((own(1, 12), own(1, 13)), (Some(0.0), None));
+        with_ranked(&hits, Names::default(), 1, |ranked| {
+            let own = |session, position| ranked.at(Place::new(session, 0, position)).map(|piece| piece.own);
+            assert!(own(2, 3) > own(1, 10) && own(1, 10) > Some(0.0));
+            assert_eq!((own(1, 12), own(1, 13)), (Some(0.0), None));
+        });
     }
 
     #[test]
     fn a_piece_that_holds_all_of_a_name_comes_before_better_ones() {
         const NAMES: Names<'_> = Names { terms: 0b11, passages: None };
         let hits = [hit(1, 1, &[9, 0]), hit(1, 20, &[1, 1]), hit(2, 1, &[9, 0]), hit(2, 2, &[0, 9])];
-        let ranked = rank(&hits, &[3.0, 3.0], EXTENT, EXTENT.pieces, NAMES, 1);
-        let first = |at: usize| (ranked.groups[at].has_names, ranked.groups[at].pieces[0].place.position());
-        assert_eq!(first(0), (true, 20));
-        assert!(!first(1).0);
+        with_ranked(&hits, NAMES, 1, |ranked| {
+            let first =
+                |at: usize| (ranked.groups[at].has_names, ranked.groups[at].pieces[0].place.position());
+            assert_eq!(first(0), (true, 20));
+            assert!(!first(1).0);
+        });
     }
 
     #[test]
@@ -525,12 +477,22 @@ mod tests {
         let mut end = hit(1, 0, &[1, 0]);
         end.place = last;
         let hits = [end, other];
-        let ranked = rank(&hits, &[3.0, 3.0], EXTENT, EXTENT.pieces, Names::default(), 9);
-        assert!(ranked.groups[0].pieces.iter().all(|piece| piece.terms.count_ones() == 1));
+        with_ranked(&hits, Names::default(), 9, |ranked| {
+            assert!(ranked.groups[0].pieces.iter().all(|piece| piece.terms.count_ones() == 1));
+        });
     }
 
     #[test]
-    fn rare_words_count_more() {
-        assert!(rarity(1_000, 1) > rarity(1_000, 100) && rarity(1_000, 1_000) > 0.0);
+    fn a_window_counts_only_the_pieces_that_are_there() {
+        let hits = [hit(1, 0, &[1]), hit(1, 20, &[1]), hit(2, 20, &[1])];
+        with_ranked(&hits, Names::default(), 1, |ranked| {
+            let window = |session: u32, position: u32, pieces: u64| {
+                ranked.window(ranked.at(Place::new(session, 0, position)).unwrap(), pieces)
+            };
+            assert!(window(1, 0, 40) > window(1, 20, 40), "two pieces are missing before the first");
+            assert_eq!(window(1, 20, 40), window(2, 20, 23));
+            assert!(window(2, 20, 22) > window(2, 20, 23));
+            assert_eq!(window(1, 0, 40), window(2, 20, 21), "as many are missing on the other side");
+        });
     }
 }

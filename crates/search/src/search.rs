@@ -3,6 +3,8 @@
 mod candidates;
 mod literal;
 mod names;
+mod neighbours;
+mod scores;
 mod suggest;
 
 use hashbrown::{HashMap, HashSet};
@@ -13,7 +15,8 @@ use std::rc::Rc;
 
 use crate::best::{self, Best, Sought};
 use crate::query::{Phrase, TERMS_MAX};
-use crate::rank::{self, Extent, Hit};
+use crate::rank::{Extent, Hit};
+use crate::ranker::{Ranker, Share, rarity};
 use crate::text::{Finder, Info, Numbered};
 use crate::{Error, Place, Query, Tail, TextIndex};
 use candidates::Candidate;
@@ -51,7 +54,7 @@ pub trait Library {
     fn extent(&self) -> Extent;
 
     /// How much text a session has.
-    fn session_bytes(&self, session: u32) -> u64;
+    fn session_extent(&self, session: u32) -> Extent;
 
     /// How many sessions there are.
     fn sessions(&self) -> u64;
@@ -135,6 +138,8 @@ pub struct Ask<'a> {
     pub scope: &'a Scope,
     /// How.
     pub mode: Mode,
+    /// What puts sessions and pieces in order.
+    pub ranker: &'a Ranker,
     /// Sessions to return.
     pub limit: usize,
     /// Pieces of each to return.
@@ -148,6 +153,15 @@ pub struct Ask<'a> {
 }
 
 impl Ask<'_> {
+    /// What words and meaning count.
+    fn share(&self, has_meaning: bool) -> Share {
+        match self.mode {
+            Mode::Hybrid if has_meaning => self.ranker.share(self.query.is_all_names()),
+            Mode::Meaning if has_meaning => Share::of(1.0),
+            _ => Share::of(0.0),
+        }
+    }
+
     /// Sessions whose texts are read.
     fn sessions_read(&self) -> usize {
         (self.limit * SESSIONS_A_RESULT).clamp(SESSIONS_MIN, SESSIONS_MAX).max(self.limit)
@@ -228,7 +242,14 @@ pub fn search(
     ask: &Ask<'_>,
 ) -> Result<Found, Error> {
     let finder = text.map(|text| Finder::new(text, &tail.hidden)).transpose()?;
-    let sources = Sources { finder, tail, library, read: RefCell::default(), at: RefCell::default() };
+    let sources = Sources {
+        finder,
+        tail,
+        library,
+        read: RefCell::default(),
+        at: RefCell::default(),
+        extents: RefCell::default(),
+    };
     let mut allowed = sources.allowed(ask.query)?;
     if let Some(text) = ask.exact {
         allowed.narrow(sources.containing(text)?);
@@ -297,6 +318,8 @@ struct Sources<'a> {
     read: RefCell<HashMap<u64, Option<Rc<Numbered>>>>,
     /// Where these begin.
     at: RefCell<BTreeMap<Place, u64>>,
+    /// How much text sessions have, where that was asked.
+    extents: RefCell<HashMap<u32, Extent>>,
 }
 
 impl Sources<'_> {
@@ -309,7 +332,7 @@ impl Sources<'_> {
         for (wanted, in_tail) in query.wanted.iter().zip(counts) {
             let indexed = self.finder.as_ref().map_or(Ok(0), |finder| finder.count(&wanted.term))?;
             let holding = indexed + in_tail;
-            let weight = rank::rarity(extent.pieces, holding);
+            let weight = rarity(extent.pieces, holding);
             terms.push(Known { term: wanted.term.clone(), word: wanted.word.clone(), weight, holding });
         }
         if terms.len() > TERMS_MAX {
@@ -338,6 +361,7 @@ impl Sources<'_> {
                 && (!is_narrow || allowed.has(piece.passage))
         };
         let sought = Sought {
+            ranker: ask.ranker,
             terms: terms.iter().map(|known| known.term.as_str()).collect(),
             weights: terms.iter().map(|known| known.weight).collect(),
             essential,
@@ -405,6 +429,11 @@ impl Sources<'_> {
         Ok(found)
     }
 
+    /// How much text a session has.
+    fn extent(&self, session: u32) -> Extent {
+        *self.extents.borrow_mut().entry(session).or_insert_with(|| self.library.session_extent(session))
+    }
+
     /// A passage by its number, wherever it is.
     fn passage(&self, number: u64) -> Option<Rc<Numbered>> {
         let read = || {
@@ -439,7 +468,7 @@ impl Sources<'_> {
             let Some(candidate) = Candidate::by_label(passage, ask) else { continue };
             groups.entry(candidate.place.session()).or_default().pieces.push(candidate);
         }
-        groups.into_values().map(candidates::Group::scored).collect()
+        groups.into_values().map(|group| group.scored(ask)).collect()
     }
 }
 

@@ -6,7 +6,8 @@ use jiff::civil::date;
 use retro_disk::RealDisk;
 use retro_model::{Passage, Piece, PieceKind, Timestamp};
 use retro_search::{
-    Ask, Extent, Found, Library, Mode, Numbered, Place, Query, Scope, Tail, TextFolder, TextIndex, search,
+    Ask, Extent, Found, Library, Mode, Numbered, Place, Query, Ranker, Scope, Tail, TextFolder, TextIndex,
+    search,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -23,9 +24,13 @@ impl Library for Shelf {
         Extent { pieces: pieces().count() as u64, bytes: pieces().map(|piece| piece.text.len() as u64).sum() }
     }
 
-    fn session_bytes(&self, session: u32) -> u64 {
+    fn session_extent(&self, session: u32) -> Extent {
         let of_session = self.passages.values().filter(|numbered| numbered.session == session);
-        of_session.flat_map(|numbered| &numbered.passage.pieces).map(|piece| piece.text.len() as u64).sum()
+        let pieces: Vec<&Piece> = of_session.flat_map(|numbered| &numbered.passage.pieces).collect();
+        Extent {
+            pieces: pieces.len() as u64,
+            bytes: pieces.iter().map(|piece| piece.text.len() as u64).sum(),
+        }
     }
 
     fn sessions(&self) -> u64 {
@@ -149,6 +154,7 @@ impl World {
             query: &query,
             scope,
             mode: Mode::Words,
+            ranker: &Ranker::new().unwrap(),
             limit: 10,
             per_session: 3,
             exact: None,

@@ -14,7 +14,7 @@ use retro_engine::news::{News, Patience};
 use retro_engine::{Config, Progress, World, consumers};
 use retro_model::{Passage, PieceKind, SessionKey, Timestamp};
 use retro_search::{
-    Ask, Found, Meaning, Measured, Mode, Passages, Query, TextIndex, Use, Words, search as find,
+    Ask, Found, Meaning, Measured, Mode, Passages, Query, Ranker, TextIndex, Use, Words, search as find,
 };
 use retro_store::SessionRow;
 use std::time::Instant;
@@ -286,6 +286,7 @@ impl Searching {
             query,
             scope: &scope,
             mode: question.mode,
+            ranker: &Ranker::new()?,
             limit: question.limit,
             per_session: if question.session.is_some() { question.limit } else { 3 },
             exact: question.exact.then_some(question.text.trim()),

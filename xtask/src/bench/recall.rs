@@ -5,12 +5,14 @@
 //! answer it are among the first, and whether a session with one of them is. The data is
 //! not part of the project.
 //!
-//! `--history REPOSITORY` asks for commits instead: see `first.rs`.
+//! `--history REPOSITORY` asks for commits instead: see `first.rs`. `--parts` also leaves out
+//! each part of the ranking, and `--try NAME=NUMBER,…` ranks with other numbers.
 
 mod baseline;
 mod first;
 mod history;
 mod locomo;
+mod trial;
 
 use hashbrown::{HashMap, HashSet};
 use retro::search::{Found, Mode, Query, Scope};
@@ -24,6 +26,7 @@ use crate::failure::Failure;
 use crate::repository::Repository;
 use crate::table::table;
 use locomo::{Conversation, Question};
+use trial::Trial;
 
 /// Categories that have an answer in the conversation.
 const CATEGORIES: std::ops::RangeInclusive<u64> = 1..=4;
@@ -48,7 +51,14 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
     let modes = MODES.into_iter().filter(|(name, _)| mode.is_none_or(|mode| mode == name));
     // What comes first does not depend on how the program was built.
     if let Some(path) = value("--history") {
-        print!("{}", first::measure(Path::new(path), modes)?);
+        let trials = match options.iter().any(|option| option == "--parts") {
+            true => Trial::of_parts()?,
+            false => Vec::new(),
+        };
+        let tried = options.windows(2).filter(|pair| pair.first().is_some_and(|option| option == "--try"));
+        let tried = tried.filter_map(|pair| pair.last()).map(|numbers| Trial::parse(numbers, numbers));
+        let trials = trials.into_iter().map(Ok).chain(tried).collect::<Result<Vec<_>, _>>()?;
+        print!("{}", first::measure(Path::new(path), modes, &trials)?);
         return Ok(());
     }
     let path = value("--locomo")

@@ -8,8 +8,8 @@ use retro::engine::{Config, World};
 use retro::search::embed::Embedder;
 use retro::search::vectors::Vectors;
 use retro::search::{
-    Ask, Extent, Found, Library, Meaning, Measured, Mode, Numbered, Place, Query, Scope, Tail, TextIndex,
-    search,
+    Ask, Extent, Found, Library, Meaning, Measured, Mode, Numbered, Place, Query, Ranker, Scope, Tail,
+    TextIndex, search,
 };
 use retro::store::{
     Follow, Index, KnownPassages, Mark, PackedPassage, RealDisk, SessionRow, Spool, Store, TurnRow,
@@ -100,6 +100,7 @@ pub(crate) struct Reader<'a> {
     embedder: Box<dyn Embedder>,
     extent: Extent,
     sessions: u64,
+    ranker: Ranker,
 }
 
 impl<'a> Reader<'a> {
@@ -112,7 +113,20 @@ impl<'a> Reader<'a> {
         let vectors = vectors::open(store, embedder.as_ref()).map_err(said)?;
         let (pieces, bytes) = index.text_extent().map_err(said)?;
         let sessions = index.session_count().map_err(said)?;
-        Ok(Reader { index, text, vectors, embedder, extent: Extent { pieces, bytes }, sessions })
+        Ok(Reader {
+            index,
+            text,
+            vectors,
+            embedder,
+            extent: Extent { pieces, bytes },
+            sessions,
+            ranker: Ranker::new().map_err(said)?,
+        })
+    }
+
+    /// Ranks with other numbers than the program's.
+    pub(crate) fn rank_with(&mut self, ranker: Ranker) {
+        self.ranker = ranker;
     }
 
     /// Answers one question.
@@ -129,7 +143,17 @@ impl<'a> Reader<'a> {
                 Measured::new(self.embedder.as_ref(), &self.vectors, &query.text, &[], &[]).map_err(said)?,
             ),
         };
-        let ask = Ask { query, scope, mode, limit, per_session, exact: None, now_ms: 0, is_here: &|_| false };
+        let ask = Ask {
+            query,
+            scope,
+            mode,
+            ranker: &self.ranker,
+            limit,
+            per_session,
+            exact: None,
+            now_ms: 0,
+            is_here: &|_| false,
+        };
         let meaning = meaning.as_ref().map(|measured| measured as &dyn Meaning);
         search(Some(&self.text), &Tail::default(), self, meaning, &ask).map_err(said)
     }
@@ -145,8 +169,9 @@ impl Library for Reader<'_> {
         self.extent
     }
 
-    fn session_bytes(&self, session: u32) -> u64 {
-        self.index.session_extent(session).map_or(0, |(_, bytes)| bytes)
+    fn session_extent(&self, session: u32) -> Extent {
+        let (pieces, bytes) = self.index.session_extent(session).unwrap_or_default();
+        Extent { pieces, bytes }
     }
 
     fn sessions(&self) -> u64 {

@@ -17,7 +17,7 @@ use crate::Error;
 
 pub(crate) const STAGE: Stage = Stage {
     name: "turns",
-    version: 4,
+    version: 5,
     when: When::AppendAndQuiet,
     help: "one row for each turn, and its words",
     inputs: &[Input::Events],

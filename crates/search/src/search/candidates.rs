@@ -3,31 +3,15 @@
 use hashbrown::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::{Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Mode, Nearest, Sources, names};
+use super::scores::{Scales, Wholes, age_days, score};
+use super::{Allowed, Ask, FoundPiece, FoundSession, Known, Meaning, Nearest, Sources, names};
 use crate::Place;
 use crate::passages::time_ms;
-use crate::rank::{self, Hit, Ranked, Scale, Scored, Sums};
+use crate::rank::{self, Hit, Measure, Scored};
 use crate::text::{Info, Numbered};
 
-/// What meaning counts beside words.
-const MEANING: f64 = 0.40;
-
-/// The same where a query has nothing but names and codes.
-const MEANING_OF_NAMES: f64 = 0.10;
-
-/// What the session as a whole counts beside its pieces.
-const WHOLE: f64 = 0.50;
-
-/// What being new and being from the same repository are worth at most.
-const RECENT: f64 = 0.05;
-const RECENT_DAYS: f64 = 30.0;
-const HERE: f64 = 0.05;
-
-/// What a piece gains that carries a label which was asked for.
-const LABELLED: f64 = 1.3;
-
-/// Sessions for which the meaning of windows is formed.
-const WINDOWS_MAX: usize = 60;
+/// Sessions whose lengths are looked up, for each whose texts are read.
+const WEIGHED_A_READ: usize = 4;
 
 /// A piece that may be the answer.
 #[derive(Debug, Clone)]
@@ -37,10 +21,13 @@ pub(super) struct Candidate {
     pub piece: usize,
     pub score: f64,
     words: Vec<String>,
-    cosine: Option<f64>,
+    pub cosine: Option<f64>,
     pub is_literal: bool,
-    window: f64,
-    own: f64,
+    /// By words: of its window, and its own.
+    pub window: f64,
+    pub own: f64,
+    /// Words of the query that it holds itself.
+    pub held: u32,
 }
 
 /// The candidates of one session, best first.
@@ -49,7 +36,9 @@ pub(super) struct Group {
     pub pieces: Vec<Candidate>,
     pub score: f64,
     /// The session as a whole, by words.
-    whole: f64,
+    pub whole: f64,
+    /// The share of the query's words that the session holds, weighted by rarity.
+    pub held: f64,
 }
 
 impl Candidate {
@@ -64,6 +53,7 @@ impl Candidate {
             is_literal: false,
             window: 0.0,
             own: 0.0,
+            held: 0,
         }
     }
 
@@ -83,11 +73,12 @@ impl Candidate {
     }
 
     /// The same with what it is worth by words.
-    fn scored(self, scored: &Scored<'_>, terms: &[Known]) -> Candidate {
+    fn scored(self, scored: &Scored<'_>, window: f64, terms: &[Known]) -> Candidate {
         let is_held = |at: usize| scored.terms >> at & 1 == 1;
         let words = terms.iter().enumerate().filter(|(at, _)| is_held(*at));
         let words = words.map(|(_, known)| known.word.clone()).collect();
-        Candidate { words, window: scored.window, own: scored.own, ..self }
+        let held = scored.hit.map_or(0, Hit::terms);
+        Candidate { words, window, own: scored.own, held, ..self }
     }
 
     /// A passage that was asked for by label alone: the newest is the best.
@@ -102,11 +93,11 @@ impl Candidate {
         Some(candidate)
     }
 
-    fn kind(&self) -> retro_model::PieceKind {
+    pub(super) fn kind(&self) -> retro_model::PieceKind {
         self.passage.passage.pieces.get(self.piece).map_or(retro_model::PieceKind::Output, |piece| piece.kind)
     }
 
-    fn has_label(&self, wanted: &[Vec<String>]) -> bool {
+    pub(super) fn has_label(&self, wanted: &[Vec<String>]) -> bool {
         self.passage.passage.pieces.get(self.piece).is_some_and(|piece| has_label(piece, wanted))
     }
 
@@ -122,9 +113,10 @@ fn has_label(piece: &retro_model::Piece, wanted: &[Vec<String>]) -> bool {
 
 impl Group {
     /// Puts pieces in order and scores the session by them.
-    pub(super) fn scored(mut self) -> Group {
+    pub(super) fn scored(mut self, ask: &Ask<'_>) -> Group {
         self.pieces.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
-        self.score = rank::of_session(self.pieces.iter().map(|piece| (piece.score, piece.kind().is_prose())));
+        let pieces = self.pieces.iter().map(|piece| (piece.score, piece.kind().is_prose()));
+        self.score = ask.ranker.pieces(pieces);
         self
     }
 
@@ -148,26 +140,6 @@ impl Group {
     }
 }
 
-/// How much words and meaning count.
-#[derive(Clone, Copy)]
-struct Share {
-    words: f64,
-    meaning: f64,
-}
-
-impl Share {
-    fn of(ask: &Ask<'_>, has_meaning: bool) -> Share {
-        let meaning = match ask.mode {
-            _ if !has_meaning => 0.0,
-            Mode::Words => 0.0,
-            Mode::Meaning => 1.0,
-            Mode::Hybrid if ask.query.is_all_names() => MEANING_OF_NAMES,
-            Mode::Hybrid => MEANING,
-        };
-        Share { words: 1.0 - meaning, meaning }
-    }
-}
-
 /// Scores everything that is near in words or in meaning.
 pub(super) fn find(
     sources: &Sources<'_>,
@@ -185,14 +157,18 @@ pub(super) fn find(
     let among = nearest.as_ref().map_or(1.0, |nearest| nearest.share) * extent.pieces as f64;
     let exact = names::exact(sources, ask, terms);
     let names = rank::Names { terms: names::bits(ask, terms), passages: exact.as_ref() };
-    let ranked = rank::rank(hits, &weights, extent, among as u64, names, ask.per_session.max(3));
-    let nearest = nearest.unwrap_or_default();
-    let whole = wholes(sources, &weights, &ranked, ask);
-    let share = Share::of(ask, meaning.is_some());
-    let scales = Scales { ranked: &ranked, nearest: &nearest, whole, share };
-    let mut groups = by_words(sources, terms, &weights, &scales, ask);
-    add_near(sources, ask, terms, &nearest, &ranked, &mut groups);
-    score(&mut groups, &scales, meaning, ask, sources);
+    let measure = Measure { ranker: ask.ranker, weights: &weights, mean_bytes: extent.mean_bytes() };
+    let ranked = rank::rank(hits, measure, among as u64, names, ask.per_session.max(3));
+    let scales = Scales {
+        ranked: &ranked,
+        nearest: &nearest.unwrap_or_default(),
+        wholes: Wholes::new(sources, terms, &ranked, ask),
+        share: ask.share(meaning.is_some()),
+        ranker: ask.ranker,
+    };
+    let mut groups = by_words(sources, terms, &scales, ask);
+    add_near(sources, ask, terms, &scales, &mut groups);
+    score(&mut groups, &scales, meaning, ask, (sources, terms));
     groups.into_values().collect()
 }
 
@@ -221,47 +197,43 @@ fn near(sources: &Sources<'_>, ask: &Ask<'_>, meaning: &dyn Meaning, allowed: &A
 fn by_words(
     sources: &Sources<'_>,
     terms: &[Known],
-    weights: &[f64],
     scales: &Scales<'_>,
     ask: &Ask<'_>,
 ) -> HashMap<u32, Group> {
-    let mut best: Vec<&rank::Group<'_>> = scales.ranked.groups.iter().collect();
-    let order = |a: &&rank::Group<'_>, b: &&rank::Group<'_>| {
-        b.has_names.cmp(&a.has_names).then(b.score.total_cmp(&a.score)).then(a.session.cmp(&b.session))
-    };
-    rank::first_of(&mut best, ask.sessions_read(), order);
-    let mean = sources.library.extent().bytes as f64 / sources.library.sessions().max(1) as f64;
-    let whole = |found: &rank::Group<'_>| {
-        let bytes = sources.library.session_bytes(found.session);
-        rank::session_score(&found.counts, weights, bytes, mean)
-    };
-    let mut best: Vec<(f64, &rank::Group<'_>)> =
-        best.into_iter().map(|found| (whole(found), found)).collect();
     let is_decided = scales.share.meaning == 0.0 && ask.is_decided_by_words();
-    if is_decided {
-        let score = |(whole, found): &(f64, &rank::Group<'_>)| {
-            let newest = found.pieces.iter().filter_map(|piece| piece.hit.map(|hit| hit.at_ms)).max();
-            lifted(found.score + WHOLE * scales.whole.of(*whole), found.session, newest, ask)
-        };
-        let is_first = |found: &rank::Group<'_>| found.has_names && ask.query.is_all_names();
-        best.sort_by(|a, b| {
-            let by_score = || score(b).total_cmp(&score(a)).then(a.1.session.cmp(&b.1.session));
-            is_first(b.1).cmp(&is_first(a.1)).then_with(by_score)
-        });
-    }
-    // Nothing lifts a session above one that is better by words and has all names as they
+    let is_first = |found: &rank::Group<'_>| found.has_names;
+    let usual =
+        |found: &rank::Group<'_>| scales.by_words(found, scales.wholes.of_usual_length(&found.counts));
+    let mut best: Vec<(f64, &rank::Group<'_>)> =
+        scales.ranked.groups.iter().map(|found| (usual(found), found)).collect();
+    let order = |a: &(f64, &rank::Group<'_>), b: &(f64, &rank::Group<'_>)| {
+        let by_score = || b.0.total_cmp(&a.0).then(a.1.session.cmp(&b.1.session));
+        is_first(b.1).cmp(&is_first(a.1)).then_with(by_score)
+    };
+    rank::first_of(&mut best, ask.sessions_read() * WEIGHED_A_READ, order);
+    let weighed = best.into_iter().map(|(_, found)| {
+        let whole = scales.wholes.of(sources, found.session, &found.counts);
+        let newest = found.pieces.iter().filter_map(|piece| piece.hit.map(|hit| hit.at_ms)).max();
+        let score = scales.by_words(found, whole);
+        let is_here = (ask.is_here)(found.session);
+        (ask.ranker.lifted(score, newest.map(|at| age_days(at, ask.now_ms)), is_here), whole, found)
+    });
+    let mut best: Vec<(f64, f64, &rank::Group<'_>)> = weighed.collect();
+    rank::first_of(&mut best, ask.sessions_read(), |a, b| order(&(a.0, a.2), &(b.0, b.2)));
+    // Little lifts a session above one that is better by words and has all names as they
     // stand in the query: with enough of those, the texts of the others are not read, which
     // would be most of the work.
     let (enough, mut certain) = (ask.limit + ask.limit / 2 + 2, 0);
     let mut groups = HashMap::new();
-    for (whole, found) in best {
+    for (_, whole, found) in best {
         let pieces: Vec<Candidate> =
-            found.pieces.iter().filter_map(|piece| candidate(sources, terms, piece, ask)).collect();
+            found.pieces.iter().filter_map(|piece| candidate(sources, terms, piece, scales, ask)).collect();
         if pieces.is_empty() {
             continue;
         }
         certain += usize::from(pieces.iter().any(|piece| ask.has_names_in(piece.text())));
-        groups.insert(found.session, Group { pieces, score: 0.0, whole });
+        let held = scales.wholes.held(&found.counts);
+        groups.insert(found.session, Group { pieces, score: 0.0, whole, held });
         if is_decided && certain == enough {
             break;
         }
@@ -269,20 +241,12 @@ fn by_words(
     groups
 }
 
-/// How well sessions as a whole fit by words, over all that are looked through. Each is taken
-/// to be of the usual length: it is the scale alone that rests on it.
-fn wholes(sources: &Sources<'_>, weights: &[f64], ranked: &Ranked<'_>, ask: &Ask<'_>) -> Scale {
-    let mut sums = Sums::default();
-    ranked.groups.iter().for_each(|group| sums.add(rank::session_score(&group.counts, weights, 1, 1.0)));
-    let count = ask.scope.sessions.as_ref().map_or(sources.library.sessions(), |only| only.len() as u64);
-    sums.scale(count.max(ranked.groups.len() as u64))
-}
-
 /// A scored piece with its text.
 fn candidate(
     sources: &Sources<'_>,
     terms: &[Known],
     scored: &Scored<'_>,
+    scales: &Scales<'_>,
     ask: &Ask<'_>,
 ) -> Option<Candidate> {
     let (number, piece) = match scored.hit {
@@ -299,7 +263,8 @@ fn candidate(
     if scored.hit.is_none() && !ask.scope.keeps(scored.place, &info, time_ms(found.at)) {
         return None;
     }
-    Some(Candidate::new(passage, piece).scored(scored, terms))
+    let pieces = sources.extent(scored.place.session()).pieces;
+    Some(Candidate::new(passage, piece).scored(scored, scales.ranked.window(scored, pieces), terms))
 }
 
 /// Adds passages that are near in meaning and are not among the best by words.
@@ -307,139 +272,31 @@ fn add_near(
     sources: &Sources<'_>,
     ask: &Ask<'_>,
     terms: &[Known],
-    nearest: &Nearest,
-    ranked: &Ranked<'_>,
+    scales: &Scales<'_>,
     groups: &mut HashMap<u32, Group>,
 ) {
-    for (number, _) in &nearest.passages {
+    for (number, _) in &scales.nearest.passages {
         let Some(passage) = sources.passage(*number) else { continue };
-        let group = groups.entry(passage.session).or_default();
+        let session = passage.session;
+        let group = groups.entry(session).or_insert_with(|| match scales.ranked.of_session(session) {
+            Some(found) => Group {
+                whole: scales.wholes.of(sources, session, &found.counts),
+                held: scales.wholes.held(&found.counts),
+                ..Group::default()
+            },
+            None => Group::default(),
+        });
         if group.pieces.iter().any(|piece| piece.passage.number == *number) {
             continue;
         }
         let found = Candidate::of(passage, ask);
-        group.pieces.extend(found.map(|piece| match ranked.at(piece.place) {
-            Some(scored) => piece.scored(scored, terms),
+        group.pieces.extend(found.map(|piece| match scales.ranked.at(piece.place) {
+            Some(scored) => {
+                let pieces = sources.extent(session).pieces;
+                piece.scored(scored, scales.ranked.window(scored, pieces), terms)
+            }
             None => piece,
         }));
     }
     groups.retain(|_, group| !group.pieces.is_empty());
-}
-
-struct Scales<'a> {
-    ranked: &'a Ranked<'a>,
-    nearest: &'a Nearest,
-    /// Of sessions as a whole.
-    whole: Scale,
-    share: Share,
-}
-
-impl Scales<'_> {
-    fn meaning(&self, cosine: Option<f64>) -> f64 {
-        let cosine = cosine.unwrap_or(self.nearest.mean);
-        (cosine - self.nearest.mean) / (self.nearest.deviation + 1e-6)
-    }
-
-    fn piece(&self, piece: &Candidate, window_cosine: Option<f64>) -> f64 {
-        let Share { words, meaning } = self.share;
-        let mixed = |scale: Scale, score: f64, cosine: Option<f64>| {
-            let by_words = if words > 0.0 { words * scale.of(score) } else { 0.0 };
-            let by_meaning = if meaning > 0.0 { meaning * self.meaning(cosine) } else { 0.0 };
-            by_words + by_meaning
-        };
-        let window = mixed(self.ranked.windows, piece.window, window_cosine.or(piece.cosine));
-        let own = mixed(self.ranked.pieces, piece.own, piece.cosine);
-        rank::weighted(rank::combined(window, own), piece.kind())
-    }
-}
-
-fn score(
-    groups: &mut HashMap<u32, Group>,
-    scales: &Scales<'_>,
-    meaning: Option<&dyn Meaning>,
-    ask: &Ask<'_>,
-    sources: &Sources<'_>,
-) {
-    let known: HashMap<u64, f64> = scales.nearest.passages.iter().copied().collect();
-    for piece in groups.values_mut().flat_map(|group| &mut group.pieces) {
-        let number = piece.passage.number;
-        piece.cosine =
-            known.get(&number).copied().or_else(|| meaning.and_then(|meaning| meaning.cosine(&[number])));
-        piece.score = scales.piece(piece, None);
-    }
-    if let Some(meaning) = meaning {
-        score_windows(groups, scales, meaning, sources);
-    }
-    for piece in groups.values_mut().flat_map(|group| &mut group.pieces) {
-        if piece.score > 0.0 && piece.has_label(&ask.query.labels) {
-            piece.score *= LABELLED;
-        }
-    }
-    for (session, group) in groups.iter_mut() {
-        *group = std::mem::take(group).scored();
-        let cosine = group
-            .pieces
-            .iter()
-            .filter_map(|piece| piece.cosine)
-            .fold(None, |best: Option<f64>, cosine| Some(best.map_or(cosine, |best| best.max(cosine))));
-        let Share { words, meaning } = scales.share;
-        let by_meaning = if meaning > 0.0 { meaning * scales.meaning(cosine) } else { 0.0 };
-        group.score += WHOLE * (words * scales.whole.of(group.whole) + by_meaning);
-        let newest = group.pieces.iter().filter_map(|piece| piece.passage.passage.at()).max();
-        group.score = lifted(group.score, *session, newest.map(|at| at.as_millis()), ask);
-    }
-}
-
-/// Scores the pieces of the best sessions again, with what their neighbours mean.
-fn score_windows(
-    groups: &mut HashMap<u32, Group>,
-    scales: &Scales<'_>,
-    meaning: &dyn Meaning,
-    sources: &Sources<'_>,
-) {
-    let best_of =
-        |group: &Group| group.pieces.iter().map(|piece| piece.score).fold(f64::NEG_INFINITY, f64::max);
-    let mut order: Vec<(f64, u32)> =
-        groups.iter().map(|(session, group)| (best_of(group), *session)).collect();
-    order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    for (_, session) in order.into_iter().take(WINDOWS_MAX) {
-        for piece in groups.get_mut(&session).into_iter().flat_map(|group| &mut group.pieces) {
-            let around = passages_around(piece, sources);
-            if around.len() > 1 {
-                piece.score = scales.piece(piece, meaning.cosine(&around));
-            }
-        }
-    }
-}
-
-/// Numbers of the passages that hold the neighbours of a piece, its own included.
-fn passages_around(piece: &Candidate, sources: &Sources<'_>) -> Vec<u64> {
-    let passage = &piece.passage.passage;
-    let (first, last) = (passage.first, passage.first + passage.pieces.len().saturating_sub(1) as u32);
-    let mut numbers = vec![piece.passage.number];
-    for by in -rank::REACH..=rank::REACH {
-        let Some(place) = piece.place.offset(by) else { continue };
-        if (first..=last).contains(&place.position()) {
-            continue;
-        }
-        if let Some(number) = sources.passage_at(place).filter(|number| !numbers.contains(number)) {
-            numbers.push(number);
-        }
-    }
-    numbers
-}
-
-/// The score of a session, with what being new and being from here are worth.
-fn lifted(score: f64, session: u32, newest_ms: Option<i64>, ask: &Ask<'_>) -> f64 {
-    if score <= 0.0 {
-        return score;
-    }
-    let here = if (ask.is_here)(session) { HERE } else { 0.0 };
-    score * (1.0 + RECENT * newest_ms.map_or(0.0, |at_ms| recency(at_ms, ask.now_ms)) + here)
-}
-
-/// From 1 for what just happened towards 0.
-fn recency(at_ms: i64, now_ms: i64) -> f64 {
-    let days = (now_ms - at_ms).max(0) as f64 / 86_400_000.0;
-    0.5_f64.powf(days / RECENT_DAYS)
 }

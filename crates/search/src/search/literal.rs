@@ -3,9 +3,6 @@
 use super::Ask;
 use super::candidates::Group;
 
-/// What an exact name adds to the score of a piece that fits anyway.
-const LITERAL: f64 = 1.25;
-
 /// Lifts pieces that hold the names of the query as they stand there. If the query is nothing
 /// but names, those that hold all of them come first.
 pub(super) fn prefer(groups: &mut [Group], ask: &Ask<'_>) {
@@ -23,7 +20,7 @@ pub(super) fn prefer(groups: &mut [Group], ask: &Ask<'_>) {
             }
             let before = piece.score;
             let share = held as f64 / literals.len() as f64;
-            piece.score += before.abs() * (LITERAL - 1.0) * share;
+            piece.score += ask.ranker.exact(before, share);
             if piece.is_literal && ask.query.is_all_names() {
                 piece.score += 1_000.0;
             }

@@ -266,7 +266,7 @@ impl Pieces<'_> {
                 let len = Info::unpack(info).len;
                 (len <= longest.of(count)).then(|| {
                     let mut partial = best.partial(len);
-                    partial.add(best.weight(term), count);
+                    best.add(&mut partial, term, count);
                     (doc, partial, Counts::of_one(term, count))
                 })
             }));
@@ -292,11 +292,11 @@ impl Pieces<'_> {
         best: &Best<'_>,
     ) -> (Vec<u32>, Vec<Counts>) {
         for (term, list) in &mut self.others {
-            let (weight, least) = (best.weight(*term), best.least(usize::from(*term) + 1));
+            let least = best.least(usize::from(*term) + 1);
             known.retain_mut(|(doc, partial, counts)| {
                 let count = list.count_in(*doc);
                 counts.add(*term, count);
-                partial.add(weight, count);
+                best.add(partial, *term, count);
                 partial.score >= least
             });
         }

@@ -21,7 +21,7 @@ pub(super) struct Shelf<'a> {
     index: Option<&'a Index>,
     /// Sessions that were just read, by the numbers they got.
     fresh: BTreeMap<u32, &'a SessionRow>,
-    fresh_bytes: HashMap<u32, u64>,
+    fresh_extents: HashMap<u32, Extent>,
     fresh_passages: Vec<Numbered>,
     /// Passages that the index has of these sessions.
     stale: HashSet<u64>,
@@ -37,7 +37,7 @@ impl<'a> Shelf<'a> {
         let mut shelf = Shelf {
             index,
             fresh: BTreeMap::new(),
-            fresh_bytes: HashMap::new(),
+            fresh_extents: HashMap::new(),
             fresh_passages: Vec::new(),
             stale: HashSet::new(),
             extent: Extent::default(),
@@ -82,9 +82,10 @@ impl<'a> Shelf<'a> {
                 lines.len() - 1
             });
             let bytes: u64 = passage.pieces.iter().map(|piece| piece.text.len() as u64).sum();
-            self.extent.pieces += passage.pieces.len() as u64;
-            self.extent.bytes += bytes;
-            *self.fresh_bytes.entry(session).or_default() += bytes;
+            for extent in [&mut self.extent, self.fresh_extents.entry(session).or_default()] {
+                extent.pieces += passage.pieces.len() as u64;
+                extent.bytes += bytes;
+            }
             let number = FRESH + self.fresh_passages.len() as u64;
             let passage = passage.clone();
             self.fresh_passages.push(Numbered { number, session, line: line as u32, passage });
@@ -178,13 +179,12 @@ impl Library for Shelf<'_> {
         self.extent
     }
 
-    fn session_bytes(&self, session: u32) -> u64 {
-        match self.fresh_bytes.get(&session) {
-            Some(bytes) => *bytes,
-            None => {
-                self.index.and_then(|index| index.session_extent(session).ok()).map_or(0, |(_, bytes)| bytes)
-            }
-        }
+    fn session_extent(&self, session: u32) -> Extent {
+        let kept = || self.index.and_then(|index| index.session_extent(session).ok()).unwrap_or_default();
+        self.fresh_extents.get(&session).copied().unwrap_or_else(|| {
+            let (pieces, bytes) = kept();
+            Extent { pieces, bytes }
+        })
     }
 
     fn sessions(&self) -> u64 {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use super::baseline::Baseline;
 use super::history::{self, Commit};
+use super::trial::Trial;
 use crate::bench::Scratch;
 use crate::bench::shelves::{Reader, Shelves, said};
 use crate::failure::Failure;
@@ -43,6 +44,7 @@ struct Answered {
 pub(super) fn measure(
     repository: &Path,
     modes: impl Iterator<Item = (&'static str, Mode)>,
+    trials: &[Trial],
 ) -> Result<String, Failure> {
     let commits = history::read(repository)?;
     let told: Vec<(usize, &Commit)> = commits.iter().filter(|commit| commit.is_told).enumerate().collect();
@@ -70,23 +72,29 @@ pub(super) fn measure(
     rows.extend(lines("plain BM25", &plain));
     let scratch = Scratch::new()?;
     let shelves = captured(&scratch, &told)?;
-    let reader = Reader::open(&shelves)?;
+    let mut reader = Reader::open(&shelves)?;
     let mut number_of = Vec::new();
     for (number, _) in &told {
         let key = SessionKey::new(AGENTS[0].name(), history::name(*number));
         number_of.push(shelves.index.session_number(&key).map_err(said)?);
     }
-    for (name, mode) in modes {
-        let mut answers = Vec::new();
-        for (text, right, kind) in &questions {
+    let ask = |reader: &Reader<'_>, mode: Mode| -> Result<Vec<Answered>, Failure> {
+        let answer = |(text, right, kind): &(&str, Option<usize>, Option<usize>)| {
             let query = Query::parse(text, jiff::civil::Date::MAX);
             let found = reader.ask(&query, &Scope::default(), mode, (LIMIT, PIECES))?;
             let right = right.and_then(|right| number_of.get(right).copied().flatten());
             let is_right = |right: u32| found.sessions.iter().position(|session| session.session == right);
             let best = found.sessions.first().map(|session| session.score);
-            answers.push(answered(*kind, right.and_then(is_right), best));
-        }
-        rows.extend(lines(name, &answers));
+            Ok(answered(*kind, right.and_then(is_right), best))
+        };
+        questions.iter().map(answer).collect()
+    };
+    for (name, mode) in modes {
+        rows.extend(lines(name, &ask(&reader, mode)?));
+    }
+    for Trial { name, ranker } in trials {
+        reader.rank_with(ranker.clone());
+        rows.extend(lines(name, &ask(&reader, Mode::Hybrid)?));
     }
     let header = ["", "questions", "mrr", "hit@1", "hit@5", "AUC"];
     Ok(format!(
@@ -196,7 +204,7 @@ mod tests {
             git(&["add", "."]);
             git(&["commit", "--quiet", "-m", &format!("Say something about the {name}"), "-m", text]);
         }
-        let told = measure(folder.path(), [("words", Mode::Words)].into_iter()).unwrap();
+        let told = measure(folder.path(), [("words", Mode::Words)].into_iter(), &[]).unwrap();
         assert!(told.starts_with("2 sessions, 3 questions, 1 of them without an answer"), "{told}");
         let all = told.lines().find(|line| line.starts_with("| words  ")).unwrap();
         assert!(all.contains("1.000"), "{told}");
