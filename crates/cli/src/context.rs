@@ -348,6 +348,13 @@ impl Context {
         Some(asked.max(COLUMNS_MIN))
     }
 
+    /// Lines that fit on the screen; so many as on a usual one where there is none.
+    pub fn rows(&self) -> usize {
+        const USUAL: usize = 40;
+        let rows = terminal_size::terminal_size_of(io::stdout()).map(|(_, height)| usize::from(height.0));
+        rows.unwrap_or(USUAL)
+    }
+
     /// The user's own home, wherever logs are looked for.
     pub fn own_home(&self) -> PathBuf {
         self.world.own_home.clone()

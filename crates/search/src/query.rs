@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use retro_model::Days;
 
 use crate::passages::path_labels;
-use crate::words::Words;
+use crate::words::{Words, is_one_sign};
 use plain::plain;
 use tokens::{Form, tokens};
 
@@ -82,6 +82,8 @@ pub struct Query {
     pub text: String,
     /// Names, paths and codes that count more where they stand exactly so.
     pub literals: Vec<String>,
+    /// Whether it is a text that is kept itself: words that nothing else holds say nothing then.
+    pub is_kept: bool,
 }
 
 impl Query {
@@ -197,6 +199,11 @@ impl Query {
                 self.literals.extend(literal(word));
             }
             words.each(word, |term| {
+                // Of signs without spaces, the pairs say what single ones do, and more.
+                let as_written = word.get(term.start..term.end).unwrap_or_default();
+                if is_one_sign(as_written) && has_neighbour(word, term.start, term.end) {
+                    return;
+                }
                 let is_known = self.wanted.iter().any(|wanted| wanted.term == term.text);
                 if !is_known && self.wanted.len() < WANTED_MAX {
                     let word = word.get(term.start..term.end).unwrap_or(term.text).to_owned();
@@ -205,6 +212,13 @@ impl Query {
             });
         }
     }
+}
+
+/// Whether a sign of a word has another one beside it that means something by itself, too.
+fn has_neighbour(word: &str, start: usize, end: usize) -> bool {
+    let before = word.get(..start).and_then(|text| text.chars().next_back());
+    let after = word.get(end..).and_then(|text| text.chars().next());
+    before.into_iter().chain(after).any(|sign| is_one_sign(sign.encode_utf8(&mut [0; 4])))
 }
 
 /// A name as it is likely to appear elsewhere: without the signs of the sentence around it, and
@@ -331,6 +345,14 @@ mod tests {
         ] {
             assert_eq!(parse(text).literals, [literal], "{text}");
         }
+    }
+
+    #[test]
+    fn signs_without_spaces_are_looked_for_in_pairs() {
+        let words = |text: &str| parse(text).wanted.into_iter().map(|wanted| wanted.word).collect::<Vec<_>>();
+        assert_eq!(words("索引の作成"), ["索引", "引の", "の作", "作成"]);
+        assert_eq!(words("鍵 を API鍵"), ["鍵", "を", "API"]);
+        assert_eq!(words("연결 실패"), ["연결", "실패"]);
     }
 
     #[test]

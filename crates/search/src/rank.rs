@@ -308,8 +308,12 @@ pub(crate) fn rank<'a>(
     for group in scored.chunk_by(|a, b| a.place.session() == b.place.session()) {
         let Some(session) = group.first().map(|piece| piece.place.session()) else { continue };
         best.clear();
+        let mut best_hit: Option<(f64, &Scored<'_>)> = None;
         for piece in group {
             let score = lexical(piece);
+            if piece.hit.is_some() && best_hit.is_none_or(|(best, _)| score > best) {
+                best_hit = Some((score, piece));
+            }
             let is_after = |(other, better): &(f64, &Scored<'_>)| {
                 let order = piece.has_names.cmp(&better.has_names).then(score.total_cmp(other));
                 order != Ordering::Greater
@@ -320,6 +324,10 @@ pub(crate) fn rank<'a>(
                 best.insert(at, (score, piece));
                 best.truncate(per_session);
             }
+        }
+        // What stands between words may fit best, but is not what shows why it does.
+        if best.iter().all(|(_, piece)| piece.hit.is_none()) {
+            best.extend(best_hit);
         }
         let has_names = best.first().is_some_and(|(_, piece)| piece.has_names);
         let is_prose = |piece: &Scored<'_>| piece.hit.is_some_and(|hit| hit.info.kind.is_prose());

@@ -49,6 +49,10 @@ pub struct Numbers {
     pub recent_days: f64,
     /// Gain of a session in the folder that the question is asked in.
     pub here: f64,
+    /// A session that holds a smaller share of the question's words is an unsure answer…
+    pub unsure_held: f64,
+    /// … if it is not so near in meaning.
+    pub unsure_cosine: f64,
 }
 
 /// Ranks with a set of numbers.
@@ -189,6 +193,11 @@ impl Ranker {
         let Numbers { recent, recent_days, here, .. } = self.numbers;
         let by_age = age_days.map_or(0.0, |days| recent * 0.5_f64.powf(days / recent_days));
         gained(score, by_age + if is_here { here } else { 0.0 })
+    }
+
+    /// Whether a session that holds this share of the question's words is an unsure answer.
+    pub(crate) fn is_unsure(&self, held: f64, cosine: Option<f64>) -> bool {
+        held < self.numbers.unsure_held && cosine.is_none_or(|cosine| cosine < self.numbers.unsure_cosine)
     }
 
     /// What a term counts among sessions, where so many pieces hold it. How many sessions do

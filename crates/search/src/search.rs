@@ -196,10 +196,19 @@ pub struct FoundPiece {
     pub score: f64,
     /// Words of the query that it or its neighbours hold.
     pub words: Vec<String>,
+    /// The share of the query's words that it holds itself, weighted by rarity.
+    pub held: f64,
     /// How near its passage is in meaning, -1 to 1, where that was asked.
     pub cosine: Option<f64>,
     /// Whether it holds a name or a path of the query exactly as it stands there.
     pub is_literal: bool,
+}
+
+impl FoundPiece {
+    /// The event that it is of.
+    pub fn event(&self) -> &str {
+        self.passage.passage.pieces.get(self.piece).map_or("", |piece| piece.event.as_str())
+    }
 }
 
 /// A session that was found.
@@ -209,6 +218,10 @@ pub struct FoundSession {
     pub session: u32,
     /// How well it fits.
     pub score: f64,
+    /// The share of the query's words that it holds, weighted by rarity.
+    pub held: f64,
+    /// How near its nearest piece is in meaning, where that was asked.
+    pub cosine: Option<f64>,
     /// Its best pieces, best first.
     pub pieces: Vec<FoundPiece>,
 }
@@ -218,20 +231,13 @@ pub struct FoundSession {
 pub struct Found {
     /// Sessions, best first.
     pub sessions: Vec<FoundSession>,
-    /// Whether even the best fits so badly that there may be nothing.
-    pub is_weak: bool,
+    /// Whether even the best may be no answer.
+    pub is_unsure: bool,
     /// Whether there are more sessions than were asked for.
     pub is_cut: bool,
     /// Words that exist and are near those that were not found.
     pub suggestions: Vec<String>,
 }
-
-/// Below this cosine, with fewer than two words found, the best hit is a weak one.
-const WEAK_COSINE: f64 = 0.45;
-
-/// Below this cosine, without a single word of the query, there is no likeness at all: texts
-/// about something else reach it.
-const NOISE_COSINE: f64 = 0.30;
 
 /// Answers a query from a text index, what is not in it yet, and what passages mean.
 pub fn search(
@@ -272,11 +278,12 @@ pub fn search(
     literal::prefer(&mut groups, ask);
     let has_words = ask.mode != Mode::Meaning;
     let mut found = finish(groups, ask);
-    if is_noise(&found, ask) {
+    found.is_unsure = found.sessions.first().is_some_and(|session| is_unsure(session, ask));
+    if found.is_unsure && has_words && is_in_words(ask) && terms.iter().all(|known| known.holding == 0) {
+        // No word of the question is in any turn.
         found = Found::default();
     }
-    found.is_weak = found.sessions.first().is_some_and(|session| is_weak(session, ask));
-    if has_words && (found.sessions.is_empty() || found.is_weak) {
+    if has_words && (found.sessions.is_empty() || found.is_unsure) {
         found.suggestions = suggest::near(&sources, &terms)?;
     }
     Ok(found)
@@ -337,7 +344,8 @@ impl Sources<'_> {
         }
         if terms.len() > TERMS_MAX {
             // Of a long text, the words that others have too and not many.
-            terms.retain(|known| known.holding > 1);
+            let least = if query.is_kept { 2 } else { 1 };
+            terms.retain(|known| known.holding >= least);
             terms.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.term.cmp(&b.term)));
             terms.truncate(TERMS_MAX);
         }
@@ -481,26 +489,20 @@ impl Allowed {
     }
 }
 
-fn is_weak(session: &FoundSession, ask: &Ask<'_>) -> bool {
-    let Some(best) = session.pieces.first() else { return true };
-    let (found, wanted) = (best.words.len(), ask.query.wanted.len());
-    if ask.query.is_all_names() {
-        // Part of a path is in many texts, and what a name means says little.
-        return !best.is_literal && found < wanted;
-    }
-    let has_words = found > 0 && (best.is_literal || found >= 2 || found == wanted);
-    let is_asked_by_label = wanted == 0 && !ask.query.labels.is_empty();
-    !has_words && !is_asked_by_label && best.cosine.is_none_or(|cosine| cosine < WEAK_COSINE)
+/// Whether nothing but words and their meaning is looked for.
+fn is_in_words(ask: &Ask<'_>) -> bool {
+    ask.query.labels.is_empty() && ask.query.phrases.is_empty() && ask.exact.is_none()
 }
 
-/// Whether a question in words found none of them, and nothing that is anything like it.
-fn is_noise(found: &Found, ask: &Ask<'_>) -> bool {
-    let is_in_words = ask.query.labels.is_empty() && ask.query.phrases.is_empty() && ask.exact.is_none();
-    let mut pieces = found.sessions.iter().flat_map(|session| &session.pieces);
-    let is_far = |piece: &FoundPiece| {
-        piece.words.is_empty() && piece.cosine.is_none_or(|cosine| cosine < NOISE_COSINE)
-    };
-    ask.mode == Mode::Hybrid && is_in_words && pieces.all(is_far)
+/// Whether a session, the best one, may be no answer.
+fn is_unsure(session: &FoundSession, ask: &Ask<'_>) -> bool {
+    let Some(best) = session.pieces.first() else { return true };
+    if ask.query.is_all_names() {
+        // Part of a path is in many texts, and what a name means says little.
+        return !best.is_literal && best.words.len() < ask.query.wanted.len();
+    }
+    let is_certain = ask.query.wanted.is_empty() && !is_in_words(ask);
+    !is_certain && ask.ranker.is_unsure(session.held, session.cosine)
 }
 
 /// Puts sessions in order and cuts what was not asked for.

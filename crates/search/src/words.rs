@@ -240,6 +240,12 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word.to_ascii_lowercase().as_str()).is_ok()
 }
 
+/// Whether a word is one sign that means something: Han, kana or Hangul.
+pub(crate) fn is_one_sign(word: &str) -> bool {
+    let mut signs = word.chars();
+    signs.next().is_some_and(|sign| script(sign) == Some(Script::Signs)) && signs.next().is_none()
+}
+
 /// Whether a sign is of a script that has no spaces between words: Han or kana.
 pub(crate) fn is_unspaced(sign: char) -> bool {
     matches!(sign, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')

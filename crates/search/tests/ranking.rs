@@ -304,7 +304,7 @@ impl Reference<'_> {
         if self.meaning > 0.0 {
             // A passage without such a piece is there for what it means, with its first in prose.
             for of_passage in self.of(session).collect::<Vec<_>>().chunk_by(|a, b| a.passage == b.passage) {
-                if !of_passage.iter().any(|piece| near(piece)) {
+                if !of_passage.iter().any(&near) {
                     pieces.push(
                         of_passage.iter().find(|piece| piece.kind.is_prose()).unwrap_or(&of_passage[0]),
                     );

@@ -7,12 +7,18 @@ use retro_search::{Ran, Repair, Step};
 use retro_store::{Index, RepairRow};
 use retro_text::fingerprint::{ErrorLine, error_line};
 use serde::Serialize;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::{Error, SearchQuestion, Searching};
 
 /// Failures that are looked at for each that is shown, where none was asked for by name.
 const NEWEST: usize = 4;
+
+/// Sessions that are looked at where an error was not seen before.
+const SESSIONS_READ: usize = 20;
+
+/// A failure is close to an error if it holds this share of its words, weighted by rarity.
+const CLOSE: f64 = 0.4;
 
 /// The answer.
 #[derive(Debug, Clone, Serialize)]
@@ -23,7 +29,8 @@ pub struct FixView {
     pub error: Option<String>,
     /// Names that error; null if only its words were looked for.
     pub fingerprint: Option<String>,
-    /// Failures, those that were fixed first, then the newest.
+    /// Failures: those that were fixed first, then the newest; without a fingerprint the
+    /// closest first.
     pub fixes: Vec<FixRow>,
     /// Whether there are more.
     pub truncated: bool,
@@ -54,6 +61,23 @@ pub struct FixRow {
     pub fixed: u64,
 }
 
+impl FixView {
+    /// Puts failures that were fixed first, then the newest.
+    fn fixed_first(&mut self) {
+        self.fixes.sort_by(|a, b| {
+            let order = |row: &FixRow| (row.passing.is_some(), row.timestamp);
+            order(b)
+                .cmp(&order(a))
+                .then_with(|| (&a.session_id, &a.failing.event_id).cmp(&(&b.session_id, &b.failing.event_id)))
+        });
+    }
+
+    fn cut(&mut self, limit: usize) {
+        self.truncated = self.fixes.len() > limit;
+        self.fixes.truncate(limit);
+    }
+}
+
 impl Searching {
     /// Failures like an error text; without a text, the newest in the store.
     pub fn fix(
@@ -74,6 +98,8 @@ impl Searching {
         let Some(text) = text else {
             let rows = index.last_repairs(question.limit.saturating_mul(NEWEST))?;
             self.fill(index, &mut view, rows, question)?;
+            view.fixed_first();
+            view.cut(question.limit);
             return Ok(view);
         };
         let error = error_line(text).or_else(|| ErrorLine::said(text));
@@ -84,16 +110,21 @@ impl Searching {
         };
         view.fingerprint = found.map(|found| found.id).filter(|_| !rows.is_empty());
         let words = error.map_or_else(|| text.to_owned(), |error| error.text());
-        if rows.is_empty() {
-            rows = self.alike(world, config, index, &words, question)?;
+        view.error = Some(words.clone());
+        let is_exact = !rows.is_empty();
+        if !is_exact {
+            rows = self.closest(world, config, index, &words, question)?;
         }
-        view.error = Some(words);
         self.fill(index, &mut view, rows, question)?;
+        if is_exact {
+            view.fixed_first();
+        }
+        view.cut(question.limit);
         Ok(view)
     }
 
-    /// Failures whose output has the words of a text.
-    fn alike(
+    /// Failures whose output has most of the words of a text, the closest first.
+    fn closest(
         &self,
         world: &World,
         config: &Config,
@@ -102,24 +133,29 @@ impl Searching {
         question: &SearchQuestion,
     ) -> Result<Vec<RepairRow>, Error> {
         let question = SearchQuestion {
-            text: words.to_owned(),
+            limit: question.limit.max(SESSIONS_READ),
             kinds: Some(vec![PieceKind::Error, PieceKind::Output]),
             ..question.clone()
         };
-        let found = self.search(world, config, &question)?;
-        let hits: HashSet<(SessionKey, String)> = found
-            .hits
-            .into_iter()
-            .filter(|hit| !hit.weak)
-            .map(|hit| (SessionKey::new(hit.agent, hit.session_id), hit.event_id))
-            .collect();
-        let sessions: HashSet<&SessionKey> = hits.iter().map(|(key, _)| key).collect();
-        let mut rows = Vec::new();
-        for key in sessions {
-            let of_session = index.repairs_in(key)?.into_iter();
-            rows.extend(of_session.filter(|row| hits.contains(&(key.clone(), row.event.clone()))));
+        let mut close: HashMap<SessionKey, HashMap<String, f64>> = HashMap::new();
+        let mut order: Vec<SessionKey> = Vec::new();
+        for (key, event, held) in self.pieces_with(world, config, words, &question)? {
+            if held < CLOSE {
+                continue;
+            }
+            if !close.contains_key(&key) {
+                order.push(key.clone());
+            }
+            close.entry(key).or_default().insert(event, held);
         }
-        Ok(rows)
+        let mut rows: Vec<(f64, RepairRow)> = Vec::new();
+        for key in order {
+            let of_session = index.repairs_in(&key)?.into_iter();
+            rows.extend(of_session.filter_map(|row| Some((*close.get(&key)?.get(&row.event)?, row))));
+        }
+        // Equally close ones stay in the order of the search.
+        rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok(rows.into_iter().map(|(_, row)| row).collect())
     }
 
     fn fill(
@@ -170,14 +206,6 @@ impl Searching {
                 fixed,
             });
         }
-        view.fixes.sort_by(|a, b| {
-            let order = |row: &FixRow| (row.passing.is_some(), row.timestamp);
-            order(b)
-                .cmp(&order(a))
-                .then_with(|| (&a.session_id, &a.failing.event_id).cmp(&(&b.session_id, &b.failing.event_id)))
-        });
-        view.truncated = view.fixes.len() > question.limit;
-        view.fixes.truncate(question.limit);
         Ok(())
     }
 }

@@ -17,6 +17,7 @@ use retro_search::{
     Ask, Found, Meaning, Measured, Mode, Passages, Query, Ranker, TextIndex, Use, Words, search as find,
 };
 use retro_store::SessionRow;
+use std::collections::HashSet;
 use std::time::Instant;
 
 use crate::Error;
@@ -26,10 +27,20 @@ use library::Shelf;
 use scope::{is_child, is_here, scope, since_ms};
 pub use snippet::Snippet;
 pub use view::{HitView, Narrowed, Near, SearchView, Searched};
-use view::{Looked, cut_to, hit};
+use view::{Looked, cut_to, hits_of};
 
 /// With more passages that the text index lacks, it is brought up to date after an answer.
 const WAITING_MAX: usize = 1_000;
+
+/// Pieces of a session that are shown, and those of one to which a question is narrowed.
+const PIECES: usize = 3;
+const PIECES_NARROW: usize = 10;
+
+/// Pieces that stand in for those that say what another one says.
+const PIECES_SPARE: usize = 3;
+
+/// Sessions that are shown where even the best may be no answer.
+const UNSURE_MAX: usize = 3;
 
 /// Said where a question can find nothing, whatever its words are.
 const NO_SESSION: &str = "no session is of that agent and project, `retro list` shows all";
@@ -102,6 +113,8 @@ impl SearchQuestion {
 struct Answer<'a> {
     found: Found,
     shelf: Shelf<'a>,
+    /// Sessions that were looked through; all if nothing is said.
+    sessions: Option<hashbrown::HashSet<u32>>,
     warning: Option<String>,
 }
 
@@ -218,6 +231,7 @@ impl Searching {
     ) -> Result<SearchView, Error> {
         let mut query = Query::literal(&self.words_of(target)?);
         query.literals.clear();
+        query.is_kept = true;
         // One more, for the session itself.
         let wider = SearchQuestion { limit: question.limit + 1, ..question.clone() };
         let mut answer = self.answer(world, config, &wider, &query)?;
@@ -231,6 +245,26 @@ impl Searching {
         found.sessions.truncate(question.limit);
         found.suggestions.clear();
         self.view(question, &query, answer, Vec::new())
+    }
+
+    /// The best pieces for the words of a text: session, event, and the share of the words that
+    /// each holds itself, weighted by rarity.
+    pub(crate) fn pieces_with(
+        &self,
+        world: &World,
+        config: &Config,
+        text: &str,
+        question: &SearchQuestion,
+    ) -> Result<Vec<(SessionKey, String, f64)>, Error> {
+        let Answer { found, shelf, .. } = self.answer(world, config, question, &Query::literal(text))?;
+        let mut pieces = Vec::new();
+        for session in &found.sessions {
+            let Some(row) = shelf.session(session.session) else { continue };
+            let of_session =
+                session.pieces.iter().map(|piece| (row.key(), piece.event().to_owned(), piece.held));
+            pieces.extend(of_session);
+        }
+        Ok(pieces)
     }
 
     /// What people and models said in a turn, or in a session.
@@ -288,7 +322,7 @@ impl Searching {
             mode: question.mode,
             ranker: &Ranker::new()?,
             limit: question.limit,
-            per_session: if question.session.is_some() { question.limit } else { 3 },
+            per_session: pieces_shown(question, query) + PIECES_SPARE,
             exact: question.exact.then_some(question.text.trim()),
             now_ms: world.now().as_millis(),
             is_here: &is_here,
@@ -297,25 +331,27 @@ impl Searching {
         let found = find(text.as_ref(), &tail, &shelf, meaning, &ask)?;
         let is_nowhere = scope.sessions.as_ref().is_some_and(|sessions| sessions.is_empty());
         let warning = warning.or_else(|| is_nowhere.then(|| NO_SESSION.to_owned()));
-        Ok(Answer { found, shelf, warning })
+        Ok(Answer { found, shelf, sessions: scope.sessions, warning })
     }
 
     fn view(
         &self,
         question: &SearchQuestion,
         query: &Query,
-        Answer { found, shelf, warning }: Answer<'_>,
+        Answer { mut found, shelf, sessions, warning }: Answer<'_>,
         dropped: Vec<String>,
     ) -> Result<SearchView, Error> {
         let terms: Vec<String> = query.wanted.iter().map(|wanted| wanted.term.clone()).collect();
-        let mut looked = Looked { terms: &terms, words: Words::default() };
-        let mut hits = Vec::new();
+        let mut looked = Looked { terms: &terms, words: Words::default(), shown: HashSet::new() };
+        if found.is_unsure && found.sessions.len() > UNSURE_MAX {
+            found.sessions.truncate(UNSURE_MAX);
+            found.is_cut = true;
+        }
+        let (mut hits, count) = (Vec::new(), pieces_shown(question, query));
         for session in &found.sessions {
             let Some(row) = shelf.session(session.session) else { continue };
             let resume = self.resume(&row);
-            for piece in &session.pieces {
-                hits.push(hit(&row, piece, &mut looked, found.is_weak, resume.clone()));
-            }
+            hits.extend(hits_of(&row, session, &mut looked, count, found.is_unsure, resume));
         }
         let is_cut = question.budget_tokens.is_some_and(|budget| cut_to(&mut hits, budget));
         let narrowed = query.date_words.as_ref().map(|words| Narrowed {
@@ -323,25 +359,19 @@ impl Searching {
             until: query.until.map(|day| day.to_string()),
             words: words.clone(),
         });
-        let turns = match &self.news.index {
-            Some(index) => index.turn_count()?,
-            None => 0,
-        };
         let since = match hits.is_empty() {
             true => shelf.first_start()?.max(since_ms(question, query).and_then(Timestamp::from_millis)),
             false => None,
         };
         let unread = self.news.unread.len() as u64;
+        let searched = Searched { since, ..shelf.searched(sessions.as_ref())? };
         let sessions = if question.with_sessions { self.conversations(&hits)? } else { Vec::new() };
         Ok(SearchView {
             schema: "retro.search/1",
             hits,
             sessions,
-            searched: Searched {
-                sessions: retro_search::Library::sessions(&shelf),
-                turns: turns + shelf.fresh_turns(),
-                since,
-            },
+            unsure: found.is_unsure,
+            searched,
             complete: unread == 0 && self.news.unreadable.is_empty(),
             unread_sessions: unread,
             operators: query.operators.clone(),
@@ -363,5 +393,15 @@ impl Searching {
         };
         let agent = by_name(&row.agent).filter(|_| is_there)?;
         agent.resume(&row.id, row.cwd.as_deref())
+    }
+}
+
+/// How many pieces of a session are shown: more where a question is narrowed to few sessions.
+fn pieces_shown(question: &SearchQuestion, query: &Query) -> usize {
+    let is_of_project = question.project.is_some() || !query.projects.is_empty();
+    match question.session {
+        Some(_) => question.limit.max(PIECES_NARROW),
+        None if is_of_project => PIECES_NARROW,
+        None => PIECES,
     }
 }

@@ -10,6 +10,7 @@ use retro_model::{PieceKind, SessionKey, Timestamp};
 use retro_search::Mode;
 use retro_store::{RealDisk, Store};
 use retro_views::{FixView, SearchQuestion, SearchView, files, open_search};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -216,6 +217,65 @@ fn an_operator_that_leaves_nothing_is_text_and_the_others_hold() {
 }
 
 #[test]
+fn an_answer_shows_each_text_once_and_only_what_has_a_reason() {
+    let machine = Machine::told(AGENTS[0]);
+    let copy = "019ca8f9-0000-7000-8000-0000000000cc";
+    machine.tell(AGENTS[0], &story().replace(CART, copy).replace("10:00:00", "15:00:00"));
+    machine.sync();
+    for mode in [Mode::Words, Mode::Hybrid] {
+        let question = SearchQuestion { mode, ..question("cart total discount rounding") };
+        let view = machine.ask(&question, Patience::None);
+        let sessions: HashSet<&str> = view.hits.iter().map(|hit| hit.session_id.as_str()).collect();
+        assert!(sessions.contains(CART) && sessions.contains(copy), "a copy is a session of its own");
+        let mut snippets: Vec<&str> = view.hits.iter().map(|hit| hit.snippet.as_str()).collect();
+        let count = snippets.len();
+        snippets.sort_unstable();
+        snippets.dedup();
+        // The copy has nothing else to show.
+        assert!(count - snippets.len() <= 1, "{snippets:?}");
+        for hit in &view.hits {
+            let is_near = hit.why.iter().any(|why| why.starts_with("meaning"));
+            assert!(!hit.marks.is_empty() || is_near, "{hit:?}");
+        }
+        assert!(view.hits.is_sorted_by(|a, b| a.session_score >= b.session_score));
+        assert!(!view.unsure);
+    }
+}
+
+#[test]
+fn an_answer_that_may_be_none_says_so_and_is_short() {
+    let machine = Machine::new();
+    for number in 0..8 {
+        let id = format!("019ca8f9-0000-7000-8000-0000000001{number:02}");
+        machine.tell(
+            AGENTS[0],
+            &story().replace(CART, &id).replace("The cart", &format!("Story {number}, cart")),
+        );
+    }
+    machine.sync();
+    let view = machine.find("which kubernetes ingress annotation breaks websocket upgrades behind the cart");
+    let sessions: HashSet<&str> = view.hits.iter().map(|hit| hit.session_id.as_str()).collect();
+    assert!(view.unsure && view.truncated && (1..=3).contains(&sessions.len()), "{sessions:?}");
+    let nowhere = machine.find("zebra");
+    assert!(nowhere.hits.is_empty() && nowhere.searched.since.is_some());
+}
+
+#[test]
+fn a_question_to_one_project_counts_only_that_and_shows_more_of_it() {
+    let machine = Machine::told(AGENTS[0]);
+    machine.sync();
+    let narrow = SearchQuestion { project: Some("shop".to_owned()), ..question("cart total test discount") };
+    let (narrow, wide) = (machine.ask(&narrow, Patience::None), machine.find("cart total test discount"));
+    assert_eq!((narrow.searched.sessions, narrow.searched.turns), (1, 2));
+    assert_eq!((wide.searched.sessions, wide.searched.turns), (2, 3));
+    let of_cart = |view: &SearchView| view.hits.iter().filter(|hit| hit.session_id == CART).count();
+    assert!(of_cart(&narrow) > of_cart(&wide), "{} {}", of_cart(&narrow), of_cart(&wide));
+    let fresh = Machine::told(AGENTS[0]);
+    let asked = SearchQuestion { project: Some("shop".to_owned()), ..question("cart") };
+    assert_eq!(fresh.ask(&asked, Patience::All).searched.turns, 2, "also of what is not kept yet");
+}
+
+#[test]
 fn an_exact_text_is_found_even_without_words() {
     let machine = Machine::told(AGENTS[0]);
     machine.sync();
@@ -343,6 +403,25 @@ fn an_error_is_known_by_its_message_alone() {
     let view = machine.fix(Some("undefined: RateOf"));
     assert!(view.fingerprint.is_some());
     assert_eq!(view.fixes[0].passing.as_ref().map(|ran| ran.command.as_str()), Some("go build ./..."));
+}
+
+#[test]
+fn an_error_that_is_new_shows_the_closest_and_nonsense_shows_none() {
+    let machine = Machine::new();
+    let failing = |id: &str, error: &str| {
+        format!(
+            "@ session {id}\n@ cwd /home/dev/shop\n@ branch main\n@ time 2026-03-01T10:00:00Z\n> run it\n\
+             $ make run\n| {error}\n! 2\n~ run.cfg\n- a\n+ b\n$ make run\n| fine\n< It runs.\n"
+        )
+    };
+    let harbour = "error: the harbour crane refused the container because its weight is unknown";
+    machine.tell(AGENTS[0], &failing(CART, harbour));
+    machine.tell(AGENTS[0], &failing(DEPLOY, "error: the kiln refused to start because its door is open"));
+    machine.sync();
+    let view = machine.fix(Some("error: the harbour crane dropped a container of unknown weight"));
+    assert_eq!((view.fingerprint, view.fixes[0].session_id.as_str()), (None, CART));
+    let view = machine.fix(Some("error: zebra giraffe okapi refused quagga"));
+    assert!(view.fixes.is_empty(), "{:?}", view.fixes);
 }
 
 #[test]

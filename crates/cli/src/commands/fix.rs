@@ -12,8 +12,9 @@ use crate::progress::Bar;
 /// Show the same error before, and what made it go away
 ///
 /// Errors are told apart by the line that says what went wrong, without paths, numbers and
-/// times. A failure counts as fixed only if the same command passed later. Without a text,
-/// the newest failures are shown.
+/// times. A failure counts as fixed only if the same command passed later. An error that was
+/// not seen before shows the failures that have most of its words. Without a text, the newest
+/// failures are shown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retro fix 'error[E0308]: mismatched types'
@@ -80,7 +81,7 @@ fn tell(context: &Context, view: &FixView) -> Result<(), Failure> {
             if first.fixed == 0 { "never fixed".to_owned() } else { format!("fixed {}", times(first.fixed)) };
         context.print(&format!("Seen {}, {fixed}.", times(first.seen)))?;
     } else if view.error.is_some() {
-        context.print("Not seen before. Failures with the same words:")?;
+        context.print("No exact match. Closest:")?;
     } else {
         context.print("The newest failures, those that were fixed first:")?;
     }

@@ -10,6 +10,7 @@ use super::agent_name;
 use crate::args::AgentWord;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::{self, count};
+use crate::pager;
 use crate::patience::{self, Waiting};
 use crate::progress::Bar;
 use crate::prose::{cut_end, wrap};
@@ -59,9 +60,9 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "hybrid")]
     mode: How,
 
-    /// Sessions to show
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    limit: usize,
+    /// Sessions to show [default: as many as fit on one screen, 8 at most]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
 
     /// Cut the answer to about so many tokens, to hand it to an agent
     #[arg(long, value_name = "TOKENS")]
@@ -79,6 +80,12 @@ pub struct Args {
     #[arg(long)]
     rewound: bool,
 }
+
+/// Sessions that are looked for where no number is given.
+pub const SESSIONS: usize = 8;
+
+/// Lines of the screen that are left for what is said below an answer, and for the prompt.
+const ROWS_BELOW: usize = 4;
 
 /// Which sessions, and when.
 #[derive(Debug, Clone, clap::Args)]
@@ -158,7 +165,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         session,
         kinds: kinds(&args.kinds),
         mode: args.mode.mode(),
-        limit: args.limit.max(1),
+        limit: args.limit.unwrap_or(SESSIONS).max(1),
         budget_tokens: args.budget,
         exact: args.exact,
         literal: args.literal || !args.text.is_empty(),
@@ -167,7 +174,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         ..args.filters.question([args.query.as_slice(), &args.text].concat().join(" "), context)?
     };
     let view = searching.search(&context.world, &config, &question)?;
-    let exit = tell(context, &view, &question.text)?;
+    let exit = tell(context, &view, &question.text, args.limit)?;
     // Whoever reads the answer has all of it: what follows concerns only the store.
     context.hang_up();
     patience::keeping(context, |step| searching.keep(&context.world, &config, step));
@@ -187,8 +194,9 @@ fn kinds(places: &[Place]) -> Option<Vec<PieceKind>> {
     (!places.is_empty()).then(|| PieceKind::ALL.into_iter().filter(is_in).collect())
 }
 
-/// Prints an answer: sessions with their turns, or that there is none.
-pub fn tell(context: &Context, view: &SearchView, asked: &str) -> Outcome {
+/// Prints an answer: sessions with their turns, or that there is none. Without a limit, as many
+/// of them as fit on one screen.
+pub fn tell(context: &Context, view: &SearchView, asked: &str, limit: Option<usize>) -> Outcome {
     let exit = if view.hits.is_empty() { Exit::Findings } else { Exit::Done };
     if context.global.json {
         context.print_json(view)?;
@@ -215,42 +223,63 @@ pub fn tell(context: &Context, view: &SearchView, asked: &str) -> Outcome {
             safe_line(&view.dropped.join(", "))
         ));
     }
-    if view.hits.first().is_some_and(|hit| hit.weak) {
-        context.say(&format!("{bold}Nothing fits well.{bold:#} The nearest:"));
+    if view.unsure {
+        context.say(&format!("{bold}Unsure:{bold:#} these may not be about it."));
     }
-    for (at, session) in
-        view.hits.chunk_by(|a, b| (&a.agent, &a.session_id) == (&b.agent, &b.session_id)).enumerate()
-    {
-        if at > 0 {
-            context.print("")?;
-        }
-        tell_session(context, session)?;
-    }
+    let is_cut = tell_sessions(context, view, limit)?;
     if view.hits.is_empty() {
         context.say(&format!("Nothing found for {:?}.", safe_line(asked)));
     }
     if !view.suggestions.is_empty() {
         context.say(&format!("Words that exist: {}.", view.suggestions.join(", ")));
     }
-    context.say(&summary(view));
+    context.say(&summary(view, is_cut));
     Ok(exit)
 }
 
-fn tell_session(context: &Context, hits: &[HitView]) -> Result<(), Failure> {
-    let Some(first) = hits.first() else { return Ok(()) };
+/// Prints the sessions; true if not all of them fit.
+fn tell_sessions(context: &Context, view: &SearchView, limit: Option<usize>) -> Result<bool, Failure> {
+    let sessions: Vec<&[HitView]> =
+        view.hits.chunk_by(|a, b| (&a.agent, &a.session_id) == (&b.agent, &b.session_id)).collect();
+    let mut lines: Vec<String> = Vec::new();
+    let room = if limit.is_some() { usize::MAX } else { context.rows().saturating_sub(ROWS_BELOW) };
+    let mut is_cut = false;
+    for (at, hits) in sessions.iter().enumerate() {
+        // Beside others, a session shows only its best turn.
+        let is_short = limit.is_none() && sessions.len() > 1;
+        let session = session_lines(context, if is_short { hits.get(..1).unwrap_or_default() } else { hits });
+        if at > 0 && lines.len() + 1 + session.len() > room {
+            is_cut = true;
+            break;
+        }
+        if at > 0 {
+            lines.push(String::new());
+        }
+        lines.extend(session);
+    }
+    match limit {
+        Some(_) => pager::print(context, &lines)?,
+        None => lines.iter().try_for_each(|line| context.print(line))?,
+    }
+    Ok(is_cut)
+}
+
+fn session_lines(context: &Context, hits: &[HitView]) -> Vec<String> {
+    let Some(first) = hits.first() else { return Vec::new() };
+    let mut lines = Vec::new();
     let (bold, dim, yellow) = (Style::new().bold(), Style::new().dimmed(), AnsiColor::Yellow.on_default());
     let title = first.title.clone().unwrap_or_else(|| "(no prompt)".to_owned());
     let title = cut_end(&title, context.room().unwrap_or(TITLE_COLUMNS).min(TITLE_COLUMNS));
     let newest = hits.iter().filter_map(|hit| hit.timestamp).max();
     let mut about = vec![format::time(newest)];
     about.extend(first.project.clone());
-    context.print(&format!(
-        "{bold}{}{bold:#}\n{} {yellow}{}{yellow:#} {dim}{}{dim:#}",
-        safe_line(&title),
+    lines.push(format!("{bold}{}{bold:#}", safe_line(&title)));
+    lines.push(format!(
+        "{} {yellow}{}{yellow:#} {dim}{}{dim:#}",
         first.agent,
         safe_line(&first.session_id),
         safe_line(&about.join(" · ")),
-    ))?;
+    ));
     for hit in hits {
         let place = match (hit.turn, hit.thread.as_str()) {
             (0, _) => hit.kind.to_owned(),
@@ -259,17 +288,14 @@ fn tell_session(context: &Context, hits: &[HitView]) -> Result<(), Failure> {
         };
         let rewound = if hit.live { "" } else { " (rewound)" };
         let room = context.room().unwrap_or(100).clamp(40, 120) - 4;
-        let lines = wrap(&marked(hit), room);
-        context.print(&format!("  {dim}{}{rewound}{dim:#}", safe_line(&place)))?;
-        for line in lines {
-            context.print(&format!("    {line}"))?;
-        }
+        lines.push(format!("  {dim}{}{rewound}{dim:#}", safe_line(&place)));
+        lines.extend(wrap(&marked(hit), room).into_iter().map(|line| format!("    {line}")));
     }
-    context.print(&format!("  {dim}matched: {}{dim:#}", safe_line(&reasons(hits))))?;
+    lines.push(format!("  {dim}matched: {}{dim:#}", safe_line(&reasons(hits))));
     if let Some(resume) = &first.resume {
-        context.print(&format!("  {dim}resume: {}{dim:#}", safe_line(resume)))?;
+        lines.push(format!("  {dim}resume: {}{dim:#}", safe_line(resume)));
     }
-    Ok(())
+    lines
 }
 
 /// Why these were found: each word once, and the nearest meaning.
@@ -308,7 +334,7 @@ fn marked(hit: &HitView) -> String {
     text
 }
 
-fn summary(view: &SearchView) -> String {
+fn summary(view: &SearchView, is_cut: bool) -> String {
     let since = view.searched.since.map(|since| format!(" since {}", format::day(since)));
     let mut parts = vec![format!(
         "Searched {} and {}{} in {}",
@@ -321,7 +347,7 @@ fn summary(view: &SearchView) -> String {
         parts
             .push(format!("{} not read yet, `retro sync` reads all", count(view.unread_sessions, "session")));
     }
-    if view.truncated {
+    if view.truncated || is_cut {
         parts.push("there is more: --limit shows it".to_owned());
     }
     if view.searched.sessions == 0 {

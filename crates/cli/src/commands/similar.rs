@@ -1,6 +1,6 @@
 use retro::views::{SearchQuestion, open_search};
 
-use super::search::{Filters, How, tell};
+use super::search::{Filters, How, SESSIONS, tell};
 use crate::context::{Context, Outcome};
 use crate::patience;
 use crate::progress::Bar;
@@ -26,9 +26,9 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "hybrid")]
     mode: How,
 
-    /// Sessions to show
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    limit: usize,
+    /// Sessions to show [default: as many as fit on one screen, 8 at most]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
 }
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
@@ -41,11 +41,11 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let target = searching.turn(&words, context.world.now())?;
     let question = SearchQuestion {
         mode: args.mode.mode(),
-        limit: args.limit.max(1),
+        limit: args.limit.unwrap_or(SESSIONS).max(1),
         ..args.filters.question(String::new(), context)?
     };
     let view = searching.similar(&context.world, &config, &question, &target)?;
-    let exit = tell(context, &view, &words.join(" "))?;
+    let exit = tell(context, &view, &words.join(" "), args.limit)?;
     context.hang_up();
     patience::keeping(context, |step| searching.keep(&context.world, &config, step));
     Ok(exit)

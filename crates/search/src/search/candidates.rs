@@ -26,8 +26,9 @@ pub(super) struct Candidate {
     /// By words: of its window, and its own.
     pub window: f64,
     pub own: f64,
-    /// Words of the query that it holds itself.
+    /// Words of the query that it holds itself, as bits and as a share.
     pub held: u32,
+    pub share: f64,
 }
 
 /// The candidates of one session, best first.
@@ -39,6 +40,8 @@ pub(super) struct Group {
     pub whole: f64,
     /// The share of the query's words that the session holds, weighted by rarity.
     pub held: f64,
+    /// The best cosine of its pieces.
+    pub cosine: Option<f64>,
 }
 
 impl Candidate {
@@ -54,6 +57,7 @@ impl Candidate {
             window: 0.0,
             own: 0.0,
             held: 0,
+            share: 0.0,
         }
     }
 
@@ -131,12 +135,14 @@ impl Group {
             place: piece.place,
             score: piece.score,
             words: piece.words,
+            held: piece.share,
             cosine: piece.cosine,
             is_literal: piece.is_literal,
             piece: piece.piece,
             passage: Rc::unwrap_or_clone(piece.passage),
         });
-        Some(FoundSession { session, score: self.score, pieces: pieces.collect() })
+        let Group { score, held, cosine, .. } = self;
+        Some(FoundSession { session, score, held, cosine, pieces: pieces.collect() })
     }
 }
 
@@ -233,7 +239,7 @@ fn by_words(
         }
         certain += usize::from(pieces.iter().any(|piece| ask.has_names_in(piece.text())));
         let held = scales.wholes.held(&found.counts);
-        groups.insert(found.session, Group { pieces, score: 0.0, whole, held });
+        groups.insert(found.session, Group { pieces, whole, held, ..Group::default() });
         if is_decided && certain == enough {
             break;
         }

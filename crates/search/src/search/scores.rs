@@ -72,10 +72,15 @@ impl Wholes {
         self.score(counts, 1.0)
     }
 
-    /// The share of the query's words that are among these, weighted by rarity.
+    /// The share of the query's words that a session with these has, weighted by rarity.
     pub(super) fn held(&self, counts: &[u32; TERMS_MAX]) -> f64 {
-        let held = self.rarities.iter().zip(counts).filter(|(_, count)| **count > 0);
-        held.map(|(weight, _)| weight).sum::<f64>() / self.asked.max(f64::MIN_POSITIVE)
+        self.share(terms_of(counts))
+    }
+
+    /// The share of the query's words that these terms are, as bits, weighted by rarity.
+    pub(super) fn share(&self, terms: u32) -> f64 {
+        let held = self.rarities.iter().enumerate().filter(|(at, _)| terms >> at & 1 == 1);
+        held.map(|(_, weight)| weight).sum::<f64>() / self.asked.max(f64::MIN_POSITIVE)
     }
 }
 
@@ -106,9 +111,9 @@ impl Scales<'_> {
         self.ranker.session(found.score, self.wholes.scale.of(whole), held)
     }
 
-    /// A session with its best cosine, by the score of its pieces.
-    fn session(&self, group: &Group, cosine: Option<f64>) -> f64 {
-        let whole = self.share.mix(self.wholes.scale.of(group.whole), self.meaning(cosine));
+    /// A session, by the score of its pieces and as a whole.
+    fn session(&self, group: &Group) -> f64 {
+        let whole = self.share.mix(self.wholes.scale.of(group.whole), self.meaning(group.cosine));
         self.ranker.session(group.score, whole, group.held)
     }
 }
@@ -127,6 +132,7 @@ pub(super) fn score(
         piece.cosine =
             known.get(&number).copied().or_else(|| meaning.and_then(|meaning| meaning.cosine(&[number])));
         piece.score = scales.piece(piece, None);
+        piece.share = scales.wholes.share(piece.held);
     }
     if let Some(meaning) = meaning {
         score_windows(groups, scales, meaning, sources);
@@ -142,8 +148,8 @@ pub(super) fn score(
     }
     for (session, group) in groups.iter_mut() {
         *group = std::mem::take(group).scored(ask);
-        let cosine = group.pieces.iter().filter_map(|piece| piece.cosine).max_by(f64::total_cmp);
-        let score = scales.session(group, cosine);
+        group.cosine = group.pieces.iter().filter_map(|piece| piece.cosine).max_by(f64::total_cmp);
+        let score = scales.session(group);
         let newest = group.pieces.iter().filter_map(|piece| piece.passage.passage.at()).max();
         let age = newest.map(|at| age_days(at.as_millis(), ask.now_ms));
         group.score = ask.ranker.lifted(score, age, (ask.is_here)(*session));

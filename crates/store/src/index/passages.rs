@@ -195,6 +195,13 @@ impl Index {
         Ok(found.and_then(Timestamp::from_millis))
     }
 
+    /// How many turns the session with a number has.
+    pub fn turns_in(&self, number: u32) -> Result<u64, Error> {
+        let text = "SELECT count(*) FROM turns WHERE (agent, session) = \
+            (SELECT agent, id FROM sessions WHERE number = ?1)";
+        Ok(self.one(text, [number], |row| unsigned(row, 0))?.unwrap_or(0))
+    }
+
     /// How many turns there are.
     pub fn turn_count(&self) -> Result<u64, Error> {
         Ok(self.one("SELECT count(*) FROM turns", [], |row| unsigned(row, 0))?.unwrap_or(0))

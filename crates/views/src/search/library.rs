@@ -10,6 +10,8 @@ use retro_store::{Follow, Index, SessionRow};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::Searched;
+
 /// Numbers from here on are of passages that are not in the index of the store.
 const FRESH: u64 = 1 << 62;
 
@@ -127,12 +129,26 @@ impl<'a> Shelf<'a> {
         Ok(tail)
     }
 
-    /// Turns of sessions that were just read and that the store does not have.
-    pub(super) fn fresh_turns(&self) -> u64 {
-        let fresh = self.fresh_passages.iter().filter(|numbered| numbered.session >= FRESH_SESSION);
-        let turns: HashSet<(u32, u32, u32)> =
-            fresh.map(|numbered| (numbered.session, numbered.line, numbered.passage.turn)).collect();
-        turns.len() as u64
+    /// How much these sessions are, or all.
+    pub(super) fn searched(&self, only: Option<&hashbrown::HashSet<u32>>) -> Result<Searched, EngineError> {
+        let is_new = |numbered: &&Numbered| {
+            numbered.session >= FRESH_SESSION && only.is_none_or(|only| only.contains(&numbered.session))
+        };
+        let fresh: HashSet<(u32, u32, u32)> = self
+            .fresh_passages
+            .iter()
+            .filter(is_new)
+            .map(|numbered| (numbered.session, numbered.line, numbered.passage.turn))
+            .collect();
+        let turns = match (self.index, only) {
+            (None, _) => 0,
+            (Some(index), None) => index.turn_count()?,
+            (Some(index), Some(only)) => {
+                only.iter().map(|number| index.turns_in(*number)).sum::<Result<u64, _>>()?
+            }
+        };
+        let sessions = only.map_or(self.sessions, |only| only.len() as u64);
+        Ok(Searched { sessions, turns: turns + fresh.len() as u64, since: None })
     }
 
     /// When the first of all sessions began.

@@ -1,9 +1,10 @@
 //! The answer to a search: what `--json` prints, and the parts of texts that it shows.
 
 use retro_model::Timestamp;
-use retro_search::{FoundPiece, Words};
+use retro_search::{FoundPiece, FoundSession, Words};
 use retro_store::SessionRow;
 use serde::Serialize;
+use std::collections::HashSet;
 
 use super::{ConversationView, Snippet};
 
@@ -47,6 +48,8 @@ pub struct HitView {
     pub kind: &'static str,
     /// How well it fits, comparable within this answer.
     pub score: f64,
+    /// How well its session fits. Sessions are in the order of this score.
+    pub session_score: f64,
     /// Words of the query that it or its neighbours hold, and how near it is in meaning.
     pub why: Vec<String>,
     /// The part that shows it.
@@ -59,7 +62,7 @@ pub struct HitView {
     pub project: Option<String>,
     /// The session's title.
     pub title: Option<String>,
-    /// Whether this fits so badly that it may be nothing.
+    /// Whether this may be no answer: the same as `unsure` of the whole answer.
     pub weak: bool,
     /// False on a branch that was rewound.
     pub live: bool,
@@ -100,6 +103,8 @@ pub struct SearchView {
     /// What the sessions of these hits are about, in the same order, if that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<ConversationView>,
+    /// Whether even the best of these hits may be no answer. There are only few of them then.
+    pub unsure: bool,
     /// What was looked through.
     pub searched: Searched,
     /// Whether everything on this machine was looked through.
@@ -128,12 +133,45 @@ pub(super) struct Looked<'a> {
     pub(super) terms: &'a [String],
     /// Remembers stems from one text to the next.
     pub(super) words: Words,
+    /// Snippets that the answer has.
+    pub(super) shown: HashSet<String>,
+}
+
+/// The hits of a session: each text once, and only what shows why the session was found.
+pub(super) fn hits_of(
+    row: &SessionRow,
+    found: &FoundSession,
+    looked: &mut Looked<'_>,
+    count: usize,
+    weak: bool,
+    resume: Option<String>,
+) -> Vec<HitView> {
+    let mut hits = Vec::new();
+    let mut spare = None;
+    for piece in &found.pieces {
+        if hits.len() == count {
+            break;
+        }
+        let is_near = piece.cosine.is_some_and(|cosine| cosine >= NEAR);
+        let hit = hit(row, (found, piece), looked, weak, resume.clone());
+        let is_reason = piece.held > 0.0 || is_near || looked.terms.is_empty();
+        if is_reason && looked.shown.insert(hit.snippet.clone()) {
+            hits.push(hit);
+        } else {
+            spare.get_or_insert(hit);
+        }
+    }
+    // A copy of a session that is shown is still a session of its own.
+    if hits.is_empty() {
+        hits.extend(spare);
+    }
+    hits
 }
 
 /// A piece that was found, as it is shown.
-pub(super) fn hit(
+fn hit(
     row: &SessionRow,
-    found: &FoundPiece,
+    (session, found): (&FoundSession, &FoundPiece),
     looked: &mut Looked<'_>,
     weak: bool,
     resume: Option<String>,
@@ -152,7 +190,8 @@ pub(super) fn hit(
         thread: passage.thread.clone(),
         event_id: piece.map_or_else(String::new, |piece| piece.event.clone()),
         kind: piece.map_or("output", |piece| piece.kind.place()),
-        score: (found.score * 1e4).round() / 1e4,
+        score: rounded(found.score),
+        session_score: rounded(session.score),
         why,
         snippet: snippet.text,
         marks: snippet.marks,
@@ -163,6 +202,10 @@ pub(super) fn hit(
         live: passage.live,
         resume,
     }
+}
+
+fn rounded(score: f64) -> f64 {
+    (score * 1e4).round() / 1e4
 }
 
 /// A title on one line.

@@ -9,7 +9,6 @@ use crate::failure::Failure;
 /// Each part of the ranking with the numbers that leave it out.
 const PARTS: &[(&str, &str)] = &[
     ("without the session as a whole", "whole=0"),
-    ("without rarity among sessions", "pieces_a_session=1e-9"),
     ("without meaning", "meaning=0,meaning_of_names=0"),
     ("without windows", "reach=0"),
     ("without neighbouring words", "neighbours=0"),
