@@ -1,17 +1,23 @@
 //! Where the person corrected the agent.
 //!
-//! Only words that the person typed count ([`Beat::typed`]). Structure first: a message after the agent acted, words with a refusal, the first
-//! message after an interruption, words typed into the answer of a question. Words
-//! second: does it negate, redirect or undo? A message that is repeated through the
-//! session is a template, not a correction.
+//! Only words that the person typed count ([`Beat::typed`]). A message is weighed: by its words
+//! (`words`, and `tongues` for languages other than English), and by what the log knows whatever
+//! the language. It comes after the agent acted. It names a file that was just edited, asks again
+//! for what was asked before, or follows an interruption or a refusal; what follows it edits the
+//! same files or runs the same commands again. None of these is enough by itself. A message that
+//! is sent more than once is a template, not a correction.
+
+mod tongues;
+mod words;
 
 use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 use regex::RegexSet;
+use retro_text::tongue::is_spaced;
 use serde::{Deserialize, Serialize};
 
-use crate::trace::{Beat, PARTS, Speaker, Trace, What, cut};
+use crate::trace::{Beat, Call, PARTS, Speaker, Trace, What, cut};
 
 /// A correction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +34,20 @@ pub struct Correction {
 
 /// Characters of a correction's text.
 const TEXT_CHARS_MAX: usize = 160;
+/// From this weight on a message corrects.
+const CORRECTS: f64 = 0.65;
+/// What the log adds to the words of a message.
+const AFTER_REFUSAL: f64 = 1.2;
+const AFTER_INTERRUPTION: f64 = 0.6;
+const ASKED_AGAIN: f64 = 0.8;
+const NAMES_WORK: f64 = 0.3;
+const WORK_REDONE: f64 = 0.2;
+/// How sure a correction is that only reports a wrong result. Such a report gives no rule.
+const REPORTED: f64 = 0.55;
+/// The same for one that rejects, in words that no table below has.
+const REJECTED: f64 = 0.65;
+/// How sure it is if it rests on what the log shows more than on its words.
+const SHOWN_BY_LOG: f64 = 0.5;
 /// A message of more characters is a task of its own.
 const LONG_CHARS: usize = 700;
 
@@ -79,7 +99,7 @@ static SETS: LazyLock<Vec<(&'static str, f64, RegexSet)>> = LazyLock::new(|| {
         ("undo", 0.8, UNDO),
         ("negation", 0.8, NEGATION),
         ("redirection", 0.7, REDIRECTION),
-        ("complaint", 0.6, COMPLAINT),
+        ("complaint", REPORTED, COMPLAINT),
     ];
     sets.into_iter()
         .filter_map(|(name, sure, patterns)| Some((name, sure, RegexSet::new(patterns).ok()?)))
@@ -88,22 +108,76 @@ static SETS: LazyLock<Vec<(&'static str, f64, RegexSet)>> = LazyLock::new(|| {
 static SOFTS: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(SOFT).ok());
 static REPROACHES: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(REPROACH).ok());
 static PRAISES: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(PRAISE).ok());
+
+/// What the agent did since the person last spoke.
+#[derive(Default)]
+struct Before<'a> {
+    acted: bool,
+    cut_off: bool,
+    refused: bool,
+    asked: bool,
+    work: Work<'a>,
+}
+
+/// Files that were edited, and commands that ran.
+#[derive(Default)]
+struct Work<'a> {
+    files: Vec<&'a str>,
+    commands: Vec<&'a str>,
+}
+
+impl<'a> Work<'a> {
+    fn add(&mut self, call: &'a Call) {
+        self.files.extend(call.edits.iter().map(|edit| edit.path.as_str()));
+        self.commands.extend(call.command.as_deref());
+    }
+
+    /// What is done from these beats on until the next request.
+    fn until_request(beats: &[&'a Beat]) -> Work<'a> {
+        let mut work = Work::default();
+        for beat in beats.iter().take_while(|beat| !beat.is_request()) {
+            if let What::Call(call) = &beat.what {
+                work.add(call);
+            }
+        }
+        work
+    }
+
+    fn meets(&self, other: &Work<'_>) -> bool {
+        self.files.iter().any(|file| other.files.contains(file))
+            || self.commands.iter().any(|command| other.commands.contains(command))
+    }
+
+    /// Whether a text names one of the files.
+    fn is_named(&self, text: &str) -> bool {
+        let names = self.files.iter().filter_map(|file| file.rsplit(['/', '\\']).next());
+        names.filter(|name| name.len() >= NAME_BYTES_MIN).any(|name| text.contains(name))
+    }
+}
+
+/// Bytes of the shortest name of a file that says which one is meant.
+const NAME_BYTES_MIN: usize = 5;
+
 /// The corrections of a session, in order.
 pub(crate) fn find(trace: &Trace) -> Vec<Correction> {
     let mut found: Vec<Correction> = Vec::new();
     let repeated = repeated(trace);
-    // What the agent did since the person last spoke.
-    let (mut acted, mut cut_off, mut refused, mut asked) = (false, false, false, false);
-    for beat in trace.beats.iter().filter(|beat| beat.thread == 0) {
+    let beats: Vec<&Beat> = trace.beats.iter().filter(|beat| beat.thread == 0).collect();
+    let mut before = Before::default();
+    let mut requests: Vec<Vec<String>> = Vec::new();
+    for (at, beat) in beats.iter().enumerate() {
         match &beat.what {
-            What::Call(_) => acted = true,
-            What::Said { by: Speaker::Model, text } => {
-                acted = true;
-                asked = text.trim_end().ends_with('?');
+            What::Call(call) => {
+                before.acted = true;
+                before.work.add(call);
             }
-            What::Interruption => cut_off = true,
+            What::Said { by: Speaker::Model, text } => {
+                before.acted = true;
+                before.asked = text.trim_end().ends_with('?');
+            }
+            What::Interruption => before.cut_off = true,
             What::Denial { by_person: true, .. } => {
-                refused = true;
+                before.refused = true;
                 let text = beat.typed.trim();
                 if !text.is_empty() && !is_marker(text) {
                     found.push(correction(beat, text, "refusal", refusal_confidence(text)));
@@ -115,11 +189,14 @@ pub(crate) fn find(trace: &Trace) -> Vec<Correction> {
             }
             What::Said { .. } if beat.is_request() => {
                 let text = beat.typed.trim();
-                let is_none = text.is_empty() || repeated.contains_key(text) || (asked && is_short_no(text));
+                let is_none =
+                    text.is_empty() || repeated.contains_key(text) || (before.asked && is_short_no(text));
                 if !is_none {
-                    found.extend(message(beat, text, acted, cut_off || refused));
+                    let after = Work::until_request(beats.get(at + 1..).unwrap_or_default());
+                    found.extend(message(beat, text, &before, &after, &requests));
                 }
-                (acted, cut_off, refused, asked) = (false, false, false, false);
+                requests.push(terms(text));
+                before = Before::default();
             }
             _ => {}
         }
@@ -137,33 +214,81 @@ fn repeated(trace: &Trace) -> HashMap<&str, u32> {
     counts
 }
 
-/// A message corrects if it follows work and its words say so.
-fn message(beat: &Beat, text: &str, acted: bool, cut_off: bool) -> Option<Correction> {
-    if !acted && !cut_off {
+/// A message corrects if it follows work, and its words and the log say so.
+fn message(
+    beat: &Beat,
+    text: &str,
+    before: &Before<'_>,
+    after: &Work<'_>,
+    requests: &[Vec<String>],
+) -> Option<Correction> {
+    if !before.acted && !before.cut_off && !before.refused {
         return None;
     }
     let typed = text.trim();
     // A choice out of a list (`1`, `2b`) says nothing of what was done.
     let is_choice = typed.chars().filter(|c| c.is_alphabetic()).count() < 2;
-    if is_choice || is_command(typed) || is_marker(typed) {
+    if is_choice || is_command(typed) || is_marker(typed) || goes_on(typed) {
         return None;
     }
-    let long = typed.chars().count() > LONG_CHARS;
+    let by_words = words::weigh(typed);
+    let is = |holds: bool, weight: f64| if holds { weight } else { 0.0 };
+    let is_again = asks_again(&terms(typed), requests);
+    let by_log = is(before.refused, AFTER_REFUSAL)
+        + is(before.cut_off && !before.refused, AFTER_INTERRUPTION)
+        + is(is_again, ASKED_AGAIN)
+        + is(before.work.is_named(typed), NAMES_WORK)
+        + is(before.work.meets(after), WORK_REDONE);
     let praises = PRAISES.as_ref().is_some_and(|praises| praises.is_match(typed));
-    let words = SETS.iter().find(|(_, _, set)| set.is_match(first_sentences(typed)));
-    match words {
-        Some((rule, sure, _)) if !praises || matches!(*rule, "undo") => {
-            let sure = if long { sure - 0.3 } else { *sure };
-            let sure = if is_said_aloud(typed) { sure - 0.25 } else { sure };
-            let sure = if cut_off { (sure + 0.15).min(0.95) } else { sure };
-            Some(correction(beat, typed, rule, sure))
-        }
-        // The first words after an interruption say what to do otherwise.
-        None if cut_off && !praises && !long && !goes_on(typed) => {
-            Some(correction(beat, typed, "interruption", 0.6))
-        }
-        _ => None,
+    let named = SETS.iter().find(|(_, _, set)| set.is_match(first_sentences(typed)));
+    let weight = by_words.weight + by_log;
+    if weight < CORRECTS || (praises && !matches!(named, Some(("undo", _, _))) && !by_words.reports) {
+        return None;
     }
+    let (rule, sure) = match named {
+        Some((rule, sure, _)) if !praises => (*rule, *sure),
+        _ if by_words.weight < CORRECTS && is_again => ("repetition", SHOWN_BY_LOG),
+        _ if by_words.weight < CORRECTS && before.cut_off => ("interruption", SHOWN_BY_LOG),
+        _ if by_words.weight < CORRECTS => ("rework", SHOWN_BY_LOG),
+        _ if by_words.rejects => ("negation", REJECTED),
+        _ => ("complaint", REPORTED),
+    };
+    let is_report = sure <= REPORTED;
+    let sure = if typed.chars().count() > LONG_CHARS { sure - 0.3 } else { sure };
+    let sure = if is_said_aloud(typed) { sure - 0.25 } else { sure };
+    let sure = if before.cut_off && !is_report { (sure + 0.15).min(0.95) } else { sure };
+    Some(correction(beat, typed, rule, sure))
+}
+
+/// What a message is about, to be compared with others: its longer words, or pairs of letters
+/// where words are not separated.
+fn terms(text: &str) -> Vec<String> {
+    let mut terms: Vec<String> = match is_spaced(text) {
+        true => {
+            let words = retro_text::tongue::words(text);
+            words.split(' ').filter(|word| word.chars().count() >= 4).map(str::to_owned).collect()
+        }
+        false => {
+            let letters: Vec<char> = text.chars().filter(|c| c.is_alphanumeric()).collect();
+            letters.windows(2).map(|pair| pair.iter().collect()).collect()
+        }
+    };
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
+/// Terms that two messages must share to ask for the same, and the share of all their terms.
+const SHARED_MIN: usize = 4;
+const SHARED_SHARE: f64 = 0.5;
+
+/// Whether an earlier request asked for the same in other words.
+fn asks_again(terms: &[String], requests: &[Vec<String>]) -> bool {
+    requests.iter().any(|earlier| {
+        let shared = terms.iter().filter(|term| earlier.binary_search(term).is_ok()).count();
+        let all = terms.len() + earlier.len() - shared;
+        shared >= SHARED_MIN && shared as f64 >= SHARED_SHARE * all as f64 && shared < all
+    })
 }
 
 /// A question that reproaches nobody, or a proposal.
@@ -240,6 +365,70 @@ mod tests {
         Beat { id: "m:1".into(), thread: 0, turn: 2, ts: None, what: What::Compaction, asked, typed }
     }
 
+    /// What a message is after the agent acted.
+    fn message(beat: &Beat, text: &str, acted: bool, cut_off: bool) -> Option<Correction> {
+        let before = Before { acted, cut_off, ..Before::default() };
+        super::message(beat, text, &before, &Work::default(), &[])
+    }
+
+    #[test]
+    fn words_of_other_languages_correct() {
+        for text in [
+            "Nein, ich meinte den unteren Knopf.",
+            "Das Fenster geht immer noch nicht auf.",
+            "Pourquoi tu as supprimé le menu, je n'ai pas demandé ça",
+            "Sigue sin abrir el archivo",
+            "ainda não aparece o total",
+            "Non funziona, il totale manca ancora",
+            "кнопка всё ещё не работает",
+            "nadal nie działa",
+            "butonu geri al, yanlış oldu",
+            "違います。右側のボタンです。",
+            "合計がまだ表示されません。",
+            "不对，应该是右边的按钮",
+            "아니요, 오른쪽 버튼이요",
+        ] {
+            let found = message(&beat(), text, true, false);
+            assert!(found.is_some(), "{text}");
+        }
+        for text in [
+            "Danke, jetzt bitte noch eine Übersicht.",
+            "Comment marche le calcul ?",
+            "Ahora agrega un filtro por fecha",
+            "次にヘルプを書いてください。",
+            "这个按钮是做什么的？",
+            "이제 목록도 만들어 주세요",
+        ] {
+            assert_eq!(message(&beat(), text, true, false), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_report_is_no_rule() {
+        for text in [
+            "the total still shows 0, it doesn't add up",
+            "It says 'no such table'. It doesn't load.",
+            "合計がまだ表示されません。",
+        ] {
+            let found = message(&beat(), text, true, false).map(|found| found.confidence);
+            assert!(found.is_some_and(|sure| sure < 0.6), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_log_speaks_in_every_language() {
+        let weighed = |text: &str, before: &Before<'_>, requests: &[Vec<String>]| {
+            super::message(&beat(), text, before, &Work::default(), requests).map(|found| found.rule)
+        };
+        let acted = || Before { acted: true, ..Before::default() };
+        let asked = [terms("η λίστα των πελατών πρέπει να είναι ταξινομημένη κατά όνομα")];
+        let again = "η λίστα των πελατών πρέπει να είναι πράγματι ταξινομημένη κατά όνομα";
+        assert_eq!(weighed(again, &acted(), &[]), None);
+        assert_eq!(weighed(again, &acted(), &asked).as_deref(), Some("repetition"));
+        let refused = Before { refused: true, ..acted() };
+        assert_eq!(weighed("το άλλο αρχείο", &refused, &[]).as_deref(), Some("rework"));
+    }
+
     #[test]
     fn words_after_work_that_correct() {
         let corrections = [
@@ -298,8 +487,11 @@ mod tests {
     #[test]
     fn the_first_words_after_an_interruption() {
         let after = |text| message(&beat(), text, true, true).map(|found| found.rule);
-        assert_eq!(after("take the second one").as_deref(), Some("interruption"));
-        assert_eq!(after("continue"), None);
+        assert_eq!(after("not the second one, it has no header").as_deref(), Some("interruption"));
+        // By the interruption alone nothing is corrected.
+        for goes_on in ["continue", "take the second one", "implement", "commit", "run python main.py"] {
+            assert_eq!(after(goes_on), None, "{goes_on}");
+        }
         assert_eq!(after("no, the other one").as_deref(), Some("negation"));
     }
 }

@@ -315,3 +315,31 @@ fn of_a_session_of_very_many_words_the_end_keeps_its_own() {
     assert_eq!(texts.last(), Some(&"All done."));
     assert!(texts[0].starts_with("0 ") && texts[texts.len() - 2].starts_with("9999 "));
 }
+
+/// Messages that people typed to agents, labelled by reading. Whatever follows, a message
+/// comes after the agent answered; the log knows no more of it here.
+#[test]
+fn corrections_of_real_people_are_found() {
+    let Some(shared) = std::env::var_os("RETRO_SHARED").map(std::path::PathBuf::from) else {
+        println!("skipped: RETRO_SHARED is not set");
+        return;
+    };
+    let text = std::fs::read_to_string(shared.join("corpus/user-words.jsonl")).unwrap();
+    let (mut right, mut wrong, mut missed) = (0_u32, 0_u32, 0_u32);
+    for row in text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        let said = row["text"].as_str().unwrap();
+        let before = row["before"].as_str().filter(|before| !before.is_empty()).unwrap_or("Done.");
+        let parts = [user("Begin"), json!({ "kind": "assistant", "text": before }), user(said)];
+        let is_found = !digest(&parts).corrections.is_empty();
+        match row["correction"].as_u64() {
+            Some(2) if is_found => right += 1,
+            Some(2) => missed += 1,
+            Some(0) if is_found => wrong += 1,
+            _ => {}
+        }
+    }
+    println!("right {right}, wrong {wrong}, missed {missed}");
+    let share = |part: u32, rest: u32| f64::from(part) / f64::from(part + rest);
+    assert!(share(right, wrong) >= 0.75, "precision {:.2}", share(right, wrong));
+    assert!(share(right, missed) >= 0.60, "recall {:.2}", share(right, missed));
+}

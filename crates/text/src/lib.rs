@@ -19,6 +19,7 @@ pub mod plain;
 mod redacted;
 pub mod secrets;
 pub mod terminal;
+pub mod tongue;
 pub mod typed;
 
 pub use fingerprint::{Fingerprint, fingerprint};
