@@ -126,6 +126,10 @@ pub fn decide(memory: &mut Memory, decision: &Decision) {
         "memory_retired" => memory.status = Status::Retired,
         "memory_quarantined" => memory.status = Status::Quarantined,
         "memory_restored" => {
+            if let Some(about) = decision.about.as_ref().filter(|_| memory.review_reasons.is_empty()) {
+                // What needed a look before it was accepted needs one again.
+                memory.review_reasons.clone_from(&about.review_reasons);
+            }
             memory.status =
                 if memory.review_reasons.is_empty() { Status::Candidate } else { Status::NeedsReview };
         }

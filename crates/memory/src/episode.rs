@@ -192,7 +192,7 @@ impl Quotes {
         match event.kind {
             Kind::User | Kind::Assistant | Kind::ToolResult | Kind::Denial | Kind::Error => {
                 if let Some(said) = &event.text {
-                    push_ends(&mut text, &retro_text::plain::plain(said));
+                    push_ends(&mut text, &plain_lines(said));
                 }
             }
             Kind::ToolCall => {}
@@ -225,7 +225,7 @@ impl Quotes {
         if voice == Voice::User {
             let typed = retro_model::typed(event).join("\n\n\n");
             self.bytes += typed.len() + 48;
-            self.typed.insert(event.id.to_string(), retro_text::plain::plain(&typed).into_owned());
+            self.typed.insert(event.id.to_string(), plain_lines(&typed));
         }
         self.bytes += text.len() + 48;
         self.texts.insert(event.id.to_string(), (voice, text));
@@ -264,6 +264,11 @@ impl Quotes {
     pub fn text(&self, event_id: &str) -> Option<&str> {
         self.texts.get(event_id).map(|(_, text)| text.as_str())
     }
+}
+
+/// A text as a terminal shows it, line by line.
+fn plain_lines(text: &str) -> String {
+    text.lines().map(retro_text::plain::plain).collect::<Vec<_>>().join("\n")
 }
 
 /// The head and the tail of a text.

@@ -30,7 +30,7 @@ mod weights;
 pub use candidate::{Candidate, Kind, Mined, Repository, Risk, Scope, Span, Voice, by_worth};
 pub use decision::{Decision, EVENTS, Exposure, as_found, decide, words_hash};
 pub use episode::{Episode, Listener, Quotes, shortened};
-pub use memory::{Memory, Origin, Source, Status, Utility};
+pub use memory::{Level, Memory, Origin, Source, Status, Utility};
 pub use mine::Findings;
 pub use past::{Past, Prompt, Worth};
 pub use place::Place;

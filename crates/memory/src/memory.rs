@@ -59,6 +59,35 @@ impl Status {
     }
 }
 
+/// Who may see a memory that nobody decided about, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// A person has to look at it first.
+    Review,
+    /// It answers a question.
+    Asked,
+    /// It is shown unasked, where it fits.
+    Unasked,
+}
+
+impl Level {
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Level::Review => "review",
+            Level::Asked => "asked",
+            Level::Unasked => "unasked",
+        }
+    }
+}
+
+/// Methods whose candidates rest on what ran, so that they may be shown before anybody
+/// accepted them.
+const PROVEN: &[&str] = &["error_fix", "repo_commands"];
+/// From this often on, what was said is meant to hold.
+const SAID_AGAIN: u32 = 2;
+
 /// Where a memory comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -289,6 +318,36 @@ impl Memory {
         memory
     }
 
+    /// Who may see it: what a person accepted, what ran, and what a person said twice or
+    /// said to hold for good may be shown unasked.
+    pub fn level(&self) -> Level {
+        let says = |name: &str| {
+            self.structured.as_ref().is_some_and(|value| value.get(name) == Some(&Value::Bool(true)))
+        };
+        match self.status {
+            Status::Accepted => Level::Unasked,
+            Status::Candidate if self.risk == Risk::High => Level::Review,
+            Status::Candidate if self.method == "user_rules" => {
+                let is_meant = !says("shaped") || says("lasting") || self.seen >= SAID_AGAIN;
+                if is_meant && self.risk == Risk::Low { Level::Unasked } else { Level::Review }
+            }
+            Status::Candidate if PROVEN.contains(&self.method.as_str()) && self.risk == Risk::Low => {
+                Level::Unasked
+            }
+            // The same command for the same request, in sessions of different days.
+            Status::Candidate if self.method == "asked_commands" && self.risk == Risk::Low => {
+                if self.origins.len() > 1 { Level::Unasked } else { Level::Asked }
+            }
+            Status::Candidate => Level::Asked,
+            _ => Level::Review,
+        }
+    }
+
+    /// Whether a person may still decide about it.
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.status, Status::Candidate | Status::NeedsReview) && self.superseded_by.is_none()
+    }
+
     /// Names what it says and where it holds: scope, kind, repository, words.
     pub fn hash(&self) -> String {
         let repo = match self.scope {
@@ -344,9 +403,15 @@ impl Memory {
         }
     }
 
-    /// What it is found by: when it is of use, what it quotes, its keywords.
+    /// What it is found by: when it is of use, what it quotes, its keywords. Of a sentence that
+    /// a method put around a quotation only the quotation counts: "failed" and "said after" are
+    /// in every such sentence.
     pub(crate) fn key_text(&self) -> String {
-        let mut text = self.when_to_use.clone();
+        let is_quoting = self.source == Source::Mined && self.when_to_use.contains('"');
+        let mut text = match is_quoting {
+            true => self.when_to_use.split('"').skip(1).step_by(2).collect::<Vec<_>>().join("\n"),
+            false => self.when_to_use.clone(),
+        };
         if self.spans.is_empty() {
             text.push('\n');
             text.push_str(&self.text);

@@ -2,6 +2,7 @@
 //!
 //! To add a method, write its file and add its line to [`METHODS`].
 
+mod asked_commands;
 mod commands;
 mod error_fix;
 mod evidence;
@@ -32,6 +33,7 @@ pub const DEFAULT: &str = "reme_refine_poc";
 
 /// Every local method, sorted by name.
 pub static METHODS: &[Method] = &[
+    asked_commands::METHOD,
     error_fix::METHOD,
     memp_procedural::METHOD,
     reme_refine_poc::METHOD,

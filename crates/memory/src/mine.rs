@@ -9,8 +9,10 @@ use crate::filters::{FILTERS, Filter, Kept, Rule};
 use crate::methods::Method;
 use crate::screen;
 
-/// New items of one session, over all methods together.
+/// New items of one session, over all methods together. What a person said counts apart.
 pub const ITEMS_MAX: usize = 3;
+/// What a person said in one session that is kept.
+const RULES_MAX: usize = 8;
 
 /// Everything that methods found in a session, checked, before anything is chosen from it.
 /// It is kept, so that choosing again needs no second reading.
@@ -107,7 +109,8 @@ fn apply(mined: &mut Mined, filter: &Filter, keep: impl FnOnce(Vec<Candidate>) -
 
 /// What may be shown unasked comes first: it is of use to the next session by itself.
 fn rank(candidate: &Candidate) -> usize {
-    let first = ["user_rules", "error_fix", "repo_commands", "reme_refine_poc", "skill_pro"];
+    let first =
+        ["user_rules", "error_fix", "repo_commands", "asked_commands", "reme_refine_poc", "skill_pro"];
     first.iter().position(|method| *method == candidate.method).unwrap_or(first.len())
 }
 
@@ -123,7 +126,10 @@ fn cap(results: &mut [Mined]) {
                 && rank(candidate) > 2
                 && known.evidence_refs.iter().any(|event| candidate.evidence_refs.contains(event))
         };
-        if kept.len() < ITEMS_MAX && !kept.iter().any(tells_the_same) {
+        let is_rule = |one: &Candidate| one.method == "user_rules";
+        let max = if is_rule(candidate) { RULES_MAX } else { ITEMS_MAX };
+        let alike = kept.iter().filter(|known| is_rule(known) == is_rule(candidate)).count();
+        if alike < max && !kept.iter().any(tells_the_same) {
             kept.push(candidate);
         }
     }

@@ -11,13 +11,10 @@ use retro_search::embed::{BuiltIn, Embedder, Embedding};
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::{Kind, Risk, Scope};
-use crate::memory::{Memory, Status};
+use crate::memory::{Level, Memory, Status};
 use crate::place::Place;
 use crate::shelf::Shelf;
 use crate::weights::Weights;
-
-/// Methods whose candidates may be shown before anybody accepted them.
-const SHOWN_UNASKED: &[&str] = &["error_fix", "repo_commands", "user_rules"];
 
 /// What ranking needs to know of every memory, without its words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +42,13 @@ pub struct Head {
     pub keywords: Vec<Vec<String>>,
     /// Memories it links to.
     pub links: Vec<String>,
+}
+
+impl Head {
+    /// Whether a person may still decide about it.
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.status, Status::Candidate | Status::NeedsReview) && self.current
+    }
 }
 
 /// Where all memories are: in memory, or in the index.
@@ -114,6 +118,8 @@ pub struct Fit {
     pub score: f64,
     /// Why.
     pub why: String,
+    /// It is only the nearest there is: unasked, this question would not have brought it up.
+    pub weak: bool,
 }
 
 /// The answer: what fits, or why nothing is shown.
@@ -163,8 +169,9 @@ pub fn rank<L: Library>(library: &L, ask: &Ask<'_>) -> Result<Ranked, L::Error> 
     fits.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     fits.truncate(ask.limit);
     let told = |(score, number): (f64, usize)| {
-        let why = why(matches.get(number)?, heads.get(number)?);
-        Some(Fit { number, score, why })
+        let found = matches.get(number)?;
+        let why = why(found, heads.get(number)?, ask);
+        Some(Fit { number, score, why, weak: !query.is_empty() && !is_near(found, ask) })
     };
     let mut fits: Vec<Fit> = fits.into_iter().filter_map(told).collect();
     follow_links(library, &mut fits, ask);
@@ -192,16 +199,20 @@ fn holds_here(head: &Head, ask: &Ask<'_>) -> bool {
     if head.scope != Scope::Repo || !ask.weights.scope_holds {
         return true;
     }
-    if ask.here.cwd.is_none() {
-        return !ask.unasked;
-    }
+    // Who asks outside any repository asks about all of them.
+    let is_outside = ask.here.root.is_none() && ask.here.remote.is_none();
+    is_at_home(head, ask) || (is_outside && !ask.unasked)
+}
+
+/// Whether the question is asked in the repository of a memory.
+fn is_at_home(head: &Head, ask: &Ask<'_>) -> bool {
     let home = Place {
         folder: head.origin_repo.as_deref(),
         resolved: None,
         root: head.root.as_deref(),
         remote: head.remote.as_deref(),
     };
-    home.is_same(&ask.here.place())
+    ask.here.cwd.is_some() && home.is_same(&ask.here.place())
 }
 
 /// Words and meaning of the query beside every memory that may be shown, by its number.
@@ -264,10 +275,13 @@ fn intents(query: &str) -> Vec<&'static str> {
 
 fn is_fit(found: &Match, ask: &Ask<'_>) -> bool {
     let weights = ask.weights;
+    is_near(found, ask) || (!ask.unasked && (found.stems > 0 || found.cosine >= weights.shown_cosine))
+}
+
+/// Whether a memory is near enough to be shown unasked.
+fn is_near(found: &Match, ask: &Ask<'_>) -> bool {
+    let weights = ask.weights;
     let named = found.named && weights.named > 0.0;
-    if !ask.unasked {
-        return found.stems > 0 || named || found.cosine >= weights.shown_cosine;
-    }
     let alike = found.cosine >= weights.shown_cosine && found.stems >= weights.shown_stems;
     let worded = found.stems > weights.shown_stems && found.covered >= weights.shown_coverage * 1.5;
     named || alike || worded
@@ -283,13 +297,13 @@ fn score(head: &Head, found: &Match, ask: &Ask<'_>) -> f64 {
         Risk::Medium => weights.risk_medium,
         Risk::High => weights.risk_high,
     };
-    let scope = if head.scope == Scope::Repo && ask.here.cwd.is_some() { weights.scope_match } else { 0.0 };
+    let scope = if head.scope == Scope::Repo && is_at_home(head, ask) { weights.scope_match } else { 0.0 };
     let created = head.created_ms.and_then(Timestamp::from_millis);
     let use_ = weights.utility * f64::from(head.utility) + weights.confidence * f64::from(head.confidence);
     (relevance + use_ + scope - risk) * (0.5 + 0.5 * head.kind.left(created, ask.now, weights.half_life_days))
 }
 
-fn why(found: &Match, head: &Head) -> String {
+fn why(found: &Match, head: &Head, ask: &Ask<'_>) -> String {
     let mut parts = Vec::new();
     if found.named {
         parts.push("the prompt names it".to_owned());
@@ -300,9 +314,21 @@ fn why(found: &Match, head: &Head) -> String {
         parts.push(format!("alike in meaning ({:.2})", found.cosine));
     }
     if head.scope == Scope::Repo {
-        parts.push("same repository".to_owned());
+        parts.push(match (is_at_home(head, ask), home_of(head)) {
+            (true, _) => "same repository".to_owned(),
+            (false, Some(home)) => format!("of {home}"),
+            (false, None) => "of another repository".to_owned(),
+        });
     }
     parts.join(", ")
+}
+
+/// The repository of a memory, as people name it.
+fn home_of(head: &Head) -> Option<&str> {
+    let place = head.remote.as_deref().or(head.root.as_deref()).or(head.origin_repo.as_deref())?;
+    let bare = place.trim_end_matches(['/', '\\']);
+    let bare = bare.strip_suffix(".git").unwrap_or(bare);
+    bare.rsplit(['/', '\\', ':']).next().filter(|name| !name.is_empty())
 }
 
 fn plural(count: usize, noun: &str) -> String {
@@ -324,7 +350,7 @@ fn follow_links<L: Library>(library: &L, fits: &mut Vec<Fit>, ask: &Ask<'_>) {
             let known = fits.iter().chain(&more).any(|fit| fit.number == at);
             if is_link && !known && is_eligible(other, ask) {
                 let score = fit.score * ask.weights.link_share;
-                more.push(Fit { number: at, score, why: format!("linked with {}", head.id) });
+                more.push(Fit { number: at, score, why: format!("linked with {}", head.id), weak: fit.weak });
             }
         }
     }
@@ -386,7 +412,9 @@ impl Library for Memories<'_> {
 }
 
 fn head(memory: &Memory, words: &mut Words, number: usize, postings: &mut HashMap<String, Vec<u32>>) -> Head {
-    let key = format!("{}\n{}", memory.key_text(), memory.text);
+    // What a method wrote around its quotations is no word of the memory.
+    let is_quoted = memory.source == crate::memory::Source::Mined && !memory.spans.is_empty();
+    let key = if is_quoted { memory.key_text() } else { format!("{}\n{}", memory.key_text(), memory.text) };
     let number = u32::try_from(number).unwrap_or(u32::MAX);
     let mut terms = HashSet::new();
     words.each(&key, |term| {
@@ -413,10 +441,7 @@ fn head(memory: &Memory, words: &mut Words, number: usize, postings: &mut HashMa
         root: memory.place().root.map(str::to_owned),
         remote: memory.repository.remote.clone(),
         current: memory.superseded_by.is_none(),
-        unasked: memory.status == Status::Accepted
-            || (memory.status == Status::Candidate
-                && SHOWN_UNASKED.contains(&memory.method.as_str())
-                && memory.risk == Risk::Low),
+        unasked: memory.level() == Level::Unasked,
         expires_ms: memory.expires_at.map(Timestamp::as_millis),
         created_ms: memory.created_at.map(Timestamp::as_millis),
         confidence: memory.confidence as f32,

@@ -1,7 +1,12 @@
 //! Rules in what a person writes: "use X, not Y", "always …", "never …", "we … here".
 //!
 //! A rule is a sentence as it was typed, with what it wants and what it rejects. Two rules
-//! are about the same thing if one wants what the other rejects.
+//! are about the same thing if one wants what the other rejects. What has the shape of a rule
+//! and none of these words is found by `shape`, with all that was typed around it; on that alone
+//! nothing is shown unasked.
+
+mod shape;
+mod tongues;
 
 use std::sync::LazyLock;
 
@@ -20,6 +25,10 @@ pub(crate) struct Rule {
     pub lasting: bool,
     /// It says that it holds everywhere.
     pub everywhere: bool,
+    /// Only the shape of its sentences makes it a rule.
+    pub shaped: bool,
+    /// It says that something was otherwise before.
+    pub changes: bool,
 }
 
 /// Characters of a rule's text.
@@ -199,7 +208,94 @@ fn rule(sentence: &str) -> Option<Rule> {
         rejects,
         lasting: is_lasting(sentence),
         everywhere: is_match(&EVERYWHERE),
+        shaped: false,
+        changes: false,
     })
+}
+
+/// What of a text that a person typed has the shape of a rule, in any language, and is not
+/// among the rules that are known. `times` says how often it was said. A short text is kept
+/// whole: a rule often has its reason, and what to do instead, in the sentence beside it.
+pub(crate) fn shaped(text: &str, times: usize, known: &[Rule]) -> Vec<Rule> {
+    let is_known = |sentence: &str| {
+        known.iter().any(|rule| rule.text.contains(sentence) || sentence.contains(&rule.text))
+    };
+    let mut found: Vec<(usize, usize, Rule)> = Vec::new();
+    for (start, end) in sentences(text) {
+        let Some(sentence) = text.get(start..end).map(str::trim) else { continue };
+        if sentence.len() < SENTENCE_BYTES_MIN
+            || sentence.chars().count() > TEXT_CHARS_MAX
+            || is_known(sentence)
+        {
+            continue;
+        }
+        let shape = shape::shape(sentence);
+        if !shape.is_rule(times) {
+            continue;
+        }
+        let (from, to) = around(text, start, end);
+        let things = rule(sentence);
+        let lasting = is_lasting(sentence) || shape.lasting;
+        let everywhere = EVERYWHERE.as_ref().is_some_and(|set| set.is_match(sentence));
+        match found.last_mut() {
+            Some((_, last_to, last)) if from < *last_to => {
+                last.lasting |= lasting;
+                last.everywhere |= everywhere;
+                last.changes |= shape.changes;
+                last.wants.extend(things.iter().flat_map(|rule| rule.wants.clone()));
+                last.rejects.extend(things.iter().flat_map(|rule| rule.rejects.clone()));
+            }
+            _ => {
+                let Some(words) = text.get(from..to).map(str::trim) else { continue };
+                let (wants, rejects) = things.map(|rule| (rule.wants, rule.rejects)).unwrap_or_default();
+                let text = words.to_owned();
+                let changes = shape.changes;
+                found.push((
+                    from,
+                    to,
+                    Rule { text, wants, rejects, lasting, everywhere, shaped: true, changes },
+                ));
+            }
+        }
+    }
+    found.into_iter().map(|(_, _, rule)| rule).collect()
+}
+
+/// Bytes of the shortest sentence that can be a rule.
+const SENTENCE_BYTES_MIN: usize = 8;
+
+/// What is kept of a text for a sentence in it: the whole text, else its paragraph, else the
+/// sentence.
+fn around(text: &str, start: usize, end: usize) -> (usize, usize) {
+    let fits = |from: usize, to: usize| {
+        text.get(from..to).is_some_and(|words| words.chars().count() <= TEXT_CHARS_MAX).then_some((from, to))
+    };
+    let from = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let to = text.get(end..).and_then(|after| after.find('\n')).map_or(text.len(), |at| end + at);
+    fits(0, text.len()).or_else(|| fits(from, to)).unwrap_or((start, end))
+}
+
+/// What a text names exactly: paths, files, identifiers, what is set in code.
+pub(crate) fn names(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for word in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '"' | '\u{2018}'..='\u{201f}' | '\u{3000}'..='\u{303f}' | '\u{ff0c}')) {
+        let bare = word.trim_matches(|c: char| matches!(c, '`' | '\'' | '.' | ':' | '!' | '?' | '*'));
+        let is_code = word.len() > 2 && word.starts_with('`') && word.trim_end_matches(['.', ':', '!', '?']).ends_with('`');
+        let letters = bare.chars().filter(char::is_ascii_alphabetic).count();
+        let mut signs = bare.chars();
+        let is_joined = bare.contains(['/', '_', '@']) || bare.split_once('.').is_some_and(|(stem, end)| {
+            !stem.is_empty() && !end.is_empty() && end.chars().all(|c| c.is_ascii_alphanumeric())
+        });
+        // camelCase: a capital after a small letter.
+        let is_camel = signs.any(|c| c.is_ascii_lowercase()) && signs.any(|c| c.is_ascii_uppercase());
+        if letters >= 2 && bare.is_ascii() && (is_code || is_joined || is_camel) {
+            let name = bare.trim_end_matches('/').to_lowercase();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
 }
 
 /// The thing that a rule names: its first words, without what only connects.
@@ -297,12 +393,16 @@ fn sentences(message: &str) -> Vec<(usize, usize)> {
         at += line.len();
         let mut from = start;
         let bytes = line.as_bytes();
-        for (offset, byte) in bytes.iter().enumerate() {
-            let ends = matches!(byte, b'.' | b'!' | b'?')
-                && bytes.get(offset + 1).is_none_or(u8::is_ascii_whitespace);
+        for (offset, sign) in line.char_indices() {
+            let after = offset + sign.len_utf8();
+            let ends = match sign {
+                '.' | '!' | '?' => bytes.get(after).is_none_or(u8::is_ascii_whitespace),
+                '。' | '！' | '？' | '।' => true,
+                _ => false,
+            };
             if ends {
-                found.push((from, start + offset + 1));
-                from = start + offset + 1;
+                found.push((from, start + after));
+                from = start + after;
             }
         }
         let end = start + line.trim_end().len();
@@ -351,5 +451,94 @@ mod tests {
         assert_eq!(rules("Never push to main directly.", false).len(), 1);
         assert_eq!(rules("The function never returns null, fix it", false), []);
         assert!(rules("In all my projects, never use tabs.", true)[0].everywhere);
+    }
+
+    fn kept(message: &str) -> Vec<Rule> {
+        shaped(message, 1, &[])
+    }
+
+    #[test]
+    fn what_has_the_shape_of_a_rule_is_kept_whole() {
+        let said =
+            "Receipts carry made-up names, a real guest must not be in there. They come from people.json.";
+        let rules = kept(said);
+        assert_eq!(rules.iter().map(|rule| rule.text.as_str()).collect::<Vec<_>>(), [said]);
+        assert!(rules[0].shaped && !rules[0].lasting);
+        assert_eq!(names(said), ["people.json"]);
+        let long = format!(
+            "{}\nThe folder gen/ is off limits.\n{}",
+            "It stops at once. ".repeat(20),
+            "Look at it. ".repeat(20)
+        );
+        assert_eq!(kept(&long)[0].text, "The folder gen/ is off limits.");
+        assert!(kept("The old board is closed, notes go into notes/ now")[0].changes);
+    }
+
+    #[test]
+    fn rules_of_many_languages() {
+        for (said, lasting) in [
+            ("Ab sofort bekommt jede Tabelle einen Zeitstempel.", true),
+            ("Chez nous les dates s'affichent toujours en UTC.", false),
+            ("De ahora en adelante los informes van en la carpeta informes.", true),
+            ("Não se deve editar os arquivos gerados.", false),
+            ("In questo progetto si usano solo le virgolette doppie.", false),
+            ("Plików z katalogu gen nie wolno zmieniać.", false),
+            ("В этом проекте пароли хранятся только в переменных.", false),
+            ("今後、画面の文言は必ず翻訳ファイルに入れてください。", true),
+            ("以后所有配置都放到 config 目录。", true),
+            ("앞으로 테스트는 반드시 오프라인으로 돌려 주세요.", true),
+        ] {
+            let rules = kept(said);
+            assert_eq!(rules.len(), 1, "{said}");
+            assert_eq!(rules[0].lasting, lasting, "{said}");
+        }
+    }
+
+    #[test]
+    fn remarks_are_no_rules() {
+        for said in [
+            "Why does each export need two clicks?",
+            "the chart never shows up on my tablet",
+            "Could we put the totals below the table?",
+            "it only happens with two guests",
+            "Der Export läuft bei mir immer noch nicht.",
+            "Pourquoi la page est toujours vide ?",
+            "まだエラーが出ています。",
+            "为什么页面还是空的",
+            "아직 오류가 나요.",
+            "make the title a bit larger",
+            "all good, go on",
+        ] {
+            assert_eq!(kept(said), [], "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_again_needs_fewer_signs() {
+        let said = "leave the seed alone when possible, only the copy";
+        assert_eq!(shaped(said, 1, &[]), []);
+        assert_eq!(shaped("no trailing commas please", 2, &[]).len(), 1);
+    }
+
+    /// Messages that people typed to agents, labelled by reading: few that hold no rule are
+    /// taken for one, and most that surely hold one are kept in the half that the tables were
+    /// written with.
+    #[test]
+    fn rules_of_real_people_are_kept() {
+        let Some(shared) = std::env::var_os("RETRO_SHARED").map(std::path::PathBuf::from) else {
+            println!("skipped: RETRO_SHARED is not set");
+            return;
+        };
+        let text = std::fs::read_to_string(shared.join("corpus/user-words.jsonl")).unwrap();
+        let (mut kept_of, mut all_of) = ([0_usize; 3], [0_usize; 3]);
+        for row in text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()) {
+            let said = row["text"].as_str().unwrap();
+            let label = usize::try_from(row["rule"].as_u64().unwrap()).unwrap();
+            all_of[label] += 1;
+            kept_of[label] += usize::from(said.chars().count() <= 1500 && !kept(said).is_empty());
+        }
+        println!("kept {kept_of:?} of {all_of:?}: without a rule, arguable, sure");
+        assert!(kept_of[0] * 20 <= all_of[0], "{kept_of:?} of {all_of:?}");
+        assert!(kept_of[2] * 2 >= all_of[2], "{kept_of:?} of {all_of:?}");
     }
 }

@@ -21,12 +21,35 @@ pub(crate) fn contradicts(newer: &Memory, older: &Memory) -> bool {
         "user_rules" => {
             meet(&things(newer, "rejects"), &things(older, "wants"))
                 || meet(&things(newer, "wants"), &things(older, "rejects"))
+                || (is_change(newer) && speak_of_the_same(newer, older))
         }
+        "asked_commands" => things(newer, "unable").contains(&older.stance),
         "repo_commands" => newer.subject == older.subject && things(newer, "unable").contains(&older.stance),
         // The same error, mended in another way: the newer way is what works now.
         "error_fix" => newer.subject == older.subject && newer.stance != older.stance,
         _ => false,
     }
+}
+
+/// Whether a rule says that something was otherwise before.
+fn is_change(memory: &Memory) -> bool {
+    memory
+        .structured
+        .as_ref()
+        .is_some_and(|value| value.get("changes") == Some(&serde_json::Value::Bool(true)))
+}
+
+/// Terms that two rules must share to be about the same thing.
+const SHARED_TERMS_MIN: usize = 2;
+
+/// Whether the words of two rules are about the same thing: both name a path, or share some words.
+fn speak_of_the_same(a: &Memory, b: &Memory) -> bool {
+    let said =
+        |memory: &Memory| memory.spans.iter().map(|span| span.text.as_str()).collect::<Vec<_>>().join(" ");
+    let mut words = retro_search::Words::default();
+    let (one, two) = (words.distinct(&said(a)), words.distinct(&said(b)));
+    let shared = one.iter().filter(|term| two.contains(term)).count();
+    shared >= SHARED_TERMS_MIN || share_object(a, b)
 }
 
 /// What a method says of a memory under a name: what a rule wants, or rejects.

@@ -14,9 +14,9 @@ use hashbrown::HashMap;
 use retro_model::Timestamp;
 use retro_search::embed::{BuiltIn, Embedder, Embedding};
 
-use crate::candidate::{Candidate, Kind, Scope};
+use crate::candidate::{Candidate, Kind, Scope, Span};
 use crate::decision::{Decision, Exposure, as_found, decide, words_hash};
-use crate::memory::{Memory, Source, Status};
+use crate::memory::{Level, Memory, Source, Status};
 use crate::same::{
     contradicts, is_rule, is_same_place, is_written_twice, jaccard, rejects_rule, rests_on_the_same,
     share_object,
@@ -30,6 +30,8 @@ const SAME_COSINE: f32 = 0.90;
 const LIKE_COSINE: f32 = 0.75;
 /// Likeness of keywords from which two memories are one.
 const SAME_JACCARD: f64 = 0.8;
+/// Keywords from which they say which rule it is: two rules can name the same folder.
+const RULE_KEYWORDS_MIN: usize = 2;
 /// Evidence that is kept of one memory.
 const EVIDENCE_MAX: usize = 40;
 /// Active memories of one repository, and of everywhere.
@@ -221,7 +223,8 @@ impl Shelf {
             }
             None => {
                 self.supersede(&mut memory);
-                if let Some(like) = self.like(&memory, &vector)
+                if memory.level() == Level::Unasked
+                    && let Some(like) = self.like(&memory, &vector)
                     && memory.status == Status::Candidate
                 {
                     memory.status = Status::NeedsReview;
@@ -308,7 +311,8 @@ impl Shelf {
             known.content_hash == memory.content_hash
                 || (!contradicts(memory, known)
                     && (vector.cosine(other) >= SAME_COSINE
-                        || jaccard(&known.keywords, &memory.keywords) >= SAME_JACCARD))
+                        || (!is_rule(memory) || memory.keywords.len() >= RULE_KEYWORDS_MIN)
+                            && jaccard(&known.keywords, &memory.keywords) >= SAME_JACCARD))
         })
     }
 
@@ -477,8 +481,20 @@ fn take_evidence(known: &mut Memory, newer: Memory) {
     }
 }
 
+/// Quotations that are kept of one memory.
+const SPANS_MAX: usize = 8;
+
 /// Takes a memory that says the same into the one that is known.
 fn merge(known: &mut Memory, newer: Memory) {
+    if known.method == "asked_commands" {
+        // It is found by every request that it answered.
+        let is_new = |span: &Span, known: &Memory| !known.spans.iter().any(|other| other.text == span.text);
+        for span in &newer.spans {
+            if known.spans.len() < SPANS_MAX && is_new(span, known) {
+                known.spans.push(span.clone());
+            }
+        }
+    }
     // A line that was written twice, as after a stop in the middle, says nothing new.
     let is_news = newer.origins.iter().any(|origin| !known.origins.contains(origin));
     if is_news {

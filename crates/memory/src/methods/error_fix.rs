@@ -6,13 +6,13 @@
 //! nothing is known but that the command passed the next time.
 
 use hashbrown::HashMap;
-use retro_insight::Beat;
+use retro_insight::{Beat, Call};
 use retro_model::ToolClass;
 use retro_search::Repair;
 use retro_text::calls::{Purpose, Verdict, understand};
 use serde_json::json;
 
-use super::commands::below;
+use super::commands::{answers, below};
 use super::evidence::quoted;
 use super::{Method, shell};
 use crate::candidate::{Candidate, Kind, Span, THIN, Voice};
@@ -64,12 +64,16 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
     if failed.class != ToolClass::Shell || failed.verdict != Verdict::Failed || is_look {
         return None;
     }
-    let error = cause(repair.failing.snippet.as_deref()?)?;
+    let error = match cause(repair.failing.snippet.as_deref()?) {
+        Some(error) => error,
+        // A summary says that it failed. Why is in a line that the passing run does not have.
+        None => distinctive(episode, &repair.failing.event_id, &passing.event_id)?,
+    };
     let ran = episode.span(&failed_beat.id, &shell::core(failed.command.as_deref()?)?)?;
     let said = episode.span(&repair.failing.event_id, error)?;
     let (passed_beat, passed) = episode.call(&passing.event_id)?;
     let again = episode.span(&passed_beat.id, &shell::core(passed.command.as_deref()?)?)?;
-    let steps = steps(episode, repair);
+    let steps = steps(episode, repair, passed);
     let is_other_command = again.text != ran.text;
     if !is_other_command
         && steps.iter().all(|step| step.file.is_some())
@@ -214,10 +218,14 @@ fn what(change: &Change) -> Option<String> {
 }
 
 /// The last changes before the pass: edits, and commands that change something.
-fn steps(episode: &Episode, repair: &Repair) -> Vec<Done> {
+/// Nothing before the last run that failed: that did not help.
+fn steps(episode: &Episode, repair: &Repair, passed: &Call) -> Vec<Done> {
     let mut done: Vec<Done> = Vec::new();
     for step in repair.steps.iter().rev() {
         let Some((beat, call)) = episode.call(&step.event_id) else { continue };
+        if call.is_failed() && answers(passed, call) {
+            break;
+        }
         let next = if call.changed_files() {
             call.edits.first().and_then(|edit| {
                 let span = episode
@@ -270,6 +278,43 @@ fn cause(line: &str) -> Option<&str> {
     };
     (!is_warning && line.split_whitespace().filter(says).count() >= 2).then_some(line)
 }
+
+/// The line of a failing run that says what went wrong and is not in the output of the run
+/// that passed; one with a word of refusal before any other.
+fn distinctive<'e>(episode: &'e Episode, failing: &str, passing: &str) -> Option<&'e str> {
+    let passed = episode.quotes.text(passing).unwrap_or_default();
+    let lines = episode.quotes.text(failing)?.lines();
+    let told: Vec<&str> = lines.filter(|line| !passed.contains(line.trim())).filter_map(cause).collect();
+    let refuses = |line: &&&str| {
+        let lower = line.to_lowercase();
+        let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').collect();
+        REFUSALS.iter().any(|word| words.contains(word))
+    };
+    told.iter().find(refuses).or(told.first()).copied()
+}
+
+/// Words with which programs say why they did not do something.
+const REFUSALS: &[&str] = &[
+    "cannot",
+    "can't",
+    "could",
+    "denied",
+    "error",
+    "expected",
+    "forbidden",
+    "invalid",
+    "missing",
+    "must",
+    "no",
+    "not",
+    "refused",
+    "required",
+    "unable",
+    "undefined",
+    "unexpected",
+    "unknown",
+    "unsupported",
+];
 
 /// Words that say that something failed, not what.
 const EMPTY_WORDS: &[&str] = &[

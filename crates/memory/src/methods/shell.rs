@@ -80,36 +80,150 @@ pub(super) fn is_plain(line: &str) -> bool {
     words <= step.runner.split(' ').count().max(1)
 }
 
-/// Whether a line changes something that could make another command pass.
+/// Programs that tidy up or look around: nobody asks for them by name.
+const HOUSEKEEPING: &[&str] = &[
+    "awk", "cat", "cd", "chmod", "cp", "curl", "date", "echo", "env", "export", "find", "grep", "head", "jq",
+    "kill", "ln", "ls", "mkdir", "mv", "ps", "pwd", "rg", "rm", "sed", "sleep", "sort", "tail", "test",
+    "touch", "wc", "which",
+];
+
+/// Whether a line only tidies up or looks around, or runs something outside the repository.
+pub(super) fn is_housekeeping(line: &str) -> bool {
+    let call = understand(line);
+    let Some(step) = call.main_step() else { return true };
+    let is_elsewhere = |word: &String| word.contains("/tmp/");
+    HOUSEKEEPING.contains(&step.program()) || step.words.iter().any(is_elsewhere)
+}
+
+/// What prepares the shell for the commands after it.
+const PREPARES: &[&str] =
+    &["source ", ". ", "export ", "nvm use", "conda activate", "pyenv ", "fnm use", "asdf ", "cd "];
+
+/// Whether a part of a line only prepares the shell.
+fn prepares(part: &str) -> bool {
+    PREPARES.iter().any(|start| part.trim_start().starts_with(start))
+        && !part.contains(['`', '$', ';', '|', '\n'])
+}
+
+/// A line without what prepares the shell at its beginning.
+pub(super) fn unprepared(line: &str) -> &str {
+    let mut rest = line;
+    while let Some((_, after)) = rest.split_once("&&").filter(|(part, _)| prepares(part)) {
+        rest = after.trim_start();
+    }
+    rest
+}
+
+/// A command with what prepares the shell right before it on its line; a change of folder is
+/// no part of it.
+pub(super) fn with_preparation<'l>(line: &'l str, core: &'l str) -> &'l str {
+    let Some(at) = line.find(core) else { return core };
+    let mut from = at;
+    while let Some(before) = line.get(..from).and_then(|head| head.trim_end().strip_suffix("&&")) {
+        let start = before.rfind("&&").map_or(0, |at| at + 2);
+        let part = before.get(start..).unwrap_or_default();
+        let bare = part.trim_start();
+        if !prepares(part) || bare.starts_with("cd ") {
+            break;
+        }
+        from = start + part.len() - bare.len();
+    }
+    line.get(from..at + core.len()).unwrap_or(core)
+}
+
+/// A command with slots for what changes from one run to the next: numbers, versions, dates.
+pub(super) fn with_slots(command: &str) -> String {
+    let slot = |word: &str| {
+        let digits = word.chars().filter(char::is_ascii_digit).count();
+        let is_number = digits > 0
+            && word.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | ':' | 'v' | '_' | '/'));
+        let is_words = word.starts_with(['"', '\'']);
+        if is_number || is_words { "<…>".to_owned() } else { word.to_owned() }
+    };
+    let words: Vec<String> = command
+        .split_whitespace()
+        .map(|word| match word.split_once('=') {
+            Some((name, value)) if !value.is_empty() => format!("{name}={}", slot(value)),
+            _ => slot(word),
+        })
+        .collect();
+    words.join(" ")
+}
+
+/// Whether a line changes something that could make another command pass: everything that is
+/// no look and no check.
 pub(super) fn changes_something(line: &str) -> bool {
     let call = understand(line);
     let Some(step) = call.main_step() else { return false };
-    if matches!(step.purpose, Purpose::Install | Purpose::Format) {
-        return true;
-    }
-    if step.purpose.is_validation() {
+    if step.purpose.is_validation() || matches!(step.purpose, Purpose::Read | Purpose::Search) {
         return false;
     }
+    let word = |at: usize| step.words.get(at).map_or("", String::as_str);
     match step.program() {
-        "mkdir" | "chmod" | "mv" | "cp" | "ln" | "export" | "touch" | "unset" | "kill" | "pkill" | "rm" => {
-            true
-        }
-        "git" => matches!(
-            step.words.get(1).map_or("", String::as_str),
-            "checkout"
-                | "pull"
-                | "merge"
-                | "rebase"
-                | "stash"
-                | "reset"
-                | "config"
-                | "fetch"
-                | "submodule"
-                | "switch"
-                | "restore"
+        "git" => !matches!(
+            word(1),
+            "add"
+                | "commit"
+                | "push"
+                | "status"
+                | "log"
+                | "diff"
+                | "show"
+                | "branch"
+                | "remote"
+                | "tag"
+                | "blame"
+                | "rev-parse"
+                | ""
         ),
-        "docker" | "docker-compose" | "podman" | "systemctl" | "service" | "brew" => true,
-        "make" | "just" | "task" | "mise" | "npm" | "pnpm" | "yarn" | "bun" | "rake" => true,
-        _ => false,
+        "gh" | "glab" => false,
+        "cat" | "echo" | "ls" | "cd" | "pwd" | "which" | "head" | "tail" | "grep" | "rg" | "find"
+        | "sleep" | "ps" | "curl" | "wc" | "date" | "test" | "printf" | "true" | "jq" | "env" | "sort"
+        | "awk" => false,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_prepares_the_shell_belongs_to_a_command() {
+        for (line, core, whole) in [
+            (
+                "source env/bin/activate && ./book print",
+                "./book print",
+                "source env/bin/activate && ./book print",
+            ),
+            ("cd /w && export A=1 && ./book print 2>&1", "./book print", "export A=1 && ./book print"),
+            ("make clean && ./book print", "./book print", "./book print"),
+            ("./book print", "./book print", "./book print"),
+        ] {
+            assert_eq!(with_preparation(line, core), whole, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_changes_is_a_slot() {
+        for (command, slots) in [
+            ("./deploy.sh v1.2.3 --port=8080", "./deploy.sh <…> --port=<…>"),
+            ("bin/report 2026-07-01 sales", "bin/report <…> sales"),
+            ("python3 tools/load.py", "python3 tools/load.py"),
+        ] {
+            assert_eq!(with_slots(command), slots);
+        }
+    }
+
+    #[test]
+    fn every_command_that_is_no_look_is_a_step() {
+        for line in
+            ["fonts import serif.otf", "git checkout main", "npm install", "./gen.sh", "systemctl start db"]
+        {
+            assert!(changes_something(line), "{line}");
+        }
+        for line in ["ls -la", "git status", "cat notes", "cargo test", "rg todo", "curl localhost:80"] {
+            assert!(!changes_something(line), "{line}");
+        }
     }
 }

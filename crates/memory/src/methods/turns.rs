@@ -79,6 +79,16 @@ impl<'a> Turn<'a> {
             && !self.next.is_some_and(|(beat, _)| corrected(&beat.id))
     }
 
+    /// Whether nothing that is known of went wrong in what it ran: the person did not cut it
+    /// off and did not correct it.
+    pub(super) fn is_successful_run(&self, episode: &Episode) -> bool {
+        let is_corrected = |id: &str| {
+            let mut sure = episode.corrections.iter().filter(|found| found.confidence >= CORRECTION_MIN);
+            sure.any(|found| found.event_id == id)
+        };
+        !self.broken && !self.next.is_some_and(|(beat, _)| is_corrected(&beat.id))
+    }
+
     /// What the person said next, if that was praise.
     pub(super) fn praise(&self) -> Option<(&'a Beat, &'a str)> {
         let next = self.next.map(|(beat, _)| (beat, beat.typed.as_str()));

@@ -1,28 +1,36 @@
 //! What a person had to say: corrections and standing rules, in their own words.
 //!
 //! A correction counts if it says what to do otherwise in a way that can hold again. Words
-//! outside corrections count only where they say that they always hold.
+//! outside corrections count where they say that they always hold. What only has the shape of a
+//! rule is kept for the person to look at, until it is said again.
 
-use retro_insight::What;
+use hashbrown::HashMap;
+use retro_insight::{PARTS, What};
 use serde_json::json;
 
 use super::Method;
 use crate::candidate::{Candidate, Kind, Scope, Voice};
 use crate::episode::{Episode, shortened};
-use crate::rules::{Rule, rules};
+use crate::rules::{Rule, names, rules, shaped};
 
 pub(super) const METHOD: Method =
     Method { name: "user_rules", title: "what you had to say: corrections and standing rules, quoted", mine };
 
 /// Candidates of one session.
-const CANDIDATES_MAX: usize = 3;
+const CANDIDATES_MAX: usize = 8;
 /// A longer message is a document of its own, not something that was said.
 const MESSAGE_CHARS_MAX: usize = 1500;
+/// A longer part of one is a task with its steps: its sentences have the shape of rules, and
+/// hold for that task.
+const SHAPED_CHARS_MAX: usize = 700;
+/// Characters that say when a rule is of use, without the sign that more was cut.
+const WHEN_CHARS_MAX: usize = 159;
 /// Corrections that are less sure are no rules.
 const SURE: f64 = 0.6;
 
 fn mine(episode: &Episode) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
+    let mut said_before: HashMap<String, usize> = HashMap::new();
     for beat in episode.trace.beats.iter().filter(|beat| beat.thread == 0) {
         // Words that a sentence of the program alone calls the person's are no rule.
         let is_said = matches!(&beat.what, What::Said { .. } | What::Denial { is_proven: true, .. });
@@ -32,7 +40,14 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
         }
         let correction =
             episode.corrections.iter().find(|found| found.event_id == beat.id && found.confidence >= SURE);
-        for rule in rules(text, correction.is_some()) {
+        let mut said = rules(text, correction.is_some());
+        for part in text.split(PARTS).map(str::trim) {
+            let times = said_before.entry(squeezed(part)).and_modify(|times| *times += 1).or_insert(1);
+            if part.chars().count() <= SHAPED_CHARS_MAX {
+                said.extend(shaped(part, *times, &said));
+            }
+        }
+        for rule in said {
             let Some(candidate) = candidate(episode, &beat.id, &rule, correction.is_some()) else { continue };
             match found.iter_mut().find(|known| known.subject == candidate.subject) {
                 Some(known) => {
@@ -50,12 +65,24 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
     found
 }
 
+/// A message as it is compared with others.
+fn squeezed(text: &str) -> String {
+    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn candidate(episode: &Episode, event_id: &str, rule: &Rule, is_correction: bool) -> Option<Candidate> {
     let span = episode.span(event_id, &rule.text)?;
     if span.voice != Voice::User {
         return None;
     }
-    let subject = format!("rule:{}|{}", rule.wants.join(","), rule.rejects.join(","));
+    let mut things: Vec<&String> = rule.rejects.iter().chain(&rule.wants).collect();
+    let mut names = names(&rule.text);
+    names.retain(|name| !things.iter().any(|thing| thing.contains(name.as_str())));
+    things.extend(&names);
+    let subject = match rule.shaped {
+        true => format!("rule:{}", squeezed(&rule.text)),
+        false => format!("rule:{}|{}", rule.wants.join(","), rule.rejects.join(",")),
+    };
     let mut candidate = episode.candidate("user_rules", Kind::RepoConvention, subject);
     if rule.everywhere || episode.cwd.is_none() {
         candidate.scope = Scope::User;
@@ -65,22 +92,29 @@ fn candidate(episode: &Episode, event_id: &str, rule: &Rule, is_correction: bool
         candidate.scope_reason = "said in this repository".to_owned();
     }
     candidate.text = format!("The user said: \"{}\"", span.text);
-    let things: Vec<String> = rule.rejects.iter().chain(&rule.wants).take(4).cloned().collect();
+    let named: Vec<&str> = things.iter().take(4).map(|thing| thing.as_str()).collect();
+    let named =
+        if named.is_empty() { "it comes up".to_owned() } else { format!("{} come up", named.join(", ")) };
     let asked = episode.prompt_before(event_id).map(|(_, text)| shortened(text, 90));
     candidate.when_to_use = shortened(
         &match asked {
-            Some(asked) => format!("{} come up; said after \"{asked}\"", things.join(", ")),
-            None => format!("{} come up", things.join(", ")),
+            Some(asked) => format!("{named}; said after \"{asked}\""),
+            None => named,
         },
-        160,
+        WHEN_CHARS_MAX,
     );
-    candidate.confidence = if is_correction { 0.9 } else { 0.8 };
-    candidate.priority = if is_correction { 4 } else { 3 } + u8::from(rule.lasting && is_correction);
+    (candidate.confidence, candidate.priority) = match (rule.shaped, is_correction) {
+        (true, _) => (if rule.lasting { 0.7 } else { 0.5 }, 3),
+        (false, true) => (0.9, 4 + u8::from(rule.lasting)),
+        (false, false) => (0.8, 3),
+    };
     candidate.origin = Voice::User;
     candidate.stance = rule.wants.join(",");
-    candidate.keywords = rule.rejects.iter().chain(&rule.wants).take(12).cloned().collect();
-    candidate.structured =
-        Some(json!({ "wants": rule.wants, "rejects": rule.rejects, "lasting": rule.lasting }));
+    candidate.keywords = things.into_iter().take(12).cloned().collect();
+    candidate.structured = Some(json!({
+        "wants": rule.wants, "rejects": rule.rejects, "lasting": rule.lasting, "shaped": rule.shaped,
+        "changes": rule.changes,
+    }));
     candidate.evidence_refs = vec![event_id.to_owned()];
     candidate.created_at = episode.time_of(event_id).or(candidate.created_at);
     candidate.spans = vec![span];

@@ -1,0 +1,336 @@
+//! Rules by their shape: a sentence that says how things are done, whatever its words.
+//!
+//! Three kinds of signs count. A *norm* demands or forbids ("never", "off limits", "before each
+//! commit"). A *manner* says how something is ("goes into", "only", "is called"). A *subject*
+//! stands for a kind of thing ("all …", "we", "handlers", a path). A norm is enough; a manner
+//! needs a subject. What speaks of one moment, of one failure or of a wish counts against it,
+//! and a question is none.
+
+use std::sync::LazyLock;
+
+use regex::RegexSet;
+use retro_text::tongue::is_spaced;
+
+use super::tongues;
+
+/// A sign: a pattern, and another one that takes it back.
+type Sign = (&'static str, &'static str);
+
+/// What a sentence begins with that carries no meaning.
+const LEAD: &str = r"^(?:[-*•\d.)# ]*)(?:(?:and|but|so|also|please|ok|okay|hey|no|nope|yes|well|one more thing|btw|by the way|remember|note|that|just so you know)\b[,:;!. ]*)*";
+/// The same, where "no" is a word of the rule.
+const LEAD_NO: &str = r"^(?:[-*•\d.)# ]*)(?:(?:and|but|so|also|please|ok|okay|hey|yes|well|one more thing|btw|by the way|remember|note|that|just so you know)\b[,:;!. ]*)*";
+/// Words before which a "no" negates no thing.
+const IDLE_NO: &str =
+    r"(?i)\bno (?:problem|worries|need|idea|no|way|that|this|it|i|we|the|you|longer|more|man)\b";
+
+const NORMS: &[Sign] = &[
+    // From a time on.
+    (
+        r"\bfrom (?:now|here|today|this point) on(?:wards?)?\b|\bfrom today\b|\bgoing forward\b|\bin (?:the )?future\b|\bhenceforth\b|\bfor (?:the )?next (?:time|sessions?)\b|\bnext time\b",
+        "",
+    ),
+    // Forbidden.
+    (
+        r"\b(?:off[- ]limits|hands off|banned|forbidden|not allowed|not permitted|prohibited|nowhere else|no-go|must not|mustn'?t|out of the question|leave (?:them|it|those|that) alone|read[- ]only|append[- ]only|by hand|nobody (?:calls|edits|touches|uses|writes|runs))\b|\b(?:you|we|they|one) may not\b",
+        "",
+    ),
+    // Always and never, of something that is done.
+    (
+        r"\b(?:always|never) (?:\w+ ){0,2}?(?:use|run|add|put|push|commit|edit|touch|write|call|ask|create|start|keep|do|go|make|open|delete|change|format|name|test|check|mock|read|log|store|merge|deploy|install|import|skip|see|contain|hold|leave|assume|guess)\b",
+        "",
+    ),
+    (
+        r"\bwe (?:always|never|only|don'?t|do not|no longer)\b",
+        r"\bwe (?:always|never|only|don'?t|do not|no longer) (?:know|have (?:a|any|the|to)|need|want|think|see|remember|get|care|really|actually|even|just)\b",
+    ),
+    (
+        r"\bi (?:never|always|don'?t ever|do not ever) want\b|\bi (?:don'?t|do not) want (?:you to|to see|any \w+ (?:in|on|to))\b|\bwe (?:don'?t|do not) want (?:each|every|any|all|no|to)\b",
+        "",
+    ),
+    // Every time.
+    (
+        r"\b(?:whenever|every time|each time|any ?time) (?:you|we|someone|something|an?|the)\b|,? (?:every|each) (?:single )?time\b|\bwhenever\b",
+        "",
+    ),
+    (r"\b(?:before|after|with|on|at the end of|at the start of) (?:every|each|any) ", ""),
+    (
+        r"{lead}(?:keep in mind|bear in mind|never|always|as a rule|rule of thumb|house rule)\b|^(?:[-*\d.) ]*)(?:and |also |so |but |please )*remember (?:that|to always|to never|the)\b",
+        r"\bnever mind\b",
+    ),
+    (r"\b(?:please )?(?:stop|quit|avoid) \w+ing\b", r"\b(?:stop|quit|avoid) \w+ing (?:the|this|that|it)\b"),
+    (
+        r"\bno (?:more|longer)\b.{0,40}\bplease\b|\b(?:don'?t|do not|never)\b.{3,80}\b(?:any ?more|without (?:asking|my)|unless)\b",
+        "",
+    ),
+    // How it is done here.
+    (
+        r"\b(?:preferred|canonical|standard|usual|general(?:ly)?) (?:approach|pattern|way|convention|style|tool|preferred)\b|\bgenerally? (?:preferred|prefer|use)\b",
+        "",
+    ),
+    (
+        r"\b(?:ask|check with|tell) (?:me |us )?(?:first |me )?before\b|\bask (?:me )?first\b|\bwithout (?:asking|my (?:ok|approval|permission|confirmation))\b",
+        "",
+    ),
+    // What something has to pass.
+    (
+        r"\b(?:isn'?t|is not|aren'?t|are not) (?:done|finished|complete|allowed|ready|merged|accepted) (?:without|until|unless|before)\b|\b(?:has|have|need|needs) to pass\b|\bbefore (?:you )?(?:say(?:ing)?|hand(?:ing)?|finish(?:ing)?|commit(?:ting)?|push(?:ing)?|claim(?:ing)?|report(?:ing)?|call(?:ing)? it)\b|\bgets? (?:rejected|refused|lost)\b",
+        "",
+    ),
+    // What the person keeps for themselves.
+    (
+        r"\bi(?:'ll| will| do)\b.{0,40}\bmyself\b|\bi(?:'ll| will) (?:do|handle) (?:the|all)\b|\bi(?:'ll| will) (?:run|start|restart|commit|push|deploy|merge|release|publish|do the \w+ing|test)\b",
+        r"\b(?:later|now|and then|tomorrow|tell me)\b",
+    ),
+    (
+        r"\bmy preference\b|\bi(?:'d)? (?:prefer|rather) (?:you|that you|\w+ (?:over|to|than|rather))\b|\bit would be (?:good|nice|great|better) if you\b|\bi(?:'d| would) like you to\b|\bi (?:hate|dislike|love|like) (?:it )?when you\b",
+        "",
+    ),
+    (
+        r"\b(?:answer|reply|respond|write to me|talk to me|speak)(?: to me)? (?:only )?in (?-i:[A-Z])\w+|\b(?:answer|reply|respond) in (?:plain|simple|short)\b|\bkeep (?:your |the )?(?:answers?|replies|responses|explanations?|summar\w+)\b",
+        "",
+    ),
+    // "uv, not pip"
+    (
+        r"{lead_no}[\w./@-]+(?: [\w./@-]+)?, not [\w./@-]+(?: [\w./@-]+)?[.!]?\s*$",
+        r"{lead_no}(?:no|nope|yes|sure|why|maybe|it|that|this|ok)\b",
+    ),
+    (
+        r"{lead}(?:do not|don'?t) (?:ever )?(?:ask|explain|summari[sz]e|guess|assume|apologi[sz]e|install|hardcode|hard-code|mock|amend|force[- ]push|rebase)\b",
+        r"\b(?:ask|explain|summari[sz]e|guess|assume|install|mock|amend|rebase) (?:it|this|that|the)\b",
+    ),
+    // Of the project and of the machine.
+    (
+        r"\bthis is (?:an? |our |the )?(?:\w+[- ]){0,2}(?:repo|repository|project|monorepo|codebase|library|oss|open[- ]source)\b",
+        "",
+    ),
+    (
+        r"\b(?:idiomatic|consisten(?:t|cy) with (?:the|our|how)|(?:our|the) (?:conventions?|standards?|guidelines?)|how we (?:typically|usually|always|normally|do)|the way we|like we do|same as (?:we do|our))\b",
+        "",
+    ),
+    (
+        r"^\W*(?:ok,? |btw,? |note:? |fyi,? )?i(?:'m| am)? (?:use|using|on|running|work on|work with|develop on) [\w.+-]+(?: [\w.]+){0,3}(?:[.,!;]|$)",
+        r"\bi(?:'m| am)? (?:use|using|on|running|work on|work with|develop on) (?:the|it|this|that|a)\b",
+    ),
+    (r"\bsource of (?:truth|record)\b|\bour (?:stack|setup|team|policy|rule|workflow|process)\b", ""),
+    (
+        r"\bwe (?:\(\w+\) )?already (?:have|use)\b",
+        r"\bwe already (?:have|use)\b.*\b(?:a lot|but|this|that|anyway)\b",
+    ),
+    // A file of rules, and that it is to be heeded.
+    (
+        r"(?:\b(?:claude|agents|contributing|gemini|copilot-instructions)\.md\b|\.cursorrules\b|\b(?:style ?guide|guidelines|coding standards|conventions)\b).*\b(?:read|follow|obey|stick to|respect|says|ignored?|ignoring|violat\w+|directions?)\b|\b(?:read|follow|obey|stick to|respect|says|ignored?|ignoring|violat\w+|directions?|it'?s (?:right )?in)\b.*(?:\b(?:claude|agents|contributing|gemini|copilot-instructions)\.md\b|\.cursorrules\b|\b(?:style ?guide|guidelines|coding standards|conventions)\b)",
+        r"^\W*(?:can|could|would|update|add|create|write)\b",
+    ),
+    // Where something of theirs is.
+    (
+        r#"^\W*(?:my|our|the) [\w .-]{2,30} (?:is|are|runs|lives|listens|sits) (?:on|at|in|under) (?:port )?[`'"]?(?:\d{2,5}|[\w.~-]*/[\w./~-]+|localhost)[\w.`'"]*[.!]?$"#,
+        "",
+    ),
+];
+
+/// What was closed, and what takes its place.
+const CHANGES: &[Sign] = &[(
+    r"\b(?:is|are) (?:gone|closed|dead|frozen|retired|deprecated|obsolete|history|abandoned|archived|out|replaced)\b.*(?:,|;|\band\b|\bso\b|\bby\b).*\b(?:now|new|instead|moved|go|goes|use|we|from|by)\b|\bwe (?:moved|switched|migrated|changed|went) (?:everything |all \w+ )?(?:from \S+ )?(?:to|over to)\b",
+    r"\bwe (?:moved|changed) (?:the )?(?:meeting|date|call|appointment)\b",
+)];
+
+/// What was said before.
+const REBUKES: &[Sign] = &[(
+    r"\bhow (?:often|many times) (?:do|did|must|should|have) i\b|\bi(?:'ve| have)? (?:already )?told you\b|\bwe(?:'ve| have)? agreed\b|\bas (?:agreed|always)\b|\bi keep (?:telling|saying|having)\b|\byou (?:keep|always|never|constantly) \w+|\b(?:don'?t|didn'?t|did) you (?:ever |even )?read\b.*\b\w+\.md\b",
+    "",
+)];
+
+const MANNERS: &[Sign] = &[
+    (
+        r"\b(?:must|has to|have to|ought to|are supposed to|is supposed to|shall|can only|cannot|may only)\b",
+        "",
+    ),
+    (
+        r"\b(?:belongs?|goes|go|lives?|stays?|gets?|come|comes|relies|rely|depends?) (?:only |always |all |first|in|into|to|through|via|from|under|on|with|here|there)\b",
+        "",
+    ),
+    (r"\bonly\b", ""),
+    (r"\bfor (?:every|each|any) ", ""),
+    (r"[,:;] no \w+|\band no \w+|\bwithout (?:a|an|any)\b", ""),
+    (r"\b(?:always|never)\b", ""),
+    (
+        r"\bwe (?:use|prefer|keep|deploy|support|target|follow|store|rely|stick|typically|usually|generally)\b",
+        "",
+    ),
+    (
+        r"\b(?:means|is written by|is generated|is (?:in|at|called|named)|are (?:called|named|written|net|stored|kept|values|supposed|for)|contains? no|has no|have no|is a copy|is the (?:entry|single|only|main|right|place|source))\b",
+        "",
+    ),
+    (r"{lead_no}(?:no|keep|prefer|avoid|leave) \S+ \S+", IDLE_NO),
+    (
+        r"\b(?:don'?t|do not) (?:touch|edit|change|use|add|commit|push|create|write|put|run|call|import)\b",
+        r"\b(?:don'?t|do not) (?:touch|edit|change|use|add|commit|push|create|write|put|run|call|import) (?:it|this|that|the|anything|yet)\b",
+    ),
+    (r"\bshould(?:n'?t| not)? (?:always|never|go in|live in|fail|come (?:first|from)|only)\b", ""),
+    (r"\bprefer(?:red|s)?\b", ""),
+    (r"\bneeds an? ", ""),
+    (r"\beverywhere\b|\bin general\b|\bby default\b|\bat all times\b", ""),
+];
+
+const SUBJECTS: &[Sign] = &[
+    (
+        r"{lead_no}(?:all|every|each|any|no|one|a|an|new|most|everything|everyone|nobody|nothing|anything) [\w./`-]+",
+        r"(?i)\bno (?:problem|worries|need|idea|no|way|that|this|it|i|we|the|you|longer|more|man)\b|\ball (?:good|right|fine|set|done|ok)\b",
+    ),
+    (
+        r"\b(?:in|for|of|across) (?:this|our|my) (?:repo|repository|project|codebase|code base|monorepo|team|company|package)\b|\bhere we\b|\baround here\b|^(?:in|for|under|with) (?:the )?[\w./-]+,? (?:we|everything|all|no)?\b",
+        "",
+    ),
+    (r"{lead}(?:we|our)\b|[,;] we\b", ""),
+    (
+        r"{lead}(?:the )?(?:[`\w.~-]*/[\w./<>*-]*|`[^`]+`|\b\w+\.(?:md|json|ya?ml|toml|js|ts|py|rs|go|sql|sh|txt|lock)\b)",
+        "",
+    ),
+    // Bare plurals.
+    (
+        r"(?:{lead}|(?:[,;:—–]|\bthat|\bin (?:the|our|this) \w+,) +)(?:[a-z][\w-]+ ){0,2}[a-z][\w-]*[a-rt-z]s (?:\w+ )?(?:are|have|carry|contain|go|live|come|belong|stay|must|should|get|use|need|only|never|always|follow|start|end|hold|fail)\b",
+        r"(?:{lead}|(?:[,;:—–]|\bthat) +)(?:this|that|thus|does|was|its|his|yes|is|as|has|plus|always|there|these|those|results|thanks|looks|seems|lets|works|needs|sometimes|things|it|the|your|my)\b",
+    ),
+    (r"^(?:[-*\d.) ]*)(?:the )?[a-z][\w ]{2,25}: \w", ""),
+    (r"{lead}if (?:you|a|an|any)\b", ""),
+    (r"^(?:[-*\d.) ]*)only (?:the |a |an )?[\w-]+ (?:[\w-]+ )?\w+s?\b", r"^\W*only thing\b"),
+    (r"\b(?:by hand|everywhere)\b", ""),
+];
+
+/// Questions.
+const QUESTIONS: &[Sign] = &[
+    (
+        r"^\W*(?:what|why|how|when|where|who|which|is|are|does|did|do (?:we|i|you)|can|could|should|would|will|has|have)\b",
+        r"[.!]\s*$",
+    ),
+    (r"[?？؟]\s*$", ""),
+];
+
+/// What speaks of one moment, one failure, one wish.
+const MOMENTS: &[Sign] = &[
+    (
+        r"\bi (?:wonder|guess|forget|forgot|think|thought|tried|see|saw|got|get|was|have|had|did|just|always (?:forget|get|have))\b",
+        "",
+    ),
+    (
+        r"\b(?:still|yet|this time|right now|currently|at the moment|for now|for this one|just now|again|this session|today only)\b",
+        "",
+    ),
+    (
+        r"^\W*(?:and |but |so )?(?:it|that|this) (?:only|never|always|doesn'?t|does|was|did|took|seems|looks|should|must|needs|has to|stays|works|fails|is|gets)\b",
+        "",
+    ),
+    (r"\b(?:was|were|had|did|took|happened|crashed|failed|worked|reported|returned|noticed)\b", ""),
+    (r"\b(?:let'?s|lets|can you|could you|would you|will you)\b", ""),
+    (
+        r"\b(?:fails|failing|crash(?:es)?|doesn'?t work|broken|bug|wrong|green|empty|twice|missing|out of date|slow|hangs?|returns|\w+Error)\b",
+        "",
+    ),
+    (
+        r"\b(?:we|i|you)(?:'ll)? (?:either |also |really |now |just |probably )?(?:need|have|want|should|can|could)\b",
+        r"\b(?:need|have|want|should|can|could) (?:no|always|never|pass)",
+    ),
+    (r"^\W*(?:\w+\W+){0,3}(?:this|that|it|these|those)[.!]*\s*$|^\W*(?:no|nope)\W+\w*\W*$", ""),
+    (r"\b(?:button|page|header|dialog|color|colour|screen|font|column|menu|tab)\b", ""),
+    (r"\b(?:maybe|perhaps|probably|idk|i guess|or something)\b", ""),
+];
+
+/// Signs, ready to be looked for.
+struct Signs {
+    are: RegexSet,
+    taken_back: RegexSet,
+}
+
+impl Signs {
+    fn of(signs: &[Sign]) -> Option<Signs> {
+        let of = |text: &str| match text {
+            "" => r"[^\s\S]".to_owned(),
+            text => format!("(?i:{})", text.replace("{lead_no}", LEAD_NO).replace("{lead}", LEAD)),
+        };
+        Some(Signs {
+            are: RegexSet::new(signs.iter().map(|(is, _)| of(is))).ok()?,
+            taken_back: RegexSet::new(signs.iter().map(|(_, not)| of(not))).ok()?,
+        })
+    }
+
+    /// How many are in a sentence.
+    fn count(&self, sentence: &str) -> i32 {
+        let found = self.are.matches(sentence);
+        if !found.matched_any() {
+            return 0;
+        }
+        let back = self.taken_back.matches(sentence);
+        let left = found.iter().filter(|at| !back.matched(*at)).count();
+        i32::try_from(left).unwrap_or(i32::MAX)
+    }
+}
+
+struct English {
+    norms: Signs,
+    changes: Signs,
+    rebukes: Signs,
+    manners: Signs,
+    subjects: Signs,
+    questions: Signs,
+    moments: Signs,
+}
+
+static ENGLISH: LazyLock<Option<English>> = LazyLock::new(|| {
+    Some(English {
+        norms: Signs::of(NORMS)?,
+        changes: Signs::of(CHANGES)?,
+        rebukes: Signs::of(REBUKES)?,
+        manners: Signs::of(MANNERS)?,
+        subjects: Signs::of(SUBJECTS)?,
+        questions: Signs::of(QUESTIONS)?,
+        moments: Signs::of(MOMENTS)?,
+    })
+});
+
+/// From this on a sentence is a rule.
+pub(super) const RULE: i32 = 2;
+
+/// What the shape of a sentence says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// How much speaks for a rule; [`RULE`] is enough.
+    pub weight: i32,
+    /// It says from when on, or that it always holds, in a language other than English.
+    pub lasting: bool,
+    /// It says that something was otherwise before.
+    pub changes: bool,
+}
+
+impl Shape {
+    /// Whether it is a rule if it was said so often.
+    pub fn is_rule(self, times: usize) -> bool {
+        let again = i32::try_from(times.saturating_sub(1)).unwrap_or(0).min(1);
+        self.weight > 0 && self.weight + again >= RULE
+    }
+}
+
+/// The shape of a sentence.
+pub(super) fn shape(sentence: &str) -> Shape {
+    let english = ENGLISH.as_ref().filter(|_| is_spaced(sentence)).map(|signs| english(signs, sentence));
+    let best = english.filter(|shape| shape.weight >= RULE);
+    best.or_else(|| tongues::shape(sentence)).or(english).unwrap_or(Shape {
+        weight: 0,
+        lasting: false,
+        changes: false,
+    })
+}
+
+fn english(signs: &English, sentence: &str) -> Shape {
+    let changes = signs.changes.count(sentence);
+    let rebukes = signs.rebukes.count(sentence);
+    let norms = signs.norms.count(sentence) + changes + rebukes;
+    let manners = signs.manners.count(sentence).min(2);
+    let subjects = signs.subjects.count(sentence).min(2);
+    let is_asked = rebukes == 0 && signs.questions.count(sentence) > 0;
+    let is_shaped = norms > 0 || manners > 0;
+    // A manner without a subject is one sign too few.
+    let manners = if norms == 0 && subjects == 0 { manners.min(1) } else { manners };
+    let weight = 2 * norms + manners + subjects - signs.moments.count(sentence);
+    Shape { weight: if is_shaped && !is_asked { weight } else { 0 }, lasting: false, changes: changes > 0 }
+}
