@@ -212,7 +212,7 @@ fn a_session_is_mined_when_asked_and_its_files_are_there() {
     let list = machine.json(&["list", "--agent", "claude"]);
     let id = list["sessions"][0]["session_id"].as_str().unwrap();
     let answer = machine.json(&["mine", "claude", id, "--method", "all"]);
-    assert_eq!(answer["results"].as_array().unwrap().len(), 6);
+    assert_eq!(answer["results"].as_array().unwrap().len(), 7);
     for result in answer["results"].as_array().unwrap() {
         let method = result["method"].as_str().unwrap();
         let path = machine.root().join(format!("mined/{method}/claude/{id}.json"));
@@ -373,4 +373,146 @@ fn a_secret_in_an_own_memory_is_stored_redacted_and_the_command_says_so() {
             }
         }
     }
+}
+
+/// A Claude log in which a person says these things in a folder, each after the agent answered.
+fn say(machine: &Machine, session: &str, cwd: &str, said: &[&str]) {
+    let mut log = String::new();
+    let mut add = |record: Value| log.push_str(&format!("{record}\n"));
+    let (mut parent, mut at) = (Value::Null, 0);
+    let mut next = |kind: &str, message: Value, parent: &mut Value| {
+        at += 1;
+        let uuid = format!("{session}-{at}");
+        let record = json!({
+            "type": kind, "uuid": uuid, "parentUuid": *parent, "sessionId": session, "cwd": cwd, "version": "2.1.170",
+            "userType": "external", "isSidechain": false, "timestamp": format!("2026-05-01T10:{at:02}:00.000Z"), "message": message,
+        });
+        *parent = json!(uuid);
+        record
+    };
+    for (turn, text) in said.iter().enumerate() {
+        add(next("user", json!({ "role": "user", "content": text }), &mut parent));
+        for step in 0..3 {
+            let call = format!("toolu_{session}_{turn}_{step}");
+            let edit = json!({ "type": "tool_use", "id": call, "name": "Write",
+                "input": { "file_path": format!("{cwd}/a{turn}{step}.txt"), "content": "one\n" } });
+            let answer = json!({ "role": "assistant", "id": format!("msg_{call}"), "model": "claude-opus-5", "content": [edit] });
+            add(next("assistant", answer, &mut parent));
+            let result = json!([{ "type": "tool_result", "tool_use_id": call, "content": "File created" }]);
+            add(next("user", json!({ "role": "user", "content": result }), &mut parent));
+        }
+        let done = json!({ "role": "assistant", "id": format!("msg_{session}_{turn}_done"), "model": "claude-opus-5",
+            "content": [{ "type": "text", "text": "Done." }] });
+        add(next("assistant", done, &mut parent));
+    }
+    let folder = cwd.replace('/', "-");
+    let path = format!(".claude/projects/{folder}/{session}.jsonl");
+    machine.write(&path, &log);
+    // Long quiet, so that it is mined.
+    let file = std::fs::OpenOptions::new().write(true).open(machine.home().join(path)).unwrap();
+    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(86_400)).unwrap();
+}
+
+/// The memories of `memory review`.
+fn waiting(machine: &Machine) -> Vec<Value> {
+    machine.json(&["memory", "review"])["memories"].as_array().unwrap().clone()
+}
+
+#[test]
+fn what_has_the_shape_of_a_rule_waits_for_a_person_and_is_shown_when_it_is_said_again() {
+    let machine = Machine::empty();
+    let rule = "Receipts carry made-up names, a real guest must not be in there.";
+    let foreign = "Plików z katalogu gen nie wolno zmieniać.";
+    let work = "Write the first draft of the receipt and of the list of guests for the summer party";
+    say(&machine, "aaaa", "/home/dev/party", &[work, rule, foreign, "why is the list empty?"]);
+    assert_eq!(machine.run(&["sync", "--quiet"]).code, 0);
+    let rules = |waiting: &[Value]| -> Vec<(String, String)> {
+        let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+        let mut rows: Vec<_> = waiting
+            .iter()
+            .filter(|row| row["method"] == "user_rules")
+            .map(|row| (text(row, "text"), text(row, "level")))
+            .collect();
+        rows.sort();
+        rows
+    };
+    let said = |words: &str| format!("The user said: \"{words}\"");
+    let expected = [(said(foreign), "review".to_owned()), (said(rule), "review".to_owned())];
+    assert_eq!(rules(&waiting(&machine)), expected);
+    let ask = [
+        "memory",
+        "weave",
+        "--query",
+        "names of guests on receipts",
+        "--cwd",
+        "/home/dev/party",
+        "--no-record",
+        "--format",
+        "json",
+    ];
+    assert_eq!(machine.json(&ask)["block"], Value::Null, "said once it is not shown unasked");
+    let asked =
+        machine.json(&["memory", "retrieve", "names of guests on receipts", "--cwd", "/home/dev/party"]);
+    assert_eq!(
+        (&asked["memories"][0]["text"], &asked["memories"][0]["level"]),
+        (&json!(said(rule)), &json!("review"))
+    );
+    // Said again in another session.
+    say(&machine, "bbbb", "/home/dev/party", &[work, rule]);
+    assert_eq!(machine.run(&["sync", "--quiet"]).code, 0);
+    let woven = machine.json(&ask);
+    assert!(woven["block"].as_str().unwrap().contains(rule), "{woven}");
+    assert_eq!(woven["memories"][0]["level"], "unasked");
+    let elsewhere = machine.json(&[
+        "memory",
+        "weave",
+        "--query",
+        "names of guests on receipts",
+        "--cwd",
+        "/home/dev/other",
+        "--no-record",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(elsewhere["block"], Value::Null, "another folder");
+    assert!(machine.run(&[]).stdout.contains("retro memory review"), "it says that something waits");
+}
+
+#[test]
+fn a_review_takes_all_of_a_kind_and_takes_it_back() {
+    let machine = Machine::empty();
+    let work = "Write the first draft of the receipt and of the list of guests for the summer party";
+    let rules =
+        ["The folder gen/ is off limits.", "Every receipt needs a number.", "Guests never see prices."];
+    say(&machine, "aaaa", "/home/dev/party", &[&[work][..], &rules].concat());
+    assert_eq!(machine.run(&["sync", "--quiet"]).code, 0);
+    let review = |answers: &str| {
+        let mut command = machine.command(&["memory", "review"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
+        machine.answer(child.wait_with_output().unwrap())
+    };
+    let count = |status: &str| {
+        machine.json(&["memory", "list", "--status", status])["memories"].as_array().unwrap().len()
+    };
+    let before = waiting(&machine).len();
+    assert!(before >= 3, "{before}");
+    let done = review("A\nu\nq\n");
+    assert!(done.all().contains("Nothing was decided."), "{}", done.all());
+    assert_eq!(count("accepted"), 0, "taken back");
+    let done = review("A\nq\n");
+    assert!(count("accepted") >= 3, "{}", done.all());
+    let start = ["memory", "weave", "--event", "session-start", "--cwd", "/home/dev/party", "--no-record"];
+    assert!(machine.run(&start).stdout.contains("The folder gen/ is off limits."));
+    let tool = |about: &[&str]| {
+        let base = ["memory", "weave", "--event", "tool", "--cwd", "/home/dev/party", "--no-record"];
+        machine.run(&[&base[..], about].concat()).stdout
+    };
+    let line = tool(&["--tool", "Edit", "--file", "gen/a.rs"]);
+    assert!(line.contains("The folder gen/ is off limits.") && line.len() <= 481, "{line}");
+    assert_eq!(tool(&["--tool", "Edit", "--file", "src/tax.rs"]), "");
+    let page = machine.run(&["memory", "rules", "--project", "/home/dev/party", "--format", "claude-md"]);
+    assert!(page.stdout.contains("## Rules\n\n- "), "{}", page.all());
+    assert!(page.stdout.contains("- The folder gen/ is off limits.\n"), "{}", page.all());
 }

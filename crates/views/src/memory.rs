@@ -4,12 +4,15 @@
 mod library;
 mod listed;
 mod replay;
+mod review;
+mod rules;
 mod verdict;
 mod weave;
 
 use retro_engine::{Config, World, memory, repository};
 use retro_memory::{
-    Ask, Catalog, Here, Kind, Memories, Memory, Ranked, Repository, Scope, Status, Voice, WEIGHTS, rank,
+    Ask, Catalog, Here, Kind, Level, Memories, Memory, Ranked, Repository, Scope, Status, Voice, WEIGHTS,
+    rank,
 };
 use retro_model::Timestamp;
 use retro_store::Store;
@@ -20,8 +23,10 @@ use std::path::Path;
 pub use library::Kept;
 pub use listed::{Happened, Journals, Life, MemoryCounts, MemoryFilter, MemoryList, MemoryShow, list};
 pub use replay::{ReplayView, Told, episode, replay};
+pub use review::{ReviewGroup, waiting, waiting_count};
+pub use rules::{RulesView, rules};
 pub use verdict::{Decided, Verdict, decide};
-pub use weave::{WeaveQuestion, WeaveView, weave};
+pub use weave::{WeaveEvent, WeaveQuestion, WeaveView, weave};
 
 use crate::Error;
 use crate::ids::{is_short_for, short_parts};
@@ -34,6 +39,8 @@ pub struct MemoryView {
     pub kind: Kind,
     pub scope: Scope,
     pub status: Status,
+    /// Who may see it before a person decides: `review`, `asked`, `unasked`.
+    pub level: Level,
     pub text: String,
     pub when_to_use: String,
     pub do_not_use_when: Option<String>,
@@ -42,6 +49,9 @@ pub struct MemoryView {
     /// How well it fits; on answers only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
+    /// Whether it is only the nearest there is; on answers only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weak: Option<bool>,
     /// Why it fits; on answers only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -127,6 +137,8 @@ pub struct Fitting {
     pub score: f64,
     /// Why.
     pub why: String,
+    /// Whether it is only the nearest there is.
+    pub weak: bool,
 }
 
 /// What fits a question: from the index, or folded from files where that has nothing.
@@ -144,7 +156,7 @@ pub fn fitting(
         let mut found = Vec::new();
         for fit in &ranked.fits {
             if let Some(memory) = kept.memory(fit.number)? {
-                found.push(Fitting { memory, score: fit.score, why: fit.why.clone() });
+                found.push(Fitting { memory, score: fit.score, why: fit.why.clone(), weak: fit.weak });
             }
         }
         return Ok((found, ranked.abstained));
@@ -154,7 +166,7 @@ pub fn fitting(
     let Ok(Ranked { fits, abstained }) = rank(&Memories { shelf: &folded.shelf, catalog: &catalog }, &ask);
     let of = |fit: &retro_memory::Fit| {
         let memory = folded.shelf.items().get(fit.number)?.clone();
-        Some(Fitting { memory, score: fit.score, why: fit.why.clone() })
+        Some(Fitting { memory, score: fit.score, why: fit.why.clone(), weak: fit.weak })
     };
     Ok((fits.iter().filter_map(of).collect(), abstained))
 }
@@ -172,6 +184,7 @@ pub fn retrieve(
         .map(|fit| {
             let mut view = view(&fit.memory);
             view.score = Some((fit.score * 10_000.0).round() / 10_000.0);
+            view.weak = Some(fit.weak);
             view.why = Some(fit.why);
             view
         })
@@ -243,12 +256,14 @@ pub fn view(memory: &Memory) -> MemoryView {
         kind: memory.kind,
         scope: memory.scope,
         status: memory.status,
+        level: memory.level(),
         text: memory.text.clone(),
         when_to_use: memory.when_to_use.clone(),
         do_not_use_when: memory.do_not_use_when.clone(),
         origin_repo: memory.origin_repo.clone(),
         evidence_refs: memory.evidence_refs.clone(),
         score: None,
+        weak: None,
         why: None,
         stale: stale(memory),
         superseded_by: memory.superseded_by.clone(),

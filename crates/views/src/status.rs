@@ -34,6 +34,8 @@ pub struct StatusView {
     pub store_bytes: u64,
     /// Free bytes where the store lies.
     pub free_bytes: Option<u64>,
+    /// Memories that wait for a decision; nothing where none were made yet.
+    pub memories_waiting: Option<usize>,
     /// What the user should hear.
     pub warnings: Vec<String>,
     /// Agents that are used here and not supported yet.
@@ -67,13 +69,15 @@ pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
     }
     let mut warnings = deletion_warnings(world, &discovery);
     warnings.extend(unreadable::warnings(&unreadable::unreadable(&discovery)));
+    let memories_waiting = memories_waiting(config)?;
     let root = &config.root.value;
     let store_exists = root.join("store.json").exists();
     Ok(StatusView {
         schema: "retro.status/1",
         root: root.display().to_string(),
         store_exists,
-        next: next(discovery.sessions.len(), rows.len(), unread),
+        next: next(discovery.sessions.len(), rows.len(), unread, memories_waiting.unwrap_or(0)),
+        memories_waiting,
         found,
         captured,
         unread,
@@ -101,7 +105,16 @@ fn store_bytes(config: &Config) -> Result<u64, Error> {
     }
 }
 
-fn next(found: usize, captured: usize, unread: u64) -> Vec<Next> {
+/// How many memories wait for a person, if there is a store.
+fn memories_waiting(config: &Config) -> Result<Option<usize>, Error> {
+    match Store::open(&config.root.value, Arc::new(RealDisk)) {
+        Ok(store) => crate::memory::waiting_count(&store),
+        Err(error) if error.is_absent() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn next(found: usize, captured: usize, unread: u64, waiting: usize) -> Vec<Next> {
     let mut next = Vec::new();
     if found == 0 && captured == 0 {
         next.push(Next {
@@ -122,6 +135,13 @@ fn next(found: usize, captured: usize, unread: u64) -> Vec<Next> {
         next.push(Next { command: "retro usage", why: "what it cost, at list price".to_owned() });
         next.push(Next { command: "retro list", why: "what you and your agents did".to_owned() });
         next.push(Next { command: "retro show latest", why: "read the last session".to_owned() });
+    }
+    if waiting > 0 {
+        let (memories, wait) = if waiting == 1 { ("memory", "waits") } else { ("memories", "wait") };
+        next.push(Next {
+            command: "retro memory review",
+            why: format!("{waiting} {memories} {wait} for your decision"),
+        });
     }
     next
 }

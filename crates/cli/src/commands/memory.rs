@@ -1,6 +1,7 @@
 mod change;
 mod look;
 mod review;
+mod rules;
 mod weave;
 
 use clap::Subcommand;
@@ -18,6 +19,7 @@ use crate::context::{Context, Outcome};
   retro memory list --status needs_review
   retro memory retrieve how do I run the tests here --cwd .
   retro memory review
+  retro memory rules --format claude-md
   retro memory add 'Use pnpm, not npm.' --when 'installing packages'
   retro memory weave --query 'the build fails' --cwd . --format text
   retro memory replay --since 30d")]
@@ -36,6 +38,7 @@ enum What {
     List(look::List),
     Show(look::Show),
     Review(review::Review),
+    Rules(rules::Rules),
     Retrieve(look::Retrieve),
     Weave(weave::Weave),
     Accept(change::Accept),
@@ -53,7 +56,12 @@ impl Args {
     pub fn asks_the_index(&self) -> bool {
         matches!(
             self.command,
-            What::List(_) | What::Show(_) | What::Review(_) | What::Retrieve(_) | What::Replay(_)
+            What::List(_)
+                | What::Show(_)
+                | What::Review(_)
+                | What::Rules(_)
+                | What::Retrieve(_)
+                | What::Replay(_)
         )
     }
 }
@@ -68,6 +76,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         What::List(args) => look::list(args, context),
         What::Show(args) => look::show(args, context),
         What::Review(args) => review::run(args, context),
+        What::Rules(args) => rules::run(args, context),
         What::Retrieve(args) => look::retrieve(args, context),
         What::Weave(args) => weave::run(args, context),
         What::Accept(args) => change::decide(Verdict::Accept, &args.ids, context),

@@ -171,7 +171,9 @@ impl<U: Serialize> Schema for MemoryUtility<'_, U> {
 /// Memories that wait for a decision.
 #[derive(Debug, Clone, Serialize)]
 pub struct MemoriesToReview {
-    /// The newest first.
+    /// How many wait.
+    pub waiting: usize,
+    /// What needs a decision first, then what was found, by repository and kind.
     pub memories: Vec<MemoryView>,
 }
 

@@ -31,6 +31,11 @@ impl<'a> Kept<'a> {
         Ok(Some(Kept { index, heads, vectors }))
     }
 
+    /// How many memories a person may still decide about.
+    pub fn waiting(&self) -> usize {
+        self.heads.iter().filter(|head| head.is_waiting()).count()
+    }
+
     /// A memory by its number.
     pub fn memory(&self, number: usize) -> Result<Option<Memory>, Error> {
         Ok(self.index.memory(number)?.and_then(|body| serde_json::from_str(&body).ok()))

@@ -3,22 +3,57 @@
 
 use retro_engine::memory::EXPOSURES;
 use retro_engine::{Config, World};
-use retro_memory::Exposure;
-use retro_memory::weave::{Shown, Woven, woven};
+use retro_memory::weave::{Shown, Woven, one_line, woven};
+use retro_memory::{Exposure, Kind, Memory, Status};
 use retro_store::Store;
 use serde::Serialize;
 
 use super::{Abstained, Fitting, MemoryQuestion, MemoryView, fitting, stale, view};
 use crate::Error;
 
-/// Memories that are shown at once.
+/// Memories that are shown at once: at a prompt, and when a session starts.
 const SHOWN_MAX: usize = 5;
+const SHOWN_AT_START_MAX: usize = 11;
+/// Tokens of what is shown when a session starts.
+const START_TOKENS_MAX: usize = 300;
 const DAY_MS: i64 = 86_400_000;
+
+/// When memories are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WeaveEvent {
+    /// A session starts: the rules of its repository that a person accepted.
+    SessionStart,
+    /// A prompt: whatever fits it.
+    #[default]
+    Prompt,
+    /// A call failed: one line of what mended this before.
+    ToolFailed,
+    /// A call is about to touch something: one line of what holds for it.
+    Tool,
+}
+
+impl WeaveEvent {
+    fn takes(self, memory: &Memory) -> bool {
+        let is_rule = matches!(memory.kind, Kind::UserPreference | Kind::RepoConvention);
+        match self {
+            WeaveEvent::SessionStart => is_rule && memory.status == Status::Accepted,
+            WeaveEvent::Prompt => true,
+            WeaveEvent::ToolFailed => !is_rule,
+            WeaveEvent::Tool => memory.kind != Kind::FailureTrigger,
+        }
+    }
+
+    fn is_line(self) -> bool {
+        matches!(self, WeaveEvent::Tool | WeaveEvent::ToolFailed)
+    }
+}
 
 /// What an agent is about to do.
 #[derive(Debug, Clone, Default)]
 pub struct WeaveQuestion {
-    /// The prompt; empty: what is most useful in the folder.
+    /// When.
+    pub event: WeaveEvent,
+    /// The prompt, the error, or what a call touches; empty: what is most useful in the folder.
     pub prompt: String,
     /// The folder that the agent works in.
     pub cwd: Option<String>,
@@ -54,22 +89,31 @@ pub fn weave(
     store: &Store,
     question: &WeaveQuestion,
 ) -> Result<WeaveView, Error> {
+    let is_start = question.event == WeaveEvent::SessionStart;
     let ask = MemoryQuestion {
         query: question.prompt.clone(),
         cwd: question.cwd.clone(),
-        limit: SHOWN_MAX,
+        limit: if is_start { SHOWN_AT_START_MAX } else { SHOWN_MAX },
         status: None,
-        accepted_only: false,
+        accepted_only: is_start,
         unasked: true,
     };
     let (mut fits, mut abstained) = fitting(world, config, store, &ask)?;
+    fits.retain(|fit| question.event.takes(&fit.memory));
+    abstained = abstained.or(fits.is_empty().then_some("nothing fits well enough"));
     if let Some(session) = question.session_id.as_deref().filter(|_| !fits.is_empty()) {
         let before = shown_to(store, session)?;
         fits.retain(|fit| !before.contains(&fit.memory.id));
         let nothing = fits.is_empty().then_some("everything that fits was shown to this session before");
         abstained = abstained.or(nothing);
     }
-    let woven = block(&fits, question.budget_tokens, world.now().as_millis());
+    let budget = if is_start { question.budget_tokens.min(START_TOKENS_MAX) } else { question.budget_tokens };
+    let woven = match question.event.is_line() {
+        true => fits
+            .iter()
+            .find_map(|fit| Some(Woven { text: one_line(&fit.memory)?, ids: vec![fit.memory.id.clone()] })),
+        false => block(&fits, budget, world.now().as_millis()),
+    };
     let is_recorded = match &woven {
         Some(woven) if question.record => record(world, store, question, &woven.ids)?,
         _ => false,
@@ -77,6 +121,7 @@ pub fn weave(
     let is_in = |fit: &&Fitting| woven.as_ref().is_some_and(|woven| woven.ids.contains(&fit.memory.id));
     let shown = |fit: &Fitting| MemoryView {
         score: Some(fit.score),
+        weak: Some(fit.weak),
         why: Some(fit.why.clone()),
         ..view(&fit.memory)
     };

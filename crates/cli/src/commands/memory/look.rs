@@ -297,11 +297,10 @@ pub fn retrieve(args: &Retrieve, context: &Context) -> Outcome {
             context.shown(&memory.id),
             context.shown(&memory.text)
         ))?;
-        context.print(&format!(
-            "      when {}; {}",
-            context.shown(&memory.when_to_use),
-            memory.why.clone().unwrap_or_default()
-        ))?;
+        let when = context.shown(&memory.when_to_use);
+        let when = if when.starts_with("When ") { when.into_owned() } else { format!("when {when}") };
+        let weak = if memory.weak == Some(true) { "; only the nearest" } else { "" };
+        context.print(&format!("      {when}; {}{weak}", memory.why.clone().unwrap_or_default()))?;
         if let Some(stale) = &memory.stale {
             context.print(&format!("      stale: {}", context.shown(stale)))?;
         }

@@ -3,7 +3,7 @@ use clap::builder::PossibleValue;
 use retro::agents::integration::HookInput;
 use retro::agents::{AGENTS, Agent};
 use retro::engine::hook::by_variable;
-use retro::views::memory::{WeaveQuestion, weave};
+use retro::views::memory::{WeaveEvent, WeaveQuestion, weave};
 use std::fmt;
 use std::io::Read;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::sync::{LazyLock, mpsc};
 use std::time::Duration;
 
 use super::look::folder;
-use crate::context::{Context, Exit, Outcome};
+use crate::context::{Context, Exit, Failure, Outcome};
 
 /// What a hook may cost the agent that called it.
 const HOOK_PATIENCE: Duration = Duration::from_millis(200);
@@ -26,6 +26,27 @@ pub struct Weave {
     /// The prompt; without one, what is most useful in this folder
     #[arg(long, value_name = "WORDS")]
     query: Option<String>,
+
+    /// When it is shown: at the start of a session the rules that you accepted, at a call one
+    /// line or nothing
+    #[arg(long, value_enum, value_name = "EVENT", default_value = "prompt")]
+    event: Event,
+
+    /// The tool of the call
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+
+    /// What the call failed with; - reads it from stdin
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["file", "command"])]
+    error: Option<String>,
+
+    /// The file that the call touches
+    #[arg(long, value_name = "PATH", conflicts_with = "command")]
+    file: Option<String>,
+
+    /// The command that the call runs
+    #[arg(long, value_name = "COMMAND")]
+    command: Option<String>,
 
     /// The folder the agent works in
     #[arg(long, value_name = "DIR")]
@@ -47,6 +68,20 @@ pub struct Weave {
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
+
+/// When memories are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Event {
+    /// A session starts
+    SessionStart,
+    /// A prompt
+    Prompt,
+    /// A call: --error, --file or --command says what it is about
+    Tool,
+}
+
+/// Bytes of an error that are looked at.
+const ERROR_BYTES_MAX: u64 = 256 << 10;
 
 /// How the block is printed.
 #[derive(Clone, Copy)]
@@ -113,7 +148,17 @@ impl Weave {
     /// What is asked, by these arguments first.
     fn question(&self, input: HookInput) -> WeaveQuestion {
         WeaveQuestion {
-            prompt: self.query.clone().or(input.prompt).unwrap_or_default(),
+            event: match self.event {
+                Event::SessionStart => WeaveEvent::SessionStart,
+                Event::Prompt => WeaveEvent::Prompt,
+                Event::Tool if self.error.is_some() => WeaveEvent::ToolFailed,
+                Event::Tool => WeaveEvent::Tool,
+            },
+            prompt: match self.event {
+                Event::SessionStart => String::new(),
+                Event::Prompt => self.query.clone().or(input.prompt).unwrap_or_default(),
+                Event::Tool => self.about_call(),
+            },
             cwd: self.cwd.as_deref().map(folder).or(input.cwd),
             session_id: self.session_id.clone().or(input.session_id),
             budget_tokens: self.budget,
@@ -122,7 +167,24 @@ impl Weave {
     }
 }
 
+impl Weave {
+    /// What a call is about, in words.
+    fn about_call(&self) -> String {
+        let read = || {
+            let mut text = String::new();
+            let _ = std::io::stdin().take(ERROR_BYTES_MAX).read_to_string(&mut text);
+            text
+        };
+        let error = self.error.as_deref().map(|error| if error == "-" { read() } else { error.to_owned() });
+        let about = [self.tool.clone(), error, self.file.clone(), self.command.clone()];
+        about.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
 pub fn run(args: &Weave, context: &Context) -> Outcome {
+    if args.event == Event::Tool && args.error.is_none() && args.file.is_none() && args.command.is_none() {
+        return Err(Failure::Message("--event tool needs --error, --file or --command".to_owned()));
+    }
     if let Format::Hook(agent, _) = args.format {
         return called_by_hook(agent, args, context);
     }
