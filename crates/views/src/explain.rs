@@ -188,7 +188,10 @@ pub fn explain_counted(
         }
         responses.push(one);
     }
-    let dropped = counted.duplicates.iter().filter(|copy| copy.place.session == *key).map(|copy| Dropped {
+    // Sorted by place, and a place by its session.
+    let first = counted.duplicates.partition_point(|copy| copy.place.session < *key);
+    let copies = counted.duplicates.iter().skip(first).take_while(|copy| copy.place.session == *key);
+    let dropped = copies.map(|copy| Dropped {
         event: copy.place.event.clone(),
         key: copy.key.clone(),
         twin: format!("{}#{}", copy.twin.session, copy.twin.event),

@@ -2,7 +2,7 @@
 //!
 //! Follow the data: [`build`] asks the store what changed, `session` makes the chunks of
 //! one session, `rows` those over all sessions, `words` the index for searching from disk,
-//! and `folder` writes what differs. [`serve`] hands out the same chunks.
+//! and `folder` writes what differs. `serve`, a feature, hands out the same chunks.
 //!
 //! The page itself is in `page/`: TypeScript and Svelte, built into `assets/`. It adds up
 //! and draws. Prices, markdown, terminal colours, differences and secrets are dealt with
@@ -18,6 +18,7 @@ mod chunk;
 mod error;
 mod folder;
 mod rows;
+#[cfg(feature = "serve")]
 mod serve;
 mod session;
 mod single;
@@ -25,6 +26,7 @@ mod words;
 
 pub use build::{Build, Built, Options, build};
 pub use error::Error;
+#[cfg(feature = "serve")]
 pub use serve::{ServeOptions, serve};
 pub use session::Redact;
 pub use single::{Single, single};

@@ -2,7 +2,9 @@ use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use jiff::tz::TimeZone;
 use retro::engine::{Config, SyncOptions, sync};
 use retro::model::Timestamp;
-use retro_web::{Build, Built, Options, Redact, ServeOptions, Single};
+#[cfg(feature = "serve")]
+use retro_web::ServeOptions;
+use retro_web::{Build, Built, Options, Redact, Single};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -52,6 +54,7 @@ enum Verb {
     ///
     /// Captures what agents write as they write it. The address that is printed is good for
     /// one visit; the browser then keeps a cookie until the server ends.
+    #[cfg(feature = "serve")]
     Serve {
         #[command(flatten)]
         what: What,
@@ -111,6 +114,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
                 false => tell(context, &built),
             }
         }
+        #[cfg(feature = "serve")]
         Verb::Serve { what, port, open } => {
             let build = what.options(context, &config)?;
             capture(context, &config)?;
