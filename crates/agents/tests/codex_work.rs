@@ -28,6 +28,42 @@ fn every_response_is_named_by_what_it_made() {
 }
 
 #[test]
+fn a_response_has_the_tier_that_was_set_before_it() {
+    let applied = |payload: serde_json::Value| {
+        let mut event = payload;
+        event["type"] = json!("thread_settings_applied");
+        json!({ "event": event })
+    };
+    let set = |tier: serde_json::Value| {
+        applied(json!({ "thread_id": THREAD, "thread_settings": { "model": "m", "service_tier": tier } }))
+    };
+    let told = story([
+        vec![turn("u1")],
+        asks("Go").to_vec(),
+        vec![counts(10, 10)],
+        vec![set(json!("priority")), turn("u2"), counts(15, 5)],
+        // Another thread's settings, as a review has them, are not this one's.
+        vec![
+            applied(json!({ "thread_id": "other", "thread_settings": { "service_tier": "flex" } })),
+            counts(18, 3),
+        ],
+        vec![turn("u3"), records("r1", 7)],
+        vec![applied(json!({ "service_tier": "fast" })), counts(20, 2), records("r2", 8)],
+        vec![set(json!("default")), records("r3", 9)],
+        vec![set(json!("flex")), turn("u4"), counts(29, 9)],
+        // All settings are told each time: without a tier it is the standard one.
+        vec![applied(json!({ "thread_settings": { "model": "m" } })), records("r4", 9)],
+        vec![json!({ "type": "token_usage_record", "payload": { "thread_id": THREAD, "response_id": "r5",
+            "usage": { "input_tokens": 4, "output_tokens": 1 }, "service_tier": "priority" } })],
+    ]);
+    let tiers: Vec<_> = of(&told, Kind::Usage)
+        .into_iter()
+        .map(|event| event.usage.as_ref().unwrap().tier.as_deref().unwrap_or("-"))
+        .collect();
+    assert_eq!(tiers, ["-", "priority", "priority", "priority", "priority", "-", "flex", "-", "priority"]);
+}
+
+#[test]
 fn tokens_are_counted_once_a_response() {
     let told = story([
         vec![turn("u1")],

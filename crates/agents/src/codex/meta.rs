@@ -8,6 +8,7 @@ use serde_json::json;
 use super::line::Line;
 use super::rule::Rule;
 use super::state::{Asker, State};
+use super::tier;
 use crate::json::pick;
 use crate::words::{clean, id};
 use crate::{Json, Out, Part, field};
@@ -173,6 +174,9 @@ fn enter(turn: Option<&str>, state: &mut State) {
 /// up to 0.98 after every round of tools.
 pub(super) fn turn_context(line: &Line<'_>, state: &mut State, out: &mut Out) {
     enter(field::some(line.payload, "turn_id"), state);
+    if let Some(tier) = tier::said(line.payload) {
+        state.tier = tier;
+    }
     if let Some(cwd) = field::some(line.payload, "cwd")
         && state.cwd.as_ref().is_none_or(|known| known.as_str() != cwd)
     {

@@ -5,7 +5,7 @@
 //! `identify` looks into files whose name does not say. `record` hands each
 //! record, as `line` reads it, to the file of its family: `meta` (the thread and its
 //! turns), `message` (words), `call` and `output` (tools), `cell` (calls inside a script), `act` (what the program
-//! says of a tool beside the conversation), `notice` (everything else), `usage`, and
+//! says of a tool beside the conversation), `notice` (everything else), `usage` and `tier`, and
 //! `exec` for the stream that `codex exec --json` prints. `settle` folds what came of
 //! them, by the rules in `rule`: `pairs` joins what is said twice, `joins` calls and
 //! results, `lines` what was abandoned. What the records mean is one table, `mapping`.
@@ -39,6 +39,7 @@ mod rule;
 mod settle;
 mod state;
 mod threads;
+mod tier;
 mod tools;
 mod usage;
 mod words;
@@ -79,7 +80,7 @@ impl Agent for Codex {
     }
 
     fn parser_version(&self) -> u32 {
-        5
+        6
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::line::{Line, row};
 use super::rule::Rule;
 use super::state::State;
+use super::tier;
 use crate::json::pick;
 use crate::words::{clean, id, words};
 use crate::{Draft, Json, Out, field};
@@ -95,7 +96,11 @@ pub(super) fn event(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Ou
             }
             note(line, FAMILY, kind, out);
         }
-        "undo_completed" | "thread_goal_updated" | "thread_settings_applied" => note(line, FAMILY, kind, out),
+        "thread_settings_applied" => {
+            tier::applied(line, state);
+            note(line, FAMILY, kind, out);
+        }
+        "undo_completed" | "thread_goal_updated" => note(line, FAMILY, kind, out),
         _ => line.unknown(out),
     }
 }

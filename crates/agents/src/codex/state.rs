@@ -45,6 +45,9 @@ pub(super) struct State {
     pub composed: bool,
     pub model: Option<String>,
     pub effort: Option<String>,
+    /// The service tier that was set last, where it is not the standard one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
     pub cwd: Option<Redacted<String>>,
     /// Id of the turn, where the log has one (0.104 on).
     pub turn: Option<String>,

@@ -52,7 +52,9 @@ pub(super) fn record(line: &Line<'_>, state: &mut State, out: &mut Out) {
         Some(response) => format!("codex:{response}"),
         None => counted_key(state),
     };
-    let mut draft = usage(line, ROW, key, Usage { own, ..figures }, state);
+    let answered = super::tier::said(counters).or_else(|| super::tier::said(line.payload));
+    let tier = answered.unwrap_or_else(|| state.tier.clone());
+    let mut draft = usage(line, ROW, key, Usage { own, tier, ..figures }, state);
     draft.event.native.response_id = response_id;
     out.push(draft);
 }
@@ -85,7 +87,7 @@ pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
     }
     let key = counted_key(state);
     let own = if line.copy_of.is_some() { own::COPIED } else { own::COUNTED };
-    let figures = Usage { own, ..last.of_record(line.record, out) };
+    let figures = Usage { own, tier: state.tier.clone(), ..last.of_record(line.record, out) };
     out.push(usage(line, ROW, key, figures, state));
 }
 
