@@ -52,6 +52,27 @@ pub struct Figures {
     pub estimated_cost_usd: Option<f64>,
     /// Responses whose logged output is less than it was.
     pub lower_bound_responses: u64,
+    /// What else makes the cost a bound.
+    #[serde(skip_serializing_if = "Bounds::is_none")]
+    pub bounds: Bounds,
+}
+
+/// Why a cost is a lower bound, apart from output that was logged before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Bounds {
+    /// Responses without a known price.
+    pub unpriced_responses: u64,
+    /// Responses whose price depends on what the log does not say.
+    pub undecided_responses: u64,
+    /// Whether answers belong to it of which the log has no figures.
+    pub has_unlogged_answers: bool,
+}
+
+impl Bounds {
+    /// Whether there is no such reason.
+    pub fn is_none(&self) -> bool {
+        *self == Bounds::default()
+    }
 }
 
 /// A sum in the making.
@@ -75,6 +96,8 @@ pub(crate) struct Sum {
     /// Those of `unpriced_responses` that have a price, and more tokens than money can be
     /// counted for.
     pub(crate) beyond_responses: u64,
+    /// Responses with a price that is a bound.
+    undecided_responses: u64,
 }
 
 impl Sum {
@@ -104,7 +127,10 @@ impl Sum {
                     CostSource::Embedded => self.embedded = true,
                     CostSource::Calculated => self.calculated = true,
                 }
-                self.unknown |= cost.bound;
+                if cost.bound {
+                    self.unknown = true;
+                    self.undecided_responses = self.undecided_responses.saturating_add(row.calls.max(1));
+                }
             }
             // What used nothing costs nothing, whatever its price.
             None if tokens.total() == 0 && tokens.web_searches == 0 => {}
@@ -132,6 +158,7 @@ impl Sum {
         self.unpriced_responses = self.unpriced_responses.saturating_add(other.unpriced_responses);
         self.unpriced_tokens = self.unpriced_tokens.saturating_add(other.unpriced_tokens);
         self.beyond_responses = self.beyond_responses.saturating_add(other.beyond_responses);
+        self.undecided_responses = self.undecided_responses.saturating_add(other.undecided_responses);
         let sums = (self.nano.checked_add(other.nano), self.estimated_nano.checked_add(other.estimated_nano));
         match sums {
             (Some(nano), Some(estimated)) => (self.nano, self.estimated_nano) = (nano, estimated),
@@ -173,6 +200,11 @@ impl Sum {
             cost_complete: !self.unknown && !self.is_open && self.lower_bound == 0,
             estimated_cost_usd: self.estimated_cost().map(NanoUsd::to_usd),
             lower_bound_responses: self.lower_bound,
+            bounds: Bounds {
+                unpriced_responses: self.unpriced_responses,
+                undecided_responses: self.undecided_responses,
+                has_unlogged_answers: self.is_open,
+            },
         }
     }
 }

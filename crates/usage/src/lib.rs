@@ -59,7 +59,7 @@ pub use cells::{CELLS_VERSION, CellView, Cells, Grain};
 pub use cost::{Cost, CostSource, Mode, Parts, Pricer, SYNTHETIC, cost};
 pub use count::{Counted, CountedRow, DISPUTED, Duplicate, Incomplete, Place, SharedRow, Unlogged, decide};
 pub use error::UsageError;
-pub use figures::{Figures, SumSource};
+pub use figures::{Bounds, Figures, SumSource};
 pub use import::{Change, Import, Tally};
 pub use layers::Layer;
 pub use money::NanoUsd;

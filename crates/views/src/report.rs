@@ -1,11 +1,15 @@
 //! What was done in a time, what it cost, what went wrong more than once, what to try.
 
+mod bounds;
+
 use retro_engine::{Config, World};
 use retro_insight::{Correction, Digest};
 use retro_model::Timestamp;
 use retro_store::Store;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+
+pub use bounds::CostBounds;
 
 use crate::insight::digested;
 use crate::{Error, ListOptions, SessionView};
@@ -42,6 +46,9 @@ pub struct ReportView {
     pub cost_usd: Option<f64>,
     /// Whether that is all of it.
     pub cost_complete: bool,
+    /// Why it is not all, where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_bounds: Option<CostBounds>,
     /// Time without pauses.
     pub active_seconds: u64,
     /// Commits made.
@@ -140,6 +147,7 @@ pub fn report(
         outcomes: BTreeMap::new(),
         cost_usd: None,
         cost_complete: undigested == 0,
+        cost_bounds: None,
         active_seconds: 0,
         commits: 0,
         lines_added: 0,
@@ -170,6 +178,9 @@ pub fn report(
         for (tool, calls) in &digest.tools {
             count(&mut tools, tool, *calls, 0);
         }
+    }
+    if !view.cost_complete {
+        view.cost_bounds = Some(CostBounds::of(all.iter().map(|(session, _)| session), undigested));
     }
     let mut corrections: Vec<(f64, Corrected)> = Vec::new();
     for (session, digest) in &real {

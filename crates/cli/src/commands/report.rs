@@ -1,6 +1,6 @@
 use jiff::tz::TimeZone;
 use retro::model::Timestamp;
-use retro::views::{Counted, ListOptions, RecurringError, ReportView};
+use retro::views::{CostBounds, Counted, ListOptions, RecurringError, ReportView};
 
 use super::agent_name;
 use crate::args::AgentWord;
@@ -57,7 +57,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         return Ok(exit);
     }
     if view.sessions == 0 {
-        context.say("No session with a digest fits. `retro sync` makes digests of quiet sessions.");
+        let dated = super::nothing::in_time(context, &config, &options, (since, until))?;
+        context.say(&dated.filter(|_| view.undigested == 0).unwrap_or_else(|| {
+            "No session with a digest fits. `retro sync` makes digests of quiet sessions.".to_owned()
+        }));
         return Ok(exit);
     }
     for line in lines(&view, args.format) {
@@ -84,8 +87,8 @@ fn lines(view: &ReportView, form: Form) -> Vec<String> {
     let cost = match view.cost_usd {
         Some(usd) if view.cost_complete => format!("{} at list prices", format::money(Some(usd), true)),
         Some(usd) => {
-            let usd = format::money(Some(usd), false);
-            format!("{usd} at list prices; a part of the work has no known price")
+            let why = view.cost_bounds.as_ref().map(why_bound).unwrap_or_default();
+            format!("{} at list prices: {}", format::money(Some(usd), false), why.join("; "))
         }
         None => "not known: no session has a price".to_owned(),
     };
@@ -104,6 +107,32 @@ fn lines(view: &ReportView, form: Form) -> Vec<String> {
         page.item(&format!("{} not counted: no digest yet", format::count(view.undigested, "session")));
     }
     page.lines
+}
+
+/// Why the cost is a lower bound, a clause each.
+fn why_bound(bounds: &CostBounds) -> Vec<String> {
+    let mut why = Vec::new();
+    let mut say = |number: u64, what: &str, one: &str, more: &str| {
+        if number > 0 {
+            why.push(format!("{} {}", format::count(number, what), if number == 1 { one } else { more }));
+        }
+    };
+    let estimated = bounds.estimated_cost_usd.map_or(String::new(), |usd| {
+        format!(" (about {} if the missing output is estimated)", format::money(Some(usd), true))
+    });
+    let unfinished = |verb: &str| format!("{verb} logged before the end{estimated}");
+    say(bounds.unfinished_responses, "response", &unfinished("was"), &unfinished("were"));
+    say(bounds.unpriced_responses, "response", "has no known price", "have no known price");
+    let undecided = |verb: &str| format!("{verb} a price that depends on what the log does not say");
+    say(bounds.undecided_responses, "response", &undecided("has"), &undecided("have"));
+    let unlogged = "with answers of which the log has no figures";
+    say(bounds.sessions_with_unlogged_answers, "session", unlogged, unlogged);
+    let grown = |verb: &str| format!("{verb} grown since the last sync");
+    say(bounds.grown_sessions, "session", &grown("has"), &grown("have"));
+    say(bounds.uncosted_sessions, "session", "has no known cost", "have no known cost");
+    let undigested = |verb: &str| format!("{verb} not counted yet");
+    say(bounds.undigested_sessions, "session", &undigested("is"), &undigested("are"));
+    why
 }
 
 /// A page that grows.
