@@ -16,6 +16,9 @@ const STEPS_MAX: usize = 12;
 /// Failures of one session that are kept.
 const REPAIRS_MAX: usize = 500;
 
+/// Other errors in the output of one failure by which it can be found.
+const OTHERS_MAX: usize = 12;
+
 /// Bytes of a text that is kept.
 const TEXT_BYTES: usize = 300;
 
@@ -45,6 +48,9 @@ pub struct Step {
 pub struct Repair {
     /// Names the error; empty if its output says nothing.
     pub fingerprint: String,
+    /// Names the other errors of its output.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub others: Vec<String>,
     /// When it failed.
     pub at: Option<Timestamp>,
     /// The call that failed.
@@ -149,6 +155,7 @@ impl Repairs {
         let error = fingerprint::error_line(output);
         let line = error.as_ref().map(ErrorLine::text).or_else(|| output.lines().next().map(str::to_owned));
         let found = error.and_then(|error| error.fingerprint());
+        let fingerprint = found.map_or_else(String::new, |found| found.id);
         let thread = event.thread.as_str().to_owned();
         let failing = Ran {
             event_id: event.id.to_string(),
@@ -157,7 +164,8 @@ impl Repairs {
         };
         self.open.entry(thread).or_default().push((self.done.len(), doing));
         self.done.push(Repair {
-            fingerprint: found.map_or_else(String::new, |found| found.id),
+            others: other_errors(output, &fingerprint),
+            fingerprint,
             at: event.ts,
             failing,
             steps: Vec::new(),
@@ -195,6 +203,17 @@ impl Repairs {
             }
         }
     }
+}
+
+/// What names the errors of an output beside the one that it reports.
+fn other_errors(output: &str, first: &str) -> Vec<String> {
+    let mut others: Vec<String> = Vec::new();
+    for found in fingerprint::error_lines(output, OTHERS_MAX).iter().filter_map(ErrorLine::fingerprint) {
+        if found.id != first && !others.contains(&found.id) {
+            others.push(found.id);
+        }
+    }
+    others
 }
 
 fn verdict(doing: &Doing, result: &ToolResult, output: &str) -> Verdict {

@@ -209,6 +209,11 @@ impl FoundPiece {
     pub fn event(&self) -> &str {
         self.passage.passage.pieces.get(self.piece).map_or("", |piece| piece.event.as_str())
     }
+
+    /// Its words.
+    pub fn text(&self) -> &str {
+        self.passage.passage.pieces.get(self.piece).map_or("", |piece| piece.text.as_str())
+    }
 }
 
 /// A session that was found.

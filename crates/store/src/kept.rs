@@ -257,6 +257,15 @@ pub static REGISTER: &[Kept] = &[
         "failures, and what became of them",
     ),
     table(
+        "repair_errors",
+        "agent, session, event, fingerprint",
+        Rows::Session("session"),
+        false,
+        Stays,
+        Remove,
+        "other errors by which a failure can be found",
+    ),
+    table(
         "openers",
         "agent, session, event, native, leaf, own, started_at, copied_from",
         Rows::Session("session"),

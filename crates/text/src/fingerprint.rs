@@ -59,6 +59,11 @@ pub fn error_line(output: &str) -> Option<ErrorLine> {
     lines::error_line(output).map(ErrorLine)
 }
 
+/// Every line of an output that has the shape of an error, the most telling first; at most `max`.
+pub fn error_lines(output: &str, max: usize) -> Vec<ErrorLine> {
+    lines::error_lines(output, max).into_iter().map(ErrorLine).collect()
+}
+
 /// The error that an output reports, if it reports one.
 pub fn fingerprint(output: &str) -> Option<Fingerprint> {
     error_line(output)?.fingerprint()

@@ -5,7 +5,7 @@ use retro_engine::World;
 use retro_model::{PieceKind, SessionKey, Timestamp};
 use retro_search::{Ran, Repair, Step};
 use retro_store::{Index, RepairRow};
-use retro_text::fingerprint::{ErrorLine, error_line};
+use retro_text::fingerprint::{ErrorLine, error_line, error_lines, normal};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -20,6 +20,15 @@ const SESSIONS_READ: usize = 20;
 /// A failure is close to an error if it holds this share of its words, weighted by rarity.
 const CLOSE: f64 = 0.4;
 
+/// Errors of a text that are looked for, and those of which the words are.
+const LINES_ASKED: usize = 12;
+const LINES_SOUGHT: usize = 3;
+
+/// A shorter line is in many outputs.
+const LINE_CHARS_MIN: usize = 12;
+/// Longer lines are no messages.
+const LINE_BYTES_MAX: usize = 4_000;
+
 /// The answer.
 #[derive(Debug, Clone, Serialize)]
 pub struct FixView {
@@ -29,11 +38,25 @@ pub struct FixView {
     pub error: Option<String>,
     /// Names that error; null if only its words were looked for.
     pub fingerprint: Option<String>,
+    /// By what failures were found; null without an error text, or if there are none.
+    pub found: Option<FoundBy>,
     /// Failures: those that were fixed first, then the newest; without a fingerprint the
     /// closest first.
     pub fixes: Vec<FixRow>,
     /// Whether there are more.
     pub truncated: bool,
+}
+
+/// By what a failure was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FoundBy {
+    /// Its output reports the same error, whatever its paths and numbers.
+    Error,
+    /// Its output has a line with the same words in the same order.
+    Line,
+    /// Its output has most of the words: perhaps something else.
+    Words,
 }
 
 /// One failure.
@@ -91,6 +114,7 @@ impl Searching {
             schema: "retro.fix/1",
             error: None,
             fingerprint: None,
+            found: None,
             fixes: Vec::new(),
             truncated: false,
         };
@@ -102,25 +126,41 @@ impl Searching {
             view.cut(question.limit);
             return Ok(view);
         };
-        let error = error_line(text).or_else(|| ErrorLine::said(text));
-        let found = error.as_ref().and_then(ErrorLine::fingerprint);
-        let mut rows = match &found {
-            Some(found) => index.repairs_of(&found.id)?,
-            None => Vec::new(),
-        };
-        view.fingerprint = found.map(|found| found.id).filter(|_| !rows.is_empty());
-        let words = error.map_or_else(|| text.to_owned(), |error| error.text());
-        view.error = Some(words.clone());
-        let is_exact = !rows.is_empty();
-        if !is_exact {
-            rows = self.closest(world, config, index, &words, question)?;
+        let asked = asked(text);
+        view.error = Some(asked.first().map_or_else(|| text.to_owned(), ErrorLine::text));
+        let mut rows = exact(index, &asked, &mut view)?;
+        if rows.is_empty() {
+            let (kind, found) = self.by_words(world, config, index, text, &asked, question)?;
+            (view.found, rows) = (kind, found);
         }
         self.fill(index, &mut view, rows, question)?;
-        if is_exact {
-            view.fixed_first();
-        }
         view.cut(question.limit);
         Ok(view)
+    }
+
+    /// Failures whose output has a line like one that is asked for, else those that have most
+    /// of its words.
+    fn by_words(
+        &self,
+        world: &World,
+        config: &Config,
+        index: &Index,
+        text: &str,
+        asked: &[ErrorLine],
+        question: &SearchQuestion,
+    ) -> Result<(Option<FoundBy>, Vec<RepairRow>), Error> {
+        let whole = [text.to_owned()];
+        let lines: Vec<String> = asked.iter().take(LINES_SOUGHT).map(ErrorLine::text).collect();
+        let lines = if lines.is_empty() { &whole[..] } else { &lines };
+        let mut closest = None;
+        for line in lines {
+            let (kind, rows) = self.closest(world, config, index, line, question)?;
+            if kind == FoundBy::Line && !rows.is_empty() {
+                return Ok((Some(kind), rows));
+            }
+            closest = closest.or((!rows.is_empty()).then_some((Some(kind), rows)));
+        }
+        Ok(closest.unwrap_or_default())
     }
 
     /// Failures whose output has most of the words of a text, the closest first.
@@ -131,31 +171,39 @@ impl Searching {
         index: &Index,
         words: &str,
         question: &SearchQuestion,
-    ) -> Result<Vec<RepairRow>, Error> {
+    ) -> Result<(FoundBy, Vec<RepairRow>), Error> {
         let question = SearchQuestion {
             limit: question.limit.max(SESSIONS_READ),
             kinds: Some(vec![PieceKind::Error, PieceKind::Output]),
             ..question.clone()
         };
-        let mut close: HashMap<SessionKey, HashMap<String, f64>> = HashMap::new();
+        let wanted = Some(normal(words)).filter(|line| line.chars().count() >= LINE_CHARS_MIN);
+        let mut close: HashMap<SessionKey, HashMap<String, (bool, f64)>> = HashMap::new();
         let mut order: Vec<SessionKey> = Vec::new();
-        for (key, event, held) in self.pieces_with(world, config, words, &question)? {
+        for (key, event, held, text) in self.pieces_with(world, config, words, &question)? {
             if held < CLOSE {
                 continue;
             }
             if !close.contains_key(&key) {
                 order.push(key.clone());
             }
-            close.entry(key).or_default().insert(event, held);
+            let has_line = wanted.as_ref().is_some_and(|wanted| has_line(&text, wanted));
+            let known = close.entry(key).or_default().entry(event).or_insert((has_line, held));
+            *known = (known.0 || has_line, known.1.max(held));
         }
-        let mut rows: Vec<(f64, RepairRow)> = Vec::new();
+        let mut rows: Vec<((bool, f64), RepairRow)> = Vec::new();
         for key in order {
             let of_session = index.repairs_in(&key)?.into_iter();
             rows.extend(of_session.filter_map(|row| Some((*close.get(&key)?.get(&row.event)?, row))));
         }
+        let kind =
+            if rows.iter().any(|((has_line, _), _)| *has_line) { FoundBy::Line } else { FoundBy::Words };
         // Equally close ones stay in the order of the search.
-        rows.sort_by(|a, b| b.0.total_cmp(&a.0));
-        Ok(rows.into_iter().map(|(_, row)| row).collect())
+        rows.sort_by(|((a_line, a), _), ((b_line, b), _)| b_line.cmp(a_line).then(b.total_cmp(a)));
+        if kind == FoundBy::Line {
+            rows.retain(|((has_line, _), _)| *has_line);
+        }
+        Ok((kind, rows.into_iter().map(|(_, row)| row).collect()))
     }
 
     fn fill(
@@ -166,13 +214,15 @@ impl Searching {
         question: &SearchQuestion,
     ) -> Result<(), Error> {
         let mut counts: HashMap<String, (u64, u64)> = HashMap::new();
+        let asked = (view.found == Some(FoundBy::Error))
+            .then(|| (rows.len() as u64, rows.iter().filter(|row| row.fixed).count() as u64));
         for row in rows {
             if question.agent.as_ref().is_some_and(|agent| *agent != row.key.agent) {
                 continue;
             }
             let Some(repair) = repair(&row) else { continue };
-            let (seen, fixed) = match counts.get(&row.fingerprint) {
-                Some(known) => *known,
+            let (seen, fixed) = match asked.or_else(|| counts.get(&row.fingerprint).copied()) {
+                Some(known) => known,
                 None => {
                     let all = index.repairs_of(&row.fingerprint)?;
                     let fixed = all.iter().filter(|row| row.fixed).count() as u64;
@@ -208,6 +258,56 @@ impl Searching {
         }
         Ok(())
     }
+}
+
+/// The errors that a text reports, the most telling first. What somebody pastes alone need not
+/// look like an error.
+fn asked(text: &str) -> Vec<ErrorLine> {
+    let mut lines: Vec<ErrorLine> = error_line(text).into_iter().collect();
+    lines.extend(
+        error_lines(text, LINES_ASKED)
+            .into_iter()
+            .filter(|line| lines.first() != Some(line))
+            .collect::<Vec<_>>(),
+    );
+    lines.extend(ErrorLine::said(text).filter(|_| lines.is_empty()));
+    lines
+}
+
+/// Failures with one of these errors: those that have the most telling of them and most of
+/// them first, then those that were fixed, then the newest.
+fn exact(index: &Index, asked: &[ErrorLine], view: &mut FixView) -> Result<Vec<RepairRow>, Error> {
+    let mut found: Vec<(u64, RepairRow)> = Vec::new();
+    for (at, print) in asked.iter().filter_map(ErrorLine::fingerprint).enumerate() {
+        // Another line of an output says little where the most telling one is known.
+        let weight = 1u64 << (LINES_ASKED - at.min(LINES_ASKED));
+        for row in index.repairs_of(&print.id)? {
+            view.fingerprint.get_or_insert_with(|| print.id.clone());
+            match found.iter_mut().find(|(_, known)| known.key == row.key && known.event == row.event) {
+                Some((sum, _)) => *sum += weight,
+                None if at == 0 || print.certain => found.push((weight, row)),
+                None => {}
+            }
+        }
+        if at == 0 && !found.is_empty() && asked.len() == 1 {
+            break;
+        }
+    }
+    if !found.is_empty() {
+        view.found = Some(FoundBy::Error);
+    }
+    found.sort_by(|(a_sum, a), (b_sum, b)| {
+        b_sum
+            .cmp(a_sum)
+            .then_with(|| (b.fixed, b.at).cmp(&(a.fixed, a.at)))
+            .then_with(|| (&a.key, &a.event).cmp(&(&b.key, &b.event)))
+    });
+    Ok(found.into_iter().map(|(_, row)| row).collect())
+}
+
+/// Whether a text has a line with these words in this order, whatever its paths and numbers.
+fn has_line(text: &str, wanted: &str) -> bool {
+    text.lines().any(|line| line.len() + wanted.len() < LINE_BYTES_MAX && normal(line).contains(wanted))
 }
 
 fn repair(row: &RepairRow) -> Option<Repair> {

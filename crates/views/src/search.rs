@@ -255,13 +255,15 @@ impl Searching {
         config: &Config,
         text: &str,
         question: &SearchQuestion,
-    ) -> Result<Vec<(SessionKey, String, f64)>, Error> {
+    ) -> Result<Vec<(SessionKey, String, f64, String)>, Error> {
         let Answer { found, shelf, .. } = self.answer(world, config, question, &Query::literal(text))?;
         let mut pieces = Vec::new();
         for session in &found.sessions {
             let Some(row) = shelf.session(session.session) else { continue };
-            let of_session =
-                session.pieces.iter().map(|piece| (row.key(), piece.event().to_owned(), piece.held));
+            let of_session = session
+                .pieces
+                .iter()
+                .map(|piece| (row.key(), piece.event().to_owned(), piece.held, piece.text().to_owned()));
             pieces.extend(of_session);
         }
         Ok(pieces)

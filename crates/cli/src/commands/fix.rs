@@ -1,6 +1,6 @@
 use anstyle::{AnsiColor, Style};
 use retro::text::terminal::safe_line;
-use retro::views::{FixRow, FixView, SearchQuestion, open_search};
+use retro::views::{FixRow, FixView, FoundBy, SearchQuestion, open_search};
 use std::io::Read;
 
 use super::search::Filters;
@@ -75,7 +75,9 @@ fn tell(context: &Context, view: &FixView) -> Result<(), Failure> {
         context.say(&format!("{what} `retro search` looks through everything else."));
         return Ok(());
     };
-    if view.fingerprint.is_some() {
+    if view.found == Some(FoundBy::Line) {
+        context.print("Seen before, in an output with this line:")?;
+    } else if view.fingerprint.is_some() {
         let times = |count: u64| if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let fixed =
             if first.fixed == 0 { "never fixed".to_owned() } else { format!("fixed {}", times(first.fixed)) };

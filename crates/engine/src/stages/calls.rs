@@ -12,7 +12,7 @@ use crate::stamp::short_hash;
 
 pub(super) const STAGE: Stage = Stage {
     name: "calls",
-    version: 1,
+    version: 2,
     when: When::AppendAndQuiet,
     help: "files that were touched, failures and what fixed them",
     inputs: &[Input::Events],
@@ -131,11 +131,13 @@ fn touch_row(key: &SessionKey, touch: Touch) -> TouchRow {
     }
 }
 
-fn repair_row(key: &SessionKey, repair: Repair) -> RepairRow {
+fn repair_row(key: &SessionKey, mut repair: Repair) -> RepairRow {
+    let others = std::mem::take(&mut repair.others);
     RepairRow {
         key: key.clone(),
         event: repair.failing.event_id.clone(),
         fingerprint: repair.fingerprint.clone(),
+        others,
         at: repair.at,
         fixed: repair.passing.is_some(),
         body: serde_json::to_string(&repair).unwrap_or_default(),

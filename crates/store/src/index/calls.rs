@@ -3,6 +3,7 @@
 use retro_model::{SessionKey, Timestamp};
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 use super::rows::time;
 use super::{Index, Writer};
@@ -42,6 +43,9 @@ pub struct RepairRow {
     pub event: String,
     /// Names the error; empty if nothing does.
     pub fingerprint: String,
+    /// Names the other errors of its output.
+    #[serde(default)]
+    pub others: Vec<String>,
     /// When it failed.
     pub at: Option<Timestamp>,
     /// Whether the same command passed later.
@@ -78,6 +82,7 @@ impl RepairRow {
             key: SessionKey { agent: row.get(0)?, id: row.get(1)? },
             event: row.get(2)?,
             fingerprint: row.get(3)?,
+            others: Vec::new(),
             at: time(row, 4)?,
             fixed: row.get(5)?,
             body: row.get(6)?,
@@ -108,10 +113,13 @@ impl Index {
         self.all(&text, (format!("%/{folder}/%"), format!("{folder}/%")), TouchRow::read)
     }
 
-    /// Failures with this fingerprint, newest first.
+    /// Failures whose output has the error with this fingerprint, newest first. Their
+    /// `others` are left empty.
     pub fn repairs_of(&self, fingerprint: &str) -> Result<Vec<RepairRow>, Error> {
         let text = format!(
-            "SELECT {REPAIR} FROM repairs WHERE fingerprint = ?1 ORDER BY at DESC, agent, session, event"
+            "SELECT {REPAIR} FROM repairs WHERE fingerprint = ?1 OR (agent, session, event) IN \
+             (SELECT agent, session, event FROM repair_errors WHERE fingerprint = ?1) \
+             ORDER BY at DESC, agent, session, event"
         );
         self.all(&text, [fingerprint], RepairRow::read)
     }
@@ -119,7 +127,20 @@ impl Index {
     /// The failures of a session, in their order.
     pub fn repairs_in(&self, key: &SessionKey) -> Result<Vec<RepairRow>, Error> {
         let text = format!("SELECT {REPAIR} FROM repairs WHERE agent = ?1 AND session = ?2 ORDER BY rowid");
-        self.all(&text, (&key.agent, &key.id), RepairRow::read)
+        let mut rows = self.all(&text, (&key.agent, &key.id), RepairRow::read)?;
+        let text =
+            "SELECT event, fingerprint FROM repair_errors WHERE agent = ?1 AND session = ?2 ORDER BY rowid";
+        let others = self.all(text, (&key.agent, &key.id), |row| {
+            Ok::<(String, String), rusqlite::Error>((row.get(0)?, row.get(1)?))
+        })?;
+        let mut of_event: HashMap<String, Vec<String>> = HashMap::new();
+        for (event, fingerprint) in others {
+            of_event.entry(event).or_default().push(fingerprint);
+        }
+        for row in &mut rows {
+            row.others = of_event.remove(&row.event).unwrap_or_default();
+        }
+        Ok(rows)
     }
 
     /// The files that the calls of a session touched, in their order.
@@ -147,6 +168,7 @@ impl Writer<'_> {
         let params = (&key.agent, &key.id);
         self.run("DELETE FROM touches WHERE agent = ?1 AND session = ?2", params)?;
         self.run("DELETE FROM repairs WHERE agent = ?1 AND session = ?2", params)?;
+        self.run("DELETE FROM repair_errors WHERE agent = ?1 AND session = ?2", params)?;
         for touch in touches {
             let text = "INSERT INTO touches (agent, session, event, thread, turn, path, name, writes, added, \
                         removed, at, failed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
@@ -172,6 +194,11 @@ impl Writer<'_> {
             let params =
                 (&key.agent, &key.id, &repair.event, &repair.fingerprint, at, repair.fixed, &repair.body);
             self.run(&text, params)?;
+            for other in &repair.others {
+                let text =
+                    "INSERT INTO repair_errors (agent, session, event, fingerprint) VALUES (?1, ?2, ?3, ?4)";
+                self.run(text, (&key.agent, &key.id, &repair.event, other))?;
+            }
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! number is rebuilt.
 
 /// Number of these tables.
-pub(super) const SCHEMA: u32 = 14;
+pub(super) const SCHEMA: u32 = 15;
 
 /// Everything in the index but what search keeps for itself. Times are
 /// milliseconds since 1970 unless their name says otherwise.
@@ -67,6 +67,12 @@ CREATE TABLE IF NOT EXISTS repairs (
 CREATE INDEX IF NOT EXISTS repairs_by_session ON repairs (agent, session);
 CREATE INDEX IF NOT EXISTS repairs_by_fingerprint ON repairs (fingerprint);
 CREATE INDEX IF NOT EXISTS repairs_by_time ON repairs (at);
+
+CREATE TABLE IF NOT EXISTS repair_errors (
+    agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, fingerprint TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS repair_errors_by_session ON repair_errors (agent, session);
+CREATE INDEX IF NOT EXISTS repair_errors_by_fingerprint ON repair_errors (fingerprint);
 
 CREATE TABLE IF NOT EXISTS removed_passages (number INTEGER PRIMARY KEY, changed INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS removed_passages_by_change ON removed_passages (changed);

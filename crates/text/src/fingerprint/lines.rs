@@ -156,6 +156,32 @@ pub(super) fn error_line(output: &str) -> Option<Found> {
     best.map(|(rank, text)| Found { text, certain: rank < Rank::Consequence })
 }
 
+/// Every line that says what went wrong by its shape, the most telling first: an exception
+/// before a failed test, in the order of the output. At most `max`.
+pub(super) fn error_lines(output: &str, max: usize) -> Vec<Found> {
+    let output = output.strip_prefix("<tool_use_error>").unwrap_or(output);
+    let lines: Vec<_> = plain::ends(output).flat_map(str::lines).map(plain::plain).collect();
+    let mut found: Vec<(Rank, String)> = Vec::new();
+    if let Some(text) = raised(&lines) {
+        found.push((Rank::Cause, text));
+    }
+    for (at, line) in lines.iter().enumerate() {
+        let next = lines.get(at + 1).map(|line| &**line);
+        if let Some((rank, text)) = ranked(line, next).filter(|(rank, _)| *rank < Rank::Consequence) {
+            found.push((rank, text));
+        }
+    }
+    found.sort_by_key(|(rank, _)| *rank);
+    let mut seen = std::collections::HashSet::new();
+    let mut found: Vec<Found> = found
+        .into_iter()
+        .filter(|(_, text)| seen.insert(text.clone()))
+        .map(|(_, text)| Found { text, certain: true })
+        .collect();
+    found.truncate(max);
+    found
+}
+
 /// The exception of the last Python traceback: its header says nothing, the first
 /// line behind its frames does.
 fn raised(lines: &[std::borrow::Cow<'_, str>]) -> Option<String> {
