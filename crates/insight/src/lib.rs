@@ -8,6 +8,7 @@
 mod corrections;
 mod digest;
 mod facts;
+mod judged;
 mod outcome;
 mod own;
 mod prices;
@@ -23,6 +24,7 @@ pub use digest::{
     CommandDigest, CommitDigest, Digest, ErrorDigest, FileDigest, Identity, Lines, Runs, VERSION,
 };
 pub use facts::{AGES_DAYS, Commit, DAY_MS, GitFacts, Survival};
+pub use judged::{JudgedCall, judged_calls};
 pub use outcome::{Outcome, OutcomeValue};
 pub use own::{BadSignal, OwnSignal};
 pub use prices::Prices;

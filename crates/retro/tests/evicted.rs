@@ -61,7 +61,7 @@ fn kept(machine: &Machine) -> BTreeMap<String, String> {
         "report".into(),
         serde_json::to_value(views::report(world, config, &store, &options).unwrap()).unwrap(),
     );
-    let outcomes = views::outcomes(world, config, &store, &options).unwrap();
+    let outcomes = views::outcomes(world, config, &store, &options, true).unwrap();
     put("outcome".into(), serde_json::to_value(outcomes).unwrap());
     let memories = views::memory::all(world, config, &store).unwrap();
     let memories: Vec<_> = memories.iter().map(views::memory::view).collect();

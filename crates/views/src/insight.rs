@@ -8,6 +8,7 @@ use retro_insight::{Digest, Group, Method, SIGNALS, Sort};
 use retro_model::{SessionKey, Timestamp};
 use retro_store::{DIGESTS, Store};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 use crate::{Costs, Error, ListOptions, SessionView, list};
 
@@ -139,7 +140,9 @@ pub struct OutcomesView {
     /// `retro.outcome/1`.
     pub schema: &'static str,
     /// How many ended in each way.
-    pub counts: std::collections::BTreeMap<&'static str, u64>,
+    pub counts: BTreeMap<&'static str, u64>,
+    /// Sessions that are not counted since they were no real work, by the rule that says so.
+    pub left_out: BTreeMap<String, u64>,
     /// Newest first.
     pub sessions: Vec<OutcomeView>,
     /// Sessions that fit and have no digest yet.
@@ -187,17 +190,22 @@ pub(crate) fn digested(
     Ok((with, without))
 }
 
-/// Sessions by how they ended, with the evidence.
+/// Real sessions by how they ended, with the evidence; all sessions if `all` are asked for.
 pub fn outcomes(
     world: &World,
     config: &Config,
     store: &Store,
     options: &ListOptions,
+    all: bool,
 ) -> Result<OutcomesView, Error> {
     let (digested, undigested) = digested(world, config, store, options)?;
-    let mut counts = std::collections::BTreeMap::new();
+    let (mut counts, mut left_out) = (BTreeMap::new(), BTreeMap::new());
     let mut sessions = Vec::new();
     for (session, digest) in digested {
+        if !all && !digest.quality.real {
+            *left_out.entry(digest.quality.rule).or_default() += 1;
+            continue;
+        }
         *counts.entry(digest.outcome.value.as_str()).or_default() += 1;
         sessions.push(OutcomeView {
             agent: session.agent,
@@ -210,5 +218,5 @@ pub fn outcomes(
             outcome: digest.outcome,
         });
     }
-    Ok(OutcomesView { schema: "retro.outcome/1", counts, sessions, undigested })
+    Ok(OutcomesView { schema: "retro.outcome/1", counts, left_out, sessions, undigested })
 }

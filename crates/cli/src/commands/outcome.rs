@@ -57,14 +57,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         outcome: args.outcome.clone(),
         ..ListOptions::default()
     };
-    let mut view = retro::views::outcomes(&context.world, &config, &store, &options)?;
-    if !args.all {
-        view.sessions.retain(|session| session.real);
-    }
-    view.counts.clear();
-    for session in &view.sessions {
-        *view.counts.entry(session.outcome.value.as_str()).or_default() += 1;
-    }
+    let mut view = retro::views::outcomes(&context.world, &config, &store, &options, args.all)?;
     let total = view.sessions.len();
     view.sessions.truncate(rows_max(args.limit, context).unwrap_or(total));
     if context.global.json {
@@ -95,7 +88,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         context.table(&Table::new(columns).rows(rows))?;
     }
     let counts = match view.counts.is_empty() {
-        true => "No session fits.".to_owned(),
+        true => super::nothing::in_time(context, &config, &options, (since, until))?
+            .unwrap_or_else(|| "No session fits.".to_owned()),
         false => format!("{}.", counted(&view.counts)),
     };
     let shown = match view.sessions.len() {
@@ -111,8 +105,26 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             format::count(count, "session")
         ),
     };
-    context.say(&format!("{shown}{counts}{missing}"));
+    context.say(&format!("{shown}{counts}{}{missing}", left_out(&view.left_out)));
     Ok(if view.sessions.is_empty() { Exit::Findings } else { Exit::Done })
+}
+
+/// How many sessions are not listed, and why.
+fn left_out(rules: &BTreeMap<String, u64>) -> String {
+    let all: u64 = rules.values().sum();
+    if all == 0 {
+        return String::new();
+    }
+    let mut reasons: Vec<(u64, String)> =
+        rules.iter().map(|(rule, count)| (*count, format!("{count} {}", rule.replace('_', " ")))).collect();
+    reasons.sort_by(|a, b| b.0.cmp(&a.0));
+    let reasons: Vec<String> = reasons.into_iter().map(|(_, reason)| reason).collect();
+    let them = if all == 1 { "it" } else { "them" };
+    format!(
+        " {} not counted as real work ({}): --all lists {them}.",
+        format::count(all, "more session"),
+        reasons.join(", ")
+    )
 }
 
 /// How many sessions ended in each way, the best way first.

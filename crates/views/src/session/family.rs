@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::pictures::{Picture, Shown, pictures};
 use crate::Error;
+use crate::judged::judge;
 
 /// One session of a family.
 pub struct Member {
@@ -150,8 +151,9 @@ fn break_circles(lines: &mut [Line<'_>]) {
 fn member(store: &Store, key: &SessionKey) -> Result<Member, Error> {
     let agent = retro_agents::by_name(&key.agent)
         .ok_or_else(|| crate::Error::NoAgent { name: key.agent.clone(), hint: String::new() })?;
-    let read::Legible { settled, event_counts, left_out } =
+    let read::Legible { mut settled, event_counts, left_out } =
         read::legible(store, agent, key).map_err(crate::Error::from)?;
+    judge(key, &mut settled.events);
     Ok(Member {
         key: key.clone(),
         events: settled.events,

@@ -120,6 +120,8 @@ impl<'f> Finder<'f, '_> {
                 self.streak.push((call, what));
             }
             Outcome::Denied => self.push("denial", format!("denied: {what}"), &[call]),
+            // Where the log notes the interruption itself, that is the moment.
+            Outcome::Interrupted if self.is_noted(event.turn) => {}
             Outcome::Interrupted => self.push("interruption", format!("cut off: {what}"), &[call]),
             Outcome::Ok => {
                 if self.streak.first().is_some_and(|(_, before)| is_alike(before, &what)) {
@@ -131,6 +133,17 @@ impl<'f> Finder<'f, '_> {
             }
             Outcome::Unknown => {}
         }
+    }
+
+    /// Whether the log has the interruption of a turn as an event of its own, or it was found
+    /// already.
+    fn is_noted(&self, turn: u32) -> bool {
+        let events = self.line.events.iter();
+        let mut noted = events.filter(|event| event.live && event.kind == Kind::Interruption);
+        noted.any(|event| event.turn == turn)
+            || self.found.iter().any(|moment| {
+                moment.kind == "interruption" && moment.line == self.number && moment.turn == turn
+            })
     }
 
     /// Says what failed, how often, and whether it went well afterwards.

@@ -12,6 +12,7 @@ use super::items::{Lookup, Maker};
 use super::money::{Ledger, Sum, by_turn};
 use super::time::{Span, active_ms, spans};
 use crate::readable::{Rest, line};
+use crate::transcript::is_of_work;
 
 /// Characters of a prompt in the outline.
 const TITLE_CHARS: usize = 140;
@@ -30,7 +31,7 @@ pub struct TurnHead {
     pub id: String,
     /// First time, in milliseconds since 1970.
     pub ts: Option<i64>,
-    /// Last time.
+    /// When the last thing was done or said for it.
     pub end: Option<i64>,
     /// `you`, `task`, `message`, `plan`, `start`.
     pub who: &'static str,
@@ -187,6 +188,8 @@ fn head(family: &Family, work: &Line<'_>, number: usize, events: &[&Event], item
         _ => None,
     });
     let times = || events.iter().filter(|event| event.copy_of.is_none()).filter_map(|event| event.ts);
+    let worked = events.iter().filter(|event| event.copy_of.is_none() && is_of_work(event));
+    let worked = worked.filter_map(|event| event.ts);
     let n = first.map_or(0, |event| event.turn);
     let (who, text) = match opener {
         Some((_, Origin::User, said, text, _)) => ("you", titled(said, text)),
@@ -203,7 +206,7 @@ fn head(family: &Family, work: &Line<'_>, number: usize, events: &[&Event], item
             .or_else(|| first.map(|e| family.name(work.member, &e.id)))
             .unwrap_or_default(),
         ts: times().min().map(|ts| ts.as_millis()),
-        end: times().max().map(|ts| ts.as_millis()),
+        end: worked.max().or_else(|| times().min()).map(|ts| ts.as_millis()),
         who,
         text,
         live: opener.is_none_or(|(.., live)| live),

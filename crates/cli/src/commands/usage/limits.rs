@@ -63,7 +63,10 @@ fn row(window: &LimitWindow, now: Timestamp) -> Vec<String> {
         format!("{}{plan} {name}", window.agent),
         window.window_minutes.map_or("-".to_owned(), length),
         window.used_percent.map_or(String::new(), bar),
-        percent(window.used_percent),
+        match window.ended {
+            true => format!("was {}", percent(Some(window.read_percent))),
+            false => percent(window.used_percent),
+        },
         percent(window.left_percent),
         resets,
         format!("{} ago", span(window.read_at, now)),
