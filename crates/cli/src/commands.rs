@@ -17,6 +17,7 @@ mod man;
 mod memory;
 mod methods;
 mod mine;
+mod nothing;
 mod outcome;
 mod pricing;
 mod raw;

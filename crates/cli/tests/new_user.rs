@@ -343,3 +343,101 @@ fn a_report_wraps_at_words() {
     assert!(page.lines().count() > 10, "{page}");
     assert!(page.lines().all(|line| retro::text::terminal::width(line) <= 80), "{page}");
 }
+
+#[test]
+fn an_empty_period_names_the_newest_session() {
+    let machine = Machine::empty();
+    claude(&machine, FIRST, 9, "why is the cart slow");
+    machine.run(&["sync", "--quiet"]);
+    for command in ["list", "usage", "outcome", "report"] {
+        let answer = machine.run(&[command, "--since", "2026-05-01", "--until", "2026-05-07"]);
+        let said = "No session from 2026-05-01 to 2026-05-07. The newest is of 2026-03-09.";
+        assert!(answer.stderr.contains(said), "{command}: {}", answer.all());
+        assert_eq!(answer.code, 1, "{command}");
+    }
+}
+
+#[test]
+fn a_digest_is_one_page_that_says_what_was_asked_and_what_came_of_it() {
+    let machine = Machine::with_demo();
+    let list = machine.json(&["list", "--limit", "0"]);
+    for session in list["sessions"].as_array().unwrap() {
+        let id = session["session_id"].as_str().unwrap();
+        let page = machine.run_at(80, &["digest", id]).stdout;
+        assert!(page.lines().count() <= 40, "{page}");
+        assert!(page.lines().all(|line| retro::text::terminal::width(line) <= 80), "{page}");
+        assert!(page.contains("\noutcome "), "{page}");
+        let digest = machine.json(&["digest", id]);
+        let answer = digest["last_answer"].as_str().unwrap();
+        let first = answer.split(' ').next().unwrap();
+        assert!(first.is_empty() || page.contains(&format!("\nanswer     {first}")), "{page}");
+        assert_eq!(digest["cost_usd"], session["cost_usd"], "{id}");
+        assert_eq!(digest["cost_complete"], session["cost_complete"], "{id}");
+        for commit in digest["commits"].as_array().into_iter().flatten().take(1) {
+            assert!(page.contains(commit["subject"].as_str().unwrap()), "{page}");
+        }
+    }
+}
+
+#[test]
+fn a_report_says_why_its_cost_is_a_bound() {
+    let machine = Machine::empty();
+    let used = |model: &str, stop: Value| {
+        serde_json::json!({ "type": "assistant", "uuid": format!("a-{model}"), "sessionId": FIRST, "cwd": "/w/shop",
+            "timestamp": "2026-03-09T10:00:01.000Z", "requestId": format!("req-{model}"), "message": {
+            "id": format!("msg-{model}"), "role": "assistant", "model": model, "stop_reason": stop, "content": [
+            { "type": "text", "text": "Done." }], "usage": { "input_tokens": 10, "output_tokens": 5 } } })
+    };
+    claude(&machine, FIRST, 9, "why is the cart slow");
+    let path = format!(".claude/projects/-w-shop/{FIRST}.jsonl");
+    let log = std::fs::read_to_string(machine.home().join(&path)).unwrap();
+    let lines = [used("claude-sonnet-4-5", Value::Null), used("claude-of-nobody", "end_turn".into())];
+    machine.write(&path, format!("{log}{}\n{}\n", lines[0], lines[1]));
+    machine.run(&["sync", "--quiet", "--now", "2027-04-01T00:00:00Z"]);
+    let page = machine.run(&["report"]).stdout.replace("\n    ", " ");
+    assert!(page.contains("1 response was logged before the end (about $"), "{page}");
+    assert!(page.contains("1 response has no known price"), "{page}");
+    let bounds = &machine.json(&["report"])["cost_bounds"];
+    assert_eq!(
+        (bounds["unfinished_responses"].as_u64(), bounds["unpriced_responses"].as_u64()),
+        (Some(1), Some(1))
+    );
+}
+
+#[test]
+fn a_session_shows_its_last_turns_its_last_answer_and_what_edits_changed() {
+    let machine = Machine::with_demo();
+    let list = machine.json(&["list", "--limit", "0"]);
+    let (mut diffs, mut answers) = (0, 0);
+    for session in list["sessions"].as_array().unwrap() {
+        let id = session["session_id"].as_str().unwrap();
+        let entries = machine.json(&["show", id])["entries"].as_array().unwrap().clone();
+        let turns: Vec<u64> =
+            entries.iter().filter_map(|entry| entry["turn"].as_u64()).filter(|n| *n > 0).collect();
+        if let (Some(last), Some(first)) = (turns.last(), turns.first())
+            && first != last
+        {
+            let page = machine.run(&["show", id, "--last", "1"]).stdout;
+            assert!(
+                page.contains(&format!("you {last}")) || page.contains(&format!("message {last}")),
+                "{page}"
+            );
+            assert!(!page.contains(&format!("you {first} ")), "{page}");
+        }
+        let said = entries.iter().rev().find(|entry| entry["type"] == "answer");
+        let told = machine.run(&["show", id, "--final"]);
+        assert_eq!(told.code, i32::from(said.is_none()), "{}", told.all());
+        if let Some(said) = said {
+            let word = said["text"].as_str().unwrap().lines().last().unwrap();
+            assert!(told.stdout.contains(word), "{}", told.all());
+            answers += 1;
+        }
+        let edited = entries.iter().find_map(|entry| entry["diffs"][0]["rows"].as_array());
+        if let Some(row) = edited.and_then(|rows| rows.iter().find(|row| row[0] == "+")) {
+            let page = machine.run(&["show", id, "--diff", "--full"]).stdout;
+            assert!(page.contains(&format!("+ {}", row[1].as_str().unwrap().trim_end())), "{page}");
+            diffs += 1;
+        }
+    }
+    assert!(answers > 3 && diffs > 1, "{answers} {diffs}");
+}

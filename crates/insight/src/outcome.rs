@@ -232,6 +232,15 @@ fn not_done(end: &End<'_>) -> Option<Outcome> {
     if words::is_announcement(text) {
         return Some(told(Unknown, "announced", "the last words announce what comes next", 0.0, &[id]));
     }
+    if words::is_inability(text) && end.made_nothing && words::waits(text) {
+        return Some(told(
+            Abandoned,
+            "waits",
+            "nothing was done: the agent waits for something that never came",
+            0.7,
+            &[id],
+        ));
+    }
     if words::is_inability(text) {
         return Some(told(Unknown, "could_not", "the answer says that it could not be done", 0.0, &[id]));
     }
@@ -304,6 +313,15 @@ fn changed_unseen(end: &End<'_>) -> Option<Outcome> {
     let id = end.last_edit?;
     if end.dictated && end.answer.is_some() && not_done(end).is_none() {
         return Some(told(Success, "dictated", "the small change that was dictated was made", 0.6, &[id]));
+    }
+    if end.went_on && end.answer.is_some() && not_done(end).is_none() {
+        return Some(told(
+            Success,
+            "went_on",
+            "after the change only a question was asked, and it was answered",
+            0.55,
+            &[id],
+        ));
     }
     Some(told(Unknown, "not_verified", "files were changed and nothing shows that it works", 0.0, &[id]))
 }

@@ -72,7 +72,8 @@ pub(crate) fn judge(trace: &Trace, thresholds: &Thresholds) -> Quality {
     let worked =
         made || changes().next().is_some() || substantive >= thresholds.min_substantive_calls * WORK_FACTOR;
     let mut requests = trace.requests().map(|(_, text)| text.trim()).peekable();
-    if requests.peek().is_none() && !worked {
+    // Calls alone, without a request and without a change, are a part of another session's work.
+    if requests.peek().is_none() && !made && changes().next().is_none() {
         return verdict(false, "no_prompt");
     }
     if thresholds.require_repo && trace.cwd.is_none() {

@@ -9,6 +9,7 @@ pub mod answers;
 mod clock;
 mod costs;
 mod deletion;
+mod digest_page;
 mod doctor;
 mod embed;
 mod error;
@@ -20,6 +21,7 @@ mod fix;
 mod history;
 mod ids;
 mod insight;
+mod judged;
 mod limits;
 mod list;
 pub mod memory;
@@ -40,6 +42,7 @@ mod usage;
 
 pub use agents::{AgentView, AgentsView, agents};
 pub use costs::Costs;
+pub use digest_page::{Cure, DigestPage, digest_page};
 pub use doctor::{Check, DoctorView, Health, Known, doctor, doctor_with, look_through};
 pub use embed::{EmbedView, embed_status};
 pub use error::Error;
@@ -49,7 +52,7 @@ pub use explain::{
     source_places,
 };
 pub use files::{FilesView, TouchView, files};
-pub use fix::{FixRow, FixView};
+pub use fix::{FixRow, FixView, FoundBy};
 pub use history::History;
 pub use insight::{
     DigestView, OutcomeView, OutcomesView, ReadingsView, SignalView, SignalsView, digest, outcomes, readings,
@@ -58,7 +61,7 @@ pub use insight::{
 pub use limits::{LimitWindow, LimitsView, NoLimits, limits};
 pub use list::{ListOptions, ListView, SessionView, Sort, list};
 pub use raw::{RawPart, feed_parts, raw_part, raw_parts};
-pub use report::{Counted, Finding, RecurringError, ReportView, report};
+pub use report::{CostBounds, Counted, Finding, RecurringError, ReportView, report};
 pub use resolve::{agent, nearest, session, session_in, without_place};
 pub use search::{
     ConversationView, HitView, Narrowed, Near, SearchQuestion, SearchView, Searched, Searching, Snippet,

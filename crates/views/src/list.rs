@@ -1,6 +1,7 @@
 //! What is on this machine and what is in the store, together.
 
 mod figures;
+mod titles;
 
 pub(crate) use figures::costs;
 
@@ -10,6 +11,7 @@ use retro_engine::platform::{is_below, project_name};
 use retro_engine::{Config, Failure, World, read::peek};
 use retro_model::{Facts, LinkKind, SessionKey, Timestamp};
 use retro_store::{RealDisk, SessionRow, Stamps, Store};
+use retro_usage::Figures;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -105,6 +107,9 @@ pub struct SessionView {
     pub short_id: String,
     /// The agent's title, else the first real prompt.
     pub title: Option<String>,
+    /// What it was asked, from where that differs from other sessions that begin alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<String>,
     /// The project's name.
     pub project: Option<String>,
     /// The project's domain, where the configuration has one.
@@ -140,6 +145,9 @@ pub struct SessionView {
     pub cost_usd: Option<f64>,
     /// Whether that is all of it.
     pub cost_complete: bool,
+    /// What the cost is made of; `None` where the store does not know.
+    #[serde(skip)]
+    pub figures: Option<Box<Figures>>,
     /// How it ended: `success`, `failed`, `abandoned`, `unknown`; null without a digest.
     pub outcome: Option<String>,
 }
@@ -186,6 +194,7 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     let grown = sessions.iter().filter(|session| session.captured && !session.up_to_date).count();
     let only_here = sessions.iter().filter(|session| !session.on_disk).count();
     sessions.truncate(options.limit.unwrap_or(usize::MAX));
+    titles::tell_apart(config, &mut sessions);
     Ok(ListView {
         schema: "retro.list/1",
         sessions,
@@ -327,6 +336,8 @@ fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>) -> S
         duration_ms: duration_ms(row.started_at, row.ended_at),
         cost_usd: None,
         cost_complete: false,
+        figures: None,
+        difference: None,
         outcome: None,
         agent: row.agent.clone(),
         session_id: row.id.clone(),
@@ -373,6 +384,8 @@ fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
         duration_ms: duration_ms(facts.started_at, facts.ended_at),
         cost_usd: None,
         cost_complete: false,
+        figures: None,
+        difference: None,
         outcome: None,
         title: facts.own_title().map(|title| on_one_line(&title.text)),
         domain: project.as_deref().and_then(|project| config.domain(project)).map(str::to_owned),

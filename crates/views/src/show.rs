@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::family::children;
 use crate::history::{History, history};
 use crate::ids::short_ids;
+use crate::judged::judge;
 use crate::list::{duration_ms, on_one_line};
 use crate::transcript::{Entry, Turns, transcript, turn_figures};
 use crate::{Error, SessionView};
@@ -134,6 +135,7 @@ pub fn show_priced(
         .session(key)?
         .ok_or_else(|| Error::NoSession { agent: key.agent.clone(), id: key.id.clone() })?;
     let read::Legible { mut settled, event_counts, left_out } = read::legible(store, agent, key)?;
+    let counted = judge(key, &mut settled.events);
     let (history, missing) = history(store, key, &settled)?;
     settled.gaps.extend(missing);
     let facts = &settled.facts;
@@ -158,6 +160,8 @@ pub fn show_priced(
             duration_ms: duration_ms(facts.started_at, facts.ended_at),
             cost_usd: None,
             cost_complete: false,
+            figures: None,
+            difference: None,
             outcome: store
                 .object::<retro_insight::Digest>(&retro_store::DIGESTS, key)?
                 .map(|digest| digest.outcome.value.as_str().to_owned()),
@@ -193,7 +197,7 @@ pub fn show_priced(
     };
     let children = children(store, key, &settled.events)?;
     let own = settled.events.get(copied_until(&settled.events, &view.copied_turns)..).unwrap_or_default();
-    let turns = turn_figures(key, own, prices);
+    let turns = turn_figures(key, own, &counted, prices);
     let mut view = view;
     sum_up(&mut view.session, &turns, prices.is_some() && left_out == 0);
     if let Some(title) = better_title(store, key, facts.own_title().map(|title| title.rank))? {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 pub use entry::{Attached, Call, Entry, Prompt, Question, Said, Step, TurnFigures};
-pub use figures::{Turns, turn_figures};
+pub use figures::{Turns, is_of_work, turn_figures};
 
 /// The entries of a settled stream. Paths below `cwd` are shown relative to it.
 pub fn transcript(events: &[Event], cwd: Option<&str>, turns: &Turns) -> Vec<Entry> {
@@ -290,6 +290,7 @@ impl<'a> Writer<'a> {
                 exit_code,
                 duration_ms: result.and_then(|result| result.duration_ms),
                 edits: call::edits(tool, result),
+                diffs: call::diffs(tool),
                 trouble: self.trouble(tool, outcome, output.as_deref(), exit_code),
                 output: output.clone(),
             }));

@@ -5,6 +5,8 @@
 //! the rules and a second time in another order. A session is known by the first 12 digits
 //! of the SHA-256 of its log; the last of these digits puts it into one of two halves: 0 to
 //! 7 is for tuning rules, 8 to f is held back. Figures are those of the held half.
+//! `second.tsv` has what another reader said of some of them, from the requests and the end of
+//! each log alone and without knowing the first labels: it says how far readers agree.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -66,7 +68,9 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
         });
         return Ok(());
     }
-    let text = page(&held, "held back");
+    let path = repository.path("xtask/outcome/second.tsv");
+    let second = std::fs::read_to_string(&path).map_err(|error| Failure::at(&path, error))?;
+    let text = format!("{}\n{}", page(&held, "held back"), agreement(&labels, &second));
     print!("{text}");
     if has("--write") {
         let command = "cargo xtask bench outcome --write";
@@ -204,6 +208,23 @@ fn page(judged: &[Judged], half: &str) -> String {
     )
 }
 
+/// How often two readers say the same.
+fn agreement(labels: &BTreeMap<String, Label>, second: &str) -> String {
+    let pairs: Vec<(&str, &str)> = second
+        .lines()
+        .skip(1)
+        .filter_map(|line| {
+            let (key, outcome) = line.split_once('\t')?;
+            Some((labels.get(key)?.outcome.as_str(), outcome))
+        })
+        .collect();
+    let same = pairs.iter().filter(|(first, second)| first == second).count();
+    format!(
+        "A second reader, who saw the requests and the end of {} of all these sessions, says the same of {same}.\n",
+        pairs.len()
+    )
+}
+
 /// How often each rule is right.
 fn by_rule(judged: &[Judged]) -> String {
     let mut rules: BTreeMap<(&str, &str), (usize, usize)> = BTreeMap::new();
@@ -248,6 +269,14 @@ mod tests {
             std::fs::read_to_string(Repository::find().unwrap().path("xtask/outcome/labels.tsv")).unwrap();
         let labels = labels(&text);
         assert!(labels.len() >= 120);
+        let second =
+            std::fs::read_to_string(Repository::find().unwrap().path("xtask/outcome/second.tsv")).unwrap();
+        assert!(second.lines().count() > 60);
+        for line in second.lines().skip(1) {
+            let (key, outcome) = line.split_once('\t').unwrap();
+            assert!(labels.contains_key(key) && ANSWERS.contains(&outcome), "{line}");
+        }
+        assert!(agreement(&labels, &second).contains("says the same of"));
         for (key, label) in labels {
             assert!(key.len() == 12 && ANSWERS.contains(&label.outcome.as_str()), "{key}");
         }

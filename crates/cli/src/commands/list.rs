@@ -96,7 +96,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         children: args.children,
         outcome: args.outcome.clone(),
     };
-    let view = retro::views::list(&context.world, &context.config()?, &options)?;
+    let config = context.config()?;
+    let view = retro::views::list(&context.world, &config, &options)?;
     if context.global.json {
         context.print_json(&view)?;
     } else {
@@ -106,7 +107,14 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             || args.outcome.is_some()
             || since.is_some()
             || until.is_some();
-        tell(context, &view, is_filtered)?;
+        let dated = match view.total {
+            0 => super::nothing::in_time(context, &config, &options, (since, until))?,
+            _ => None,
+        };
+        match dated {
+            Some(dated) => context.say(&dated),
+            None => tell(context, &view, is_filtered)?,
+        }
     }
     Ok(if view.total == 0 { Exit::Findings } else { Exit::Done })
 }
@@ -162,6 +170,9 @@ fn table(view: &ListView) -> Table {
     Table::new(columns).rows(view.sessions.iter().map(|session| row(session, is_known)))
 }
 
+/// Words of a title before what tells it from others.
+const START_WORDS: usize = 3;
+
 fn row(session: &SessionView, is_known: bool) -> Vec<String> {
     let mark = match (session.captured, session.up_to_date, session.on_disk) {
         (true, _, false) => "■",
@@ -171,7 +182,14 @@ fn row(session: &SessionView, is_known: bool) -> Vec<String> {
     };
     let dash = || "-".to_owned();
     let unknown = || if is_known { dash() } else { String::new() };
-    let title = session.title.clone().unwrap_or_else(|| "(no prompt)".to_owned());
+    let title = match (&session.title, &session.difference) {
+        (Some(title), Some(difference)) => {
+            let start: Vec<&str> = title.split(' ').take(START_WORDS).collect();
+            format!("{} … {difference}", start.join(" "))
+        }
+        (Some(title), None) => title.clone(),
+        (None, _) => "(no prompt)".to_owned(),
+    };
     vec![
         mark.to_owned(),
         session.agent.clone(),

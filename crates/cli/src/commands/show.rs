@@ -1,7 +1,7 @@
 mod page;
 
 use retro::engine::prices;
-use retro::views::{ShowView, Shown};
+use retro::views::{Entry, ShowView, Shown};
 
 use super::WhichSession;
 use crate::context::{Context, Exit, Failure, Outcome};
@@ -19,6 +19,8 @@ use page::{Page, Parts};
   retro show latest
   retro show claude 3f2a --turn 3 --full
   retro show 3f2a --prompts
+  retro show latest --final
+  retro show 3f2a --last 2 --diff
   retro show 3f2a --json | jq .coverage")]
 pub struct Args {
     #[command(flatten)]
@@ -31,6 +33,18 @@ pub struct Args {
     /// Only this turn, counted from 1
     #[arg(long, value_name = "N")]
     turn: Option<u32>,
+
+    /// Only the last N turns
+    #[arg(long, value_name = "N", conflicts_with = "turn", value_parser = clap::value_parser!(u32).range(1..))]
+    last: Option<u32>,
+
+    /// Only the last answer, whole
+    #[arg(long = "final", conflicts_with_all = ["prompts", "tools", "diff", "thinking", "last"])]
+    last_answer: bool,
+
+    /// Also the lines that each edit changed; --full shows all of them
+    #[arg(long, conflicts_with = "prompts")]
+    diff: bool,
 
     /// Only what you said
     #[arg(long, conflicts_with = "tools")]
@@ -66,14 +80,40 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             format_args!("the session has {turns}"),
         ));
     }
+    if args.last_answer {
+        return tell_last_answer(context, &shown, turn);
+    }
     let parts = Parts {
         full: args.full,
         turn,
+        last: args.last,
+        diff: args.diff,
         thinking: args.thinking || args.full,
         prompts_only: args.prompts,
         tools_only: args.tools,
     };
     pager::print(context, &lines(context, &shown, parts))?;
+    Ok(Exit::Done)
+}
+
+/// The last answer alone, of the session or of one turn.
+fn tell_last_answer(context: &Context, shown: &Shown, turn: Option<u32>) -> Outcome {
+    let mut at = 0;
+    let mut found = None;
+    for entry in shown.transcript() {
+        match entry {
+            Entry::Prompt(prompt) => at = prompt.turn.max(at),
+            Entry::Answer { .. } if turn.is_none_or(|turn| turn == at) => found = Some(entry),
+            _ => {}
+        }
+    }
+    let Some(answer) = found else {
+        context.say("The agent gave no answer.");
+        return Ok(Exit::Findings);
+    };
+    let mut page = Page::new(context.room(), Parts { full: true, ..Parts::default() });
+    page.entries(&[answer], 0);
+    pager::print(context, page.lines.get(1..).unwrap_or_default())?;
     Ok(Exit::Done)
 }
 
@@ -86,7 +126,7 @@ fn lines(context: &Context, shown: &Shown, parts: Parts) -> Vec<String> {
     let view = &shown.view;
     let mut page = Page::new(context.room(), parts);
     head(&mut page, view);
-    page.entries(&shown.transcript(), 0);
+    page.session(&shown.transcript());
     if shown.left_out > 0 {
         page.prose(&format!(
             "\n{} in the middle of this very large session are not shown. `retro events` prints all.",

@@ -9,8 +9,9 @@ use jiff::tz::TimeZone;
 use retro::engine::Config;
 use retro::engine::ask::{self, Ledgers};
 use retro::usage::{By, Mode, Order, Query, TokenLimit};
+use retro::views::ListOptions;
 
-use super::{WhichSession, agent_name};
+use super::{WhichSession, agent_name, nothing};
 use crate::args::AgentWord;
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::patience::{self, Waiting};
@@ -200,8 +201,21 @@ fn answer(args: &Args, context: &Context, config: &Config, ledgers: &Ledgers<'_>
     }
     let query = query(args, context)?;
     let tz = query.tz.clone();
+    let span = (query.since, query.until);
+    let fitting =
+        ListOptions { agent: query.agent.clone(), project: query.project.clone(), ..ListOptions::default() };
     let view = retro::views::usage(ledgers, config.billing.value, query)?;
     let exit = if view.report.totals.responses == 0 { Exit::Findings } else { Exit::Done };
+    let is_table = !context.global.json && !args.question.csv;
+    if exit == Exit::Findings
+        && is_table
+        && view.nearest_project.is_none()
+        && let Some(dated) = nothing::in_time(context, config, &fitting, span)?
+    {
+        report::say_unread(context, &view);
+        context.say(&dated);
+        return Ok(exit);
+    }
     if context.global.json {
         context.print_json(&view)?;
     } else if args.question.csv {

@@ -13,7 +13,7 @@ use crate::trace::{Beat, Call, Speaker, Trace, What};
 /// Lines of a change that somebody can dictate.
 const DICTATED_LINES_MAX: u64 = 6;
 /// Characters of a prompt that dictates.
-const DICTATION_CHARS_MAX: usize = 400;
+const DICTATION_CHARS_MAX: usize = 1_200;
 /// A prompt of fewer characters without work behind it asks for nothing.
 const TRIVIAL_CHARS: usize = 15;
 
@@ -73,6 +73,10 @@ pub(super) struct End<'a> {
     /// The change is small and was dictated.
     pub dictated: bool,
     pub trivial: bool,
+    /// Nothing was changed, committed or handed to another agent in the whole session.
+    pub made_nothing: bool,
+    /// The last message is a question, and what was changed before it was answered for.
+    pub went_on: bool,
 }
 
 impl<'a> End<'a> {
@@ -252,6 +256,11 @@ impl<'a> End<'a> {
         calls
     }
 
+    /// Whether the last turn changed a file or committed something.
+    fn changed_since(&mut self, trace: &'a Trace) -> bool {
+        self.last_turn(trace).iter().any(|(_, call)| call.changed_files() || call.commits)
+    }
+
     /// The last verdict of each runner.
     fn checks(&mut self, calls: &[(&'a Beat, &'a Call)]) {
         let mut last: BTreeMap<&str, (Verdict, &'a str)> = BTreeMap::new();
@@ -287,6 +296,11 @@ impl<'a> End<'a> {
         self.change_not_made = trace.requests().any(|(_, text)| words::wants_change(text))
             && !trace.calls().any(|(_, call)| changes(call) || writes_by_command(call));
         self.wants_change = self.last_prompt.is_some_and(|(_, text)| words::wants_change(text));
+        self.made_nothing = !trace.calls().any(|(_, call)| changes(call));
+        self.went_on = self.last_prompt.is_some_and(|(_, text)| words::is_question(text))
+            && self.finished_turns > 1
+            && self.open_complaint.is_none()
+            && !self.changed_since(trace);
         let said: usize = trace.requests().map(|(_, text)| text.trim().chars().count()).max().unwrap_or(0);
         self.trivial = said < TRIVIAL_CHARS && trace.calls().next().is_none();
     }

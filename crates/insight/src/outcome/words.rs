@@ -38,11 +38,23 @@ static ENVIRONMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)command not found|not recognized as|permission denied|operation not permitted|read-only file system|could not resolve host|no module named '?pytest|sandbox|network is unreachable|connection refused|no space left|ENOTFOUND|EACCES").ok()
 });
 
+static WAITS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:tell me when|let me know (?:when|once)|waiting (?:on|for) (?:you|your)|need you to|please (?:provide|send|check out|switch|run|confirm|share|tell)|once you (?:send|provide|tell|have))\b").ok()
+});
+
 static NEXT: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)\b(?:now|next|also|but|please|can you|could you|let'?s)\b").ok());
+static QUESTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\W*(?:so |and |but |ok(?:ay)?,? )*(?:what|where|why|when|who|which|how|is|are|does|do|did|was|were|should|would|can you explain|could you explain)\b[^\n]{3,300}\?\s*$|^[^\n]{4,200}[？]\s*$").ok()
+});
 static ANNOUNCEMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)(?:^|[.!\n]\s*)(?:(?:now|next|then|first|ok(?:ay)?|good|great|perfect)[,.!]?\s+)*(?:let me|i'?ll(?: now)?|i will(?: now)?|i'?m going to|let'?s)\s[^.!?\n]{3,160}[.:…]?\s*$").ok()
 });
+
+/// The whole message is a question that asks for no work.
+pub(super) fn is_question(text: &str) -> bool {
+    is(&QUESTION, text.trim())
+}
 
 /// Words that ask for something more.
 pub(super) fn goes_on(text: &str) -> bool {
@@ -63,6 +75,11 @@ pub(super) fn is_about_environment(text: &str) -> bool {
 /// A message that needs no answer.
 pub(super) fn is_farewell(text: &str) -> bool {
     is(&FAREWELL, text.trim())
+}
+
+/// The agent says that somebody else has to do something first.
+pub(super) fn waits(text: &str) -> bool {
+    is(&WAITS, text)
 }
 
 /// A failure is said to have other reasons.
@@ -105,6 +122,8 @@ mod tests {
         assert!(is_inability("I couldn't run it") && !is_inability("It can't be faster"));
         assert!(is_announcement("The build passes. Now let me deploy it.") && is_announcement("Next steps:"));
         assert!(!is_announcement("Done. Let me know if you want more.") && !is_announcement("It rounds up."));
+        assert!(is_question("Where does the logic come from?") && is_question("これは何の値？"));
+        assert!(!is_question("Can you fix the parser?") && !is_question("why not\nfix it?"));
         assert!(goes_on("great, now add tests") && !goes_on("great work"));
         assert!(wants_change("please add a button") && !wants_change("what does add do?"));
     }

@@ -85,7 +85,7 @@ pub(super) fn known(words: &[String]) -> Known {
         return with_verb;
     }
     let purpose = match program {
-        _ if is_script_file(program) => by_name(stem(program), Purpose::Run),
+        _ if is_script_file(program) => by_name_of_script(stem(program)),
         _ => by_name_of_tool(program),
     };
     Known { purpose, runner: program.to_owned(), arguments_at: 1 }
@@ -220,6 +220,44 @@ pub(super) fn by_name(name: &str, other: Purpose) -> Purpose {
     }
 }
 
+/// Words in the name of a script that looks at the machine or the project around the work, and
+/// not at the work.
+const SURROUNDINGS: &[&str] = &[
+    "auth",
+    "branch",
+    "config",
+    "connection",
+    "dependencies",
+    "deps",
+    "env",
+    "environment",
+    "health",
+    "installed",
+    "path",
+    "paths",
+    "ports",
+    "prereq",
+    "prereqs",
+    "prerequisite",
+    "prerequisites",
+    "requirements",
+    "setup",
+    "status",
+    "tools",
+    "updates",
+    "version",
+    "versions",
+];
+
+/// What a script file is for, by its name. One that checks what the work needs says nothing of
+/// the work: `check-prerequisites.sh`.
+fn by_name_of_script(stem: &str) -> Purpose {
+    let purpose = by_name(stem, Run);
+    let lower = stem.to_ascii_lowercase();
+    let mut words = lower.split([':', '-', '_', '.']);
+    if purpose == Lint && words.any(|word| SURROUNDINGS.contains(&word)) { Other } else { purpose }
+}
+
 /// Endings of files that an interpreter runs.
 const SCRIPT_ENDINGS: &[&str] = &[
     "sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "tsx", "mts", "rb", "pl", "php", "ps1", "lua", "r",
@@ -269,7 +307,7 @@ fn with_verb(program: &str, words: &[String]) -> Option<Known> {
             let purpose = if tests {
                 Test
             } else if is_script_file(verb) {
-                by_name(stem(verb), Run)
+                by_name_of_script(stem(verb))
             } else {
                 Run
             };
@@ -293,7 +331,7 @@ fn with_verb(program: &str, words: &[String]) -> Option<Known> {
         "uv" | "poetry" | "pipenv" | "bundle" | "go-task" | "rye" | "pixi" => known(Install),
         "docker" | "podman" | "docker-compose" => known(if has(&["build"]) { Build } else { Run }),
         _ if is_python(program) || matches!(program, "bun") => {
-            let purpose = if is_script_file(verb) { by_name(stem(verb), Run) } else { Run };
+            let purpose = if is_script_file(verb) { by_name_of_script(stem(verb)) } else { Run };
             Some(Known { purpose, runner: format!("{program} {verb}"), arguments_at: at + 1 })
         }
         _ => None,

@@ -31,6 +31,7 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
         if let Some(figures) = costs.as_ref().and_then(|costs| costs.get(&key)) {
             session.cost_usd = figures.cost_usd;
             session.cost_complete = figures.cost_complete && session.up_to_date;
+            session.figures = Some(Box::new(figures.clone()));
         }
     }
     Ok(())

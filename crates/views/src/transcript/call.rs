@@ -1,6 +1,7 @@
 //! What a call was asked to do, and why it failed, in a few words.
 
 use retro_model::{Edit, Event, Outcome, ToolCall, ToolClass, ToolResult};
+use retro_text::diff::FileDiff;
 use serde_json::Value;
 
 use super::entry::{Question, Step};
@@ -156,6 +157,15 @@ pub fn edits(tool: &ToolCall, result: Option<&ToolResult>) -> Vec<Edit> {
         Some(result) if result.outcome == Outcome::Ok => tool.edits.clone(),
         _ => Vec::new(),
     }
+}
+
+/// The lines that an edit asks to change.
+pub fn diffs(tool: &ToolCall) -> Vec<FileDiff> {
+    if tool.class != ToolClass::Edit {
+        return Vec::new();
+    }
+    let path = tool.paths.first().map(|path| path.path.as_str());
+    tool.args.as_ref().map_or(Vec::new(), |args| retro_text::diff::diffs(args, path))
 }
 
 /// Lines of a failed result that are shown.

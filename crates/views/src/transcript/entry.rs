@@ -1,6 +1,7 @@
 //! What a reader meets in a session: the types of a transcript.
 
 use retro_model::{Edit, Kind, Origin, Outcome, Timestamp};
+use retro_text::diff::FileDiff;
 use serde::Serialize;
 
 /// One thing worth a line or more.
@@ -123,7 +124,7 @@ pub struct Prompt {
 pub struct TurnFigures {
     /// Models that answered, in order.
     pub models: Vec<String>,
-    /// From the message to the last event of the turn.
+    /// From the message to the last thing that was done or said for it.
     pub duration_ms: Option<u64>,
     /// List price of its answers, sub-agents not included; null where it is not known.
     pub cost_usd: Option<f64>,
@@ -150,6 +151,9 @@ pub struct Call {
     pub duration_ms: Option<u64>,
     /// Files changed: path, lines added and removed.
     pub edits: Vec<Edit>,
+    /// The changed lines of each file, where the log has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diffs: Vec<FileDiff>,
     /// The lines of a result that say why it failed, or what the user said instead.
     pub trouble: Option<String>,
     /// All that it printed or answered.

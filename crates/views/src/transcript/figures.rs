@@ -1,17 +1,30 @@
 //! What each turn came to: models, time, calls and cost.
 
 use retro_engine::stages::ledger;
-use retro_model::{Event, Exactness, Kind, Outcome, RowKind, SessionKey, Thread};
+use retro_model::{Event, Exactness, Kind, Origin, Outcome, RowKind, SessionKey, Thread};
 use retro_usage::{Mode, NanoUsd, Prices, cost};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::entry::TurnFigures;
 
 /// Figures by thread and turn.
 pub type Turns = HashMap<(Thread, u32), TurnFigures>;
 
-/// Adds up each turn of a settled stream. Without prices no cost is known.
-pub fn turn_figures(session: &SessionKey, events: &[Event], prices: Option<&Prices>) -> Turns {
+/// Adds up each turn of a settled stream. Of its calls, those count that are `counted`.
+/// Without prices no cost is known.
+pub fn turn_figures(
+    session: &SessionKey,
+    events: &[Event],
+    counted: &HashSet<String>,
+    prices: Option<&Prices>,
+) -> Turns {
+    // Results of calls that count.
+    let calls: HashSet<&str> = events
+        .iter()
+        .filter_map(|event| Some((event, event.tool.as_ref()?)))
+        .filter(|(event, _)| counted.contains(&event.id.to_string()))
+        .map(|(_, tool)| tool.call_id.as_str())
+        .collect();
     let mut turns: HashMap<(Thread, u32), TurnFigures> = HashMap::new();
     let mut times: HashMap<(Thread, u32), (i64, i64)> = HashMap::new();
     let mut turn_of = HashMap::new();
@@ -19,9 +32,14 @@ pub fn turn_figures(session: &SessionKey, events: &[Event], prices: Option<&Pric
         let at = (event.thread.clone(), event.turn);
         let figures = turns.entry(at.clone()).or_default();
         match event.kind {
-            Kind::ToolCall => figures.calls += 1,
+            Kind::ToolCall => {
+                let counts = event.tool.as_ref().is_some_and(|tool| calls.contains(tool.call_id.as_str()));
+                figures.calls += u64::from(counts);
+            }
             Kind::ToolResult => {
-                let failed = event.result.as_ref().is_some_and(|result| result.outcome == Outcome::Failed);
+                let failed = event.result.as_ref().is_some_and(|result| {
+                    result.outcome == Outcome::Failed && calls.contains(result.call_id.as_str())
+                });
                 figures.failed_calls += u64::from(failed);
             }
             Kind::Usage => {
@@ -35,18 +53,46 @@ pub fn turn_figures(session: &SessionKey, events: &[Event], prices: Option<&Pric
         if let Some(ts) = event.ts.filter(|_| event.copy_of.is_none()) {
             let ms = ts.as_millis();
             let span = times.entry(at).or_insert((ms, ms));
-            *span = (span.0.min(ms), span.1.max(ms));
+            span.0 = span.0.min(ms);
+            if is_of_work(event) {
+                span.1 = span.1.max(ms);
+            }
         }
     }
     for (at, (first, last)) in times {
         if let Some(figures) = turns.get_mut(&at) {
-            figures.duration_ms = u64::try_from(last - first).ok();
+            figures.duration_ms = u64::try_from((last - first).max(0)).ok();
         }
     }
     if let Some(prices) = prices {
         add_costs(session, events, prices, &turn_of, &mut turns);
     }
     turns
+}
+
+/// Whether a turn lasts until the event at least. What a program notes later, such as a
+/// session that is opened again the next day, does not belong to the work on a turn.
+pub fn is_of_work(event: &Event) -> bool {
+    match event.kind {
+        Kind::User => event.origin != Origin::Harness,
+        Kind::Assistant
+        | Kind::Reasoning
+        | Kind::ToolCall
+        | Kind::ToolResult
+        | Kind::Plan
+        | Kind::Interruption
+        | Kind::Denial
+        | Kind::Error
+        | Kind::Compaction
+        | Kind::Subagent => true,
+        Kind::Session
+        | Kind::Usage
+        | Kind::Model
+        | Kind::Rewind
+        | Kind::Attachment
+        | Kind::Note
+        | Kind::Unknown => false,
+    }
 }
 
 fn add_costs(

@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use retro::model::{Edit, Kind, Origin, Outcome};
+use retro::text::diff::FileDiff;
 use retro::text::terminal::{one_line, safe};
 use retro::views::{Attached, Call, Entry, Prompt, Question, Said, TurnFigures};
 
@@ -16,6 +17,7 @@ const PROMPT_LINES: usize = 40;
 const ANSWER_LINES: usize = 60;
 const TASK_LINES: usize = 6;
 const OUTPUT_LINES: usize = 10;
+const DIFF_LINES: usize = 40;
 
 /// What of a session is shown.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,6 +26,10 @@ pub struct Parts {
     pub full: bool,
     /// Only this turn of the session's own thread.
     pub turn: Option<u32>,
+    /// Only so many turns, the last ones.
+    pub last: Option<u32>,
+    /// The lines that edits changed.
+    pub diff: bool,
     /// The model's thinking too.
     pub thinking: bool,
     /// Only what a person said.
@@ -40,6 +46,8 @@ pub struct Page {
     parts: Parts,
     /// The turn of the session's own thread that is being written.
     turn: u32,
+    /// The first turn that is shown.
+    first_turn: u32,
     /// The model of the answer before.
     model: Option<String>,
 }
@@ -49,7 +57,15 @@ const BOLD: Style = Style::new().bold();
 
 impl Page {
     pub fn new(room: Option<usize>, parts: Parts) -> Page {
-        Page { lines: Vec::new(), room, parts, turn: 0, model: None }
+        Page { lines: Vec::new(), room, parts, turn: 0, first_turn: 0, model: None }
+    }
+
+    /// All entries of a session, as far as they are asked for.
+    pub fn session(&mut self, entries: &[Entry]) {
+        if let Some(last) = self.parts.last {
+            self.first_turn = first_of_last(entries, last);
+        }
+        self.entries(entries, 0);
     }
 
     pub fn entries(&mut self, entries: &[Entry], depth: usize) {
@@ -75,7 +91,7 @@ impl Page {
         if let (Entry::Prompt(prompt), 0) = (entry, depth) {
             self.turn = prompt.turn.max(self.turn);
         }
-        let is_outside = self.parts.turn.is_some_and(|turn| turn != self.turn);
+        let is_outside = self.turn < self.first_turn || self.parts.turn.is_some_and(|turn| turn != self.turn);
         if is_outside || !self.is_wanted(entry) {
             return;
         }
@@ -248,6 +264,9 @@ impl Page {
         let head = format!("{indent}{} {} ", mark(call.outcome), one_line(&call.name, 40));
         self.cut(&head, &call.what, &format!("{exit}{counts}{took}"));
         let inner = format!("{indent}    ");
+        if self.parts.diff {
+            self.diff(&call.diffs, &inner);
+        }
         match &call.output {
             Some(output) if self.parts.full || self.parts.tools_only => {
                 self.text(output, &inner, OUTPUT_LINES)
@@ -258,6 +277,31 @@ impl Page {
                     let text = fitted(&safe(line), room);
                     self.lines.push(format!("{inner}{DIM}{text}{DIM:#}"));
                 }
+            }
+        }
+    }
+
+    /// The lines that an edit changed, those of several files under their names.
+    fn diff(&mut self, files: &[FileDiff], indent: &str) {
+        for file in files {
+            if files.len() > 1 {
+                self.cut(&format!("{indent}{DIM}"), &file.path, &format!("{DIM:#}"));
+            }
+            let kept = if self.parts.full { usize::MAX } else { DIFF_LINES };
+            for (sign, text) in file.rows.iter().take(kept) {
+                let style = match sign {
+                    '+' => AnsiColor::Green.on_default(),
+                    '-' => AnsiColor::Red.on_default(),
+                    _ => DIM,
+                };
+                let room = self.room.map_or(usize::MAX, |columns| columns.saturating_sub(indent.len() + 2));
+                let text = fitted(&safe(text).replace('\t', "    "), room);
+                self.lines.push(format!("{indent}{style}{sign} {text}{style:#}"));
+            }
+            let hidden = file.rows.len().saturating_sub(kept) + file.left_out;
+            if hidden > 0 {
+                let more = count(hidden as u64, "more line");
+                self.lines.push(format!("{indent}{DIM}… {more} (--full shows them){DIM:#}"));
             }
         }
     }
@@ -297,6 +341,20 @@ impl Page {
         let more = count(hidden as u64, "more line");
         self.lines.push(format!("{indent}{DIM}… {more} (--full shows them){DIM:#}"));
     }
+}
+
+/// The first of the last turns, by the messages that open them: numbers may be missing.
+fn first_of_last(entries: &[Entry], last: u32) -> u32 {
+    let mut turns: Vec<u32> = entries
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Prompt(prompt) => Some(prompt.turn).filter(|turn| *turn > 0),
+            _ => None,
+        })
+        .collect();
+    turns.dedup();
+    let at = turns.len().saturating_sub(last as usize);
+    turns.get(at).copied().unwrap_or(0)
 }
 
 /// Calls that took at least this long say how long.
