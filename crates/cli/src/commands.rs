@@ -19,11 +19,13 @@ mod methods;
 mod mine;
 mod nothing;
 mod outcome;
+mod pin;
 mod pricing;
 mod raw;
 mod rebuild;
 mod render;
 mod report;
+mod retain;
 mod schedule;
 mod search;
 mod secrets;
@@ -92,11 +94,13 @@ pub enum Command {
     Methods(methods::Args),
     Mine(mine::Args),
     Outcome(outcome::Args),
+    Pin(pin::Args),
     Pricing(pricing::Args),
     Raw(raw::Args),
     Rebuild(rebuild::Args),
     Render(render::Args),
     Report(report::Args),
+    Retain(retain::Args),
     Schedule(schedule::Args),
     Search(search::Args),
     Secrets(secrets::Args),
@@ -106,6 +110,7 @@ pub enum Command {
     Stages(stages::Args),
     Statusline(statusline::Args),
     Sync(sync::Args),
+    Unpin(pin::Undo),
     Usage(usage::Args),
     Verify(verify::Args),
 }
@@ -162,11 +167,13 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Methods(args)) => methods::run(&args, context),
         Some(Command::Mine(args)) => mine::run(&args, context),
         Some(Command::Outcome(args)) => outcome::run(&args, context),
+        Some(Command::Pin(args)) => pin::run(&args, context),
         Some(Command::Pricing(args)) => pricing::run(&args, context),
         Some(Command::Raw(args)) => raw::run(&args, context),
         Some(Command::Rebuild(args)) => rebuild::run(&args, context),
         Some(Command::Render(args)) => render::run(&args, context),
         Some(Command::Report(args)) => report::run(&args, context),
+        Some(Command::Retain(args)) => retain::run(&args, context),
         Some(Command::Schedule(args)) => schedule::run(&args, context),
         Some(Command::Search(args)) => search::run(&args, context),
         Some(Command::Secrets(args)) => secrets::run(&args, context),
@@ -176,6 +183,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Stages(args)) => stages::run(&args, context),
         Some(Command::Statusline(args)) => statusline::run(&args, context),
         Some(Command::Sync(args)) => sync::run(&args, context),
+        Some(Command::Unpin(args)) => pin::undo(&args, context),
         Some(Command::Usage(args)) => usage::run(&args, context),
         Some(Command::Verify(args)) => verify::run(&args, context),
     }

@@ -12,6 +12,7 @@ mod keys;
 mod memory;
 mod prices;
 mod put;
+mod retention;
 
 use retro_agents::by_name;
 use retro_insight::{OwnSignal, Thresholds};
@@ -29,6 +30,7 @@ pub use keys::{KEYS, Key};
 pub use memory::Mining;
 pub use prices::{PriceChange, remove_price, set_price};
 pub use put::put;
+pub use retention::{Retention, size};
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,6 +108,8 @@ pub struct Config {
     pub insight: Setting<Insight>,
     /// What is mined by itself, and what becomes of it.
     pub mining: Setting<Mining>,
+    /// How much room raw bytes may take.
+    pub retention: Setting<Retention>,
     /// Keys that were accepted and do nothing here, with the reason.
     pub notes: Vec<String>,
 }
@@ -188,6 +192,7 @@ impl Config {
             prices: Setting::default(Vec::new()),
             insight: Setting::default(Insight::default()),
             mining: Setting::default(Mining::default()),
+            retention: Setting::default(Retention::default()),
             notes: Vec::new(),
         }
     }
@@ -220,6 +225,9 @@ impl Config {
         }
         if table.contains_key("mine") || table.contains_key("memory") {
             self.mining = Setting { value: memory::read(path, table)?, origin: origin() };
+        }
+        if let Some(value) = table.get("retention").and_then(Value::as_table) {
+            self.retention = Setting { value: retention::read(path, value)?, origin: origin() };
         }
         if let Some(value) = table.get("prices") {
             self.prices = Setting { value: prices::read(path, value)?, origin: origin() };

@@ -74,6 +74,17 @@ pub enum Error {
         "cannot put parts of a large session aside: {0}; free some space where the store or temporary files lie"
     )]
     Scratch(#[from] std::io::Error),
+    /// Retention cannot know what is old.
+    #[error(
+        "the clock says {now}, and raw bytes were last given up at {last}: nothing is given up\nhint: set the \
+         clock, or remove the last line of retention.jsonl in the store if that time is wrong"
+    )]
+    ClockBehind {
+        /// What the clock says.
+        now: Timestamp,
+        /// When the last sweep was.
+        last: Timestamp,
+    },
     /// Somebody wanted to stop, or ran out of patience.
     #[error("stopped before the end")]
     Stopped,

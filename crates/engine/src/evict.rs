@@ -6,16 +6,18 @@
 //! the medium before a byte is removed; whatever a stop leaves, the next sync finishes.
 
 use retro_model::SessionKey;
-use retro_store::{Index, REMAINS, Stamps, Store};
+use retro_store::{DIGESTS, Index, REMAINS, Stamps, Store};
+use serde::de::IgnoredAny;
 use std::collections::{BTreeMap, HashSet};
 
 use crate::consumers::{self, Following};
 use crate::family::trees;
 use crate::remains::Remains;
 use crate::report::{Progress, SyncReport};
-use crate::stages::{Everything, STAGES, Stage, When};
+use crate::stages::turns::FIRST_EVENT;
+use crate::stages::{Everything, STAGES, Stage, When, Work};
 use crate::sync::{Batcher, Wait, run_due};
-use crate::{Config, Error, World};
+use crate::{Config, Error, World, digest_words};
 
 /// What came of giving up sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,6 +35,17 @@ pub fn evict(
     world: &World,
     config: &Config,
     keys: &[SessionKey],
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Evicted, Error> {
+    evict_with_loss(world, config, keys, &HashSet::new(), progress)
+}
+
+/// The same. Those in `lost` go even if a stage has not seen all of them.
+pub(crate) fn evict_with_loss(
+    world: &World,
+    config: &Config,
+    keys: &[SessionKey],
+    lost: &HashSet<SessionKey>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Evicted, Error> {
     let store = Store::open(&config.root.value, world.disk.clone())?;
@@ -61,9 +74,13 @@ pub fn evict(
         if world.stopping() {
             break;
         }
-        match why_not(&store, &index, &tree)? {
-            Some((key, why)) => evicted.left.push((key, why)),
-            None => one_tree(world, &store, &index, &tree, &mut evicted)?,
+        match why_not(&store, &index, &tree, lost) {
+            Ok(Some((key, why))) => evicted.left.push((key, why)),
+            Ok(None) => one_tree(world, &store, &index, &tree, &mut evicted)?,
+            Err(error) if error.is_of_one_session() => {
+                evicted.left.extend(tree.into_iter().next().map(|key| (key, error.to_string())));
+            }
+            Err(error) => return Err(error),
         }
     }
     drop(lock);
@@ -72,24 +89,34 @@ pub fn evict(
     Ok(evicted)
 }
 
+/// The stages that must have seen all of a session before its raw bytes go.
+pub(crate) fn required() -> impl Iterator<Item = &'static Stage> {
+    let is_of_session = |stage: &&Stage| matches!(stage.work, Work::Events(_) | Work::Session(_));
+    STAGES.iter().filter(is_of_session).filter(|stage| stage.truth.is_some() || stage.when == When::Quiet)
+}
+
 /// The reason why a tree cannot be evicted, if there is one.
-fn why_not(store: &Store, index: &Index, tree: &[SessionKey]) -> Result<Option<(SessionKey, String)>, Error> {
+fn why_not(
+    store: &Store,
+    index: &Index,
+    tree: &[SessionKey],
+    lost: &HashSet<SessionKey>,
+) -> Result<Option<(SessionKey, String)>, Error> {
     for key in tree {
         let Some(file) = store.session(key)? else {
             return Ok(Some((key.clone(), "it is not in the store".to_owned())));
         };
-        if file.evicted_at.is_some() {
+        if file.evicted_at.is_some() || lost.contains(key) {
             continue;
         }
         let due = index.due_of(key)?;
-        for stage in STAGES.iter().filter(|stage| stage.truth.is_some() || stage.when == When::Quiet) {
-            let is_of_session =
-                matches!(stage.work, crate::stages::Work::Events(_) | crate::stages::Work::Session(_));
-            if is_of_session
-                && (due.iter().any(|name| name == stage.name) || index.made(key, stage.name)?.is_none())
-            {
+        for stage in required() {
+            if due.iter().any(|name| name == stage.name) || index.made(key, stage.name)?.is_none() {
                 return Ok(Some((key.clone(), format!("the stage {} has not seen all of it", stage.name))));
             }
+        }
+        if store.object::<IgnoredAny>(&DIGESTS, key)?.is_none() {
+            return Ok(Some((key.clone(), "it has no digest".to_owned())));
         }
     }
     Ok(None)
@@ -105,14 +132,13 @@ fn one_tree(
     let fits = index.marks()? == store.marks();
     let mut gone = Vec::new();
     for key in tree {
-        let (Some(mut file), Some(remains)) = (store.session(key)?, remains_of(index, key)?) else {
-            continue;
-        };
-        if file.evicted_at.is_some() {
-            continue;
-        }
+        let Some(mut file) = store.session(key)?.filter(|file| file.evicted_at.is_none()) else { continue };
+        // On a full disk this makes the room for what is written next.
+        store.remove_caches(key)?;
         file.evicted_at = Some(world.now());
-        store.put_object(&REMAINS, key, &remains)?;
+        if let Some(remains) = remains_of(index, key)? {
+            store.put_object(&REMAINS, key, &remains)?;
+        }
         store.put_session(&file)?;
         gone.push((key.clone(), store.disk_bytes_of(key)?));
     }
@@ -123,12 +149,15 @@ fn one_tree(
     for (key, before) in &gone {
         let after = store.disk_bytes_of(key)?;
         evicted.freed += before.saturating_sub(after);
-        left.push((key, after));
+        let first = index.turns_of(key)?.into_iter().next().map(|turn| turn.event);
+        let words = digest_words::packed(store, key, first.as_deref().unwrap_or(FIRST_EVENT))?;
+        left.push((key, after, words));
     }
     let marks = fits.then(|| store.marks());
     index.write(|index| {
-        for (key, bytes) in &left {
+        for (key, bytes, words) in &mut left {
             index.evict_session(key)?;
+            index.put_passages(key, words)?;
             index.put_disk_bytes(key, *bytes)?;
         }
         marks.iter().try_for_each(|marks| index.put_marks(marks))

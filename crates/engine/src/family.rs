@@ -57,11 +57,12 @@ pub(crate) fn family(index: &Index, key: &SessionKey) -> Result<Vec<SessionKey>,
 pub(crate) fn trees(index: &Index, keys: &[SessionKey]) -> Result<Vec<Vec<SessionKey>>, Error> {
     let mut seen: BTreeSet<SessionKey> = BTreeSet::new();
     let mut trees = Vec::new();
+    let linked = index.linked_sessions()?;
     for key in keys {
         if seen.contains(key) {
             continue;
         }
-        let root = root(index, key)?;
+        let root = root(index, key, &linked)?;
         let mut tree = family(index, &root)?;
         tree.insert(0, root);
         seen.extend(tree.iter().cloned());
@@ -100,8 +101,7 @@ pub(crate) fn rest_of_trees(store: &Store, index: &Index, keys: &[SessionKey]) -
 }
 
 /// The session that is above a session and below none. Parents may name each other in a circle.
-fn root(index: &Index, key: &SessionKey) -> Result<SessionKey, Error> {
-    let named: Vec<_> = index.linked_sessions()?;
+fn root(index: &Index, key: &SessionKey, named: &[SessionRow]) -> Result<SessionKey, Error> {
     let mut root = key.clone();
     let mut passed = BTreeSet::from([root.clone()]);
     loop {

@@ -56,6 +56,22 @@ pub fn free_bytes(path: &Path) -> Option<u64> {
     path.ancestors().find(|folder| folder.is_dir()).and_then(|folder| fs4::available_space(folder).ok())
 }
 
+/// Room on a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiskRoom {
+    /// Bytes that are free.
+    pub free: u64,
+    /// Bytes in all.
+    pub total: u64,
+}
+
+/// Room on the disk that holds `path`, or will hold it.
+pub fn disk_room(path: &Path) -> Option<DiskRoom> {
+    let folder = path.ancestors().find(|folder| folder.is_dir())?;
+    let stats = fs4::statvfs(folder).ok()?;
+    Some(DiskRoom { free: stats.available_space(), total: stats.total_space() })
+}
+
 /// XDG says: a relative value is ignored.
 fn absolute(value: Option<String>) -> Option<PathBuf> {
     value.map(PathBuf::from).filter(|path| path.is_absolute())

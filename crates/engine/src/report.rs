@@ -72,6 +72,8 @@ pub struct SyncReport {
     pub ingested: u64,
     /// In the store before, with new bytes now.
     pub appended: u64,
+    /// Whose raw bytes had been given up, and which were captured again because they have grown.
+    pub recaptured: u64,
     /// Not looked at: nothing changed.
     pub skipped_unchanged: u64,
     /// Whose cold stages became current.
@@ -108,6 +110,9 @@ pub struct SyncReport {
     pub unreadable_files: Vec<Failure>,
     /// What a person should know.
     pub notes: Vec<String>,
+    /// What retention did, or would do, where `raw/` is above a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retention: Option<crate::retain::Retained>,
     /// Whether anything was written.
     #[serde(skip)]
     pub wrote: bool,

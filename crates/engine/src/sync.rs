@@ -20,7 +20,7 @@ use crate::consumers::{self, Following};
 use crate::discover::{Discovery, Few, Scope, look};
 use crate::report::{Progress, SyncReport};
 use crate::stages::{Everything, STAGES, Stage, Work, up_to};
-use crate::{Config, Error, World, facts, memory, reconcile};
+use crate::{Config, Error, World, facts, memory, reconcile, retain};
 pub(crate) use batch::{Batcher, Wait};
 use sieve::Sieve;
 pub(crate) use work::Job;
@@ -138,6 +138,13 @@ pub fn sync_store(
         let following = Following { stages, until, no_wait: options.no_wait, anew: None };
         let notes = consumers::follow(&Everything { world, config, store, index: &index }, following)?;
         report.notes.extend(notes);
+    }
+    if is_whole_run && until.is_none() && !options.no_wait && !world.stopping() {
+        match retain::after_sync(world, config, store, &index, progress) {
+            Ok(retained) => report.retention = retained,
+            Err(error @ Error::ClockBehind { .. }) => report.notes.push(error.to_string()),
+            Err(error) => return Err(error),
+        }
     }
     // A full sweep has seen whatever the jobs ask for.
     if is_whole_run && !world.stopping() {

@@ -7,6 +7,7 @@ mod support;
 use proptest::prelude::*;
 use retro::engine::evict::{Evicted, evict};
 use retro::engine::rebuild::rebuild;
+use retro::engine::retain::{Sweep, retain};
 use retro::model::SessionKey;
 use retro::store::{DIGESTS, REMAINS};
 use retro::usage::{Billing, By, Prices, Query};
@@ -55,7 +56,9 @@ fn kept(machine: &Machine) -> BTreeMap<String, String> {
         answers.insert(name, text.unwrap_or_else(|| serde_json::to_string_pretty(&value).unwrap()));
     };
     let options = views::ListOptions { children: true, ..Default::default() };
-    let list = views::list(world, config, &options).unwrap();
+    let mut list = views::list(world, config, &options).unwrap();
+    // That it was evicted is what is said of it, and all that differs.
+    list.sessions.iter_mut().for_each(|session| session.evicted = false);
     put("list".into(), serde_json::to_value(&list).unwrap());
     put(
         "report".into(),
@@ -185,6 +188,7 @@ fn grow(log: &Path, number: usize) {
 enum Step {
     Sync,
     Evict(usize),
+    Retain(u64, u64),
     Rebuild,
     RebuildStage(usize),
     LoseIndex,
@@ -196,7 +200,8 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         2 => Just(Step::Sync),
-        4 => (0..8usize).prop_map(Step::Evict),
+        3 => (0..8usize).prop_map(Step::Evict),
+        3 => (0..110u64, 0..60u64).prop_map(|(soft, more)| Step::Retain(soft, soft + more)),
         1 => Just(Step::Rebuild),
         1 => (0..5usize).prop_map(Step::RebuildStage),
         1 => Just(Step::LoseIndex),
@@ -204,6 +209,29 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0..8usize).prop_map(Step::Grow),
         1 => (0..3usize).prop_map(Step::Tell),
     ]
+}
+
+/// Sweeps with caps that are so many percent of what raw bytes take now. Every session that
+/// goes has its digest, and usage ends below the caps, or it is said why not.
+fn sweep(machine: &Machine, soft_percent: u64, hard_percent: u64) -> Result<(), TestCaseError> {
+    let mut config = machine.config.clone();
+    let sweep = |config: &_, how| retain(&machine.world, config, how, &|_| {}).unwrap();
+    let before = sweep(&config, Sweep::DryRun).usage_before;
+    let limits = &mut config.retention.value;
+    limits.raw_soft_cap_bytes = before * soft_percent / 100;
+    limits.raw_hard_cap_bytes = before * hard_percent / 100;
+    let (soft, hard) = (limits.raw_soft_cap_bytes, limits.raw_hard_cap_bytes);
+    let done = sweep(&config, Sweep::ByPerson);
+    let store = machine.store();
+    for one in &done.evicted {
+        let key = SessionKey::new(&one.agent, &one.session_id);
+        prop_assert!(store.object::<serde_json::Value>(&DIGESTS, &key).unwrap().is_some(), "{}", key);
+        prop_assert!(store.session(&key).unwrap().unwrap().evicted_at.is_some());
+    }
+    prop_assert_eq!(&done.data_loss, &[]);
+    prop_assert!(done.final_usage <= soft || !done.needs.is_empty(), "{:?}", done);
+    prop_assert!(done.final_usage <= hard || store.raw_keys().unwrap().is_empty(), "{:?}", done);
+    Ok(())
 }
 
 /// Stages that have something to make again.
@@ -224,6 +252,7 @@ fn history(steps: &[Step]) -> Result<(), TestCaseError> {
                 let all = keys(&pair.gives);
                 pair.evict(&[all[at % all.len()].clone()]);
             }
+            Step::Retain(soft, hard) => sweep(&pair.gives, soft, hard)?,
             Step::Rebuild => drop(rebuild(world, config, None, &|_| {}).unwrap()),
             Step::RebuildStage(at) => {
                 let stage = retro::engine::stages::by_name(AGAIN[at]);

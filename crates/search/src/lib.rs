@@ -25,7 +25,7 @@ mod words;
 
 pub use error::Error;
 pub use meaning::{MEANING_VERSION, Measured, embed_passage};
-pub use passages::{PIECES_MAX, Passages};
+pub use passages::{PIECES_MAX, Passages, path_labels};
 pub use place::Place;
 pub use query::{Named, Phrase, Query, Use, Wanted};
 pub use rank::Extent;

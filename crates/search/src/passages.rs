@@ -250,7 +250,7 @@ fn call_labels(tool: &ToolCall) -> Vec<String> {
 }
 
 /// The label of a file by its name, and by its name with each of the folders above it.
-pub(crate) fn path_labels(path: &str) -> impl Iterator<Item = String> {
+pub fn path_labels(path: &str) -> impl Iterator<Item = String> {
     let path = path.to_lowercase().replace('\\', "/");
     let mut ends: Vec<String> = Vec::new();
     let mut end = path.len();

@@ -5,10 +5,24 @@
 //! bytes that are never read, and the next sync removes them.
 
 use retro_model::SessionKey;
+use std::time::UNIX_EPOCH;
 
-use crate::kept::{Evict, Place, REGISTER};
-use crate::layout::{RAW, raw_folder};
+use crate::files::{at_once, entries};
+use crate::kept::{Evict, Place, REGISTER, Standing};
+use crate::layout::{RAW, raw_folder, shared_folder};
 use crate::{Error, REMAINS, Store, Writer};
+
+/// One sweep: when raw bytes were given up, and how much. It names no session.
+pub const SWEEPS: &str = "retention.jsonl";
+
+/// What the raw files of a session take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RawRoom {
+    /// Their bytes.
+    pub bytes: u64,
+    /// When the newest of them was written, in milliseconds since 1970.
+    pub written_ms: i64,
+}
 
 impl Store {
     /// Removes the files of an evicted session that go.
@@ -22,6 +36,51 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// Removes what can be made again of a session before its raw bytes go: on a full disk this
+    /// makes the room that everything else needs.
+    pub fn remove_caches(&self, key: &SessionKey) -> Result<(), Error> {
+        for line in REGISTER.iter().filter(|line| line.standing == Standing::Cache) {
+            if let Place::Document(kind) = line.place {
+                self.remove_document(kind, key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the raw files of these sessions take, in the same order.
+    pub fn raw_rooms(&self, keys: &[SessionKey]) -> Result<Vec<RawRoom>, Error> {
+        at_once(keys, |key| {
+            let mut room = RawRoom::default();
+            for slot in self.raw_slots(key)? {
+                // Gone between listing and looking.
+                let Ok(meta) = self.slot_path(&slot).symlink_metadata() else { continue };
+                room.bytes += meta.len();
+                let since = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+                let written_ms = since.and_then(|since| i64::try_from(since.as_millis()).ok());
+                room.written_ms = room.written_ms.max(written_ms.unwrap_or(0));
+            }
+            Ok(room)
+        })
+    }
+
+    /// Bytes of raw files that serve many sessions, or none.
+    pub fn shared_raw_bytes(&self) -> Result<u64, Error> {
+        let mut bytes = 0;
+        for (agent, _) in self.agents(RAW)? {
+            bytes +=
+                entries(&shared_folder(self.root(), &agent))?.iter().map(|entry| entry.size).sum::<u64>();
+        }
+        Ok(bytes)
+    }
+
+    /// Bytes of everything that stays when raw bytes are given up and cannot be made again.
+    pub fn distilled_bytes(&self) -> Result<u64, Error> {
+        let is_kept =
+            |line: &&crate::kept::Kept| line.evict == Evict::Keep && line.standing == Standing::Truth;
+        let tops: Vec<&str> = REGISTER.iter().filter(is_kept).filter_map(crate::kept::Kept::top).collect();
+        Ok(self.sizes()?.into_iter().filter(|(top, _)| tops.contains(top)).map(|(_, bytes)| bytes).sum())
     }
 
     /// Whether a session that was evicted still has raw files: the eviction was stopped.

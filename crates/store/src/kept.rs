@@ -11,6 +11,7 @@ use std::path::{Component, Path};
 
 use crate::Store;
 use crate::documents::{DIGESTS, FACTS, Kind, LEDGER, MINED, NORMALIZED, REMAINS, RENDERED, SESSIONS};
+use crate::evict::SWEEPS;
 use crate::layout::{HEAD, LOCK, MARK, PART, QUEUE, RAW};
 use crate::memories::{AUTHORED, EVENTS, EXPOSURES, ITEMS, SPENT};
 
@@ -165,6 +166,13 @@ pub static REGISTER: &[Kept] = &[
     common(Journal(EVENTS), Truth, true, Mask, "what was decided about memories"),
     common(Folder(AUTHORED), Truth, false, Keep, "notes that a person wrote"),
     common(Journal(EXPOSURES), Truth, false, Mask, "which memories were shown to which session"),
+    common(
+        Journal(SWEEPS),
+        Truth,
+        false,
+        Keep,
+        "when raw bytes were given up, and how much: no session is named",
+    ),
     common(Journal(SPENT), Truth, false, Mask, "what runs of a model used for `retro mine`"),
     common(Folder("headless"), Truth, true, Mask, "what these runs printed, and where they worked"),
     common(Folder(QUEUE), Passing, false, Keep, "jobs that wait for the next writer"),
@@ -376,7 +384,7 @@ impl Kept {
     }
 
     /// The folder or file of the root that it is in; nothing if it is elsewhere.
-    fn top(&self) -> Option<&str> {
+    pub(crate) fn top(&self) -> Option<&str> {
         let path = match &self.place {
             Place::Document(kind) => kind.folder(),
             Place::Mined => MINED,

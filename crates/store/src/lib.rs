@@ -52,6 +52,7 @@ pub use archive::{Archive, ArchiveReader, Commit, Comparison};
 pub use derived::{NormalizedEvents, NormalizedWriter};
 pub use documents::{DIGESTS, FACTS, Kind, LEDGER, REMAINS};
 pub use error::Error;
+pub use evict::{RawRoom, SWEEPS};
 pub use index::{
     BodyRow, Changes, FailureRow, Follow, Index, KnownPassages, Made, Mark, MemoryTables, NameRow, OpenerRow,
     PackedPassage, PassageRow, PlaceRef, PlaceRow, RepairRow, Responses, SessionRow, Snapshot, SourceRow,

@@ -6,6 +6,7 @@
 mod captured;
 mod memories;
 mod prices;
+mod room;
 mod setup;
 
 use serde::Serialize;
@@ -19,6 +20,7 @@ pub use memories::{
     Methods, MinedSessions, NotesFolder, NotesImported, Quarantined,
 };
 pub use prices::{ModelPrice, PriceChanges, PriceSet, PriceTable, PricesImported};
+pub use room::{Pinned, Retention};
 pub use setup::{
     ManualPages, ScheduleChange, ScheduleLines, ScheduleStatus, SchedulerRow, SettingRow, Settings,
     SettingsPath, SettingsWritten,

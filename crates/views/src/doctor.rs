@@ -137,6 +137,20 @@ pub fn doctor_with(world: &World, config: &Config, known: Known<'_>) -> Result<D
         None => {}
     }
 
+    if let Ok(Some(room)) = crate::status::room(world, config) {
+        let growth = room
+            .growth_week_bytes
+            .map_or(String::new(), |growth| format!(", about {} more a week", gigabytes(growth)));
+        let (raw, cap) = (gigabytes(room.raw_bytes), gigabytes(room.raw_soft_cap_bytes));
+        let (health, help) = match room.raw_bytes > room.raw_soft_cap_bytes {
+            true => (Health::Notice, Some("retro retain --dry-run says what would go")),
+            false => (Health::Good, None),
+        };
+        let when = room.weeks_to_cap.filter(|weeks| *weeks > 0);
+        let when = when.map_or(String::new(), |weeks| format!(", reached in about {} weeks", weeks));
+        say("room", health, format!("{raw} of raw bytes{growth}; cap {cap}{when}"), help);
+    }
+
     let (rows, stamps) = stored(config).unwrap_or_default();
     let found = discover(world, config, None, &stamps);
     for (agent, root) in &found.roots {

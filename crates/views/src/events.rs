@@ -53,6 +53,9 @@ pub fn source_slots(
     revision: Option<u32>,
 ) -> Result<Vec<Slot>, Error> {
     let all = store.raw_slots(key)?;
+    if let Some(at) = store.session(key).ok().flatten().and_then(|file| file.evicted_at) {
+        return Err(retro_engine::Error::Evicted { session: key.to_string(), at }.into());
+    }
     let fits = |slot: &&Slot| {
         let Slot::Session { source: name, revision: number, .. } = slot else { return false };
         source.is_none_or(|wanted| wanted == name.as_str()) && revision.is_none_or(|wanted| wanted == *number)

@@ -70,7 +70,7 @@ pub use search::{
 pub use secrets::{SecretView, SecretsView, secrets};
 pub use show::{Artifacts, ReadView, ShowView, Shown, gap_line, markdown, show, show_priced};
 pub use stages::{StageView, StagesView, stages};
-pub use status::{StatusView, status};
+pub use status::{RoomView, StatusView, status};
 pub use statusline::{
     Amount, Asked, RunningBlock, StatusInput, StatusLimit, StatuslineView, statusline, statusline_alone,
 };

@@ -128,6 +128,9 @@ pub struct SessionView {
     pub captured: bool,
     /// Whether the store has all of it.
     pub up_to_date: bool,
+    /// Whether its raw bytes were given up. Its digest, costs, files and memories are kept.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub evicted: bool,
     /// Whether its files are still where the agent wrote them.
     pub on_disk: bool,
     /// The session it is a part of.
@@ -351,6 +354,7 @@ fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>) -> S
         bytes: row.bytes,
         captured: true,
         up_to_date,
+        evicted: false,
         on_disk: live.is_some(),
         parent_session_id: row.parent.clone(),
         is_below: false,
@@ -396,6 +400,7 @@ fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
         bytes: session.bytes(),
         captured: false,
         up_to_date: false,
+        evicted: false,
         on_disk: true,
         parent_session_id: facts.parent().map(str::to_owned),
         is_below: false,

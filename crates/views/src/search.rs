@@ -353,7 +353,9 @@ impl Searching {
         for session in &found.sessions {
             let Some(row) = shelf.session(session.session) else { continue };
             let resume = self.resume(&row);
-            hits.extend(hits_of(&row, session, &mut looked, count, found.is_unsure, resume));
+            let evicted = self.is_evicted(&row.key());
+            let of_session = hits_of(&row, session, &mut looked, count, found.is_unsure, resume);
+            hits.extend(of_session.into_iter().map(|hit| HitView { evicted, ..hit }));
         }
         let is_cut = question.budget_tokens.is_some_and(|budget| cut_to(&mut hits, budget));
         let narrowed = query.date_words.as_ref().map(|words| Narrowed {
@@ -384,6 +386,13 @@ impl Searching {
             warnings: warning.into_iter().collect(),
             elapsed_ms: self.started.elapsed().as_secs_f64() * 1000.0,
         })
+    }
+
+    /// Whether the raw bytes of a session were given up.
+    fn is_evicted(&self, key: &SessionKey) -> bool {
+        let store = self.news.store.as_ref().filter(|_| !self.news.read.contains_key(key));
+        let file = store.and_then(|store| store.session(key).ok().flatten());
+        file.is_some_and(|file| file.evicted_at.is_some())
     }
 
     /// The command that resumes a session, where the agent still has its log.

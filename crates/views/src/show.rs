@@ -174,6 +174,7 @@ pub fn show_priced(
             bytes: settled.coverage.bytes,
             captured: true,
             up_to_date: true,
+            evicted: false,
             on_disk: file.sources.values().flat_map(|entry| &entry.places).any(|path| exists(path)),
             parent_session_id: facts.parent().map(str::to_owned),
             is_below: false,

@@ -34,6 +34,8 @@ pub struct StatusView {
     pub store_bytes: u64,
     /// Free bytes where the store lies.
     pub free_bytes: Option<u64>,
+    /// The budget of raw bytes; nothing where there is no store.
+    pub room: Option<RoomView>,
     /// Memories that wait for a decision; nothing where none were made yet.
     pub memories_waiting: Option<usize>,
     /// What the user should hear.
@@ -42,6 +44,25 @@ pub struct StatusView {
     pub unsupported: Vec<&'static str>,
     /// Commands worth running now, with the reason.
     pub next: Vec<Next>,
+}
+
+/// The room that raw bytes take, and when their cap is reached.
+#[derive(Debug, Clone, Serialize)]
+pub struct RoomView {
+    /// Bytes of `raw/`.
+    pub raw_bytes: u64,
+    /// Above this, analyzed sessions are given up.
+    pub raw_soft_cap_bytes: u64,
+    /// Above this, any session is given up.
+    pub raw_hard_cap_bytes: u64,
+    /// Whether a sync gives up raw bytes by itself.
+    pub enabled: bool,
+    /// Bytes that the store grows by in a week, from its last four. Nothing where it is younger
+    /// than a day.
+    pub growth_week_bytes: Option<u64>,
+    /// Weeks until the soft cap is reached, at that pace: 0 if it is. Nothing where it is not
+    /// reached within ten years.
+    pub weeks_to_cap: Option<u64>,
 }
 
 /// A command worth running.
@@ -78,6 +99,7 @@ pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
         store_exists,
         next: next(discovery.sessions.len(), rows.len(), unread, memories_waiting.unwrap_or(0)),
         memories_waiting,
+        room: room(world, config)?,
         found,
         captured,
         unread,
@@ -88,6 +110,40 @@ pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
         warnings,
         unsupported: discovery.unsupported,
     })
+}
+
+/// What raw bytes take, if there is a store.
+pub fn room(world: &World, config: &Config) -> Result<Option<RoomView>, Error> {
+    const DAY_MS: i64 = 86_400_000;
+    const TEN_YEARS: u64 = 520;
+    let store = match Store::open(&config.root.value, Arc::new(RealDisk)) {
+        Ok(store) => store,
+        Err(error) if error.is_absent() => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(index) = store.index_if_there()? else { return Ok(None) };
+    let limits = &config.retention.value;
+    let keys = store.session_keys()?;
+    let raw_bytes =
+        store.raw_rooms(&keys)?.iter().map(|room| room.bytes).sum::<u64>() + store.shared_raw_bytes()?;
+    let now = world.now();
+    let first_ms = index.first_start()?.map_or(now, |first| first.min(now)).as_millis();
+    let days = ((now.as_millis() - first_ms) / DAY_MS).clamp(0, 28);
+    let since = retro_model::Timestamp::from_millis(now.as_millis() - days * DAY_MS);
+    let growth = match since.filter(|_| days > 0) {
+        Some(since) => Some(index.disk_bytes_since(since)?.saturating_mul(7) / days.unsigned_abs()),
+        None => None,
+    };
+    let left = limits.raw_soft_cap_bytes.saturating_sub(raw_bytes);
+    let weeks = growth.and_then(|growth| left.checked_div(growth)).filter(|weeks| *weeks < TEN_YEARS);
+    Ok(Some(RoomView {
+        raw_bytes,
+        raw_soft_cap_bytes: limits.raw_soft_cap_bytes,
+        raw_hard_cap_bytes: limits.raw_hard_cap_bytes,
+        enabled: retro_engine::retain::is_enabled(config, &store)?,
+        growth_week_bytes: growth,
+        weeks_to_cap: if left == 0 { Some(0) } else { weeks },
+    }))
 }
 
 /// The store's size, if there is one.

@@ -101,6 +101,7 @@ fn show(context: &Context) -> Outcome {
         ),
         ("mine.methods", config.mining.value.methods.join(", "), config.mining.origin.to_string()),
         ("memory.retire", config.mining.value.retire.to_string(), config.mining.origin.to_string()),
+        ("retention", retention(&config.retention.value), config.retention.origin.to_string()),
         ("facts.git", config.facts_git.value.to_string(), config.facts_git.origin.to_string()),
         ("capture.extras", config.extras.value.to_string(), config.extras.origin.to_string()),
     ];
@@ -117,6 +118,14 @@ fn show(context: &Context) -> Outcome {
         [Column::left("key"), Column::left("value").wraps(20), Column::left("from").wraps(14).spare(1)];
     context.table(&Table::new(columns).rows(rows))?;
     Ok(Exit::Done)
+}
+
+/// The limits of raw bytes on one line.
+fn retention(limits: &retro::engine::config::Retention) -> String {
+    let bytes = crate::format::bytes;
+    let (soft, hard) = (bytes(limits.raw_soft_cap_bytes), bytes(limits.raw_hard_cap_bytes));
+    let age = limits.raw_max_age_days.map_or(String::new(), |days| format!(", {days} days"));
+    format!("soft {soft}, hard {hard}{age}")
 }
 
 fn path(context: &Context) -> Outcome {

@@ -12,7 +12,8 @@ use crate::when::{Between, end, start};
 /// List the sessions on this machine and in the store
 ///
 /// The first column says where a session is: ● here and in the store, ◐ in the store,
-/// but it has grown since, ○ here and not in the store yet, ■ only in the store. Words
+/// but it has grown since, ○ here and not in the store yet, ■ only in the store, □ evicted:
+/// its raw bytes were given up, its digest, costs and memories are kept. Words
 /// choose sessions by title, project, folder, branch or id. Nothing is captured by
 /// listing, and turns and costs are those of the last sync. Only where the store has lost
 /// its index is a sync done first.
@@ -175,6 +176,7 @@ const START_WORDS: usize = 3;
 
 fn row(session: &SessionView, is_known: bool) -> Vec<String> {
     let mark = match (session.captured, session.up_to_date, session.on_disk) {
+        _ if session.evicted && session.up_to_date => "□",
         (true, _, false) => "■",
         (true, true, true) => "●",
         (true, false, true) => "◐",
@@ -233,6 +235,10 @@ fn summary(view: &ListView) -> String {
         parts.push("all in the store".to_owned());
     } else if parts.is_empty() {
         parts.push("in the store".to_owned());
+    }
+    let evicted = view.sessions.iter().filter(|session| session.evicted).count() as u64;
+    if evicted > 0 {
+        parts.push(format!("{} evicted (□: `retro digest` shows what is kept)", thousands(evicted)));
     }
     // Without an index only the files of sessions tell of them.
     let has_index = view.sessions.iter().all(|session| !session.captured || session.turns.is_some());

@@ -292,6 +292,10 @@ fn session_lines(context: &Context, hits: &[HitView]) -> Vec<String> {
         lines.extend(wrap(&marked(hit), room).into_iter().map(|line| format!("    {line}")));
     }
     lines.push(format!("  {dim}matched: {}{dim:#}", safe_line(&reasons(hits))));
+    if first.evicted {
+        let digest = format!("evicted, its digest is kept: retro digest {}", safe_line(&first.session_id));
+        lines.push(format!("  {dim}{digest}{dim:#}"));
+    }
     if let Some(resume) = &first.resume {
         lines.push(format!("  {dim}resume: {}{dim:#}", safe_line(resume)));
     }

@@ -27,6 +27,21 @@ fn about(bytes: u64) -> String {
     }
 }
 
+/// What raw bytes take, how fast they grow, and when their cap is reached.
+fn budget(room: &retro::views::RoomView) -> String {
+    let cap = bytes(room.raw_soft_cap_bytes);
+    let growth = room
+        .growth_week_bytes
+        .map_or(String::new(), |growth| format!(", about {} more a week", whole(&bytes(growth))));
+    let when = match room.weeks_to_cap {
+        Some(0) if room.enabled => ": reached, old raw bytes are given up".to_owned(),
+        Some(0) => ": reached, `retro retain` says what could go".to_owned(),
+        Some(weeks) => format!(": reached in about {}", whole(&count(weeks, "week"))),
+        None => String::new(),
+    };
+    format!("{}{growth}, cap {}{when}", whole(&bytes(room.raw_bytes)), whole(&cap))
+}
+
 pub fn run(context: &Context) -> Outcome {
     let view = retro::views::status(&context.world, &context.config()?)?;
     if context.global.json {
@@ -63,6 +78,9 @@ pub fn run(context: &Context) -> Outcome {
         }
     };
     context.print_hanging(&format!("{bold}In the store{bold:#}     {store}"), HANG)?;
+    if let Some(room) = &view.room {
+        context.print_hanging(&format!("{bold}Raw bytes{bold:#}        {}", budget(room)), HANG)?;
+    }
     for warning in &view.warnings {
         let yellow = anstyle::AnsiColor::Yellow.on_default();
         context.print_hanging(&format!("{yellow}warning{yellow:#}          {warning}."), HANG)?;

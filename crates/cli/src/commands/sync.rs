@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use super::{agent_name, rebuild};
+use super::{agent_name, rebuild, retain};
 use crate::args::AgentWord;
 use retro::views::answers::{Answer, Synced};
 
@@ -122,6 +122,7 @@ fn tell_one(context: &Context, report: &SyncReport, dry: bool, is_stream: bool) 
         format!("{} unchanged", report.skipped_unchanged),
     ];
     for (number, what) in [
+        (report.recaptured, "recaptured"),
         (report.analyzed, "analyzed"),
         (report.excluded, "excluded"),
         (report.unread, "not reached"),
@@ -142,6 +143,13 @@ fn tell_one(context: &Context, report: &SyncReport, dry: bool, is_stream: bool) 
         }
     };
     context.say(&format!("{}. {sizes}, in {}.", parts.join(", "), took(report.elapsed_ms)));
+    if let Some(retained) = &report.retention {
+        context.say(&retain::summary(retained));
+        retained.needs.iter().for_each(|need| context.say(&format!("Above the soft cap: {need}.")));
+        if !retained.enabled {
+            context.say("Nothing goes by itself until you set a limit or run `retro retain --yes`.");
+        }
+    }
     if report.discovered == 0 {
         context
             .say("Nothing found. `retro agents` says where retro looked, `retro demo` shows what it does.");

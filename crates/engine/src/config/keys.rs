@@ -102,6 +102,31 @@ pub const KEYS: &[Key] = &[
         example: "[{ model = \"my-model\", input = 0.25, output = 2.0 }]",
     },
     Key {
+        name: "retention.distilled_cap_bytes",
+        help: "Warn when what stays of sessions after retention (digests, ledgers, memories) is larger. Nothing is removed.",
+        example: "\"1GiB\"",
+    },
+    Key {
+        name: "retention.min_free_bytes",
+        help: "Capture nothing while the disk of the store has less free space; 0 switches this off. Without the key: the smaller of 5 % of the disk and 1 GiB.",
+        example: "\"2GiB\"",
+    },
+    Key {
+        name: "retention.raw_hard_cap_bytes",
+        help: "Above this size of raw/ any session is given up; what was not analyzed is analyzed first.",
+        example: "\"6GiB\"",
+    },
+    Key {
+        name: "retention.raw_max_age_days",
+        help: "Give up the raw bytes of analyzed sessions that are older; 0 or no key: no limit.",
+        example: "45",
+    },
+    Key {
+        name: "retention.raw_soft_cap_bytes",
+        help: "Above this size of raw/ analyzed sessions are given up, the least recently active first.",
+        example: "\"4GiB\"",
+    },
+    Key {
         name: "root",
         help: "The store's folder. Only outside the store's own config.toml.",
         example: "\"~/retro-store\"",
@@ -123,7 +148,6 @@ const SEED_KEYS: &[(&str, &str)] = &[
     ("archive_root", "set `root` instead"),
     ("curate.*", "the catalog does not exist yet"),
     ("derived_interval_seconds", "derived data is made when a session goes quiet"),
-    ("retention.*", "retention does not exist yet"),
     ("store.*", "the store's place is `root`, its schedule `cadence`"),
     ("sync_interval_seconds", "set `cadence` instead"),
     ("sync_on_login", "it never did anything"),

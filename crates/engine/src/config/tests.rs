@@ -72,11 +72,29 @@ fn a_wrong_key_is_named_with_the_nearest_right_one() {
 fn a_seeds_key_is_accepted_with_a_note() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("c.toml");
-    std::fs::write(&file, "sync_on_login = true\n[retention]\nraw_soft_cap_bytes = 1\n").unwrap();
+    std::fs::write(&file, "sync_on_login = true\n[curate]\ncatalog_dir = \"x\"\n").unwrap();
     let overrides = Overrides { config: Some(file), root: None };
     let config = Config::load(&world(dir.path(), &[]), &overrides).unwrap();
     assert_eq!(config.notes.len(), 2);
     assert!(config.notes.iter().all(|note| note.contains("has no effect here")), "{:?}", config.notes);
+}
+
+#[test]
+fn limits_of_raw_bytes_are_read_and_wrong_names_are_corrected() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("c.toml");
+    std::fs::write(&file, "[retention]\nraw_soft_cap_bytes = \"2GiB\"\nraw_max_age_days = 45\n").unwrap();
+    let overrides = Overrides { config: Some(file), root: None };
+    let limits = Config::load(&world(dir.path(), &[]), &overrides).unwrap().retention.value;
+    assert_eq!(
+        (limits.raw_soft_cap_bytes, limits.raw_max_age_days, limits.is_set),
+        (2 << 30, Some(45), true)
+    );
+    assert_eq!(
+        error("[retention]\nraw_soft_cap = 1\n"),
+        "DIR/c.toml: unknown key `retention.raw_soft_cap`; did you mean `retention.raw_soft_cap_bytes`?"
+    );
+    assert!(error("[retention]\nraw_soft_cap_bytes = \"a lot\"\n").contains("4GiB"));
 }
 
 #[test]

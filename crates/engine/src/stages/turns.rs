@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use twins::Twins;
 
 use super::{Comparing, Input, Last, Making, Product, Stage, Subject, Truth, When, Work, from_kept, to_keep};
-use crate::Error;
+use crate::{Error, digest_words};
 
 pub(crate) const STAGE: Stage = Stage {
     name: "turns",
@@ -68,14 +68,20 @@ fn keep(index: &Index, key: &SessionKey) -> Result<Value, Error> {
     to_keep(&heads(index, key)?)
 }
 
+/// The event that the words of a digest are given where no turn is known.
+pub(crate) const FIRST_EVENT: &str = "m:1";
+
 fn restore(subject: &Subject<'_>, kept: &Value) -> Result<Product, Error> {
     let key = subject.key.clone();
     let heads: Heads = from_kept(subject, kept)?;
     let (mut turns, mut openers) = (Spool::new(subject.store.root()), Spool::new(subject.store.root()));
     heads.turns.iter().try_for_each(|turn| turns.push(turn))?;
     heads.openers.iter().try_for_each(|opener| openers.push(opener))?;
+    let first = heads.turns.first().map_or(FIRST_EVENT, |turn| turn.event.as_str());
+    let mut passages = digest_words::packed(subject.store, subject.key, first)?;
     let put = move |index: &Writer<'_>| {
         index.put_turns(&key, &mut turns)?;
+        index.put_passages(&key, &mut passages)?;
         index.put_openers(&key, &mut openers)?;
         index.put_names(&key.agent, &key.id, &heads.names)
     };

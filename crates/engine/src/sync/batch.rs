@@ -19,7 +19,7 @@ use crate::discover::SharedFile;
 use crate::family::{Rest, children_content, family, rest_of_trees};
 use crate::report::{Failure, Progress, SyncReport};
 use crate::stages::{Input, Last, Lookup, Stage, Work, up_to};
-use crate::{Config, Error, World, agent_of, entitled};
+use crate::{Config, Error, World, agent_of, entitled, platform};
 
 /// Sessions of one batch.
 const BATCH_SESSIONS_MAX: usize = 200;
@@ -70,6 +70,10 @@ impl Batcher<'_> {
                 self.report.unread += count_files(rest);
                 return Ok(());
             }
+            if self.has_too_little_room(rest) {
+                self.report.unread += count_files(rest);
+                return Ok(());
+            }
             let (batch, after) = rest.split_at(batch_length(rest));
             let lock = match self.wait {
                 Wait::ForLock => self.world.lock(self.store)?,
@@ -89,6 +93,16 @@ impl Batcher<'_> {
             (self.progress)(Progress { stage, done, total, bytes });
         }
         Ok(())
+    }
+
+    /// Whether there is too little free space to capture anything more. Says so once.
+    fn has_too_little_room(&mut self, jobs: &[Job<'_>]) -> bool {
+        let is_capture = jobs.iter().any(|job| matches!(job, Job::Files(_)));
+        let Some(note) = is_capture.then(|| too_little_room(self.config)).flatten() else { return false };
+        if !self.report.notes.contains(&note) {
+            self.report.notes.push(note);
+        }
+        true
     }
 
     fn rules(&self) -> Rules {
@@ -314,7 +328,9 @@ impl Batcher<'_> {
         }
         self.report.wrote |= one.new_bytes > 0 || one.is_new;
         self.report.gaps += one.gaps;
-        if one.is_new && !one.places.is_empty() {
+        if one.is_recaptured && one.new_bytes > 0 {
+            self.report.recaptured += 1;
+        } else if one.is_new && !one.places.is_empty() {
             self.report.ingested += 1;
         } else if one.new_bytes > 0 {
             self.report.appended += 1;
@@ -339,6 +355,9 @@ impl Batcher<'_> {
     pub(crate) fn shared<'f>(&mut self, files: impl Iterator<Item = &'f SharedFile>) -> Result<(), Error> {
         let files: Vec<&SharedFile> = files.collect();
         if files.is_empty() {
+            return Ok(());
+        }
+        if too_little_room(self.config).is_some() {
             return Ok(());
         }
         let Some(_lock) = self.world.lock(self.store)? else { return Ok(()) };
@@ -393,6 +412,23 @@ fn put_captured(
 
 fn reads_children(stage: &Stage) -> bool {
     stage.inputs.iter().any(|input| matches!(input, Input::Children)) && !matches!(stage.work, Work::Sync)
+}
+
+/// Why nothing is captured, if there is too little free space where the store is.
+fn too_little_room(config: &Config) -> Option<String> {
+    const USUAL_MAX: u64 = 1 << 30;
+    const SHARE: u64 = 20;
+    let root = &config.root.value;
+    let room = platform::disk_room(root)?;
+    let min = config.retention.value.min_free_bytes;
+    let min = min.unwrap_or_else(|| USUAL_MAX.min(room.total / SHARE));
+    (room.free < min).then(|| {
+        let (root, free) = (root.display(), room.free);
+        format!(
+            "nothing is captured: {free} bytes are free at {root}, and {min} are wanted; make room, \
+             `retro retain` gives up old raw bytes, or set retention.min_free_bytes"
+        )
+    })
 }
 
 /// How many of the first are worked on together.

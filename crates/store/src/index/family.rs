@@ -1,7 +1,9 @@
 //! Which sessions belong to which. A sync asks this of every session that it reads, so no
 //! question here may look through all of them.
 
-use retro_model::SessionKey;
+use retro_model::{SessionKey, Timestamp};
+use rusqlite::Row;
+use std::collections::HashSet;
 
 use super::{Index, SessionRow, rows};
 use crate::Error;
@@ -21,6 +23,21 @@ impl Index {
     pub fn linked_sessions(&self) -> Result<Vec<SessionRow>, Error> {
         let text = format!("SELECT {} FROM sessions WHERE links <> '[]'", rows::SESSION);
         self.all(&text, [], SessionRow::read)
+    }
+
+    /// Sessions of which no source is known: those whose raw bytes were given up.
+    pub fn sessions_without_sources(&self) -> Result<HashSet<SessionKey>, Error> {
+        let text = "SELECT agent, id FROM sessions WHERE NOT EXISTS \
+            (SELECT 1 FROM sources WHERE sources.agent = sessions.agent AND session = id)";
+        let read = |row: &Row<'_>| Ok(SessionKey { agent: row.get(0)?, id: row.get(1)? });
+        Ok(self.all(text, [], read)?.into_iter().collect())
+    }
+
+    /// Room that the files of sessions take that changed after this time.
+    pub fn disk_bytes_since(&self, since: Timestamp) -> Result<u64, Error> {
+        let text = "SELECT coalesce(sum(disk_bytes), 0) FROM sessions WHERE mtime_ns >= ?1";
+        let since_ns = since.as_millis().saturating_mul(1_000_000);
+        Ok(self.one(text, [since_ns], |row| rows::unsigned(row, 0))?.unwrap_or(0))
     }
 }
 

@@ -22,11 +22,13 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
     let costs = prices::load(world, config).ok().map(|prices| costs(&index, &prices)).transpose()?;
     let turns = index.turn_counts()?;
     let digests = index.made_by("digest")?;
+    let evicted = index.sessions_without_sources()?;
     for session in sessions.iter_mut().filter(|session| session.captured) {
         let key = SessionKey::new(session.agent.clone(), session.session_id.clone());
         let told = digests.get(&key).and_then(|made| outcome_in(&made.output)).map(str::to_owned);
         // An index that was just made, or lost a row, knows nothing of it.
         session.outcome = told.or_else(|| kept_outcome(&store, &key));
+        session.evicted = evicted.contains(&key);
         session.turns = Some(turns.get(&key).copied().unwrap_or(0));
         if let Some(figures) = costs.as_ref().and_then(|costs| costs.get(&key)) {
             session.cost_usd = figures.cost_usd;

@@ -66,6 +66,9 @@ pub struct HitView {
     pub weak: bool,
     /// False on a branch that was rewound.
     pub live: bool,
+    /// Whether the raw bytes of the session were given up: only words of its digest are found.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub evicted: bool,
     /// The command that resumes the session; null where the agent's log of it is gone.
     pub resume: Option<String>,
 }
@@ -200,6 +203,7 @@ fn hit(
         title: row.title.as_deref().map(one_line),
         weak,
         live: passage.live,
+        evicted: false,
         resume,
     }
 }
