@@ -77,6 +77,9 @@ const COMMANDS: &[&str] = &[
     "doctor",
     "doctor --fix",
     "verify --deep",
+    "pin ID",
+    "unpin ID",
+    "retain --yes",
 ];
 
 /// Commands that would not end by themselves, or would change the machine.

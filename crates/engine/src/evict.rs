@@ -6,17 +6,17 @@
 //! the medium before a byte is removed; whatever a stop leaves, the next sync finishes.
 
 use retro_model::SessionKey;
-use retro_store::{DIGESTS, Index, REMAINS, Stamps, Store};
+use retro_store::{DIGESTS, Index, REMAINS, Store};
 use serde::de::IgnoredAny;
 use std::collections::{BTreeMap, HashSet};
 
 use crate::consumers::{self, Following};
 use crate::family::trees;
 use crate::remains::Remains;
-use crate::report::{Progress, SyncReport};
+use crate::report::Progress;
 use crate::stages::turns::FIRST_EVENT;
 use crate::stages::{Everything, STAGES, Stage, When, Work};
-use crate::sync::{Batcher, Wait, run_due};
+use crate::sync::settle;
 use crate::{Config, Error, World, digest_words};
 
 /// What came of giving up sessions.
@@ -53,21 +53,7 @@ pub(crate) fn evict_with_loss(
     let mut evicted = Evicted::default();
     let trees = trees(&index, keys)?;
     let members: HashSet<SessionKey> = trees.iter().flatten().cloned().collect();
-    let (stamps, mut report) = (Stamps::default(), SyncReport::default());
-    let mut batcher = Batcher {
-        world,
-        config,
-        stages: STAGES,
-        store: &store,
-        index: &index,
-        stamps: &stamps,
-        until: None,
-        all: true,
-        wait: Wait::ForLock,
-        progress,
-        report: &mut report,
-    };
-    run_due(&mut batcher, Some(&members))?;
+    settle(world, config, &store, &index, &members, progress)?;
     // Somebody else may write in between: whether all was seen is asked under the lock.
     let lock = world.lock(&store)?.ok_or(Error::Interrupted)?;
     for tree in trees {
@@ -133,6 +119,7 @@ fn one_tree(
     let mut gone = Vec::new();
     for key in tree {
         let Some(mut file) = store.session(key)?.filter(|file| file.evicted_at.is_none()) else { continue };
+        let before = store.disk_bytes_of(key)?;
         // On a full disk this makes the room for what is written next.
         store.remove_caches(key)?;
         file.evicted_at = Some(world.now());
@@ -140,7 +127,7 @@ fn one_tree(
             store.put_object(&REMAINS, key, &remains)?;
         }
         store.put_session(&file)?;
-        gone.push((key.clone(), store.disk_bytes_of(key)?));
+        gone.push((key.clone(), before));
     }
     store.sync_all()?;
     gone.iter().try_for_each(|(key, _)| store.remove_evicted(key))?;

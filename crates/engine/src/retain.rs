@@ -9,7 +9,7 @@ pub mod plan;
 mod survey;
 
 use retro_model::{SessionKey, Timestamp};
-use retro_store::{Index, Journal, RealDisk, SWEEPS, Store};
+use retro_store::{Index, Journal, RealDisk, SWEEPS, SessionRow, Store};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::config::Retention;
 use crate::evict::evict_with_loss;
 use crate::report::Progress;
-use crate::{Config, Error, World, reconcile};
+use crate::{Config, Error, World, reconcile, sync};
 use plan::{Caps, Going, Held, Pass, Plan};
 use survey::{Failed, Survey, survey};
 
@@ -152,6 +152,13 @@ pub fn retain(
     let index = store.index()?;
     if how != Sweep::DryRun {
         reconcile::reconcile(world, crate::stages::STAGES, &store, &index)?;
+        // Which sessions are of one tree is known once the index has all of them.
+        let known: HashSet<SessionKey> = index.session_rows()?.iter().map(SessionRow::key).collect();
+        let lost: HashSet<SessionKey> =
+            store.session_keys()?.into_iter().filter(|key| !known.contains(key)).collect();
+        if !lost.is_empty() {
+            sync::settle(world, config, &store, &index, &lost, progress)?;
+        }
     }
     let mut at_work = AtWork { world, config, store: &store, index: &index, failed: Failed::default() };
     let mut plan = at_work.plan()?;
@@ -388,7 +395,7 @@ pub fn explain(config: &Config) -> Result<Explained, Error> {
     let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
     let mut projects: BTreeMap<Option<String>, ProjectRoom> = BTreeMap::new();
     let rows = store.index_if_there()?.map_or(Ok(Vec::new()), |index| index.session_rows())?;
-    let keys: Vec<SessionKey> = rows.iter().map(retro_store::SessionRow::key).collect();
+    let keys: Vec<SessionKey> = rows.iter().map(SessionRow::key).collect();
     for ((row, key), room) in rows.iter().zip(&keys).zip(store.raw_rooms(&keys)?) {
         let of_project = projects.entry(row.project.clone()).or_default();
         let file = store.session(key).ok().flatten();

@@ -183,6 +183,33 @@ pub(crate) fn run_due(batcher: &mut Batcher<'_>, only: Option<&HashSet<SessionKe
     }
 }
 
+/// Runs what is due on sessions of an open store.
+pub(crate) fn settle(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    index: &Index,
+    only: &HashSet<SessionKey>,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<SyncReport, Error> {
+    let (stamps, mut report) = (Stamps::default(), SyncReport::default());
+    let mut batcher = Batcher {
+        world,
+        config,
+        stages: STAGES,
+        store,
+        index,
+        stamps: &stamps,
+        until: None,
+        all: true,
+        wait: Wait::ForLock,
+        progress,
+        report: &mut report,
+    };
+    run_due(&mut batcher, Some(only))?;
+    Ok(report)
+}
+
 /// What a sync starts from.
 struct Looked {
     index: Index,

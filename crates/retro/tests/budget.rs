@@ -112,25 +112,18 @@ fn search_still_finds_a_session_by_the_words_of_its_digest() {
 }
 
 #[test]
-fn a_pinned_tree_goes_last() {
+fn a_pinned_session_goes_last() {
     let mut machine = scene::whole();
-    let index = machine.store().index().unwrap();
-    let oldest = sweep_all(&mut machine).first().cloned().unwrap();
-    assert!(pin(&machine.world, &machine.config, &oldest, Some("I need it"), true).unwrap());
-    assert!(!pin(&machine.world, &machine.config, &oldest, Some("I need it"), true).unwrap());
-    let after = sweep_all(&mut machine);
-    assert_ne!(after.first(), Some(&oldest));
-    let is_near = |key: &SessionKey| {
-        let family = |key: &SessionKey| index.children_of(key).unwrap().into_iter().map(|row| row.key());
-        *key == oldest
-            || family(&oldest).any(|child| child == *key)
-            || family(key).any(|child| child == oldest)
-    };
-    assert!(after.last().is_some_and(is_near), "{after:?}");
-    cap(&mut machine, 50, 100);
-    sweep(&machine, Sweep::ByPerson);
-    assert!(!evicted(&machine).contains(&oldest));
-    assert!(pin(&machine.world, &machine.config, &oldest, None, false).unwrap());
+    let key = SessionKey::new("claude", "22222222-2222-4222-8222-222222222222");
+    assert_ne!(sweep_all(&mut machine).last(), Some(&key));
+    assert!(pin(&machine.world, &machine.config, &key, Some("I need it"), true).unwrap());
+    assert!(!pin(&machine.world, &machine.config, &key, Some("I need it"), true).unwrap());
+    assert_eq!(sweep_all(&mut machine).last(), Some(&key));
+    cap(&mut machine, 0, 100);
+    let done = sweep(&machine, Sweep::ByPerson);
+    assert!(!evicted(&machine).contains(&key) && done.needs[0].contains("unpin"), "{done:?}");
+    assert_eq!(machine.sync().ingested, 0, "the index knows of the pin");
+    assert!(pin(&machine.world, &machine.config, &key, None, false).unwrap());
 }
 
 /// The order in which everything would go.

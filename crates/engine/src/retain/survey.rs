@@ -62,7 +62,7 @@ pub(super) fn survey(
             last_ms: last_activity_ms(row.copied(), room.written_ms),
             captured_ms: room.written_ms,
             analyzed: row.is_some() && !is_unreadable && !unfinished.has(key),
-            can_analyze: row.is_some() && !is_unreadable && agent_of(key).is_some(),
+            can_analyze: !is_unreadable && agent_of(key).is_some(),
             pinned: !file.pins.is_empty(),
             protected: protected.contains(key),
             unit,
