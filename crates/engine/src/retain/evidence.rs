@@ -34,7 +34,7 @@ pub(crate) fn sessions(ground: &Ground<'_>) -> Result<HashSet<SessionKey>, Error
 fn accepted_memories(ground: &Ground<'_>) -> Result<Vec<SessionKey>, Error> {
     let Ground { world, config, store, index } = ground;
     let folded = memory::fold(store, Some(index), config, world.now())?;
-    let accepted = folded.shelf.items().into_iter().filter(|memory| memory.status == Status::Accepted);
+    let accepted = folded.shelf.items().iter().filter(|memory| memory.status == Status::Accepted);
     let origins = accepted.flat_map(|memory| memory.origins.clone());
     Ok(origins.map(|origin| SessionKey::new(origin.agent, origin.session_id)).collect())
 }
