@@ -43,6 +43,13 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
+    /// How long a session must not have changed before a stage may run; nothing: it does not
+    /// run now. One that waits to be asked for is asked for as the last one that is wanted.
+    fn wait_ms(&self, stage: &Stage) -> Option<i64> {
+        let is_asked = self.stages.last().is_some_and(|last| last.name == stage.name);
+        stage.when.wait_ms().or_else(|| is_asked.then_some(When::Quiet.wait_ms()).flatten())
+    }
+
     /// Whether raw files that last changed then are packed now.
     pub(crate) fn may_pack(&self, changed_ns: i64) -> bool {
         let age_ms = self.now_ms.saturating_sub(changed_ns / 1_000_000);
@@ -113,7 +120,7 @@ impl Session<'_> {
         if matches!(stage.work, Work::Sync | Work::Outside | Work::Store(_)) {
             return None;
         }
-        let wait_ms = stage.when.wait_ms()?;
+        let wait_ms = rules.wait_ms(stage)?;
         let is_quiet = self.is_quiet(rules);
         let wanted = self.stamp(stage, is_quiet);
         let at_ms = self.may_run_ms(wait_ms);

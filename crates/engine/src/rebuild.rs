@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::capture::{from_raw, from_slots};
 use crate::consumers::{self, Following};
 use crate::import::{Choice, ImportOptions, import};
-use crate::stages::{Everything, STAGES, Stage, Work};
+use crate::stages::{Everything, STAGES, Stage, When, Work};
 use crate::sync::{Batcher, SyncOptions, Wait, run_due, store_bytes, sync};
 use crate::{Config, Error, Progress, SyncReport, World, agent_of, memory, reconcile, trouble};
 
@@ -78,7 +78,11 @@ pub fn rebuild_of(
         }
     };
     let all = Everything { world, config, store: &store, index: &index };
-    derive_due(&all, stages, Choose::All, progress, &mut report)?;
+    let choose = match stage {
+        Some(stage) if stage.when == When::Asked => Choose::UpTo(stage.name),
+        _ => Choose::All,
+    };
+    derive_due(&all, stages, choose, progress, &mut report)?;
     let following = Following { stages, anew: stage.map(|stage| stage.name), ..Following::default() };
     report.notes.extend(consumers::follow(&all, following)?);
     reconcile::enqueue_outdated(world, config, stages, &store, &index)?;
@@ -95,6 +99,8 @@ enum Choose<'a> {
     Due,
     /// On all, however lately they changed.
     All,
+    /// The same, up to a stage that runs only when asked for.
+    UpTo(&'static str),
     /// On these, however lately they changed.
     These(&'a HashSet<SessionKey>),
 }
@@ -110,20 +116,10 @@ fn derive_due(
     let Everything { world, config, store, index } = *all;
     let all = !matches!(choose, Choose::Due);
     let only = if let Choose::These(keys) = choose { Some(keys) } else { None };
+    let until = if let Choose::UpTo(name) = choose { Some(name) } else { None };
     let (stamps, wait) = (Stamps::default(), Wait::ForLock);
-    let mut batcher = Batcher {
-        world,
-        config,
-        stages,
-        store,
-        index,
-        stamps: &stamps,
-        until: None,
-        all,
-        wait,
-        progress,
-        report,
-    };
+    let mut batcher =
+        Batcher { world, config, stages, store, index, stamps: &stamps, until, all, wait, progress, report };
     run_due(&mut batcher, only)
 }
 

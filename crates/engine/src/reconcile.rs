@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::remains::Remains;
 use crate::session_row::{facts_of, merged_facts, session_row};
-use crate::stage::{Input, Stage, StampInputs, Work};
+use crate::stage::{Input, Stage, StampInputs, When, Work};
 use crate::{Config, Error, SyncReport, World, agent_of, entitled, family, stamp};
 
 /// Under which name the index remembers what all its rows were made with.
@@ -72,7 +72,7 @@ pub(crate) fn reconcile(
             put_remains(index, file, remains.as_ref())?;
         }
         for key in &stale {
-            for stage in stages.iter().filter(|stage| is_of_session(stage)) {
+            for stage in stages.iter().filter(|stage| is_of_session(stage) && runs_by_itself(stage)) {
                 index.put_due(key, stage.name, now_ms, true)?;
             }
         }
@@ -192,15 +192,35 @@ pub(crate) fn enqueue_outdated(
     Ok(())
 }
 
+/// A stage that runs only when it is asked for becomes due on every quiet session whose
+/// result is not what it would make now.
+pub(crate) fn enqueue_asked(
+    world: &World,
+    config: &Config,
+    stages: &'static [Stage],
+    store: &Store,
+    index: &Index,
+    asked: &Stage,
+) -> Result<(), Error> {
+    let Some(_lock) = world.lock(store)? else { return Ok(()) };
+    let now_ms = world.now().as_millis();
+    let outdated = outdated_of(config, stages, store, index, &|stage| stage.name == asked.name)?;
+    let may_run = outdated.iter().filter(|(.., at_ms)| *at_ms <= now_ms);
+    index.write(|index| {
+        may_run.into_iter().try_for_each(|(key, stage, at_ms)| index.put_due(key, stage, *at_ms, false))
+    })?;
+    Ok(())
+}
+
 /// Every stage of every session whose result is not what it would make now, and when it
-/// may run.
+/// may run. Those that run only when asked for are not among them.
 pub fn outdated(
     config: &Config,
     stages: &'static [Stage],
     store: &Store,
     index: &Index,
 ) -> Result<Vec<(SessionKey, &'static str, i64)>, Error> {
-    outdated_of(config, stages, store, index, &|_| true)
+    outdated_of(config, stages, store, index, &runs_by_itself)
 }
 
 /// The same, of the stages that are asked for.
@@ -240,7 +260,7 @@ pub(crate) fn outdated_of(
             .filter_map(|(stage, made)| Some((stage.name.to_owned(), made.get(&key)?.clone())))
             .collect();
         for stage in &stages {
-            let Some(wait_ms) = stage.when.wait_ms() else { continue };
+            let wait_ms = stage.when.wait_ms().or(When::Quiet.wait_ms()).unwrap_or(0);
             let stamp = |is_quiet| {
                 let (content, children, facts) = (&*row.content, &*children, &*facts);
                 let inputs = StampInputs { config, agent, content, children, facts, is_quiet };
@@ -259,5 +279,9 @@ pub(crate) fn outdated_of(
 }
 
 fn is_of_session(stage: &Stage) -> bool {
-    matches!(stage.work, Work::Events(_) | Work::Session(_)) && stage.when.wait_ms().is_some()
+    matches!(stage.work, Work::Events(_) | Work::Session(_))
+}
+
+fn runs_by_itself(stage: &Stage) -> bool {
+    stage.when.wait_ms().is_some()
 }

@@ -19,7 +19,7 @@ use std::time::Instant;
 use crate::consumers::{self, Following};
 use crate::discover::{Discovery, Few, Scope, look};
 use crate::report::{Progress, SyncReport};
-use crate::stages::{Everything, STAGES, Stage, Work, up_to};
+use crate::stages::{Everything, STAGES, Stage, When, Work, up_to};
 use crate::{Config, Error, World, facts, memory, reconcile, retain};
 pub(crate) use batch::{Batcher, Wait};
 use sieve::Sieve;
@@ -96,6 +96,9 @@ pub fn sync_store(
     if is_whole_run && until != Some("discover") {
         reconcile::enqueue_outdated(world, config, stages, store, &index)?;
     }
+    if let Some(asked) = options.until.filter(|stage| stage.when == When::Asked) {
+        reconcile::enqueue_asked(world, config, stages, store, &index, asked)?;
+    }
     let mut batcher = Batcher {
         world,
         config,
@@ -164,6 +167,7 @@ pub(crate) fn run_due(batcher: &mut Batcher<'_>, only: Option<&HashSet<SessionKe
         let runs: Vec<&str> = up_to(batcher.stages, batcher.until)
             .iter()
             .filter(|stage| !matches!(stage.work, Work::Outside))
+            .filter(|stage| stage.when != When::Asked || batcher.until == Some(stage.name))
             .map(|stage| stage.name)
             .collect();
         let mut jobs = Vec::new();

@@ -6,7 +6,7 @@ mod support;
 
 use retro_agents::{Part, Reader, settle};
 use retro_engine::read::{LARGE_BYTES, feed_raw};
-use retro_engine::rebuild;
+use retro_engine::{SyncOptions, rebuild, stages};
 use retro_model::{GapReason, SessionKey};
 use retro_search::vectors::Vectors;
 use retro_store::Slot;
@@ -56,7 +56,9 @@ fn a_large_session_is_told_like_any_other() {
         let expected = machine.answers();
         let events = expected[&format!("events {key}")].lines().map(str::to_owned).collect::<Vec<_>>();
         assert!(events == held(&machine, &key), "{name}: events");
+        machine.sync_with(&SyncOptions { until: stages::by_name("normalized"), ..SyncOptions::default() });
         assert!(machine.store().normalized_path(&key).exists(), "{name}");
+        assert!(machine.answers() == expected, "{name}: from the cache");
         assert!(expected[&format!("turns {key}")].contains("number: 40"), "{name}");
         assert!(!expected[&format!("ledger {key}")].is_empty(), "{name}");
         machine.verify();

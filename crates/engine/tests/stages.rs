@@ -283,9 +283,7 @@ fn a_raised_version_runs_exactly_that_stage_again() {
     done(id);
     let before = machine.answers();
     let is_consumer = |name: &str| ["toy-names", "toy-total"].contains(&name);
-    for stage in
-        ["toy-count", "toy-double", "toy-names", "toy-total", "ledger", "turns", "normalized", "repack"]
-    {
+    for stage in ["toy-count", "toy-double", "toy-names", "toy-total", "ledger", "turns", "calls", "repack"] {
         let made = |machine: &Machine| {
             let store = machine.store();
             let made = store.index().unwrap().made_of(&SessionKey::new("claude", id)).unwrap();

@@ -396,12 +396,40 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
+fn settled_events_are_a_file_only_where_they_were_asked_for() {
+    let machine = Machine::new();
+    let log = machine.tell("claude", STORY).remove(0);
+    let whole = std::fs::read(&log).unwrap();
+    let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    std::fs::write(&log, lines[..lines.len() - 2].concat()).unwrap();
+    machine.sync();
+    let path = machine.store().normalized_path(&story());
+    let before = machine.answers();
+    assert!(!path.exists());
+    let asked = SyncOptions { until: stages::by_name("normalized"), ..SyncOptions::default() };
+    machine.sync_with(&asked);
+    assert!(path.exists());
+    assert_eq!(machine.answers(), before, "from the file");
+    let due = || machine.store().index().unwrap().due_of(&story()).unwrap();
+    assert!(!due().contains(&"normalized".to_owned()), "{:?}", due());
+
+    std::fs::write(&log, &whole).unwrap();
+    machine.sync();
+    assert!(!path.exists(), "what a session has outgrown is removed");
+    rebuild(&machine.world, &machine.config, stages::by_name("normalized"), &|_| {}).unwrap();
+    assert!(path.exists());
+    machine.verify();
+}
+
+#[test]
 fn busy_sessions_wait_for_their_cold_stages() {
     let machine = Machine::new().busy();
     machine.tell("claude", STORY);
-    let report = machine.sync();
+    let report =
+        machine.sync_with(&SyncOptions { until: stages::by_name("normalized"), ..SyncOptions::default() });
     assert_eq!((report.ingested, report.analyzed), (1, 0));
     assert!(!machine.store().normalized_path(&story()).exists());
+    machine.sync();
     let prompts: Vec<_> = machine
         .events(&story())
         .into_iter()

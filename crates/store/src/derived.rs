@@ -110,6 +110,11 @@ impl Store {
         NORMALIZED.path(self.root(), key)
     }
 
+    /// Removes the cached events of a session, which has more by now.
+    pub fn remove_normalized(&self, key: &SessionKey) -> Result<bool, Error> {
+        self.remove_document(&NORMALIZED, key)
+    }
+
     /// Where the markdown of a session is kept.
     pub fn rendered_path(&self, key: &SessionKey) -> PathBuf {
         RENDERED.path(self.root(), key)

@@ -1,7 +1,7 @@
 //! The stages, their versions and what still has to be done.
 
 use retro_engine::discover::{Keep, Scope, look};
-use retro_engine::stages::{STAGES, Work};
+use retro_engine::stages::{STAGES, Stage, When, Work};
 use retro_engine::{Config, World, reconcile::outdated};
 use retro_store::{RealDisk, Store};
 use serde::Serialize;
@@ -29,6 +29,8 @@ pub struct StageView {
     pub version: u32,
     /// Whether it runs on every append.
     pub hot: bool,
+    /// Whether it runs only when it is asked for, by `sync --until` or `rebuild`.
+    pub asked: bool,
     /// What it does.
     pub help: &'static str,
     /// Sessions for which it is current.
@@ -57,11 +59,17 @@ pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
             *backlog.entry(stage).or_default() += 1;
         }
     }
+    let mut asked: HashMap<&str, u64> = HashMap::new();
+    for stage in STAGES.iter().filter(|stage| is_asked(stage)) {
+        let made = store.as_ref().map(|(_, index)| index.made_by(stage.name)).transpose()?;
+        asked.insert(stage.name, made.map_or(0, |made| made.len() as u64));
+    }
     let sessions = rows.len() as u64;
     let views = STAGES.iter().map(|stage| {
         let (current, backlog) = match (stage.name, &stage.work) {
             ("discover", _) => (found.sessions.len() as u64, 0),
             (_, Work::Sync) => (sessions, unread),
+            (name, _) if is_asked(stage) => (asked.get(name).copied().unwrap_or(0), 0),
             (name, _) => {
                 let backlog = backlog.get(name).copied().unwrap_or(0);
                 (sessions.saturating_sub(backlog), backlog)
@@ -71,10 +79,15 @@ pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
             name: stage.name,
             version: stage.version,
             hot: stage.when.is_hot(),
+            asked: is_asked(stage),
             help: stage.help,
             current,
             backlog,
         }
     });
     Ok(StagesView { schema: "retro.stages/1", stages: views.collect() })
+}
+
+fn is_asked(stage: &Stage) -> bool {
+    stage.when == When::Asked && !matches!(stage.work, Work::Sync)
 }

@@ -21,7 +21,7 @@ pub fn run(_args: &Args, context: &Context) -> Outcome {
             vec![
                 stage.name.to_owned(),
                 stage.version.to_string(),
-                if stage.hot { "on every append" } else { "when quiet" }.to_owned(),
+                runs(stage).to_owned(),
                 stage.current.to_string(),
                 stage.backlog.to_string(),
                 stage.help.to_owned(),
@@ -38,4 +38,12 @@ pub fn run(_args: &Args, context: &Context) -> Outcome {
     ];
     context.table(&Table::new(columns).rows(rows))?;
     Ok(Exit::Done)
+}
+
+fn runs(stage: &retro::views::StageView) -> &'static str {
+    match stage {
+        stage if stage.hot => "on every append",
+        stage if stage.asked => "when asked",
+        _ => "when quiet",
+    }
 }

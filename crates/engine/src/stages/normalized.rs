@@ -1,4 +1,5 @@
-//! The settled events of a quiet session, cached as a file.
+//! The settled events of a quiet session, cached as a file for other programs. Made only when
+//! asked for: our own readers compute them from raw where there is no such file.
 
 use retro_model::Event;
 use retro_store::NormalizedWriter;
@@ -9,8 +10,8 @@ use crate::Error;
 pub(crate) const STAGE: Stage = Stage {
     name: "normalized",
     version: 1,
-    when: When::Quiet,
-    help: "the settled events of a quiet session",
+    when: When::Asked,
+    help: "the settled events as a file, where asked for",
     inputs: &[Input::Events],
     work: Work::Events(make),
     ..Stage::PLAIN

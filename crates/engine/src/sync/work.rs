@@ -12,7 +12,7 @@ use crate::derive::{Derived, Rules, Session, Source};
 use crate::discover::SessionFiles;
 use crate::remains::Remains;
 use crate::session_row::facts_of;
-use crate::stages::{Lookup, QUIET_MINUTES, Subject};
+use crate::stages::{Lookup, QUIET_MINUTES, Subject, normalized};
 use crate::{Config, Error, World};
 
 /// A session that still grows and is larger than this is not settled as a whole on every
@@ -87,6 +87,10 @@ impl Worker<'_> {
         let stop = || self.world.stopping();
         let WorkItem { job, agent, row, sources, mut made, mut lookup } = work;
         let mut captured = self.capture(job, agent, row.as_ref(), sources, &mut made, &stop)?;
+        let has_grown = captured.as_ref().is_some_and(|captured| captured.new_bytes > 0);
+        if has_grown && made.contains_key(normalized::STAGE.name) {
+            self.store.remove_normalized(&key)?;
+        }
         let reading =
             captured.as_mut().map(|captured| std::mem::replace(&mut captured.read, Reading::Nothing));
         let stored;
