@@ -52,7 +52,7 @@ const UNUSED: &[&str] = &[
     "index/text/2",
     "index/vectors/current.new",
     "index/vectors/00000002.vectors",
-    "raw/claude/11111111-2222-4333-8444-555555555555/m.zst.part",
+    "raw/claude/11111111-2222-4333-8444-555555555555~m.zst.part",
     "sessions/claude/11111111-2222-4333-8444-555555555555.json.part",
 ];
 

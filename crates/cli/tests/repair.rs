@@ -16,7 +16,7 @@ fn checks<'v>(doctor: &'v Value, name: &str) -> Vec<&'v Value> {
 }
 
 fn raw(machine: &Machine) -> PathBuf {
-    machine.root().join("raw/claude").join(ID).join("m.zst")
+    machine.root().join("raw/claude").join(format!("{ID}~m.zst"))
 }
 
 fn flip(path: &PathBuf) {

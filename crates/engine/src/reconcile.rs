@@ -27,10 +27,14 @@ pub(crate) fn reconcile(
     index: &Index,
 ) -> Result<SyncReport, Error> {
     let mut report = SyncReport::default();
-    if index.marks()? == store.marks() {
+    if index.marks()? == store.marks() && !store.is_older() {
         return Ok(report);
     }
-    let Some(_lock) = world.lock(store)? else { return Ok(report) };
+    let Some(lock) = world.lock(store)? else { return Ok(report) };
+    store.take_over(&lock, &|| world.stopping())?;
+    if world.stopping() {
+        return Ok(report);
+    }
     store.sync_all()?;
     entitled::read_all(store, index)?;
     // What is left of these in the end is not what the files say.

@@ -59,7 +59,7 @@ fn places(machine: &Machine) -> Vec<(PathBuf, bool)> {
     {
         places.push((root.join(folder), true));
     }
-    places.push((raw.parent().unwrap().to_owned(), true));
+    places.push((new_raw.parent().unwrap().to_owned(), true));
     for file in [&raw, &new_raw, &session, &ledger, &normalized, &store.rendered_path(&key)] {
         places.push((file.clone(), false));
         places.push((part(file), false));

@@ -43,6 +43,7 @@ fn stores_of_every_format_are_read_verified_and_gone_on_with() {
         let report = sync(&world, &config, &SyncOptions::default(), &|_| {}).unwrap();
         assert_eq!((report.ingested, report.appended, report.failed), (0, 0, 0), "format {format}");
         let store = Store::open(&root, Arc::new(RealDisk)).unwrap();
+        assert!(!store.is_older(), "format {format} is taken over");
         verified(&store);
         let after: Vec<_> = keys.iter().map(|key| views::events(&store, key).unwrap()).collect();
         assert_eq!(after, before, "format {format}");

@@ -281,7 +281,7 @@ impl Standings {
         }
     }
 
-    fn forget(&self, path: &Path) {
+    pub(crate) fn forget(&self, path: &Path) {
         self.lock().remove(path);
     }
 

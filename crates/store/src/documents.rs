@@ -6,7 +6,7 @@
 //! verification and removal follow from it. What is truth waits in memory until [`Store::sync_all`] has
 //! made the raw files durable that it speaks of; this store and its clones see it at once.
 
-use retro_model::SessionKey;
+use retro_model::{SessionKey, SourceKey};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::borrow::Cow;
@@ -225,7 +225,9 @@ impl Store {
 
     /// Room that all files of a session take.
     pub fn disk_bytes_of(&self, key: &SessionKey) -> Result<u64, Error> {
-        Ok(bytes_in(&crate::layout::raw_folder(self.root(), key))? + self.document_bytes_of(key)?)
+        let main = Slot::Session { key: key.clone(), source: SourceKey::main(), revision: 1 };
+        let main = bytes_at(&crate::layout::raw_file(self.root(), &main));
+        Ok(main + bytes_in(&crate::layout::raw_folder(self.root(), key))? + self.document_bytes_of(key)?)
     }
 
     /// The same for a session whose raw files are those that its file names, as after its

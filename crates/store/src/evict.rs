@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use crate::files::{at_once, entries};
 use crate::kept::{Evict, Place, REGISTER, Standing};
-use crate::layout::{RAW, raw_folder, shared_folder};
+use crate::layout::{RAW, shared_folder};
 use crate::{Error, REMAINS, Store, Writer};
 
 /// One sweep: when raw bytes were given up, and how much. It names no session.
@@ -85,7 +85,7 @@ impl Store {
 
     /// Whether a session that was evicted still has raw files: the eviction was stopped.
     pub fn is_half_evicted(&self, key: &SessionKey) -> bool {
-        raw_folder(self.root(), key).is_dir()
+        self.has_raw(key)
     }
 
     /// Every session that has remains, sorted.

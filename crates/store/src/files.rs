@@ -128,6 +128,15 @@ impl Files {
         Ok(())
     }
 
+    /// Moves a file of truth to another place, where nothing is.
+    pub(crate) fn move_to(&self, from: &Path, to: &Path) -> Result<(), Error> {
+        self.own(from)?;
+        self.own(to)?;
+        self.disk.rename(from, to).map_err(Error::io("move", from))?;
+        self.touch_names(to);
+        Ok(())
+    }
+
     /// Removes a file, if it is there.
     pub(crate) fn remove(&self, path: &Path, worth: Worth) -> Result<bool, Error> {
         self.own(path.parent().unwrap_or(path))?;
@@ -143,6 +152,23 @@ impl Files {
             touched.folders.extend(path.parent().map(Path::to_owned));
         }
         Ok(true)
+    }
+
+    /// Removes a folder in which nothing is.
+    pub(crate) fn remove_empty(&self, path: &Path) -> Result<(), Error> {
+        match self.disk.remove_dir(path) {
+            Err(error)
+                if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) =>
+            {
+                Err(Error::io("remove", path)(error))
+            }
+            _ => {
+                let mut touched = self.touched();
+                touched.folders.remove(path);
+                touched.folders.extend(path.parent().map(Path::to_owned));
+                Ok(())
+            }
+        }
     }
 
     /// Removes a folder with everything in it, if it is there. Links are

@@ -11,7 +11,7 @@ use crate::layout::{HEAD, LOCK, PART};
 use crate::{Error, sealed};
 
 /// Number of the layout on disk. Raised when an older retro could no longer read it.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// Help for a store whose head is missing or unreadable.
 pub(crate) const HELP: &str =
@@ -91,6 +91,17 @@ pub(crate) fn open_or_create(files: &Files) -> Result<Head, Error> {
         let _ = files.disk.sync_dir(parent);
     }
     Ok(head)
+}
+
+/// Gives a store the number of the present format, before its first file moves: a retro that
+/// knows only older ones must not look for it in its old place.
+pub(crate) fn raise(files: &Files) -> Result<(), Error> {
+    let path = files.root.join(HEAD);
+    let Some(head) = read(&files.root)?.filter(|head| head.format < FORMAT) else { return Ok(()) };
+    let head = Head { format: FORMAT, ..head };
+    let bytes = sealed::seal(&head).map_err(|error| Error::io("write", &path)(error.into()))?;
+    files.put(&path, &bytes, Worth::Truth)?;
+    files.sync(|_| Ok(()))
 }
 
 /// Another program may have made the store between the two looks at the folder: its

@@ -80,8 +80,13 @@ pub fn copies_folder(root: &Path) -> Option<PathBuf> {
     (is_real(&root.join(HEAD)) && is_real(&index)).then(|| index.join(COPIES))
 }
 
+/// Where a raw file is. Most sessions have one raw file, the first of their main source: it
+/// is beside the folder of the session, which only the others need.
 pub(crate) fn raw_file(root: &Path, slot: &Slot) -> PathBuf {
     let (folder, name, revision) = match slot {
+        Slot::Session { key, .. } if is_main(slot) => {
+            return agent_folder(root, &key.agent).join(main_name(&names::encode(&key.id)));
+        }
         Slot::Session { key, source, revision } => {
             (raw_folder(root, key), names::encode(source.as_str()), *revision)
         }
@@ -92,7 +97,37 @@ pub(crate) fn raw_file(root: &Path, slot: &Slot) -> PathBuf {
     folder.join(revision_name(&name, revision))
 }
 
-/// The name of a raw file, from its source's encoded one.
+/// Where format 1 had that file, if elsewhere: in the folder of its session.
+pub(crate) fn earlier_raw_file(root: &Path, slot: &Slot) -> Option<PathBuf> {
+    match slot {
+        Slot::Session { key, .. } if is_main(slot) => Some(raw_folder(root, key).join(EARLIER_MAIN)),
+        _ => None,
+    }
+}
+
+fn is_main(slot: &Slot) -> bool {
+    matches!(slot, Slot::Session { source, revision: 1, .. } if source.is_main())
+}
+
+/// What the main raw file of a session was called in its folder, in format 1.
+pub(crate) const EARLIER_MAIN: &str = "m.zst";
+
+/// Ending of the main raw file of a session. No encoded name has a `~`, so no folder is
+/// called so.
+const MAIN_ENDING: &str = "~m.zst";
+
+/// The name of the main raw file of a session, from the session's encoded name.
+pub(crate) fn main_name(session: &str) -> String {
+    format!("{session}{MAIN_ENDING}")
+}
+
+/// The session of such a name.
+pub(crate) fn main_session(name: &str) -> Option<(&str, Decoded)> {
+    let encoded = name.strip_suffix(MAIN_ENDING)?;
+    Some((encoded, names::decode(encoded)?))
+}
+
+/// The name of a raw file in a folder, from its source's encoded one.
 pub(crate) fn revision_name(encoded: &str, revision: u32) -> String {
     match revision {
         1 => format!("{encoded}{RAW_ENDING}"),
@@ -100,12 +135,17 @@ pub(crate) fn revision_name(encoded: &str, revision: u32) -> String {
     }
 }
 
+fn agent_folder(root: &Path, agent: &str) -> PathBuf {
+    root.join(RAW).join(names::encode(agent))
+}
+
+/// The folder of a session that has more than its main raw file.
 pub(crate) fn raw_folder(root: &Path, key: &SessionKey) -> PathBuf {
-    root.join(RAW).join(names::encode(&key.agent)).join(names::encode(&key.id))
+    agent_folder(root, &key.agent).join(names::encode(&key.id))
 }
 
 pub(crate) fn shared_folder(root: &Path, agent: &str) -> PathBuf {
-    root.join(RAW).join(names::encode(agent)).join(SHARED)
+    agent_folder(root, agent).join(SHARED)
 }
 
 /// Where a file is while it is written.
@@ -115,7 +155,7 @@ pub(crate) fn part_of(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The source name and revision of a raw file's name.
+/// The source name and revision of a raw file's name in a folder.
 pub(crate) fn raw_name(name: &str) -> Option<(&str, Decoded, u32)> {
     let stem = name.strip_suffix(RAW_ENDING)?;
     let (encoded, revision) = match stem.rsplit_once('~') {
@@ -153,7 +193,9 @@ mod tests {
     #[test]
     fn raw_files_lie_by_agent_session_source_and_revision() {
         let path = |slot: &Slot| raw_file(Path::new("root"), slot).to_string_lossy().replace('\\', "/");
-        assert_eq!(path(&slot("m", 1)), "root/raw/claude/%53%2f1/m.zst");
+        assert_eq!(path(&slot("m", 1)), "root/raw/claude/%53%2f1~m.zst");
+        assert_eq!(path(&slot("m", 2)), "root/raw/claude/%53%2f1/m~2.zst");
+        assert_eq!(path(&slot("a", 1)), "root/raw/claude/%53%2f1/a.zst");
         assert_eq!(path(&slot("a:b", 3)), "root/raw/claude/%53%2f1/a%253%41b~3.zst");
         let shared = Slot::Shared { agent: "codex".into(), name: "history".into(), revision: 2 };
         assert_eq!(path(&shared), "root/raw/codex/_shared/history~2.zst");
@@ -163,7 +205,11 @@ mod tests {
 
     #[test]
     fn names_of_raw_files_are_read_back() {
-        for (source, revision) in [("m", 1), ("a:b", 3), ("Agent~7", 2)] {
+        assert_eq!(main_session("%53%2f1~m.zst"), Some(("%53%2f1", Decoded::Id("S/1".to_owned()))));
+        for name in ["S~m.zst", "s.zst", "s~m~2.zst", "~m.zst", "_shared~m.zst", "s~m.zst.part"] {
+            assert_eq!(main_session(name), None, "{name}");
+        }
+        for (source, revision) in [("m", 2), ("a:b", 3), ("Agent~7", 2)] {
             let path = raw_file(Path::new(""), &slot(source, revision));
             let name = path.file_name().unwrap().to_str().unwrap();
             let (_, decoded, back) = raw_name(name).unwrap();

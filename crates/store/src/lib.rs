@@ -42,6 +42,7 @@ mod session_file;
 mod sizes;
 mod spool;
 mod store;
+mod takeover;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The store as its users see it: raw files, session files, and when they last.
 
-use retro_model::SessionKey;
+use retro_model::{SessionKey, SourceKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,8 +19,8 @@ use crate::{Archive, Disk, Error, SessionFile};
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) files: Arc<Files>,
-    standings: Arc<Standings>,
-    head: Arc<Head>,
+    pub(crate) standings: Arc<Standings>,
+    pub(crate) head: Arc<Head>,
     /// Documents that wait for [`Store::sync_all`].
     waiting: Arc<Mutex<Waiting>>,
 }
@@ -78,13 +78,19 @@ impl Store {
 
     /// One raw file, whether it exists or not.
     pub fn archive(&self, slot: &Slot) -> Archive {
-        let path = layout::raw_file(self.root(), slot);
+        self.archive_at(self.slot_path(slot))
+    }
+
+    pub(crate) fn archive_at(&self, path: PathBuf) -> Archive {
         Archive::new(self.files.clone(), self.standings.clone(), path)
     }
 
-    /// Where a raw file lies.
+    /// Where a raw file is: in its place, or where an older format had it and it still is.
     pub fn slot_path(&self, slot: &Slot) -> PathBuf {
-        layout::raw_file(self.root(), slot)
+        let path = layout::raw_file(self.root(), slot);
+        let earlier = layout::earlier_raw_file(self.root(), slot);
+        let is_there = |path: &Path| path.symlink_metadata().is_ok();
+        earlier.filter(|earlier| !is_there(&path) && is_there(earlier)).unwrap_or(path)
     }
 
     /// Where a session's file lies.
@@ -134,7 +140,12 @@ impl Store {
             let key = session.clone();
             slots.extend(source.map(|source| Slot::Session { key, source, revision }));
         }
+        let main = Slot::Session { key: session.clone(), source: SourceKey::main(), revision: 1 };
+        if layout::raw_file(self.root(), &main).symlink_metadata().is_ok_and(|meta| meta.is_file()) {
+            slots.push(main);
+        }
         slots.sort();
+        slots.dedup();
         Ok(slots)
     }
 
@@ -183,7 +194,15 @@ impl Store {
     pub fn remove_raw(&self, key: &SessionKey) -> Result<(), Error> {
         let folder = layout::raw_folder(self.root(), key);
         self.standings.forget_folder(&folder);
-        self.files.remove_tree(&folder, Worth::Truth)
+        self.files.remove_tree(&folder, Worth::Truth)?;
+        let main = Slot::Session { key: key.clone(), source: SourceKey::main(), revision: 1 };
+        self.archive_at(layout::raw_file(self.root(), &main)).remove().map(drop)
+    }
+
+    /// Whether a session has raw files.
+    pub(crate) fn has_raw(&self, key: &SessionKey) -> bool {
+        let main = Slot::Session { key: key.clone(), source: SourceKey::main(), revision: 1 };
+        layout::raw_folder(self.root(), key).is_dir() || layout::raw_file(self.root(), &main).is_file()
     }
 
     /// Every session that has a file, sorted.
@@ -196,11 +215,13 @@ impl Store {
     pub fn raw_keys(&self) -> Result<Vec<SessionKey>, Error> {
         let mut keys = BTreeSet::new();
         for (agent, folder) in self.agents(layout::RAW)? {
-            for entry in entries(&folder)?.into_iter().filter(|entry| entry.is_dir) {
+            for entry in entries(&folder)? {
                 // The folder of files that serve many has a name that no id can have.
-                keys.extend(
-                    entry.name.as_deref().and_then(whole_name).map(|id| SessionKey::new(agent.clone(), id)),
-                );
+                let name = match entry.name.as_deref() {
+                    Some(name) if entry.is_file => layout::main_session(name).map(|(session, _)| session),
+                    name => name.filter(|_| entry.is_dir),
+                };
+                keys.extend(name.and_then(whole_name).map(|id| SessionKey::new(agent.clone(), id)));
             }
         }
         Ok(keys.into_iter().collect())

@@ -3,7 +3,7 @@
 //! What a stop or a power cut can leave is no problem: it is noted, and the next
 //! sync mends it. A problem is what no stop can explain.
 
-use retro_model::SessionKey;
+use retro_model::{SessionKey, SourceKey};
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::PathBuf;
@@ -87,6 +87,9 @@ const LATER: &str =
 /// Whether the next revision of a raw file is beside it.
 fn has_later(entry: &Entry) -> bool {
     let name = entry.name.as_deref().unwrap_or_default();
+    if let Some((session, _)) = layout::main_session(name) {
+        return entry.path.with_file_name(session).join(layout::revision_name(SourceKey::MAIN, 2)).is_file();
+    }
     let later = layout::raw_name(name).map(|(encoded, _, revision)| {
         entry.path.with_file_name(layout::revision_name(encoded, revision.saturating_add(1)))
     });
@@ -157,7 +160,7 @@ impl Walk<'_> {
         for (source, part) in &file.sources {
             let slots = (1..=part.revisions).map(|revision| {
                 let slot = Slot::Session { key: file.key.clone(), source: source.clone(), revision };
-                (layout::raw_file(self.store.root(), &slot), slot)
+                (self.store.slot_path(&slot), slot)
             });
             // The first is enough: a file from elsewhere may name any number of them.
             if let Some((path, slot)) = slots.into_iter().find(|(path, _)| !self.raw.contains(path)) {
@@ -170,6 +173,11 @@ impl Walk<'_> {
         for (agent, folder) in self.folders(RAW)? {
             for session in entries(&folder)? {
                 let name = session.name.as_deref().unwrap_or_default();
+                let place = name.strip_suffix(layout::PART).unwrap_or(name);
+                if session.is_file && layout::main_session(place).is_some() {
+                    self.raw_file(session)?;
+                    continue;
+                }
                 if !session.is_dir || (name != SHARED && names::decode(name).is_none()) {
                     self.note(&session, "is no folder of a session", STRANGE);
                     continue;
@@ -188,7 +196,9 @@ impl Walk<'_> {
             self.note(&entry, "is a write that was not finished", UNFINISHED);
             return Ok(());
         }
-        if !entry.is_file || entry.name.as_deref().and_then(layout::raw_name).is_none() {
+        let name = entry.name.as_deref().unwrap_or_default();
+        let is_ours = layout::raw_name(name).is_some() || layout::main_session(name).is_some();
+        if !entry.is_file || !is_ours {
             self.note(&entry, "is no raw file", STRANGE);
             return Ok(());
         }

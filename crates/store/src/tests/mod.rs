@@ -6,6 +6,7 @@ mod faults;
 mod folders;
 mod index;
 mod sessions;
+mod takeover;
 
 use retro_model::{SessionKey, SourceKey, SourceKind};
 use std::io::Read;

@@ -161,6 +161,7 @@ fn what_others_left_in_the_store_is_noted_and_kept() {
     store.archive(&slot()).append(b"x\n", 1).unwrap();
     store.put_session(&session_file(1)).unwrap();
     store.sync_all().unwrap();
+    fs::create_dir(store.root().join("raw/claude/s-1")).unwrap();
     for place in
         ["raw/.DS_Store", "raw/claude/note.txt", "raw/claude/s-1/M.ZST", "sessions/claude/s-1.json.part"]
     {
