@@ -22,6 +22,7 @@ mod search;
 mod secrets;
 mod shelves;
 mod signals;
+mod size;
 mod tally;
 mod told;
 mod units;
@@ -36,6 +37,7 @@ pub(crate) use recall::command as recall;
 pub(crate) use search::command as search;
 pub(crate) use secrets::command as secrets;
 pub(crate) use signals::command as signals;
+pub(crate) use size::command as size;
 pub(crate) use usage::command as usage;
 pub(crate) use vectors::command as vectors;
 

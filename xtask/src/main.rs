@@ -86,6 +86,12 @@ static COMMANDS: &[Command] = &[
         run: bench::signals,
     },
     Command {
+        words: &["bench", "size"],
+        options: "[--sessions N] [--write]",
+        about: "Measure how much room a store takes beside its logs, by folder and by table",
+        run: bench::size,
+    },
+    Command {
         words: &["bench", "usage"],
         options: "[--diff] [--retro PATH] [--write]",
         about: "Measure questions beside ccusage; --diff compares the figures and says why they differ, --retro takes a program that is built already",

@@ -90,7 +90,7 @@ fn labels(text: &str) -> BTreeMap<String, Label> {
 }
 
 /// Every folder named `home` that holds logs.
-fn homes(corpus: &Path) -> Vec<PathBuf> {
+pub(super) fn homes(corpus: &Path) -> Vec<PathBuf> {
     let mut homes = Vec::new();
     let mut walk = walkdir::WalkDir::new(corpus).max_depth(4).sort_by_file_name().into_iter();
     while let Some(Ok(entry)) = walk.next() {
