@@ -20,6 +20,7 @@ mod responses;
 mod rows;
 mod schema;
 mod sealed;
+mod shrunk;
 mod stamps;
 mod turns;
 mod twins;

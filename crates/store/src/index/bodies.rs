@@ -7,7 +7,7 @@
 use retro_model::SessionKey;
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Index, Writer};
+use super::{Index, Writer, shrunk};
 use crate::Error;
 
 /// A part of what a stage left of a session under a name.
@@ -28,7 +28,7 @@ const BODY: &str = "agent, session, name, part, body";
 impl BodyRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<BodyRow> {
         let key = SessionKey { agent: row.get(0)?, id: row.get(1)? };
-        Ok(BodyRow { key, name: row.get(2)?, part: row.get(3)?, text: row.get(4)? })
+        Ok(BodyRow { key, name: row.get(2)?, part: row.get(3)?, text: shrunk::text(row, 4)? })
     }
 }
 
@@ -54,7 +54,7 @@ impl Index {
     pub fn body(&self, key: &SessionKey, name: &str, part: &str) -> Result<Option<String>, Error> {
         let text = "SELECT body FROM bodies \
                     WHERE agent = ?1 AND session = ?2 AND name = ?3 AND part = ?4 AND body IS NOT NULL";
-        self.one(text, (&key.agent, &key.id, name, part), |row| row.get(0))
+        self.one(text, (&key.agent, &key.id, name, part), |row| shrunk::text(row, 0))
     }
 }
 
@@ -69,12 +69,14 @@ impl Writer<'_> {
         text: Option<&str>,
     ) -> Result<bool, Error> {
         let known = "SELECT body FROM bodies WHERE agent = ?1 AND session = ?2 AND name = ?3 AND part = ?4";
-        let before = || -> rusqlite::Result<Option<String>> {
+        let before = || -> rusqlite::Result<Option<Vec<u8>>> {
             let mut statement = self.connection.prepare_cached(known)?;
             let found = statement.query_row((&key.agent, &key.id, name, part), |row| row.get(0));
             Ok(found.optional()?.flatten())
         };
-        if before().map_err(Error::index(self.path))?.as_deref() == text {
+        let text = text.map(|text| shrunk::shrink(text.as_bytes())).transpose();
+        let text = text.map_err(Error::index(self.path))?;
+        if before().map_err(Error::index(self.path))? == text {
             return Ok(false);
         }
         let put = format!("REPLACE INTO bodies ({BODY}, changed) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
@@ -84,7 +86,15 @@ impl Writer<'_> {
 
     /// Takes away every part of a body that holds these words.
     pub fn clear_bodies_with(&self, name: &str, words: &str) -> Result<(), Error> {
-        let text = "UPDATE bodies SET body = NULL, changed = ?3 WHERE name = ?1 AND instr(body, ?2) > 0";
-        self.run(text, params![name, words, self.change()?])
+        let all = "SELECT rowid, body FROM bodies WHERE name = ?1 AND body IS NOT NULL";
+        let with_words = || -> rusqlite::Result<Vec<i64>> {
+            let mut statement = self.connection.prepare_cached(all)?;
+            let rows = statement.query_map([name], |row| Ok((row.get(0)?, shrunk::text(row, 1)?)))?;
+            let has = |(at, text): (i64, String)| text.contains(words).then_some(at);
+            rows.filter_map(|row| row.map(has).transpose()).collect()
+        };
+        let rows = with_words().map_err(Error::index(self.path))?;
+        let text = "UPDATE bodies SET body = NULL, changed = ?2 WHERE rowid = ?1";
+        rows.iter().try_for_each(|at| self.run(text, (at, self.change()?)))
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 use super::rows::time;
-use super::{Index, Writer};
+use super::{Index, Writer, shrunk};
 use crate::Error;
 
 /// A file that a call read or changed.
@@ -85,7 +85,7 @@ impl RepairRow {
             others: Vec::new(),
             at: time(row, 4)?,
             fixed: row.get(5)?,
-            body: row.get(6)?,
+            body: shrunk::text(row, 6)?,
         })
     }
 }
@@ -191,8 +191,8 @@ impl Writer<'_> {
         for repair in repairs {
             let text = format!("INSERT INTO repairs ({REPAIR}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
             let at = repair.at.map(Timestamp::as_millis);
-            let params =
-                (&key.agent, &key.id, &repair.event, &repair.fingerprint, at, repair.fixed, &repair.body);
+            let body = shrunk::shrink(repair.body.as_bytes()).map_err(Error::index(self.path))?;
+            let params = (&key.agent, &key.id, &repair.event, &repair.fingerprint, at, repair.fixed, body);
             self.run(&text, params)?;
             for other in &repair.others {
                 let text =

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::shrunk;
 use crate::layout::source_key;
 
 /// The stamp of a source file: whether it changed is decided from this alone.
@@ -180,9 +181,9 @@ impl SourceRow {
             line_end: unsigned(row, 7)?,
             records: unsigned(row, 8)?,
             parser_version: row.get(9)?,
-            state: row.get(10)?,
+            state: shrunk::bytes(row, 10)?,
             tail_hash: row.get(11)?,
-            facts: row.get(12)?,
+            facts: shrunk::text(row, 12)?,
         })
     }
 }

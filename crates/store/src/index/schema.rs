@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS sources (
     agent TEXT NOT NULL, session TEXT NOT NULL, source TEXT NOT NULL, revision INTEGER NOT NULL,
     kind TEXT NOT NULL, format TEXT NOT NULL, end INTEGER NOT NULL, line_end INTEGER NOT NULL,
     records INTEGER NOT NULL, parser_version INTEGER NOT NULL, state BLOB NOT NULL, tail_hash BLOB NOT NULL,
-    facts TEXT NOT NULL, seal INTEGER NOT NULL,
+    facts BLOB NOT NULL, seal INTEGER NOT NULL,
     PRIMARY KEY (agent, session, source, revision)
 );
 
@@ -62,7 +62,7 @@ CREATE INDEX IF NOT EXISTS touches_by_name ON touches (name);
 
 CREATE TABLE IF NOT EXISTS repairs (
     agent TEXT NOT NULL, session TEXT NOT NULL, event TEXT NOT NULL, fingerprint TEXT NOT NULL, at INTEGER,
-    fixed INTEGER NOT NULL, body TEXT NOT NULL
+    fixed INTEGER NOT NULL, body BLOB NOT NULL
 );
 CREATE INDEX IF NOT EXISTS repairs_by_session ON repairs (agent, session);
 CREATE INDEX IF NOT EXISTS repairs_by_fingerprint ON repairs (fingerprint);
@@ -117,7 +117,7 @@ CREATE INDEX IF NOT EXISTS ledgers_by_session ON ledgers (agent, session);
 CREATE TABLE IF NOT EXISTS cells (stamp TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE IF NOT EXISTS bodies (
-    agent TEXT NOT NULL, session TEXT NOT NULL, name TEXT NOT NULL, part TEXT NOT NULL, body TEXT,
+    agent TEXT NOT NULL, session TEXT NOT NULL, name TEXT NOT NULL, part TEXT NOT NULL, body BLOB,
     changed INTEGER NOT NULL,
     PRIMARY KEY (agent, session, name, part)
 );

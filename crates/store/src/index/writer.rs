@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::path::Path;
 
 use super::rows::{self, path_bytes};
-use super::{DISK_BYTES, place};
+use super::{DISK_BYTES, place, shrunk};
 use super::{Index, PlaceRow, SessionRow, SourceRow};
 use crate::Error;
 use crate::kept::{self, Rows};
@@ -66,6 +66,8 @@ impl Writer<'_> {
 
     /// Keeps how far a source was read.
     pub fn put_source(&self, row: &SourceRow) -> Result<(), Error> {
+        let state = shrunk::shrink(&row.state).map_err(Error::index(self.path))?;
+        let facts = shrunk::shrink(row.facts.as_bytes()).map_err(Error::index(self.path))?;
         self.run(
             &format!(
                 "REPLACE INTO sources ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
@@ -82,9 +84,9 @@ impl Writer<'_> {
                 row.line_end.cast_signed(),
                 row.records.cast_signed(),
                 row.parser_version,
-                row.state,
+                state,
                 row.tail_hash,
-                row.facts,
+                facts,
                 row.seal(),
             ],
         )
