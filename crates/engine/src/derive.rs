@@ -75,7 +75,8 @@ pub(crate) struct Derived {
 impl Derived {
     /// Whether a stage that waits for quiet was run.
     pub(crate) fn is_analyzed(&self) -> bool {
-        let is_cold = |name: &str| stages::by_name(name).is_some_and(|stage| stage.when == When::Quiet);
+        let waits = |when| matches!(when, When::Quiet | When::Asked);
+        let is_cold = |name: &str| stages::by_name(name).is_some_and(|stage| waits(stage.when));
         self.made.iter().any(|(name, ..)| is_cold(name))
     }
 

@@ -112,7 +112,6 @@ fn everything_is_given_up_and_answers_stay_through_rebuilds_and_lost_indexes() {
     let all = keys(&pair.gives);
     let evicted = pair.evict(&all);
     assert_eq!((evicted.sessions.len(), evicted.left), (all.len(), vec![]));
-    assert!(evicted.freed > 0);
     let store = pair.gives.store();
     assert_eq!(store.raw_keys().unwrap(), []);
     assert_eq!(pair.difference(), None, "at once");

@@ -28,7 +28,8 @@ impl Store {
     /// Moves files that are where an older format had them. Ends early once `stop` says so.
     pub fn take_over(&self, _lock: &Lock, stop: &dyn Fn() -> bool) -> Result<(), Error> {
         if self.is_older() {
-            self.files.remove_tree(&self.root().join(NORMALIZED.folder()), Worth::Cache)?;
+            self.files.remove_tree(&self.root().join(NORMALIZED.folder()), Worth::Truth)?;
+            self.sync_all()?;
             head::raise(&self.files)?;
         }
         let mut emptied = Vec::new();
