@@ -12,6 +12,7 @@ mod decision;
 mod episode;
 pub mod filters;
 pub mod headless;
+mod idle;
 mod memory;
 pub mod methods;
 pub mod mine;
@@ -24,6 +25,8 @@ mod rules;
 mod same;
 pub mod screen;
 mod shelf;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod weave;
 mod weights;
 

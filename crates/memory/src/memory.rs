@@ -328,19 +328,31 @@ impl Memory {
             Status::Accepted => Level::Unasked,
             Status::Candidate if self.risk == Risk::High => Level::Review,
             Status::Candidate if self.method == "user_rules" => {
-                let is_meant = !says("shaped") || says("lasting") || self.seen >= SAID_AGAIN;
+                let is_meant = !says("shaped") || says("lasting") || says("clear") || self.seen >= SAID_AGAIN;
                 if is_meant && self.risk == Risk::Low { Level::Unasked } else { Level::Review }
             }
             Status::Candidate if PROVEN.contains(&self.method.as_str()) && self.risk == Risk::Low => {
                 Level::Unasked
             }
-            // The same command for the same request, in sessions of different days.
+            // The same command for the same request in two sessions, or in one where another way
+            // could not run.
             Status::Candidate if self.method == "asked_commands" && self.risk == Risk::Low => {
-                if self.origins.len() > 1 { Level::Unasked } else { Level::Asked }
+                let names_other = self
+                    .structured
+                    .as_ref()
+                    .and_then(|value| value.get("unable")?.as_array())
+                    .is_some_and(|unable| !unable.is_empty());
+                if self.origins.len() > 1 || names_other { Level::Unasked } else { Level::Asked }
             }
             Status::Candidate => Level::Asked,
             _ => Level::Review,
         }
+    }
+
+    /// Whether it is a command that answered a request once: it is shown unasked only where
+    /// nearly the same is asked.
+    pub(crate) fn is_once(&self) -> bool {
+        self.method == "asked_commands" && self.risk == Risk::Low && self.level() == Level::Asked
     }
 
     /// Whether a person may still decide about it.

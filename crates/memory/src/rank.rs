@@ -11,6 +11,7 @@ use retro_search::embed::{BuiltIn, Embedder, Embedding};
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::{Kind, Risk, Scope};
+use crate::idle::idle;
 use crate::memory::{Level, Memory, Status};
 use crate::place::Place;
 use crate::shelf::Shelf;
@@ -38,6 +39,12 @@ pub struct Head {
     pub utility: f32,
     /// What it is about, where a query can name it: an error's fingerprint, a purpose.
     pub subject: String,
+    /// It passed once: only what asks for nearly the same brings it up unasked.
+    #[serde(default)]
+    pub once: bool,
+    /// What a rule speaks of, as terms: the first words that it says something with.
+    #[serde(default)]
+    pub speaks_of: Vec<String>,
     /// Words that are enough by themselves, as terms.
     pub keywords: Vec<Vec<String>>,
     /// Memories it links to.
@@ -138,6 +145,8 @@ struct Match {
     stems: usize,
     cosine: f64,
     named: bool,
+    /// The prompt has what a rule speaks of.
+    spoken_of: bool,
 }
 
 /// What fits best.
@@ -160,8 +169,10 @@ pub fn rank<L: Library>(library: &L, ask: &Ask<'_>) -> Result<Ranked, L::Error> 
     let mut fits: Vec<(f64, usize)> = Vec::new();
     for at in eligible {
         let (Some(head), Some(found)) = (heads.get(at), matches.get(at)) else { continue };
-        let fit =
-            if query.is_empty() { head.scope == Scope::Repo || !ask.unasked } else { is_fit(found, ask) };
+        let fit = match query.is_empty() {
+            true => !(ask.unasked && (head.scope != Scope::Repo || head.once)),
+            false => is_fit(found, ask) && (!ask.unasked || head.unasked || is_nearly_same(found, ask)),
+        };
         if fit {
             fits.push((score(head, found, ask), at));
         }
@@ -190,7 +201,7 @@ fn is_eligible(head: &Head, ask: &Ask<'_>) -> bool {
         // A session of the past sees only what was known then.
         && head.created_ms.is_none_or(|created| created <= ask.now.as_millis());
     let wanted = ask.status.is_some() || head.current;
-    let allowed = !ask.unasked || (head.unasked && head.risk != Risk::High);
+    let allowed = !ask.unasked || ((head.unasked || head.once) && head.risk != Risk::High);
     status && fresh && wanted && allowed && holds_here(head, ask)
 }
 
@@ -219,7 +230,11 @@ fn is_at_home(head: &Head, ask: &Ask<'_>) -> bool {
 fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<Vec<Match>, L::Error> {
     let heads = library.heads();
     let mut words = Words::default();
-    let terms = words.distinct(query);
+    let all = words.distinct(query);
+    let idle = idle(&mut words);
+    // Of a prompt of idle words alone, these are what there is.
+    let telling: Vec<String> = all.iter().filter(|term| !idle.contains(*term)).cloned().collect();
+    let terms = if telling.is_empty() { all } else { telling };
     let count = heads.len() as f64;
     let mut found = vec![Match::default(); heads.len()];
     let mut idf_all = 0.0;
@@ -244,20 +259,35 @@ fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<V
         let (Some(head), Some(found)) = (heads.get(*at), found.get_mut(*at)) else { continue };
         let cosine = embedded.as_ref().map_or(0.0, |query| f64::from(library.cosine(*at, query)));
         let has = |word: &String| terms.contains(word);
-        let named = head.keywords.iter().any(|words| !words.is_empty() && words.iter().all(has))
+        // One common word names nothing: something else of the prompt has to meet it too.
+        let names = |words: &Vec<String>| {
+            !words.is_empty() && words.iter().all(has) && (words.len() > 1 || found.stems > 1)
+        };
+        let named = head.keywords.iter().any(names)
             || print.as_ref().is_some_and(|print| *print == head.subject)
             || intents.contains(&head.subject.as_str());
+        found.spoken_of = head.speaks_of.iter().any(|word| terms.contains(word));
         (found.cosine, found.named) = (cosine, named);
         found.covered /= idf_all.max(1e-9);
     }
     Ok(found)
 }
 
-/// What a prompt is about to do, as `repo_commands` names it.
+/// Words with which somebody asks that something be run, or says how it went.
+const RUN_WORDS: &[&str] = &[
+    "run", "rerun", "execute", "start", "launch", "check", "do", "does", "are", "is", "get", "red", "green",
+    "pass", "passes", "fail", "fails", "failing", "all", "whole", "again", "still", "how", "please",
+];
+
+/// What a prompt is about to do, as `repo_commands` names it: to run something, not to write it.
 fn intents(query: &str) -> Vec<&'static str> {
     let lower = query.to_lowercase();
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_short = words.len() <= 3;
+    if !is_short && !words.iter().any(|word| RUN_WORDS.contains(word)) {
+        return Vec::new();
+    }
     let names: [(&str, &[&str]); 6] = [
         ("command:test", &["test", "tests", "testing", "suite", "spec", "specs", "coverage"]),
         ("command:build", &["build", "compile", "builds", "compiles", "bundle"]),
@@ -278,13 +308,19 @@ fn is_fit(found: &Match, ask: &Ask<'_>) -> bool {
     is_near(found, ask) || (!ask.unasked && (found.stems > 0 || found.cosine >= weights.shown_cosine))
 }
 
+/// Whether a prompt asks for nearly the same.
+fn is_nearly_same(found: &Match, ask: &Ask<'_>) -> bool {
+    found.stems >= ask.weights.shown_stems && found.covered >= ask.weights.shown_same
+}
+
 /// Whether a memory is near enough to be shown unasked.
 fn is_near(found: &Match, ask: &Ask<'_>) -> bool {
     let weights = ask.weights;
     let named = found.named && weights.named > 0.0;
     let alike = found.cosine >= weights.shown_cosine && found.stems >= weights.shown_stems;
-    let worded = found.stems > weights.shown_stems && found.covered >= weights.shown_coverage * 1.5;
-    named || alike || worded
+    let worded = found.stems >= weights.shown_stems && found.covered >= weights.shown_coverage;
+    let spoken_of = found.spoken_of && found.covered >= weights.shown_spoken_of;
+    named || alike || worded || spoken_of
 }
 
 fn score(head: &Head, found: &Match, ask: &Ask<'_>) -> f64 {
@@ -411,6 +447,25 @@ impl Library for Memories<'_> {
     }
 }
 
+/// Words at the beginning of a rule that say what it speaks of.
+const SPEAKS_OF_MAX: usize = 2;
+
+/// What a rule speaks of.
+fn speaks_of(memory: &Memory, words: &mut Words) -> Vec<String> {
+    if memory.method != "user_rules" {
+        return Vec::new();
+    }
+    let idle = idle(words);
+    let mut found: Vec<String> = Vec::new();
+    for span in &memory.spans {
+        let terms = words.distinct(&span.text).into_iter().filter(|term| !idle.contains(term));
+        found.extend(terms.take(SPEAKS_OF_MAX));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
 fn head(memory: &Memory, words: &mut Words, number: usize, postings: &mut HashMap<String, Vec<u32>>) -> Head {
     // What a method wrote around its quotations is no word of the memory.
     let is_quoted = memory.source == crate::memory::Source::Mined && !memory.spans.is_empty();
@@ -442,6 +497,8 @@ fn head(memory: &Memory, words: &mut Words, number: usize, postings: &mut HashMa
         remote: memory.repository.remote.clone(),
         current: memory.superseded_by.is_none(),
         unasked: memory.level() == Level::Unasked,
+        once: memory.is_once(),
+        speaks_of: speaks_of(memory, words),
         expires_ms: memory.expires_at.map(Timestamp::as_millis),
         created_ms: memory.created_at.map(Timestamp::as_millis),
         confidence: memory.confidence as f32,

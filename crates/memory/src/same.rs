@@ -93,6 +93,15 @@ pub(crate) fn rests_on_the_same(a: &Memory, b: &Memory) -> bool {
     a.method == b.method && all(&a.spans, &b.spans) && all(&b.spans, &a.spans)
 }
 
+/// Whether everything that one quotes is quoted by the other: a saying that was counted with a
+/// later one.
+pub(crate) fn rests_within(inner: &Memory, outer: &Memory) -> bool {
+    let is_in = |span: &Span| {
+        outer.spans.iter().any(|other| other.event_id == span.event_id && other.text.contains(&span.text))
+    };
+    inner.method == outer.method && !inner.spans.is_empty() && inner.spans.iter().all(is_in)
+}
+
 /// Whether what a person wrote says that a rule does not hold.
 pub(crate) fn rejects_rule(written: &Memory, known: &Memory) -> bool {
     if !is_rule(known) || written.source == Source::Mined {

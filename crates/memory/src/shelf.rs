@@ -16,10 +16,11 @@ use retro_search::embed::{BuiltIn, Embedder, Embedding};
 
 use crate::candidate::{Candidate, Kind, Scope, Span};
 use crate::decision::{Decision, Exposure, as_found, decide, words_hash};
+use crate::idle::idle;
 use crate::memory::{Level, Memory, Source, Status};
 use crate::same::{
     contradicts, is_rule, is_same_place, is_written_twice, jaccard, rejects_rule, rests_on_the_same,
-    share_object,
+    rests_within, share_object,
 };
 use crate::screen;
 use crate::weights::WEIGHTS;
@@ -43,6 +44,8 @@ const EVERYWHERE_MAX: usize = 100;
 pub struct Shelf {
     items: Vec<Memory>,
     vectors: Vec<Embedding>,
+    /// Terms of what was quoted; of rules only, nothing for the others.
+    terms: Vec<Vec<String>>,
     at: HashMap<String, usize>,
     /// Places that share a subject.
     subjects: HashMap<String, Vec<usize>>,
@@ -223,7 +226,9 @@ impl Shelf {
             }
             None => {
                 self.supersede(&mut memory);
-                if memory.level() == Level::Unasked
+                let is_again = self.say_again(&mut memory, &vector);
+                if !is_again
+                    && memory.level() == Level::Unasked
                     && let Some(like) = self.like(&memory, &vector)
                     && memory.status == Status::Candidate
                 {
@@ -239,8 +244,41 @@ impl Shelf {
         let at = self.items.len();
         self.at.entry(memory.id.clone()).or_insert(at);
         self.subjects.entry(memory.subject.clone()).or_default().push(at);
+        self.terms.push(if is_rule(&memory) { said_terms(&memory) } else { Vec::new() });
         self.items.push(memory);
         self.vectors.push(vector);
+    }
+
+    /// Whether a rule says in other words what was said before. The newest wording takes the
+    /// place of the older ones and counts them all; it is found by their words too.
+    fn say_again(&mut self, memory: &mut Memory, vector: &Embedding) -> bool {
+        if !is_rule(memory) || memory.status != Status::Candidate {
+            return false;
+        }
+        let terms = said_terms(memory);
+        let mut is_again = false;
+        for at in self.decided.len()..self.items.len() {
+            let (Some(known), Some(other)) = (self.items.get(at), self.vectors.get(at)) else { continue };
+            let is_open = known.superseded_by.is_none() && known.status == Status::Candidate;
+            if !is_open || !is_rule(known) || !is_same_place(known, memory) {
+                continue;
+            }
+            let said = self.terms.get(at).map(Vec::as_slice).unwrap_or_default();
+            if !is_said_again(&terms, said, vector.cosine(other)) {
+                continue;
+            }
+            if let Some(known) = self.items.get_mut(at) {
+                known.superseded_by = Some(memory.id.clone());
+                let older = known.clone();
+                memory.spans.extend(older.spans.iter().take(SPANS_MAX).cloned());
+                memory.spans.truncate(SPANS_MAX);
+                memory.confidence = (memory.confidence.max(older.confidence) + 0.05).min(0.95);
+                memory.priority = memory.priority.max(older.priority).saturating_add(1).min(5);
+                take_evidence(memory, older);
+                is_again = true;
+            }
+        }
+        is_again
     }
 
     /// What a person decided about before, if this says the same: the same words in the same
@@ -253,7 +291,9 @@ impl Shelf {
         self.decided.iter().position(|Decided { about, words_hash }| {
             about.method == memory.method
                 && is_same_place(about, memory)
-                && (*words_hash == hash || rests_on_the_same(about, memory))
+                && (*words_hash == hash
+                    || rests_on_the_same(about, memory)
+                    || (is_rule(memory) && rests_within(memory, about)))
         })
     }
 
@@ -479,6 +519,29 @@ fn take_evidence(known: &mut Memory, newer: Memory) {
             known.evidence_refs.push(event);
         }
     }
+}
+
+/// Terms that two rules share at least, and the share of the shorter one, if they say the same.
+const AGAIN_TERMS_MIN: usize = 2;
+const AGAIN_SHARE_MIN: f64 = 0.5;
+/// Likeness of meaning from which one term is enough.
+const AGAIN_COSINE: f32 = 0.85;
+
+/// The terms of what a rule quotes.
+fn said_terms(memory: &Memory) -> Vec<String> {
+    let said = memory.spans.iter().map(|span| span.text.as_str()).collect::<Vec<_>>().join(" ");
+    let mut words = retro_search::Words::default();
+    let idle = idle(&mut words);
+    let mut terms = words.distinct(&said);
+    terms.retain(|term| !idle.contains(term));
+    terms
+}
+
+fn is_said_again(one: &[String], two: &[String], likeness: f32) -> bool {
+    let shared = one.iter().filter(|term| two.contains(term)).count();
+    let is_shared =
+        shared >= AGAIN_TERMS_MIN && shared as f64 >= AGAIN_SHARE_MIN * one.len().min(two.len()) as f64;
+    is_shared || (shared > 0 && likeness >= AGAIN_COSINE)
 }
 
 /// Quotations that are kept of one memory.

@@ -23,6 +23,10 @@ pub struct Weights {
     pub shown_cosine: f64,
     pub shown_stems: usize,
     pub shown_coverage: f64,
+    /// The share of a prompt that is met at least where it has what a rule speaks of.
+    pub shown_spoken_of: f64,
+    /// The share from which a prompt asks for nearly the same.
+    pub shown_same: f64,
     pub link_share: f64,
 }
 
@@ -43,6 +47,8 @@ pub static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
         shown_cosine: 1.0,
         shown_stems: usize::MAX,
         shown_coverage: 1.0,
+        shown_spoken_of: 1.0,
+        shown_same: 1.0,
         link_share: 0.0,
     })
 });
@@ -54,8 +60,11 @@ pub type Part = (&'static str, fn(&mut Weights));
 pub static PARTS: &[Part] = &[
     ("words in common", |weights| {
         (weights.words, weights.shown_stems, weights.shown_coverage) = (0.0, 0, f64::INFINITY);
+        (weights.shown_spoken_of, weights.shown_same) = (f64::INFINITY, f64::INFINITY);
     }),
     ("likeness in meaning", |weights| (weights.meaning, weights.shown_cosine) = (0.0, f64::INFINITY)),
+    ("what a rule speaks of", |weights| weights.shown_spoken_of = f64::INFINITY),
+    ("commands that passed once", |weights| weights.shown_same = f64::INFINITY),
     ("names of errors, things and purposes", |weights| weights.named = 0.0),
     ("only in its own repository", |weights| weights.scope_holds = false),
     ("age", |weights| weights.half_life_days = f64::INFINITY),

@@ -142,6 +142,7 @@ impl Repairs {
         match verdict(&doing, result, output) {
             Verdict::Failed => self.failed(event, doing, output),
             Verdict::Passed => self.passed(event, &doing, edited),
+            _ if self.is_over(event, &doing, result, output) => self.passed(event, &doing, edited),
             _ => self.step(event, &doing, edited),
         }
     }
@@ -186,6 +187,21 @@ impl Repairs {
         }
         *open = left;
         self.step(event, doing, edited);
+    }
+
+    /// Whether a run whose own exit state a pipe hides shows that a failure is over: the line
+    /// ended well, and its output names neither that error nor another.
+    fn is_over(&self, event: &Event, doing: &Doing, result: &ToolResult, output: &str) -> bool {
+        let Some(open) = self.open.get(event.thread.as_str()) else { return false };
+        let has_line = |at: usize| {
+            let line = self.done.get(at).and_then(|repair| repair.failing.snippet.as_deref());
+            line.is_none_or(|line| one_line(output).contains(line.trim_end_matches('…')))
+        };
+        result.outcome == Outcome::Ok
+            && matches!(doing, Doing::Command(..))
+            && !output.trim().is_empty()
+            && open.iter().any(|(at, failed)| doing.ends(failed) && !has_line(*at))
+            && fingerprint::error_line(output).is_none()
     }
 
     /// Notes what was done, with every failure that is still open.

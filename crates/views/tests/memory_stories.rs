@@ -41,6 +41,8 @@ fn what_was_learned_is_shown_when_it_fits_and_hardly_ever_when_it_does_not() {
         shown_cosine: f64::NEG_INFINITY,
         shown_stems: 0,
         shown_coverage: 0.0,
+        shown_spoken_of: 0.0,
+        shown_same: 0.0,
         ..WEIGHTS.clone()
     });
     assert!(floorless.wrong * 100 > prompts * 2, "{floorless:?}");

@@ -37,8 +37,8 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
             .filter(|(_, call)| call.verdict == Verdict::Failed)
             .filter_map(|(_, call)| shell::core(shell::unprepared(call.command.as_deref()?)))
             .collect();
-        let passed = tried.iter().rev().filter(|(_, call)| call.verdict == Verdict::Passed);
-        let answers = passed.filter(|(_, call)| answers(call, asked, tried.len()));
+        let passed: Vec<_> = tried.iter().rev().filter(|(_, call)| call.verdict == Verdict::Passed).collect();
+        let answers = passed.iter().filter(|(_, call)| answers(call, asked, passed.len()));
         for (beat, call) in answers.take(1) {
             let Some(candidate) = candidate(episode, (event_id, asked), beat, call, &unable) else {
                 continue;
@@ -64,14 +64,16 @@ fn is_command(call: &Call) -> bool {
         return false;
     };
     let line = shell::unprepared(line);
-    !shell::is_plain(line) && !shell::is_housekeeping(line) && shell::core(line).is_some()
+    let is_known = shell::is_plain(line) && shell::is_of_everybody(line);
+    let is_left_out = is_known || shell::is_housekeeping(line);
+    !is_left_out && shell::core(line).is_some()
 }
 
-/// Whether a command answers a request: it is the only one, or they share a word.
-fn answers(call: &Call, asked: &str, tried: usize) -> bool {
+/// Whether a command answers a request: it is the only one that passed, or they share a word.
+fn answers(call: &Call, asked: &str, passed: usize) -> bool {
     let mut words = Words::default();
     let command = words.distinct(call.command.as_deref().unwrap_or_default());
-    tried == 1 || words.distinct(asked).iter().any(|word| command.contains(word))
+    passed == 1 || words.distinct(asked).iter().any(|word| command.contains(word))
 }
 
 fn candidate(

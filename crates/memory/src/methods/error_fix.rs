@@ -27,36 +27,58 @@ const STEPS_MAX: usize = 3;
 const STEPS_CHARS_MAX: usize = 260;
 /// Candidates of one session.
 const CANDIDATES_MAX: usize = 3;
+/// Lines of an error by which it is found.
+const LINES_MAX: usize = 4;
 /// Characters of an error's line, in the text and in what it is found by.
 const ERROR_CHARS: usize = 160;
 const KEY_CHARS: usize = 100;
 
 fn mine(episode: &Episode) -> Vec<Candidate> {
-    let mut by_error: HashMap<&str, Vec<&Repair>> = HashMap::new();
-    for repair in episode.repairs.iter().filter(|repair| !repair.fingerprint.is_empty()) {
-        by_error.entry(&repair.fingerprint).or_default().push(repair);
+    let mut by_error: HashMap<String, Vec<&Repair>> = HashMap::new();
+    for repair in &episode.repairs {
+        if let Some(subject) = subject(episode, repair) {
+            by_error.entry(subject).or_default().push(repair);
+        }
     }
-    let mut found: Vec<Candidate> = by_error.values().filter_map(|repairs| fix(episode, repairs)).collect();
+    let mut found: Vec<Candidate> =
+        by_error.iter().filter_map(|(subject, repairs)| fix(episode, subject, repairs)).collect();
     found.sort_by(|a, b| {
         (b.priority, b.seen, b.created_at)
             .cmp(&(a.priority, a.seen, a.created_at))
             .then(a.subject.cmp(&b.subject))
     });
-    // A test that failed while its code was written teaches less than anything else.
-    if found.iter().any(|candidate| candidate.priority > ASSERTION) {
-        found.retain(|candidate| candidate.priority > ASSERTION);
-    } else {
-        found.truncate(1);
+    // A test that failed while its code was written teaches nothing.
+    found.retain(|candidate| candidate.priority > ASSERTION || candidate.files.is_empty());
+    // One cause is one memory, however many errors it had.
+    let mut told: Vec<Candidate> = Vec::new();
+    for candidate in found {
+        let is_same = |known: &&mut Candidate| known.stance == candidate.stance && !known.stance.is_empty();
+        match told.iter_mut().find(is_same) {
+            Some(known) => known.spans.extend(candidate.spans.into_iter().skip(1).take(1)),
+            None => told.push(candidate),
+        }
     }
-    found.truncate(CANDIDATES_MAX);
-    found
+    told.truncate(CANDIDATES_MAX);
+    told
+}
+
+/// What an error is known by: its fingerprint, else the line that the passing run has not.
+fn subject(episode: &Episode, repair: &Repair) -> Option<String> {
+    if !repair.fingerprint.is_empty() {
+        return Some(repair.fingerprint.clone());
+    }
+    let passing = repair.passing.as_ref()?;
+    let line = distinctive(episode, &repair.failing.event_id, &passing.event_id)?;
+    let is_fixed = |c: &char| c.is_alphabetic() || c.is_whitespace();
+    let words: String = line.to_lowercase().chars().filter(is_fixed).collect();
+    Some(format!("line:{}", words.split_whitespace().collect::<Vec<_>>().join(" ")))
 }
 
 /// The priority of a test that failed and then passed.
 const ASSERTION: u8 = 3;
 
 /// The last repair of one error, told with its evidence.
-fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
+fn fix(episode: &Episode, subject: &str, repairs: &[&Repair]) -> Option<Candidate> {
     let repair = repairs.iter().rev().find(|repair| repair.passing.is_some())?;
     let passing = repair.passing.as_ref()?;
     let (failed_beat, failed) = episode.call(&repair.failing.event_id)?;
@@ -64,16 +86,21 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
     if failed.class != ToolClass::Shell || failed.verdict != Verdict::Failed || is_look {
         return None;
     }
-    let error = match cause(repair.failing.snippet.as_deref()?) {
+    let lines = distinctive_lines(episode, &repair.failing.event_id, &passing.event_id);
+    let snippet = repair.failing.snippet.as_deref().filter(|_| !repair.fingerprint.is_empty());
+    let error = match snippet.and_then(cause) {
         Some(error) => error,
         // A summary says that it failed. Why is in a line that the passing run does not have.
-        None => distinctive(episode, &repair.failing.event_id, &passing.event_id)?,
+        None => telling(&lines)?,
     };
     let ran = episode.span(&failed_beat.id, &shell::core(failed.command.as_deref()?)?)?;
     let said = episode.span(&repair.failing.event_id, error)?;
     let (passed_beat, passed) = episode.call(&passing.event_id)?;
     let again = episode.span(&passed_beat.id, &shell::core(passed.command.as_deref()?)?)?;
     let steps = steps(episode, repair, passed);
+    if !steps.is_empty() && steps.iter().all(|step| step.is_discard) {
+        return None;
+    }
     let is_other_command = again.text != ran.text;
     if !is_other_command
         && steps.iter().all(|step| step.file.is_some())
@@ -90,7 +117,7 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
         (false, true) => format!("`{}` passed after this: {}.", again.text, told.join("; ")),
         (true, _) => format!("This passed instead: `{}`.", again.text),
     };
-    let mut candidate = episode.candidate("error_fix", Kind::FailureTrigger, repair.fingerprint.clone());
+    let mut candidate = episode.candidate("error_fix", Kind::FailureTrigger, subject.to_owned());
     candidate.text = format!("`{}` failed, output said: {}. {done}", ran.text, quoted(&said.text));
     let key = said.text.get(..said.text.floor_char_boundary(KEY_CHARS)).unwrap_or_default();
     candidate.when_to_use = format!("`{}` fails, output said: {}", runner(&ran.text), quoted(key.trim()));
@@ -120,8 +147,14 @@ fn fix(episode: &Episode, repairs: &[&Repair]) -> Option<Candidate> {
         .cloned()
         .collect();
     candidate.evidence_refs.dedup();
-    candidate.spans =
-        [ran, said].into_iter().chain(steps.into_iter().flat_map(|step| step.spans)).chain([again]).collect();
+    let more = lines.iter().filter(|line| **line != said.text).take(LINES_MAX - 1);
+    let more: Vec<Span> = more.filter_map(|line| episode.span(&repair.failing.event_id, line)).collect();
+    candidate.spans = [ran, said]
+        .into_iter()
+        .chain(steps.into_iter().flat_map(|step| step.spans))
+        .chain([again])
+        .chain(more)
+        .collect();
     Some(candidate)
 }
 
@@ -154,6 +187,8 @@ struct Done {
     file: Option<String>,
     /// It says what was done, not only where.
     is_telling: bool,
+    /// It takes back work that was done.
+    is_discard: bool,
 }
 
 impl Done {
@@ -162,8 +197,13 @@ impl Done {
     fn edit(episode: &Episode, beat: &Beat, path: &str, place: Span) -> Done {
         let place = Span { voice: place.voice.max(Voice::Tool), ..place };
         let named = edited(below(episode, path));
-        let mut done =
-            Done { told: named.clone(), spans: vec![place], file: Some(path.to_owned()), is_telling: false };
+        let mut done = Done {
+            told: named.clone(),
+            spans: vec![place],
+            file: Some(path.to_owned()),
+            is_telling: false,
+            is_discard: false,
+        };
         let Some(change) = episode.quotes.change(&beat.id) else { return done };
         let held = |line: &String| episode.span(&beat.id, line);
         let removed: Option<Vec<Span>> = change.removed.iter().map(held).collect();
@@ -233,13 +273,16 @@ fn steps(episode: &Episode, repair: &Repair, passed: &Call) -> Vec<Done> {
                     .or_else(|| episode.span(&step.event_id, &edit.path))?;
                 Some(Done::edit(episode, beat, &edit.path, span))
             })
-        } else if call.verdict == Verdict::Passed
+        } else if !call.is_failed()
+            && call.class == ToolClass::Shell
             && call.command.as_deref().is_some_and(shell::changes_something)
         {
             call.command.as_deref().and_then(|command| {
-                let span = episode.span(&beat.id, &shell::core(command)?)?;
+                let ran = shell::whole(command).map(str::to_owned).or_else(|| shell::core(command))?;
+                let span = episode.span(&beat.id, &ran)?;
                 let told = format!("ran `{}`", span.text);
-                Some(Done { told, spans: vec![span], file: None, is_telling: true })
+                let is_discard = shell::is_discard(command);
+                Some(Done { told, spans: vec![span], file: None, is_telling: true, is_discard })
             })
         } else {
             None
@@ -280,11 +323,20 @@ fn cause(line: &str) -> Option<&str> {
 }
 
 /// The line of a failing run that says what went wrong and is not in the output of the run
-/// that passed; one with a word of refusal before any other.
+/// that passed.
 fn distinctive<'e>(episode: &'e Episode, failing: &str, passing: &str) -> Option<&'e str> {
+    telling(&distinctive_lines(episode, failing, passing))
+}
+
+/// Every such line.
+fn distinctive_lines<'e>(episode: &'e Episode, failing: &str, passing: &str) -> Vec<&'e str> {
     let passed = episode.quotes.text(passing).unwrap_or_default();
-    let lines = episode.quotes.text(failing)?.lines();
-    let told: Vec<&str> = lines.filter(|line| !passed.contains(line.trim())).filter_map(cause).collect();
+    let lines = episode.quotes.text(failing).unwrap_or_default().lines();
+    lines.filter(|line| !passed.contains(line.trim())).filter_map(cause).collect()
+}
+
+/// The line that tells most; one with a word of refusal before any other.
+fn telling<'e>(told: &[&'e str]) -> Option<&'e str> {
     let refuses = |line: &&&str| {
         let lower = line.to_lowercase();
         let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').collect();
@@ -295,20 +347,28 @@ fn distinctive<'e>(episode: &'e Episode, failing: &str, passing: &str) -> Option
 
 /// Words with which programs say why they did not do something.
 const REFUSALS: &[&str] = &[
+    "already",
+    "busy",
     "cannot",
     "can't",
+    "corrupt",
     "could",
     "denied",
+    "dropped",
     "error",
+    "exceeded",
     "expected",
     "forbidden",
     "invalid",
+    "locked",
+    "mismatch",
     "missing",
     "must",
     "no",
     "not",
     "refused",
     "required",
+    "timeout",
     "unable",
     "undefined",
     "unexpected",

@@ -80,6 +80,24 @@ pub(super) fn is_plain(line: &str) -> bool {
     words <= step.runner.split(' ').count().max(1)
 }
 
+/// Whether the names of a command are those of its program, not of the repository: a target of
+/// make or a script of the repository is the repository's own.
+pub(super) fn is_of_everybody(line: &str) -> bool {
+    let call = understand(line);
+    let is_own = |program: &str| {
+        program.contains('/') || matches!(program, "make" | "just" | "task" | "rake" | "mage" | "inv" | "nox")
+    };
+    call.main_step().is_none_or(|step| !step.words.first().is_some_and(|word| is_own(word)))
+}
+
+/// Whether a line takes back work that was done, so that it mends nothing.
+pub(super) fn is_discard(line: &str) -> bool {
+    let call = understand(line);
+    let Some(step) = call.main_step() else { return false };
+    let word = step.words.get(1).map_or("", String::as_str);
+    step.program() == "git" && matches!(word, "checkout" | "restore" | "reset" | "stash" | "clean" | "revert")
+}
+
 /// Programs that tidy up or look around: nobody asks for them by name.
 const HOUSEKEEPING: &[&str] = &[
     "awk", "cat", "cd", "chmod", "cp", "curl", "date", "echo", "env", "export", "find", "grep", "head", "jq",
@@ -150,12 +168,29 @@ pub(super) fn with_slots(command: &str) -> String {
     words.join(" ")
 }
 
+/// A line of several commands as it was written, without a change of folder at its beginning, if
+/// it can be run again.
+pub(super) fn whole(line: &str) -> Option<&str> {
+    let mut rest = line.trim();
+    while let Some((_, after)) =
+        rest.split_once("&&").filter(|(part, _)| part.trim_start().starts_with("cd "))
+    {
+        rest = after.trim_start();
+    }
+    let is_script = ["<<", "$(", "`", " -c ", " -e ", "\n", ";", "|", " > "];
+    let fits = rest.contains(" && ") && rest.chars().count() <= COMMAND_CHARS;
+    (fits && !is_script.iter().any(|mark| rest.contains(mark))).then_some(rest)
+}
+
 /// Whether a line changes something that could make another command pass: everything that is
 /// no look and no check.
 pub(super) fn changes_something(line: &str) -> bool {
     let call = understand(line);
     let Some(step) = call.main_step() else { return false };
-    if step.purpose.is_validation() || matches!(step.purpose, Purpose::Read | Purpose::Search) {
+    let is_own = unprepared(line).split_whitespace().next().is_some_and(|word| word.contains('/'));
+    if (step.purpose.is_validation() && !(is_own && step.purpose == Purpose::Build))
+        || matches!(step.purpose, Purpose::Read | Purpose::Search)
+    {
         return false;
     }
     let word = |at: usize| step.words.get(at).map_or("", String::as_str);

@@ -113,7 +113,7 @@ fn candidate(episode: &Episode, event_id: &str, rule: &Rule, is_correction: bool
     candidate.keywords = things.into_iter().take(12).cloned().collect();
     candidate.structured = Some(json!({
         "wants": rule.wants, "rejects": rule.rejects, "lasting": rule.lasting, "shaped": rule.shaped,
-        "changes": rule.changes,
+        "changes": rule.changes, "clear": rule.clear,
     }));
     candidate.evidence_refs = vec![event_id.to_owned()];
     candidate.created_at = episode.time_of(event_id).or(candidate.created_at);

@@ -1,10 +1,9 @@
-//! Rules by their shape: a sentence that says how things are done, whatever its words.
+//! Turns of phrase that make an English sentence a rule, or take it back.
 //!
-//! Three kinds of signs count. A *norm* demands or forbids ("never", "off limits", "before each
-//! commit"). A *manner* says how something is ("goes into", "only", "is called"). A *subject*
-//! stands for a kind of thing ("all …", "we", "handlers", a path). A norm is enough; a manner
-//! needs a subject. What speaks of one moment, of one failure or of a wish counts against it,
-//! and a question is none.
+//! A *norm* demands or forbids ("never", "off limits", "before each commit"). A *manner* says how
+//! something is ("goes into", "only", "is called"). A *subject* is a kind of thing ("all …", "we",
+//! "handlers", a path). A *moment* is one failure, one wish, one time. How many of each are in a
+//! sentence are signs among others; `weigh` says what they are worth.
 
 use std::sync::LazyLock;
 
@@ -198,15 +197,6 @@ const SUBJECTS: &[Sign] = &[
     (r"\b(?:by hand|everywhere)\b", ""),
 ];
 
-/// Questions.
-const QUESTIONS: &[Sign] = &[
-    (
-        r"^\W*(?:what|why|how|when|where|who|which|is|are|does|did|do (?:we|i|you)|can|could|should|would|will|has|have)\b",
-        r"[.!]\s*$",
-    ),
-    (r"[?？؟]\s*$", ""),
-];
-
 /// What speaks of one moment, one failure, one wish.
 const MOMENTS: &[Sign] = &[
     (
@@ -272,7 +262,6 @@ struct English {
     rebukes: Signs,
     manners: Signs,
     subjects: Signs,
-    questions: Signs,
     moments: Signs,
 }
 
@@ -283,18 +272,17 @@ static ENGLISH: LazyLock<Option<English>> = LazyLock::new(|| {
         rebukes: Signs::of(REBUKES)?,
         manners: Signs::of(MANNERS)?,
         subjects: Signs::of(SUBJECTS)?,
-        questions: Signs::of(QUESTIONS)?,
         moments: Signs::of(MOMENTS)?,
     })
 });
 
-/// From this on a sentence is a rule.
+/// From this on a sentence of another language has a shape at all.
 pub(super) const RULE: i32 = 2;
 
 /// What the shape of a sentence says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// How much speaks for a rule; [`RULE`] is enough.
+    /// How much speaks for a rule.
     pub weight: i32,
     /// It says from when on, or that it always holds, in a language other than English.
     pub lasting: bool,
@@ -302,35 +290,26 @@ pub(super) struct Shape {
     pub changes: bool,
 }
 
-impl Shape {
-    /// Whether it is a rule if it was said so often.
-    pub fn is_rule(self, times: usize) -> bool {
-        let again = i32::try_from(times.saturating_sub(1)).unwrap_or(0).min(1);
-        self.weight > 0 && self.weight + again >= RULE
-    }
+/// How many signs of each table are in an English sentence, by the name of their feature.
+pub(super) fn counts(sentence: &str) -> Vec<(&'static str, i32)> {
+    let Some(english) = ENGLISH.as_ref() else { return Vec::new() };
+    [
+        ("s:N", &english.norms),
+        ("s:M", &english.manners),
+        ("s:S", &english.subjects),
+        ("s:O", &english.moments),
+        ("s:C", &english.changes),
+        ("s:B", &english.rebukes),
+    ]
+    .into_iter()
+    .map(|(name, signs)| (name, signs.count(sentence)))
+    .collect()
 }
 
 /// The shape of a sentence.
 pub(super) fn shape(sentence: &str) -> Shape {
-    let english = ENGLISH.as_ref().filter(|_| is_spaced(sentence)).map(|signs| english(signs, sentence));
-    let best = english.filter(|shape| shape.weight >= RULE);
-    best.or_else(|| tongues::shape(sentence)).or(english).unwrap_or(Shape {
-        weight: 0,
-        lasting: false,
-        changes: false,
-    })
-}
-
-fn english(signs: &English, sentence: &str) -> Shape {
-    let changes = signs.changes.count(sentence);
-    let rebukes = signs.rebukes.count(sentence);
-    let norms = signs.norms.count(sentence) + changes + rebukes;
-    let manners = signs.manners.count(sentence).min(2);
-    let subjects = signs.subjects.count(sentence).min(2);
-    let is_asked = rebukes == 0 && signs.questions.count(sentence) > 0;
-    let is_shaped = norms > 0 || manners > 0;
-    // A manner without a subject is one sign too few.
-    let manners = if norms == 0 && subjects == 0 { manners.min(1) } else { manners };
-    let weight = 2 * norms + manners + subjects - signs.moments.count(sentence);
-    Shape { weight: if is_shaped && !is_asked { weight } else { 0 }, lasting: false, changes: changes > 0 }
+    let changes =
+        is_spaced(sentence) && ENGLISH.as_ref().is_some_and(|signs| signs.changes.count(sentence) > 0);
+    let other = tongues::shape(sentence);
+    Shape { weight: 0, lasting: other.is_some_and(|shape| shape.lasting), changes }
 }

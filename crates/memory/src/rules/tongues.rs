@@ -26,6 +26,10 @@ struct Tongue {
 
 /// The shape of a sentence that is not English; nothing if it has no sign of a rule.
 pub(super) fn shape(sentence: &str) -> Option<Shape> {
+    strongest(sentence).filter(|shape| shape.weight >= RULE)
+}
+
+fn strongest(sentence: &str) -> Option<Shape> {
     if sentence.trim_end().ends_with(['?', '？', '؟']) {
         return None;
     }
@@ -38,7 +42,12 @@ pub(super) fn shape(sentence: &str) -> Option<Shape> {
         .iter()
         .filter(|tongue| tongue.is_spaced() == spaced)
         .map(|tongue| tongue.shape(&text, spaced));
-    shapes.max_by_key(|shape| shape.weight).filter(|shape| shape.weight >= RULE)
+    shapes.max_by_key(|shape| shape.weight)
+}
+
+/// The same, where fewer signs are enough: one among others.
+pub(super) fn weak(sentence: &str) -> Option<Shape> {
+    strongest(sentence).filter(|shape| shape.weight > 0)
 }
 
 impl Tongue {
