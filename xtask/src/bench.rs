@@ -23,6 +23,7 @@ mod secrets;
 mod shelves;
 mod signals;
 mod size;
+mod stories;
 mod tally;
 mod told;
 mod units;

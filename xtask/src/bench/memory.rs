@@ -1,5 +1,5 @@
 //! `cargo xtask bench memory`: how long mining takes beside retro-ai, and what a question
-//! to ten thousand memories costs.
+//! to ten thousand memories costs. `--stories` only tells what is shown of what is known.
 
 use serde_json::json;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use super::measure::Meter;
 use super::peers;
 use super::report::{Line, Report};
 use super::signals::{published, share_of_sync};
-use super::{Scratch, best_of, own_release, ranking};
+use super::{Scratch, best_of, own_release, ranking, stories};
 use crate::failure::Failure;
 use crate::page::Part;
 use crate::repository::Repository;
@@ -32,6 +32,10 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
     if own_release(repository, &["bench", "memory"], options)? {
         return Ok(());
     }
+    if options.iter().any(|option| option == "--stories") {
+        print!("{}", stories::measure());
+        return Ok(());
+    }
     let retro = repository.retro_of(options)?;
     let scratch = Scratch::new()?;
     let meter = Meter::new(&scratch.folder);
@@ -40,7 +44,7 @@ pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(),
     let logs = published(&scratch.folder)?;
     share_of_sync(&logs, &scratch.folder, &["mine"], "mining", &mut report)?;
     let versions = mining(repository, &retro, &logs, &scratch, &meter, &mut report)?;
-    let text = format!("{}\n{}", report.text(), ranking::measure(&scratch.folder)?);
+    let text = format!("{}\n{}\n{}", report.text(), stories::measure(), ranking::measure(&scratch.folder)?);
     print!("{text}");
     if options.iter().any(|option| option == "--write") {
         let command = "cargo xtask bench memory --write";
