@@ -127,7 +127,9 @@ pub(super) fn person(chain: &Chain<'_>, piece: Piece, text: &str) -> Draft {
     let origin = if chain.is_side() { Origin::Agent } else { Origin::User };
     let mut draft = chain.draft("user/prompt", piece, Kind::User, origin);
     draft.event.text = words(text);
-    draft.event.data = match is_composed(chain.json) && !chain.is_side() {
+    // The text of a skill without its flag may be a request; its words are its author's.
+    let is_composed = is_composed(chain.json) || matches!(said::of(text), Words::Skill);
+    draft.event.data = match is_composed && !chain.is_side() {
         true => Some(redact_json(json!({
             "composed": true,
             "permissionMode": chain.json.get("permissionMode"),
