@@ -27,6 +27,6 @@ mod words;
 pub use build::{Build, Built, Options, build};
 pub use error::Error;
 #[cfg(feature = "serve")]
-pub use serve::{ServeOptions, serve};
+pub use serve::{ServeOptions, opener, serve};
 pub use session::Redact;
 pub use single::{Single, single};

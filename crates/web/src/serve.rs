@@ -5,6 +5,7 @@
 //! `Origin` are its own, and only to a browser that once had the token of this run. All it
 //! changes is what is decided about memories.
 
+mod accept;
 mod guard;
 mod live;
 mod memory;
@@ -27,6 +28,7 @@ use crate::build::{Options, build};
 use crate::chunk::unpacked;
 use crate::{Build, Error, assets};
 use guard::Guard;
+pub use guard::opener;
 
 /// How to serve.
 #[derive(Debug, Clone, Default)]
@@ -94,7 +96,7 @@ async fn listen(
     ready(&guard.first_address());
     let shared = Arc::new(Shared { folder: options.build.out.clone(), library, guard, news, building });
     tokio::select! {
-        served = async { axum::serve(listener, router(shared)).await } => Ok(served?),
+        () = accept::accept(listener, router(shared), accept::HEAD_PATIENCE) => Ok(()),
         () = stopped(world) => Ok(()),
     }
 }

@@ -3,6 +3,8 @@ use jiff::tz::TimeZone;
 use retro::engine::{Config, SyncOptions, sync};
 use retro::model::Timestamp;
 #[cfg(feature = "serve")]
+use retro::store::{Disk, RealDisk};
+#[cfg(feature = "serve")]
 use retro_web::ServeOptions;
 use retro_web::{Build, Built, Options, Redact, Single};
 use std::path::{Path, PathBuf};
@@ -120,14 +122,17 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             capture(context, &config)?;
             context.store(&config)?;
             let options = ServeOptions { build, port: *port, no_sync: context.global.no_sync };
+            let page = options.build.out.join(OPENER);
             let ready = |address: &str| {
                 let _ = context.print(address);
                 context.say("Ctrl-C ends it.");
-                if *open && !browse(address) {
+                if *open && !browse_by_file(&page, address) {
                     context.say("No browser was found; open the address yourself.");
                 }
             };
-            retro_web::serve(&context.world, &config, &options, &ready)?;
+            let served = retro_web::serve(&context.world, &config, &options, &ready);
+            let _ = std::fs::remove_file(&page);
+            served?;
             Ok(Exit::Done)
         }
         Verb::Open { what } => {
@@ -260,7 +265,20 @@ fn write_single(context: &Context, config: &Config, options: &Options, session: 
     Ok(Exit::Done)
 }
 
-/// Opens a file or an address with whatever this machine uses. False: there is nothing.
+/// The file in the folder of the page that leads a browser to the server.
+#[cfg(feature = "serve")]
+const OPENER: &str = "open.html";
+
+/// Opens an address that holds a token. It is handed over in a file that only the user can
+/// read, since other users of the machine see the arguments of programs.
+#[cfg(feature = "serve")]
+fn browse_by_file(page: &Path, address: &str) -> bool {
+    let _ = std::fs::remove_file(page);
+    let written = RealDisk.write(page, retro_web::opener(address).as_bytes());
+    written.is_ok() && browse(&page.display().to_string())
+}
+
+/// Opens a file with whatever this machine uses. False: there is nothing.
 fn browse(what: &str) -> bool {
     let programs: &[&[&str]] = match std::env::consts::OS {
         "macos" => &[&["open"]],

@@ -69,8 +69,17 @@ impl Guard {
         fits
     }
 
-    fn welcome(&self) -> Response {
+    /// Gives the cookie, and leads to the page. A browser that comes from a file would not send
+    /// the cookie after a redirect: it is led on by a page of ours.
+    fn welcome(&self, is_from_file: bool) -> Response {
+        const ON: &str =
+            "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=/\"><title>retro</title>";
         let cookie = format!("retro-{}={}; HttpOnly; SameSite=Strict; Path=/", self.port, self.cookie);
+        if is_from_file {
+            let headers =
+                [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::SET_COOKIE, &*cookie)];
+            return answer(StatusCode::OK, &headers, ON.as_bytes().to_vec());
+        }
         answer(StatusCode::SEE_OTHER, &[(header::LOCATION, "/"), (header::SET_COOKIE, &cookie)], Vec::new())
     }
 }
@@ -84,6 +93,26 @@ fn random() -> Result<String, std::io::Error> {
     let mut bytes = [0; 24];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// What an address ends in that stands in a file: see [`opener`].
+const FROM_FILE: &str = "&from=file";
+
+fn is_from_file(query: &str) -> bool {
+    query.ends_with(FROM_FILE)
+}
+
+/// A page that leads to this address. A file hands an address with its token to a browser;
+/// an argument would show it to every user of the machine.
+pub fn opener(address: &str) -> String {
+    format!(
+        "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={address}{FROM_FILE}\"><title>retro</title>\n"
+    )
+}
+
+/// Whether a request opens the page. What only asks for its head shows nobody anything.
+fn is_visit(request: &Request) -> bool {
+    *request.method() == Method::GET && request.uri().path() == "/"
 }
 
 /// Whether a request decides about a memory: all that can be changed here.
@@ -104,8 +133,8 @@ pub async fn check(State(shared): State<Arc<Shared>>, request: Request, next: Ne
         plain(StatusCode::FORBIDDEN, "this server answers only pages of its own")
     } else if !matches!(*request.method(), Method::GET | Method::HEAD) && !is_decision(&request) {
         plain(StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here")
-    } else if request.uri().path() == "/" && guard.spend(request.uri().query()) {
-        guard.welcome()
+    } else if is_visit(&request) && guard.spend(request.uri().query()) {
+        guard.welcome(request.uri().query().is_some_and(is_from_file))
     } else if !guard.knows(request.headers()) {
         plain(
             StatusCode::FORBIDDEN,
@@ -176,6 +205,18 @@ mod tests {
     }
 
     #[test]
+    fn a_visit_from_a_file_is_led_on_by_a_page() {
+        let guard = Guard::new(8123).unwrap();
+        let address = guard.first_address();
+        let page = opener(&address);
+        let query = page.split_once("/?").unwrap().1.split_once('"').unwrap().0;
+        assert!(is_from_file(query) && guard.spend(Some(query)));
+        let (on, straight) = (guard.welcome(true), guard.welcome(false));
+        assert_eq!((on.status(), straight.status()), (StatusCode::OK, StatusCode::SEE_OTHER));
+        assert!(on.headers().contains_key(header::SET_COOKIE));
+    }
+
+    #[test]
     fn only_a_script_of_ours_decides() {
         let ours = ("origin", "http://127.0.0.1:8123");
         for (pairs, expected) in [
@@ -190,6 +231,9 @@ mod tests {
             Request::builder().method(method).uri(path).body(axum::body::Body::empty()).unwrap()
         };
         assert!(is_decision(&request(Method::POST, "/memory")));
+        assert!(is_visit(&request(Method::GET, "/?token=x")));
+        assert!(!is_visit(&request(Method::HEAD, "/?token=x")));
+        assert!(!is_visit(&request(Method::GET, "/data/x?token=x")));
         for (method, path) in
             [(Method::POST, "/search"), (Method::GET, "/memory"), (Method::DELETE, "/memory")]
         {
