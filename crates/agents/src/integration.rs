@@ -102,6 +102,10 @@ struct HookOutput<'a> {
     additional_context: &'a str,
 }
 
+/// Bytes of the longest id of a session. Agents' own have at most 64; whatever is longer is
+/// none, and would be written down with each call.
+pub const ID_BYTES_MAX: usize = 1024;
+
 /// What an agent hands to a hook on its standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HookInput {
@@ -135,7 +139,7 @@ impl HookInput {
         Some(HookInput {
             prompt: text(&["prompt", "userPrompt"]),
             cwd: text(&["cwd", "workspaceRoot"]),
-            session_id: text(&["session_id", "sessionId", "thread-id"]),
+            session_id: text(&["session_id", "sessionId", "thread-id"]).filter(|id| id.len() <= ID_BYTES_MAX),
             transcript: text(&["transcript_path", "transcriptPath"]),
             event: text(&["hook_event_name", "hookEventName"]).unwrap_or_default(),
             given,
@@ -203,6 +207,8 @@ mod tests {
             assert_eq!(input.event, "UserPromptSubmit");
         }
         assert_eq!(HookInput::read(r#"{"thread-id":"t1"}"#).unwrap().session_id, text("t1"));
+        let endless = format!(r#"{{"session_id":"{}"}}"#, "x".repeat(ID_BYTES_MAX + 1));
+        assert_eq!(HookInput::read(&endless).unwrap().session_id, None, "no session has such an id");
         let empty = HookInput::read(r#"{"prompt":5,"cwd":null,"session_id":""}"#).unwrap();
         assert_eq!((empty.prompt, empty.cwd, empty.session_id), (None, None, None));
     }

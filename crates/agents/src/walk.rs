@@ -28,6 +28,11 @@ impl Entry<'_> {
         if self.is_link { fs::metadata(self.path) } else { self.listed.metadata() }
     }
 
+    /// Whether it is a link.
+    pub(crate) fn is_link(&self) -> bool {
+        self.is_link
+    }
+
     /// Whether its name ends like this.
     pub(crate) fn is_named(&self, end: &str) -> bool {
         self.name.as_encoded_bytes().ends_with(end.as_bytes())

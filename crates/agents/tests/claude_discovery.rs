@@ -145,6 +145,8 @@ fn links_below_a_sessions_own_folder_are_not_followed() {
     let home = tempfile::tempdir().unwrap();
     put(home.path(), ".claude/projects/-w/s1.jsonl", "{}");
     put(home.path(), ".claude/projects/-w/s1/subagents/agent-a1.jsonl", "{}");
+    let moved = "22222222-2222-4333-8444-555555555555";
+    put(home.path(), &format!("disk/-v/{moved}.jsonl"), "{}");
     put(home.path(), "disk/-v/s2.jsonl", "{}");
     put(home.path(), "disk/log.jsonl", "{}");
     put(home.path(), "repository/src/agent-a2.jsonl", "{}");
@@ -162,7 +164,7 @@ fn links_below_a_sessions_own_folder_are_not_followed() {
     symlink(home.path().join("repository"), home.path().join(".claude/tasks/s1")).unwrap();
     let seen = seen(home.path());
     let found = owners(&seen);
-    assert_eq!(found, [of("s1", "agent-a1"), of("s1", "m"), of("s2", "m"), of("s3", "m")]);
+    assert_eq!(found, [of(moved, "m"), of("s1", "agent-a1"), of("s1", "m"), of("s3", "m")]);
     let mut left: Vec<_> = seen.all_no_logs().iter().map(|(path, reason)| (path, reason.as_str())).collect();
     left.sort();
     assert_eq!(left.len(), 4, "{left:?}");

@@ -413,7 +413,8 @@ fn world(global: &Global, stop: &Arc<AtomicBool>) -> World {
         world.waits = Arc::new(say_once_that_it_waits());
     }
     match &global.home {
-        Some(home) => world.home = home.clone(),
+        // Stamps name files by their whole paths.
+        Some(home) => world.home = std::path::absolute(home).unwrap_or_else(|_| home.clone()),
         None => world.env = own_env,
     }
     world

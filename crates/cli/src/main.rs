@@ -9,6 +9,7 @@ mod args;
 mod commands;
 mod context;
 mod format;
+mod handed;
 mod lost;
 mod pager;
 mod patience;

@@ -3,7 +3,8 @@
 //! Names and metadata are all that is read. Below a project folder there is no
 //! limit of depth: sub-agents of workflows have folders of their own. Links to
 //! project folders and to main logs are followed, since people move their logs to
-//! other disks. Links below a session's own folder are reported and not followed.
+//! other disks. Behind such a link only what a project holds in truth is taken (`linked.rs`).
+//! Links below a session's own folder are reported and not followed.
 //!
 //! Never looked at: `~/.claude.json` and everything else that holds an account.
 
@@ -15,6 +16,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::identify::identify;
+use super::linked::Linked;
 use crate::folder::is_passing;
 use crate::walk::{Entry, Names, Reach, below, through};
 use crate::{Encoding, FolderSeen, FolderStamp, Format, Places, Sight, Sightings, Stat, Whose};
@@ -48,6 +50,10 @@ const RESULTS_FILE: &str = "tool-results.file";
 /// The folders of a root that hold parts of sessions.
 pub(super) const FOLDERS: &[&str] =
     &[PROJECTS, "todos", "tasks", "file-history", "image-cache", "paste-cache", "plans"];
+
+/// Why nothing more behind a link is looked at.
+const TOO_MANY: &str =
+    "more files behind a link to a project folder than a project has; the rest is left out";
 
 /// Reports every file below `root` that belongs to a session or serves many.
 pub(super) fn walk(root: &Path, seen: &mut Sightings) {
@@ -105,10 +111,16 @@ impl Walk<'_> {
 
     fn folder(&mut self, name: &str, links_depth_max: usize) {
         let reach = Reach { depth_max: usize::MAX, links_depth_max };
+        let mut linked = Linked::default();
         through(&self.root.join(name), reach, &mut |entry| {
             match entry {
                 Err(place) => self.seen.not_walked(place),
                 Ok(entry) if self.only.is_some_and(|only| !only.takes(name, &entry)) => {}
+                Ok(entry) if name == PROJECTS && !linked.takes(&entry) => {
+                    if linked.is_full_now() {
+                        self.seen.no_log(entry.path, TOO_MANY);
+                    }
+                }
                 Ok(entry) if entry.is_dir && entry.is_named(".jsonl") => {
                     self.seen.no_log(entry.path, "a folder, not a file");
                 }

@@ -20,6 +20,7 @@ mod ground;
 mod identify;
 mod integration;
 mod line;
+mod linked;
 mod mapping;
 mod notification;
 mod outcome;

@@ -5,12 +5,14 @@ use retro::store::{RealDisk, Store};
 use retro::text::terminal::one_line;
 use retro::usage::{Billing, Mode};
 use retro::views::{Amount, Asked, RunningBlock, StatusInput, StatusLimit, StatuslineView};
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::usage::{CostMode, mode_of};
 use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::span;
+use crate::handed::handed_over;
 
 /// Print one line for an agent's status bar
 ///
@@ -48,7 +50,10 @@ Examples:
 }
 
 /// Bytes read of what the agent hands over; it hands over a few thousand.
-const INPUT_BYTES_MAX: u64 = 1024 * 1024;
+const INPUT_BYTES_MAX: usize = 1024 * 1024;
+
+/// How long it may take to hand it over.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
     if std::io::stdin().is_terminal() {
@@ -58,9 +63,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         context.say(&install());
         return Ok(Exit::Done);
     }
-    let mut bytes = Vec::new();
-    // What could not be read is not there; a status line must not fail.
-    let _ = std::io::stdin().lock().take(INPUT_BYTES_MAX).read_to_end(&mut bytes);
+    // What could not be read is not there; a status line must not fail, nor wait for ever.
+    let bytes = handed_over(INPUT_BYTES_MAX, PATIENCE);
     let input = StatusInput::read(&String::from_utf8_lossy(&bytes));
     let view = ask(context, &input, mode_of(args.mode)).unwrap_or_else(|failure| {
         // A bar that goes blank tells less than one that says where to look.

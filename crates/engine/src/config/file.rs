@@ -6,13 +6,19 @@ use toml::{Table, Value};
 
 use super::ConfigError;
 
-/// Bytes of a configuration file that are read.
-const CONFIG_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Bytes of the largest configuration file that is read.
+const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Characters of a message about one.
+const MESSAGE_CHARS_MAX: usize = 2000;
 
 /// What a file says. A pipe would make us wait, a device would never end.
 pub(super) fn written(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    retro_agents::open_regular(path)?.take(CONFIG_BYTES_MAX).read_to_string(&mut text)?;
+    retro_agents::open_regular(path)?.take(CONFIG_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > CONFIG_BYTES_MAX {
+        return Err(io::Error::other("it has more than 1 MB, which no configuration has"));
+    }
     Ok(text)
 }
 
@@ -21,7 +27,7 @@ pub(super) fn read(path: &Path) -> Result<Table, ConfigError> {
     // The parser quotes the line, which may be of any file that a link leads to.
     text.parse::<Table>().map_err(|error| ConfigError::Syntax {
         path: path.to_owned(),
-        what: retro_text::redact(&error.to_string()).to_string(),
+        what: retro_text::redact(&error.to_string()).chars().take(MESSAGE_CHARS_MAX).collect(),
     })
 }
 
@@ -42,7 +48,11 @@ pub(super) fn read_in_store(path: &Path) -> Result<Option<(PathBuf, Table)>, Con
 }
 
 pub(super) fn wrong(path: &Path, key: &str, expected: &str) -> ConfigError {
-    ConfigError::WrongType { path: path.to_owned(), key: key.to_owned(), expected: expected.to_owned() }
+    ConfigError::WrongType {
+        path: path.to_owned(),
+        key: super::keys::shown(key),
+        expected: expected.to_owned(),
+    }
 }
 
 pub(super) fn text<'a>(path: &Path, table: &'a Table, key: &str) -> Result<&'a str, ConfigError> {

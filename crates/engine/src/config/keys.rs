@@ -191,7 +191,19 @@ fn matches(key: &str, full: &str) -> bool {
     }
 }
 
+/// Characters of a key that are shown. The longest that we know has 40.
+const SHOWN_CHARS: usize = 100;
+
+/// A key as a message shows it.
+pub(super) fn shown(key: &str) -> String {
+    match key.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", key.get(..end).unwrap_or_default()),
+        None => key.to_owned(),
+    }
+}
+
 fn unknown(path: &Path, key: &str) -> ConfigError {
+    let key = &*shown(key);
     let names = KEYS.iter().map(|known| known.name.trim_end_matches(".*"));
     let hint = nearest(key, names).map_or(String::new(), |name| format!("; did you mean `{name}`?"));
     ConfigError::UnknownKey { path: path.to_owned(), key: key.to_owned(), hint }
@@ -207,12 +219,14 @@ const THRESHOLDS: &[&str] = &[
 ];
 
 pub(super) fn unknown_threshold(path: &Path, key: &str) -> ConfigError {
+    let key = &*shown(key);
     let hint = nearest(key, THRESHOLDS.iter().copied());
     let hint = hint.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
     ConfigError::UnknownKey { path: path.to_owned(), key: key.to_owned(), hint }
 }
 
 pub(super) fn unknown_agent(path: &Path, name: &str) -> ConfigError {
+    let name = &*shown(name);
     let names = retro_agents::AGENTS.iter().map(|agent| agent.name());
     let hint = match nearest(name, names) {
         Some(agent) => format!("; did you mean `sources.{agent}`?"),

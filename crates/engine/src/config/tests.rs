@@ -55,6 +55,19 @@ fn the_file_in_the_root_wins_over_the_platforms() {
 }
 
 #[test]
+fn a_configuration_that_is_too_large_or_has_an_endless_key_is_refused_in_a_few_words() {
+    for text in [
+        format!("{} = 1\n", "k".repeat(900_000)),
+        format!("[{}]\nx = 1\n", "k".repeat(900_000)),
+        format!("root = {}\n", "[".repeat(900_000)),
+        "# a comment\n".repeat(1_000_000),
+    ] {
+        let said = error(&text);
+        assert!(said.len() < 10_000, "{} bytes", said.len());
+    }
+}
+
+#[test]
 fn a_wrong_key_is_named_with_the_nearest_right_one() {
     assert_eq!(
         error("[capture]\nexclude_path = []\n"),

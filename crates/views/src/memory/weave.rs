@@ -1,6 +1,7 @@
 //! Memories handed to an agent: what fits and was not shown to its session before, as one block
 //! within a budget. What is shown is written down.
 
+use retro_agents::integration::ID_BYTES_MAX;
 use retro_engine::memory::EXPOSURES;
 use retro_engine::{Config, World};
 use retro_memory::weave::{Shown, Woven, one_line, woven};
@@ -157,10 +158,16 @@ fn block(fits: &[Fitting], budget_tokens: usize, now_ms: i64) -> Option<Woven> {
 }
 
 fn record(world: &World, store: &Store, question: &WeaveQuestion, ids: &[String]) -> Result<bool, Error> {
-    let Some(lock) = store.try_lock()? else { return Ok(false) };
+    let lock = match store.try_lock() {
+        Ok(Some(lock)) => lock,
+        Ok(None) => return Ok(false),
+        // It can be shown all the same; the answer says that it was not written down.
+        Err(error) if error.is_unwritable() => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
     let exposure = Exposure {
         shown_at: Some(world.now()),
-        session_id: question.session_id.clone(),
+        session_id: question.session_id.clone().filter(|id| id.len() <= ID_BYTES_MAX),
         cwd: question.cwd.clone(),
         memory_ids: ids.to_vec(),
     };
