@@ -1,6 +1,6 @@
 //! An index that is gone is made again before a question is answered from it.
 
-use retro::engine::rebuild;
+use retro::engine::{Config, rebuild};
 
 use crate::context::Context;
 use crate::progress::Bar;
@@ -10,6 +10,7 @@ use crate::progress::Bar;
 pub fn restore_index(context: &Context) {
     let Ok(config) = context.quiet_config() else { return };
     if context.global.no_sync {
+        say_of_another_time(context, &config);
         return;
     }
     let bar = Bar::new(context);
@@ -17,9 +18,19 @@ pub fn restore_index(context: &Context) {
     bar.done();
     match restored {
         Ok(true) => context.say("The index of the store was gone. It was made again from the files."),
-        Ok(false) => {}
+        Ok(false) => say_of_another_time(context, &config),
         Err(error) => {
             context.say(&format!("note: the index of the store is gone and could not be made again: {error}"))
         }
+    }
+}
+
+/// Says that an answer may be of another time than the files of the store: a backup of some
+/// of them was put back, or a program was stopped.
+fn say_of_another_time(context: &Context, config: &Config) {
+    if rebuild::is_of_another_time(config) {
+        context.say(
+            "note: the index of the store is of another time than its files; `retro sync` compares them",
+        );
     }
 }

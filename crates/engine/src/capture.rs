@@ -23,6 +23,7 @@ use crate::discover::{self, Cut, SessionFiles, SharedFile};
 use crate::read::{LARGE_BYTES, format_name, format_named};
 use crate::session_row::{SourceFacts, facts_of, merged_facts, session_row};
 use crate::{Error, stamp};
+pub(crate) use live::TAIL_BYTES;
 use reading::{ReadPart, read_raw};
 pub use stored::from_raw;
 pub(crate) use stored::{from_slots, read_back};

@@ -31,6 +31,7 @@ pub mod findings;
 pub mod headless;
 pub mod hook;
 pub mod import;
+mod lost;
 pub mod memory;
 pub mod mined;
 pub mod news;

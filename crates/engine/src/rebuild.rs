@@ -1,8 +1,10 @@
 //! Making again what is derived, from raw.
 
 use retro_model::SessionKey;
-use retro_store::{Index, PlaceRow, Stamps, Store};
+use retro_store::{Index, PlaceRow, RealDisk, Stamps, Store};
 use std::collections::{BTreeSet, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::capture::{from_raw, from_slots};
@@ -10,7 +12,7 @@ use crate::consumers::{self, Following};
 use crate::import::{Choice, ImportOptions, import};
 use crate::stages::{Everything, STAGES, Stage, When, Work};
 use crate::sync::{Batcher, SyncOptions, Wait, run_due, store_bytes, sync};
-use crate::{Config, Error, Progress, SyncReport, World, agent_of, memory, reconcile, trouble};
+use crate::{Config, Error, Progress, SyncReport, World, agent_of, lost, memory, reconcile, trouble};
 
 /// Makes an index again that is gone, by an ordinary sync, so that a question has something to
 /// ask. Whether it did: not where there is an index, no session, somebody else who writes, or
@@ -26,6 +28,19 @@ pub fn restore_index(
     }
     sync(world, config, &SyncOptions::default(), progress)?;
     Ok(true)
+}
+
+/// Whether the index is of another time than the files of the store, or of another store, and
+/// no program is just bringing it up to date. Unknown counts as no.
+pub fn is_of_another_time(config: &Config) -> bool {
+    let Ok(store) = Store::open(&config.root.value, Arc::new(RealDisk)) else { return false };
+    if store.has_foreign_index() {
+        return true;
+    }
+    let Some(index) = store.index_to_read() else { return false };
+    let differs = || index.marks().is_ok_and(|marks| marks != store.marks());
+    // A writer renews the marks before it writes the index.
+    differs() && matches!(store.try_lock(), Ok(Some(_))) && differs()
 }
 
 /// Whether the store has sessions of which its index knows nothing at all.
@@ -195,7 +210,10 @@ pub fn mend(
             said.push(format!("rebuilt the {} of {key} from its raw files", stage.name));
         }
     }
-    let damaged = retake(world, config, &store, progress)?;
+    drop(index);
+    said.extend(lost::mend(world, config, &store, progress)?);
+    let (damaged, aside) = retake(world, config, &store, progress)?;
+    said.extend(aside.iter().map(|path| format!("set aside the damaged file as {}", path.display())));
     said.extend(damaged.iter().map(|key| format!("took {key} again from the agent's log")));
     let is_mended = |path: &str| damaged.iter().any(|key| path == key.to_string());
     let failures = report.failures.iter().filter(|failure| !is_mended(&failure.path));
@@ -207,19 +225,23 @@ pub fn mend(
 }
 
 /// Captures sessions again whose raw files do not read back, where the agent still has the
-/// log. The damaged file stays: what is captured is a revision beside it.
+/// log. The damaged file is kept: aside, or else what is captured is a revision beside it.
+/// The sessions, and where files were set aside.
 fn retake(
     world: &World,
     config: &Config,
     store: &Store,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Vec<SessionKey>, Error> {
-    let mut taken = Vec::new();
+) -> Result<(Vec<SessionKey>, Vec<PathBuf>), Error> {
+    let (mut taken, mut aside) = (Vec::new(), Vec::new());
     for trouble in trouble::troubles(store)?.into_iter().filter(|trouble| trouble.damage.is_some()) {
         // What the index remembers of its files would pass for what they hold.
-        let Some(lock) = world.lock(store)? else { return Ok(taken) };
-        store.index()?.write(|index| index.forget_session(&trouble.key))?;
-        drop(lock);
+        let Some(lock) = world.lock(store)? else { return Ok((taken, aside)) };
+        let index = store.index()?;
+        aside.extend(lost::set_damaged_aside(store, &index, &trouble.key)?);
+        store.sync_all()?;
+        index.write(|index| index.forget_session(&trouble.key))?;
+        drop((lock, index));
         let options = ImportOptions {
             agent: trouble.key.agent.clone(),
             choice: Choice::Id(trouble.key.id.clone()),
@@ -231,7 +253,7 @@ fn retake(
             taken.push(trouble.key);
         }
     }
-    Ok(taken)
+    Ok((taken, aside))
 }
 
 /// Damaged documents, by session and the stage that writes them. What

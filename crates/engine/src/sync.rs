@@ -18,6 +18,7 @@ use std::time::Instant;
 
 use crate::consumers::{self, Following};
 use crate::discover::{Discovery, Few, Scope, look};
+use crate::lost::{self, Noticed};
 use crate::report::{Progress, SyncReport};
 use crate::stages::{Everything, STAGES, Stage, When, Work, up_to};
 use crate::{Config, Error, World, facts, memory, reconcile, retain};
@@ -85,12 +86,13 @@ pub fn sync_store(
     let jobs = store.jobs()?;
     let mut sieve = Sieve::new(config, options);
     let is_whole_run = options.sessions.is_none() && options.agent.is_none() && options.from.is_none();
-    let Looked { index, stamps, found, failed } =
+    let Looked { index, stamps, found, failed, noticed } =
         look_and_read(world, config, options, store, &mut sieve, is_whole_run)?;
     memory::keep_decided(world, config, store, Some(&index))?;
     let mut report = sieve.report(&found);
     report.failed += failed.failed;
     report.failures.extend(failed.failures);
+    report.notes.extend(failed.notes);
     let wait = if options.no_wait { Wait::Never } else { Wait::ForLock };
     let until = options.until.map(|stage| stage.name);
     if is_whole_run && until != Some("discover") {
@@ -148,6 +150,9 @@ pub fn sync_store(
             Err(error @ Error::ClockBehind { .. }) => report.notes.push(error.to_string()),
             Err(error) => return Err(error),
         }
+    }
+    if let Some(noticed) = noticed.filter(|_| !world.stopping()) {
+        lost::remember(store, &index, noticed, report.wrote)?;
     }
     // A full sweep has seen whatever the jobs ask for.
     if is_whole_run && !world.stopping() {
@@ -219,8 +224,10 @@ struct Looked {
     index: Index,
     stamps: Stamps,
     found: Discovery,
-    /// Sessions in the store that cannot be read.
+    /// Sessions in the store that cannot be read, and what raw files lost.
     failed: SyncReport,
+    /// How raw files looked, if it was time to look.
+    noticed: Option<Noticed>,
 }
 
 /// Discovers where the options say, while what the index knows of files is read. An index
@@ -234,25 +241,31 @@ fn look_and_read(
     sieve: &mut Sieve<'_>,
     is_whole_run: bool,
 ) -> Result<Looked, Error> {
-    let read = |few: &Few| -> Result<((Index, SyncReport), Stamps), Error> {
+    let compared = |index: &Index| -> Result<_, Error> {
+        let mut failed = reconcile::reconcile(world, options.stages(), store, index)?;
+        let noticed = lost::notice(world, store, index, &mut failed)?;
+        Ok((failed, noticed))
+    };
+    let read = |few: &Few| -> Result<_, Error> {
         let index = store.index()?;
-        let mut failed = SyncReport::default();
+        let (mut failed, mut noticed) = (SyncReport::default(), None);
         if is_whole_run {
-            failed = match reconcile::reconcile(world, options.stages(), store, &index) {
+            (failed, noticed) = match compared(&index) {
                 // Reading the stamps will start a new one.
-                Err(Error::Store(error)) if error.is_broken_index() => failed,
-                reconciled => reconciled?,
+                Err(Error::Store(error)) if error.is_broken_index() => (failed, noticed),
+                compared => compared?,
             };
         }
         let (index, stamps) = store.stamps_of_index(index, |index| few.stamps(index))?;
-        Ok(((index, failed), stamps))
+        Ok(((index, failed, noticed), stamps))
     };
-    let ((index, failed), stamps, mut found) = look(world, config, &options.scope(), sieve.keep(), read)?;
+    let ((index, failed, noticed), stamps, mut found) =
+        look(world, config, &options.scope(), sieve.keep(), read)?;
     found.sessions.retain(|session| sieve.keeps(session));
     if !sieve.keeps_shared() {
         found.shared.clear();
     }
-    Ok(Looked { index, stamps, found, failed })
+    Ok(Looked { index, stamps, found, failed, noticed })
 }
 
 /// Keeps how databases looked, once everything that their rows say is in the store: until

@@ -11,7 +11,8 @@ use retro_agents::{Agent, settle_each};
 use retro_model::{Event, SessionKey, SourceKind};
 use retro_search::vectors::Vectors;
 use retro_store::{BadLine, Index, Made, Problem, Report, SessionRow, SourceEntry, SourceRow, Store};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
 
 use crate::budget::{Budget, HELD_BYTES_MAX};
 use crate::capture::{Captured, Reading, read_back};
@@ -20,11 +21,24 @@ use crate::session_row::{facts_of, merged_facts};
 use crate::stage::StampInputs;
 use crate::stages::{Comparing, STAGES, Stage};
 use crate::stamp::stamp;
-use crate::{Config, Error, agent_of, memory, read};
+use crate::{Config, Error, agent_of, lost, memory, read};
+
+/// Looks through the files of a store, and whether raw files hold what was captured.
+pub fn files(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Result<Report, Error> {
+    let mut report = store.verify(deep, progress)?;
+    if store.has_foreign_index() {
+        let what = "it is the index of another store".to_owned();
+        let help = "the next `retro sync` makes a new one".to_owned();
+        report.problems.push(Problem { path: store.index_path(), what, help });
+    }
+    let named: HashSet<PathBuf> = report.problems.iter().map(|problem| problem.path.clone()).collect();
+    report.problems.extend(lost::problems(store)?.into_iter().filter(|lost| !named.contains(&lost.path)));
+    Ok(report)
+}
 
 /// Looks through a store without changing it.
 pub fn verify(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Result<Report, Error> {
-    let mut report = store.verify(deep, progress)?;
+    let mut report = files(store, deep, progress)?;
     report.problems.extend(decision_problems(store)?);
     if !deep || !report.problems.is_empty() {
         // What does not read back cannot be compared with.
@@ -45,7 +59,7 @@ pub fn verify(store: &Store, deep: bool, progress: &mut dyn FnMut(&str)) -> Resu
 
 /// Names decisions about memories that cannot be read: what was rejected might be shown. What
 /// a power cut left of a line was never said to be decided.
-fn decision_problems(store: &Store) -> Result<Vec<Problem>, Error> {
+pub fn decision_problems(store: &Store) -> Result<Vec<Problem>, Error> {
     let bad = memory::unreadable_decisions(store)?;
     let help = "correct the line by hand, or take it out and decide again".to_owned();
     Ok(bad
@@ -61,10 +75,14 @@ fn decision_problems(store: &Store) -> Result<Vec<Problem>, Error> {
 
 /// Says that the file of vectors is not as it was written.
 fn vectors_problem(store: &Store) -> Option<Problem> {
-    let what = match Vectors::there(&store.vectors_folder())?.is_whole() {
-        Ok(true) => return None,
-        Ok(false) => "the vectors are not what was written".to_owned(),
-        Err(error) => error.to_string(),
+    let folder = store.vectors_folder();
+    let what = match Vectors::is_current_damaged(&folder) {
+        true => "the file that names the vectors is not what was written".to_owned(),
+        false => match Vectors::there(&folder)?.is_whole() {
+            Ok(true) => return None,
+            Ok(false) => "the vectors are not what was written".to_owned(),
+            Err(error) => error.to_string(),
+        },
     };
     let help = "they are only a cache: `retro rebuild vectors` makes them again".to_owned();
     Some(Problem { path: store.vectors_folder(), what, help })

@@ -81,14 +81,16 @@ fn files_beside_a_log_that_grew_are_not_read_again_and_a_lost_raw_file_is_captur
     assert_eq!(before.len(), 5);
     let [lost, damaged, ..] = &before[..] else { panic!("{before:?}") };
     std::fs::remove_file(lost).unwrap();
-    std::fs::write(damaged, b"not what was there").unwrap();
+    let mut flipped = std::fs::read(damaged).unwrap();
+    flipped[10] ^= 0xff;
+    std::fs::write(damaged, &flipped).unwrap();
     std::fs::write(&main, &whole).unwrap();
     let report = machine.sync();
     assert_eq!((report.appended, report.failed), (1, 0));
     assert_eq!(paths(), before);
     assert!(lost.exists());
     // It was not opened: packing and `verify` look at every raw file as a whole.
-    assert_eq!(std::fs::read(damaged).unwrap(), b"not what was there");
+    assert_eq!(std::fs::read(damaged).unwrap(), flipped);
 }
 
 #[test]

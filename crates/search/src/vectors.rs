@@ -110,6 +110,11 @@ impl Vectors {
         Vectors::open(folder, &model, dim).ok()
     }
 
+    /// Whether the file that names the vectors that count is not what was written.
+    pub fn is_current_damaged(folder: &Path) -> bool {
+        Folder::new(folder, Arc::new(RealDisk)).is_current_damaged()
+    }
+
     /// Takes up what was written since, by this process or another; costs next to nothing
     /// if that is nothing. True if something changed.
     pub fn refresh(&mut self) -> Result<bool, Error> {
@@ -149,7 +154,24 @@ impl Vectors {
     /// half written behind it counts for nothing, and is no damage.
     pub fn is_whole(&self) -> Result<bool, Error> {
         let Some((current, _)) = self.folder.current()? else { return Ok(true) };
-        Ok(self.whole_bytes()? >= self.state.end.max(current.synced.end))
+        // What `current` says of the beginning of the file must be so.
+        let is_named_so = current.synced == Synced::default() || self.knows(current)?;
+        Ok(is_named_so && self.whole_bytes()? >= self.state.end.max(current.synced.end))
+    }
+
+    /// Whether a batch of the file ends where and as `current` says.
+    fn knows(&self, current: Current) -> Result<bool, Error> {
+        let Some((_, file)) = self.folder.current()? else { return Ok(false) };
+        let path = self.folder.file(current.number);
+        let length = file.metadata().map_err(Error::io("read", &path))?.len();
+        if length < current.synced.end {
+            return Ok(false);
+        }
+        let (header, hash) = format::header(&self.model, self.dim);
+        let map = map::map(&file, 0, current.synced.end).map_err(Error::io("map", &path))?;
+        let mut state = State::empty(current.number, header.len() as u64, hash);
+        state.read_on(map, header.len(), self.dim, Synced::default());
+        Ok((state.end, state.hash) == (current.synced.end, current.synced.hash))
     }
 
     /// Bytes of the file that counts up to the first that is not as it was written.

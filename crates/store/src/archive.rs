@@ -144,6 +144,11 @@ impl Archive {
         self.files.remove(&self.path, Worth::Truth)
     }
 
+    /// Drops what is known of the file: another may be in its place.
+    pub(crate) fn forget_standing(&self) {
+        self.standings.forget(&self.path);
+    }
+
     /// Starts a new file beside this one.
     fn start_part(&self) -> Result<(), Error> {
         if let Some(folder) = self.path.parent() {

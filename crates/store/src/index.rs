@@ -47,8 +47,8 @@ pub use twins::{NameRow, OpenerRow};
 pub use writer::Writer;
 
 use crate::error::is_broken;
-use crate::layout::INDEX;
-use crate::{Error, Lock, Store};
+use crate::layout::{INDEX, source_key};
+use crate::{Error, Lock, Slot, Store};
 use schema::{SCHEMA, TABLES};
 
 /// How long a write waits for another.
@@ -63,6 +63,9 @@ const SCAN_PAGES: i64 = 24;
 
 /// What is kept ready otherwise, as SQLite counts it: kilobytes, below zero.
 const CACHE_PAGES: i64 = -2000;
+
+/// Meta key: the id of the store that the index belongs to.
+const STORE: &str = "store";
 
 /// Meta key: room that the files of all sessions take.
 const DISK_BYTES: &str = "disk_bytes";
@@ -86,7 +89,7 @@ impl Store {
         refuse_odd(&path)?;
         // An empty one is just being made.
         if std::fs::metadata(&path).is_ok_and(|meta| meta.len() > 0) {
-            match Index::open(&path) {
+            match Index::open(&path, self.id()) {
                 Ok(Some(index)) => return Ok(index),
                 Ok(None) => {}
                 Err(error) if error.is_broken_index() => {}
@@ -99,7 +102,7 @@ impl Store {
             // Made by us, so that it is the user's alone; SQLite gives its other files the same rights.
             self.files.disk.write_at(&path, 0, &[]).map_err(Error::io("write", &path))?;
         }
-        match Index::open(&path) {
+        match Index::open(&path, self.id()) {
             Ok(Some(index)) => Ok(index),
             Ok(None) => self.make_anew(&making),
             Err(error) if error.is_broken_index() => self.make_anew(&making),
@@ -137,7 +140,7 @@ impl Store {
             return Ok(None);
         }
         match self.index() {
-            Err(error) if error.is_unwritable() => Index::open_still(&path).ok_or(error).map(Some),
+            Err(error) if error.is_unwritable() => Index::open_still(&path, self.id()).ok_or(error).map(Some),
             opened => opened.map(Some),
         }
     }
@@ -150,7 +153,19 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).ok()?;
         let found: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).ok()?;
-        (found == SCHEMA).then_some(Index { connection, path })
+        let index = Index { connection, path };
+        (found == SCHEMA && !index.is_of_another(self.id()).ok()?).then_some(index)
+    }
+
+    /// Whether the index was made for another store: somebody put it here.
+    pub fn has_foreign_index(&self) -> bool {
+        let path = self.root().join(INDEX).join(Index::FILE);
+        if refuse_odd(&path).is_err() {
+            return false;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let Ok(connection) = Connection::open_with_flags(&path, flags) else { return false };
+        Index { connection, path }.is_of_another(self.id()).unwrap_or(false)
     }
 
     /// Moves the index aside and makes a new, empty one: for when a question shows
@@ -169,7 +184,7 @@ impl Store {
         }
         disk.rename(&path, &path.with_extension("sqlite.old")).map_err(Error::io("move aside", &path))?;
         disk.write_at(&path, 0, &[]).map_err(Error::io("write", &path))?;
-        Index::open(&path)?.ok_or_else(|| Error::Damaged {
+        Index::open(&path, self.id())?.ok_or_else(|| Error::Damaged {
             path: path.clone(),
             what: "a new database is not readable".to_owned(),
             help: "check the disk",
@@ -199,9 +214,9 @@ impl Index {
     /// Its file name.
     pub(crate) const FILE: &str = "retro.sqlite";
 
-    /// Opens a database; nothing if it is of an older schema, or says something else than
-    /// its schema does.
-    fn open(path: &Path) -> Result<Option<Index>, Error> {
+    /// Opens the database of the store with this id; nothing if it is of another store, of an
+    /// older schema, or says something else than its schema does.
+    fn open(path: &Path, id: &str) -> Result<Option<Index>, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(Error::index(path))?;
         let index = Index { connection, path: path.to_owned() };
@@ -222,12 +237,20 @@ impl Index {
         if found < SCHEMA {
             index.create()?;
         }
+        if index.is_of_another(id)? {
+            return Ok(None);
+        }
+        if index.meta(STORE)?.is_none() {
+            // Made before indexes had this, or just now.
+            index.set_meta(STORE, id)?;
+        }
         Ok(Some(index))
     }
 
     /// Opens a database that cannot be written to, and by us nobody else writes to
-    /// either; nothing if it holds less than was written, or is of another schema.
-    fn open_still(path: &Path) -> Option<Index> {
+    /// either; nothing if it holds less than was written, is of another schema, or of another
+    /// store.
+    fn open_still(path: &Path, id: &str) -> Option<Index> {
         let mut journal = path.to_owned().into_os_string();
         journal.push("-wal");
         if std::fs::metadata(&journal).is_ok_and(|meta| meta.len() > 0) {
@@ -246,7 +269,13 @@ impl Index {
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(format!("{uri}?immutable=1"), flags).ok()?;
         let found: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).ok()?;
-        (found == SCHEMA).then(|| Index { connection, path: path.to_owned() })
+        let index = Index { connection, path: path.to_owned() };
+        (found == SCHEMA && !index.is_of_another(id).ok()?).then_some(index)
+    }
+
+    /// Whether it says that it belongs to another store than the one with this id.
+    fn is_of_another(&self, id: &str) -> Result<bool, Error> {
+        Ok(self.meta(STORE)?.is_some_and(|of| of != id))
     }
 
     fn prepare(&self) -> rusqlite::Result<()> {
@@ -339,6 +368,18 @@ impl Index {
         let mut rows: Vec<SourceRow> = rows.into_iter().flatten().collect();
         rows.sort_by(|a, b| (&a.source, a.revision).cmp(&(&b.source, b.revision)));
         Ok(rows)
+    }
+
+    /// How many bytes of each source of all sessions were read.
+    pub fn source_ends(&self) -> Result<Vec<(Slot, u64)>, Error> {
+        let read = |row: &Row<'_>| -> rusqlite::Result<Option<(Slot, u64)>> {
+            let (agent, id): (String, String) = (row.get(0)?, row.get(1)?);
+            let (source, revision, end): (String, u32, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
+            let slot = |source| Slot::Session { key: SessionKey::new(agent, id), source, revision };
+            Ok(source_key(&source).map(|source| (slot(source), end.cast_unsigned())))
+        };
+        let rows = self.all("SELECT agent, session, source, revision, end FROM sources", [], read)?;
+        Ok(rows.into_iter().flatten().collect())
     }
 
     /// Whether it knows a source of any session, or a session without any.

@@ -14,6 +14,7 @@ use crate::documents::{DIGESTS, FACTS, Kind, LEDGER, MINED, NORMALIZED, REMAINS,
 use crate::evict::SWEEPS;
 use crate::layout::{HEAD, LOCK, MARK, PART, QUEUE, RAW};
 use crate::memories::{AUTHORED, EVENTS, EXPOSURES, ITEMS, SPENT};
+use crate::raw_look::ASIDE;
 
 /// One thing that is kept.
 #[derive(Debug)]
@@ -159,6 +160,13 @@ pub static REGISTER: &[Kept] = &[
         forget: Remove,
         what: "the captured bytes, see [raw files](#raw-files)",
     },
+    common(
+        Folder(ASIDE),
+        Truth,
+        true,
+        OutOfReach,
+        "raw files that were in the place of others; read by nothing, yours to delete",
+    ),
     document(&REMAINS, Truth, Stays, "what the index knew of it, once its raw bytes are given up"),
     document(&NORMALIZED, Cache, Goes, "its settled events"),
     document(&RENDERED, Cache, Goes, "the session as Markdown"),

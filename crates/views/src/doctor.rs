@@ -5,8 +5,8 @@ mod records;
 use retro_agents::{AGENTS, open_regular};
 use retro_engine::discover::discover;
 use retro_engine::trouble::{Trouble, troubles};
-use retro_engine::{Config, World};
-use retro_store::{RealDisk, Store};
+use retro_engine::{Config, World, verify};
+use retro_store::{Problem, RealDisk, Store};
 use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -207,16 +207,23 @@ fn help_to_read(path: &Path) -> &'static str {
 
 /// Looks through the files of a store.
 pub fn look_through(store: &Store) -> Result<Vec<Check>, Error> {
-    let report = store.verify(false, &mut |_| {})?;
-    if report.problems.is_empty() {
-        let what = format!("{} checked", report.checked);
-        return Ok(vec![Check { name: "files", health: Health::Good, what, help: None }]);
-    }
-    let checks = report.problems.iter().map(|problem| Check {
-        name: "files",
+    let report = verify::files(store, false, &mut |_| {})?;
+    let bad = |name, problem: &Problem, help: String| Check {
+        name,
         health: Health::Bad,
         what: format!("{}: {}", problem.path.display(), problem.what),
-        help: Some(format!("retro doctor --fix, else {}", problem.help)),
-    });
-    Ok(checks.collect())
+        help: Some(help),
+    };
+    let mut checks: Vec<Check> = report
+        .problems
+        .iter()
+        .map(|problem| bad("files", problem, format!("retro doctor --fix, else {}", problem.help)))
+        .collect();
+    if checks.is_empty() {
+        let what = format!("{} checked", report.checked);
+        checks.push(Check { name: "files", health: Health::Good, what, help: None });
+    }
+    let decisions = verify::decision_problems(store)?;
+    checks.extend(decisions.iter().map(|problem| bad("decisions", problem, problem.help.clone())));
+    Ok(checks)
 }

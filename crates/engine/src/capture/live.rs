@@ -11,7 +11,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use crate::discover::{Cut, open_noting};
 
 /// Bytes before the captured end that must still be there before an append is trusted.
-pub(super) const TAIL_BYTES: u64 = 64 * 1024;
+pub(crate) const TAIL_BYTES: u64 = 64 * 1024;
 
 /// Bytes that become one frame.
 pub(super) const CHUNK_BYTES: usize = 4 * 1024 * 1024;

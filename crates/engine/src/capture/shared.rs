@@ -16,17 +16,27 @@ pub(super) fn take(store: &Store, shared: &SharedFile) -> Result<(u32, u64), Err
         revision,
     };
     let read_error = |source| Error::Read { path: shared.file.path.clone(), source };
-    let mut revision = 0;
-    while store.archive(&slot(revision + 1)).tail()?.is_some() {
+    // An earlier one may have been lost.
+    let slots = store.shared_slots(shared.agent.name())?;
+    let mut revision = slots.iter().map(|slot| its_revision(slot, shared)).max().unwrap_or(0);
+    while is_there(store, &slot(revision + 1))? {
         revision += 1;
+    }
+    while revision > 0 && !is_there(store, &slot(revision))? {
+        revision -= 1;
     }
     let mut start = 0;
     let mut records = 0;
     if revision > 0 {
         let archive = store.archive(&slot(revision));
         let mut live = open(&shared.file).map_err(read_error)?;
-        let commit = archive.tail()?;
-        match (archive.compare(&mut live)?, commit) {
+        let compared = match archive.compare(&mut live) {
+            // What does not read back stays as it is, and the file is kept beside it.
+            Err(retro_store::Error::Damaged { .. }) => Comparison::Differs,
+            compared => compared?,
+        };
+        let commit = archive.tail().ok().flatten();
+        match (compared, commit) {
             (Comparison::Equal | Comparison::SourceIsPrefix, _) => return Ok((revision, 0)),
             (Comparison::SourceExtends, Some(commit)) if shared.file.kind == SourceKind::Log => {
                 (start, records) = (commit.end, commit.records);
@@ -53,4 +63,20 @@ pub(super) fn take(store: &Store, shared: &SharedFile) -> Result<(u32, u64), Err
         }
     }
     Ok((revision, new_bytes))
+}
+
+/// The revision that a raw file is of this shared file; zero if it is of another.
+fn its_revision(slot: &Slot, shared: &SharedFile) -> u32 {
+    match slot {
+        Slot::Shared { name, revision, .. } if *name == shared.name => *revision,
+        _ => 0,
+    }
+}
+
+/// Whether a raw file holds anything, good or damaged.
+fn is_there(store: &Store, slot: &Slot) -> Result<bool, Error> {
+    match store.archive(slot).tail() {
+        Err(retro_store::Error::Damaged { .. }) => Ok(true),
+        tail => Ok(tail?.is_some()),
+    }
 }

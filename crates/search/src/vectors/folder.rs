@@ -106,15 +106,28 @@ impl Folder {
         Ok(None)
     }
 
-    fn named(&self) -> Result<Option<Current>, Error> {
-        let path = self.path.join(CURRENT);
+    /// Whether `current` is there and is not what was written, or names no file that is there.
+    /// None at all is what a stop before the first naming leaves.
+    pub(super) fn is_current_damaged(&self) -> bool {
+        let Ok(Some(text)) = self.current_text() else { return false };
+        let is_as_written = |current: Current| {
+            let name = current.text().split(' ').next().map(str::to_owned);
+            text == current.text() || Some(text.trim_end()) == name.as_deref()
+        };
+        !Current::parse(&text).is_some_and(is_as_written) || !matches!(self.current(), Ok(Some(_)))
+    }
+
+    /// What `current` says, whatever it is; none if there is no such file.
+    fn current_text(&self) -> io::Result<Option<String>> {
+        let Some(file) = open_own(&self.path.join(CURRENT))? else { return Ok(None) };
         let mut text = Vec::new();
-        let read = open_own(&path).and_then(|file| match file {
-            Some(file) => file.take(CURRENT_BYTES_MAX).read_to_end(&mut text),
-            None => Ok(0),
-        });
-        read.map_err(Error::io("read", &path))?;
-        Ok(std::str::from_utf8(&text).ok().and_then(Current::parse))
+        file.take(CURRENT_BYTES_MAX).read_to_end(&mut text)?;
+        Ok(Some(String::from_utf8_lossy(&text).into_owned()))
+    }
+
+    fn named(&self) -> Result<Option<Current>, Error> {
+        let text = self.current_text().map_err(Error::io("read", &self.path.join(CURRENT)))?;
+        Ok(text.as_deref().and_then(Current::parse))
     }
 
     /// A number above all that are in use. Makes the folder if there is none.

@@ -1,0 +1,376 @@
+//! Raw files that are gone, too short, or not their own: noticed, and captured again.
+//!
+//! The index knows how far each source was read and what its last bytes were. A sync lists
+//! the raw files and looks at those that changed without it (`book.rs`); once a day it looks
+//! at all. What is gone or short becomes news again: its log is captured as if it had never
+//! been seen. A file that holds the bytes of something else is only reported, since nothing
+//! in the store may be removed unasked; `doctor --fix` sets it aside.
+
+mod book;
+
+use retro_agents::{Encoding, open_regular};
+use retro_model::{SessionKey, SourceKey, SourceKind};
+use retro_store::{Comparison, Index, PlaceRow, Problem, Slot, SourceRow, Store};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::capture::TAIL_BYTES;
+use crate::discover::{Cut, open_file};
+use crate::read::feed_raw;
+use crate::sync::{SyncOptions, sync};
+use crate::{Config, Error, Progress, SyncReport, World};
+pub(crate) use book::Book;
+use book::end_of;
+
+/// What is wrong with a raw file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Fault {
+    /// It is not there, or holds nothing.
+    Gone,
+    /// It holds less than was captured.
+    Short,
+    /// It holds other bytes than were captured.
+    Other,
+}
+
+/// A raw file that does not hold what was captured.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Lost {
+    pub slot: Slot,
+    pub fault: Fault,
+    /// Bytes of its source that were captured.
+    pub end: u64,
+}
+
+impl Lost {
+    fn what(&self) -> String {
+        let (slot, end) = (&self.slot, self.end);
+        match self.fault {
+            Fault::Gone => format!("{slot} is gone, of which {end} bytes were captured"),
+            Fault::Short => format!("it holds less of {slot} than the {end} bytes that were captured"),
+            Fault::Other => format!("it does not hold the bytes that were captured of {slot}"),
+        }
+    }
+}
+
+const HELP: &str = "put it back from a backup if its log is gone";
+
+/// What `verify` says of raw files that the index knows otherwise. Nothing while the index is
+/// of another time than the files.
+pub(crate) fn problems(store: &Store) -> Result<Vec<Problem>, Error> {
+    let Some(index) = store.index_to_read() else { return Ok(Vec::new()) };
+    let look = || -> Result<Vec<Lost>, Error> {
+        if index.marks()? != store.marks() {
+            return Ok(Vec::new());
+        }
+        compare(store, &index, &Book::read(&index)?, None)
+    };
+    let lost = match look() {
+        Err(Error::Store(error)) if error.is_broken_index() => Vec::new(),
+        lost => lost?,
+    };
+    let problem =
+        |lost: Lost| Problem { path: store.slot_path(&lost.slot), what: lost.what(), help: HELP.to_owned() };
+    Ok(lost.into_iter().map(problem).collect())
+}
+
+/// What a sync found when it looked, to be kept when it is done.
+pub(crate) struct Noticed {
+    book: Book,
+    now_ms: i64,
+    is_all: bool,
+    is_changed: bool,
+}
+
+/// Looks for raw files that somebody removed or changed, and makes their logs news. Nothing if
+/// it is not time for it.
+pub(crate) fn notice(
+    world: &World,
+    store: &Store,
+    index: &Index,
+    report: &mut SyncReport,
+) -> Result<Option<Noticed>, Error> {
+    let now_ms = world.now().as_millis();
+    let book = Book::read(index)?;
+    if !book.is_due(now_ms) {
+        return Ok(None);
+    }
+    let changed = book.changed(&store.raw_look()?);
+    let is_all = book.is_all_due(now_ms);
+    let is_changed = is_all || !changed.is_empty();
+    if is_changed {
+        let Some(_lock) = world.lock(store)? else { return Ok(None) };
+        let lost = compare(store, index, &book, (!is_all).then_some(&changed))?;
+        take_back(store, index, lost, report)?;
+    }
+    Ok(Some(Noticed { book, now_ms, is_all, is_changed }))
+}
+
+/// Remembers how raw files look at the end of a sync.
+pub(crate) fn remember(store: &Store, index: &Index, noticed: Noticed, wrote: bool) -> Result<(), Error> {
+    let Noticed { book, now_ms, is_all, is_changed } = noticed;
+    if !wrote && !is_changed {
+        return Ok(());
+    }
+    let look = store.raw_look()?;
+    let shared: Vec<Lost> = compare_shared(store, &book, None)?;
+    let lost: HashSet<Slot> = shared.into_iter().map(|lost| lost.slot).collect();
+    book.of(store, index, &look, &lost)?.at(now_ms, is_all).put(index)
+}
+
+/// Raw files that do not hold what was captured; with `only`, of those with these numbers.
+fn compare(
+    store: &Store,
+    index: &Index,
+    book: &Book,
+    only: Option<&HashSet<u64>>,
+) -> Result<Vec<Lost>, Error> {
+    let mut lost = compare_shared(store, book, only)?;
+    for (slot, end) in index.source_ends()? {
+        let number = store.raw_number(&slot);
+        if only.is_some_and(|only| !only.contains(&number)) {
+            continue;
+        }
+        let known = book.entries.get(&number).map_or(0, |entry| entry.chain);
+        if let Some(fault) = fault_of(store, index, &slot, end, known)? {
+            lost.push(Lost { slot, fault, end });
+        }
+    }
+    Ok(lost)
+}
+
+fn compare_shared(store: &Store, book: &Book, only: Option<&HashSet<u64>>) -> Result<Vec<Lost>, Error> {
+    let mut lost = Vec::new();
+    for shared in &book.shared {
+        let slot = shared.slot();
+        if only.is_some_and(|only| !only.contains(&store.raw_number(&slot))) {
+            continue;
+        }
+        let fault = match end_of(store, &slot)? {
+            None => Fault::Gone,
+            Some((end, _)) if end < shared.end => Fault::Short,
+            // A log that has grown since ends otherwise.
+            Some((end, chain)) if end == shared.end && chain != shared.chain => Fault::Other,
+            Some(_) => continue,
+        };
+        lost.push(Lost { slot, fault, end: shared.end });
+    }
+    Ok(lost)
+}
+
+/// What is wrong with the raw file of a source that was read up to `end`. Damage is none of
+/// these: it is found where the file is read.
+fn fault_of(store: &Store, index: &Index, slot: &Slot, end: u64, known: u64) -> Result<Option<Fault>, Error> {
+    let archive = store.archive(slot);
+    match archive.tail() {
+        Ok(None) => return Ok(Some(Fault::Gone)),
+        Err(retro_store::Error::Damaged { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+        Ok(Some(commit)) if commit.end < end => return Ok(Some(Fault::Short)),
+        Ok(Some(_)) => {}
+    }
+    // It ends as it was left: nobody can have made another file end so.
+    if known != 0 && end_of(store, slot)?.is_some_and(|(_, chain)| chain == known) {
+        return Ok(None);
+    }
+    let Some(row) = row_of(index, slot)?.filter(|row| row.end == end && !row.tail_hash.is_empty()) else {
+        return Ok(None);
+    };
+    let from = end.saturating_sub(TAIL_BYTES);
+    match archive.read_range(from, end - from) {
+        Ok(bytes) => {
+            let is_same = blake3::hash(&bytes).as_bytes().as_slice() == row.tail_hash;
+            Ok((!is_same).then_some(Fault::Other))
+        }
+        Err(retro_store::Error::Damaged { .. } | retro_store::Error::Range { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn row_of(index: &Index, slot: &Slot) -> Result<Option<SourceRow>, Error> {
+    let Slot::Session { key, source, revision } = slot else { return Ok(None) };
+    let mut rows = index.sources_of(key)?.into_iter();
+    Ok(rows.find(|row| row.source == *source && row.revision == *revision))
+}
+
+/// Forgets how the live files looked whose bytes were lost, so that they are captured again.
+/// What cannot be captured again stays as it is.
+fn take_back(
+    store: &Store,
+    index: &Index,
+    lost: Vec<Lost>,
+    report: &mut SyncReport,
+) -> Result<Vec<Lost>, Error> {
+    let (mut forgotten, mut owners) = (Vec::new(), HashSet::new());
+    let mut others = Vec::new();
+    for mut one in lost {
+        let places = live_places(store, index, &one.slot)?;
+        if one.fault == Fault::Short && places.iter().any(|place| is_other(store, &one.slot, &place.path)) {
+            one.fault = Fault::Other;
+        }
+        if one.fault == Fault::Other && !is_state(index, &one.slot)? {
+            let path = store.slot_path(&one.slot);
+            report.notes.push(format!(
+                "{}: {}. `retro doctor --fix` sets it aside and captures the log again",
+                path.display(),
+                one.what()
+            ));
+            others.push(one);
+        } else if !places.is_empty() {
+            owners.insert(owner_of(&one.slot));
+            forgotten.extend(places);
+        }
+    }
+    if !forgotten.is_empty() {
+        index.write(|index| forgotten.iter().try_for_each(|place| index.forget_place(&place.path)))?;
+        let (verb, whose) = match owners.len() {
+            1 => ("is", owners.into_iter().next().unwrap_or_default()),
+            number => ("are", format!("{number} sessions")),
+        };
+        report.notes.push(format!("raw files of {whose} were lost, and {verb} captured again"));
+    }
+    Ok(others)
+}
+
+fn owner_of(slot: &Slot) -> String {
+    match slot {
+        Slot::Session { key, .. } => key.to_string(),
+        Slot::Shared { agent, name, .. } => format!("{agent}/{name}"),
+    }
+}
+
+/// Whether a source is replaced whenever it changes.
+fn is_state(index: &Index, slot: &Slot) -> Result<bool, Error> {
+    Ok(row_of(index, slot)?.is_some_and(|row| row.kind == SourceKind::State))
+}
+
+/// The stamps of live files that belong to a raw file and are still there. None of a session
+/// whose bytes were given up.
+fn live_places(store: &Store, index: &Index, slot: &Slot) -> Result<Vec<PlaceRow>, Error> {
+    let (stamps, source) = match slot {
+        Slot::Session { key, source, .. } => {
+            let is_evicted = matches!(store.session(key), Ok(Some(file)) if file.evicted_at.is_some());
+            if is_evicted {
+                return Ok(Vec::new());
+            }
+            (index.stamps_of(key)?, source.clone())
+        }
+        Slot::Shared { name, .. } => (index.stamps()?, SourceKey::new(name)),
+    };
+    let is_its = |place: &PlaceRow| match slot {
+        Slot::Session { .. } => place.source == source,
+        Slot::Shared { agent, .. } => {
+            place.session.is_none() && place.agent == *agent && place.source == source
+        }
+    };
+    Ok(stamps.iter().filter(is_its).filter(|place| is_there(&place.path)).collect())
+}
+
+/// Whether a file, folder or row of a database is there.
+fn is_there(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    let database = text.rsplit_once('#').map(|(database, _)| PathBuf::from(database));
+    path.exists() || database.is_some_and(|database| database.exists())
+}
+
+/// Whether a live file is not what a raw file begins or goes on with. Unknown counts as no.
+fn is_other(store: &Store, slot: &Slot, path: &Path) -> bool {
+    if open_regular(path).is_err() {
+        return false;
+    }
+    let is_packed = path.extension().is_some_and(|ending| ending == "zst");
+    let encoding = if is_packed { Encoding::Zstd } else { Encoding::Plain };
+    let Ok(mut live) = open_file(path, encoding, &Cut::default()) else { return false };
+    matches!(store.archive(slot).compare(&mut live), Ok(Comparison::Differs))
+}
+
+/// Captures again what is gone, short or another's, for `doctor --fix`. Says what it did.
+pub(crate) fn mend(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Vec<String>, Error> {
+    let mut said = Vec::new();
+    let before = {
+        let Some(_lock) = world.lock(store)? else { return Ok(said) };
+        let index = store.index()?;
+        let lost = all_lost(store, &index)?;
+        if lost.is_empty() {
+            return Ok(said);
+        }
+        let others = take_back(store, &index, lost.clone(), &mut SyncReport::default())?;
+        for one in &others {
+            let places = live_places(store, &index, &one.slot)?;
+            if places.is_empty() {
+                said.push(format!("{}: only a backup has them, its log is gone", one.what()));
+                continue;
+            }
+            let aside = store.set_aside(&one.slot)?;
+            said.push(format!("set aside what was in the place of {} as {}", one.slot, aside.display()));
+            index.write(|index| match &one.slot {
+                Slot::Session { key, .. } => index.forget_session(key),
+                Slot::Shared { .. } => places.iter().try_for_each(|place| index.forget_place(&place.path)),
+            })?;
+        }
+        store.sync_all()?;
+        lost
+    };
+    sync(world, config, &SyncOptions::default(), progress)?;
+    let after: HashSet<Slot> = all_lost(store, &store.index()?)?.into_iter().map(|lost| lost.slot).collect();
+    for lost in before.iter().filter(|lost| !after.contains(&lost.slot)) {
+        said.push(format!("captured {} again from its log", lost.slot));
+    }
+    Ok(said)
+}
+
+/// Sets aside the raw files of a session that do not read back, where the live log is as long as
+/// all that was captured of it: captured again, it takes their place. Any other stays, and
+/// what is captured is a revision beside it.
+pub(crate) fn set_damaged_aside(
+    store: &Store,
+    index: &Index,
+    key: &SessionKey,
+) -> Result<Vec<PathBuf>, Error> {
+    let mut aside = Vec::new();
+    let slots = store.raw_slots(key)?;
+    for slot in &slots {
+        let Slot::Session { source, revision, .. } = slot else { continue };
+        let is_later = |other: &Slot| matches!(other, Slot::Session { source: its, revision: later, .. } if its == source && later > revision);
+        let Some(row) = row_of(index, slot)?.filter(|_| !slots.iter().any(is_later)) else { continue };
+        match feed_raw(store, slot, &mut |_| {}) {
+            Ok(()) => continue,
+            Err(error) if error.is_of_one_session() => {}
+            Err(error) => return Err(error),
+        }
+        let has_all = |place: &PlaceRow| {
+            let is_packed = place.path.extension().is_some_and(|ending| ending == "zst");
+            !is_packed && place.path.metadata().is_ok_and(|meta| meta.is_file() && meta.len() >= row.end)
+        };
+        if live_places(store, index, slot)?.iter().any(has_all) {
+            aside.push(store.set_aside(slot)?);
+        }
+    }
+    Ok(aside)
+}
+
+/// Everything that is lost, by what the index and the session files say.
+fn all_lost(store: &Store, index: &Index) -> Result<Vec<Lost>, Error> {
+    let mut lost = compare(store, index, &Book::read(index)?, None)?;
+    let known: HashSet<Slot> = index.source_ends()?.into_iter().map(|(slot, _)| slot).collect();
+    for key in store.session_keys()? {
+        let Ok(Some(file)) = store.session(&key) else { continue };
+        for (source, entry) in file.sources.iter().filter(|_| file.evicted_at.is_none()) {
+            let slots = (1..=entry.revisions).map(|revision| Slot::Session {
+                key: key.clone(),
+                source: source.clone(),
+                revision,
+            });
+            // The first is enough: a file from elsewhere may name any number of them.
+            let mut gone = slots.filter(|slot| !known.contains(slot));
+            let gone = gone.find(|slot| matches!(store.archive(slot).tail(), Ok(None)));
+            lost.extend(gone.map(|slot| Lost { slot, fault: Fault::Gone, end: 0 }));
+        }
+    }
+    Ok(lost)
+}

@@ -1,0 +1,95 @@
+//! How the raw files of a store look at a glance, and taking one out of its place.
+//!
+//! A sync asks this to notice raw files that were removed, cut or exchanged by somebody
+//! else: only names and sizes are read. What the files hold is asked of [`crate::Archive`].
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::files::Worth;
+use crate::layout::{self, RAW, Slot};
+use crate::{Error, Store};
+
+/// The folder of raw files that were found in the place of others.
+pub(crate) const ASIDE: &str = "aside";
+
+/// The size in bytes of every raw file, by the number of its place ([`Store::raw_number`]).
+pub type RawLook = HashMap<u64, u64>;
+
+impl Store {
+    /// Lists all raw files with their sizes. A file that is just being written beside its
+    /// place is not among them.
+    pub fn raw_look(&self) -> Result<RawLook, Error> {
+        let folder = self.root().join(RAW);
+        let mut look = RawLook::new();
+        self.look_below(&folder, &mut look)?;
+        Ok(look)
+    }
+
+    fn look_below(&self, folder: &Path, look: &mut RawLook) -> Result<(), Error> {
+        let list = match fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            list => list.map_err(Error::io("list", folder))?,
+        };
+        for entry in list {
+            let entry = entry.map_err(Error::io("list", folder))?;
+            let Ok(kind) = entry.file_type() else { continue };
+            let path = entry.path();
+            if kind.is_dir() {
+                self.look_below(&path, look)?;
+            } else if kind.is_file()
+                && path.extension().is_some_and(|ending| ending == "zst")
+                && let Ok(meta) = entry.metadata()
+            {
+                look.insert(self.number_of(&path), meta.len());
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of the place of a raw file in [`Store::raw_look`].
+    pub fn raw_number(&self, slot: &Slot) -> u64 {
+        self.number_of(&self.slot_path(slot))
+    }
+
+    fn number_of(&self, path: &Path) -> u64 {
+        xxh3_64(path.strip_prefix(self.root()).unwrap_or(path).as_os_str().as_encoded_bytes())
+    }
+
+    /// The raw files that serve many sessions, of all agents.
+    pub fn all_shared_slots(&self) -> Result<Vec<Slot>, Error> {
+        let mut slots = Vec::new();
+        for (agent, _) in self.agents(RAW)? {
+            slots.extend(self.shared_slots(&agent)?);
+        }
+        Ok(slots)
+    }
+
+    /// Moves a raw file that does not belong where it is to a folder of its own, and says
+    /// where it is now. Nothing reads it there.
+    pub fn set_aside(&self, slot: &Slot) -> Result<PathBuf, Error> {
+        let path = layout::raw_file(self.root(), slot);
+        let folder = self.root().join(ASIDE);
+        self.files.ensure_dir(&folder)?;
+        let name = path.strip_prefix(self.root().join(RAW)).unwrap_or(&path).to_string_lossy();
+        let name = name.replace(['/', '\\'], "--");
+        let free = (1..).map(|number| match number {
+            1 => folder.join(&name),
+            _ => folder.join(format!("{number}--{name}")),
+        });
+        let mut free = free.filter(|place: &PathBuf| fs::symlink_metadata(place).is_err());
+        let place = free.next().unwrap_or_else(|| folder.join(&name));
+        self.files.own(&path)?;
+        self.files.own(&place)?;
+        self.archive(slot).forget_standing();
+        self.files.disk.rename(&path, &place).map_err(Error::io("set aside", &path))?;
+        self.files.touch_names(&place);
+        self.files.touch_names(&path);
+        // What is left of a write beside it would be in the way of the next one.
+        self.files.remove(&layout::part_of(&path), Worth::Cache)?;
+        Ok(place)
+    }
+}
