@@ -3,7 +3,7 @@ mod page;
 use super::WhichSession;
 use crate::context::{Context, Exit, Outcome};
 
-/// Print a page about a session: what was asked, what was done, how it ended, what it cost
+/// Print a page about a session: request, work, outcome and cost
 ///
 /// The request, the work in figures, the last answer, the outcome with the events that show
 /// it, commits, checks, errors and what cured them, files, cost and time, on one screen; --full
