@@ -17,7 +17,8 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "model" => below(&[&["text"]]),
         "store" | "search" => below(&[&["text", "model", "disk"]]),
         // What a session can teach is read from how it went and what it repaired.
-        "memory" => below(&[&["text", "model", "insight", "search"]]),
+        // So is what recurs over sessions.
+        "memory" | "patterns" => below(&[&["text", "model", "insight", "search"]]),
         name if FLOOR.contains(&name) => below(&[&["text", "model"]]),
         "engine" => below(&[&["text", "model"], FLOOR]),
         "views" | "laws" => below(&[&["text", "model", "engine"], FLOOR]),

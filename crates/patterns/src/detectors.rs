@@ -1,0 +1,111 @@
+//! The detectors: one file each, one line of [`DETECTORS`].
+//!
+//! The comment at the top of each file is the user's reference: `retro detect --explain` prints
+//! it, and `docs/reference/detectors.md` is made of it.
+
+mod abandoned;
+mod budget_overrun;
+mod clean_pass;
+mod correction_repeated;
+mod error_then_recovery;
+mod faults;
+mod infra_overhead;
+mod recurring_error;
+mod repeated_errors;
+mod retry_storm;
+mod rework_loop;
+mod schema_thrash;
+mod slow_start;
+mod tool_thrash;
+
+use crate::corpus::Corpus;
+use crate::session::Session;
+use crate::sign::{Polarity, SessionSigns, Sign};
+
+/// Something that maps a session to signs.
+pub struct Detector {
+    /// Its name: the type of its signs.
+    pub name: &'static str,
+    /// What it finds, in a few words.
+    pub title: &'static str,
+    /// Whether what it finds is good.
+    pub polarity: Polarity,
+    /// Of several that see the same, the lowest names it.
+    pub(crate) order: u8,
+    pub(crate) source: &'static str,
+    pub(crate) detect: fn(&Session<'_>) -> Vec<Sign>,
+    /// Whether a sign counts among all sessions.
+    pub(crate) counts: fn(&Sign, &SessionSigns, &Corpus) -> bool,
+}
+
+impl Detector {
+    /// What, why, how and limits: the comment at the top of its file, as Markdown.
+    pub fn explanation(&self) -> String {
+        let lines = self.source.lines().map_while(|line| line.strip_prefix("//!"));
+        lines.map(str::trim_start).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn always(_: &Sign, _: &SessionSigns, _: &Corpus) -> bool {
+    true
+}
+
+/// Every detector, by name.
+pub static DETECTORS: &[Detector] = &[
+    abandoned::DETECTOR,
+    budget_overrun::DETECTOR,
+    clean_pass::DETECTOR,
+    correction_repeated::DETECTOR,
+    error_then_recovery::DETECTOR,
+    infra_overhead::DETECTOR,
+    recurring_error::DETECTOR,
+    repeated_errors::DETECTOR,
+    retry_storm::DETECTOR,
+    rework_loop::DETECTOR,
+    schema_thrash::DETECTOR,
+    slow_start::DETECTOR,
+    tool_thrash::DETECTOR,
+];
+
+/// The detector with this name.
+pub fn by_name(name: &str) -> Option<&'static Detector> {
+    DETECTORS.binary_search_by(|detector| detector.name.cmp(name)).ok().and_then(|at| DETECTORS.get(at))
+}
+
+/// A sign with what most of them leave empty.
+fn sign(polarity: Polarity, locus: String, title: String) -> Sign {
+    Sign {
+        kind: String::new(),
+        polarity,
+        locus,
+        terms: Vec::new(),
+        names: Vec::new(),
+        own: false,
+        title,
+        times: 1,
+        measure: None,
+        evidence: Vec::new(),
+        remedy: None,
+        spent: crate::Spent::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn detectors_are_sorted_and_explained() {
+        assert!(DETECTORS.windows(2).all(|pair| pair[0].name < pair[1].name));
+        for detector in DETECTORS {
+            let text = detector.explanation();
+            for heading in ["# What", "# Why", "# How", "# Limits"] {
+                assert!(text.contains(heading), "{} lacks {heading}", detector.name);
+            }
+        }
+        let mut orders: Vec<u8> = DETECTORS.iter().map(|detector| detector.order).collect();
+        orders.sort_unstable();
+        orders.dedup();
+        assert_eq!(orders.len(), DETECTORS.len());
+    }
+}

@@ -1,0 +1,43 @@
+//! What recurs over sessions, and what helped.
+//!
+//! A detector (`detectors/`, one file each, one line of `detectors.rs`) maps one session to
+//! [`Sign`]s. `cluster.rs` puts signs of the same thing together, whoever saw them and whichever
+//! agent it happened in, `rank.rs` puts the [`Candidate`]s in order, `gate.rs` says which may be
+//! written down, `solution.rs` is what is written down, `review.rs` what was decided.
+//!
+//! Pure: sessions, configuration, files and the clock are handed in.
+
+mod buckets;
+mod candidate;
+mod cluster;
+mod corpus;
+mod detectors;
+mod fault;
+mod gate;
+mod near;
+mod rank;
+mod remedy;
+mod review;
+mod session;
+mod sign;
+mod solution;
+mod terms;
+
+pub use buckets::Buckets;
+pub use candidate::{Candidate, Impact, Member, MemberImpact, Resolution};
+pub use cluster::{Clusters, cluster};
+pub use corpus::Corpus;
+pub use detectors::{DETECTORS, Detector, by_name};
+pub use gate::{Gate, Verdict, outside_quotes};
+pub use rank::{Scored, rank};
+pub use review::{Choice, Decision, Review, evidence_of};
+pub use session::{Listener, Origin};
+pub use sign::{Evidence, Polarity, Remedy, SessionSigns, Sign, Spent, Voice};
+pub use solution::{
+    Change, Pattern, PatternHints, PatternScope, Provenance, Status, duplicate_of, similarity,
+};
+
+/// Raised when the same sessions give other signs.
+pub const VERSION: u32 = 1;
+/// Raised when the same signs give other candidates.
+pub const CLUSTER_VERSION: u32 = 1;

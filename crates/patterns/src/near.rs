@@ -1,0 +1,148 @@
+//! Whether two loci that are not equal are the same thing all the same.
+
+use hashbrown::HashMap;
+
+use crate::sign::Sign;
+
+/// What near loci are compared by.
+#[derive(Debug, Clone)]
+pub(crate) struct Spot {
+    pub locus: String,
+    pub terms: Vec<String>,
+    pub names: Vec<String>,
+    pub own: bool,
+    pub remedies: Vec<String>,
+    /// What a sentence means, on corrections.
+    pub meaning: Option<retro_search::embed::Embedding>,
+}
+
+impl Spot {
+    pub(crate) fn of(sign: &Sign) -> Spot {
+        Spot {
+            locus: sign.locus.clone(),
+            terms: sign.terms.clone(),
+            names: sign.names.clone(),
+            own: sign.own,
+            remedies: sign.remedy.iter().map(|remedy| same_remedy(&remedy.text())).collect(),
+            meaning: None,
+        }
+    }
+
+    /// Adds what another sign of the same locus knows.
+    pub(crate) fn add(&mut self, sign: &Sign) {
+        self.own |= sign.own;
+        self.remedies.extend(sign.remedy.iter().map(|remedy| same_remedy(&remedy.text())));
+        self.remedies.sort();
+        self.remedies.dedup();
+    }
+
+    /// Loci of different families are never near.
+    pub(crate) fn family(&self) -> &str {
+        self.locus.split(':').next().unwrap_or_default()
+    }
+}
+
+/// A remedy as it is compared: without what differs from machine to machine.
+pub(crate) fn same_remedy(text: &str) -> String {
+    retro_text::fingerprint::normal(text).to_lowercase()
+}
+
+/// Words that two errors must share.
+const ERROR_WORDS_MIN: usize = 3;
+/// Of the words of the one with fewer.
+const ERROR_SHARE: f64 = 0.8;
+/// The same where the same helped.
+const ERROR_SHARE_HELPED: f64 = 0.5;
+/// Of all words of both, so that a long line does not swallow short ones.
+const ERROR_BOTH: f64 = 0.5;
+/// Of the words of two corrections, and the likeness of what they mean.
+const SAID_SHARE: f64 = 0.6;
+const SAID_MEANING: f64 = 0.55;
+/// Of the words of two requests in one repository.
+const ASKED_SHARE: f64 = 0.5;
+
+/// Whether two loci of one family are near.
+pub(crate) fn is_near(a: &Spot, b: &Spot) -> bool {
+    match a.family() {
+        "error" => is_same_error(a, b),
+        "correction" => is_same_said(a, b),
+        "abandoned" => {
+            let (shared, least, all) = shares(&a.terms, &b.terms);
+            let is_here = a.names == b.names;
+            let share = shared as f64 / least.max(1) as f64;
+            shared >= 2 && share >= if is_here { ASKED_SHARE } else { 0.75 } && shared * 4 >= all
+        }
+        _ => false,
+    }
+}
+
+fn is_same_error(a: &Spot, b: &Spot) -> bool {
+    let (shared, least, all) = shares(&a.terms, &b.terms);
+    let share = shared as f64 / least.max(1) as f64;
+    let helped = a.remedies.iter().any(|remedy| b.remedies.contains(remedy));
+    let (names, fewest, _) = shares(&a.names, &b.names);
+    if helped && shared >= 1 && (share >= ERROR_SHARE_HELPED || (names >= 1 && names == fewest)) {
+        return true;
+    }
+    let is_like = shared >= ERROR_WORDS_MIN.min(least.max(2))
+        && share >= ERROR_SHARE
+        && (shared as f64) >= ERROR_BOTH * all as f64;
+    // Two mistakes in code that only share their kind are two matters; so are two missing
+    // things that nothing else connects.
+    let same_names = fewest == 0 || names * 2 >= fewest;
+    let may_differ = !a.own && !b.own && shared > ERROR_WORDS_MIN && share >= 0.99;
+    is_like && (same_names || may_differ)
+}
+
+fn is_same_said(a: &Spot, b: &Spot) -> bool {
+    let (shared, least, _) = shares(&a.terms, &b.terms);
+    if shared == 0 {
+        return false;
+    }
+    let share = shared as f64 / least as f64;
+    if shared >= 2 && share >= SAID_SHARE {
+        return true;
+    }
+    let meaning = match (&a.meaning, &b.meaning) {
+        (Some(a), Some(b)) => f64::from(a.cosine(b)),
+        _ => 0.0,
+    };
+    meaning >= SAID_MEANING && (share >= 0.5 || shared >= 2)
+}
+
+/// How many sorted terms two lists share, how many the shorter has, and how many there are.
+fn shares(a: &[String], b: &[String]) -> (usize, usize, usize) {
+    let shared = a.iter().filter(|term| b.binary_search(term).is_ok()).count();
+    (shared, a.len().min(b.len()), a.len() + b.len() - shared)
+}
+
+/// Spots that share a term that few have: only these are compared.
+pub(crate) struct Blocks(HashMap<String, Vec<usize>>);
+
+/// Spots with one term beyond which it tells nothing.
+const COMMON: usize = 200;
+
+impl Blocks {
+    pub(crate) fn new() -> Blocks {
+        Blocks(HashMap::new())
+    }
+
+    /// Centres that may be near, in the order in which they were added.
+    pub(crate) fn near(&self, spot: &Spot) -> Vec<usize> {
+        let keys = spot.terms.iter().chain(&spot.remedies);
+        let lists = keys.filter_map(|term| self.0.get(&format!("{} {term}", spot.family())));
+        let mut found: Vec<usize> = lists.filter(|list| list.len() <= COMMON).flatten().copied().collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    pub(crate) fn add(&mut self, spot: &Spot, place: usize) {
+        for term in spot.terms.iter().chain(&spot.remedies) {
+            let list = self.0.entry(format!("{} {term}", spot.family())).or_default();
+            if list.last() != Some(&place) {
+                list.push(place);
+            }
+        }
+    }
+}
