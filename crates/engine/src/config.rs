@@ -5,6 +5,7 @@
 //! `retro/config.toml` in the platform's configuration folder. The root itself
 //! cannot come from a file inside the root.
 
+mod detect;
 mod embedding;
 mod file;
 mod insight;
@@ -24,6 +25,7 @@ use toml::{Table, Value};
 use crate::World;
 pub use crate::error::ConfigError;
 use crate::platform::expand_home;
+pub use detect::{Curate, Detect};
 pub use embedding::{Embedding, set_embedding};
 use file::{minutes, read, read_if_there, read_in_store, text, texts, wrong};
 pub use keys::{KEYS, Key};
@@ -110,6 +112,10 @@ pub struct Config {
     pub mining: Setting<Mining>,
     /// How much room raw bytes may take.
     pub retention: Setting<Retention>,
+    /// What recurs is looked for where, with which tools.
+    pub detect: Setting<Detect>,
+    /// What is written down of it, and where.
+    pub curate: Setting<Curate>,
     /// Keys that were accepted and do nothing here, with the reason.
     pub notes: Vec<String>,
 }
@@ -193,6 +199,8 @@ impl Config {
             insight: Setting::default(Insight::default()),
             mining: Setting::default(Mining::default()),
             retention: Setting::default(Retention::default()),
+            detect: Setting::default(Detect::default()),
+            curate: Setting::default(Curate::default()),
             notes: Vec::new(),
         }
     }
@@ -231,6 +239,12 @@ impl Config {
         }
         if let Some(value) = table.get("prices") {
             self.prices = Setting { value: prices::read(path, value)?, origin: origin() };
+        }
+        if let Some(section) = table.get("detect").and_then(Value::as_table) {
+            self.detect = Setting { value: detect::detect(path, section)?, origin: origin() };
+        }
+        if let Some(section) = table.get("curate").and_then(Value::as_table) {
+            self.curate = Setting { value: detect::curate(path, section, world)?, origin: origin() };
         }
         let quality = table.get("detect").and_then(|detect| detect.get("quality"));
         if quality.is_some() || table.contains_key("signals") {

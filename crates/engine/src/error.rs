@@ -88,6 +88,14 @@ pub enum Error {
     /// Somebody wanted to stop, or ran out of patience.
     #[error("stopped before the end")]
     Stopped,
+    /// A pattern of the catalog that does not exist or cannot be used.
+    #[error("{what}\nhint: {hint}")]
+    Pattern {
+        /// What is wrong.
+        what: String,
+        /// What helps.
+        hint: String,
+    },
     /// File watching could not start.
     #[error("cannot watch for changes: {0}")]
     Watch(String),

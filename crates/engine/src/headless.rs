@@ -6,7 +6,7 @@
 //! work. What it printed is kept, redacted, under `headless/` in the store.
 
 mod desk;
-mod process;
+pub(crate) mod process;
 mod spent;
 
 pub(crate) use spent::rows;

@@ -35,6 +35,7 @@ mod lost;
 pub mod memory;
 pub mod mined;
 pub mod news;
+pub mod patterns;
 pub mod platform;
 pub mod prices;
 pub mod read;

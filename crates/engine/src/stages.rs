@@ -8,12 +8,14 @@
 //! To add a stage, write its file and add its line to [`STAGES`].
 
 mod calls;
+pub(crate) mod detect;
 pub mod digest;
 pub(crate) mod facts;
 pub mod ledger;
 pub mod memory;
 pub mod mine;
 pub(crate) mod normalized;
+mod patterns;
 mod repack;
 pub mod text;
 pub(crate) mod turns;
@@ -51,8 +53,10 @@ pub static STAGES: &[Stage] = &[
     normalized::STAGE,
     digest::STAGE,
     mine::STAGE,
+    detect::STAGE,
     facts::STAGE,
     memory::STAGE,
+    patterns::STAGE,
     text::STAGE,
     vectors::STAGE,
     repack::STAGE,

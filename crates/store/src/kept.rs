@@ -14,6 +14,7 @@ use crate::documents::{DIGESTS, FACTS, Kind, LEDGER, MINED, NORMALIZED, REMAINS,
 use crate::evict::SWEEPS;
 use crate::layout::{HEAD, LOCK, MARK, PART, QUEUE, RAW};
 use crate::memories::{AUTHORED, EVENTS, EXPOSURES, ITEMS, SPENT};
+use crate::patterns::{CANDIDATES, CATALOG, DECISION_QUEUE, REVIEW_LOG};
 use crate::raw_look::ASIDE;
 
 /// One thing that is kept.
@@ -183,6 +184,10 @@ pub static REGISTER: &[Kept] = &[
     ),
     common(Journal(SPENT), Truth, false, Mask, "what runs of a model used for `retro mine`"),
     common(Folder("headless"), Truth, true, Mask, "what these runs printed, and where they worked"),
+    common(File(CANDIDATES), Cache, true, Remake, "what recurs over sessions: [patterns](../patterns.md)"),
+    common(Journal(REVIEW_LOG), Truth, true, Mask, "what was decided about candidates"),
+    common(Journal(DECISION_QUEUE), Truth, true, Mask, "decisions that wait for their sink"),
+    common(Folder(CATALOG), Truth, true, Mask, "patterns that were written down, and their earlier versions"),
     common(Folder(QUEUE), Passing, false, Keep, "jobs that wait for the next writer"),
     common(Folder("signals"), Cache, true, Remake, "what `retro signal run` exports"),
     common(File("index/retro.sqlite*"), Cache, true, Mask, "the index; its tables are below"),
@@ -353,6 +358,13 @@ pub static REGISTER: &[Kept] = &[
         true,
         OutOfReach,
         "what `render --out`, `raw --out` and `dashboard build --single-file` wrote",
+    ),
+    common(
+        Outside("catalog"),
+        Truth,
+        true,
+        OutOfReach,
+        "the catalog, where `curate.catalog_dir` names a folder, and what `catalog export` wrote",
     ),
     common(
         Outside("agents"),

@@ -49,6 +49,21 @@ pub const KEYS: &[Key] = &[
         example: "false",
     },
     Key {
+        name: "curate.catalog_dir",
+        help: "The folder of the catalog, for example in a git repository; without it, patterns/catalog of the store.",
+        example: "\"~/notes/patterns\"",
+    },
+    Key {
+        name: "curate.gate",
+        help: "What a candidate needs to be written down and handed out: a section of its own, [curate.gate].",
+        example: "{ min_frequency = 2, min_sessions = 2, min_cost_impact = 0.0, dist_min_frequency = 3, dist_min_cost_impact = 0.0, dist_require_cross_flavor = true }",
+    },
+    Key {
+        name: "curate.sink",
+        help: "A command, with its arguments, that gets each decision as one line of JSON on stdin.",
+        example: "[\"tee\", \"-a\", \"/tmp/decisions.jsonl\"]",
+    },
+    Key {
         name: "dashboard.keep",
         help: "Whether `retro sync` keeps an existing dashboard folder current.",
         example: "true",
@@ -57,6 +72,16 @@ pub const KEYS: &[Key] = &[
         name: "dashboard_dir",
         help: "The folder that `retro dashboard` writes to.",
         example: "\"~/retro-dashboard\"",
+    },
+    Key {
+        name: "detect.buckets",
+        help: "Tools that belong together, by name: a section of its own, [detect.buckets]. A name of the defaults replaces it.",
+        example: "{ infra = [\"docker*\", \"kubectl*\"] }",
+    },
+    Key {
+        name: "detect.exclude",
+        help: "Projects in which no patterns are looked for. They are captured all the same.",
+        example: "[\"scratch\"]",
     },
     Key {
         name: "detect.quality",
@@ -146,7 +171,6 @@ pub const KEYS: &[Key] = &[
 /// Keys of the seeds' configurations that are accepted and do nothing here.
 const SEED_KEYS: &[(&str, &str)] = &[
     ("archive_root", "set `root` instead"),
-    ("curate.*", "the catalog does not exist yet"),
     ("derived_interval_seconds", "derived data is made when a session goes quiet"),
     ("store.*", "the store's place is `root`, its schedule `cadence`"),
     ("sync_interval_seconds", "set `cadence` instead"),

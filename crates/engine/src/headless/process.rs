@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const GRACE: Duration = Duration::from_secs(5);
 
 /// What became of a program.
-pub(super) struct Ended {
+pub(crate) struct Ended {
     /// How it ended; nothing if it was killed because of its time.
     pub status: Option<ExitStatus>,
     /// What it printed.
@@ -26,7 +26,7 @@ pub(super) struct Ended {
 }
 
 /// Runs a command in a process group of its own. After `limit` the whole group is killed.
-pub(super) fn run(mut command: Command, input: String, limit: Duration) -> io::Result<Ended> {
+pub(crate) fn run(mut command: Command, input: String, limit: Duration) -> io::Result<Ended> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     own_group(&mut command);
     let mut child = command.spawn()?;

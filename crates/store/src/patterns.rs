@@ -1,0 +1,137 @@
+//! Where patterns are: the candidates (made of signs, a cache), the log of what was decided, the
+//! queue of decisions that nobody took yet, and the catalog, which may be in a folder elsewhere.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::files::{Worth, entries, open_regular, read_regular};
+use crate::{Error, Lock, Store};
+
+/// What was decided about candidates.
+pub const REVIEW_LOG: &str = "patterns/review_log.jsonl";
+/// Decisions that wait for their sink.
+pub const DECISION_QUEUE: &str = "patterns/decisions.queue.jsonl";
+
+/// What recurs, ready to be asked.
+pub(crate) const CANDIDATES: &str = "patterns/candidates.json";
+/// The folder of patterns that were written down.
+pub(crate) const CATALOG: &str = "patterns/catalog";
+
+/// Endings of a pattern and of its history.
+const PATTERN: &str = ".json";
+const HISTORY: &str = ".history.jsonl";
+/// Bytes in which the head of a file is.
+const HEAD_BYTES: u64 = 512;
+
+/// A file of the catalog: its place, and its bytes or why it cannot be read.
+pub type CatalogFile = (PathBuf, Result<Vec<u8>, String>);
+
+impl Store {
+    /// What recurs.
+    pub fn candidates(&self) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.root().join(CANDIDATES);
+        self.files.own(&path)?;
+        read_regular(&path)
+    }
+
+    /// The first bytes of it.
+    pub fn candidates_head(&self) -> Result<Vec<u8>, Error> {
+        let path = self.root().join(CANDIDATES);
+        self.files.own(&path)?;
+        let mut head = Vec::new();
+        if let Some(file) = open_regular(&path)? {
+            file.take(HEAD_BYTES).read_to_end(&mut head).map_err(Error::io("read", &path))?;
+        }
+        Ok(head)
+    }
+
+    /// Keeps what recurs. The caller holds the lock.
+    pub fn put_candidates(&self, bytes: &[u8]) -> Result<(), Error> {
+        self.files.put(&self.root().join(CANDIDATES), bytes, Worth::Cache)
+    }
+
+    /// The folder of the catalog: the store's own, or this one.
+    pub fn catalog_folder(&self, elsewhere: Option<&Path>) -> PathBuf {
+        elsewhere.map_or_else(|| self.root().join(CATALOG), Path::to_owned)
+    }
+
+    /// Every pattern in a catalog, by name.
+    pub fn catalog_files(&self, folder: &Path) -> Result<Vec<CatalogFile>, Error> {
+        self.files.own(folder)?;
+        let mut files = Vec::new();
+        for entry in entries(folder)? {
+            let name =
+                entry.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            if !entry.is_file || !name.ends_with(PATTERN) {
+                continue;
+            }
+            let bytes = match read_regular(&entry.path) {
+                Ok(Some(bytes)) => Ok(bytes),
+                Ok(None) => continue,
+                Err(error) => Err(error.to_string()),
+            };
+            files.push((entry.path, bytes));
+        }
+        files.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(files)
+    }
+
+    /// The earlier versions of a pattern, a line each.
+    pub fn catalog_history(&self, folder: &Path, id: &str) -> Result<Vec<u8>, Error> {
+        let path = in_catalog(folder, id, HISTORY);
+        self.files.own(&path)?;
+        Ok(read_regular(&path)?.unwrap_or_default())
+    }
+
+    /// Where a pattern is.
+    pub fn catalog_path(&self, folder: &Path, id: &str) -> PathBuf {
+        in_catalog(folder, id, PATTERN)
+    }
+
+    /// Puts a pattern into a catalog. The version before it, as one line, goes into the history
+    /// first: after a stop in between it stands in both.
+    pub fn put_catalog(
+        &self,
+        _lock: &Lock,
+        folder: &Path,
+        id: &str,
+        bytes: &[u8],
+        before: Option<&[u8]>,
+    ) -> Result<(), Error> {
+        self.files.ensure_dir(folder)?;
+        if let Some(line) = before {
+            let path = in_catalog(folder, id, HISTORY);
+            let mut known = self.catalog_history(folder, id)?;
+            let is_there = known.split(|byte| *byte == b'\n').any(|known| known == line);
+            if !is_there {
+                let start = known.len() as u64;
+                let is_torn = known.last().is_some_and(|last| *last != b'\n');
+                known.clear();
+                known.extend(is_torn.then_some(b'\n'));
+                known.extend_from_slice(line);
+                known.push(b'\n');
+                let disk = &self.files.disk;
+                disk.write_at(&path, start, &known).map_err(Error::io("write", &path))?;
+                disk.sync_file(&path).map_err(Error::io("sync", &path))?;
+            }
+        }
+        self.files.put(&in_catalog(folder, id, PATTERN), bytes, Worth::Truth)?;
+        self.files.disk.sync_dir(folder).map_err(Error::io("sync", folder))
+    }
+
+    /// Takes a pattern out of a catalog; its history stays.
+    pub fn remove_catalog(&self, _lock: &Lock, folder: &Path, id: &str) -> Result<bool, Error> {
+        self.files.remove(&in_catalog(folder, id, PATTERN), Worth::Truth)
+    }
+
+    /// Writes a file that a command was asked to write into a folder outside the store.
+    pub fn export_pattern(&self, folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
+        let path = folder.join(name);
+        self.files.put(&path, bytes, Worth::Truth)?;
+        Ok(path)
+    }
+}
+
+fn in_catalog(folder: &Path, id: &str, ending: &str) -> PathBuf {
+    folder.join(format!("{}{ending}", crate::names::encode(id)))
+}
