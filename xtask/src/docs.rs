@@ -7,6 +7,7 @@
 //! are named, so that documentation cannot rot.
 
 mod cli;
+mod detectors;
 mod mapping;
 mod signals;
 
@@ -49,6 +50,8 @@ fn pages(retro: &Retro) -> Result<Pages, Failure> {
     }
     let signals = signals::page(&|words| retro.output(words))?;
     pages.insert(folder.join("signals.md"), format!("{NOTICE}{signals}"));
+    let detectors = detectors::page(&|words| retro.output(words))?;
+    pages.insert(folder.join("detectors.md"), format!("{NOTICE}{detectors}"));
     Ok(pages)
 }
 

@@ -1,6 +1,7 @@
 //! Rooms of this crate that only tests of other crates enter.
 
 pub mod months;
+pub mod recurring;
 
 use retro_model::Edit;
 

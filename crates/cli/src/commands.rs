@@ -1,10 +1,14 @@
 //! Every command, one file each.
 
 mod agents;
+mod catalog;
 mod completions;
 mod config;
+mod curate;
 mod dashboard;
+mod decisions;
 mod demo;
+mod detect;
 mod digest;
 mod doctor;
 mod embed;
@@ -77,10 +81,14 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Agents(agents::Args),
+    Catalog(catalog::Args),
     Completions(completions::Args),
     Config(config::Args),
+    Curate(curate::Args),
     Dashboard(dashboard::Args),
+    Decisions(decisions::Args),
     Demo(demo::Args),
+    Detect(detect::Args),
     Digest(digest::Args),
     Doctor(doctor::Args),
     Embed(embed::Args),
@@ -121,6 +129,8 @@ impl Command {
     fn asks_the_index(&self) -> bool {
         match self {
             Command::Dashboard(_)
+            | Command::Curate(_)
+            | Command::Detect(_)
             | Command::Digest(_)
             | Command::Events(_)
             | Command::Files(_)
@@ -150,10 +160,14 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
     match command {
         None => status::run(context),
         Some(Command::Agents(args)) => agents::run(&args, context),
+        Some(Command::Catalog(args)) => catalog::run(&args, context),
         Some(Command::Completions(args)) => completions::run(&args, context),
         Some(Command::Config(args)) => config::run(&args, context),
+        Some(Command::Curate(args)) => curate::run(&args, context),
         Some(Command::Dashboard(args)) => dashboard::run(&args, context),
+        Some(Command::Decisions(args)) => decisions::run(&args, context),
         Some(Command::Demo(args)) => demo::run(&args, context),
+        Some(Command::Detect(args)) => detect::run(&args, context),
         Some(Command::Digest(args)) => digest::run(&args, context),
         Some(Command::Doctor(args)) => doctor::run(&args, context),
         Some(Command::Embed(args)) => embed::run(&args, context),

@@ -32,6 +32,7 @@ pub use retro_engine as engine;
 pub use retro_insight as insight;
 pub use retro_memory as memory;
 pub use retro_model as model;
+pub use retro_patterns as patterns;
 pub use retro_search as search;
 pub use retro_store as store;
 pub use retro_text as text;

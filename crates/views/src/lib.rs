@@ -25,6 +25,7 @@ mod judged;
 mod limits;
 mod list;
 pub mod memory;
+pub mod patterns;
 mod raw;
 pub mod readable;
 mod report;

@@ -5,6 +5,7 @@ mod bounds;
 use retro_engine::{Config, World};
 use retro_insight::{Correction, Digest};
 use retro_model::Timestamp;
+use retro_patterns::Polarity;
 use retro_store::Store;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use bounds::CostBounds;
 
 use crate::insight::digested;
+use crate::patterns::{DetectQuestion, detect};
 use crate::{Error, ListOptions, SessionView};
 
 /// Entries of each list.
@@ -67,8 +69,55 @@ pub struct ReportView {
     pub errors: Vec<RecurringError>,
     /// What the person corrected.
     pub corrections: Vec<Corrected>,
+    /// What recurs in the period, what matters most first.
+    pub patterns: Vec<ReportedPattern>,
     /// What stands out, with the sessions that show it.
     pub findings: Vec<Finding>,
+}
+
+/// Something that recurs.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReportedPattern {
+    /// The candidate of `retro detect`.
+    pub key: String,
+    /// What it is.
+    pub title: String,
+    /// How often it was seen.
+    pub frequency: u32,
+    /// In how many sessions.
+    pub sessions: u64,
+    /// What helped most often.
+    pub helped: Option<String>,
+}
+
+/// Patterns that a report names.
+const PATTERNS_MAX: usize = 5;
+
+/// What recurs in the sessions that a report is about.
+fn patterns(
+    world: &World,
+    config: &Config,
+    store: &Store,
+    options: &ListOptions,
+) -> Result<Vec<ReportedPattern>, Error> {
+    let question = DetectQuestion {
+        since: options.since,
+        before: options.before,
+        agent: options.agent.clone(),
+        project: options.project.clone(),
+        ..DetectQuestion::default()
+    };
+    let problems = detect(world, config, store, &question)?.candidates.into_iter();
+    let problems = problems.filter(|one| one.polarity == Polarity::Problem).take(PATTERNS_MAX);
+    Ok(problems
+        .map(|one| ReportedPattern {
+            sessions: one.sessions.len() as u64,
+            helped: one.resolutions.first().map(|known| known.text.clone()),
+            key: one.key,
+            title: one.title,
+            frequency: one.frequency,
+        })
+        .collect())
 }
 
 /// Something and how often.
@@ -157,6 +206,7 @@ pub fn report(
         tools: Vec::new(),
         errors: recurring(&all),
         corrections: Vec::new(),
+        patterns: patterns(world, config, store, options)?,
         findings: findings(&real),
     };
     let (mut projects, mut commands, mut tools) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());

@@ -1,6 +1,6 @@
 mod change;
 mod look;
-mod review;
+pub mod review;
 mod rules;
 mod weave;
 

@@ -98,6 +98,12 @@ fn lines(view: &ReportView, form: Form) -> Vec<String> {
     let corrections = view.corrections.iter();
     let corrections = corrections.map(|one| format!("{} {}: {}", one.session, one.event_id, one.text));
     page.part("What you corrected", corrections.collect());
+    let recurs = view.patterns.iter().map(|one| {
+        let helped = one.helped.as_ref().map_or(String::new(), |helped| format!("; what helped: {helped}"));
+        let sessions = format::count(one.sessions, "session");
+        format!("{}, {} x in {sessions}{helped} ({})", one.title, one.frequency, one.key)
+    });
+    page.part("What recurs", recurs.collect());
     let findings = view.findings.iter().map(|finding| {
         let sessions = named(&finding.sessions, finding.count, finding.sessions.len());
         format!("{}. Try: {}.{sessions}", finding.text, finding.advice)

@@ -1,4 +1,4 @@
-mod answers;
+pub mod answers;
 
 use retro::engine::memory as engine;
 use retro::memory::screen::{escaped, screen};
