@@ -236,6 +236,10 @@ fn wrapped(head: &str, rest: &[&str]) -> Option<usize> {
             rest.iter().position(|word| matches!(*word, "-c" | "--command")).map(|at| at + 1)
         }
         ("docker" | "podman", "exec") => behind(1, CONTAINER_VALUES).map(|at| at + 1),
+        // Without a command behind the image, the container does what it is made for.
+        ("docker" | "podman", "run") => {
+            behind(1, CONTAINER_RUN_VALUES).map(|at| at + 1).filter(|at| rest.get(*at).is_some())
+        }
         ("docker-compose", "exec" | "run") => behind(1, CONTAINER_VALUES).map(|at| at + 1),
         ("docker" | "podman", "compose") if matches!(second, "exec" | "run") => {
             behind(2, CONTAINER_VALUES).map(|at| at + 1)
@@ -265,6 +269,34 @@ const RUN_VALUES: &[&str] = &[
 ];
 /// Flags of `exec` that take a value.
 const CONTAINER_VALUES: &[&str] = &["-w", "--workdir", "-e", "--env", "-u", "--user", "--env-file"];
+
+/// Flags of `docker run` that take a value.
+const CONTAINER_RUN_VALUES: &[&str] = &[
+    "-v",
+    "--volume",
+    "-w",
+    "--workdir",
+    "-e",
+    "--env",
+    "--env-file",
+    "-u",
+    "--user",
+    "-p",
+    "--publish",
+    "--name",
+    "--network",
+    "--net",
+    "--mount",
+    "--platform",
+    "--entrypoint",
+    "-m",
+    "--memory",
+    "--cpus",
+    "-h",
+    "--hostname",
+    "-l",
+    "--label",
+];
 
 /// How many words in front are flags and their values. A `--` ends them.
 fn flags(words: &[&str], with_value: &[&str]) -> usize {
@@ -298,6 +330,8 @@ mod tests {
             ("npx --yes eslint@9 .", "eslint ."),
             ("pnpm exec vitest run", "vitest run"),
             ("docker compose exec -T web pytest", "pytest"),
+            ("docker run --rm -v a:/w golang go test", "go test"),
+            ("docker run -d nginx", "docker run -d nginx"),
             ("mise exec node@22 -- npm test", "npm test"),
             (".venv/Scripts/pytest.exe -x", "pytest -x"),
             ("bash ./scripts/test.sh --all", "test.sh --all"),
