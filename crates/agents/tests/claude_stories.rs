@@ -204,7 +204,8 @@ fn what_the_program_says_in_the_users_name_is_not_the_users() {
         ["handler for the keyboard interrupt"]
     );
     assert_eq!(of_kind(&story, Kind::Plan).len(), 1);
-    assert_eq!(story.facts.title_prompt.as_ref().unwrap().1.as_str(), "handler for the keyboard interrupt");
+    // The plan that a person accepted is what the session was asked.
+    assert_eq!(story.facts.title_prompt.as_ref().unwrap().1.as_str(), "1. Split the file");
 }
 
 #[test]

@@ -212,9 +212,10 @@ const SCENARIOS: &[(&str, &[&str])] = &[
     ("18-", &["permission_denials"]),
 ];
 
-/// Scenarios whose log holds no record of what happened, and one that a program drove
-/// through the SDK: by its log no person corrected anything.
-const UNLOGGED: &[&str] = &["codex-0.29.0/14-interrupt", "codex-0.42.0/14-interrupt", "claude/03-correction"];
+/// Scenarios whose log holds no record of what happened, and those that a program drove
+/// without a terminal: by their logs no person corrected anything.
+const UNLOGGED: &[&str] =
+    &["codex-0.29.0/14-interrupt", "codex-0.42.0/14-interrupt", "claude/03-correction", "grok/03-correction"];
 
 #[test]
 fn recorded_scenarios_show_what_happened() {

@@ -5,7 +5,7 @@
 //! have chosen: corrections and rules rest on these. [`request`] gives what a turn was asked
 //! to do, whoever wrote it: titles, digests and outcomes ask that.
 //!
-//! Adapters say what the fields of a record tell (`origin`, and in `data` `composed`,
+//! Adapters say what the fields of a record tell (`origin`, and in `data` `accepted`, `composed`,
 //! `command`, `asks_model`, `shell`, `words`); the text itself says the rest
 //! ([`retro_text::typed`]).
 
@@ -77,7 +77,9 @@ pub fn request(event: &Event) -> Option<Request<'_>> {
         // The program's own, such as a review.
         (Kind::User, Origin::Harness) => (Asked::Command, Cow::Borrowed(text)),
         (Kind::Plan, Origin::Model) if !matches!(event.id.part, Part::Tag(_)) => {
-            (Asked::Plan, Cow::Borrowed(text.strip_prefix(PLAN)?.trim()))
+            let is_accepted = field(event, "accepted").and_then(Value::as_bool) == Some(true);
+            let plan = text.strip_prefix(PLAN).or(is_accepted.then_some(text))?;
+            (Asked::Plan, Cow::Borrowed(plan.trim()))
         }
         (Kind::Note, Origin::User) => {
             let asks = field(event, "asks_model").and_then(Value::as_bool) == Some(true);
@@ -219,6 +221,7 @@ mod tests {
             said(Asked::Plan, "# Split")
         );
         assert_eq!(of("plan", "model", "a list", json!(null)), None);
+        assert_eq!(of("plan", "model", "# Split", json!({ "accepted": true })), said(Asked::Plan, "# Split"));
         assert_eq!(of("user", "agent", "a task", json!(null)), None);
         assert_eq!(of("note", "harness", "Stop hook", json!(null)), None);
         let template = "---\nname: x\n---\n## User Input\n\n```text\nlog in\n```\n\nYou must.";

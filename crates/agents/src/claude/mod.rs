@@ -68,7 +68,7 @@ impl Agent for Claude {
     }
 
     fn parser_version(&self) -> u32 {
-        4
+        5
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {

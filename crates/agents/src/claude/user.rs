@@ -213,6 +213,9 @@ fn text(chain: &Chain<'_>, block: &Block<'_>, whose: Words<'_>, state: &mut Stat
         }
         Words::Plan => {
             let mut draft = draft("user/plan", Kind::Plan, Origin::Model);
+            if chain.json.get("planContent").is_some() {
+                draft.event.data = Some(redact_json(json!({ "accepted": true })));
+            }
             draft.hint.opens_turn = true;
             out.push(draft);
         }

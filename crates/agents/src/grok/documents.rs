@@ -57,7 +57,10 @@ fn summary(record: &Record<'_>, out: &mut Out) {
             "hidden",
         ],
     );
-    draft.hint.look_for(Rule::Session { is_subagent: kind == Some("subagent") });
+    draft.hint.look_for(Rule::Session {
+        is_subagent: kind == Some("subagent"),
+        is_headless: kind == Some("headless"),
+    });
     out.facts.see(field::time(json, "last_active_at"));
     if let Some(kind) = kind {
         out.facts.entrypoint = Some((record.address.clone(), id(kind)));

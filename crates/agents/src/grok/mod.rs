@@ -65,7 +65,7 @@ impl Agent for Grok {
     }
 
     fn parser_version(&self) -> u32 {
-        4
+        5
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {

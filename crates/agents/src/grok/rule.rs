@@ -4,7 +4,7 @@
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     /// What the session is.
-    Session { is_subagent: bool },
+    Session { is_subagent: bool, is_headless: bool },
     /// A process took the session up.
     TakenUp,
     /// A block of a prompt that the user typed.

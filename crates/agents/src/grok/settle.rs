@@ -7,6 +7,8 @@
 //! last.
 
 use retro_model::{Kind, Origin};
+use retro_text::redact_json;
+use serde_json::json;
 
 use super::rule::Rule;
 use super::{align, join, order, turns};
@@ -29,11 +31,26 @@ pub(super) fn settle(drafts: &mut Vec<Draft>) {
     order::place(drafts, &spine, &places);
     turns::name_models(drafts);
     turns::bury(drafts);
-    if drafts.iter().any(|draft| draft.hint.rule() == Some(&Rule::Session { is_subagent: true })) {
+    let is = |wanted: fn(&Rule) -> bool| drafts.iter().filter_map(|draft| draft.hint.rule()).any(wanted);
+    let is_subagent = is(|rule| matches!(rule, Rule::Session { is_subagent: true, .. }));
+    let is_headless = is(|rule| matches!(rule, Rule::Session { is_headless: true, .. }));
+    if is_subagent {
         say_parent(drafts);
+    } else if is_headless {
+        say_composed(drafts);
     }
     number_turns(drafts);
     drafts.extend(repeats);
+}
+
+/// Nobody can type into a run without a terminal (`grok -p`): a program composed what it is asked.
+fn say_composed(drafts: &mut [Draft]) {
+    let asked = drafts.iter_mut().filter(|draft| {
+        draft.event.kind == Kind::User && draft.event.origin == Origin::User && draft.event.data.is_none()
+    });
+    for draft in asked {
+        draft.event.data = Some(redact_json(json!({ "composed": true })));
+    }
 }
 
 /// What a sub-agent is asked is its parent's words.
