@@ -113,6 +113,27 @@ pub struct ToolCall {
     pub edits: Vec<Edit>,
 }
 
+impl ToolCall {
+    /// The script of a shell call as it was given, with its line ends; `command` has it on one
+    /// line, where a here-document has lost its empty lines.
+    pub fn script(&self) -> Option<String> {
+        let args = self.args.as_ref()?;
+        match args.get("command").or_else(|| args.get("cmd"))? {
+            Value::String(script) => Some(script.clone()),
+            Value::Array(words) => {
+                let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+                match words.as_slice() {
+                    [_, flag, script] if flag.starts_with('-') && flag.ends_with('c') => {
+                        Some((*script).to_owned())
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
 /// A result: how the call ended and what it changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {

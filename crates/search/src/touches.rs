@@ -1,7 +1,8 @@
 //! Which files a session read and changed, call by call.
 
 use hashbrown::HashMap;
-use retro_model::{Access, Event, Kind, Outcome, Timestamp};
+use retro_model::{Access, Event, Kind, Outcome, Timestamp, ToolCall, ToolClass};
+use retro_text::calls::understand;
 use serde::{Deserialize, Serialize};
 
 /// A file that one call read or changed.
@@ -61,6 +62,9 @@ impl Touches {
                 self.put(event, to, Access::Write, None, None);
             }
         }
+        if tool.class == ToolClass::Shell && tool.edits.is_empty() {
+            self.written(event, tool);
+        }
         for used in &tool.paths {
             let is_known = |touch: &Touch| touch.path == *used.path;
             if !self.done.get(first..).unwrap_or_default().iter().any(is_known) {
@@ -69,6 +73,17 @@ impl Touches {
         }
         if self.done.len() > first {
             self.open.insert(tool.call_id.clone(), first..self.done.len());
+        }
+    }
+
+    /// The files that a command line writes: here-documents, redirections, `sed -i`, `mv`, …
+    fn written(&mut self, event: &Event, tool: &ToolCall) {
+        let Some(script) = tool.script().or_else(|| tool.command.as_ref().map(|line| line.to_string()))
+        else {
+            return;
+        };
+        for file in understand(&script).written {
+            self.put(event, &file.path, Access::Write, file.added, file.removed);
         }
     }
 

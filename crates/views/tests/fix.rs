@@ -130,6 +130,27 @@ fn each_error_of_an_output_is_found_alone_and_with_other_paths_and_numbers() {
     }
 }
 
+#[test]
+fn files_that_a_command_line_writes_are_found_by_name() {
+    for agent in AGENTS {
+        let machine = Machine::new();
+        let script = format!(
+            "@ session {TESTS}\n@ cwd /home/dev/shop\n@ time 2026-03-01T10:00:00Z\n> Write the note\n\
+             $ echo 'one cent' > notes/rounding.md\n| \n$ sed -i s/a/b/ src/tax.rs && mv old.txt new.txt\n| \n< Done.\n"
+        );
+        for (path, bytes) in agent.write(&Script::parse(&script).unwrap()) {
+            machine.put(&path, &bytes);
+        }
+        machine.sync();
+        let index = machine.store().index_if_there().unwrap();
+        for name in ["rounding.md", "tax.rs", "new.txt"] {
+            let found = retro_views::files(index.as_ref(), name, None).unwrap();
+            let written: Vec<&str> = found.touches.iter().map(|touch| touch.access).collect();
+            assert!(written.contains(&"write"), "{} {name}: {written:?}", agent.name());
+        }
+    }
+}
+
 /// Logs of the corpus that a debug build reads in a moment.
 const LOG_BYTES_MAX: u64 = 600_000;
 const LOGS_MAX: usize = 40;

@@ -12,7 +12,7 @@ use crate::stamp::short_hash;
 
 pub(super) const STAGE: Stage = Stage {
     name: "calls",
-    version: 2,
+    version: 3,
     when: When::AppendAndQuiet,
     help: "files that were touched, failures and what fixed them",
     inputs: &[Input::Events],

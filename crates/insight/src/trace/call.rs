@@ -84,7 +84,7 @@ impl Call {
             if line.is_some() && tool.class == ToolClass::Mcp { ToolClass::Shell } else { tool.class };
         let is_shell = class == ToolClass::Shell;
         // On one line a here-document has lost its empty lines.
-        if let Some(script) = tool.args.as_ref().and_then(|args| script(args)).filter(|_| is_shell) {
+        if let Some(script) = tool.script().filter(|_| is_shell) {
             understood.written = calls::understand(&script).written;
         }
         let mut edits = edited(&tool.edits, &paths(tool, Access::Write));
@@ -252,23 +252,6 @@ pub(crate) fn cut(text: &str, chars_max: usize) -> String {
 
 fn written(file: &calls::Written) -> Edited {
     Edited { path: file.path.clone(), added: file.added.unwrap_or(0), removed: file.removed.unwrap_or(0) }
-}
-
-/// The script of a call as it was given, with its line ends.
-fn script(args: &serde_json::Value) -> Option<String> {
-    match args.get("command").or_else(|| args.get("cmd"))? {
-        serde_json::Value::String(script) => Some(script.clone()),
-        serde_json::Value::Array(words) => {
-            let words: Vec<&str> = words.iter().filter_map(|word| word.as_str()).collect();
-            match words.as_slice() {
-                [_, flag, script] if flag.starts_with('-') && flag.ends_with('c') => {
-                    Some((*script).to_owned())
-                }
-                _ => None,
-            }
-        }
-        _ => None,
-    }
 }
 
 /// The command that a tool of a server runs, if that is what the tool does.
