@@ -18,7 +18,7 @@ use crate::trace::{Speaker, Trace, cut};
 use crate::{Correction, Reading, SIGNALS, Settings, corrections, registry, trajectory};
 
 /// Raised when a digest is made in another way.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// Entries of a list; what is cut is counted.
 const ERRORS_MAX: usize = 20;

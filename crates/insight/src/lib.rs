@@ -5,6 +5,7 @@
 //! Pure: events, facts from outside and settings are handed in; nothing is read or run.
 //! The same events and facts give the same digest, byte for byte.
 
+pub mod clock;
 mod corrections;
 mod digest;
 mod facts;

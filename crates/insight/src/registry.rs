@@ -205,7 +205,7 @@ impl Signal {
 /// Every signal, sorted by name.
 #[rustfmt::skip]
 pub static SIGNALS: &[Signal] = &[
-    signal("active_seconds", Cost, Numeric, Heuristic, "seconds", "Time without pauses", time::DOC, Plain(time::active_seconds)),
+    signal("active_seconds", Cost, Numeric, Heuristic, "seconds", "Time at work", time::DOC, Plain(time::active_seconds)),
     signal("adaptive_recovery", Outcome, Numeric, Heuristic, "count", "Failures overcome in another way", recovery::DOC, Plain(recovery::adaptive_recovery)),
     signal("assistant_message_count", Activity, Numeric, Heuristic, "count", "Messages of the model", messages::DOC, Plain(messages::assistant_message_count)),
     signal("capture_gap_signal", Risk, Boolean, Heuristic, "flag", "The log is not fully understood", capture::DOC, Plain(capture::capture_gap_signal)),
@@ -223,7 +223,7 @@ pub static SIGNALS: &[Signal] = &[
     signal("file_edit_count", Activity, Numeric, Heuristic, "count", "Calls that change a file", activity::DOC, Plain(activity::file_edit_count)),
     signal("git_commits_made_during", Outcome, Numeric, External, "count", "Commits made", commits::DOC, Plain(commits::git_commits_made_during)),
     signal("git_survival", Outcome, Numeric, External, "ratio", "Committed lines that are still there", survival::DOC, Plain(survival::git_survival)),
-    signal("idle_seconds", Cost, Numeric, Heuristic, "seconds", "Pauses of more than five minutes", time::DOC, Plain(time::idle_seconds)),
+    signal("idle_seconds", Cost, Numeric, Heuristic, "seconds", "Time without work", time::DOC, Plain(time::idle_seconds)),
     signal("interrupted_signal", Outcome, Boolean, Heuristic, "flag", "Cut off by the person", interruptions::DOC, Plain(interruptions::interrupted_signal)),
     signal("interruption_count", Outcome, Numeric, Heuristic, "count", "Interruptions", interruptions::DOC, Plain(interruptions::interruption_count)),
     signal("masked_failures", Risk, Numeric, Heuristic, "count", "Failed checks under an exit state of success", masked::DOC, Plain(masked::masked_failures)),

@@ -15,6 +15,8 @@ use hashbrown::HashMap;
 use retro_model::{Asked, Kind, SessionKey, Timestamp, Tokens};
 use smol_str::SmolStr;
 
+use crate::clock::Clock;
+
 pub(crate) use build::is_act;
 pub(crate) use call::cut;
 pub use call::{Call, Edited};
@@ -24,8 +26,6 @@ pub use commits::CommitSeen;
 /// middle is left out.
 const BEATS_BYTES_MAX: usize = 20 * 1024 * 1024;
 const BEATS_MAX: usize = 100_000;
-/// Times that are kept as they are.
-const TIMES_MAX: usize = 100_000;
 /// Bytes of a text that are kept.
 const TEXT_BYTES_MAX: usize = 4 * 1024;
 
@@ -66,13 +66,12 @@ pub struct Trace {
     pub last: Option<Timestamp>,
     /// The first working directory.
     pub cwd: Option<String>,
-    /// Times of every event on the main thread, in order: for pauses.
-    pub times: Vec<i64>,
+    /// Where the time of the main thread went.
+    pub clock: Clock,
     /// Sub-agents: child sessions and threads.
     pub children: Vec<String>,
     /// Beats of the middle that were left out because the session is too large.
     pub left_out: u64,
-    times_max: usize,
     /// What the beats take: the sum of their [weights](Beat::weight).
     bytes: usize,
     /// Where calls are, by a hash of their thread and id.

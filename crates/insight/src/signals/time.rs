@@ -4,21 +4,20 @@
 //! # Why
 //! A session that is left open over night is not nine hours of work.
 //! # How
-//! `session_duration_seconds` is the last time minus the first. `idle_seconds` sums the
-//! pauses between neighbouring events of the main thread that are longer than five minutes;
-//! `active_seconds` sums the shorter ones. `time_to_first_edit_seconds` runs from the first request to
-//! the first call that changes a file.
+//! `session_duration_seconds` is the last time minus the first. The time between two events of
+//! the main thread belongs to what was going on: the model, a call, a sub-agent. These make
+//! `active_seconds`. The time until a person answered, allowed a call or wrote again, pauses of
+//! more than half an hour, and calls of more than ten minutes without a logged duration make
+//! `idle_seconds`. `time_to_first_edit_seconds` runs from the first request to the first call
+//! that changes a file.
 //! # Limits
-//! A command that runs longer than five minutes looks like a pause. Without two times the
-//! value is null (`insufficient_timestamps`).
+//! Without two times the value is null (`insufficient_timestamps`).
 
 use super::Looked;
 use crate::Reading;
 
 pub(crate) const DOC: &str = include_str!("time.rs");
 
-/// A longer pause is idle.
-const PAUSE_MS: i64 = 5 * 60 * 1000;
 const NO_TIMES: &str = "insufficient_timestamps";
 
 pub(crate) fn session_duration_seconds(looked: &Looked<'_>) -> Reading {
@@ -31,22 +30,11 @@ fn duration_ms(looked: &Looked<'_>) -> Option<i64> {
 }
 
 pub(crate) fn idle_seconds(looked: &Looked<'_>) -> Reading {
-    gaps_ms(looked, |gap| gap > PAUSE_MS).map_or(Reading::none(NO_TIMES), |ms| Reading::of(ms / 1000))
+    looked.trace.clock.read().map_or(Reading::none(NO_TIMES), |(_, other)| Reading::of(other / 1000))
 }
 
 pub(crate) fn active_seconds(looked: &Looked<'_>) -> Reading {
-    gaps_ms(looked, |gap| gap <= PAUSE_MS).map_or(Reading::none(NO_TIMES), |ms| Reading::of(ms / 1000))
-}
-
-/// The sum of the gaps between neighbouring events of the main thread that are wanted.
-fn gaps_ms(looked: &Looked<'_>, wanted: fn(i64) -> bool) -> Option<i64> {
-    let mut times = looked.trace.times.clone();
-    times.sort_unstable();
-    if times.len() < 2 {
-        return None;
-    }
-    let gaps = times.windows(2).map(|pair| pair.iter().copied().reduce(|a, b| b - a).unwrap_or(0));
-    Some(gaps.filter(|gap| wanted(*gap)).sum())
+    looked.trace.clock.read().map_or(Reading::none(NO_TIMES), |(active, _)| Reading::of(active / 1000))
 }
 
 pub(crate) fn time_to_first_edit_seconds(looked: &Looked<'_>) -> Reading {

@@ -8,10 +8,11 @@ use retro_model::{Event, Kind, Origin, Outcome, Request, SessionKey, Thread, Tok
 use retro_text::calls::Verdict;
 use smol_str::SmolStr;
 
+use crate::clock::Clock;
+
 use super::call::{Call, cut};
 use super::{
-    BEATS_BYTES_MAX, BEATS_MAX, Beat, CommitSeen, PARTS, Speaker, TEXT_BYTES_MAX, TIMES_MAX, Trace, What,
-    commits,
+    BEATS_BYTES_MAX, BEATS_MAX, Beat, CommitSeen, PARTS, Speaker, TEXT_BYTES_MAX, Trace, What, commits,
 };
 
 /// Events that are remembered as evidence of one thing.
@@ -40,10 +41,9 @@ impl Trace {
             first: None,
             last: None,
             cwd: None,
-            times: Vec::new(),
+            clock: Clock::default(),
             children: Vec::new(),
             left_out: 0,
-            times_max: TIMES_MAX,
             bytes: 0,
             open: HashMap::new(),
             threads: HashMap::new(),
@@ -59,6 +59,10 @@ impl Trace {
 
     /// Takes the next event.
     pub fn push(&mut self, event: &Event) {
+        // Work on a branch that was left took time, too.
+        if event.thread.is_main() {
+            self.clock.push(event);
+        }
         if !event.live || event.copy_of.is_some() {
             return;
         }
@@ -109,12 +113,6 @@ impl Trace {
             Some(ts) => {
                 self.first = Some(self.first.map_or(ts, |first| first.min(ts)));
                 self.last = self.last.max(Some(ts));
-                if event.thread.is_main()
-                    && !matches!(event.kind, Kind::Note | Kind::Session | Kind::Attachment)
-                {
-                    self.times.push(ts.as_millis());
-                    self.thin_times();
-                }
             }
             None => {
                 self.untimed += 1;
@@ -179,24 +177,6 @@ impl Trace {
         self.open.retain(|_, at| !(from..to).contains(at));
         self.open.values_mut().filter(|at| **at >= to).for_each(|at| *at -= to - from);
         self.left_out += (to - from) as u64;
-    }
-
-    /// Drops times of very many that lie between two others within a second: they change
-    /// no pause.
-    fn thin_times(&mut self) {
-        if self.times.len() < self.times_max {
-            return;
-        }
-        self.times.sort_unstable();
-        let mut kept: Vec<i64> = Vec::new();
-        for (at, time) in self.times.iter().enumerate() {
-            let around = kept.last().zip(self.times.get(at + 1));
-            if around.is_none_or(|(before, after)| after - before > 1_000) {
-                kept.push(*time);
-            }
-        }
-        self.times = kept;
-        self.times_max = self.times_max.max(2 * self.times.len());
     }
 
     /// The number of a thread; 0 is the session's own.
