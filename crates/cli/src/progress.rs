@@ -65,17 +65,20 @@ impl Bar {
             }
             shown.is_measured = true;
         }
-        let bytes = crate::format::bytes(progress.bytes);
+        let bytes = match progress.bytes {
+            0 => String::new(),
+            bytes => format!(", {}", crate::format::bytes(bytes)),
+        };
+        let counted = format!("{}{bytes}", progress.unit());
         let bar = shown.bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(Some(progress.total), ProgressDrawTarget::stderr());
-            let style =
-                ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len} sessions, {prefix}{left}");
+            let style = ProgressStyle::with_template("{msg:12} {wide_bar} {pos}/{len} {prefix}{left}");
             let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("left", left);
             let bar = bar.with_style(style).with_position(progress.done);
-            bar.with_message(progress.stage).with_prefix(bytes.clone())
+            bar.with_message(progress.stage).with_prefix(counted.clone())
         });
         bar.set_message(progress.stage);
-        bar.set_prefix(bytes);
+        bar.set_prefix(counted);
         bar.set_length(progress.total);
         bar.set_position(progress.done);
     }

@@ -70,7 +70,7 @@ pub(crate) fn evict_with_loss(
         }
     }
     drop(lock);
-    let all = Everything { world, config, store: &store, index: &index };
+    let all = Everything { world, config, store: &store, index: &index, progress: &|_| {} };
     consumers::follow(&all, Following::default())?;
     Ok(evicted)
 }

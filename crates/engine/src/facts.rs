@@ -54,7 +54,7 @@ struct Asked(BTreeMap<String, i64>);
 
 /// Observes what is due, and takes it into facts and digests.
 pub(crate) fn observe(all: &Everything<'_>, stages: &[Stage]) -> Result<(), Error> {
-    let Everything { world, config, store, index } = *all;
+    let Everything { world, config, store, index, .. } = *all;
     let program = git::find(world);
     switch(config, store, index, program.is_some())?;
     if !config.facts_git.value {
@@ -184,7 +184,7 @@ fn keep(
     later: &[(SessionKey, Option<i64>)],
     asked: &Asked,
 ) -> Result<(), Error> {
-    let Everything { world, config, store, index } = *all;
+    let Everything { world, config, store, index, .. } = *all;
     let Some(_lock) = store.lock(&|| world.stopping())? else { return Ok(()) };
     let fits = index.marks()? == store.marks();
     let mut due: Vec<(SessionKey, Option<i64>)> = later.to_vec();

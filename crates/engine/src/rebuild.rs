@@ -92,7 +92,7 @@ pub fn rebuild_of(
             index
         }
     };
-    let all = Everything { world, config, store: &store, index: &index };
+    let all = Everything { world, config, store: &store, index: &index, progress };
     let choose = match stage {
         Some(stage) if stage.when == When::Asked => Choose::UpTo(stage.name),
         _ => Choose::All,
@@ -128,7 +128,7 @@ fn derive_due(
     progress: &(dyn Fn(Progress) + Sync),
     report: &mut SyncReport,
 ) -> Result<(), Error> {
-    let Everything { world, config, store, index } = *all;
+    let Everything { world, config, store, index, .. } = *all;
     let all = !matches!(choose, Choose::Due);
     let only = if let Choose::These(keys) = choose { Some(keys) } else { None };
     let until = if let Choose::UpTo(name) = choose { Some(name) } else { None };
@@ -197,7 +197,7 @@ pub fn mend(
     }
     let spoiled = spoiled(&store)?;
     let index = store.index()?;
-    let all = Everything { world, config, store: &store, index: &index };
+    let all = Everything { world, config, store: &store, index: &index, progress };
     let mut report = reconcile::reconcile(world, STAGES, &store, &index)?;
     if !spoiled.is_empty() {
         make_due(world, &store, &index, &spoiled)?;

@@ -13,12 +13,19 @@ use crate::discover::Skipped;
 pub struct Progress {
     /// The stage at work.
     pub stage: &'static str,
-    /// Sessions done.
+    /// Sessions done, or passages.
     pub done: u64,
-    /// Sessions in all.
+    /// Sessions in all, or passages.
     pub total: u64,
     /// Bytes kept so far.
     pub bytes: u64,
+}
+
+impl Progress {
+    /// What is counted.
+    pub fn unit(&self) -> &'static str {
+        if self.stage == crate::stages::vectors::STAGE.name { "passages" } else { "sessions" }
+    }
 }
 
 /// Something that could not be captured.

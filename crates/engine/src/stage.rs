@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Config, Error, World};
+use crate::{Config, Error, Progress, World};
 
 /// Minutes without a change after which a session is quiet.
 pub const QUIET_MINUTES: i64 = 10;
@@ -327,6 +327,11 @@ pub trait Consumer: Sync {
 
     /// Takes in what changed, and remembers `changes.mark` and `stamp`.
     fn follow(&self, all: &Everything<'_>, changes: Changes, stamp: &str) -> Result<(), Error>;
+
+    /// Whether it let the lock go before it had taken in everything, and wants to go on.
+    fn is_unfinished(&self, _: &Everything<'_>) -> Result<bool, Error> {
+        Ok(false)
+    }
 }
 
 /// What a consumer may read.
@@ -339,6 +344,8 @@ pub struct Everything<'a> {
     pub store: &'a Store,
     /// The rows.
     pub index: &'a Index,
+    /// Hears how far work is that lasts.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
 /// Everything that the stamps of a session's stages may depend on.

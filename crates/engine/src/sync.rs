@@ -136,12 +136,13 @@ pub fn sync_store(
     }
     let is_outside = |stage: &Stage| matches!(stage.work, Work::Outside);
     if is_whole_run && !options.no_wait && up_to(stages, until).iter().any(is_outside) {
-        facts::observe(&Everything { world, config, store, index: &index }, stages)?;
+        facts::observe(&Everything { world, config, store, index: &index, progress }, stages)?;
     }
     // Work on single sessions leaves this to a sync: it must not take long.
     if options.sessions.is_none() && !world.stopping() {
         let following = Following { stages, until, no_wait: options.no_wait, anew: None };
-        let notes = consumers::follow(&Everything { world, config, store, index: &index }, following)?;
+        let notes =
+            consumers::follow(&Everything { world, config, store, index: &index, progress }, following)?;
         report.notes.extend(notes);
     }
     if is_whole_run && until.is_none() && !options.no_wait && !world.stopping() {

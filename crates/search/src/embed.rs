@@ -19,6 +19,7 @@ mod word_cache;
 mod words;
 
 pub use built_in::BuiltIn;
+pub(crate) use built_in::UNRELATED;
 pub use embedding::Embedding;
 pub use error::Error;
 
@@ -45,4 +46,15 @@ pub trait Embedder: Send + Sync {
     /// One vector for each text, in their order. A text that means nothing to the
     /// model, such as an empty one, has the zero vector.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, Error>;
+
+    /// The cosines of a question with texts that have nothing in common with it, where they
+    /// are known: mean and deviation. Of other models they are measured.
+    fn unrelated(&self) -> Option<(f64, f64)> {
+        None
+    }
+
+    /// Whether thousands of texts take it less than a second.
+    fn is_quick(&self) -> bool {
+        false
+    }
 }

@@ -35,12 +35,17 @@ pub fn embed_passage(embedder: &dyn Embedder, passage: &Passage) -> Result<Embed
     Ok(sum)
 }
 
+/// With fewer vectors than this, a scale cannot be measured on them.
+const MEASURED_MIN: u64 = 50;
+
 /// Vectors measured against one query, with those of passages that have none kept yet.
 pub struct Measured<'a> {
     vectors: &'a Vectors,
     query: Embedding,
     fresh: HashMap<u64, Embedding>,
     hidden: HashSet<u64>,
+    /// Whether it is known what the cosines of this model mean.
+    is_known: bool,
 }
 
 impl<'a> Measured<'a> {
@@ -69,7 +74,15 @@ impl<'a> Measured<'a> {
             fresh.insert(numbered.number, embed_passage(embedder, &numbered.passage)?);
         }
         let hidden = hidden.iter().copied().chain(fresh.keys().copied()).collect();
-        Ok(Measured { vectors, query, fresh, hidden })
+        let is_known = embedder.unrelated().is_some();
+        Ok(Measured { vectors, query, fresh, hidden, is_known })
+    }
+
+    /// The cosines of passages that have nothing in common with the query: nearly all of the
+    /// store are such.
+    fn unrelated(&self) -> Option<(f64, f64)> {
+        let spread = (!self.is_known).then(|| self.vectors.top(&self.query, 1, |_| true).spread)?;
+        (spread.rows >= MEASURED_MIN).then_some((spread.mean, spread.deviation))
     }
 }
 
@@ -96,7 +109,8 @@ impl Meaning for Measured<'_> {
         let deviation = (squares / rows.max(1.0) - mean * mean).max(0.0).sqrt();
         let hidden = self.hidden.iter().filter(|number| self.vectors.contains(**number)).count();
         let all = self.vectors.len() - hidden + self.fresh.len();
-        Nearest { passages, mean, deviation, share: (rows / all.max(1) as f64).min(1.0) }
+        let share = (rows / all.max(1) as f64).min(1.0);
+        Nearest { passages, mean, deviation, share, unrelated: self.unrelated() }
     }
 
     fn cosine(&self, passages: &[u64]) -> Option<f64> {
@@ -105,5 +119,54 @@ impl Meaning for Measured<'_> {
         let mut sum = self.vectors.sum(&kept);
         passages.iter().filter_map(|number| self.fresh.get(number)).for_each(|fresh| sum.add(fresh));
         (!sum.is_zero()).then(|| f64::from(sum.cosine(&self.query)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A model for which nearly everything is near everything.
+    struct Narrow;
+
+    impl Embedder for Narrow {
+        fn id(&self) -> &str {
+            "narrow"
+        }
+
+        fn dim(&self) -> usize {
+            3
+        }
+
+        fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, embed::Error> {
+            let of = |text: &&str| {
+                let turned = text.len() as f32;
+                Embedding::new(vec![10.0, turned, if text.contains('!') { turned } else { 0.0 }])
+            };
+            Ok(texts.iter().map(of).collect())
+        }
+    }
+
+    #[test]
+    fn a_cosine_means_the_same_whichever_model_is_at_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut vectors = Vectors::open(folder.path(), "narrow", 3).unwrap();
+        let texts: Vec<String> = (0..200).map(|number| "x".repeat(number % 20)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let rows = Narrow.embed(&texts).unwrap();
+        let put: Vec<(u64, &Embedding)> = (0..).zip(&rows).collect();
+        let measured = |vectors: &Vectors| {
+            Measured::new(&Narrow, vectors, "a question!", &[], &[]).unwrap().nearest(1, &|_| true)
+        };
+        vectors.write("few", &put[..20], &[]).unwrap();
+        assert_eq!(measured(&vectors).unrelated, None, "too few to measure a scale");
+        vectors.write("many", &put, &[]).unwrap();
+        let nearest = measured(&vectors);
+        let (mean, deviation) = nearest.unrelated.unwrap();
+        assert!(mean > 0.5 && deviation < 0.3, "{mean} {deviation}");
+        let (usual, far) = embed::UNRELATED;
+        assert!((nearest.usual(mean) - usual).abs() < 1e-9);
+        assert!((nearest.usual(mean + deviation) - usual - far).abs() < 1e-9);
+        assert_eq!(nearest.usual(f64::MAX), 1.0);
     }
 }

@@ -39,6 +39,8 @@ pub struct Numbers {
     pub pieces_a_session: f64,
     /// Loss of a session that holds none of the words.
     pub held: f64,
+    /// What another form of a word counts that nothing holds. The word itself has 1.
+    pub form: f64,
     /// Gain of a piece that holds all names of the question exactly.
     pub exact: f64,
     /// Gain of a piece that carries a label of the question.
@@ -144,6 +146,11 @@ impl Ranker {
         let norm = weight * count * (k1 + 1.0) / score - count;
         let length = (norm / k1 - (1.0 - b)) / b;
         if length < 0.0 { 0 } else { ((length * mean_bytes) as u32).saturating_add(1) }
+    }
+
+    /// What another form of a word counts.
+    pub(crate) fn of_form(&self, weight: f64) -> f64 {
+        self.numbers.form * weight
     }
 
     /// What words and meaning count for a question.

@@ -1,11 +1,13 @@
 //! Answering a query: what is looked through, and what is found.
 
 mod candidates;
+mod forms;
 mod literal;
 mod names;
 mod neighbours;
 mod scores;
 mod suggest;
+mod terms;
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::PieceKind;
@@ -14,12 +16,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::best::{self, Best, Sought};
-use crate::query::{Phrase, TERMS_MAX};
+use crate::embed::UNRELATED;
+use crate::query::Phrase;
 use crate::rank::{Extent, Hit};
-use crate::ranker::{Ranker, Share, rarity};
+use crate::ranker::{Ranker, Share};
 use crate::text::{Finder, Info, Numbered};
 use crate::{Error, Place, Query, Tail, TextIndex};
 use candidates::Candidate;
+use terms::Known;
 
 /// Postings of the rarest words that are read whole. Commoner words are then only counted
 /// where one of those is: alone they would say little.
@@ -98,6 +102,19 @@ pub struct Nearest {
     pub deviation: f64,
     /// How many of all passages were compared, from 0 to 1.
     pub share: f64,
+    /// Mean and deviation of the cosines of passages that have nothing in common with the
+    /// query, where the model is not the built-in one.
+    pub unrelated: Option<(f64, f64)>,
+}
+
+impl Nearest {
+    /// A cosine as it would be on the scale of the built-in model. The same number then means
+    /// the same, whichever model is at work.
+    pub(crate) fn usual(&self, cosine: f64) -> f64 {
+        let Some((mean, deviation)) = self.unrelated else { return cosine };
+        let (usual_mean, usual_deviation) = UNRELATED;
+        (usual_mean + (cosine - mean) / deviation.max(f64::EPSILON) * usual_deviation).clamp(-1.0, 1.0)
+    }
 }
 
 /// What is looked through.
@@ -198,7 +215,8 @@ pub struct FoundPiece {
     pub words: Vec<String>,
     /// The share of the query's words that it holds itself, weighted by rarity.
     pub held: f64,
-    /// How near its passage is in meaning, -1 to 1, where that was asked.
+    /// How near its passage is in meaning, -1 to 1 on the scale of the built-in model, where
+    /// that was asked.
     pub cosine: Option<f64>,
     /// Whether it holds a name or a path of the query exactly as it stands there.
     pub is_literal: bool,
@@ -225,7 +243,7 @@ pub struct FoundSession {
     pub score: f64,
     /// The share of the query's words that it holds, weighted by rarity.
     pub held: f64,
-    /// How near its nearest piece is in meaning, where that was asked.
+    /// How near its nearest piece is in meaning, on the same scale, where that was asked.
     pub cosine: Option<f64>,
     /// Its best pieces, best first.
     pub pieces: Vec<FoundPiece>,
@@ -242,6 +260,8 @@ pub struct Found {
     pub is_cut: bool,
     /// Words that exist and are near those that were not found.
     pub suggestions: Vec<String>,
+    /// Terms that stand for words of the query which nothing holds.
+    pub forms: Vec<String>,
 }
 
 /// Answers a query from a text index, what is not in it yet, and what passages mean.
@@ -265,7 +285,7 @@ pub fn search(
     if let Some(text) = ask.exact {
         allowed.narrow(sources.containing(text)?);
     }
-    let terms = sources.terms(ask.query, library.extent())?;
+    let terms = sources.terms(ask.query, library.extent(), ask.ranker)?;
     // The meaning of a name that is nowhere is no meaning.
     let is_unknown = ask.query.is_all_names() && terms.iter().all(|known| known.holding == 0);
     let is_asked = ask.mode != Mode::Words && !ask.query.text.is_empty();
@@ -283,7 +303,11 @@ pub fn search(
     literal::prefer(&mut groups, ask);
     let has_words = ask.mode != Mode::Meaning;
     let mut found = finish(groups, ask);
-    found.is_unsure = found.sessions.first().is_some_and(|session| is_unsure(session, ask));
+    let is_held = |known: &Known| known.holding > 0 && !known.is_form;
+    // Other forms of words may be other words.
+    let has_forms_alone = has_words && !terms.is_empty() && !terms.iter().any(is_held) && is_in_words(ask);
+    found.is_unsure =
+        found.sessions.first().is_some_and(|session| has_forms_alone || is_unsure(session, ask));
     if found.is_unsure && has_words && is_in_words(ask) && terms.iter().all(|known| known.holding == 0) {
         // No word of the question is in any turn.
         found = Found::default();
@@ -291,16 +315,11 @@ pub fn search(
     if has_words && (found.sessions.is_empty() || found.is_unsure) {
         found.suggestions = suggest::near(&sources, &terms)?;
     }
+    found.forms = terms.into_iter().filter(|known| known.is_form).map(|known| known.term).collect();
+    if has_forms_alone {
+        found.suggestions.splice(0..0, found.forms.iter().cloned());
+    }
     Ok(found)
-}
-
-/// A term of the query with how many pieces hold it.
-#[derive(Debug, Clone)]
-struct Known {
-    term: String,
-    word: String,
-    weight: f64,
-    holding: u64,
 }
 
 /// Which passages may be found at all, where a query has conditions.
@@ -335,29 +354,6 @@ struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// The terms that exist, rarest first.
-    fn terms(&self, query: &Query, extent: Extent) -> Result<Vec<Known>, Error> {
-        let names: Vec<&str> = query.wanted.iter().map(|wanted| wanted.term.as_str()).collect();
-        let mut counts = vec![0; names.len()];
-        self.tail.count(&names, &mut counts);
-        let mut terms = Vec::new();
-        for (wanted, in_tail) in query.wanted.iter().zip(counts) {
-            let indexed = self.finder.as_ref().map_or(Ok(0), |finder| finder.count(&wanted.term))?;
-            let holding = indexed + in_tail;
-            let weight = rarity(extent.pieces, holding);
-            terms.push(Known { term: wanted.term.clone(), word: wanted.word.clone(), weight, holding });
-        }
-        if terms.len() > TERMS_MAX {
-            // Of a long text, the words that others have too and not many.
-            let least = if query.is_kept { 2 } else { 1 };
-            terms.retain(|known| known.holding >= least);
-            terms.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.term.cmp(&b.term)));
-            terms.truncate(TERMS_MAX);
-        }
-        terms.sort_by(|a, b| a.holding.cmp(&b.holding).then(a.term.cmp(&b.term)));
-        Ok(terms)
-    }
-
     /// The pieces that hold the words, by place.
     fn hits(&self, terms: &[Known], ask: &Ask<'_>, allowed: &Allowed) -> Result<Vec<Hit>, Error> {
         let mut read = 0;

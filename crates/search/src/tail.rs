@@ -38,6 +38,18 @@ impl Tail {
         }
     }
 
+    /// Adds the terms that begin so.
+    pub(crate) fn starting_with(&self, start: &str, into: &mut HashSet<String>) {
+        let mut words = Words::default();
+        for piece in self.passages.iter().flat_map(|numbered| &numbered.passage.pieces) {
+            words.each(&piece.text, |term| {
+                if term.text.starts_with(start) && !into.contains(term.text) {
+                    into.insert(term.text.to_owned());
+                }
+            });
+        }
+    }
+
     /// Every piece that holds one of the essential terms.
     pub(crate) fn hits(&self, sought: &Sought<'_>, best: &mut Best<'_>) {
         let mut words = Words::default();

@@ -258,7 +258,17 @@ fn fold(word: &str, into: &mut String) {
         into.push_str(word);
         into.make_ascii_lowercase();
     } else {
-        into.extend(word.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase));
+        let letters = word.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase);
+        letters.for_each(|letter| match letter {
+            'ß' => into.push_str("ss"),
+            'æ' => into.push_str("ae"),
+            'œ' => into.push_str("oe"),
+            'ø' => into.push('o'),
+            'ł' => into.push('l'),
+            'đ' => into.push('d'),
+            'ı' => into.push('i'),
+            letter => into.push(letter),
+        });
     }
     if into.is_empty() {
         into.push_str(word);
@@ -355,6 +365,7 @@ mod tests {
         assert_eq!(terms("Café"), terms("cafe"));
         assert_eq!(terms("Cafe\u{301}s"), terms("cafes"));
         assert_eq!(terms("ﬁle ＡＢＣ"), terms("file ABC"));
+        assert_eq!(terms("Straße Cœur ØRE"), terms("strasse coeur ore"));
     }
 
     #[test]

@@ -119,7 +119,7 @@ impl Meaning for Store {
         passages.sort_by(|a, b| b.1.total_cmp(&a.1));
         passages.truncate(count);
         let (mean, deviation) = mean_and_deviation(&self.cosines, self.cosines.len());
-        Nearest { passages, mean, deviation, share: 1.0 }
+        Nearest { passages, mean, deviation, share: 1.0, unrelated: None }
     }
 
     fn cosine(&self, passages: &[u64]) -> Option<f64> {

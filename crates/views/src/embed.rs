@@ -2,7 +2,7 @@
 
 use retro_engine::Config;
 use retro_engine::stages::{Seen, vectors};
-use retro_store::{Follow, RealDisk, Store};
+use retro_store::{Follow, Mark, RealDisk, Store};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -46,8 +46,14 @@ pub fn embed_status(config: &Config) -> Result<EmbedView, Error> {
     let files = std::fs::read_dir(store.vectors_folder()).into_iter().flatten().flatten();
     view.bytes = files.filter_map(|entry| entry.metadata().ok()).map(|meta| meta.len()).sum();
     if let Some(index) = store.index_if_there()? {
-        let mark = Seen::parse(kept.mark()).unwrap_or_default().mark;
-        view.missing = index.changes_since(&mark, &[Follow::Passages])?.passages.len() as u64;
+        let seen = Seen::parse(kept.mark()).unwrap_or_default();
+        let missing = |mark| {
+            index.changes_since(mark, &[Follow::Passages]).map(|changes| changes.passages.len() as u64)
+        };
+        view.missing = match vectors::is_partial(&seen) {
+            true => missing(&Mark::default())?.saturating_sub(view.vectors),
+            false => missing(&seen.mark)?,
+        };
     }
     Ok(view)
 }

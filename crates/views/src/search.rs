@@ -343,19 +343,31 @@ impl Searching {
         Answer { mut found, shelf, sessions, warning }: Answer<'_>,
         dropped: Vec<String>,
     ) -> Result<SearchView, Error> {
-        let terms: Vec<String> = query.wanted.iter().map(|wanted| wanted.term.clone()).collect();
-        let mut looked = Looked { terms: &terms, words: Words::default(), shown: HashSet::new() };
+        let wanted = query.wanted.iter().map(|wanted| wanted.term.clone());
+        let terms: Vec<String> = wanted.chain(found.forms.iter().cloned()).collect();
+        let mut looked =
+            Looked { terms: &terms, words: Words::default(), shown: HashSet::new(), takes_all: false };
         if found.is_unsure && found.sessions.len() > UNSURE_MAX {
             found.sessions.truncate(UNSURE_MAX);
             found.is_cut = true;
         }
         let (mut hits, count) = (Vec::new(), pieces_shown(question, query));
-        for session in &found.sessions {
-            let Some(row) = shelf.session(session.session) else { continue };
-            let resume = self.resume(&row);
-            let evicted = self.is_evicted(&row.key());
-            let of_session = hits_of(&row, session, &mut looked, count, found.is_unsure, resume);
-            hits.extend(of_session.into_iter().map(|hit| HitView { evicted, ..hit }));
+        for takes_all in [false, true] {
+            // With neither a word nor a meaning, what is best is shown all the same.
+            looked.takes_all = takes_all;
+            for session in &found.sessions {
+                if takes_all && !hits.is_empty() {
+                    break;
+                }
+                let Some(row) = shelf.session(session.session) else { continue };
+                let resume = self.resume(&row);
+                let evicted = self.is_evicted(&row.key());
+                let of_session = hits_of(&row, session, &mut looked, count, found.is_unsure, resume);
+                hits.extend(of_session.into_iter().map(|hit| HitView { evicted, ..hit }));
+            }
+            if !hits.is_empty() {
+                break;
+            }
         }
         let is_cut = question.budget_tokens.is_some_and(|budget| cut_to(&mut hits, budget));
         let narrowed = query.date_words.as_ref().map(|words| Narrowed {

@@ -226,13 +226,12 @@ fn an_answer_shows_each_text_once_and_only_what_has_a_reason() {
         let question = SearchQuestion { mode, ..question("cart total discount rounding") };
         let view = machine.ask(&question, Patience::None);
         let sessions: HashSet<&str> = view.hits.iter().map(|hit| hit.session_id.as_str()).collect();
-        assert!(sessions.contains(CART) && sessions.contains(copy), "a copy is a session of its own");
+        assert!(sessions.contains(CART) || sessions.contains(copy), "{sessions:?}");
         let mut snippets: Vec<&str> = view.hits.iter().map(|hit| hit.snippet.as_str()).collect();
         let count = snippets.len();
         snippets.sort_unstable();
         snippets.dedup();
-        // The copy has nothing else to show.
-        assert!(count - snippets.len() <= 1, "{snippets:?}");
+        assert_eq!(count, snippets.len(), "{snippets:?}");
         for hit in &view.hits {
             let is_near = hit.why.iter().any(|why| why.starts_with("meaning"));
             assert!(!hit.marks.is_empty() || is_near, "{hit:?}");

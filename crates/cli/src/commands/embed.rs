@@ -42,11 +42,11 @@ enum What {
         #[arg(long, value_name = "N")]
         gpu_layers: Option<u32>,
 
-        /// Threads for one text [default: one less than there are processors]
+        /// Threads for one token [default: one less than there are processors]
         #[arg(long, value_name = "N")]
         threads: Option<usize>,
 
-        /// Threads for many texts at once [default: as for one]
+        /// Threads for a text [default: as --threads, else all processors]
         #[arg(long, value_name = "N")]
         threads_batch: Option<usize>,
     },

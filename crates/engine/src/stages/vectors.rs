@@ -1,5 +1,7 @@
 //! What passages mean: one vector each, kept for all sessions.
 
+mod slowly;
+
 use rayon::prelude::*;
 use retro_search::embed::{BuiltIn, Embedder, Embedding, gguf};
 use retro_search::vectors::Vectors;
@@ -8,9 +10,9 @@ use retro_store::{Changes, Follow, Index, Mark, PassageRow, Store};
 use std::time::UNIX_EPOCH;
 
 use super::{Consumer, Everything, Input, Seen, Stage, When, Work};
-use crate::{Config, Error};
+use crate::{Config, Error, Progress};
 
-pub(super) const STAGE: Stage = Stage {
+pub(crate) const STAGE: Stage = Stage {
     name: "vectors",
     version: MEANING_VERSION,
     when: When::Append,
@@ -45,6 +47,11 @@ pub fn open(store: &Store, embedder: &dyn Embedder) -> Result<Vectors, Error> {
     Ok(vectors.map_err(SearchError::from)?)
 }
 
+/// Whether vectors are still to be made that an earlier run began with.
+pub fn is_partial(seen: &Seen) -> bool {
+    slowly::is_partial(seen)
+}
+
 /// Names the model: vectors of different models say nothing about each other. A file is named
 /// by its path, size and time, so that it need not be loaded to see that nothing changed.
 fn model_id(config: &Config) -> String {
@@ -60,6 +67,10 @@ fn model_id(config: &Config) -> String {
 }
 
 impl Consumer for Meanings {
+    fn is_unfinished(&self, all: &Everything<'_>) -> Result<bool, Error> {
+        Ok(is_partial(&self.seen(all)?))
+    }
+
     fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error> {
         let vectors = Vectors::there(&all.store.vectors_folder());
         Ok(vectors.and_then(|vectors| Seen::parse(vectors.mark())).unwrap_or_default())
@@ -75,10 +86,15 @@ impl Consumer for Meanings {
             false => all.index.changes_since(&Mark::default(), &[Follow::Passages])?,
         };
         let seen = Seen { mark: changes.mark.clone(), stamp: stamp.to_owned() }.text();
+        if changes.starts_over && !embedder.is_quick() {
+            return slowly::start_over(all, embedder.as_ref(), &mut vectors, &changes, stamp);
+        }
+        let batch = if embedder.is_quick() { BATCH } else { FEW };
         if changes.starts_over {
             let mut build = vectors.build().map_err(SearchError::from)?;
-            let done = each_batch(all, embedder.as_ref(), &changes, |batch| {
-                build.add(batch).map_err(SearchError::from).map_err(Error::from)
+            let done = each_batch(all, embedder.as_ref(), &changes.passages, (batch, 0), |batch| {
+                build.add(batch).map_err(SearchError::from)?;
+                Ok(true)
             })?;
             if done {
                 build.finish(&seen).map_err(SearchError::from)?;
@@ -89,12 +105,12 @@ impl Consumer for Meanings {
         let before = vectors.mark().to_owned();
         let mut removed = changes.removed_passages.as_slice();
         let mut put: Vec<(u64, Embedding)> = Vec::new();
-        let done = each_batch(all, embedder.as_ref(), &changes, |batch| {
+        let done = each_batch(all, embedder.as_ref(), &changes.passages, (batch, 0), |batch| {
             put.extend(batch.iter().map(|(number, embedding)| (*number, (*embedding).clone())));
             if put.len() >= HELD_MAX {
                 write(&mut vectors, &before, &std::mem::take(&mut put), std::mem::take(&mut removed))?;
             }
-            Ok(())
+            Ok(true)
         })?;
         if done {
             write(&mut vectors, &seen, &put, removed)?;
@@ -109,14 +125,16 @@ fn write(vectors: &mut Vectors, mark: &str, put: &[(u64, Embedding)], removed: &
     Ok(vectors.write(mark, &put, removed).map_err(SearchError::from)?)
 }
 
-/// Embeds the passages that changed, some at a time. False if it was stopped.
+/// Embeds passages, so many at a time behind those that are done, as long as `take` wants more. False if some are left.
 fn each_batch(
     all: &Everything<'_>,
     embedder: &dyn Embedder,
-    changes: &Changes,
-    mut take: impl FnMut(&[(u64, &Embedding)]) -> Result<(), Error>,
+    passages: &[u64],
+    (batch, mut done): (usize, u64),
+    mut take: impl FnMut(&[(u64, &Embedding)]) -> Result<bool, Error>,
 ) -> Result<bool, Error> {
-    for numbers in changes.passages.chunks(BATCH) {
+    let total = done + passages.len() as u64;
+    for numbers in passages.chunks(batch.max(1)) {
         if all.world.stopping() {
             return Ok(false);
         }
@@ -128,7 +146,12 @@ fn each_batch(
         };
         let made = made.map_err(SearchError::from)?;
         let batch: Vec<(u64, &Embedding)> = made.iter().map(|(number, made)| (*number, made)).collect();
-        take(&batch)?;
+        let goes_on = take(&batch)?;
+        done += numbers.len() as u64;
+        (all.progress)(Progress { stage: STAGE.name, done, total, bytes: 0 });
+        if !goes_on {
+            return Ok(false);
+        }
     }
     Ok(true)
 }

@@ -16,6 +16,9 @@ use std::sync::{Mutex, PoisonError};
 /// Pieces of a text that count; what follows is not read.
 const PIECES_MAX: usize = 1024;
 
+/// The cosines of questions with sessions that do not answer them: mean and deviation.
+pub(crate) const UNRELATED: (f64, f64) = (0.16, 0.115);
+
 /// The embedding model that is part of the program.
 ///
 /// ```
@@ -102,6 +105,14 @@ impl Embedder for BuiltIn {
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, Error> {
         Ok(self.at_desk(|desk| texts.iter().map(|text| self.embed_one(text, desk)).collect()))
+    }
+
+    fn unrelated(&self) -> Option<(f64, f64)> {
+        Some(UNRELATED)
+    }
+
+    fn is_quick(&self) -> bool {
+        true
     }
 }
 

@@ -18,7 +18,8 @@ pub struct Options {
     pub gpu_layers: u32,
     /// Threads for a single token; `None` = one less than there are processors, at least one.
     pub threads: Option<usize>,
-    /// Threads for a text of several tokens; `None` = as for a single one.
+    /// Threads for a text of several tokens; `None` = as for a single one if that is said, else
+    /// one for each processor.
     pub threads_batch: Option<usize>,
 }
 

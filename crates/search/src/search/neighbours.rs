@@ -74,7 +74,13 @@ mod tests {
 
     fn neighbours(question: &str) -> Neighbours {
         let terms = Words::default().distinct(question);
-        let known = |term: &String| Known { term: term.clone(), word: term.clone(), weight: 1.0, holding: 1 };
+        let known = |term: &String| Known {
+            term: term.clone(),
+            word: term.clone(),
+            weight: 1.0,
+            holding: 1,
+            is_form: false,
+        };
         let terms: Vec<Known> = terms.iter().map(known).collect();
         Neighbours::of(question, &terms, Ranker::new().unwrap().numbers())
     }

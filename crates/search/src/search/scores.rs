@@ -40,13 +40,15 @@ impl Wholes {
     pub(super) fn new(sources: &Sources<'_>, terms: &[Known], ranked: &Ranked<'_>, ask: &Ask<'_>) -> Wholes {
         let sessions = sources.library.sessions();
         let extent = sources.library.extent();
-        let weights = terms.iter().map(|known| ask.ranker.rarity_among(sessions, known.holding));
-        let rarities: Vec<f64> = terms.iter().map(|known| rarity(extent.pieces, known.holding)).collect();
+        let of_form =
+            |weight: f64, known: &Known| if known.is_form { ask.ranker.of_form(weight) } else { weight };
+        let weights =
+            terms.iter().map(|known| of_form(ask.ranker.rarity_among(sessions, known.holding), known));
         let mut wholes = Wholes {
             ranker: ask.ranker.clone(),
             weights: weights.collect(),
-            asked: rarities.iter().sum(),
-            rarities,
+            asked: terms.iter().map(|known| rarity(extent.pieces, known.holding)).sum(),
+            rarities: terms.iter().map(|known| known.weight).collect(),
             mean_bytes: (extent.bytes as f64 / sessions.max(1) as f64).max(1.0),
             scale: Sums::default().scale(1),
         };
@@ -153,6 +155,8 @@ pub(super) fn score(
         let newest = group.pieces.iter().filter_map(|piece| piece.passage.passage.at()).max();
         let age = newest.map(|at| age_days(at.as_millis(), ask.now_ms));
         group.score = ask.ranker.lifted(score, age, (ask.is_here)(*session));
+        let cosines = group.pieces.iter_mut().map(|piece| &mut piece.cosine).chain([&mut group.cosine]);
+        cosines.flatten().for_each(|cosine| *cosine = scales.nearest.usual(*cosine));
     }
 }
 

@@ -11,8 +11,10 @@ use super::scope::scope;
 use super::{Near, SearchQuestion, Searching};
 use crate::Error;
 
-/// Passages that are embedded for one question at most. With more, meaning waits for a sync.
+/// Passages that are embedded for one question at most, by a model that is quick and by any
+/// other. With more, meaning waits for a sync.
 const EMBEDDED_MAX: usize = 5_000;
+const EMBEDDED_SLOWLY_MAX: usize = 8;
 
 /// The model, the vectors it made, and the passages that have none yet.
 pub(super) type Vectored = (Box<dyn Embedder>, Vectors, Tail);
@@ -69,7 +71,8 @@ impl Searching {
         let embedder = vectors::embedder(config)?;
         let vectors = vectors::open(store, embedder.as_ref())?;
         let fresh = self.without_vector(shelf, &vectors)?;
-        let fresh = fresh.filter(|tail| tail.passages.len() <= EMBEDDED_MAX);
+        let most = if embedder.is_quick() { EMBEDDED_MAX } else { EMBEDDED_SLOWLY_MAX };
+        let fresh = fresh.filter(|tail| tail.passages.len() <= most);
         Ok(fresh.map(|fresh| (embedder, vectors, fresh)))
     }
 

@@ -138,9 +138,12 @@ pub(super) struct Looked<'a> {
     pub(super) words: Words,
     /// Snippets that the answer has.
     pub(super) shown: HashSet<String>,
+    /// Whether a piece needs no reason to be shown.
+    pub(super) takes_all: bool,
 }
 
-/// The hits of a session: each text once, and only what shows why the session was found.
+/// The hits of a session: each text once, and only what shows why the session was found. Of a
+/// copy of a session that is shown there are none.
 pub(super) fn hits_of(
     row: &SessionRow,
     found: &FoundSession,
@@ -150,23 +153,17 @@ pub(super) fn hits_of(
     resume: Option<String>,
 ) -> Vec<HitView> {
     let mut hits = Vec::new();
-    let mut spare = None;
     for piece in &found.pieces {
         if hits.len() == count {
             break;
         }
         let is_near = piece.cosine.is_some_and(|cosine| cosine >= NEAR);
-        let hit = hit(row, (found, piece), looked, weak, resume.clone());
-        let is_reason = piece.held > 0.0 || is_near || looked.terms.is_empty();
-        if is_reason && looked.shown.insert(hit.snippet.clone()) {
-            hits.push(hit);
-        } else {
-            spare.get_or_insert(hit);
+        if piece.held > 0.0 || is_near || looked.terms.is_empty() || looked.takes_all {
+            let hit = hit(row, (found, piece), looked, weak, resume.clone());
+            if looked.shown.insert(hit.snippet.clone()) {
+                hits.push(hit);
+            }
         }
-    }
-    // A copy of a session that is shown is still a session of its own.
-    if hits.is_empty() {
-        hits.extend(spare);
     }
     hits
 }

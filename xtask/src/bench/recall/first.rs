@@ -25,11 +25,11 @@ const LIMIT: usize = 20;
 /// Pieces of each.
 const PIECES: usize = 3;
 
-/// From this share of its words on, a question's words are said to be in the session.
-const HELD: f64 = 0.7;
+/// From this share of its words on, a question's words are said to be in what the user says.
+const HELD: f64 = 0.4;
 
-/// Kinds of questions with an answer.
-const KINDS: [&str; 2] = ["words are there", "few words are there"];
+/// Kinds of questions with an answer: by what the user says, or by code alone.
+const KINDS: [&str; 2] = ["words are there", "only code fits"];
 
 /// One answer: the place of the right session, from 1, and the best score.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,10 +52,11 @@ pub(super) fn measure(
         return Err(Failure::at(repository, "has too few commits with a subject of some words"));
     }
     let mut baseline = Baseline::new(told.iter().map(|(_, commit)| commit.text()));
+    let mut prompts = Baseline::new(told.iter().map(|(_, commit)| commit.body.clone()));
     // A question, its session and its kind.
     let mut questions: Vec<(&str, Option<usize>, Option<usize>)> = Vec::new();
     for (number, commit) in &told {
-        let kind = usize::from(baseline.held(&commit.subject, *number) < HELD);
+        let kind = usize::from(prompts.held(&commit.subject, *number) < HELD);
         questions.push((&commit.subject, Some(*number), Some(kind)));
     }
     let left_out = commits.iter().filter(|commit| !commit.is_told);
@@ -176,7 +177,7 @@ mod tests {
         ];
         let rows = lines("x", &answers);
         assert_eq!(rows[0], ["x, words are there", "2", "0.750", "0.500", "1.000", "0.500"]);
-        assert_eq!(rows[1], ["x, few words are there", "1", "0.000", "0.000", "0.000", "0.000"]);
+        assert_eq!(rows[1], ["x, only code fits", "1", "0.000", "0.000", "0.000", "0.000"]);
         assert_eq!(rows[2][..3], ["x", "3", "0.500"]);
     }
 

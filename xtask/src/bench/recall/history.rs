@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::failure::Failure;
 
 /// The newest commits that are read.
-const COMMITS_MAX: &str = "-700";
+const COMMITS_MAX: &str = "-1500";
 
 /// One commit of so many is left out.
 const LEFT_OUT: usize = 5;

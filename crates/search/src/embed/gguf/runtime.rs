@@ -12,9 +12,10 @@ use llama_cpp_2::token::LlamaToken;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
+use std::thread;
 use xxhash_rust::xxh3::Xxh3;
 
 /// Tokens of a text that count, if the model itself takes more.
@@ -23,17 +24,27 @@ const TOKENS_MAX: u32 = 2048;
 /// Bytes of a text that are read; no model takes more tokens than this holds.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
-/// A loaded model.
+/// A loaded model. It is run by a thread of its own, which keeps what llama.cpp needs for a
+/// text from one to the next: making that costs as much as running a short text.
 pub(super) struct Model {
     id: String,
+    dim: usize,
+    jobs: Mutex<mpsc::Sender<Job>>,
+}
+
+/// Texts to embed, and where the vectors are wanted.
+struct Job {
+    texts: Vec<String>,
+    reply: mpsc::Sender<Result<Vec<Embedding>, Error>>,
+}
+
+/// What the thread runs.
+struct Loaded {
     dim: usize,
     model: LlamaModel,
     tokens_max: u32,
     threads: i32,
     threads_batch: i32,
-    /// Contexts of one model must not be made at the same time, and one context uses all
-    /// threads that the user wants to give.
-    one_at_a_time: Mutex<()>,
 }
 
 impl Model {
@@ -42,27 +53,60 @@ impl Model {
         let path = &options.model;
         let bad = |what: String| Error::Model { path: path.clone(), what };
         let hash = hash(path).map_err(|error| bad(error.to_string()))?;
+        let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let (jobs, asked) = mpsc::channel();
+        let (ready, loaded) = mpsc::channel();
+        let options = options.clone();
+        let run = move || match Loaded::load(&options) {
+            Ok(loaded) => loaded.run(&ready, &asked),
+            Err(error) => drop(ready.send(Err(error))),
+        };
+        thread::Builder::new()
+            .name("embedding".to_owned())
+            .spawn(run)
+            .map_err(|error| bad(format!("no thread for it: {error}")))?;
+        let dim = loaded.recv().map_err(|_| bad("llama.cpp ended".to_owned()))??;
+        let model = Model { id: format!("{name}-{hash:032x}"), dim, jobs: Mutex::new(jobs) };
+        // What cannot make one vector is better refused now.
+        model.embed(&["a"]).map_err(|error| bad(error.to_string()))?;
+        Ok(model)
+    }
+}
+
+impl Loaded {
+    fn load(options: &Options) -> Result<Loaded, Error> {
+        let bad = |what: &str| Error::Model { path: options.model.clone(), what: what.to_owned() };
         let parameters = LlamaModelParams::default().with_n_gpu_layers(options.gpu_layers);
-        let model = LlamaModel::load_from_file(backend()?, path, &parameters)
-            .map_err(|_| bad("llama.cpp cannot load it".to_owned()))?;
+        let model = LlamaModel::load_from_file(backend()?, &options.model, &parameters)
+            .map_err(|_| bad("llama.cpp cannot load it"))?;
         let dim = usize::try_from(model.n_embd_out()).unwrap_or(0);
         if dim == 0 {
-            return Err(bad("it makes no vectors".to_owned()));
+            return Err(bad("it makes no vectors"));
         }
-        let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let threads = options.threads.unwrap_or_else(spare_processors);
-        let model = Model {
-            id: format!("{name}-{hash:032x}"),
+        Ok(Loaded {
             dim,
             tokens_max: model.n_ctx_train().clamp(1, TOKENS_MAX),
             model,
             threads: count(threads),
-            threads_batch: count(options.threads_batch.unwrap_or(threads)),
-            one_at_a_time: Mutex::new(()),
+            threads_batch: count(options.threads_batch.or(options.threads).unwrap_or_else(processors)),
+        })
+    }
+
+    /// Embeds what is asked for until nobody can ask any more.
+    fn run(&self, ready: &mpsc::Sender<Result<usize, Error>>, asked: &mpsc::Receiver<Job>) {
+        let mut context = match self.context() {
+            Ok(context) => context,
+            Err(error) => return drop(ready.send(Err(error))),
         };
-        // What cannot make one vector is better refused now.
-        model.embed(&["a"]).map_err(|error| bad(error.to_string()))?;
-        Ok(model)
+        if ready.send(Ok(self.dim)).is_err() {
+            return;
+        }
+        while let Ok(Job { texts, reply }) = asked.recv() {
+            let made = texts.iter().map(|text| self.embed_one(text, &mut context)).collect();
+            // Whoever asked may be gone.
+            let _ = reply.send(made);
+        }
     }
 
     /// What llama.cpp needs for one text after the other: all its tokens at once.
@@ -98,9 +142,7 @@ impl Model {
     /// The tokens of a text, at most as many as the model takes; the last of them, which
     /// may mark the end, stays. Nothing in the text is taken for a mark.
     fn tokens(&self, text: &str) -> Vec<LlamaToken> {
-        let most = text.len().min(TEXT_BYTES_MAX);
-        let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        let text = text.get(..end).unwrap_or_default();
+        let text = start_of(text);
         let mut tokens = self.model.vocab().tokenize(text.as_bytes(), true, false);
         let last = tokens.last().copied();
         let most = self.tokens_max as usize;
@@ -110,6 +152,11 @@ impl Model {
         }
         tokens
     }
+}
+
+/// As much of a text as is read.
+fn start_of(text: &str) -> &str {
+    &text[..text.floor_char_boundary(TEXT_BYTES_MAX)]
 }
 
 impl Embedder for Model {
@@ -122,9 +169,12 @@ impl Embedder for Model {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, Error> {
-        let _turn = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut context = self.context()?;
-        texts.iter().map(|text| self.embed_one(text, &mut context)).collect()
+        let ended = || Error::Run("llama.cpp ended".to_owned());
+        let (reply, made) = mpsc::channel();
+        let texts = texts.iter().map(|text| start_of(text).to_owned()).collect();
+        let job = Job { texts, reply };
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).send(job).map_err(|_| ended())?;
+        made.recv().map_err(|_| ended())?
     }
 }
 
@@ -149,9 +199,14 @@ fn backend() -> Result<&'static LlamaBackend, Error> {
     BACKEND.get_or_init(start).as_ref().ok_or_else(|| Error::Run("llama.cpp does not start".to_owned()))
 }
 
+/// All processors.
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
 /// All processors but one.
 fn spare_processors() -> usize {
-    std::thread::available_parallelism().map_or(1, |count| count.get() - 1)
+    processors() - 1
 }
 
 fn count(threads: usize) -> i32 {
