@@ -15,6 +15,7 @@ mod embed;
 mod events;
 mod files;
 mod fix;
+mod forget;
 mod import;
 mod list;
 mod man;
@@ -95,6 +96,7 @@ pub enum Command {
     Events(events::Args),
     Files(files::Args),
     Fix(fix::Args),
+    Forget(forget::Args),
     Import(import::Args),
     List(list::Args),
     Man(man::Args),
@@ -124,6 +126,22 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether it may finish what another command left. The others must be quick, or have
+    /// nothing to do with a store.
+    fn may_take_long(&self) -> bool {
+        match self {
+            Command::Agents(_)
+            | Command::Completions(_)
+            | Command::Config(_)
+            | Command::Demo(_)
+            | Command::Man(_)
+            | Command::Schedule(_)
+            | Command::Statusline(_) => false,
+            Command::Sync(args) => !args.is_of_hook(),
+            _ => true,
+        }
+    }
+
     /// Whether it answers from the index. The others read the logs, must not wait, write
     /// the store themselves or say what is wrong with it.
     fn asks_the_index(&self) -> bool {
@@ -154,6 +172,9 @@ impl Command {
 
 /// Runs a command; none means: say where things stand.
 pub fn run(command: Option<Command>, context: &Context) -> Outcome {
+    if command.as_ref().is_none_or(Command::may_take_long) {
+        lost::finish_forgetting(context);
+    }
     if command.as_ref().is_none_or(Command::asks_the_index) {
         lost::restore_index(context);
     }
@@ -174,6 +195,7 @@ pub fn run(command: Option<Command>, context: &Context) -> Outcome {
         Some(Command::Events(args)) => events::run(&args, context),
         Some(Command::Files(args)) => files::run(&args, context),
         Some(Command::Fix(args)) => fix::run(&args, context),
+        Some(Command::Forget(args)) => forget::run(&args, context),
         Some(Command::Import(args)) => import::run(&args, context),
         Some(Command::List(args)) => list::run(&args, context),
         Some(Command::Man(args)) => man::run(&args, context),

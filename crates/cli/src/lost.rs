@@ -1,6 +1,7 @@
-//! An index that is gone is made again before a question is answered from it.
+//! What a command that was stopped has left: an index that is gone is made again before a
+//! question is answered from it, and what was to be forgotten is forgotten.
 
-use retro::engine::{Config, rebuild};
+use retro::engine::{Config, forget, rebuild};
 
 use crate::context::Context;
 use crate::progress::Bar;
@@ -32,5 +33,15 @@ fn say_of_another_time(context: &Context, config: &Config) {
         context.say(
             "note: the index of the store is of another time than its files; `retro sync` compares them",
         );
+    }
+}
+
+/// Finishes forgetting sessions, where a command was stopped in the middle of it.
+pub fn finish_forgetting(context: &Context) {
+    let Ok(config) = context.quiet_config() else { return };
+    match forget::finish(&context.world, &config) {
+        Ok(true) => context.say("Sessions that were being forgotten when retro was stopped are gone now."),
+        Ok(false) => {}
+        Err(error) => context.say(&format!("note: what is to be forgotten is not gone yet: {error}")),
     }
 }

@@ -56,11 +56,15 @@ fn main() -> ExitCode {
             if error.exit_code() != 0 && std::env::args_os().any(|word| word == "--json") {
                 let text = error.to_string();
                 let what = text.trim().trim_start_matches("error: ");
-                let error = CommandError { message: safe(what).into_owned(), hint: None };
+                let hint = typed::hint(&error).map(str::to_owned);
+                let error = CommandError { message: safe(what).into_owned(), hint };
                 let _ = writeln!(std::io::stderr(), "{}", error.line());
                 return ExitCode::from(2);
             }
             say(&error);
+            if let Some(hint) = typed::hint(&error) {
+                let _ = writeln!(std::io::stderr(), "hint: {hint}");
+            }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };

@@ -1,6 +1,7 @@
 //! The words that the program was called with, before clap reads them.
 
 use clap::Command;
+use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsString;
 
 /// Commands whose words are text that people paste.
@@ -43,4 +44,18 @@ fn is_question(word: &str, commands: &[&Command]) -> bool {
         })
     };
     !commands.iter().any(is_known)
+}
+
+/// The command that is meant by a word of another program.
+pub fn hint(error: &clap::Error) -> Option<&'static str> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    match word.as_str() {
+        "delete" | "erase" | "remove" | "rm" => Some(
+            "`retro forget` removes a session and keeps it from coming back, `retro memory forget` a memory",
+        ),
+        "clean" | "evict" | "gc" | "prune" | "purge" | "trim" => {
+            Some("`retro retain` gives up old raw bytes, `retro forget` removes sessions")
+        }
+        _ => None,
+    }
 }

@@ -64,6 +64,7 @@ const COMMANDS: &[&str] = &[
     "memory quarantine --session ID",
     "memory update-utility --memory-id MEMORY --reward 1",
     "memory replay",
+    "memory rules",
     "memory doctor",
     "memory reindex",
     "memory forget MEMORY",
@@ -80,6 +81,7 @@ const COMMANDS: &[&str] = &[
     "pin ID",
     "unpin ID",
     "retain --yes",
+    "forget ID --yes",
 ];
 
 /// Commands that would not end by themselves, or would change the machine.
@@ -131,11 +133,19 @@ fn every_file_that_any_command_leaves_below_the_root_has_a_line() {
             })
             .collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if command.starts_with("forget") {
+            assert!(
+                machine.root().join("mined").is_dir() && machine.root().join("signals").is_dir(),
+                "a full store"
+            );
+        }
         let answer = machine.run(&words);
         assert!(answer.code <= 1, "{command}: {}", answer.all());
+        if command.starts_with("forget") {
+            assert!(answer.stderr.contains("found in 0 places"), "{}", answer.all());
+        }
         assert_eq!(without_a_line(machine.root()), Vec::<PathBuf>::new(), "after `retro {command}`");
     }
-    assert!(machine.root().join("mined").is_dir() && machine.root().join("signals").is_dir(), "a full store");
 }
 
 #[test]

@@ -14,7 +14,9 @@ mod stored;
 
 use retro_agents::{Format, Found, Held as Kept, Parsed, Part};
 use retro_model::{SessionKey, SourceKey, SourceKind, Stamp};
-use retro_store::{PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Stamps, Store};
+use retro_store::{
+    PlaceRow, SessionFile, SessionRow, Slot, SourceEntry, SourceRow, Stamps, Store, Tombstones,
+};
 use retro_text::redact;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -424,8 +426,8 @@ fn revisions_on_disk(store: &Store, key: &SessionKey) -> Result<HashMap<SourceKe
 }
 
 /// Captures a file that serves many sessions.
-pub fn shared(store: &Store, file: &SharedFile) -> Result<(PlaceRow, u64), Error> {
-    let (revision, new_bytes) = shared::take(store, file)?;
+pub fn shared(store: &Store, file: &SharedFile, stones: &Tombstones) -> Result<(PlaceRow, u64), Error> {
+    let (revision, new_bytes) = shared::take(store, file, stones)?;
     let (source, stamp) = (SourceKey::new(&file.name), file.file.stamp());
     Ok((place_row(file.agent.name(), None, &file.file, &source, revision, stamp), new_bytes))
 }

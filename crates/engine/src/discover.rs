@@ -13,7 +13,7 @@ use retro_agents::{
     AGENTS, Agent, Encoding, Found, Held, Places, Sightings, UNSUPPORTED, open_regular, remove_left_copies,
 };
 use retro_model::SessionKey;
-use retro_store::{Index, PlaceRow, Stamps, copies_folder};
+use retro_store::{Index, PlaceRow, Stamps, Tombstones, copies_folder};
 use std::collections::HashSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -119,6 +119,8 @@ pub(crate) struct Quiet {
 pub struct Discovery {
     /// Sessions, newest first.
     pub sessions: Vec<SessionFiles>,
+    /// Sessions that were forgotten and whose logs are still there. They are not read.
+    pub forgotten: Vec<SessionFiles>,
     /// Further sessions that have no news and were only counted.
     pub(crate) quiet: Quiet,
     /// Files that serve many.
@@ -287,6 +289,10 @@ impl Walked {
         }
         // Which files are below a folder is known only of sessions that are not just counted.
         let mut found = collector.finish(if self.below.is_some() { Keep::All } else { keep });
+        let stones = Tombstones::at(&config.root.value);
+        if !stones.is_empty() {
+            found.forgotten = found.sessions.extract_if(.., |session| stones.has(&session.key)).collect();
+        }
         if let Some(folder) = self.below {
             let is_below = |file: &Found| {
                 let is_inside = matches!(file.held, Held::Files { .. }) && folder.starts_with(&file.path);

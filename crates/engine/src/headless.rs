@@ -9,6 +9,7 @@ mod desk;
 pub(crate) mod process;
 mod spent;
 
+pub(crate) use spent::forget;
 pub(crate) use spent::rows;
 pub use spent::{Spent, tokens_on};
 

@@ -28,6 +28,7 @@ pub mod exclude;
 mod facts;
 mod family;
 pub mod findings;
+pub mod forget;
 pub mod headless;
 pub mod hook;
 pub mod import;

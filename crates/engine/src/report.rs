@@ -79,6 +79,8 @@ pub struct SyncReport {
     pub ingested: u64,
     /// In the store before, with new bytes now.
     pub appended: u64,
+    /// Forgotten, with a log that is still there: not captured.
+    pub forgotten: u64,
     /// Whose raw bytes had been given up, and which were captured again because they have grown.
     pub recaptured: u64,
     /// Not looked at: nothing changed.

@@ -209,6 +209,15 @@ impl Store {
         Ok(keys.into_iter().collect())
     }
 
+    /// Every session that has a document of any kind, by the names of its files.
+    pub fn kept_keys(&self) -> Result<BTreeSet<SessionKey>, Error> {
+        let mut keys = BTreeSet::new();
+        for kind in KINDS.iter().filter(|kind| **kind != &SESSIONS) {
+            keys.extend(self.document_keys(kind)?);
+        }
+        Ok(keys)
+    }
+
     /// Removes a document; false if there was none.
     pub(crate) fn remove_document(&self, kind: &Kind, key: &SessionKey) -> Result<bool, Error> {
         let waited = self.waiting().remove(&(kind.clone(), key.clone())).is_some();

@@ -11,6 +11,7 @@ mod bodies;
 mod calls;
 mod changes;
 mod family;
+mod forget;
 mod memories;
 mod packed;
 mod passages;

@@ -16,6 +16,7 @@ use crate::layout::{HEAD, LOCK, MARK, PART, QUEUE, RAW};
 use crate::memories::{AUTHORED, EVENTS, EXPOSURES, ITEMS, SPENT};
 use crate::patterns::{CANDIDATES, CATALOG, DECISION_QUEUE, REVIEW_LOG};
 use crate::raw_look::ASIDE;
+use crate::tombstones::TOMBSTONES;
 
 /// One thing that is kept.
 #[derive(Debug)]
@@ -165,7 +166,7 @@ pub static REGISTER: &[Kept] = &[
         Folder(ASIDE),
         Truth,
         true,
-        OutOfReach,
+        Mask,
         "raw files that were in the place of others; read by nothing, yours to delete",
     ),
     document(&REMAINS, Truth, Stays, "what the index knew of it, once its raw bytes are given up"),
@@ -182,6 +183,7 @@ pub static REGISTER: &[Kept] = &[
         Keep,
         "when raw bytes were given up, and how much: no session is named",
     ),
+    common(Journal(TOMBSTONES), Truth, false, Keep, "what was forgotten: hashes of sessions, and when"),
     common(Journal(SPENT), Truth, false, Mask, "what runs of a model used for `retro mine`"),
     common(Folder("headless"), Truth, true, Mask, "what these runs printed, and where they worked"),
     common(File(CANDIDATES), Cache, true, Remake, "what recurs over sessions: [patterns](../patterns.md)"),

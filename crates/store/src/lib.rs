@@ -21,6 +21,7 @@ mod error;
 mod evict;
 mod exports;
 mod files;
+mod forget;
 mod head;
 mod index;
 mod journal;
@@ -49,6 +50,7 @@ mod takeover;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod tombstones;
 mod verify;
 
 pub use archive::{Archive, ArchiveReader, Commit, Comparison};
@@ -56,6 +58,7 @@ pub use derived::{NormalizedEvents, NormalizedWriter};
 pub use documents::{DIGESTS, FACTS, Kind, LEDGER, REMAINS};
 pub use error::Error;
 pub use evict::{RawRoom, SWEEPS};
+pub use forget::Holds;
 pub use index::{
     BodyRow, Changes, FailureRow, Follow, Index, KnownPassages, Made, Mark, MemoryTables, NameRow, OpenerRow,
     PackedPassage, PassageRow, PlaceRef, PlaceRow, RepairRow, Responses, SessionRow, Snapshot, SourceRow,
@@ -75,4 +78,5 @@ pub use scratch::Scratch;
 pub use session_file::{SessionFile, SourceEntry};
 pub use spool::Spool;
 pub use store::Store;
+pub use tombstones::{Event as TombstoneEvent, TOMBSTONES, Tombstone, Tombstones};
 pub use verify::{Problem, Report};

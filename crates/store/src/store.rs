@@ -71,6 +71,11 @@ impl Store {
         blake3::derive_key("retro store 1 hashes kept in the index", self.head.key.as_bytes())
     }
 
+    /// The text from which keys of hashes are derived.
+    pub(crate) fn head_key(&self) -> &str {
+        &self.head.key
+    }
+
     /// Number of its layout on disk.
     pub fn format(&self) -> u32 {
         self.head.format

@@ -20,7 +20,7 @@ pub use memories::{
     Methods, MinedSessions, NotesFolder, NotesImported, Quarantined,
 };
 pub use prices::{ModelPrice, PriceChanges, PriceSet, PriceTable, PricesImported};
-pub use room::{Pinned, Retention};
+pub use room::{Pinned, Retention, TombstoneRow, Tombstones};
 pub use setup::{
     ManualPages, ScheduleChange, ScheduleLines, ScheduleStatus, SchedulerRow, SettingRow, Settings,
     SettingsPath, SettingsWritten,

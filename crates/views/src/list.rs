@@ -131,6 +131,9 @@ pub struct SessionView {
     /// Whether its raw bytes were given up. Its digest, costs, files and memories are kept.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub evicted: bool,
+    /// Whether it was forgotten: its log is still there and is not captured.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub forgotten: bool,
     /// Whether its files are still where the agent wrote them.
     pub on_disk: bool,
     /// The session it is a part of.
@@ -175,6 +178,11 @@ pub fn list(world: &World, config: &Config, options: &ListOptions) -> Result<Lis
     }
     for session in live.into_values() {
         sessions.push(from_files(config, session));
+    }
+    for session in &found.forgotten {
+        let key = &session.key;
+        sessions.retain(|known| (&known.agent, &known.session_id) != (&key.agent, &key.id));
+        sessions.push(SessionView { forgotten: true, ..from_files(config, session) });
     }
     adopt(&mut sessions, &rows);
     let id_length = shorten_ids(&mut sessions);
@@ -355,6 +363,7 @@ fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>) -> S
         captured: true,
         up_to_date,
         evicted: false,
+        forgotten: false,
         on_disk: live.is_some(),
         parent_session_id: row.parent.clone(),
         is_below: false,
@@ -401,6 +410,7 @@ fn from_files(config: &Config, session: &SessionFiles) -> SessionView {
         captured: false,
         up_to_date: false,
         evicted: false,
+        forgotten: false,
         on_disk: true,
         parent_session_id: facts.parent().map(str::to_owned),
         is_below: false,

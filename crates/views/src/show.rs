@@ -175,6 +175,7 @@ pub fn show_priced(
             captured: true,
             up_to_date: true,
             evicted: false,
+            forgotten: false,
             on_disk: file.sources.values().flat_map(|entry| &entry.places).any(|path| exists(path)),
             parent_session_id: facts.parent().map(str::to_owned),
             is_below: false,

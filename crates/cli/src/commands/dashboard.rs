@@ -222,6 +222,16 @@ pub fn keep(context: &Context, config: &Config) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Makes the folder of the dashboard again, if there is one.
+pub fn again(context: &Context, config: &Config) -> Result<(), Failure> {
+    let out = folder(context, config);
+    if out.join("index.html").is_file() {
+        let options = Options { out, ..Options::default() };
+        retro_web::build(&Build { world: &context.world, config, options: &options }, &|_, _| {})?;
+    }
+    Ok(())
+}
+
 fn tell(context: &Context, built: &Built) -> Outcome {
     let exit = if built.failed.is_empty() { Exit::Done } else { Exit::Findings };
     if context.global.json {

@@ -13,7 +13,8 @@ use crate::when::{Between, end, start};
 ///
 /// The first column says where a session is: ● here and in the store, ◐ in the store,
 /// but it has grown since, ○ here and not in the store yet, ■ only in the store, □ evicted:
-/// its raw bytes were given up, its digest, costs and memories are kept. Words
+/// its raw bytes were given up, its digest, costs and memories are kept, × forgotten: its log is
+/// here and is not captured. Words
 /// choose sessions by title, project, folder, branch or id. Nothing is captured by
 /// listing, and turns and costs are those of the last sync. Only where the store has lost
 /// its index is a sync done first.
@@ -176,6 +177,7 @@ const START_WORDS: usize = 3;
 
 fn row(session: &SessionView, is_known: bool) -> Vec<String> {
     let mark = match (session.captured, session.up_to_date, session.on_disk) {
+        _ if session.forgotten => "×",
         _ if session.evicted && session.up_to_date => "□",
         (true, _, false) => "■",
         (true, true, true) => "●",
@@ -213,7 +215,8 @@ fn summary(view: &ListView) -> String {
         all if all == view.total => count(total, "session"),
         some => format!("{} of {} (--limit 0 shows all)", thousands(some as u64), count(total, "session")),
     };
-    let missing = (view.total - view.captured) as u64;
+    let forgotten = view.sessions.iter().filter(|session| session.forgotten).count();
+    let missing = (view.total - view.captured).saturating_sub(forgotten) as u64;
     let (grown, only) = (view.grown as u64, view.only_here);
     let mut parts = Vec::new();
     if missing > 0 {
@@ -239,6 +242,9 @@ fn summary(view: &ListView) -> String {
     let evicted = view.sessions.iter().filter(|session| session.evicted).count() as u64;
     if evicted > 0 {
         parts.push(format!("{} evicted (□: `retro digest` shows what is kept)", thousands(evicted)));
+    }
+    if forgotten > 0 {
+        parts.push(format!("{} forgotten (×)", thousands(forgotten as u64)));
     }
     // Without an index only the files of sessions tell of them.
     let has_index = view.sessions.iter().all(|session| !session.captured || session.turns.is_some());

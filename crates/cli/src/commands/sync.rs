@@ -60,6 +60,13 @@ pub struct Args {
     notification: Option<String>,
 }
 
+impl Args {
+    /// Whether an agent waits for it.
+    pub fn is_of_hook(&self) -> bool {
+        self.hook || self.enqueue
+    }
+}
+
 pub fn run(args: &Args, context: &Context) -> Outcome {
     if args.hook || args.enqueue {
         return called_by_hook(args, context);
@@ -123,6 +130,7 @@ fn tell_one(context: &Context, report: &SyncReport, dry: bool, is_stream: bool) 
     ];
     for (number, what) in [
         (report.recaptured, "recaptured"),
+        (report.forgotten, "forgotten and not captured"),
         (report.analyzed, "analyzed"),
         (report.excluded, "excluded"),
         (report.unread, "not reached"),

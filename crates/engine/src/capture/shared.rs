@@ -1,7 +1,8 @@
 //! Keeping a file that serves many sessions, or none.
 
 use retro_model::SourceKind;
-use retro_store::{Comparison, Slot, Store};
+use retro_store::{Comparison, Slot, Store, Tombstones};
+use std::io::Read;
 
 use super::live::{CHUNK_BYTES, count_lines, open_at};
 use crate::Error;
@@ -9,7 +10,10 @@ use crate::discover::{Cut, SharedFile, open};
 
 /// Keeps a file that serves many sessions: a log grows, anything else gets a
 /// revision a version.
-pub(super) fn take(store: &Store, shared: &SharedFile) -> Result<(u32, u64), Error> {
+pub(super) fn take(store: &Store, shared: &SharedFile, stones: &Tombstones) -> Result<(u32, u64), Error> {
+    if stones.has_agent(shared.agent.name()) {
+        return take_masked(store, shared, stones);
+    }
     let slot = |revision| Slot::Shared {
         agent: shared.agent.name().to_owned(),
         name: shared.name.clone(),
@@ -79,4 +83,45 @@ fn is_there(store: &Store, slot: &Slot) -> Result<bool, Error> {
         Err(retro_store::Error::Damaged { .. }) => Ok(true),
         tail => Ok(tail?.is_some()),
     }
+}
+
+/// Bytes of a file that serves many sessions and is read as a whole.
+const WHOLE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// The same, without what it says of forgotten sessions.
+fn take_masked(store: &Store, shared: &SharedFile, stones: &Tombstones) -> Result<(u32, u64), Error> {
+    let agent = shared.agent.name();
+    let slot = |revision| Slot::Shared { agent: agent.to_owned(), name: shared.name.clone(), revision };
+    let read_error = |source| Error::Read { path: shared.file.path.clone(), source };
+    let mut bytes = Vec::new();
+    let live = open(&shared.file).map_err(read_error)?;
+    live.take(WHOLE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(read_error)?;
+    if bytes.len() as u64 > WHOLE_BYTES_MAX {
+        let what = "it is too large to leave forgotten sessions out of it";
+        return Err(read_error(std::io::Error::other(what)));
+    }
+    let bytes = stones.masked(agent, &bytes).map_or(bytes, |(kept, _)| kept);
+    let slots = store.shared_slots(agent)?;
+    let mut revision = slots.iter().map(|slot| its_revision(slot, shared)).max().unwrap_or(0);
+    let (mut start, mut records) = (0, 0);
+    let archive = store.archive(&slot(revision.max(1)));
+    let compared = match archive.compare(&mut &*bytes) {
+        // What does not read back stays as it is, and the file is kept beside it.
+        Err(retro_store::Error::Damaged { .. }) => Comparison::Differs,
+        compared => compared?,
+    };
+    match (revision, archive.tail().ok().flatten()) {
+        (1.., commit) => match (compared, commit) {
+            (Comparison::Equal | Comparison::SourceIsPrefix, _) => return Ok((revision, 0)),
+            (Comparison::SourceExtends, Some(commit)) if shared.file.kind == SourceKind::Log => {
+                (start, records) = (commit.end, commit.records);
+            }
+            _ => revision += 1,
+        },
+        _ => revision = 1,
+    }
+    let new = usize::try_from(start).ok().and_then(|start| bytes.get(start..)).unwrap_or_default();
+    records += count_lines(new);
+    store.archive(&slot(revision)).append(new, records)?;
+    Ok((revision, new.len() as u64))
 }

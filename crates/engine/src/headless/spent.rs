@@ -16,7 +16,7 @@ use crate::Error;
 static SPENT: Journal<Spent> = Journal::at(retro_store::SPENT);
 
 /// What one run used.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spent {
     at: Option<Timestamp>,
@@ -61,6 +61,18 @@ impl Spent {
         row.provider = Miner::by_method(&self.method).map(|miner| miner.provider().to_owned());
         (Arc::new(SessionKey::new(self.agent, self.session_id)), Arc::new(row))
     }
+}
+
+/// Takes sessions out of the file. Says how many lines went. The caller holds the lock.
+pub(crate) fn forget(store: &Store, keys: &[SessionKey]) -> Result<u64, Error> {
+    let masked = std::cell::Cell::new(0);
+    SPENT.change(store, |spent: &Spent| {
+        let is_of = |key: &SessionKey| key.agent == spent.agent && key.id == spent.session_id;
+        let is_gone = keys.iter().any(is_of);
+        masked.set(masked.get() + u64::from(is_gone));
+        (!is_gone).then(|| spent.clone())
+    })?;
+    Ok(masked.get())
 }
 
 /// Tokens that were used on the day of `now`, in UTC.

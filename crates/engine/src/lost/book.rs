@@ -74,6 +74,11 @@ impl Book {
         Ok(index.set_meta(NAME, &self.encode())?)
     }
 
+    /// Lets it be made again: raw files were changed on purpose.
+    pub(crate) fn clear(index: &retro_store::Writer<'_>) -> Result<(), retro_store::Error> {
+        index.set_meta(NAME, "")
+    }
+
     /// Whether raw files are to be listed now.
     pub(super) fn is_due(&self, now_ms: i64) -> bool {
         self.entries.len() <= FILES_FEW || is_past(self.listed_ms, LISTED_EVERY_MS, now_ms)

@@ -128,7 +128,10 @@ impl Batcher<'_> {
         let is_bare = !knows_any && self.store.is_bare()?;
         let rules = self.rules();
         let mut work = Vec::with_capacity(jobs.len());
-        for job in jobs {
+        // Forgotten since it was found.
+        let stones = self.store.tombstones()?;
+        let is_forgotten = |job: &Job<'_>| matches!(job, Job::Files(files) if stones.has(&files.key));
+        for job in jobs.iter().filter(|job| !is_forgotten(job)) {
             work.extend(self.look_up(job, knows_any, &rules)?);
         }
         // The longest first, so that none is left to one core when the others are done.
@@ -364,8 +367,9 @@ impl Batcher<'_> {
         let fits = self.fits()?;
         let mut places = Vec::new();
         let mut titles = Vec::new();
+        let stones = self.store.tombstones()?;
         for file in files {
-            match capture::shared(self.store, file) {
+            match capture::shared(self.store, file, &stones) {
                 Ok((place, new_bytes)) => {
                     titles.push(entitled::read(self.store, file.agent, &file.name, place.revision));
                     self.report.wrote |= new_bytes > 0;

@@ -57,6 +57,7 @@ impl<'a> Sieve<'a> {
             skipped_files: found.skipped.iter().map(Failure::from).collect(),
             unreadable_files: found.unreadable().map(Failure::from).collect(),
             notes: found.notes.clone(),
+            forgotten: found.forgotten.len() as u64,
             ..self.report
         }
     }

@@ -208,6 +208,11 @@ impl Writer<'_> {
         self.run(text, (&key.agent, &key.id, event, self.change()?))
     }
 
+    /// Starts a new series: every mark of the old one means to start over.
+    pub(crate) fn new_series(&self) -> Result<(), Error> {
+        self.set_meta(SERIES, &crate::head::random_hex(8))
+    }
+
     /// What was removed is there again.
     pub(super) fn note_present(&self, key: &SessionKey, event: &str) -> Result<(), Error> {
         let text = "DELETE FROM removed WHERE agent = ?1 AND session = ?2 AND event = ?3";

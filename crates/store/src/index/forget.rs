@@ -1,0 +1,52 @@
+//! Forgetting in the index: rows that say nothing any more, and words that are searched again.
+
+use retro_model::SessionKey;
+use std::collections::BTreeSet;
+
+use super::{Index, Writer};
+use crate::{Error, Holds};
+
+impl Index {
+    /// Lets deleted rows leave nothing in the file from now on.
+    pub fn secure(&self) -> Result<(), Error> {
+        let secured = self.connection.execute_batch("PRAGMA secure_delete = ON;");
+        secured.map_err(Error::index(&self.path))
+    }
+
+    /// The sessions in which a passage or a text that a stage left holds one of these texts.
+    pub fn sessions_with(&self, texts: &Holds<'_>) -> Result<Vec<String>, Error> {
+        let mut numbers = BTreeSet::new();
+        self.each_passage(|row| {
+            if row.passage.pieces.iter().any(|piece| texts(piece.text.as_bytes())) {
+                numbers.insert(row.session);
+            }
+        })?;
+        let mut found = Vec::new();
+        for number in numbers {
+            found.push(
+                self.session_numbered(number)?.map_or_else(|| number.to_string(), |key| key.to_string()),
+            );
+        }
+        Ok(found)
+    }
+}
+
+impl Writer<'_> {
+    /// Drops titles that other files have for a session, and starts a new series of changes:
+    /// everything that follows the old one makes its own again, so that nothing keeps a name.
+    pub fn forget_names(&self, key: &SessionKey, others: &[String]) -> Result<(), Error> {
+        self.run("DELETE FROM failures WHERE instr(CAST(path AS TEXT), ?1) > 0", [&key.id])?;
+        for name in others.iter().chain([&key.id]) {
+            self.run("DELETE FROM names WHERE agent = ?1 AND of = ?2", (&key.agent, name))?;
+        }
+        self.run("DELETE FROM removed WHERE agent = ?1 AND session = ?2", (&key.agent, &key.id))
+    }
+
+    /// Starts a new series of changes.
+    pub fn start_series_again(&self) -> Result<(), Error> {
+        for table in ["removed", "removed_passages", "cells", "memories", "memory_terms", "memory_values"] {
+            self.run(&format!("DELETE FROM {table}"), [])?;
+        }
+        self.new_series()
+    }
+}
