@@ -176,6 +176,11 @@ impl Trace {
         })
     }
 
+    /// Milliseconds in which somebody worked on the main thread; 0 where the log has no times.
+    pub fn active_ms(&self) -> u64 {
+        self.clock.read().map_or(0, |(active, _)| u64::try_from(active).unwrap_or(0))
+    }
+
     /// Calls of scripts of which it could not be read what they ran.
     pub fn unread_calls(&self) -> impl Iterator<Item = &Beat> {
         self.calls().filter(|(_, call)| call.is_unread).map(|(beat, _)| beat)

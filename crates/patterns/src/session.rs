@@ -199,11 +199,7 @@ impl<'a> Session<'a> {
     }
 
     fn minutes(&self) -> u64 {
-        let gaps = self.trace.times.windows(2).map(|pair| match pair {
-            [a, b] => u64::try_from(b - a).unwrap_or(0).min(PAUSE_MS),
-            _ => 0,
-        });
-        gaps.sum::<u64>() / 60_000
+        self.trace.active_ms() / 60_000
     }
 
     fn calls_to_edit(&self) -> Option<u64> {
