@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::candidate::{Candidate, Kind, Mined, Risk, Scope, Voice};
 use crate::episode::{Episode, shortened};
+use crate::screen;
 
 /// Events at the start and at the end of a session that are sent.
 const FIRST_EVENTS: usize = 70;
@@ -276,6 +277,8 @@ fn candidate(given: Given, episode: &Episode, method: &str) -> Result<Candidate,
     candidate.created_at =
         spans.last().and_then(|span| episode.time_of(&span.event_id)).or(candidate.created_at);
     candidate.spans = spans;
+    // The model may not call harmless what is not.
+    candidate.risk = candidate.risk.max(screen::risk::of(&candidate));
     Ok(candidate)
 }
 
@@ -283,3 +286,6 @@ fn candidate(given: Given, episode: &Episode, method: &str) -> Result<Candidate,
 fn clean(text: &str) -> String {
     retro_text::redact(text).into_inner()
 }
+
+#[cfg(test)]
+mod tests;

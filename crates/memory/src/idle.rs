@@ -1,5 +1,7 @@
 //! Words that say nothing about what a text is about, in the languages that requests are written in.
 
+use std::sync::LazyLock;
+
 use hashbrown::HashSet;
 use retro_search::Words;
 
@@ -20,6 +22,5 @@ const IDLE_WORDS: &str = "always never must should only instead dont don prefer 
     il lo gli di che e non con per su è sono fai aggiungi mostra os as um uma do da dos das em ao não com";
 
 /// The terms of idle words.
-pub(crate) fn idle(words: &mut Words) -> HashSet<String> {
-    words.distinct(IDLE_WORDS).into_iter().collect()
-}
+pub(crate) static IDLE: LazyLock<HashSet<String>> =
+    LazyLock::new(|| Words::default().distinct(IDLE_WORDS).into_iter().collect());

@@ -6,6 +6,7 @@
 //! sessions, decisions and configuration give the same memories, whatever the order in which
 //! they arrive. Showing nothing is the right answer most of the time.
 
+mod again;
 pub mod authored;
 mod candidate;
 mod decision;
@@ -16,6 +17,7 @@ mod idle;
 mod memory;
 pub mod methods;
 pub mod mine;
+mod needs;
 mod past;
 mod place;
 pub mod prompt;
@@ -35,6 +37,7 @@ pub use decision::{Decision, EVENTS, Exposure, as_found, decide, words_hash};
 pub use episode::{Episode, Listener, Quotes, shortened};
 pub use memory::{Level, Memory, Origin, Source, Status, Utility};
 pub use mine::Findings;
+pub use needs::{Needed, Needs};
 pub use past::{Past, Prompt, Worth};
 pub use place::Place;
 pub use rank::{Ask, Catalog, Fit, Head, Here, Library, Memories, Ranked, rank};

@@ -3,7 +3,7 @@
 
 use retro_insight::What;
 use retro_model::{SessionKey, Timestamp, ToolClass};
-use retro_text::calls::{Verdict, same_command, understand};
+use retro_text::calls::{Purpose, Verdict, same_command, understand};
 use serde::{Deserialize, Serialize};
 
 use crate::episode::{Episode, shortened};
@@ -168,39 +168,41 @@ impl Past {
         }
     }
 
-    /// Errors that went away and rules that were given, which a memory might have known: for
-    /// each, a test whether this memory knew it.
-    pub fn needs(&self) -> Vec<Need<'_>> {
-        let needs =
-            self.deeds.iter().filter(|deed| matches!(deed.what, Did::Mended { .. } | Did::Said { .. }));
-        needs.map(|deed| Need { past: self, deed }).collect()
-    }
-}
-
-/// Something in a session that a memory might have known before.
-pub struct Need<'a> {
-    past: &'a Past,
-    deed: &'a Deed,
-}
-
-impl Need<'_> {
-    /// The last prompt before it.
-    pub fn prompt(&self) -> Option<&Prompt> {
-        self.past.prompts.iter().rev().find(|prompt| prompt.place < self.deed.place)
+    /// What was done from a prompt up to the next.
+    fn after(&self, prompt: &Prompt) -> impl Iterator<Item = &Did> {
+        let end = self.prompts.iter().map(|other| other.place).find(|place| *place > prompt.place);
+        let is_of = move |deed: &&Deed| deed.place > prompt.place && end.is_none_or(|end| deed.place < end);
+        self.deeds.iter().filter(is_of).map(|deed| &deed.what)
     }
 
-    /// The event that shows it.
-    pub fn event_id(&self) -> &str {
-        &self.deed.event_id
-    }
-
-    /// Whether this memory knew it.
-    pub fn is_known_by(&self, memory: &Memory) -> bool {
-        match memory.method.as_str() {
-            "error_fix" => error_fix(memory, &self.deed.what).0 == Worth::Right,
-            "user_rules" => user_rule(memory, &self.deed.what).0 == Worth::Right,
-            _ => false,
+    /// A command that passed after a prompt here and after one of another session.
+    pub(crate) fn same_command<'a>(&'a self, prompt: &Prompt, other: &Past, its: &Prompt) -> Option<&'a str> {
+        fn passed(did: &Did) -> Option<&str> {
+            match did {
+                Did::Ran { command, verdict: Verdict::Passed, .. } => Some(command.as_str()),
+                _ => None,
+            }
         }
+        let is_work = |command: &&str| {
+            !matches!(understand(command).purpose(), Purpose::Read | Purpose::Search | Purpose::Vcs)
+        };
+        let before: Vec<&str> = other.after(its).filter_map(passed).filter(is_work).collect();
+        self.after(prompt)
+            .filter_map(passed)
+            .find(|command| before.iter().any(|one| same_command(&understand(one), &understand(command))))
+    }
+
+    /// The errors that came up after a prompt.
+    pub(crate) fn failures_after(&self, prompt: &Prompt) -> Vec<&str> {
+        let mut found: Vec<&str> = Vec::new();
+        for did in self.after(prompt) {
+            if let Did::Failed(error) = did
+                && !found.contains(&error.as_str())
+            {
+                found.push(error);
+            }
+        }
+        found
     }
 }
 

@@ -11,7 +11,7 @@ use retro_search::embed::{BuiltIn, Embedder, Embedding};
 use serde::{Deserialize, Serialize};
 
 use crate::candidate::{Kind, Risk, Scope};
-use crate::idle::idle;
+use crate::idle::IDLE;
 use crate::memory::{Level, Memory, Status};
 use crate::place::Place;
 use crate::shelf::Shelf;
@@ -231,9 +231,8 @@ fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<V
     let heads = library.heads();
     let mut words = Words::default();
     let all = words.distinct(query);
-    let idle = idle(&mut words);
     // Of a prompt of idle words alone, these are what there is.
-    let telling: Vec<String> = all.iter().filter(|term| !idle.contains(*term)).cloned().collect();
+    let telling: Vec<String> = all.iter().filter(|term| !IDLE.contains(*term)).cloned().collect();
     let terms = if telling.is_empty() { all } else { telling };
     let count = heads.len() as f64;
     let mut found = vec![Match::default(); heads.len()];
@@ -455,10 +454,9 @@ fn speaks_of(memory: &Memory, words: &mut Words) -> Vec<String> {
     if memory.method != "user_rules" {
         return Vec::new();
     }
-    let idle = idle(words);
     let mut found: Vec<String> = Vec::new();
     for span in &memory.spans {
-        let terms = words.distinct(&span.text).into_iter().filter(|term| !idle.contains(term));
+        let terms = words.distinct(&span.text).into_iter().filter(|term| !IDLE.contains(term));
         found.extend(terms.take(SPEAKS_OF_MAX));
     }
     found.sort();

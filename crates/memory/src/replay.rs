@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::candidate::Candidate;
+use crate::needs::{Needs, needs};
 use crate::past::{Past, Worth};
 use crate::rank::{Ask, Catalog, Here, Memories, rank};
 use crate::shelf::{Shelf, before};
@@ -25,8 +26,10 @@ pub struct Replay {
     pub right: usize,
     /// Prompts of which something shown was wrong.
     pub wrong: usize,
-    /// Errors that went away and rules that were given again, known before and not shown.
+    /// What was needed again, known before and not shown.
     pub missed: usize,
+    /// What was said again, asked again or failed again.
+    pub needs: Needs,
     /// Prompts that were shown nothing.
     pub abstained: usize,
     /// The share of prompts that got something wrong, or that had nothing to do with it.
@@ -133,7 +136,10 @@ pub fn replay(pasts: &[Past], mut mined: Vec<Found>, weights: &Weights) -> Repla
             why: why.to_owned(),
         });
     }
-    missed(pasts, &shelf, &shown_in, &mut replay);
+    let (needs, missed) = needs(pasts, shelf.items(), &shown_in);
+    replay.needs = needs;
+    replay.missed = missed.len();
+    replay.rows.extend(missed);
     replay.wrong_show = if replay.prompts == 0 { 0.0 } else { wrong_shows as f64 / replay.prompts as f64 };
     replay.wrong_show = (replay.wrong_show * 10_000.0).round() / 10_000.0;
     replay
@@ -145,39 +151,5 @@ fn name(worth: Worth) -> &'static str {
         Worth::Wrong => "wrong",
         Worth::Applies => "applies",
         Worth::Idle => "idle",
-    }
-}
-
-/// What was known before it was needed, and was not shown.
-fn missed(
-    pasts: &[Past],
-    shelf: &Shelf,
-    shown: &hashbrown::HashMap<&retro_model::SessionKey, Vec<String>>,
-    replay: &mut Replay,
-) {
-    for past in pasts {
-        let was_shown = shown.get(&past.key);
-        for need in past.needs() {
-            let Some(prompt) = need.prompt() else { continue };
-            let knew = |memory: &&crate::Memory| {
-                memory.created_at.zip(prompt.at).is_some_and(|(created, at)| created < at)
-                    && memory.superseded_by.is_none()
-                    && !memory.origins.iter().any(|origin| origin.session_id == past.key.id)
-                    && need.is_known_by(memory)
-            };
-            let Some(memory) = shelf.items().iter().find(knew) else { continue };
-            if was_shown.is_some_and(|ids| ids.contains(&memory.id)) {
-                continue;
-            }
-            replay.missed += 1;
-            replay.rows.push(Row {
-                agent: past.key.agent.clone(),
-                session_id: past.key.id.clone(),
-                event_id: need.event_id().to_owned(),
-                memory_ids: vec![memory.id.clone()],
-                verdict: "missed",
-                why: "it was known, and the prompt did not fit it".to_owned(),
-            });
-        }
     }
 }

@@ -8,6 +8,12 @@ pub(crate) fn is_rule(memory: &Memory) -> bool {
     memory.method == "user_rules"
 }
 
+/// Whether a model that was asked found it. Its answers confirm nothing that was found without
+/// one.
+pub(crate) fn is_of_model(memory: &Memory) -> bool {
+    memory.method.ends_with("_headless")
+}
+
 pub(crate) fn is_same_place(a: &Memory, b: &Memory) -> bool {
     let everywhere = |memory: &Memory| memory.scope != Scope::Repo;
     (everywhere(a) && everywhere(b))

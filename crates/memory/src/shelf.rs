@@ -14,13 +14,13 @@ use hashbrown::HashMap;
 use retro_model::Timestamp;
 use retro_search::embed::{BuiltIn, Embedder, Embedding};
 
+use crate::again::{is_said_again, said_terms};
 use crate::candidate::{Candidate, Kind, Scope, Span};
 use crate::decision::{Decision, Exposure, as_found, decide, words_hash};
-use crate::idle::idle;
 use crate::memory::{Level, Memory, Source, Status};
 use crate::same::{
-    contradicts, is_rule, is_same_place, is_written_twice, jaccard, rejects_rule, rests_on_the_same,
-    rests_within, share_object,
+    contradicts, is_of_model, is_rule, is_same_place, is_written_twice, jaccard, rejects_rule,
+    rests_on_the_same, rests_within, share_object,
 };
 use crate::screen;
 use crate::weights::WEIGHTS;
@@ -322,6 +322,7 @@ impl Shelf {
         for at in by_subject.into_iter().filter(|_| !memory.subject.is_empty()) {
             let Some(known) = self.items.get_mut(at) else { continue };
             if known.kind != memory.kind && !(is_rule(known) && is_rule(memory))
+                || is_of_model(known) != is_of_model(memory)
                 || known.superseded_by.is_some()
             {
                 continue;
@@ -359,8 +360,10 @@ impl Shelf {
     /// Active memories of the same kind and place.
     fn near<'a>(&'a self, memory: &'a Memory) -> impl Iterator<Item = usize> + 'a {
         self.items.iter().enumerate().filter_map(move |(at, known)| {
-            let fits =
-                known.kind == memory.kind && known.superseded_by.is_none() && is_same_place(known, memory);
+            let fits = known.kind == memory.kind
+                && is_of_model(known) == is_of_model(memory)
+                && known.superseded_by.is_none()
+                && is_same_place(known, memory);
             fits.then_some(at)
         })
     }
@@ -519,29 +522,6 @@ fn take_evidence(known: &mut Memory, newer: Memory) {
             known.evidence_refs.push(event);
         }
     }
-}
-
-/// Terms that two rules share at least, and the share of the shorter one, if they say the same.
-const AGAIN_TERMS_MIN: usize = 2;
-const AGAIN_SHARE_MIN: f64 = 0.5;
-/// Likeness of meaning from which one term is enough.
-const AGAIN_COSINE: f32 = 0.85;
-
-/// The terms of what a rule quotes.
-fn said_terms(memory: &Memory) -> Vec<String> {
-    let said = memory.spans.iter().map(|span| span.text.as_str()).collect::<Vec<_>>().join(" ");
-    let mut words = retro_search::Words::default();
-    let idle = idle(&mut words);
-    let mut terms = words.distinct(&said);
-    terms.retain(|term| !idle.contains(term));
-    terms
-}
-
-fn is_said_again(one: &[String], two: &[String], likeness: f32) -> bool {
-    let shared = one.iter().filter(|term| two.contains(term)).count();
-    let is_shared =
-        shared >= AGAIN_TERMS_MIN && shared as f64 >= AGAIN_SHARE_MIN * one.len().min(two.len()) as f64;
-    is_shared || (shared > 0 && likeness >= AGAIN_COSINE)
 }
 
 /// Quotations that are kept of one memory.

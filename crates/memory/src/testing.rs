@@ -15,7 +15,7 @@ use retro_model::{Event, SessionKey, Timestamp};
 use serde_json::{Value, json};
 
 use crate::candidate::{Candidate, Repository};
-use crate::episode::Listener;
+use crate::episode::{Episode, Listener};
 use crate::memory::Memory;
 use crate::rank::{Ask, Catalog, Here, Memories, rank};
 use crate::shelf::Shelf;
@@ -182,6 +182,17 @@ impl Script {
             "result": { "call_id": id, "outcome": outcome, "exit_code": exit_code, "bytes": output.len() } }));
     }
 
+    /// The session as methods see it.
+    fn lived(self, key: SessionKey, repo: &str) -> Episode {
+        let mut listener = Listener::new(key.clone());
+        for line in self.lines {
+            let event: Event = serde_json::from_value(line).expect("an event");
+            listener.push(&event);
+        }
+        let cwd = Some(format!("/home/dev/{repo}"));
+        listener.finish(&Settings::default(), cwd, Repository::default(), key.to_string())
+    }
+
     fn edited(&mut self, path: &str) {
         let id = format!("c{}", self.lines.len());
         self.push(json!({ "kind": "tool_call", "origin": "model", "tool": {
@@ -190,6 +201,17 @@ impl Script {
         self.push(json!({ "kind": "tool_result", "origin": "tool", "text": "done",
             "result": { "call_id": id, "outcome": "ok", "bytes": 4 } }));
     }
+}
+
+/// A small session: a request, a test that fails and passes.
+#[cfg(test)]
+pub(crate) fn small() -> Episode {
+    let mut script = Script { lines: Vec::new(), start_ms: START_MS };
+    script.said("Round the tax of the cart up");
+    script.ran("cargo test -p cart", "error: expected 3, found 2", 101);
+    script.edited("src/tax.rs");
+    script.ran("cargo test -p cart", "test result: ok. 2 passed; 0 failed", 0);
+    script.lived(SessionKey::new("claude", "s0"), "shop")
 }
 
 /// One story as it is lived through.
@@ -232,13 +254,7 @@ impl Life<'_> {
     /// Learns from a session.
     fn learn(&mut self, script: Script) {
         let key = SessionKey::new("claude", format!("s{:04}", self.sessions));
-        let mut listener = Listener::new(key.clone());
-        for line in script.lines {
-            let event: Event = serde_json::from_value(line).expect("an event");
-            listener.push(&event);
-        }
-        let cwd = Some(format!("/home/dev/{}", self.story.repo));
-        let episode = listener.finish(&Settings::default(), cwd, Repository::default(), key.to_string());
+        let episode = script.lived(key.clone(), &self.story.repo);
         let wanted: Vec<_> = methods::METHODS.iter().collect();
         let mined = mine::mine(&episode, &wanted, &filters::for_all());
         let mut found: Vec<Candidate> = mined.into_iter().flat_map(|mined| mined.candidates).collect();

@@ -337,6 +337,18 @@ pub fn replay(args: &Replay, context: &Context) -> Outcome {
         "Shown something that did not apply: {:.1} % of all prompts.",
         replay.wrong_show * 100.0
     ))?;
+    for (what, needed) in [
+        ("Said again", replay.needs.said_again),
+        ("Asked again", replay.needs.asked_again),
+        ("Failed again", replay.needs.failed_again),
+    ] {
+        context.print(&format!(
+            "{what}: {}, {} known before, {} shown.",
+            format::count(needed.count as u64, "time"),
+            needed.known,
+            needed.shown
+        ))?;
+    }
     for row in &replay.rows {
         let ids = row.memory_ids.join(", ");
         context.print(&format!(
