@@ -279,7 +279,7 @@ fn remove(
     }
     reconcile::reconcile(world, STAGES, store, &index)?;
     memory::reindex(world, config, store)?;
-    let all = Everything { world, config, store, index: &index };
+    let all = Everything { world, config, store, index: &index, progress };
     consumers::follow(&all, Following::default())?;
     index.wipe()?;
     done(world, store, keep_costs)?;

@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_stopped_run_goes_on_where_it_was() {
         let folder = tempfile::tempdir().unwrap();
-        let (world, config) = (World::at(folder.path()), Config::for_root(&folder.path().join("root")));
+        let (world, config) = (World::at(folder.path()), Config::for_root(folder.path().join("root")));
         let store = Store::open_or_create(&config.root.value, Arc::new(RealDisk)).unwrap();
         (0..40).for_each(|number| put(&store, &format!("s{number:02}"), number + 1));
         let index = store.index().unwrap();
