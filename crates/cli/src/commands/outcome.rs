@@ -117,7 +117,7 @@ fn left_out(rules: &BTreeMap<String, u64>) -> String {
     }
     let mut reasons: Vec<(u64, String)> =
         rules.iter().map(|(rule, count)| (*count, format!("{count} {}", rule.replace('_', " ")))).collect();
-    reasons.sort_by(|a, b| b.0.cmp(&a.0));
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.0));
     let reasons: Vec<String> = reasons.into_iter().map(|(_, reason)| reason).collect();
     let them = if all == 1 { "it" } else { "them" };
     format!(
