@@ -104,6 +104,9 @@ pub struct Ask<'a> {
     pub here: Here,
     /// When.
     pub now: Timestamp,
+    /// It is asked as it would have been then: what was not known yet does not count. A
+    /// question of today sees all there is, also what a clock that was ahead has dated.
+    pub of_the_past: bool,
     /// At most so many.
     pub limit: usize,
     /// Which statuses are wanted; nothing: accepted ones and candidates.
@@ -199,7 +202,7 @@ fn is_eligible(head: &Head, ask: &Ask<'_>) -> bool {
     };
     let fresh = head.expires_ms.is_none_or(|expires| expires > ask.now.as_millis())
         // A session of the past sees only what was known then.
-        && head.created_ms.is_none_or(|created| created <= ask.now.as_millis());
+        && (!ask.of_the_past || head.created_ms.is_none_or(|created| created <= ask.now.as_millis()));
     let wanted = ask.status.is_some() || head.current;
     let allowed = !ask.unasked || ((head.unasked || head.once) && head.risk != Risk::High);
     status && fresh && wanted && allowed && holds_here(head, ask)

@@ -96,6 +96,7 @@ pub fn replay(pasts: &[Past], mut mined: Vec<Found>, weights: &Weights) -> Repla
             query: &prompt.text,
             here,
             now,
+            of_the_past: true,
             limit: SHOWN_MAX,
             status: None,
             accepted_only: false,

@@ -273,6 +273,7 @@ impl Life<'_> {
                 query: prompt,
                 here: Here { cwd: Some(format!("/home/dev/{}", self.story.repo)), ..Here::default() },
                 now: Timestamp::from_millis(now_ms).expect("a time"),
+                of_the_past: true,
                 limit: if unasked { UNASKED_MAX } else { ASKED_MAX },
                 status: None,
                 accepted_only: false,

@@ -112,6 +112,7 @@ impl MemoryQuestion {
             query: &self.query,
             here: here(self.cwd.as_deref()),
             now,
+            of_the_past: false,
             limit: self.limit,
             status: self.status,
             accepted_only: self.accepted_only,

@@ -431,3 +431,24 @@ fn forgetting_that_was_stopped_is_finished_by_the_next_sync() {
     machine.sync();
     assert_eq!(mined().count(), 0);
 }
+
+#[test]
+fn what_a_clock_that_was_ahead_has_dated_is_shown_at_once() {
+    let machine = Machine::new();
+    machine.tell(AGENTS[0], &session(1, "shop", 1, FAILS));
+    let store = machine.sync();
+    let ahead = machine.world.clone().with_clock(Timestamp::parse("2028-06-01T00:00:00Z").unwrap());
+    let added = Memory {
+        id: "ports".to_owned(),
+        source: retro_memory::Source::Added,
+        text: "Port 8080 is for staging deployments.".to_owned(),
+        when_to_use: "staging deployments need a port".to_owned(),
+        scope: Scope::Global,
+        status: Status::Accepted,
+        created_at: Some(ahead.now()),
+        ..machine.of(&store, "error_fix")
+    };
+    engine::add(&ahead, &machine.config, &store, &[added]).unwrap();
+    let shown = machine.shown(&store, "which port do staging deployments need", "/home/dev/shop");
+    assert!(shown.iter().any(|text| text.contains("8080")), "{shown:?}");
+}

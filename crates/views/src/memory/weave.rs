@@ -151,7 +151,10 @@ fn block(fits: &[Fitting], budget_tokens: usize, now_ms: i64) -> Option<Woven> {
             score: fit.score,
             why: fit.why.clone(),
             stale: stale(&fit.memory),
-            age_days: fit.memory.created_at.map(|created| (now_ms - created.as_millis()) / DAY_MS),
+            age_days: fit
+                .memory
+                .created_at
+                .map(|created| (now_ms.saturating_sub(created.as_millis())).max(0) / DAY_MS),
         })
         .collect();
     woven(&shown, budget_tokens)
