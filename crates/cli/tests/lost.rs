@@ -217,6 +217,24 @@ fn any_flipped_byte_in_the_name_of_the_vectors_is_seen() {
 }
 
 #[test]
+fn doctor_names_decisions_that_cannot_be_read() {
+    let machine = machine();
+    let add = ["memory", "add", "Port 8080 is for staging.", "--when", "ports come up", "--id", "own"];
+    assert_eq!(machine.run(&add).code, 0);
+    assert_eq!(machine.run(&["memory", "retire", "own"]).code, 0);
+    assert_eq!(machine.run(&["doctor"]).code, 0);
+    let journal = machine.root().join("memories/events.jsonl");
+    let lines = std::fs::read_to_string(&journal).unwrap();
+    assert!(lines.contains("memory_retired"), "{lines}");
+    std::fs::write(&journal, lines.replace("memory_retired", "memory_retireD")).unwrap();
+    let found = machine.json_at(1, &["doctor"]);
+    let checks = found["checks"].as_array().unwrap();
+    let decisions: Vec<_> = checks.iter().filter(|check| check["name"] == "decisions").collect();
+    assert_eq!(decisions.len(), 1, "{found}");
+    assert!(decisions[0]["what"].as_str().unwrap().contains("line "), "{found}");
+}
+
+#[test]
 fn a_status_line_waits_for_no_input_that_never_ends() {
     let machine = machine();
     let mut child = machine

@@ -127,11 +127,11 @@ fn compare(
 ) -> Result<Vec<Lost>, Error> {
     let mut lost = compare_shared(store, book, only)?;
     for (slot, end) in index.source_ends()? {
-        let number = store.raw_number(&slot);
-        if only.is_some_and(|only| !only.contains(&number)) {
+        let is_wanted = only.is_none_or(|only| store.raw_numbers(&slot).any(|number| only.contains(&number)));
+        if !is_wanted {
             continue;
         }
-        let known = book.entries.get(&number).map_or(0, |entry| entry.chain);
+        let known = book.entries.get(&store.raw_number(&slot)).map_or(0, |entry| entry.chain);
         if let Some(fault) = fault_of(store, index, &slot, end, known)? {
             lost.push(Lost { slot, fault, end });
         }

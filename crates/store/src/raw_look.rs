@@ -55,6 +55,13 @@ impl Store {
         self.number_of(&self.slot_path(slot))
     }
 
+    /// The numbers of all places where a raw file may be: that of an older format too, from
+    /// which it may have gone.
+    pub fn raw_numbers(&self, slot: &Slot) -> impl Iterator<Item = u64> {
+        let earlier = layout::earlier_raw_file(self.root(), slot).map(|path| self.number_of(&path));
+        [self.number_of(&layout::raw_file(self.root(), slot))].into_iter().chain(earlier)
+    }
+
     fn number_of(&self, path: &Path) -> u64 {
         xxh3_64(path.strip_prefix(self.root()).unwrap_or(path).as_os_str().as_encoded_bytes())
     }
@@ -71,7 +78,7 @@ impl Store {
     /// Moves a raw file that does not belong where it is to a folder of its own, and says
     /// where it is now. Nothing reads it there.
     pub fn set_aside(&self, slot: &Slot) -> Result<PathBuf, Error> {
-        let path = layout::raw_file(self.root(), slot);
+        let path = self.slot_path(slot);
         let folder = self.root().join(ASIDE);
         self.files.ensure_dir(&folder)?;
         let name = path.strip_prefix(self.root().join(RAW)).unwrap_or(&path).to_string_lossy();
