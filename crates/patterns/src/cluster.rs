@@ -249,7 +249,7 @@ fn member(seen: &[Seen<'_>], corpus: &Corpus) -> Option<Member> {
         of_tokens: session.tokens,
     };
     // What a whole session is about costs what is above other sessions.
-    if is_of_sessions(seen) {
+    if seen.iter().all(|(_, sign)| sign.measure.is_some() && sign.spent.calls == 0) {
         let (tokens, minutes) = corpus.excess(session);
         impact = MemberImpact { tokens, seconds: minutes * 60, of_tokens: session.tokens };
     }

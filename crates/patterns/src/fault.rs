@@ -121,6 +121,10 @@ const CAUSES: &[(&str, &[&str])] = &[
             "only one usage of each socket address",
         ],
     ),
+    (
+        "no network",
+        &["could not resolve host", "temporary failure in name resolution", "network is unreachable"],
+    ),
     ("disk full", &["enospc", "no space left on device", "disk quota exceeded"]),
     ("out of memory", &["heap out of memory", "oomkilled", "cannot allocate memory", "out of memory"]),
     ("too many open files", &["emfile", "too many open files", "system limit for number of file watchers"]),
@@ -193,7 +197,15 @@ impl Fault {
         let (id, normal) = call.error.as_ref()?;
         let line = call.sample.clone().unwrap_or_else(|| normal.clone());
         let lower = line.to_lowercase();
-        let terms = terms::of_error(normal);
+        let mut terms = terms::of_error(normal);
+        let missing = missing(&line);
+        if missing.is_some() || is_missing_file(&lower) {
+            // What is missing is the whole error, however a shell words it.
+            let name = missing.or_else(|| file_in(&line))?;
+            terms = Terms { words: Vec::new(), names: vec![name.clone()] };
+            let locus = format!("error:missing:{name}");
+            return Some(Fault { locus, line, terms, of_code: false, asserts: false });
+        }
         let cause = CAUSES.iter().find(|(_, words)| words.iter().any(|words| lower.contains(words)));
         let says = !terms.words.is_empty() && terms.words.len() + terms.names.len() >= 2;
         if cause.is_none() && (!says || is_summary(&lower)) {
@@ -212,6 +224,38 @@ impl Fault {
     }
 }
 
+/// The program that a shell did not find.
+fn missing(line: &str) -> Option<String> {
+    let name = match line.split_once("command not found: ") {
+        Some((_, after)) => after.split_whitespace().next()?,
+        None => {
+            let (before, _) =
+                line.split_once(": command not found").or_else(|| line.split_once(": not found"))?;
+            before.rsplit([' ', ':']).next()?
+        }
+    };
+    let name = name.trim_matches(['\'', '"', '`', '.', ',']);
+    let is_name = !name.is_empty()
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/'));
+    is_name.then(|| name.rsplit('/').next().unwrap_or(name).to_lowercase())
+}
+
+fn is_missing_file(lower: &str) -> bool {
+    ["no such file or directory", "cannot find the path specified", "cannot find the file specified"]
+        .iter()
+        .any(|words| lower.contains(words))
+}
+
+/// The last file that a line names, without its folder.
+fn file_in(line: &str) -> Option<String> {
+    let words =
+        line.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | ':' | '(' | ')' | ','));
+    let is_file = |word: &&str| word.contains(['/', '.']) && word.chars().any(char::is_alphabetic);
+    let path = words.filter(is_file).next_back()?;
+    let name = path.rsplit(['/', '\\']).find(|part| !part.is_empty())?;
+    Some(name.to_lowercase())
+}
+
 /// Whether a compiler gave its message a number: `error[E0308]`, `TS2345`.
 fn has_code(line: &str) -> bool {
     line.contains("error[E")
@@ -225,6 +269,8 @@ fn has_code(line: &str) -> bool {
 fn is_summary(lower: &str) -> bool {
     const SUMMARIES: &[&str] = &[
         "could not compile",
+        "merge conflict",
+        "would have printed",
         "to rerun pass",
         "exit code",
         "exit status",
@@ -271,4 +317,26 @@ pub(crate) fn is_setting(path: &str) -> bool {
         || name.starts_with(".")
         || name.contains(".config.")
         || name.starts_with("requirements")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_the_same_in_every_shell() {
+        for line in [
+            "bash: line 1: python: command not found",
+            "(eval):1: command not found: python",
+            "sh: 1: python: not found",
+        ] {
+            assert_eq!(missing(line).as_deref(), Some("python"), "{line}");
+        }
+        assert_eq!(missing("error: the page was not found"), None);
+        assert_eq!(
+            file_in("bash: line 1: ./bin/prettier: No such file or directory").as_deref(),
+            Some("prettier")
+        );
+        assert_eq!(file_in("No such file or directory (os error 2)"), None);
+    }
 }

@@ -19,8 +19,12 @@ pub(super) struct Seen<'s> {
     pub end: Option<usize>,
     /// It came of the work itself and went with it.
     pub own: bool,
+    /// Code was changed before it came up.
+    edited_before: bool,
 }
 
+/// How often an error of one's own making comes up before it is more than a round of work.
+const ROUNDS_MIN: usize = 3;
 /// Evidence of one error.
 const EVIDENCE_MAX: usize = 3;
 
@@ -48,7 +52,14 @@ pub(super) fn seen<'s>(session: &'s Session<'_>) -> Vec<Seen<'s>> {
         let ran = ended.as_ref().is_some_and(|(found, _)| found.remedy.is_some() && !found.only_code);
         let own = (fault.of_code && !ran) || (only_code && (edited_before || fault.of_code));
         let end = ended.as_ref().map(|(_, end)| *end);
-        Some(Seen { fault, places, remedy: ended.and_then(|(found, _)| found.remedy), end, own })
+        Some(Seen {
+            fault,
+            places,
+            remedy: ended.and_then(|(found, _)| found.remedy),
+            end,
+            own,
+            edited_before,
+        })
     };
     order.into_iter().filter_map(one).collect()
 }
@@ -57,7 +68,9 @@ impl Seen<'_> {
     /// Whether this is how work goes: a test that fails before it is met, a mistake that was
     /// made and mended at once.
     pub(super) fn is_work(&self) -> bool {
-        self.fault.asserts || (self.own && self.places.len() == 1 && self.end.is_some())
+        let is_round =
+            self.own && self.places.len() < ROUNDS_MIN && (self.end.is_some() || self.edited_before);
+        self.fault.asserts || is_round
     }
 
     /// The sign of this error.

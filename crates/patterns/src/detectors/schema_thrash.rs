@@ -16,6 +16,7 @@ use super::{Detector, always, sign};
 use crate::buckets::SCHEMA;
 use crate::session::{Act, Session};
 use crate::sign::{Polarity, Sign};
+use retro_text::calls::Purpose;
 
 pub(super) const DETECTOR: Detector = Detector {
     name: "schema_thrash",
@@ -106,9 +107,12 @@ fn asks(session: &Session<'_>, act: &Act<'_>) -> bool {
         let lower = act.call.sample.as_deref().unwrap_or_default().to_lowercase();
         act.call.is_failed() && REFUSED.iter().any(|words| lower.contains(words))
     };
+    // Words of a search or of a message of git ask for nothing.
+    let is_text = act.call.command.is_some()
+        && matches!(act.call.purpose, Purpose::Search | Purpose::Vcs | Purpose::Test | Purpose::Lint);
     let asked = || {
         let lower = act.call.command.as_deref().unwrap_or_default().to_lowercase();
         ASKS.iter().any(|words| lower.contains(words))
     };
-    session.buckets.holds(SCHEMA, act.tool()) || asked() || refused()
+    session.buckets.holds(SCHEMA, act.tool()) || (!is_text && asked()) || refused()
 }
