@@ -11,6 +11,7 @@ use retro_search::Words;
 use retro_text::calls::{Purpose, Verdict};
 use serde_json::json;
 
+use super::repo_commands::is_unable;
 use super::turns::turns;
 use super::{Method, shell};
 use crate::candidate::{Candidate, Kind, Voice};
@@ -34,7 +35,7 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
         }
         let unable: Vec<String> = tried
             .iter()
-            .filter(|(_, call)| call.verdict == Verdict::Failed)
+            .filter(|(_, call)| call.verdict == Verdict::Failed && is_unable(call))
             .filter_map(|(_, call)| shell::core(shell::unprepared(call.command.as_deref()?)))
             .collect();
         let passed: Vec<_> = tried.iter().rev().filter(|(_, call)| call.verdict == Verdict::Passed).collect();

@@ -48,7 +48,10 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
             .then(a.subject.cmp(&b.subject))
     });
     // A test that failed while its code was written teaches nothing.
-    found.retain(|candidate| candidate.priority > ASSERTION || candidate.files.is_empty());
+    found.retain(|candidate| {
+        let is_by_commands = candidate.files.is_empty() && !candidate.stance.is_empty();
+        candidate.priority > ASSERTION || is_by_commands
+    });
     // One cause is one memory, however many errors it had.
     let mut told: Vec<Candidate> = Vec::new();
     for candidate in found {

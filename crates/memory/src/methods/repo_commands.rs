@@ -138,7 +138,7 @@ fn tried(episode: &Episode) -> Vec<Tried<'_>> {
 }
 
 /// Whether a command could not be run at all, instead of finding something wrong.
-fn is_unable(call: &Call) -> bool {
+pub(super) fn is_unable(call: &Call) -> bool {
     let line = call.sample.as_deref().unwrap_or_default().to_lowercase();
     [
         "command not found",
