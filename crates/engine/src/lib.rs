@@ -41,6 +41,7 @@ pub mod platform;
 pub mod prices;
 pub mod read;
 pub mod rebuild;
+mod recapture;
 pub mod reconcile;
 mod remains;
 pub mod report;

@@ -4,21 +4,19 @@
 //! the raw files and looks at those that changed without it (`book.rs`); once a day it looks
 //! at all. What is gone or short becomes news again: its log is captured as if it had never
 //! been seen. A file that holds the bytes of something else is only reported, since nothing
-//! in the store may be removed unasked; `doctor --fix` sets it aside.
+//! in the store may be removed unasked; `doctor --fix` sets it aside (`recapture.rs`).
 
 mod book;
 
 use retro_agents::{Encoding, open_regular};
-use retro_model::{SessionKey, SourceKey, SourceKind};
+use retro_model::{SourceKey, SourceKind};
 use retro_store::{Comparison, Index, PlaceRow, Problem, Slot, SourceRow, Store};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::capture::TAIL_BYTES;
 use crate::discover::{Cut, open_file};
-use crate::read::feed_raw;
-use crate::sync::{SyncOptions, sync};
-use crate::{Config, Error, Progress, SyncReport, World};
+use crate::{Error, SyncReport, World};
 pub(crate) use book::Book;
 use book::end_of;
 
@@ -43,7 +41,7 @@ pub(crate) struct Lost {
 }
 
 impl Lost {
-    fn what(&self) -> String {
+    pub(crate) fn what(&self) -> String {
         let (slot, end) = (&self.slot, self.end);
         match self.fault {
             Fault::Gone => format!("{slot} is gone, of which {end} bytes were captured"),
@@ -119,7 +117,7 @@ pub(crate) fn remember(store: &Store, index: &Index, noticed: Noticed, wrote: bo
 }
 
 /// Raw files that do not hold what was captured; with `only`, of those with these numbers.
-fn compare(
+pub(crate) fn compare(
     store: &Store,
     index: &Index,
     book: &Book,
@@ -187,7 +185,7 @@ fn fault_of(store: &Store, index: &Index, slot: &Slot, end: u64, known: u64) -> 
     }
 }
 
-fn row_of(index: &Index, slot: &Slot) -> Result<Option<SourceRow>, Error> {
+pub(crate) fn row_of(index: &Index, slot: &Slot) -> Result<Option<SourceRow>, Error> {
     let Slot::Session { key, source, revision } = slot else { return Ok(None) };
     let mut rows = index.sources_of(key)?.into_iter();
     Ok(rows.find(|row| row.source == *source && row.revision == *revision))
@@ -195,7 +193,7 @@ fn row_of(index: &Index, slot: &Slot) -> Result<Option<SourceRow>, Error> {
 
 /// Forgets how the live files looked whose bytes were lost, so that they are captured again.
 /// What cannot be captured again stays as it is.
-fn take_back(
+pub(crate) fn take_back(
     store: &Store,
     index: &Index,
     lost: Vec<Lost>,
@@ -246,7 +244,7 @@ fn is_state(index: &Index, slot: &Slot) -> Result<bool, Error> {
 
 /// The stamps of live files that belong to a raw file and are still there. None of a session
 /// whose bytes were given up.
-fn live_places(store: &Store, index: &Index, slot: &Slot) -> Result<Vec<PlaceRow>, Error> {
+pub(crate) fn live_places(store: &Store, index: &Index, slot: &Slot) -> Result<Vec<PlaceRow>, Error> {
     let (stamps, source) = match slot {
         Slot::Session { key, source, .. } => {
             let is_evicted = matches!(store.session(key), Ok(Some(file)) if file.evicted_at.is_some());
@@ -282,95 +280,4 @@ fn is_other(store: &Store, slot: &Slot, path: &Path) -> bool {
     let encoding = if is_packed { Encoding::Zstd } else { Encoding::Plain };
     let Ok(mut live) = open_file(path, encoding, &Cut::default()) else { return false };
     matches!(store.archive(slot).compare(&mut live), Ok(Comparison::Differs))
-}
-
-/// Captures again what is gone, short or another's, for `doctor --fix`. Says what it did.
-pub(crate) fn mend(
-    world: &World,
-    config: &Config,
-    store: &Store,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Vec<String>, Error> {
-    let mut said = Vec::new();
-    let before = {
-        let Some(_lock) = world.lock(store)? else { return Ok(said) };
-        let index = store.index()?;
-        let lost = all_lost(store, &index)?;
-        if lost.is_empty() {
-            return Ok(said);
-        }
-        let others = take_back(store, &index, lost.clone(), &mut SyncReport::default())?;
-        for one in &others {
-            let places = live_places(store, &index, &one.slot)?;
-            if places.is_empty() {
-                said.push(format!("{}: only a backup has them, its log is gone", one.what()));
-                continue;
-            }
-            let aside = store.set_aside(&one.slot)?;
-            said.push(format!("set aside what was in the place of {} as {}", one.slot, aside.display()));
-            index.write(|index| match &one.slot {
-                Slot::Session { key, .. } => index.forget_session(key),
-                Slot::Shared { .. } => places.iter().try_for_each(|place| index.forget_place(&place.path)),
-            })?;
-        }
-        store.sync_all()?;
-        lost
-    };
-    sync(world, config, &SyncOptions::default(), progress)?;
-    let after: HashSet<Slot> = all_lost(store, &store.index()?)?.into_iter().map(|lost| lost.slot).collect();
-    for lost in before.iter().filter(|lost| !after.contains(&lost.slot)) {
-        said.push(format!("captured {} again from its log", lost.slot));
-    }
-    Ok(said)
-}
-
-/// Sets aside the raw files of a session that do not read back, where the live log is as long as
-/// all that was captured of it: captured again, it takes their place. Any other stays, and
-/// what is captured is a revision beside it.
-pub(crate) fn set_damaged_aside(
-    store: &Store,
-    index: &Index,
-    key: &SessionKey,
-) -> Result<Vec<PathBuf>, Error> {
-    let mut aside = Vec::new();
-    let slots = store.raw_slots(key)?;
-    for slot in &slots {
-        let Slot::Session { source, revision, .. } = slot else { continue };
-        let is_later = |other: &Slot| matches!(other, Slot::Session { source: its, revision: later, .. } if its == source && later > revision);
-        let Some(row) = row_of(index, slot)?.filter(|_| !slots.iter().any(is_later)) else { continue };
-        match feed_raw(store, slot, &mut |_| {}) {
-            Ok(()) => continue,
-            Err(error) if error.is_of_one_session() => {}
-            Err(error) => return Err(error),
-        }
-        let has_all = |place: &PlaceRow| {
-            let is_packed = place.path.extension().is_some_and(|ending| ending == "zst");
-            !is_packed && place.path.metadata().is_ok_and(|meta| meta.is_file() && meta.len() >= row.end)
-        };
-        if live_places(store, index, slot)?.iter().any(has_all) {
-            aside.push(store.set_aside(slot)?);
-        }
-    }
-    Ok(aside)
-}
-
-/// Everything that is lost, by what the index and the session files say.
-fn all_lost(store: &Store, index: &Index) -> Result<Vec<Lost>, Error> {
-    let mut lost = compare(store, index, &Book::read(index)?, None)?;
-    let known: HashSet<Slot> = index.source_ends()?.into_iter().map(|(slot, _)| slot).collect();
-    for key in store.session_keys()? {
-        let Ok(Some(file)) = store.session(&key) else { continue };
-        for (source, entry) in file.sources.iter().filter(|_| file.evicted_at.is_none()) {
-            let slots = (1..=entry.revisions).map(|revision| Slot::Session {
-                key: key.clone(),
-                source: source.clone(),
-                revision,
-            });
-            // The first is enough: a file from elsewhere may name any number of them.
-            let mut gone = slots.filter(|slot| !known.contains(slot));
-            let gone = gone.find(|slot| matches!(store.archive(slot).tail(), Ok(None)));
-            lost.extend(gone.map(|slot| Lost { slot, fault: Fault::Gone, end: 0 }));
-        }
-    }
-    Ok(lost)
 }

@@ -12,7 +12,7 @@ use crate::consumers::{self, Following};
 use crate::import::{Choice, ImportOptions, import};
 use crate::stages::{Everything, STAGES, Stage, When, Work};
 use crate::sync::{Batcher, SyncOptions, Wait, run_due, store_bytes, sync};
-use crate::{Config, Error, Progress, SyncReport, World, agent_of, lost, memory, reconcile, trouble};
+use crate::{Config, Error, Progress, SyncReport, World, agent_of, memory, recapture, reconcile, trouble};
 
 /// Makes an index again that is gone, by an ordinary sync, so that a question has something to
 /// ask. Whether it did: not where there is an index, no session, somebody else who writes, or
@@ -211,7 +211,7 @@ pub fn mend(
         }
     }
     drop(index);
-    said.extend(lost::mend(world, config, &store, progress)?);
+    said.extend(recapture::mend(world, config, &store, progress)?);
     let (damaged, aside) = retake(world, config, &store, progress)?;
     said.extend(aside.iter().map(|path| format!("set aside the damaged file as {}", path.display())));
     said.extend(damaged.iter().map(|key| format!("took {key} again from the agent's log")));
@@ -238,7 +238,7 @@ fn retake(
         // What the index remembers of its files would pass for what they hold.
         let Some(lock) = world.lock(store)? else { return Ok((taken, aside)) };
         let index = store.index()?;
-        aside.extend(lost::set_damaged_aside(store, &index, &trouble.key)?);
+        aside.extend(recapture::set_damaged_aside(store, &index, &trouble.key)?);
         store.sync_all()?;
         index.write(|index| index.forget_session(&trouble.key))?;
         drop((lock, index));

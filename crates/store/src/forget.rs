@@ -11,9 +11,8 @@ use std::path::{Path, PathBuf};
 use crate::documents::{Kind, LEDGER, SESSIONS};
 use crate::files::{Worth, entries};
 use crate::kept::{Forget, Place, REGISTER};
-use crate::layout::{INDEX, RAW, part_of};
+use crate::layout::{ASIDE, INDEX, RAW, part_of};
 use crate::names;
-use crate::raw_look::ASIDE;
 use crate::{Error, Store, Tombstones};
 
 /// Says whether some bytes hold one of the texts that are looked for.

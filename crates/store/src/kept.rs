@@ -12,10 +12,9 @@ use std::path::{Component, Path};
 use crate::Store;
 use crate::documents::{DIGESTS, FACTS, Kind, LEDGER, MINED, NORMALIZED, REMAINS, RENDERED, SESSIONS};
 use crate::evict::SWEEPS;
-use crate::layout::{HEAD, LOCK, MARK, PART, QUEUE, RAW};
+use crate::layout::{ASIDE, HEAD, LOCK, MARK, PART, QUEUE, RAW};
 use crate::memories::{AUTHORED, EVENTS, EXPOSURES, ITEMS, SPENT};
 use crate::patterns::{CANDIDATES, CATALOG, DECISION_QUEUE, REVIEW_LOG};
-use crate::raw_look::ASIDE;
 use crate::tombstones::TOMBSTONES;
 
 /// One thing that is kept.

@@ -51,6 +51,8 @@ impl fmt::Display for Slot {
 
 /// Folders of the root that hold other things than documents of sessions.
 pub(crate) const RAW: &str = "raw";
+/// Raw files that were found in the place of others.
+pub(crate) const ASIDE: &str = "aside";
 pub(crate) const INDEX: &str = "index";
 pub(crate) const QUEUE: &str = "queue";
 

@@ -10,11 +10,8 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::files::Worth;
-use crate::layout::{self, RAW, Slot};
+use crate::layout::{self, ASIDE, RAW, Slot};
 use crate::{Error, Store};
-
-/// The folder of raw files that were found in the place of others.
-pub(crate) const ASIDE: &str = "aside";
 
 /// The size in bytes of every raw file, by the number of its place ([`Store::raw_number`]).
 pub type RawLook = HashMap<u64, u64>;
