@@ -40,7 +40,7 @@ const DAYS: i64 = 3;
 pub(crate) fn command(repository: &Repository, options: &[String]) -> Result<(), Failure> {
     let mut given = options.iter().skip_while(|option| *option != "--sessions").skip(1);
     let sessions = given.next().and_then(|number| number.parse().ok()).unwrap_or(SESSIONS);
-    let mut text = format!("{sessions} generated sessions of each size, and recorded ones.\n\n");
+    let mut text = String::new();
     for (bytes, bar) in KINDS {
         let scratch = Scratch::new()?;
         let logs = Logs::generate(&scratch.folder.join("home"), sessions, bytes)?;
