@@ -14,6 +14,7 @@ use serde_json::json;
 use super::repo_commands::is_unable;
 use super::turns::turns;
 use super::{Method, shell};
+use crate::again::terms;
 use crate::candidate::{Candidate, Kind, Voice};
 use crate::episode::{Episode, shortened};
 
@@ -38,8 +39,9 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
             .filter(|(_, call)| call.verdict == Verdict::Failed && is_unable(call))
             .filter_map(|(_, call)| shell::core(shell::unprepared(call.command.as_deref()?)))
             .collect();
+        let has_edits = turn.calls.iter().any(|(_, call)| call.changed_files());
         let passed: Vec<_> = tried.iter().rev().filter(|(_, call)| call.verdict == Verdict::Passed).collect();
-        let answers = passed.iter().filter(|(_, call)| answers(call, asked, passed.len()));
+        let answers = passed.iter().filter(|(_, call)| answers(call, asked, passed.len(), has_edits));
         for (beat, call) in answers.take(1) {
             let Some(candidate) = candidate(episode, (event_id, asked), beat, call, &unable) else {
                 continue;
@@ -70,10 +72,16 @@ fn is_command(call: &Call) -> bool {
     !is_left_out && shell::core(line).is_some()
 }
 
-/// Whether a command answers a request: it is the only one that passed, or they share a word.
-fn answers(call: &Call, asked: &str, passed: usize) -> bool {
+/// Whether a command answers a request: it is the only one that passed, or they share a word. A
+/// check after an edit is part of the work and not what was asked, unless a telling word says so.
+fn answers(call: &Call, asked: &str, passed: usize, has_edits: bool) -> bool {
+    let line = call.command.as_deref().unwrap_or_default();
+    if has_edits && (call.is_validation() || call.purpose == Purpose::Format) {
+        let command = terms(line);
+        return terms(asked).iter().any(|word| command.contains(word));
+    }
     let mut words = Words::default();
-    let command = words.distinct(call.command.as_deref().unwrap_or_default());
+    let command = words.distinct(line);
     passed == 1 || words.distinct(asked).iter().any(|word| command.contains(word))
 }
 
