@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use crate::news::{News, Read, Reading};
-use crate::report::{Failure, Progress};
+use crate::progress::Progress;
+use crate::report::Failure;
 use crate::stages::ledger::{self, Ledger};
 use crate::{Config, Error, World, cells, headless, prices};
 

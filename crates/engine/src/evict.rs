@@ -10,10 +10,10 @@ use retro_store::{DIGESTS, Index, REMAINS, Store};
 use serde::de::IgnoredAny;
 use std::collections::{BTreeMap, HashSet};
 
+use crate::Progress;
 use crate::consumers::{self, Following};
 use crate::family::trees;
 use crate::remains::Remains;
-use crate::report::Progress;
 use crate::stages::turns::FIRST_EVENT;
 use crate::stages::{Everything, STAGES, Stage, When, Work};
 use crate::sync::settle;
@@ -40,6 +40,9 @@ pub fn evict(
     evict_with_loss(world, config, keys, &HashSet::new(), progress)
 }
 
+/// How often the members of a tree are brought up to date before one that is not is left.
+const SETTLES_MAX: usize = 4;
+
 /// The same. Those in `lost` go even if a stage has not seen all of them.
 pub(crate) fn evict_with_loss(
     world: &World,
@@ -53,7 +56,14 @@ pub(crate) fn evict_with_loss(
     let mut evicted = Evicted::default();
     let trees = trees(&index, keys)?;
     let members: HashSet<SessionKey> = trees.iter().flatten().cloned().collect();
-    settle(world, config, &store, &index, &members, progress)?;
+    // What is made of a child makes its parent due again.
+    for _ in 0..SETTLES_MAX {
+        settle(world, config, &store, &index, &members, progress)?;
+        let is_due = |key| Ok::<_, Error>(!index.due_of(key)?.is_empty());
+        if !members.iter().map(is_due).collect::<Result<Vec<_>, _>>()?.contains(&true) {
+            break;
+        }
+    }
     // Somebody else may write in between: whether all was seen is asked under the lock.
     let lock = world.lock(&store)?.ok_or(Error::Interrupted)?;
     for tree in trees {

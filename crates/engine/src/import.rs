@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 use crate::discover::{Few, Keep, Scope, SessionFiles, look};
 use crate::exclude::{Excluder, Verdict};
+use crate::progress::Progress;
 use crate::read::peek;
-use crate::report::{Progress, SyncReport};
+use crate::report::SyncReport;
 use crate::sync::{SyncOptions, sync_store};
 use crate::{Config, Error, World};
 

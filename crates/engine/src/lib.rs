@@ -39,6 +39,7 @@ pub mod news;
 pub mod patterns;
 pub mod platform;
 pub mod prices;
+mod progress;
 pub mod read;
 pub mod rebuild;
 mod recapture;
@@ -47,12 +48,14 @@ mod remains;
 pub mod report;
 pub mod repository;
 pub mod retain;
+mod retained;
 pub mod secrets;
 mod session_row;
 pub mod signals;
 mod stage;
 pub mod stages;
 pub mod stamp;
+mod sweep;
 pub mod sync;
 pub mod trouble;
 pub mod verify;
@@ -64,8 +67,10 @@ use retro_model::{SessionKey, Timestamp};
 
 pub use config::Config;
 pub use error::Error;
-pub use report::{Failure, Progress, SyncReport};
-pub use sync::{SyncOptions, sync};
+pub use progress::Progress;
+pub use report::{Failure, SyncReport};
+pub use sweep::sync;
+pub use sync::SyncOptions;
 pub use world::{Clock, Env, World};
 
 /// The agent of a session in the store.

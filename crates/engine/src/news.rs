@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 
 use crate::discover::{SessionFiles, discover};
 use crate::exclude::{Excluder, Verdict};
-use crate::report::{Failure, Progress};
+use crate::progress::Progress;
+use crate::report::Failure;
 use crate::sync::{SyncOptions, sync_store};
 use crate::{Config, Error, World, agent_of, stages};
 

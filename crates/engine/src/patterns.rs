@@ -14,11 +14,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::stage::{Everything, Seen};
-use crate::stages::detect::SIGNS;
 
 pub use catalog::{Catalog, catalog, export, history};
 pub use curate::{Curator, Done, Words};
 pub use sink::{Flushed, flush};
+
+/// Bodies: the signs of a session.
+pub(crate) const SIGNS: &str = "signs";
 
 /// What was decided about candidates.
 pub static REVIEWS: Journal<Decision> = Journal::at(REVIEW_LOG);

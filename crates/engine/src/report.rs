@@ -8,26 +8,6 @@ use std::collections::HashSet;
 use crate::Error;
 use crate::discover::Skipped;
 
-/// How far a sync is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// The stage at work.
-    pub stage: &'static str,
-    /// Sessions done, or passages.
-    pub done: u64,
-    /// Sessions in all, or passages.
-    pub total: u64,
-    /// Bytes kept so far.
-    pub bytes: u64,
-}
-
-impl Progress {
-    /// What is counted.
-    pub fn unit(&self) -> &'static str {
-        if self.stage == crate::stages::vectors::STAGE.name { "passages" } else { "sessions" }
-    }
-}
-
 /// Something that could not be captured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {
@@ -121,7 +101,7 @@ pub struct SyncReport {
     pub notes: Vec<String>,
     /// What retention did, or would do, where `raw/` is above a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub retention: Option<crate::retain::Retained>,
+    pub retention: Option<crate::retained::Retained>,
     /// Whether anything was written.
     #[serde(skip)]
     pub wrote: bool,

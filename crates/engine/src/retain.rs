@@ -14,11 +14,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use crate::Progress;
 use crate::config::Retention;
 use crate::evict::evict_with_loss;
-use crate::report::Progress;
-use crate::{Config, Error, World, reconcile, sync};
-use plan::{Caps, Going, Held, Pass, Plan};
+pub use crate::retained::{CapsView, Distilled, EvictedSession, Pass, PassSum, Passes, Retained};
+use crate::{Config, Error, World, reconcile};
+use plan::{Caps, Going, Held, Plan};
 use survey::{Failed, Survey, survey};
 
 /// One sweep, as it is remembered. It names no session.
@@ -46,90 +47,6 @@ const BY_SYNC: &str = "sync";
 /// Rounds of a sweep: what cannot be analyzed or given up is found out while trying.
 const ROUNDS_MAX: usize = 4;
 
-/// The limits in force.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct CapsView {
-    /// Bytes of `raw/` above which analyzed sessions go.
-    pub raw_soft_cap_bytes: u64,
-    /// Bytes of `raw/` above which any session goes.
-    pub raw_hard_cap_bytes: u64,
-    /// Days after which an analyzed session goes.
-    pub raw_max_age_days: Option<u32>,
-}
-
-/// What went in one pass.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct PassSum {
-    /// Sessions.
-    pub sessions: u64,
-    /// Bytes of their raw files.
-    pub bytes: u64,
-}
-
-/// What went in each pass.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Passes {
-    /// By age.
-    pub age: PassSum,
-    /// For the soft cap.
-    pub soft: PassSum,
-    /// For the hard cap.
-    pub hard: PassSum,
-}
-
-/// A session that went, or would go.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct EvictedSession {
-    /// Our name of the agent.
-    pub agent: String,
-    /// The agent's id.
-    pub session_id: String,
-    /// Bytes of its raw files.
-    pub bytes: u64,
-    /// In which pass.
-    pub pass: Pass,
-    /// Whether it has its digest.
-    pub analyzed: bool,
-}
-
-/// What stays of sessions for ever.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Distilled {
-    /// Its bytes.
-    pub bytes: u64,
-    /// The size above which it is worth a word.
-    pub cap: u64,
-    /// Whether it is above.
-    pub alert: bool,
-}
-
-/// What a sweep did, or would do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Retained {
-    /// Whether nothing was changed.
-    pub dry_run: bool,
-    /// Whether a sync sweeps by itself.
-    pub enabled: bool,
-    /// The limits.
-    pub caps: CapsView,
-    /// Bytes of `raw/` before.
-    pub usage_before: u64,
-    /// Bytes of `raw/` afterwards.
-    pub final_usage: u64,
-    /// Bytes of `raw/` that are free now.
-    pub freed: u64,
-    /// What went in each pass.
-    pub passes: Passes,
-    /// What went.
-    pub evicted: Vec<EvictedSession>,
-    /// Of these, sessions that had no digest and could not get one.
-    pub data_loss: Vec<EvictedSession>,
-    /// What stays of sessions for ever.
-    pub distilled: Distilled,
-    /// Why more than the soft cap is left, and what helps.
-    pub needs: Vec<String>,
-}
-
 /// How to sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sweep {
@@ -152,12 +69,12 @@ pub fn retain(
     let index = store.index()?;
     if how != Sweep::DryRun {
         reconcile::reconcile(world, crate::stages::STAGES, &store, &index)?;
-        // Which sessions are of one tree is known once the index has all of them.
         let known: HashSet<SessionKey> = index.session_rows()?.iter().map(SessionRow::key).collect();
         let lost: HashSet<SessionKey> =
             store.session_keys()?.into_iter().filter(|key| !known.contains(key)).collect();
         if !lost.is_empty() {
-            sync::settle(world, config, &store, &index, &lost, progress)?;
+            // Which of them are of one tree, and what their digests say, only a sync can tell.
+            return unready(config, &store, &index, how, lost.len());
         }
     }
     let mut at_work = AtWork { world, config, store: &store, index: &index, failed: Failed::default() };
@@ -186,6 +103,24 @@ pub fn retain(
     answer.final_usage = plan.before;
     answer.freed = answer.usage_before.saturating_sub(answer.final_usage);
     remember(world, &store, how, &answer)?;
+    Ok(answer)
+}
+
+/// Says that nothing was given up, because the index has not all sessions.
+fn unready(
+    config: &Config,
+    store: &Store,
+    index: &Index,
+    how: Sweep,
+    lost: usize,
+) -> Result<Retained, Error> {
+    let before = index.disk_bytes()? + store.shared_raw_bytes()?;
+    let plan = Plan { before, after: before, ..Plan::default() };
+    let mut answer = Retained::of(config, store, how, &plan)?;
+    let sessions = if lost == 1 { "1 session".to_owned() } else { format!("{lost} sessions") };
+    answer.needs = vec![format!(
+        "the index was lost and does not have {sessions} yet: run `retro sync`, then this again"
+    )];
     Ok(answer)
 }
 

@@ -19,9 +19,10 @@ use std::time::Instant;
 use crate::consumers::{self, Following};
 use crate::discover::{Discovery, Few, Scope, look};
 use crate::lost::{self, Noticed};
-use crate::report::{Progress, SyncReport};
+use crate::progress::Progress;
+use crate::report::SyncReport;
 use crate::stages::{Everything, STAGES, Stage, When, Work, up_to};
-use crate::{Config, Error, World, facts, memory, reconcile, retain};
+use crate::{Config, Error, World, facts, memory, reconcile};
 pub(crate) use batch::{Batcher, Wait};
 use sieve::Sieve;
 pub(crate) use work::Job;
@@ -50,6 +51,12 @@ pub struct SyncOptions {
 impl SyncOptions {
     fn stages(&self) -> &'static [Stage] {
         self.stages.unwrap_or(STAGES)
+    }
+
+    /// Whether it looks at everything, to the end.
+    pub(crate) fn is_whole(&self) -> bool {
+        let is_narrowed = self.sessions.is_some() || self.agent.is_some() || self.from.is_some();
+        !is_narrowed && !self.dry_run && !self.no_wait && self.until.is_none()
     }
 
     /// Where to look.
@@ -144,13 +151,6 @@ pub fn sync_store(
         let notes =
             consumers::follow(&Everything { world, config, store, index: &index, progress }, following)?;
         report.notes.extend(notes);
-    }
-    if is_whole_run && until.is_none() && !options.no_wait && !world.stopping() {
-        match retain::after_sync(world, config, store, &index, progress) {
-            Ok(retained) => report.retention = retained,
-            Err(error @ Error::ClockBehind { .. }) => report.notes.push(error.to_string()),
-            Err(error) => return Err(error),
-        }
     }
     if let Some(noticed) = noticed.filter(|_| !world.stopping()) {
         lost::remember(store, &index, noticed, report.wrote)?;

@@ -10,7 +10,6 @@ use crate::again::{is_said_again, said_terms, terms};
 use crate::memory::Memory;
 use crate::past::{Past, Prompt};
 use crate::place::Place;
-use crate::replay::Row;
 
 /// Terms of a prompt that are compared; a longer one is a document.
 const TERMS_MAX: usize = 60;
@@ -44,6 +43,23 @@ struct Said<'a> {
     past: &'a Past,
     prompt: &'a Prompt,
     terms: Vec<String>,
+}
+
+/// One prompt.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// Our name of the agent.
+    pub agent: String,
+    /// The agent's id.
+    pub session_id: String,
+    /// The prompt.
+    pub event_id: String,
+    /// What was shown, best first.
+    pub memory_ids: Vec<String>,
+    /// `right`, `wrong`, `applies`, `idle` or `missed`.
+    pub verdict: &'static str,
+    /// Why.
+    pub why: String,
 }
 
 /// Counts needs over sessions; `shown` has what each was shown. Gives a row for what was known and

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::candidate::Candidate;
-use crate::needs::{Needs, needs};
+use crate::needs::{Needs, Row, needs};
 use crate::past::{Past, Worth};
 use crate::rank::{Ask, Catalog, Here, Memories, rank};
 use crate::shelf::{Shelf, before};
@@ -36,23 +36,6 @@ pub struct Replay {
     pub wrong_show: f64,
     /// Every prompt that was shown something, and everything that was missed.
     pub rows: Vec<Row>,
-}
-
-/// One prompt.
-#[derive(Debug, Clone, Serialize)]
-pub struct Row {
-    /// Our name of the agent.
-    pub agent: String,
-    /// The agent's id.
-    pub session_id: String,
-    /// The prompt.
-    pub event_id: String,
-    /// What was shown, best first.
-    pub memory_ids: Vec<String>,
-    /// `right`, `wrong`, `applies`, `idle` or `missed`.
-    pub verdict: &'static str,
-    /// Why.
-    pub why: String,
 }
 
 /// One thing that was mined: agent, session, candidate.

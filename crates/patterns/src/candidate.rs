@@ -3,7 +3,13 @@
 use retro_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use std::collections::BTreeMap;
+
+use crate::near::same_remedy;
 use crate::sign::{Evidence, Polarity};
+
+/// Resolutions of one candidate.
+const RESOLUTIONS_MAX: usize = 5;
 
 /// What one session has to do with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -132,7 +138,7 @@ impl Candidate {
         if members.len() == self.members.len() {
             return Some(self.clone());
         }
-        let resolutions = crate::cluster::resolutions(&members);
+        let resolutions = resolutions(&members);
         Some(Candidate { members, resolutions, ..self.clone() })
     }
 }
@@ -150,6 +156,30 @@ impl Member {
             false => format!("{}/{}#{event_id}", self.agent, self.session_id),
         }
     }
+}
+
+/// What helped, put together over sessions, most often first.
+pub(crate) fn resolutions(members: &[Member]) -> Vec<Resolution> {
+    let mut found: BTreeMap<String, Resolution> = BTreeMap::new();
+    for member in members {
+        let Some(remedy) = &member.remedy else { continue };
+        let text = remedy.text();
+        let resolution = found.entry(same_remedy(&text)).or_insert_with(|| Resolution {
+            text,
+            times: 0,
+            evidence_refs: Vec::new(),
+        });
+        resolution.times += 1;
+        if resolution.evidence_refs.len() < 6 {
+            resolution.evidence_refs.extend(remedy.steps.iter().map(|step| member.address(&step.event_id)));
+        }
+    }
+    let mut all: Vec<Resolution> = found.into_values().collect();
+    all.sort_by(|a, b| {
+        b.times.cmp(&a.times).then_with(|| a.text.len().cmp(&b.text.len())).then_with(|| a.text.cmp(&b.text))
+    });
+    all.truncate(RESOLUTIONS_MAX);
+    all
 }
 
 fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {

@@ -10,17 +10,15 @@ use hashbrown::HashMap;
 use retro_model::Timestamp;
 use retro_search::embed::{BuiltIn, Embedder};
 
-use crate::candidate::{Candidate, Member, MemberImpact, Resolution};
+use crate::candidate::{Candidate, Member, MemberImpact, resolutions};
 use crate::corpus::Corpus;
 use crate::detectors::by_name;
-use crate::near::{Blocks, Spot, is_near, same_remedy};
+use crate::near::{Blocks, Spot, is_near};
 use crate::sign::{Evidence, Polarity, SessionSigns, Sign};
 use crate::terms::name_of;
 
 /// Evidence of one session that is kept.
 const EVIDENCE_MAX: usize = 4;
-/// Resolutions of one candidate.
-const RESOLUTIONS_MAX: usize = 5;
 /// Sessions in which something must be seen to recur.
 const SESSIONS_MIN: usize = 2;
 
@@ -275,28 +273,4 @@ fn member(seen: &[Seen<'_>], corpus: &Corpus) -> Option<Member> {
         remedy: seen.iter().find_map(|(_, sign)| sign.remedy.clone()),
         source: session.source.clone(),
     })
-}
-
-/// What helped, put together over sessions, most often first.
-pub(crate) fn resolutions(members: &[Member]) -> Vec<Resolution> {
-    let mut found: BTreeMap<String, Resolution> = BTreeMap::new();
-    for member in members {
-        let Some(remedy) = &member.remedy else { continue };
-        let text = remedy.text();
-        let resolution = found.entry(same_remedy(&text)).or_insert_with(|| Resolution {
-            text,
-            times: 0,
-            evidence_refs: Vec::new(),
-        });
-        resolution.times += 1;
-        if resolution.evidence_refs.len() < 6 {
-            resolution.evidence_refs.extend(remedy.steps.iter().map(|step| member.address(&step.event_id)));
-        }
-    }
-    let mut all: Vec<Resolution> = found.into_values().collect();
-    all.sort_by(|a, b| {
-        b.times.cmp(&a.times).then_with(|| a.text.len().cmp(&b.text.len())).then_with(|| a.text.cmp(&b.text))
-    });
-    all.truncate(RESOLUTIONS_MAX);
-    all
 }

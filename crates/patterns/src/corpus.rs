@@ -2,7 +2,6 @@
 
 use hashbrown::HashMap;
 
-use crate::detectors::DETECTORS;
 use crate::sign::SessionSigns;
 
 /// Sessions to compare with, at least.
@@ -93,12 +92,6 @@ impl Corpus {
     /// The agents with their real sessions.
     pub fn agents(&self) -> &[(String, usize)] {
         &self.agents
-    }
-
-    /// Whether a sign counts among these sessions.
-    pub(crate) fn counts(&self, sign: &crate::Sign, session: &SessionSigns) -> bool {
-        let detector = DETECTORS.iter().find(|detector| detector.name == sign.kind);
-        detector.is_some_and(|detector| (detector.counts)(sign, session, self))
     }
 }
 

@@ -46,6 +46,14 @@ impl Detector {
     }
 }
 
+impl Corpus {
+    /// Whether a sign counts among these sessions.
+    pub(crate) fn counts(&self, sign: &Sign, session: &SessionSigns) -> bool {
+        let detector = DETECTORS.iter().find(|detector| detector.name == sign.kind);
+        detector.is_some_and(|detector| (detector.counts)(sign, session, self))
+    }
+}
+
 fn always(_: &Sign, _: &SessionSigns, _: &Corpus) -> bool {
     true
 }

@@ -248,10 +248,10 @@ fn is_missing_file(lower: &str) -> bool {
 
 /// The last file that a line names, without its folder.
 fn file_in(line: &str) -> Option<String> {
-    let words =
+    let mut words =
         line.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | ':' | '(' | ')' | ','));
     let is_file = |word: &&str| word.contains(['/', '.']) && word.chars().any(char::is_alphabetic);
-    let path = words.filter(is_file).next_back()?;
+    let path = words.rfind(is_file)?;
     let name = path.rsplit(['/', '\\']).find(|part| !part.is_empty())?;
     Some(name.to_lowercase())
 }

@@ -14,6 +14,7 @@ mod corpus;
 mod detectors;
 mod fault;
 mod gate;
+mod listener;
 mod near;
 mod rank;
 mod remedy;
@@ -29,9 +30,9 @@ pub use cluster::{Clusters, cluster};
 pub use corpus::Corpus;
 pub use detectors::{DETECTORS, Detector, by_name};
 pub use gate::{Gate, Verdict, outside_quotes};
+pub use listener::{Listener, Origin};
 pub use rank::{Scored, rank};
 pub use review::{Choice, Decision, Review, evidence_of};
-pub use session::{Listener, Origin};
 pub use sign::{Evidence, Polarity, Remedy, SessionSigns, Sign, Spent, Voice};
 pub use solution::{
     Change, Pattern, PatternHints, PatternScope, Provenance, Status, duplicate_of, similarity,

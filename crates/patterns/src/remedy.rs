@@ -86,3 +86,10 @@ fn is_same(one: &Act<'_>, other: &Act<'_>) -> bool {
 fn squeezed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+impl Session<'_> {
+    /// The remedy of what failed last at `place`, and where it passed.
+    pub(crate) fn remedy(&self, place: usize) -> Option<(Found, usize)> {
+        after(self, place)
+    }
+}

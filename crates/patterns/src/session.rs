@@ -2,132 +2,18 @@
 
 use hashbrown::HashMap;
 use retro_insight::{Beat, Call, Correction, Outcome, Settings, Trace};
-use retro_model::{Event, Origin as Said, SessionKey};
-use retro_text::calls::understand;
 
 use crate::buckets::Buckets;
 use crate::fault::{self, Fault};
-use crate::sign::{Evidence, SessionSigns, Spent, Voice};
+use crate::sign::{Evidence, Spent, Voice};
 use crate::terms::{name_of, shortened};
-use crate::{DETECTORS, remedy};
 
 /// A longer pause between two calls is not work.
 const PAUSE_MS: u64 = 5 * 60_000;
-/// Signs of one session.
-const SIGNS_MAX: usize = 60;
 /// Characters of a quoted line.
 pub(crate) const QUOTE_CHARS: usize = 180;
 /// Calls of a session that only checks whether something works.
 const CHECK_CALLS_MAX: usize = 12;
-
-/// What is known of a session besides its events.
-#[derive(Debug, Clone, Default)]
-pub struct Origin {
-    /// The session that it is a part of.
-    pub parent: Option<String>,
-    /// The last part of its working directory.
-    pub repo: Option<String>,
-    /// Names its captured bytes.
-    pub source: String,
-}
-
-/// Takes the events of a session as they come.
-pub struct Listener {
-    trace: Trace,
-    changes: HashMap<String, String>,
-    ours: hashbrown::HashSet<String>,
-}
-
-/// Characters of a line of an edit that is quoted.
-const CHANGE_CHARS_MAX: usize = 90;
-
-impl Listener {
-    /// Before the first event.
-    pub fn new(key: SessionKey) -> Listener {
-        Listener { trace: Trace::new(key), changes: HashMap::new(), ours: Default::default() }
-    }
-
-    /// Takes the next settled event. Our own output in a transcript shows nothing.
-    pub fn push(&mut self, event: &Event) {
-        if self.is_our_own(event) {
-            return;
-        }
-        if let Some(tool) = event.tool.as_ref().filter(|tool| !tool.edits.is_empty())
-            && let Some(change) = tool.args.as_ref().and_then(|args| change(args))
-        {
-            self.changes.insert(event.id.to_string(), change);
-        }
-        self.trace.push(event);
-    }
-
-    fn is_our_own(&mut self, event: &Event) -> bool {
-        if let Some(tool) = &event.tool {
-            let ours = tool.command.as_ref().is_some_and(|command| {
-                command.contains("retro")
-                    && understand(command).main_step().is_some_and(|step| step.program() == "retro")
-            });
-            if ours {
-                self.ours.insert(tool.call_id.clone());
-            }
-            return ours;
-        }
-        match &event.result {
-            Some(result) => self.ours.remove(&result.call_id),
-            None => {
-                event.origin != Said::User && event.text.as_ref().is_some_and(|text| text.contains("<retro "))
-            }
-        }
-    }
-
-    /// The signs of the whole session.
-    pub fn finish(self, settings: &Settings, buckets: &Buckets, origin: Origin) -> SessionSigns {
-        let Listener { trace, changes, .. } = self;
-        let quality = trace.quality(&settings.thresholds);
-        let mut found = SessionSigns {
-            agent: trace.key.agent.clone(),
-            session_id: trace.key.id.clone(),
-            parent: origin.parent,
-            repo: origin.repo,
-            real: quality.real,
-            started_at: trace.first,
-            source: origin.source,
-            ..SessionSigns::default()
-        };
-        if !quality.real {
-            return found;
-        }
-        let session = Session::of(&trace, settings, buckets, changes, found.repo.clone());
-        found.tokens = session.tokens;
-        found.minutes = session.minutes();
-        found.calls_to_edit = session.calls_to_edit();
-        found.check = session.check();
-        for detector in DETECTORS {
-            let mut signs = (detector.detect)(&session);
-            signs.iter_mut().for_each(|sign| sign.kind = detector.name.to_owned());
-            found.signs.extend(signs);
-        }
-        found.signs.truncate(SIGNS_MAX);
-        found
-    }
-}
-
-/// A change of a line or two, as words.
-fn change(args: &serde_json::Value) -> Option<String> {
-    let files = retro_text::diff::diffs(args, None);
-    let [file] = files.as_slice() else { return None };
-    let lines = |sign: char| {
-        let lines = file.rows.iter().filter(move |(kind, _)| *kind == sign);
-        lines.map(|(_, line)| line.trim()).filter(|line| !line.is_empty()).collect::<Vec<_>>()
-    };
-    let (removed, added) = (lines('-'), lines('+'));
-    let is_told = |line: &&str| line.chars().count() <= CHANGE_CHARS_MAX && !line.contains("[redacted:");
-    match (removed.as_slice(), added.as_slice()) {
-        ([], [line]) if is_told(line) => Some(format!("added {line}")),
-        ([line], []) if is_told(line) => Some(format!("removed {line}")),
-        ([old], [new]) if is_told(old) && is_told(new) => Some(format!("{old} became {new}")),
-        _ => None,
-    }
-}
 
 /// One call of a session.
 pub(crate) struct Act<'a> {
@@ -198,16 +84,16 @@ impl<'a> Session<'a> {
         self.acts.get(..end).unwrap_or_default()
     }
 
-    fn minutes(&self) -> u64 {
+    pub(crate) fn minutes(&self) -> u64 {
         self.trace.active_ms() / 60_000
     }
 
-    fn calls_to_edit(&self) -> Option<u64> {
+    pub(crate) fn calls_to_edit(&self) -> Option<u64> {
         self.main().iter().position(Act::changes).map(|at| at as u64)
     }
 
     /// Names the prompt of a session that changed nothing and was short.
-    fn check(&self) -> Option<String> {
+    pub(crate) fn check(&self) -> Option<String> {
         let mut requests = self.trace.requests();
         let (Some((_, prompt)), None) = (requests.next(), requests.next()) else { return None };
         let is_short = self.acts.len() <= CHECK_CALLS_MAX;
@@ -270,10 +156,5 @@ impl<'a> Session<'a> {
             .filter(|_| !cwd.is_empty())
             .map(|rest| rest.trim_start_matches(['/', '\\']));
         rest.filter(|rest| !rest.is_empty()).unwrap_or(path)
-    }
-
-    /// The remedy of what failed last at `place`, and where it passed.
-    pub(crate) fn remedy(&self, place: usize) -> Option<(remedy::Found, usize)> {
-        remedy::after(self, place)
     }
 }

@@ -20,7 +20,22 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // What is gathered from the text index is ranked by what the index says of it.
     ("search", &["best", "rank", "text"]),
     // A store is one type; its methods are in the modules of what they are about.
-    ("store", &["documents", "index", "kept", "lock", "memories", "store"]),
+    (
+        "store",
+        &[
+            "documents",
+            "evict",
+            "forget",
+            "index",
+            "journal",
+            "kept",
+            "lock",
+            "memories",
+            "patterns",
+            "store",
+            "tombstones",
+        ],
+    ),
 ];
 
 /// A crate's modules and which of the others each uses.

@@ -85,7 +85,7 @@ fn a_wrong_key_is_named_with_the_nearest_right_one() {
 fn a_seeds_key_is_accepted_with_a_note() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("c.toml");
-    std::fs::write(&file, "sync_on_login = true\n[curate]\ncatalog_dir = \"x\"\n").unwrap();
+    std::fs::write(&file, "sync_on_login = true\n[store]\ndir = \"x\"\n").unwrap();
     let overrides = Overrides { config: Some(file), root: None };
     let config = Config::load(&world(dir.path(), &[]), &overrides).unwrap();
     assert_eq!(config.notes.len(), 2);

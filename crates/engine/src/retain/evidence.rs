@@ -1,6 +1,6 @@
 //! Sessions on which something rests that a person approved. Their raw bytes go last.
 //!
-//! To protect more, write a function and add it to [`SOURCES`].
+//! To protect more, write a function and add it to `SOURCES`.
 
 use retro_memory::Status;
 use retro_model::SessionKey;

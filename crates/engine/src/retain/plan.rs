@@ -11,6 +11,8 @@ use retro_model::SessionKey;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+use crate::retained::Pass;
+
 /// The limits of `raw/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
@@ -43,18 +45,6 @@ pub struct Item {
     pub protected: bool,
     /// Which sessions go together with it: those with the same number.
     pub unit: usize,
-}
-
-/// The pass in which a session goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pass {
-    /// It is older than the limit.
-    Age,
-    /// `raw/` is above its soft cap.
-    Soft,
-    /// `raw/` is above its hard cap.
-    Hard,
 }
 
 /// A session that goes.

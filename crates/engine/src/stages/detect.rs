@@ -10,13 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Body, Input, Making, Product, Stage, Subject, Truth, When, Work, digest, from_kept, to_keep};
+use crate::patterns::SIGNS;
 use crate::platform::project_name;
 use crate::stamp::short_hash;
 use crate::{Config, Error};
 use retro_model::LinkKind;
-
-/// Bodies: the signs of a session.
-pub(crate) const SIGNS: &str = "signs";
 
 pub(crate) const STAGE: Stage = Stage {
     name: "detect",

@@ -2,8 +2,8 @@
 
 use retro_store::{Changes, Follow};
 
-use super::detect::SIGNS;
 use super::{Consumer, Everything, Input, Seen, Stage, When, Work};
+use crate::patterns::SIGNS;
 use crate::{Config, Error, patterns};
 
 pub(super) const STAGE: Stage = Stage {

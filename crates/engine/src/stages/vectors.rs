@@ -72,7 +72,12 @@ impl Consumer for Meanings {
     }
 
     fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error> {
-        let vectors = Vectors::there(&all.store.vectors_folder());
+        let folder = all.store.vectors_folder();
+        // What names the vectors is written again with them.
+        if Vectors::is_current_damaged(&folder) {
+            return Ok(Seen::default());
+        }
+        let vectors = Vectors::there(&folder);
         Ok(vectors.and_then(|vectors| Seen::parse(vectors.mark())).unwrap_or_default())
     }
 

@@ -17,7 +17,8 @@ use crate::capture::{self, Captured};
 use crate::derive::Rules;
 use crate::discover::SharedFile;
 use crate::family::{Rest, children_content, family, rest_of_trees};
-use crate::report::{Failure, Progress, SyncReport};
+use crate::progress::Progress;
+use crate::report::{Failure, SyncReport};
 use crate::stages::{Input, Last, Lookup, Stage, Work, up_to};
 use crate::{Config, Error, World, agent_of, entitled, platform};
 

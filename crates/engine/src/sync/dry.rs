@@ -9,7 +9,8 @@ use std::time::Instant;
 use super::SyncOptions;
 use super::sieve::Sieve;
 use crate::discover::{Few, SessionFiles, look, open};
-use crate::report::{Failure, Progress, SyncReport};
+use crate::progress::Progress;
+use crate::report::{Failure, SyncReport};
 use crate::{Config, Error, World};
 
 pub(super) fn run(
