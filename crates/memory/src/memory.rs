@@ -328,7 +328,7 @@ impl Memory {
             Status::Accepted => Level::Unasked,
             Status::Candidate if self.risk == Risk::High => Level::Review,
             Status::Candidate if self.method == "user_rules" => {
-                let is_meant = !says("shaped") || says("lasting") || says("clear") || self.seen >= SAID_AGAIN;
+                let is_meant = !says("shaped") || says("lasting") || self.seen >= SAID_AGAIN;
                 if is_meant && self.risk == Risk::Low { Level::Unasked } else { Level::Review }
             }
             Status::Candidate if PROVEN.contains(&self.method.as_str()) && self.risk == Risk::Low => {

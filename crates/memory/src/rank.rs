@@ -261,9 +261,11 @@ fn matches<L: Library>(library: &L, query: &str, eligible: &[usize]) -> Result<V
         let (Some(head), Some(found)) = (heads.get(*at), found.get_mut(*at)) else { continue };
         let cosine = embedded.as_ref().map_or(0.0, |query| f64::from(library.cosine(*at, query)));
         let has = |word: &String| terms.contains(word);
-        // One common word names nothing: something else of the prompt has to meet it too.
+        // One word of many names only what a person accepted: something else of the prompt has
+        // to meet what was mined too.
         let names = |words: &Vec<String>| {
-            !words.is_empty() && words.iter().all(has) && (words.len() > 1 || found.stems > 1)
+            let is_enough = words.len() > 1 || found.stems > 1 || terms.len() == 1;
+            !words.is_empty() && words.iter().all(has) && (is_enough || head.status == Status::Accepted)
         };
         let named = head.keywords.iter().any(names)
             || print.as_ref().is_some_and(|print| *print == head.subject)

@@ -57,7 +57,14 @@ fn mine(episode: &Episode) -> Vec<Candidate> {
     for candidate in found {
         let is_same = |known: &&mut Candidate| known.stance == candidate.stance && !known.stance.is_empty();
         match told.iter_mut().find(is_same) {
-            Some(known) => known.spans.extend(candidate.spans.into_iter().skip(1).take(1)),
+            Some(known) => {
+                for said in candidate.spans.into_iter().skip(1).take(1) {
+                    if !known.evidence_refs.contains(&said.event_id) {
+                        known.evidence_refs.push(said.event_id.clone());
+                    }
+                    known.spans.push(said);
+                }
+            }
             None => told.push(candidate),
         }
     }
