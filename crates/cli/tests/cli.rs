@@ -337,7 +337,7 @@ fn verify_finds_a_flipped_byte() {
     assert_eq!((&good["ok"], &good["problems"]), (&true.into(), &serde_json::json!([])));
     let listed = user.json(&["raw", "claude", "6a1f", "--list"]);
     let raw = listed["sources"][0]["path"].as_str().unwrap();
-    let raw = raw.replace('~', &user.home().display().to_string());
+    let raw = raw.replacen('~', &user.home().display().to_string(), 1);
     let mut bytes = std::fs::read(&raw).unwrap();
     bytes[20] ^= 1;
     std::fs::write(&raw, bytes).unwrap();

@@ -82,10 +82,26 @@ const COMMANDS: &[&str] = &[
     "unpin ID",
     "retain --yes",
     "forget ID --yes",
+    // Behind it: a pattern of the catalog keeps its evidence, and `forget` names its file.
+    "detect",
+    "curate --auto-approve",
+    "catalog list",
+    "catalog export OUT",
+    "decisions list",
+    "decisions flush",
 ];
 
-/// Commands that would not end by themselves, or would change the machine.
-const LEFT_OUT: &[&str] = &["dashboard serve", "dashboard open", "schedule install", "schedule uninstall"];
+/// Commands that would not end by themselves, would change the machine, or only read a pattern
+/// that the sessions of the demo do not have.
+const LEFT_OUT: &[&str] = &[
+    "catalog diff",
+    "catalog history",
+    "catalog show",
+    "dashboard serve",
+    "dashboard open",
+    "schedule install",
+    "schedule uninstall",
+];
 
 fn below(folder: &Path, take: &mut dyn FnMut(PathBuf)) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -229,7 +229,13 @@ fn sweep(machine: &Machine, soft_percent: u64, hard_percent: u64) -> Result<(), 
     }
     prop_assert_eq!(&done.data_loss, &[]);
     prop_assert!(done.final_usage <= soft || !done.needs.is_empty(), "{:?}", done);
-    prop_assert!(done.final_usage <= hard || store.raw_keys().unwrap().is_empty(), "{:?}", done);
+    // Without an index nothing goes until a sync has made it again.
+    let is_unready = done.evicted.is_empty() && !done.needs.is_empty();
+    prop_assert!(
+        done.final_usage <= hard || store.raw_keys().unwrap().is_empty() || is_unready,
+        "{:?}",
+        done
+    );
     Ok(())
 }
 
