@@ -124,8 +124,9 @@ for (const carrier of ["folder", "server"]) {
     });
 
     it("works by keyboard alone", async () => {
-      const first = list("--kind", "failure_trigger")[0];
-      await show(page, "#/memory?kind=failure_trigger", "table.memories");
+      const firsts = ["failure_trigger", "tool_lesson", rule.kind].map((kind) => list("--kind", kind)[0]);
+      const first = firsts.find((one) => one?.status === "candidate");
+      await show(page, `#/memory?kind=${first.kind}`, "table.memories");
       await page.focus("main");
       await page.keyboard.press("j");
       await page.waitForSelector("a.what:focus");
