@@ -5,8 +5,10 @@ use crate::memory::Memory;
 use crate::screen::{self, Piece, pieces};
 
 mod alike;
+mod confusables;
 
-use alike::{is_angle, is_slash};
+use alike::{folded, is_angle, is_slash};
+use std::sync::LazyLock;
 
 /// Names of tags that nothing quoted may open or close: ours, and those of roles.
 const TAGS: &[&str] = &[
@@ -60,16 +62,18 @@ fn closes_tag(rest: &str) -> bool {
         && begins_with_tag(name.trim_start_matches(|c: char| c.is_whitespace() || is_sign(c)))
 }
 
-/// A sign of another writing: no letter, no digit.
+/// A sign of another writing: no letter, no digit, and nothing that looks like a letter.
 fn is_sign(c: char) -> bool {
-    !c.is_ascii() && !c.is_alphanumeric()
+    let is_letter = || confusables::looks_like(c).is_some_and(|letter| letter.is_ascii_alphanumeric());
+    !c.is_ascii() && !c.is_alphanumeric() && !is_letter()
 }
 
 fn begins_with_tag(name: &str) -> bool {
     /// Characters of the longest name.
     const CHARS_MAX: usize = 20;
-    let folded: String = name.chars().take(CHARS_MAX).flat_map(alike::letters).collect();
-    TAGS.iter().any(|tag| folded.starts_with(tag))
+    static FOLDED: LazyLock<Vec<String>> = LazyLock::new(|| TAGS.iter().map(|tag| folded(tag)).collect());
+    let name = folded(&name.chars().take(CHARS_MAX).collect::<String>());
+    FOLDED.iter().any(|tag| name.starts_with(tag))
 }
 
 /// A guarded text on one line.
@@ -227,6 +231,63 @@ mod tests {
         }
     }
 
+    /// What looks like a sign or a small letter, itself included.
+    fn alike(target: char) -> Vec<char> {
+        let rows = confusables::rows().filter(|(_, other)| *other == target).map(|(alike, _)| alike);
+        rows.chain([target]).collect()
+    }
+
+    #[test]
+    fn no_look_alike_of_unicode_makes_a_tag() {
+        for angle in alike('<') {
+            for slash in alike('/') {
+                for name in ["retro", "system", "tool_use"] {
+                    let tag = format!("{angle}{slash}{name}>");
+                    assert!(guarded(&tag).starts_with("&lt;"), "{tag} U+{:04X}", u32::from(angle));
+                }
+            }
+        }
+        for tag in TAGS {
+            for (at, letter) in tag.char_indices() {
+                for other in alike(letter) {
+                    let name = format!("{}{other}{}", &tag[..at], &tag[at + 1..]);
+                    assert!(
+                        guarded(&format!("</{name}>")).starts_with("&lt;"),
+                        "{name} U+{:04X}",
+                        u32::from(other)
+                    );
+                }
+            }
+        }
+        for name in ["tooI_use", "too1_use", "systern", "too|_use", "c0ntext", "lnvoke"] {
+            assert!(guarded(&format!("</{name}>")).starts_with("&lt;"), "{name}");
+        }
+    }
+
+    #[test]
+    fn no_look_alike_of_unicode_is_a_double_quotation_mark() {
+        for mark in alike('"') {
+            assert_eq!(alike::without_quotes(&format!("a{mark} b")), "a' b", "U+{:04X}", u32::from(mark));
+        }
+        for mark in alike('\'').into_iter().filter(|mark| *mark != '\u{5d9}') {
+            assert_eq!(
+                alike::without_quotes(&format!("a{mark}{mark} b")),
+                "a' b",
+                "U+{:04X}",
+                u32::from(mark)
+            );
+            assert_eq!(alike::without_quotes(&format!("a{mark}' b")), "a' b", "U+{:04X}", u32::from(mark));
+        }
+    }
+
+    #[test]
+    fn words_of_other_writings_stay() {
+        for words in ["≤ 3 и систему", "הביתה לעיניים", "ᑕᐸᓯ ᐸᓂ", "a/c ↔ ℃", "〈三〉 ノート"]
+        {
+            assert_eq!(guarded(words), words);
+        }
+    }
+
     #[test]
     fn no_character_ends_a_quotation() {
         let mut memory = crate::authored::parse("a", "x").unwrap().unwrap();
@@ -259,7 +320,25 @@ mod tests {
         }
     }
 
+    /// A name of a tag in which letters stand that look like its own.
+    fn disguised() -> impl Strategy<Value = String> {
+        let tag = prop::sample::select(TAGS);
+        (tag, prop::collection::vec(any::<prop::sample::Index>(), 24)).prop_map(|(tag, picks)| {
+            let other = |(letter, pick): (char, &prop::sample::Index)| *pick.get(&alike(letter));
+            tag.chars().zip(&picks).map(other).collect()
+        })
+    }
+
     proptest! {
+        #[test]
+        fn no_disguised_tag_is_left(
+            angle in prop::sample::select(alike('<')), slash in prop::sample::select(alike('/')),
+            name in disguised(), before in "[a-z ]{0,6}",
+        ) {
+            let tag = format!("{angle}{slash}{name}");
+            prop_assert!(!guarded(&format!("{before}{tag}> x")).contains(&tag), "{}", tag);
+        }
+
         #[test]
         fn guarded_text_never_holds_the_delimiter(text in "(</?retro>|< ?/ ?[Rr]etro|[<>/|a-z \n\u{200b}]){0,12}") {
             let guarded = guarded(&text).to_lowercase();
