@@ -16,6 +16,7 @@ use crate::Error;
 use crate::agents::looked_in;
 use crate::deletion::deletion_warnings;
 use crate::list::stored;
+use crate::units::bytes;
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -58,11 +59,6 @@ const FREE_BYTES_LOW: u64 = 2 * 1024 * 1024 * 1024;
 
 fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
-fn gigabytes(bytes: u64) -> String {
-    let value = bytes as f64 / 1e9;
-    if value < 10.0 { format!("{value:.1} GB") } else { format!("{value:.0} GB") }
 }
 
 /// What a caller knows already, so that it need not be looked at again.
@@ -131,19 +127,19 @@ pub fn doctor_with(world: &World, config: &Config, known: Known<'_>) -> Result<D
 
     match retro_engine::platform::free_bytes(root) {
         Some(free) if free < FREE_BYTES_LOW => {
-            say("disk", Health::Bad, format!("{} free", gigabytes(free)), Some("make room"))
+            say("disk", Health::Bad, format!("{} free", bytes(free)), Some("make room"))
         }
-        Some(free) => say("disk", Health::Good, format!("{} free", gigabytes(free)), None),
+        Some(free) => say("disk", Health::Good, format!("{} free", bytes(free)), None),
         None => {}
     }
 
     if let Ok(Some(room)) = crate::status::room(world, config) {
         let growth = room
             .growth_week_bytes
-            .map_or(String::new(), |growth| format!(", about {} more a week", gigabytes(growth)));
-        let (raw, cap) = (gigabytes(room.raw_bytes), gigabytes(room.raw_soft_cap_bytes));
+            .map_or(String::new(), |growth| format!(", about {} more a week", bytes(growth)));
+        let (raw, cap) = (bytes(room.raw_bytes), bytes(room.raw_soft_cap_bytes));
         let (health, help) = match room.raw_bytes > room.raw_soft_cap_bytes {
-            true => (Health::Notice, Some("retro retain --dry-run says what would go")),
+            true => (Health::Notice, Some("retro retain --dry-run lists what would go")),
             false => (Health::Good, None),
         };
         let when = room.weeks_to_cap.filter(|weeks| *weeks > 0);

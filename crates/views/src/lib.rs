@@ -38,6 +38,7 @@ mod stages;
 mod status;
 mod statusline;
 mod transcript;
+mod units;
 mod unreadable;
 mod usage;
 
@@ -79,4 +80,5 @@ pub use transcript::{
     Attached, Call, Entry, Prompt, Question, Said, Step, TurnFigures, Turns, call, children_of_calls,
     transcript, turn_figures,
 };
+pub use units::bytes;
 pub use usage::{UsageView, usage};
