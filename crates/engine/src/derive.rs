@@ -65,7 +65,7 @@ pub(crate) struct Derived {
     /// Stages that have to run later: when, and whether what they made before lacks
     /// captured bytes.
     due: Vec<(&'static str, i64, bool)>,
-    /// Stages that make nothing of this session, and are not due.
+    /// Stages that have nothing to make of this session, and are not due.
     settled: Vec<&'static str>,
     /// Rows of what a large session that still grows said since the last time, until it can
     /// be settled as a whole.
@@ -136,6 +136,9 @@ impl Session<'_> {
             later.due.push((stage.name, at_ms, false));
         } else if stage.when == When::AppendAndQuiet && !is_quiet {
             later.due.push((stage.name, self.quiet_ms(), false));
+        } else {
+            // What it reads may have been made again, and be the same.
+            later.settled.push(stage.name);
         }
         None
     }
