@@ -7,20 +7,22 @@
 pub mod evidence;
 pub mod plan;
 mod survey;
+mod unindexed;
 
 use retro_model::{SessionKey, Timestamp};
 use retro_store::{Index, Journal, RealDisk, SWEEPS, SessionRow, Store};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::Progress;
 use crate::config::Retention;
 use crate::evict::evict_with_loss;
 pub use crate::retained::{CapsView, Distilled, EvictedSession, Pass, PassSum, Passes, Retained};
-use crate::{Config, Error, World, reconcile};
+use crate::{Config, Error, World};
 use plan::{Caps, Going, Held, Plan};
 use survey::{Failed, Survey, survey};
+use unindexed::{unindexed, unreadable};
 
 /// One sweep, as it is remembered. It names no session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,22 +69,17 @@ pub fn retain(
 ) -> Result<Retained, Error> {
     let store = Store::open(&config.root.value, world.disk.clone())?;
     let index = store.index()?;
-    if how != Sweep::DryRun {
-        reconcile::reconcile(world, crate::stages::STAGES, &store, &index)?;
-        let known: HashSet<SessionKey> = index.session_rows()?.iter().map(SessionRow::key).collect();
-        let lost: HashSet<SessionKey> =
-            store.session_keys()?.into_iter().filter(|key| !known.contains(key)).collect();
-        if !lost.is_empty() {
-            // Which of them are of one tree, and what their digests say, only a sync can tell.
-            return unready(config, &store, &index, how, lost.len());
-        }
-    }
-    let mut at_work = AtWork { world, config, store: &store, index: &index, failed: Failed::default() };
+    let unread = match how {
+        Sweep::DryRun => unindexed(&store, &index)?,
+        _ => unreadable(world, config, &store, &index, progress)?,
+    };
+    let failed = Failed { unread, ..Failed::default() };
+    let mut at_work = AtWork { world, config, store: &store, index: &index, failed };
     let mut plan = at_work.plan()?;
     let mut answer = Retained::of(config, &store, how, &plan)?;
     if how == Sweep::DryRun {
         answer.take(&plan.going, None);
-        answer.needs = needs(&plan.held);
+        answer.needs = at_work.needs(&plan.held);
         answer.final_usage = plan.after;
         answer.freed = plan.before - plan.after;
         return Ok(answer);
@@ -99,28 +96,10 @@ pub fn retain(
             break;
         }
     }
-    answer.needs = needs(&plan.held);
+    answer.needs = at_work.needs(&plan.held);
     answer.final_usage = plan.before;
     answer.freed = answer.usage_before.saturating_sub(answer.final_usage);
     remember(world, &store, how, &answer)?;
-    Ok(answer)
-}
-
-/// Says that nothing was given up, because the index has not all sessions.
-fn unready(
-    config: &Config,
-    store: &Store,
-    index: &Index,
-    how: Sweep,
-    lost: usize,
-) -> Result<Retained, Error> {
-    let before = index.disk_bytes()? + store.shared_raw_bytes()?;
-    let plan = Plan { before, after: before, ..Plan::default() };
-    let mut answer = Retained::of(config, store, how, &plan)?;
-    let sessions = if lost == 1 { "1 session".to_owned() } else { format!("{lost} sessions") };
-    answer.needs = vec![format!(
-        "the index was lost and does not have {sessions} yet: run `retro sync`, then this again"
-    )];
     Ok(answer)
 }
 
@@ -168,6 +147,13 @@ impl AtWork<'_> {
                 last: Timestamp::from_millis(behind.last_sweep_ms).unwrap_or_else(|| world.now()),
             }
         })
+    }
+
+    /// Why more than the soft cap stays, in words, and which sessions cannot be read.
+    fn needs(&self, held: &[Held]) -> Vec<String> {
+        let mut needs = needs(held);
+        needs.extend(unread(&self.failed.unread));
+        needs
     }
 
     /// Gives up what a plan says. What could not be is remembered for the next plan.
@@ -257,7 +243,9 @@ fn needs(held: &[Held]) -> Vec<String> {
             plan::WhyHeld::NotAnalyzed => {
                 ("sessions that are not analyzed yet", "`retro sync` analyzes them once they are quiet")
             }
-            plan::WhyHeld::Shared => ("files of no single session", "they stay"),
+            plan::WhyHeld::Shared => {
+                ("files that serve many sessions, or none that can be read", "they stay")
+            }
         };
         match sessions {
             0 => format!("{bytes} bytes are {what}: {help}"),
@@ -265,6 +253,25 @@ fn needs(held: &[Held]) -> Vec<String> {
         }
     });
     said.collect()
+}
+
+/// How many sessions are named.
+const NAMED_MAX: usize = 5;
+
+/// Names the sessions that are left out because the index does not have them.
+fn unread(keys: &BTreeSet<SessionKey>) -> Option<String> {
+    let named: Vec<String> = keys.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+    let more = match keys.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!keys.is_empty()).then(|| {
+        format!(
+            "sessions that are not in the index stay, with all of their trees: {}{more}; `retro sync` \
+             reads them, `retro verify` says why one cannot be read",
+            named.join(", ")
+        )
+    })
 }
 
 /// Under which name the index remembers what the last look of a sync saw.

@@ -143,12 +143,7 @@ fn a_session_that_cannot_be_analyzed_is_a_loss_of_data_and_the_last_to_go() {
     let store = machine.store();
     let key = SessionKey::new("claude", "22222222-2222-4222-8222-222222222222");
     assert!(store.object::<serde_json::Value>(&DIGESTS, &key).unwrap().is_none(), "it is not quiet yet");
-    let slot = store.raw_slots(&key).unwrap().remove(0);
-    let path = store.slot_path(&slot);
-    let mut bytes = std::fs::read(&path).unwrap();
-    let middle = bytes.len() / 3;
-    bytes[middle..middle + 8].copy_from_slice(b"\xff\0\xff\0\xff\0\xff\0");
-    std::fs::write(&path, bytes).unwrap();
+    damage(&machine, &key);
     cap(&mut machine, 0, 0);
     let done = sweep(&machine, Sweep::ByPerson);
     let lost: Vec<&str> = done.data_loss.iter().map(|one| one.session_id.as_str()).collect();
@@ -159,6 +154,57 @@ fn a_session_that_cannot_be_analyzed_is_a_loss_of_data_and_the_last_to_go() {
         assert!(store.object::<serde_json::Value>(&DIGESTS, &key).unwrap().is_some(), "{key}");
     }
     assert_eq!(done.final_usage, 0);
+}
+
+/// The raw file of a session, made unreadable.
+fn damage(machine: &Machine, key: &SessionKey) {
+    let store = machine.store();
+    for slot in store.raw_slots(key).unwrap() {
+        let path = store.slot_path(&slot);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 3;
+        bytes[middle..middle + 8].copy_from_slice(b"\xff\0\xff\0\xff\0\xff\0");
+        std::fs::write(&path, bytes).unwrap();
+    }
+}
+
+#[test]
+fn a_session_that_nothing_can_read_stays_and_keeps_no_other_from_going() {
+    let mut machine = scene::whole();
+    let store = machine.store();
+    let key = SessionKey::new("claude", "22222222-2222-4222-8222-222222222222");
+    damage(&machine, &key);
+    for log in machine.logs().into_iter().filter(|path| path.to_string_lossy().contains("22222222")) {
+        std::fs::remove_file(log).unwrap();
+    }
+    std::fs::remove_dir_all(store.root().join("index")).unwrap();
+    assert!(machine.sync().failed > 0);
+    let others = store.raw_keys().unwrap().len() - 1;
+    cap(&mut machine, 0, 0);
+    let planned = sweep(&machine, Sweep::DryRun);
+    assert_eq!(planned.evicted.len(), others, "{planned:?}");
+    let done = sweep(&machine, Sweep::ByPerson);
+    assert_eq!(done.evicted, planned.evicted);
+    assert!(done.data_loss.is_empty() && !evicted(&machine).contains(&key), "{done:?}");
+    assert!(done.needs.iter().any(|need| need.contains(&key.to_string())), "{:?}", done.needs);
+    assert_eq!(store.raw_keys().unwrap(), [key]);
+}
+
+#[test]
+fn a_lost_index_is_made_again_before_anything_goes() {
+    let mut machine = scene::whole();
+    let trees = |done: &Retained| done.evicted.len();
+    cap(&mut machine, 0, 100);
+    let planned = sweep(&machine, Sweep::DryRun);
+    std::fs::remove_dir_all(machine.store().root().join("index")).unwrap();
+    assert_eq!(trees(&sweep(&machine, Sweep::DryRun)), 0, "what goes together is not known");
+    let done = sweep(&machine, Sweep::ByPerson);
+    assert_eq!((trees(&done), done.data_loss.len()), (trees(&planned), 0), "{done:?}");
+    let store = machine.store();
+    for key in evicted(&machine) {
+        assert!(store.object::<serde_json::Value>(&DIGESTS, &key).unwrap().is_some(), "{key}");
+    }
+    assert_eq!(problems(&machine), Vec::<String>::new());
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub(super) struct Survey {
 pub(super) struct Failed {
     /// Sessions that could not be analyzed.
     pub unreadable: HashSet<SessionKey>,
+    /// Sessions that the index does not have: they stay, and all that goes together with them.
+    pub unread: BTreeSet<SessionKey>,
     /// Sessions that cannot be given up at all.
     pub stuck: HashSet<SessionKey>,
 }
@@ -41,7 +43,9 @@ pub(super) fn survey(
     let rooms = store.raw_rooms(&keys)?;
     let files: Vec<Option<SessionFile>> =
         keys.par_iter().map(|key| store.session(key).ok().flatten()).collect();
-    let units = units(&keys, &by_key);
+    let units = units(&keys, &by_key, &files);
+    let is_unread = |(key, unit): (&SessionKey, &usize)| failed.unread.contains(key).then_some(*unit);
+    let unread: HashSet<usize> = keys.iter().zip(&units).filter_map(is_unread).collect();
     let unfinished = unfinished(index)?;
     let protected = evidence::sessions(&Ground { world, config, store, index })?;
     let mut survey = Survey { items: Vec::new(), fixed: store.shared_raw_bytes()? };
@@ -50,7 +54,8 @@ pub(super) fn survey(
             continue;
         }
         // One without a session file, or with a damaged one, cannot say that it was given up.
-        let Some(file) = file.filter(|_| !failed.stuck.contains(key)) else {
+        let may_go = !failed.stuck.contains(key) && !unread.contains(&unit);
+        let Some(file) = file.filter(|_| may_go) else {
             survey.fixed += room.bytes;
             continue;
         };
@@ -101,16 +106,26 @@ fn unfinished(index: &Index) -> Result<Unfinished, Error> {
 }
 
 /// A number for each session: those that go together have the same. Trees do, and so does a
-/// fork with the session that it began from, because its history may be in that one's log.
-fn units(keys: &[SessionKey], rows: &HashMap<SessionKey, &SessionRow>) -> Vec<usize> {
+/// fork with the session that it began from, because its history may be in that one's log. Of a
+/// session without a row its file says so.
+fn units(
+    keys: &[SessionKey],
+    rows: &HashMap<SessionKey, &SessionRow>,
+    files: &[Option<SessionFile>],
+) -> Vec<usize> {
     let places: HashMap<&SessionKey, usize> = keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
     let mut above: Vec<usize> = (0..keys.len()).collect();
     for (at, key) in keys.iter().enumerate() {
-        let Some(row) = rows.get(key) else { continue };
+        let file = files.get(at).and_then(Option::as_ref);
+        let (links, parent) = match (rows.get(key), file) {
+            (Some(row), _) => (&row.links, row.parent.as_deref()),
+            (None, Some(file)) => (&file.facts.links, file.facts.parent()),
+            (None, None) => continue,
+        };
         let is_tied =
             |link: &&Link| matches!(link.kind, LinkKind::Parent | LinkKind::Child | LinkKind::ForkedFrom);
-        let linked = row.links.iter().filter(is_tied).map(|link| link.session_id.as_str());
-        for id in linked.chain(row.parent.as_deref()) {
+        let linked = links.iter().filter(is_tied).map(|link| link.session_id.as_str());
+        for id in linked.chain(parent) {
             if let Some(other) = places.get(&SessionKey::new(&key.agent, id)) {
                 let (a, b) = (top(&mut above, at), top(&mut above, *other));
                 let (low, high) = (a.min(b), a.max(b));
