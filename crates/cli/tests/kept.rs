@@ -81,14 +81,13 @@ const COMMANDS: &[&str] = &[
     "pin ID",
     "unpin ID",
     "retain --yes",
-    "forget ID --yes",
-    // Behind it: a pattern of the catalog keeps its evidence, and `forget` names its file.
     "detect",
     "curate --auto-approve",
     "catalog list",
     "catalog export OUT",
     "decisions list",
     "decisions flush",
+    "forget ID --yes",
 ];
 
 /// Commands that would not end by themselves, would change the machine, or only read a pattern

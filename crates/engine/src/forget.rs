@@ -5,6 +5,7 @@
 //! A stop anywhere leaves a tombstone that is not done: the next command finishes it, because
 //! whatever is left of a session still names it. In the end every file is searched again.
 
+mod patterns;
 mod proof;
 mod words;
 
@@ -19,6 +20,7 @@ use crate::lost::Book;
 use crate::session_row::session_row;
 use crate::stages::{Everything, STAGES};
 use crate::{Config, Error, Progress, World, headless, memory, reconcile, sync};
+pub use patterns::PatternsTouched;
 use proof::Sought;
 pub use words::MemoriesTouched;
 
@@ -59,6 +61,8 @@ pub struct Forgotten {
     pub masked: u64,
     /// Memories that went, and those that lost evidence.
     pub memories: MemoriesTouched,
+    /// Patterns of the catalog that went, and those that lost evidence.
+    pub patterns: PatternsTouched,
     /// Places with words or names of them.
     pub places: Places,
     /// What the program cannot reach.
@@ -156,6 +160,14 @@ fn look(
         .unreachable
         .push("files that you exported, other stores, backups, and pages built elsewhere".to_owned());
     answer.memories = words::touched(world, config, store, &index, &members)?;
+    let is_gone = |agent: &str, id: &str| members.iter().any(|key| key.agent == agent && key.id == id);
+    answer.patterns = patterns::touched(config, store, &index, &is_gone)?;
+    if let Some(folder) = &config.curate.value.catalog_dir
+        && answer.patterns != PatternsTouched::default()
+    {
+        let folder = folder.display();
+        answer.unreachable.push(format!("earlier versions of the catalog in {folder} that git keeps"));
+    }
     let sought = Sought::of(store, &index, &members)?;
     Ok((answer, sought))
 }
@@ -233,7 +245,7 @@ fn remove(
     index.secure()?;
     let total = keys.len() as u64;
     let masked = {
-        let Some(_lock) = world.lock(store)? else { return Err(Error::Interrupted) };
+        let Some(lock) = world.lock(store)? else { return Err(Error::Interrupted) };
         let fits = index.marks()? == store.marks();
         let stones = store.tombstones()?;
         let mut names = Vec::new();
@@ -242,6 +254,8 @@ fn remove(
         }
         // Journals first: what they hold is known from the files of the sessions.
         let mut masked = words::mask(world, config, store, &index, keys)?;
+        let is_gone = |agent: &str, id: &str| stones.has(&SessionKey::new(agent, id));
+        masked += patterns::mask(config, store, &lock, &index, &is_gone)?;
         masked += headless::forget(store, keys)?;
         masked += store.mask_shared(&stones)?;
         drop_jobs(store, keys)?;

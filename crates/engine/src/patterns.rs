@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::stage::{Everything, Seen};
 
+pub(crate) use catalog::bytes_of;
 pub use catalog::{Catalog, catalog, export, history};
 pub use curate::{Curator, Done, Words};
 pub use sink::{Flushed, flush};

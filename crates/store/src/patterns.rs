@@ -124,6 +124,45 @@ impl Store {
         self.files.remove(&in_catalog(folder, id, PATTERN), Worth::Truth)
     }
 
+    /// The ids of all patterns that have earlier versions.
+    pub fn catalog_histories(&self, folder: &Path) -> Result<Vec<String>, Error> {
+        self.files.own(folder)?;
+        let names = entries(folder)?.into_iter().filter(|entry| entry.is_file).filter_map(|entry| entry.name);
+        let encoded = names.filter_map(|name| name.strip_suffix(HISTORY).map(str::to_owned));
+        let decoded = encoded.filter_map(|name| crate::names::decode(&name));
+        let whole = decoded.filter_map(|name| match name {
+            crate::names::Decoded::Id(id) => Some(id),
+            crate::names::Decoded::Cut => None,
+        });
+        Ok(whole.collect())
+    }
+
+    /// Drops lines of the earlier versions of a pattern, and the file with the last of them. Says
+    /// how many lines went.
+    pub fn change_catalog_history(
+        &self,
+        _lock: &Lock,
+        folder: &Path,
+        id: &str,
+        drops: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<u64, Error> {
+        let known = self.catalog_history(folder, id)?;
+        let path = in_catalog(folder, id, HISTORY);
+        let (mut kept, mut dropped) = (Vec::with_capacity(known.len()), 0);
+        for line in known.split_inclusive(|byte| *byte == b'\n') {
+            match drops(line) {
+                true => dropped += 1,
+                false => kept.extend_from_slice(line),
+            }
+        }
+        match (dropped, kept.is_empty()) {
+            (0, _) => {}
+            (_, true) => drop(self.files.remove(&path, Worth::Truth)?),
+            _ => self.files.put(&path, &kept, Worth::Truth)?,
+        }
+        Ok(dropped)
+    }
+
     /// Writes a file that a command was asked to write into a folder outside the store.
     pub fn export_pattern(&self, folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
         let path = folder.join(name);

@@ -147,6 +147,10 @@ fn say(context: &Context, forgotten: &Forgotten) {
     if gone + weaker > 0 {
         context.say(&format!("Memories: {gone} rest on nothing else and go, {weaker} lose evidence."));
     }
+    let (gone, weaker) = (forgotten.patterns.removed.len() as u64, forgotten.patterns.weakened.len() as u64);
+    if gone + weaker > 0 {
+        context.say(&format!("Patterns: {gone} rest on nothing else and go, {weaker} lose evidence."));
+    }
     match (forgotten.dry_run, forgotten.places.before) {
         (true, Some(before)) => context.say(&format!("Found in {} of the store.", count(before, "place"))),
         (true, None) => {}

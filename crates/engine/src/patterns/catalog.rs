@@ -58,7 +58,7 @@ impl Catalog {
 }
 
 /// A pattern as it is written: keys sorted, a line each.
-pub(super) fn bytes_of(pattern: &Pattern) -> Vec<u8> {
+pub(crate) fn bytes_of(pattern: &Pattern) -> Vec<u8> {
     let value = serde_json::to_value(pattern).unwrap_or_default();
     let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
     text.push('\n');

@@ -7,7 +7,7 @@ use retro_model::SessionKey;
 use retro_store::{Index, Store};
 use std::collections::HashSet;
 
-use crate::{Config, Error, World, memory};
+use crate::{Config, Error, World, memory, patterns};
 
 /// What is looked at to find such sessions.
 pub(crate) struct Ground<'a> {
@@ -19,7 +19,7 @@ pub(crate) struct Ground<'a> {
 
 type Source = fn(&Ground<'_>) -> Result<Vec<SessionKey>, Error>;
 
-static SOURCES: &[Source] = &[accepted_memories];
+static SOURCES: &[Source] = &[accepted_memories, approved_patterns];
 
 /// All such sessions.
 pub(crate) fn sessions(ground: &Ground<'_>) -> Result<HashSet<SessionKey>, Error> {
@@ -37,4 +37,13 @@ fn accepted_memories(ground: &Ground<'_>) -> Result<Vec<SessionKey>, Error> {
     let accepted = folded.shelf.items().iter().filter(|memory| memory.status == Status::Accepted);
     let origins = accepted.flat_map(|memory| memory.origins.clone());
     Ok(origins.map(|origin| SessionKey::new(origin.agent, origin.session_id)).collect())
+}
+
+/// The sessions that an approved pattern of the catalog names.
+fn approved_patterns(ground: &Ground<'_>) -> Result<Vec<SessionKey>, Error> {
+    let catalog = patterns::catalog(ground.store, ground.config)?;
+    let approved =
+        catalog.patterns.into_iter().filter(|pattern| pattern.status == retro_patterns::Status::Approved);
+    let sessions = approved.flat_map(|pattern| pattern.provenance.sessions);
+    Ok(sessions.map(|one| SessionKey::new(one.agent, one.session_id)).collect())
 }
