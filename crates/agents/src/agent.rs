@@ -1,4 +1,4 @@
-//! What an agent says of itself, and the types of discovery.
+//! The [`Agent`] trait, and the types of discovery.
 
 use retro_model::{Format, RowsStamp, SessionKey, SourceKey, SourceKind, Stamp, Stat};
 use retro_text::Redacted;
@@ -9,22 +9,22 @@ use crate::integration::{HookInput, Integration};
 use crate::script::Script;
 use crate::{Database, DatabaseError, Draft, Parse, Part, Row, Sightings};
 
-/// Everything retro knows of one coding agent. Implemented once per folder of
-/// this crate and listed in the registry.
+/// Describes one coding agent. Each folder of this crate implements it once, and the registry lists
+/// them.
 pub trait Agent: Send + Sync {
-    /// Our name of it, e.g. `claude`; also the folder name in the store.
+    /// The agent's name in retro, such as `claude`. Also names its folder in the store.
     fn name(&self) -> &'static str;
 
-    /// Its name for people, e.g. `Claude Code`.
+    /// The agent's name for people, such as `Claude Code`.
     fn title(&self) -> &'static str;
 
     /// Other names a user may type.
     fn aliases(&self) -> &'static [&'static str];
 
-    /// Number of this parser. Raise it when the same bytes give other events.
+    /// The version of this parser. Raise it when the same bytes give other events.
     fn parser_version(&self) -> u32;
 
-    /// The folders in which it may keep its logs, whether they exist or not.
+    /// The folders that may hold the agent's logs, whether they exist or not.
     fn roots(&self, places: &Places) -> Vec<PathBuf>;
 
     /// Reports every file below `root` that belongs to a session or serves many, every
@@ -32,9 +32,9 @@ pub trait Agent: Send + Sync {
     /// file metadata; contents only of files whose names say nothing, and only their heads.
     fn discover(&self, root: &Path, seen: &mut Sightings);
 
-    /// Reports what [`Agent::discover`] reports of one session, and of the sessions that it
-    /// may have started meanwhile. `transcript` is the file that the agent itself named, if
-    /// it did. Costs little however many sessions there are, since an agent's hook waits.
+    /// Like [`Agent::discover`], but for one session and the sessions that it may have started
+    /// meanwhile. `transcript` is the file that the agent itself named, if it did. Must cost little
+    /// however many sessions there are, because an agent's hook waits for it.
     fn discover_session(
         &self,
         root: &Path,
@@ -45,11 +45,11 @@ pub trait Agent: Send + Sync {
         self.discover(root, seen);
     }
 
-    /// Whether a folder is laid out like one of its roots. Asked for any folder a user
-    /// points at, so names that other programs use too are no proof.
+    /// True if a folder is laid out like one of the agent's roots. The user may point at any
+    /// folder, so names that other programs use too prove nothing.
     fn is_root(&self, folder: &Path) -> bool;
 
-    /// The folders of a root in which it keeps its logs.
+    /// The folders of a root that hold its logs.
     fn log_folders(&self) -> &'static [&'static str];
 
     /// Reports the sessions that have rows in a database which [`Agent::discover`] reported,
@@ -69,8 +69,8 @@ pub trait Agent: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Whose file this is, when its name alone does not tell: `head` is its
-    /// first bytes. Also asked for any file a user points at.
+    /// Says which session or shared name a file belongs to, from its first bytes (`head`), if its
+    /// name alone is not enough. Also called for any file that the user points at.
     fn identify(&self, path: &Path, head: &[u8]) -> Option<Kindred>;
 
     /// A parser for one source, continuing from `state` if there is one.
@@ -80,33 +80,33 @@ pub trait Agent: Send + Sync {
     /// arguments and data may have been taken out.
     fn settle(&self, session: &SessionKey, drafts: &mut Vec<Draft>);
 
-    /// Whether a very large session may be parted before this draft (see
-    /// [`crate::Folding`]): nothing that belongs together lies on both sides.
+    /// True if settling may split a very large session before this draft (see [`crate::Folding`]):
+    /// nothing that belongs together is on both sides.
     fn parts_at(&self, draft: &Draft) -> bool {
         draft.hint.opens_turn && draft.event.thread.is_main()
     }
 
-    /// The command that takes the session up again.
+    /// The command that resumes the session.
     fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String>;
 
-    /// When it deletes its own logs, if it does.
+    /// When the agent deletes its own logs. `None` if it never does.
     fn deletion(&self) -> Option<Deletion> {
         None
     }
 
-    /// The titles of sessions that a file which serves many has, by the name under which
-    /// it is kept. It is read only if it may have some.
+    /// The titles of sessions in a shared file, which is kept under `name`. The file is read only
+    /// if it may hold titles.
     fn titles(&self, _name: &str, _bytes: &dyn Fn() -> Vec<u8>) -> Vec<TitleOf> {
         Vec::new()
     }
 
-    /// Why its logs do not tell how much of a subscription's allowance is used, if
-    /// they do not.
+    /// Why the agent's logs do not show how much of a subscription's allowance is used. `None` if
+    /// they do.
     fn tells_no_limits(&self) -> Option<&'static str> {
         Some("its logs do not tell")
     }
 
-    /// Variables that say where its logs are.
+    /// Environment variables that name the folder of its logs.
     fn variables(&self) -> &'static [&'static str] {
         &[]
     }
@@ -117,19 +117,17 @@ pub trait Agent: Send + Sync {
         None
     }
 
-    /// Whether a hook's input that names no transcript has a shape that only this
-    /// agent gives it.
+    /// True if a hook's input that names no transcript has a shape that only this agent uses.
     fn is_hook_input(&self, _input: &HookInput) -> bool {
         false
     }
 
-    /// What it lets other programs do, as far as we make use of it.
+    /// The hooks, status line and headless run that the agent offers, as far as retro uses them.
     fn integration(&self) -> Option<&'static Integration> {
         None
     }
 
-    /// How a source of this name changes and is read, for a store that has only
-    /// the raw file left.
+    /// How a source of this name grows and is read, for a store that has only the raw file left.
     fn source_form(&self, source: &SourceKey) -> (SourceKind, Format) {
         if source.is_main() {
             (SourceKind::Log, Format::JsonLines)
@@ -138,47 +136,47 @@ pub trait Agent: Send + Sync {
         }
     }
 
-    /// The records this agent writes and what becomes of each, sorted.
+    /// The records that this agent writes, and the events that each becomes, sorted.
     fn mapping(&self) -> &'static [Row];
 
     /// Writes a script as this agent would have logged it: paths relative to
     /// the home directory, with their bytes.
     fn write(&self, script: &Script) -> Vec<(PathBuf, Vec<u8>)>;
 
-    /// The ways in which a session of it can begin with another's history, as
-    /// `@ fork` of a script names them; none if it cannot.
+    /// The ways in which one of its sessions can begin with the history of another, as `@ fork` of
+    /// a script names them. Empty if it cannot fork.
     fn forks(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// A script in an older form of the logs, and those logs as the program itself
-    /// rewrites them in place; none if it never does that.
+    /// A script in an older form of the logs, and those logs as the agent itself rewrites them in
+    /// place. `None` if it never rewrites logs.
     fn write_migrated(&self, _script: &Script) -> Option<Migrated> {
         None
     }
 
-    /// The database in which it also keeps what a script tells: its path relative to
-    /// the home directory, and the SQL that makes it; none if there is none.
+    /// The database in which the agent also keeps the session: its path relative to the home
+    /// directory, and the SQL that creates it. `None` if the agent has no database.
     fn write_database(&self, _script: &Script) -> Option<(PathBuf, String)> {
         None
     }
 }
 
-/// Logs that an agent brought into a newer form.
+/// Logs that an agent migrated to a newer form.
 #[derive(Debug, Clone)]
 pub struct Migrated {
-    /// As they were written.
+    /// The logs as the older version wrote them.
     pub before: Vec<(PathBuf, Vec<u8>)>,
-    /// As the program left them, under the same paths.
+    /// The logs after the migration, under the same paths.
     pub after: Vec<(PathBuf, Vec<u8>)>,
 }
 
 /// How an agent deletes its own logs.
 #[derive(Debug, Clone, Copy)]
 pub struct Deletion {
-    /// Days after their last change.
+    /// Days after the last change of a log.
     pub after_days: u32,
-    /// The setting that changes it, for people.
+    /// The setting that changes the period, for people.
     pub setting: &'static str,
 }
 
@@ -194,7 +192,7 @@ pub struct Places<'a> {
     pub extra_roots: Vec<PathBuf>,
 }
 
-/// Whom a file belongs to.
+/// The session or shared name that a file belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owner {
     /// The session with this id.
@@ -206,82 +204,81 @@ pub enum Owner {
 /// What [`Agent::identify`] read from a file's head.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kindred {
-    /// Whom it belongs to.
+    /// The session or shared name that the file belongs to.
     pub owner: Owner,
-    /// Which part of that session it is.
+    /// The part of the session.
     pub source: SourceKey,
-    /// How it changes.
+    /// How the source grows.
     pub kind: SourceKind,
-    /// How to read it.
+    /// The format of its records.
     pub format: Format,
 }
 
 /// How the bytes of a file are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
-    /// As they are.
+    /// The file's bytes are the source.
     Plain,
-    /// Compressed; the source is what comes out.
+    /// Zstandard. The source is the decompressed content.
     Zstd,
 }
 
-/// A title of a session that is in another file.
+/// A session's title that is kept in another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TitleOf {
     /// The session's id, or the id of the last record of one of its turns.
     pub of: String,
-    /// Whether it is the id of a record.
+    /// True if `of` is the id of a record.
     pub is_leaf: bool,
-    /// The title.
+    /// The title, without secrets.
     pub title: Redacted<String>,
 }
 
 /// A part of a session, or a file that serves many, that was found.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// Whom it belongs to.
+    /// The session or shared name that it belongs to.
     pub owner: Owner,
-    /// Which part of that session it is.
+    /// The part of the session.
     pub source: SourceKey,
-    /// How it changes.
+    /// How the source grows.
     pub kind: SourceKind,
-    /// How to read it.
+    /// The format of its records.
     pub format: Format,
-    /// Where it is. Rows have the path of their database with `#` and the session's id
-    /// behind it.
+    /// Its path. For rows, the path of their database followed by `#` and the session's id.
     pub path: PathBuf,
-    /// What holds its bytes.
+    /// Where its bytes are read from.
     pub held: Held,
-    /// Large and seldom wanted: captured only if the user asks for extras.
+    /// Large and seldom needed: captured only if the user asks for extras.
     pub extra: bool,
 }
 
-/// What holds the bytes of a source.
+/// Where the bytes of a source are read from.
 #[derive(Debug, Clone)]
 pub enum Held {
-    /// A file.
+    /// One file on disk.
     File {
-        /// What the file system says of it.
+        /// The file's metadata.
         stat: Stat,
         /// How the bytes are stored.
         encoding: Encoding,
     },
-    /// Rows of a database, which are read when they are wanted.
+    /// Rows of a database, read on demand.
     Rows {
-        /// What the database says of them.
+        /// The stamp that the database gives for them.
         stamp: RowsStamp,
-        /// The database, which may be closed.
+        /// The database, which may not be open.
         database: Arc<Database>,
     },
-    /// The files of a folder, which are listed again when they are wanted.
+    /// The files of a folder, listed again on demand.
     Files {
-        /// What the file system says of all of them.
+        /// The combined stamp of all the files.
         stamp: RowsStamp,
     },
 }
 
 impl Found {
-    /// How it looks.
+    /// Its stamp, to compare with the store's.
     pub fn stamp(&self) -> Stamp {
         match &self.held {
             Held::File { stat, .. } => Stamp::File(*stat),
@@ -289,12 +286,12 @@ impl Found {
         }
     }
 
-    /// Bytes on disk, or of its rows.
+    /// Size in bytes, on disk or of the rows.
     pub fn size(&self) -> u64 {
         self.stamp().size()
     }
 
-    /// Whether it is a file whose bytes are the source itself.
+    /// True if it is a file whose bytes are the source itself.
     pub fn is_plain_file(&self) -> bool {
         matches!(self.held, Held::File { encoding: Encoding::Plain, .. })
     }

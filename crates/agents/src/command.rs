@@ -1,8 +1,8 @@
 //! Command lines: as agents log them, an argument list or a script, and as a user can
 //! paste them.
 
-/// The script that an argument list runs: what a shell is handed with `-c` or
-/// `-lc`, else the words themselves, quoted where they need it.
+/// The script that an argument list runs: the argument of a shell's `-c` or `-lc`, or the words
+/// themselves, quoted where they need it.
 pub(crate) fn script(argv: &[&str]) -> String {
     match argv {
         [shell, flag, script, ..]
@@ -20,8 +20,8 @@ fn is_shell(program: &str) -> bool {
     matches!(name, "sh" | "bash" | "zsh" | "dash" | "fish" | "ksh" | "pwsh" | "powershell")
 }
 
-/// The command that takes a session up again from its own folder: `agent` and the
-/// session's id. None if it could not be pasted safely.
+/// The command that resumes a session from its own folder: `agent` and the session's id. `None` if
+/// pasting it would not be safe.
 pub(crate) fn resume(agent: &str, session_id: &str, cwd: Option<&str>) -> Option<String> {
     let unfit = |text: &str| text.is_empty() || text.chars().any(char::is_control);
     if unfit(session_id) || session_id.starts_with('-') || cwd.is_some_and(unfit) {
@@ -35,7 +35,7 @@ pub(crate) fn resume(agent: &str, session_id: &str, cwd: Option<&str>) -> Option
     })
 }
 
-/// A word for a POSIX shell.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |byte: u8| {
         byte.is_ascii_alphanumeric()
@@ -48,7 +48,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// A script on one line: continued lines are joined, others become `; `.
+/// A script on one line. Continued lines are joined; other line ends become `; `.
 pub(crate) fn one_line(script: &str) -> String {
     let mut line = String::with_capacity(script.len());
     let mut joined = true;

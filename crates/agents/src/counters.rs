@@ -1,8 +1,8 @@
 //! Reading the token counters of a response.
 //!
-//! A counter that is absent counts nothing. One that is there and is no count (a text,
-//! a fraction, a negative or too large number) is not zero either: what it says is
-//! unknown. The response then counts as a lower bound, and a gap names the field.
+//! An absent counter counts as zero. A counter with a value that is not a count (a string, a
+//! fraction, a negative or too large number) is unknown, not zero. The response is then a lower
+//! bound, and a gap names the field.
 
 use retro_model::{Exactness, Gap, GapReason, Usage};
 
@@ -20,17 +20,17 @@ impl<'r> Counters<'r> {
         Counters { from, unread: Vec::new() }
     }
 
-    /// A counter that is a number wherever it is there.
+    /// A counter that is always a number if present.
     pub(crate) fn count(&mut self, name: &str) -> u64 {
         self.read(self.from.get(name), || name.to_owned())
     }
 
-    /// A counter that may be `null` as well, for none.
+    /// A counter that may also be `null`, which counts as zero.
     pub(crate) fn maybe(&mut self, name: &str) -> u64 {
         self.read(self.from.get(name).filter(|value| !value.is_null()), || name.to_owned())
     }
 
-    /// Such a counter in an inner object, which may be absent or `null` too.
+    /// A counter of an inner object. The object may be absent or `null` too.
     pub(crate) fn within(&mut self, outer: &str, name: &str) -> u64 {
         let Some(inner) = self.from.get(outer).filter(|inner| !inner.is_null()) else { return 0 };
         if !inner.is_object() {
@@ -48,7 +48,7 @@ impl<'r> Counters<'r> {
         })
     }
 
-    /// What the counters make, with what is missing from it.
+    /// The usage made of these counters, with the names of those that could not be read.
     pub(crate) fn into_usage(self, usage: Usage) -> Counted {
         Counted { usage, unread: self.unread }
     }
@@ -56,19 +56,19 @@ impl<'r> Counters<'r> {
 
 /// Figures of a response that may lack some counters.
 pub(crate) struct Counted {
-    /// What could be read.
+    /// The counters that could be read.
     pub usage: Usage,
     unread: Vec<String>,
 }
 
 impl Counted {
-    /// Whether all counters could be read.
+    /// True if all counters could be read.
     pub(crate) fn is_whole(&self) -> bool {
         self.unread.is_empty()
     }
 
-    /// The figures of a response of this record. If some are missing they are a lower
-    /// bound, and a gap says so.
+    /// The usage of this record's response. If counters are missing, it is a lower bound, and a gap
+    /// is reported.
     pub(crate) fn of_record(mut self, record: &Record<'_>, out: &mut Out) -> Usage {
         if !self.unread.is_empty() {
             self.usage.exactness = Exactness::LowerBound;
@@ -97,7 +97,7 @@ mod tests {
         );
         assert!(counters.unread.is_empty());
         assert_eq!((counters.count("b"), counters.count("c"), counters.within("e", "y")), (0, 0, 0));
-        // A number where an object should be says nothing of its parts.
+        // A number where an object should be: its parts are unknown.
         assert_eq!(counters.within("g", "x"), 0);
         assert_eq!(counters.unread, ["b", "c", "e.y", "g.x"]);
     }

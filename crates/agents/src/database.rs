@@ -32,25 +32,25 @@ pub struct Database {
 /// Why a database cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
-    /// The file system says no.
+    /// The file system returned an error.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// SQLite says no.
+    /// SQLite returned an error.
     #[error("the database cannot be read: {0}")]
     Sqlite(rusqlite::Error),
-    /// Its program writes faster than it can be read.
+    /// The agent writes faster than retro can read.
     #[error("the database changed while it was read; the next sync tries again")]
     Busy,
-    /// A question was not answered within the limit of steps.
+    /// A query did not finish within the limit of steps.
     #[error("the database cannot be read: a question took more than {STEPS_MAX} steps")]
     Endless,
-    /// It lists more sessions than any machine has.
+    /// The database lists more sessions than is plausible.
     #[error("the database cannot be read: it lists more than {0} sessions")]
     TooMany(usize),
 }
 
-/// Steps of SQLite's virtual machine for one question. A million rows of ten columns take
-/// about a tenth of it.
+/// Steps of SQLite's virtual machine for one query. A million rows of ten columns take about a
+/// tenth of this.
 const STEPS_MAX: u64 = 200_000_000;
 
 impl From<rusqlite::Error> for DatabaseError {
@@ -63,18 +63,18 @@ impl From<rusqlite::Error> for DatabaseError {
 }
 
 impl Database {
-    /// A database that is not opened yet. What cannot be read in place is copied to a
-    /// private folder below `copies`, or to one of the system's if there is none.
+    /// A database that is not opened yet. If it cannot be read in place, it is copied to a private
+    /// folder below `copies`, or below the system's temporary folder if that is `None`.
     pub fn new(agent: &'static dyn Agent, path: &Path, copies: Option<PathBuf>) -> Database {
         Database { agent, path: path.to_owned(), copies, open: Mutex::new(None) }
     }
 
-    /// Where it is.
+    /// The path of its file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The name under which the rows of a session are known: the database's path, `#`, the id.
+    /// The path that identifies a session's rows: the database's path, `#`, the id.
     pub fn place_of(&self, session: &str) -> PathBuf {
         let mut place = self.path.as_os_str().to_owned();
         place.push("#");
@@ -82,7 +82,7 @@ impl Database {
         place.into()
     }
 
-    /// How the database as a whole looks: its file, and what its program keeps beside it.
+    /// The stamp of the whole database: its file, and the files that its program keeps beside it.
     pub fn stamp(path: &Path, beside: u64) -> std::io::Result<RowsStamp> {
         let looks = Looks::of(path)?;
         let mut hash = Xxh3Default::new();
@@ -101,8 +101,8 @@ impl Database {
         self.agent.rows(self, session, source)
     }
 
-    /// Does `work` on one state of the database: again from the start if its program
-    /// changed it in between.
+    /// Runs `work` on one consistent state of the database. Starts again if the agent changed the
+    /// database meanwhile.
     pub fn read<T>(
         &self,
         mut work: impl FnMut(&Connection) -> Result<T, DatabaseError>,
@@ -123,7 +123,7 @@ impl Database {
     }
 }
 
-/// The columns of a table, found by name, since schemas grow; none if there is no such table.
+/// The columns of a table, looked up by name because schemas grow. Empty if there is no such table.
 pub(crate) fn columns(connection: &Connection, table: &str) -> Result<Vec<String>, DatabaseError> {
     let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
     let names = statement.query_map([table], |row| row.get::<_, String>(0))?;
@@ -159,7 +159,7 @@ mod tests {
         database.read(|connection| Ok(connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0))?))
     }
 
-    /// As a killed program leaves them, and as a backup may hold them.
+    /// A killed program leaves such files, and a backup may hold them.
     #[test]
     fn a_wal_without_its_program_is_read() {
         let folder = tempfile::tempdir().unwrap();

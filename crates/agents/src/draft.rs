@@ -1,4 +1,4 @@
-//! What a parser makes of one record, before the session is settled.
+//! The drafts that a parser makes of one record, before the session is settled.
 
 use retro_model::{
     Address, Event, EventId, Facts, Gap, GapReason, Kind, Native, Origin, Part, RawRef, Thread, Timestamp,
@@ -11,22 +11,22 @@ use crate::Json;
 use crate::json::Room;
 use crate::shelf::Shelved;
 
-/// One record of a source, read.
+/// One parsed record of a source.
 pub struct Record<'a> {
-    /// Where it is.
+    /// The record's address in its session.
     pub address: &'a Address,
-    /// First byte in the source.
+    /// Offset of its first byte in the source.
     pub offset: u64,
-    /// Bytes without the line end.
+    /// Length in bytes, without the line end.
     pub length: u64,
-    /// What it says.
+    /// The parsed content of the record.
     pub json: &'a Json<'a>,
-    /// The memory its tree is in, with room for what is read out of it.
+    /// The arena of the JSON tree, also used for values that are parsed out of it.
     pub room: &'a Room,
 }
 
 impl Record<'_> {
-    /// A draft of an event of this record. Thread `main`, live, everything else empty.
+    /// A draft of an event of this record, on thread `main` and live, with everything else empty.
     pub fn draft(&self, row: &'static str, part: Part, kind: Kind, origin: Origin) -> Draft {
         let Address { source, revision, record } = self.address.clone();
         Draft {
@@ -63,53 +63,53 @@ impl Record<'_> {
 /// An event that is not settled yet.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// The event, with `seq`, `turn`, `live` and `parent` still open. It is large, and
-    /// goes through many hands.
+    /// The event. Its `seq`, `turn`, `live` and `parent` are still open. Boxed because it is large
+    /// and is moved often.
     pub event: Box<Event>,
-    /// What settling needs to know beside it.
+    /// Additional facts that settling needs.
     pub hint: Hint,
 }
 
 impl Draft {
-    /// The same draft at a time.
+    /// Sets the time of the event.
     pub fn at(mut self, ts: Option<Timestamp>) -> Draft {
         self.event.ts = ts;
         self
     }
 
-    /// Its address.
+    /// The address of its event.
     pub fn id(&self) -> &EventId {
         &self.event.id
     }
 }
 
-/// What settling needs to know of a draft. Small: it is all that is held in
-/// memory of a very large session.
+/// The facts about a draft that settling needs. Small: nothing else of a very large session is held
+/// in memory.
 #[derive(Debug, Clone, Default)]
 pub struct Hint {
     /// The row of the mapping table that made it.
     pub row: &'static str,
-    /// Equal identities in one session are one thing said twice: the first in
-    /// source order stays, the others only complete it. None: an event of its own.
+    /// Two drafts of a session with the same identity are the same event logged twice: the first in
+    /// source order stays, and the others only complete it. `None`: always an event of its own.
     pub identity: Option<String>,
-    /// Native id of the record before it in the conversation.
+    /// Native id of the preceding record in the conversation.
     pub hangs_on: Option<String>,
-    /// Whether a turn begins here.
+    /// True if a turn begins here.
     pub opens_turn: bool,
-    /// No event of its own: it completes others and is then dropped.
+    /// True if it only completes other events and is then dropped.
     pub fold_only: bool,
-    /// Takes the text of that draft instead of its own; for agents that log a
-    /// thing in one source and its final words in another.
+    /// The draft whose text replaces its own, for agents that log an event in one source and its
+    /// final words in another.
     pub text_from: Option<Box<EventId>>,
-    /// Drafts whose texts follow its own, each with what comes between: pieces of
-    /// one utterance that the log cut. The whole is scanned for secrets again.
+    /// Drafts whose texts follow its own, each with the separator before it: pieces of one message
+    /// that the log split. The joined text is scanned for secrets again.
     pub text_also: Vec<(&'static str, EventId)>,
-    /// Hash of the record's bytes, set by the reader on drafts without an identity:
-    /// when a source was rewritten, it shows which records are equal.
+    /// Hash of the record's bytes. The reader sets it on drafts without an identity, so that equal
+    /// records of a rewritten source can be matched.
     pub content: u64,
-    /// Where its text, arguments and data wait while a large session is settled.
+    /// Where its text, arguments and data are stored while a large session is settled.
     pub shelved: Option<Shelved>,
-    /// What a settling rule of the agent looks for; each agent has a type of its own.
+    /// A value for a settling rule of the agent. Each agent has its own type.
     pub(crate) rule: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -119,29 +119,29 @@ impl Hint {
         self.rule = Some(Arc::new(rule));
     }
 
-    /// What a settling rule looks for in this draft, if it is marked for one.
+    /// The value for a settling rule, if the draft is marked for a rule of this type.
     pub(crate) fn rule<R: Any>(&self) -> Option<&R> {
         self.rule.as_ref()?.downcast_ref()
     }
 }
 
-/// Where a parser puts what it made of a record.
+/// Collects the results of a parser.
 #[derive(Debug, Default)]
 pub struct Out {
-    /// Events to be, in order.
+    /// The drafts, in source order.
     pub drafts: Vec<Draft>,
-    /// What the records say of the session.
+    /// Facts about the session that the records contain.
     pub facts: Facts,
-    /// What could not be read.
+    /// The parts that could not be read.
     pub gaps: Vec<Gap>,
-    /// Records that gave no draft at all, by mapping row.
+    /// Counts of records that gave no draft at all, by mapping row.
     pub folded: BTreeMap<&'static str, u64>,
-    /// Records that could not be read.
+    /// The number of records that could not be read.
     pub malformed: u64,
 }
 
 impl Out {
-    /// Takes a draft; its facts go to the session's.
+    /// Adds a draft, and its facts to the session's.
     pub fn push(&mut self, draft: Draft) {
         if !draft.hint.fold_only {
             self.facts.absorb(&draft.event);
@@ -149,18 +149,18 @@ impl Out {
         self.drafts.push(draft);
     }
 
-    /// Says that a record gives no event and needs no draft.
+    /// Counts a record that gives no event and needs no draft.
     pub fn fold(&mut self, row: &'static str) {
         *self.folded.entry(row).or_default() += 1;
     }
 
-    /// Says that a record could not be read.
+    /// Reports a record that could not be read.
     pub fn malformed(&mut self, address: &Address, offset: u64, detail: String) {
         self.malformed += 1;
         self.gaps.push(Gap { detail: Some(detail), ..Gap::at(address, offset, GapReason::Malformed) });
     }
 
-    /// Adds what a later part of the same source gave.
+    /// Adds the results of a later part of the same source.
     pub fn append(&mut self, later: Out) {
         self.drafts.extend(later.drafts);
         self.facts.merge(&later.facts);

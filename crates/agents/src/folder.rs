@@ -1,8 +1,8 @@
 //! Folders whose files are kept together, as one source.
 //!
-//! A session may have thousands of files with outputs of tools. Each of them is looked at
-//! in every sync, since a file may grow in place, but only the folder as a whole is
-//! compared with what the store knows: by a stamp that differs if any of the files does.
+//! A session may have thousands of files with outputs of tools. Each of them is looked at in every
+//! sync, since a file may grow in place, but only the folder as a whole is compared with the store,
+//! by a stamp that differs if any of the files does.
 
 use retro_model::{RowsStamp, SourceKey, Stat};
 use std::borrow::Cow;
@@ -14,13 +14,13 @@ use crate::walk::{Reach, Unreadable, through_from};
 /// A folder whose files are one part of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderSeen {
-    /// The session.
+    /// The id of the session.
     pub session: String,
-    /// Which part of the session they are.
+    /// The part of the session that the files are.
     pub source: SourceKey,
-    /// Where it is.
+    /// The path of the folder.
     pub path: PathBuf,
-    /// How its files look.
+    /// The combined stamp of its files.
     pub stamp: RowsStamp,
 }
 
@@ -31,12 +31,12 @@ pub struct FolderFile<'a> {
     pub name: &'a [u8],
     /// Its whole path.
     pub path: &'a Path,
-    /// What the file system says of it.
+    /// The file's metadata.
     pub stat: Stat,
 }
 
 impl FolderFile<'_> {
-    /// A number that differs if the name or anything that the file system says differs.
+    /// A hash of the name and the metadata. It differs if either changes.
     pub fn seal(&self) -> u64 {
         let Stat { size, mtime_ns, device, inode } = self.stat;
         let mut numbers = [0; 40];
@@ -48,7 +48,7 @@ impl FolderFile<'_> {
     }
 }
 
-/// How the files of a folder look together, in whatever order they come.
+/// The combined stamp of a folder's files, independent of their order.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FolderStamp {
     files: u64,
@@ -56,7 +56,7 @@ pub struct FolderStamp {
 }
 
 impl FolderStamp {
-    /// Adds a file. Returns its seal.
+    /// Adds a file and returns its seal.
     pub fn add(&mut self, file: &FolderFile<'_>) -> u64 {
         let (seal, stamp) = (file.seal(), &mut self.stamp);
         self.files += 1;
@@ -66,16 +66,16 @@ impl FolderStamp {
         seal
     }
 
-    /// The stamp; none if there are no files.
+    /// The stamp. `None` if there are no files.
     pub fn stamp(&self) -> Option<RowsStamp> {
         (self.files > 0).then_some(self.stamp)
     }
 }
 
-/// Reports every regular file below a folder, at any depth, and what cannot be looked at.
+/// Reports every regular file below a folder, at any depth, and every place that cannot be read.
 /// Links are not followed. Files that are being written under another name are left out.
 pub fn files_of(folder: &Path, seen: &mut dyn FnMut(Result<FolderFile<'_>, Unreadable<'_>>)) {
-    /// Deeper than links are followed to, so that none is.
+    /// Greater than the depth to which links are followed, so that none is followed.
     const DEPTH: usize = 2;
     let above = folder.as_os_str().as_encoded_bytes().len();
     let reach = Reach { depth_max: usize::MAX, links_depth_max: 0 };
@@ -99,7 +99,7 @@ pub fn files_of(folder: &Path, seen: &mut dyn FnMut(Result<FolderFile<'_>, Unrea
                 seen(Ok(FolderFile { name: &name, path: entry.path, stat: Stat::of(&meta) }));
             }
             Ok(_) => seen(Err(Unreadable::no_file(entry.path))),
-            // It was deleted meanwhile.
+            // The file was deleted meanwhile.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => seen(Err(Unreadable::failed(entry.path, &error))),
         }
@@ -107,12 +107,12 @@ pub fn files_of(folder: &Path, seen: &mut dyn FnMut(Result<FolderFile<'_>, Unrea
     });
 }
 
-/// Whether a name is that of a file which is being written, or of a lock.
+/// True for the name of a lock, or of a file that is still being written.
 pub(crate) fn is_passing(name: &[u8]) -> bool {
     name.ends_with(b".lock") || memchr::memmem::find(name, b".tmp").is_some()
 }
 
-/// A path with `/` between its names, as we keep it on every system.
+/// A path with `/` between its names, as retro stores it on every system.
 fn slashed(name: &[u8]) -> Cow<'_, [u8]> {
     if MAIN_SEPARATOR == '/' {
         return Cow::Borrowed(name);

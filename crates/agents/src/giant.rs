@@ -1,13 +1,12 @@
-//! Records too large to hold: read as they go by, and shortened.
+//! Records too large to hold: read as a stream, and shortened.
 //!
-//! A line of many megabytes is a picture, a dump or a runaway output. What it *is*
-//! is in a few short fields, so the record is kept with every string cut to its
-//! first [`STRING_BYTES_MAX`] bytes; if that is still too much, lists lose their
-//! further elements and long strings all they hold. The result is JSON again and
-//! takes the same way as any other record.
+//! A line of many megabytes is a picture, a dump or a runaway output. A few short fields identify
+//! it, so the record is kept with every string cut to its first [`STRING_BYTES_MAX`] bytes. If that
+//! is still too much, lists lose their remaining elements and long strings their whole content. The
+//! result is JSON again and is parsed like any other record.
 //!
-//! A string is cut only after its secrets were taken out, so that no half of one
-//! stays unseen at the cut.
+//! A string is cut only after its secrets were removed, so that no half of one remains undetected
+//! at the cut.
 
 use retro_text::redact_owned;
 use xxhash_rust::xxh3::Xxh3;
@@ -17,22 +16,22 @@ use crate::json;
 /// A record longer than this is never held as a whole.
 pub(crate) const RECORD_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// What is kept of a string of such a record.
+/// Bytes kept of each string in such a record.
 const STRING_BYTES_MAX: usize = 64 * 1024;
 
-/// Read beyond the cut, to find a secret that crosses it.
+/// Bytes read beyond the cut, to find a secret that crosses it.
 const SECRET_BYTES_MAX: usize = 16 * 1024;
 
-/// When this much of a record is kept, lists and long strings are given up.
+/// Once this many bytes of a record are kept, lists and long strings are dropped.
 const KEPT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Far beyond what is read as JSON.
+/// Far deeper than the JSON parser allows.
 const NESTING_MAX: usize = 1024;
 
-/// A string kept after that.
+/// Bytes kept of each string after that.
 const SHORT_BYTES_MAX: usize = 256;
 
-/// A large record on its way.
+/// A large record that is being read.
 pub(crate) struct Giant {
     kept: Vec<u8>,
     /// The open brackets, outermost first.
@@ -49,13 +48,13 @@ pub(crate) struct Giant {
 enum Place {
     /// Between values, keys and brackets.
     Outside,
-    /// In a string whose first byte is at `start` of what is kept.
+    /// In a string. Its first byte is at `start` of the kept bytes.
     String { start: usize, escape: Escape },
-    /// In the rest of a list that is given up: brackets open since then.
+    /// In the rest of a dropped list. `depth` counts the brackets opened since then.
     Skipped { depth: usize, string: bool, escaped: bool },
 }
 
-/// Whether the byte before was a backslash that means something.
+/// State of a backslash escape at the current byte.
 #[derive(Clone, Copy, PartialEq)]
 enum Escape {
     No,
@@ -63,17 +62,17 @@ enum Escape {
     Dropped,
 }
 
-/// What is left of a large record.
+/// A large record after shortening.
 pub(crate) struct Shortened {
-    /// JSON, if the record was.
+    /// Valid JSON if the record was.
     pub content: Vec<u8>,
-    /// Bytes of the whole record.
+    /// Length of the whole record in bytes.
     pub length: u64,
-    /// Hash of all of them.
+    /// Hash of the whole record.
     pub hash: u64,
-    /// Whether anything was left out.
+    /// True if anything was left out.
     pub cut: bool,
-    /// Whether zero bytes are around it.
+    /// True if it starts or ends with zero bytes.
     pub nul: bool,
 }
 
@@ -117,12 +116,12 @@ impl Giant {
         }
     }
 
-    /// Nested too deeply to be read as JSON.
+    /// True if it is nested too deeply to be parsed as JSON.
     fn is_hopeless(&self) -> bool {
         self.open.len() > NESTING_MAX
     }
 
-    /// Whether what came so far is one whole value.
+    /// True if the bytes so far are one whole value.
     pub(crate) fn is_whole(&self) -> bool {
         self.begun && self.open.is_empty() && matches!(self.place, Place::Outside)
     }
@@ -132,7 +131,7 @@ impl Giant {
         Shortened { content, length, hash: hash.digest(), cut, nul }
     }
 
-    /// Passes over the bytes of a string up to the next that means something.
+    /// Takes the bytes of a string up to the next quote or backslash.
     fn plain_run(&mut self, start: usize, rest: &[u8]) -> usize {
         let run = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
         let room = self.string_room(start).min(run);
@@ -140,7 +139,7 @@ impl Giant {
         run
     }
 
-    /// How much more of the string at `start` is kept for now.
+    /// How many more bytes of the string at `start` are kept for now.
     fn string_room(&self, start: usize) -> usize {
         (STRING_BYTES_MAX + SECRET_BYTES_MAX).saturating_sub(self.kept.len().saturating_sub(start))
     }
@@ -175,8 +174,8 @@ impl Giant {
             }
             _ => {}
         }
-        // What is not JSON, or has no end of fields, is not worth more than this:
-        // it will not read as JSON, and that is said.
+        // The limit for records that are not JSON or have too many fields: they will fail to parse,
+        // and that is reported.
         if self.kept.len() < 2 * KEPT_BYTES_MAX {
             self.kept.push(byte);
         }
@@ -206,7 +205,7 @@ impl Giant {
         self.place = Place::String { start, escape };
     }
 
-    /// Cuts the string that was just read, if it is long.
+    /// Cuts the string that was just read if it is too long.
     fn end_string(&mut self, start: usize) {
         let length = self.kept.len().saturating_sub(start);
         if self.kept.len() > KEPT_BYTES_MAX && length > SHORT_BYTES_MAX {

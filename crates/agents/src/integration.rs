@@ -1,6 +1,6 @@
-//! What an agent lets other programs do: call them at its events, show their line, and ask it
-//! for one answer. [`crate::Agent::integration`] gives these values; nothing else in the
-//! program knows an agent's settings or its command line.
+//! The integrations of an agent: its hooks, its status line, and a headless run for one answer.
+//! [`crate::Agent::integration`] gives these values. No other code knows an agent's settings or its
+//! command line.
 
 use retro_model::Tokens;
 use serde::Serialize;
@@ -11,35 +11,35 @@ use std::path::Path;
 /// UTF-16 units that a hook may add to the context. Agents cut longer texts.
 pub const CONTEXT_UNITS_MAX: usize = 10_000;
 
-/// Seconds that an agent waits for our hook.
+/// Seconds that an agent waits for retro's hook.
 const TIMEOUT_SECONDS: u32 = 5;
 
-/// What an agent lets other programs do.
+/// The integrations that an agent offers to other programs.
 pub struct Integration {
-    /// Its file of settings, as a person writes the path.
+    /// The path of its settings file, as a person writes it.
     pub settings: &'static str,
-    /// How that file is written.
+    /// The syntax of that file.
     pub form: SettingsForm,
-    /// Events at which a hook captures the session.
+    /// Events on which a hook captures the session.
     pub capture: &'static [&'static str],
-    /// Events at which a hook shows memories.
+    /// Events on which a hook shows memories.
     pub memory: &'static [&'static str],
     /// Events whose hooks may add to the context, sorted.
     pub context: &'static [&'static str],
-    /// What a person has to do once the hooks are in the file.
+    /// A step that the user must take after adding the hooks, such as confirming them.
     pub then: Option<&'static str>,
-    /// The setting that names the command of its status line.
+    /// The setting that names the status line's command.
     pub status_line: Option<&'static str>,
-    /// How it is run for one answer.
+    /// How to run the agent for one answer.
     pub headless: Option<&'static dyn Headless>,
 }
 
-/// How a file of settings is written.
+/// The syntax of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsForm {
-    /// A JSON object with `hooks`, lists by event.
+    /// A JSON object with `hooks`, which maps events to lists.
     Json,
-    /// TOML with `[[hooks.EVENT]]`.
+    /// TOML with one `[[hooks.EVENT]]` table per hook.
     Toml,
 }
 
@@ -55,7 +55,7 @@ impl Integration {
                 pretty(&json!({ "hooks": hooks }))
             }
             SettingsForm::Toml => {
-                // A basic string of TOML is written as one of JSON.
+                // A TOML basic string has the same syntax as a JSON string.
                 let command = json!(command);
                 let one = |event: &&str| {
                     format!(
@@ -68,14 +68,14 @@ impl Integration {
         }
     }
 
-    /// The settings that show the line of `command`.
+    /// The settings that show the output of `command` in the status line.
     pub fn status_line(&self, command: &str) -> Option<String> {
         let setting = self.status_line?;
         Some(pretty(&json!({ setting: { "type": "command", "command": command } })))
     }
 
-    /// What a hook prints so that a text reaches the model; nothing for an event that takes
-    /// none, or for a text that the agent would cut.
+    /// The output with which a hook adds a text to the model's context. Empty if the event takes no
+    /// context, or if the agent would cut the text.
     pub fn hook_output(&self, text: &str, event: &str) -> String {
         if !self.context.contains(&event) || text.encode_utf16().count() > CONTEXT_UNITS_MAX {
             return String::new();
@@ -102,30 +102,30 @@ struct HookOutput<'a> {
     additional_context: &'a str,
 }
 
-/// Bytes of the longest id of a session. Agents' own have at most 64; whatever is longer is
-/// none, and would be written down with each call.
+/// Bytes of the longest session id. Agents' own ids have at most 64. A longer one is not an id, and
+/// would be stored with each call.
 pub const ID_BYTES_MAX: usize = 1024;
 
-/// What an agent hands to a hook on its standard input.
+/// The input that an agent gives to a hook on standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HookInput {
-    /// What the user typed; absent at the start of a session.
+    /// The prompt that the user typed. `None` at the start of a session.
     pub prompt: Option<String>,
-    /// The working directory.
+    /// The working directory of the session.
     pub cwd: Option<String>,
     /// The agent's id of the session.
     pub session_id: Option<String>,
-    /// The log of the session.
+    /// The path of the session's log.
     pub transcript: Option<String>,
-    /// The name of the event, such as `UserPromptSubmit`; empty if it is not given.
+    /// The name of the event, such as `UserPromptSubmit`. Empty if it is not given.
     pub event: String,
-    /// All of it.
+    /// The whole input object.
     pub given: Value,
 }
 
 impl HookInput {
-    /// Reads it; keys in snake case, camel case or with dashes. Nothing of what is no JSON
-    /// object.
+    /// Reads the input, with keys in snake case, camel case or kebab case. `None` if it is not a
+    /// JSON object.
     pub fn read(json: &str) -> Option<HookInput> {
         let given: Value = serde_json::from_str(json).ok()?;
         let fields = given.as_object()?;
@@ -147,42 +147,43 @@ impl HookInput {
     }
 }
 
-/// How an agent's program is run for one answer, without a session of its own.
+/// How to run an agent's program for one answer, without creating a session.
 pub trait Headless: Sync {
-    /// The program.
+    /// The name of the executable.
     fn program(&self) -> &'static str;
 
-    /// Who answers it.
+    /// The company that serves the model.
     fn provider(&self) -> &'static str;
 
-    /// Its arguments. The question comes on standard input.
+    /// The program's arguments. The prompt comes on standard input.
     fn arguments(&self, run: &RunFiles<'_>) -> Vec<OsString>;
 
-    /// Reads what it printed. `answer` is what it wrote into the file of the answer.
+    /// Parses the program's output. `answer` is the content of the answer file, if the program
+    /// wrote it.
     fn said(&self, printed: &str, answer: Option<String>) -> Said;
 }
 
-/// The files of a run.
+/// The paths of one run.
 #[derive(Debug, Clone, Copy)]
 pub struct RunFiles<'a> {
-    /// The folder it works in, which is empty.
+    /// The working directory, which is empty.
     pub work: &'a Path,
     /// The JSON schema of the answer.
     pub schema: &'a Path,
-    /// Where it may write the answer.
+    /// A file for the answer, if the program writes one.
     pub answer: &'a Path,
 }
 
-/// What a program said.
+/// The result of a run.
 #[derive(Debug, Default, PartialEq)]
 pub struct Said {
-    /// Its answer.
+    /// The text of the answer.
     pub answer: String,
-    /// What it used.
+    /// The tokens that the run used.
     pub tokens: Tokens,
-    /// The model, where it is named.
+    /// The model, if the output names it.
     pub model: Option<String>,
-    /// Why there is no answer.
+    /// The error message if there is no answer.
     pub error: Option<String>,
 }
 

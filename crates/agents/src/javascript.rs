@@ -1,12 +1,11 @@
-//! What a short script of JavaScript calls and prints, as far as it can be told without
+//! Finds the tool calls and the output of a short JavaScript script, as far as possible without
 //! running it.
 //!
-//! Codex lets its model write a script instead of a call (0.144 on). The log then has the
-//! script and what it printed, and often nothing else of the commands in it. A parser of
-//! the whole language (oxc, swc, boa) would add megabytes and minutes of compiling, and
-//! still leave the larger part: which values reach a call, and which of them stand where
-//! in the output. Models write a small part of the language; this reads that part, and
-//! says of anything else that it is not read.
+//! Codex lets its model write a script instead of a call (0.144 on). The log then has the script
+//! and its output, and often nothing else about the commands in it. A parser of the whole language
+//! (oxc, swc, boa) would add megabytes and minutes of compiling, and still leave the larger part:
+//! which values reach a call, and where each appears in the output. Models write a small subset of
+//! the language. This module reads that subset, and reports everything else as not read.
 
 mod given;
 mod parse;
@@ -22,17 +21,17 @@ use serde_json::Value as Tree;
 
 pub(crate) use told::{Seen, seen};
 
-/// Bytes of a script that is read.
+/// The longest script that is read, in bytes.
 const SCRIPT_BYTES_MAX: usize = 256 * 1024;
 
-/// What a script does.
+/// The calls and output of a script.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Cell {
-    /// Calls of tools, in order.
+    /// Tool calls, in order.
     pub calls: Vec<Call>,
-    /// What it prints, in order.
+    /// Printed texts, in order.
     pub prints: Vec<Print>,
-    /// It may catch what a tool throws.
+    /// True if it may catch an error that a tool throws.
     pub catches: bool,
 }
 
@@ -40,9 +39,9 @@ pub(crate) struct Cell {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Call {
     pub tool: String,
-    /// What of its first argument is known.
+    /// Its first argument, as far as it is known.
     pub args: Option<Tree>,
-    /// It is made exactly once, unless the script fails before it.
+    /// True if it is made exactly once, unless the script fails before it.
     pub is_sure: bool,
 }
 
@@ -52,7 +51,7 @@ pub(crate) enum Print {
     Text(Vec<Piece>),
     Json(Shape),
     Any,
-    /// It may not be printed, or elsewhere, or more than once.
+    /// It may be missing, appear elsewhere, or appear more than once.
     Maybe,
 }
 
@@ -65,7 +64,7 @@ pub(crate) enum Piece {
     Any,
 }
 
-/// Where in a JSON value the parts of an answer stand.
+/// Where the parts of an answer are in a JSON value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Shape {
     Told(Told),
@@ -74,12 +73,12 @@ pub(crate) enum Shape {
     Any,
 }
 
-/// What a call answers, or a part of it.
+/// The answer of a call, or a part of the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Told {
-    /// Number of the call.
+    /// Index of the call in the script.
     pub call: usize,
-    /// None: all of it.
+    /// The part of the answer. `None` for the whole answer.
     pub part: Option<Part>,
 }
 
@@ -91,7 +90,7 @@ pub(crate) enum Part {
     Other,
 }
 
-/// Reads what a script does. `None` if it cannot be read.
+/// Finds the calls and output of a script. `None` if it cannot be parsed.
 pub(crate) fn read(script: &str) -> Option<Cell> {
     if script.len() > SCRIPT_BYTES_MAX {
         return None;

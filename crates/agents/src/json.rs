@@ -1,4 +1,4 @@
-//! From the bytes of a line to JSON, forgiving what agents really write.
+//! Parses a line as JSON, and tolerates the errors that agents make.
 
 mod convert;
 pub mod field;
@@ -10,24 +10,24 @@ use std::borrow::Cow;
 pub(crate) use tree::pick;
 pub use tree::{Json, Object, Room};
 
-/// What was wrong with a line that could still be read.
+/// The defect of a line that could still be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mended {
-    /// Nothing.
+    /// No defect was found.
     No,
     /// Bytes that are not UTF-8 were read as U+FFFD.
     InvalidUtf8,
 }
 
-/// Reads one JSON value. Nesting deeper than 128 levels is refused, so that no
-/// line can exhaust the stack. The value borrows from the line and the room, or from
-/// `spare` if the line had to be mended.
+/// Reads one JSON value. Nesting deeper than 128 levels is refused, so that no line can exhaust the
+/// stack. The value borrows from the line and the room, or from `spare` if the line had to be
+/// repaired.
 pub(crate) fn parse<'a>(
     line: &'a [u8],
     room: &'a Room,
     spare: &'a mut String,
 ) -> Result<(Json<'a>, Mended), String> {
-    // UTF-8 is looked at once for the whole line, not once for each text in it.
+    // UTF-8 is checked once for the whole line, not once for each string in it.
     let (error, mended) = match std::str::from_utf8(line) {
         Ok(text) => match quick::parse(text, room).map_or_else(|| serde_json::from_str(text), Ok) {
             Ok(json) => return Ok((json, Mended::No)),
@@ -42,7 +42,7 @@ pub(crate) fn parse<'a>(
     })
 }
 
-/// The text of a JSON string without its quotes, whatever is wrong with its end.
+/// The text of an escaped JSON string without its quotes, even if its end is broken.
 pub(crate) fn text_of(escaped: &[u8]) -> String {
     let mut quoted = Vec::with_capacity(escaped.len() + 2);
     quoted.push(b'"');
@@ -54,8 +54,8 @@ pub(crate) fn text_of(escaped: &[u8]) -> String {
     }
 }
 
-/// A value that may be written as a text once more, as arguments of calls are. A
-/// text that is no JSON is what it is.
+/// Parses a value that may be encoded as a string once more, as call arguments are. A string that
+/// is not JSON stays a string.
 pub(crate) fn unwrapped<'t>(value: Option<&'t Json<'t>>, room: &'t Room) -> Cow<'t, Json<'t>> {
     match value {
         Some(Json::String(text)) => {
@@ -76,8 +76,8 @@ fn describe(error: &serde_json::Error) -> String {
     }
 }
 
-/// A second, slow look at a line that is not JSON: halves of surrogate pairs
-/// (JavaScript writes them when it cuts a string) and foreign bytes become U+FFFD.
+/// A second, slower attempt to read a line that is not JSON. Lone surrogates (JavaScript writes
+/// them when it cuts a string) and bytes that are not UTF-8 become U+FFFD.
 fn mend(line: &[u8], mended: &mut String) {
     *mended = whole_surrogates(&String::from_utf8_lossy(line));
 }
@@ -117,7 +117,7 @@ fn escape(text: &str) -> Option<u16> {
     u16::from_str_radix(hex, 16).ok()
 }
 
-/// `json!` of `serde_json`, for tests of what reads a record.
+/// `json!` of `serde_json`, for tests of code that reads records.
 #[cfg(test)]
 macro_rules! json_tree {
     ($($json:tt)+) => { $crate::Json::from(serde_json::json!($($json)+)) };

@@ -1,16 +1,15 @@
 //! One folder per coding agent: where its logs are, how its records become
 //! events, how those events settle, how to resume it.
 //!
-//! The way of a log line: an [`Agent`] sees files ([`Sightings`], [`Found`]); a [`Reader`]
-//! cuts their bytes into records and hands each to the agent's [`Parse`], which
-//! turns it into [`Draft`]s; when all sources of a session are read, [`settle`]
-//! folds the drafts into the one settled stream.
+//! How a log line is processed: an [`Agent`] finds files ([`Sightings`], [`Found`]); a [`Reader`]
+//! cuts their bytes into records and hands each to the agent's [`Parse`], which turns it into
+//! [`Draft`]s; when all sources of a session are read, [`settle`] folds the drafts into the one
+//! settled stream.
 //!
-//! **Invariants.** Parsing never fails: what is not understood becomes an
-//! `unknown` event or a gap. Parsing does no I/O, and its state can be saved
-//! between any two records. Settling is a function of the drafts alone, given
-//! in source order, and reads no text. The pieces and the order in which a session
-//! arrived make no difference.
+//! **Invariants.** Parsing never fails: anything that is not understood becomes an `unknown` event
+//! or a gap. Parsing does no I/O, and its state can be saved between any two records. Settling is a
+//! function of the drafts alone, given in source order, and reads no text. The result does not
+//! depend on the order or the pieces in which a session arrives.
 
 mod agent;
 mod claude;

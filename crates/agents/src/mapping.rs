@@ -1,10 +1,10 @@
-//! Mapping tables: the records an agent writes and what becomes of each.
+//! Mapping tables: the records that an agent writes, and the events that each becomes.
 //!
-//! Every agent has one sorted table, for readers and for its parser.
+//! Every agent has one sorted table, for people and for its parser.
 
 use retro_model::Kind;
 
-/// One line of a mapping table: a kind of record and what becomes of it.
+/// One line of a mapping table: a kind of record and its events.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
     /// The record as the agent names it, e.g. `attachment/queued_command`.
@@ -13,7 +13,7 @@ pub struct Row {
     pub gives: &'static [Kind],
     /// Whether a record of this row may also be folded without an event.
     pub may_fold: bool,
-    /// What a reader of the table should know.
+    /// A note for people who read the table.
     pub note: &'static str,
 }
 
@@ -23,7 +23,7 @@ impl Row {
         Row { record, gives, may_fold: false, note }
     }
 
-    /// A record that gives events, or only completes one that is already there.
+    /// A record that gives events, or only completes an earlier event.
     pub(crate) const fn may_fold(record: &'static str, gives: &'static [Kind], note: &'static str) -> Row {
         Row { record, gives, may_fold: true, note }
     }

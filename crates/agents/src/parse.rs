@@ -1,4 +1,4 @@
-//! What an agent's parser does: it makes drafts of records.
+//! The parser of an agent: it makes drafts of records.
 
 use retro_model::{Format, SessionKey, SourceKey};
 
@@ -9,19 +9,19 @@ pub trait Parse: Send {
     /// Reads one record.
     fn record(&mut self, record: &Record<'_>, out: &mut Out);
 
-    /// Everything it remembers, so that another parser can go on from here.
+    /// Serializes the parser's state, so that another parser can continue from here.
     fn save(&self) -> Vec<u8>;
 }
 
-/// Which part of which session is being read.
+/// The part of a session that is being read.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// The session.
+    /// The session's agent and id.
     pub session: SessionKey,
-    /// The source.
+    /// The key of the source within the session.
     pub source: SourceKey,
-    /// Its line of growth.
+    /// The revision of the source.
     pub revision: u32,
-    /// How it is cut.
+    /// How the source is divided into records.
     pub format: Format,
 }

@@ -1,10 +1,8 @@
-//! Patches as agents write them: which files a patch asks to change, and how
-//! many lines.
+//! Patches as agents write them: which files a patch asks to change, and how many lines.
 //!
-//! Two notations. The `*** Begin Patch` form is what a model writes: its line
-//! counts are what was asked for. The unified diff is what a program reports:
-//! its counts are what was done. Both are read leniently: a part that makes no
-//! sense is passed over, since a broken patch is still worth naming.
+//! There are two notations. A model writes the `*** Begin Patch` form: its line counts are the
+//! requested ones. A program reports a unified diff: its counts are the actual ones. Both are read
+//! leniently: a part that makes no sense is skipped, since a broken patch is still worth recording.
 
 use retro_model::{Edit, EditKind};
 use retro_text::redact;
@@ -24,7 +22,7 @@ pub(crate) fn edits(patch: &str) -> Vec<Edit> {
         } else if header == END {
             open = false;
         } else if let Some((kind, path)) = file_header(header) {
-            // Some models forget the first line; a file header is proof enough.
+            // Some models omit the first line. A file header is proof enough.
             open = true;
             let removed = (kind != EditKind::Delete).then_some(0);
             edits.push(Edit { path: redact(path), to: None, kind, added: Some(0), removed });
@@ -64,8 +62,7 @@ fn count(edit: &mut Edit, line: &str) {
     }
 }
 
-/// The patch inside a shell script that hands one to `apply_patch`, by heredoc
-/// or as an argument.
+/// The patch in a shell script that passes one to `apply_patch`, by heredoc or as an argument.
 pub(crate) fn in_script(script: &str) -> Option<&str> {
     let start = script.find(BEGIN)?;
     let before = script.get(..start)?;
@@ -77,7 +74,7 @@ pub(crate) fn in_script(script: &str) -> Option<&str> {
     patch.get(..end)
 }
 
-/// Lines added and removed by a unified diff. Headers of files are no lines.
+/// Counts the lines that a unified diff adds and removes. File headers do not count.
 pub(crate) fn diff_lines(diff: &str) -> (u64, u64) {
     let mut in_hunk = false;
     let (mut added, mut removed) = (0, 0);

@@ -12,35 +12,35 @@ use crate::giant::{Giant, RECORD_BYTES_MAX, Shortened};
 use crate::json::{self, Mended, Room};
 use crate::{Agent, Draft, Format, Out, Parse, Part, Record};
 
-/// Bytes of a log that give a draft, more often than not.
+/// Typical number of log bytes per draft.
 const DRAFT_SOURCE_BYTES: usize = 1024;
 
-/// How far a source was read: what to store to go on later.
+/// How far a source was read: stored so that reading can continue later.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Cursor {
-    /// End of the last whole line.
+    /// Offset just after the last whole line.
     pub line_end: u64,
-    /// Whole lines before it.
+    /// Number of whole lines before it.
     pub records: u64,
-    /// State of the parser there.
+    /// State of the parser at that offset.
     pub state: Vec<u8>,
 }
 
-/// What a source gave.
+/// The result of reading a source.
 #[derive(Debug)]
 pub struct Parsed {
-    /// Which part of the session.
+    /// The part of the session.
     pub part: Part,
-    /// Bytes of the whole source.
+    /// Size of the whole source in bytes.
     pub bytes: u64,
-    /// Drafts, facts, gaps.
+    /// Its drafts, facts and gaps.
     pub out: Out,
 }
 
 /// The bytes after the last line end.
 enum Tail {
     Held(Vec<u8>),
-    /// Too many to be held.
+    /// Too many bytes to hold.
     Giant(Box<Giant>),
 }
 
@@ -81,7 +81,7 @@ pub struct Reader<'a> {
     line_end: u64,
     records: u64,
     out: Out,
-    /// The memory of a record's tree.
+    /// The arena of a record's tree.
     room: Room,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
             Format::Json => return self.tail.feed(bytes),
             Format::Opaque | Format::Files => return self.line_end += bytes.len() as u64,
         }
-        // Drafts are large: to move them each time that there are twice as many shows.
+        // Drafts are large, so growing by doubling would move them many times.
         self.out.drafts.reserve(bytes.len() / DRAFT_SOURCE_BYTES);
         while let Some(at) = memchr::memchr(b'\n', bytes) {
             let (line, rest) = (&bytes[..at], &bytes[at + 1..]);
@@ -120,12 +120,12 @@ impl<'a> Reader<'a> {
         self.tail.feed(bytes);
     }
 
-    /// What it takes to go on from the last whole line.
+    /// The state from which another reader can continue after the last whole line.
     pub fn save(&self) -> Cursor {
         Cursor { line_end: self.line_end, records: self.records, state: self.parser.save() }
     }
 
-    /// What the whole lines read so far say of the session.
+    /// Facts about the session from the whole lines read so far.
     pub fn facts(&self) -> &Facts {
         &self.out.facts
     }
@@ -135,8 +135,8 @@ impl<'a> Reader<'a> {
         self.out.gaps.len()
     }
 
-    /// What was read since the reader was made or last drained. Facts stay, as does
-    /// the unfinished last line.
+    /// Everything read since the reader was made or last drained. The facts stay, and so does the
+    /// unfinished last line.
     pub fn drain(&mut self) -> Out {
         let facts = std::mem::take(&mut self.out.facts);
         let drained = std::mem::take(&mut self.out);
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A line that was too long to be held: what is left of it is read.
+    /// Reads the shortened form of a line that was too long to hold.
     fn giant_line(&mut self, giant: Shortened) {
         let offset = self.line_end;
         self.records += 1;
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the record that was just counted; says where its drafts begin.
+    /// Reads the record that was just counted. Returns the index of its first draft.
     fn record(&mut self, content: &[u8], offset: u64, length: u64, nul: bool) -> Option<usize> {
         let address = self.here();
         let mut room = std::mem::take(&mut self.room);
@@ -248,12 +248,12 @@ impl<'a> Reader<'a> {
         self.out.gaps.push(Gap::at(&address, offset, reason));
     }
 
-    /// The record that was just counted.
+    /// The address of the record that was just counted.
     fn here(&self) -> Address {
         Address { source: self.part.source.clone(), revision: self.part.revision, record: self.records }
     }
 
-    /// The record that would come next.
+    /// The address of the next record.
     fn address(&self) -> Address {
         Address { record: self.records + 1, ..self.here() }
     }
@@ -264,7 +264,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Lets drafts without an identity be known by the bytes of their record.
+/// Sets the content hash of drafts without an identity.
 fn note_content(drafts: &mut [Draft], hash_of_record: impl Fn() -> u64) {
     let mut hash = None;
     for draft in drafts.iter_mut().filter(|draft| draft.hint.identity.is_none()) {
@@ -272,8 +272,8 @@ fn note_content(drafts: &mut [Draft], hash_of_record: impl Fn() -> u64) {
     }
 }
 
-/// A line without what is around its JSON: zero bytes that a crash left
-/// (the flag says so), a byte order mark, white space.
+/// Removes everything around a line's JSON: zero bytes that a crash left (the flag reports them), a
+/// byte order mark, white space.
 fn clean(line: &[u8]) -> (&[u8], bool) {
     let nul = line.first() == Some(&0) || line.last() == Some(&0);
     let is_padding = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();

@@ -4,8 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Opens a file to read, if it is a regular one. Waits for nobody: what was a file when it
-/// was found may be a pipe now, and opening a pipe waits for its other end.
+/// Opens a file for reading if it is a regular one, without blocking: the path may have become a
+/// pipe since it was found, and opening a pipe waits for its other end.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);

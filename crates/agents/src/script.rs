@@ -1,7 +1,7 @@
 //! Our small notation for a session, from which each agent's writer makes its
 //! own log bytes. Tests and `retro demo` write their sessions in it.
 //!
-//! One step a line; the first character says what it is:
+//! One step per line. The first character is its kind:
 //!
 //! ```text
 //! @ session 3f2a…            the session's id (first line)
@@ -30,8 +30,7 @@
 //!                            the history so far, made in this way (`Agent::forks`)
 //! ```
 //!
-//! A prompt, answer or thought goes on over following lines that begin with two
-//! blanks.
+//! A prompt, answer or thought continues on lines that begin with two blanks.
 
 use retro_model::Timestamp;
 
@@ -40,21 +39,21 @@ use retro_model::Timestamp;
 pub struct Script {
     /// The agent's id for it.
     pub session: String,
-    /// Its working directory.
+    /// The working directory of the session.
     pub cwd: String,
-    /// Its branch.
+    /// The git branch of the session.
     pub branch: String,
     /// When it starts, in milliseconds since 1970.
     pub start_ms: i64,
-    /// What happens.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
-/// One thing that happens.
+/// One step of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Step {
-    /// The clock is set.
+    /// Sets the clock, in milliseconds since 1970.
     Time(i64),
     Title(String),
     Model(String),
@@ -81,7 +80,7 @@ pub enum Step {
     },
     Compaction(String),
     Interrupt,
-    /// The story goes on in a session of its own.
+    /// The following steps are in a new session.
     Fork(Fork),
 }
 
@@ -90,17 +89,17 @@ pub enum Step {
 pub struct Fork {
     /// The agent's id for it.
     pub session: String,
-    /// How it was made: one of the agent's own ways.
+    /// How it was made: one of [`crate::Agent::forks`].
     pub way: String,
 }
 
-/// A line that is no step.
+/// A line that is not a step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the script: {text:?} is no step here")]
 pub struct BadScript {
     /// Line number from 1.
     pub line: usize,
-    /// The line.
+    /// The content of the line.
     pub text: String,
 }
 
@@ -132,8 +131,8 @@ impl Script {
         Ok(script)
     }
 
-    /// The steps of each session of the story: of the first one, and of every fork
-    /// of the one before it.
+    /// The steps of each session of the script: the first session, then every fork of the one
+    /// before it.
     pub fn sessions(&self) -> Vec<(Option<&Fork>, &[Step])> {
         let mut sessions = Vec::new();
         let mut made = None;

@@ -1,8 +1,8 @@
-//! What a walk over an agent's folders saw.
+//! The files, folders and databases that a walk over an agent's folders found.
 //!
-//! A sync without news walks past some thousand files and keeps none of them. An agent
-//! therefore lends each file it sees, and a collection puts the texts of all of them into
-//! one buffer with a small row for each, until they are compared with what the store knows.
+//! A sync without news walks past some thousand files and keeps none of them. An agent therefore
+//! lends each file it sees. A collection puts the strings of all of them into one buffer, with a
+//! small row for each, until they are compared with the store.
 
 use retro_model::{RowsStamp, SourceKey, SourceKind, Stat};
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use crate::folder::FolderSeen;
 use crate::walk::Unreadable;
 use crate::{Encoding, Format, Found, Held, Owner};
 
-/// Everything a walk saw, in the order in which it came.
+/// Everything that a walk found, in the order it was found.
 #[derive(Debug, Default)]
 pub struct Sightings {
     files: Vec<Row>,
     /// Owner, source and path of each file.
     texts: String,
-    /// Paths that are not text, with the number of their row. Nearly always empty.
+    /// Paths that are not UTF-8, with the number of their row. Nearly always empty.
     odd_paths: Vec<(usize, PathBuf)>,
     folders: Vec<FolderSeen>,
     rows: Vec<RowsSeen>,
@@ -26,64 +26,65 @@ pub struct Sightings {
     no_logs: Vec<(PathBuf, String)>,
 }
 
-/// A file of a session, or one that serves many, as a walk sees it.
+/// A file of one session, or of many, as a walk sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Sight<'a> {
-    /// Whom it belongs to.
+    /// The session or shared name that it belongs to.
     pub owner: Whose<'a>,
-    /// The agent's own name of the part that it is: [`SourceKey::new`] makes the key of it.
-    /// A guess if [`Whose::Inside`].
+    /// The agent's own name of this part. [`SourceKey::new`] makes its key. A guess if the owner is
+    /// [`Whose::Inside`].
     pub source: &'a str,
-    /// How it changes.
+    /// How the source grows.
     pub kind: SourceKind,
-    /// How to read it.
+    /// The format of its records.
     pub format: Format,
     /// How its bytes are stored.
     pub encoding: Encoding,
     /// Where it is.
     pub path: &'a Path,
-    /// What the file system says of it.
+    /// The file's metadata.
     pub stat: Stat,
-    /// Large and seldom wanted: captured only if the user asks for extras.
+    /// Large and seldom needed: captured only if the user asks for extras.
     pub extra: bool,
 }
 
-/// Whom a file belongs to, as far as its place says.
+/// The owner of a file, as far as its path shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose<'a> {
     /// The session with this id.
     Session(&'a str),
     /// No session alone: kept once, under this name.
     Shared(&'a str),
-    /// Its contents say; ask [`crate::Agent::identify`].
+    /// Only the contents show the owner: ask [`crate::Agent::identify`].
     Inside,
 }
 
 /// The rows of one session in a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsSeen {
-    /// The session.
+    /// The id of the session.
     pub session: String,
-    /// Which part of the session they are.
+    /// The part of the session that the rows are.
     pub source: SourceKey,
-    /// How they change.
+    /// How the rows grow.
     pub kind: SourceKind,
-    /// How to read them.
+    /// The format of their records.
     pub format: Format,
-    /// How they look.
+    /// The stamp of the rows.
     pub stamp: RowsStamp,
 }
 
 /// A database with rows of sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseSeen {
-    /// Where it is.
+    /// The path of the database.
     pub path: PathBuf,
-    /// Whatever else its list of sessions depends on, as a number: see [`Sightings::database`].
+    /// A number for everything else that its list of sessions depends on: see
+    /// [`Sightings::database`].
     pub beside: u64,
 }
 
-/// A file. Its texts end here, and begin where those of the row before it end.
+/// One file. Its strings end here, and begin where those of the previous row end.
 #[derive(Debug)]
 struct Row {
     whose: Named,
@@ -105,18 +106,18 @@ enum Named {
     Inside,
 }
 
-/// Files for which there is room from the start: memory that is never touched costs
-/// less than moving what outgrew its place.
+/// The initial capacity, in files: untouched memory costs less than moving a buffer that has become
+/// too small.
 const ROWS: usize = 4096;
 
 impl Sightings {
-    /// None yet, and room for the files of a machine.
+    /// An empty collection with capacity for the files of one machine.
     pub fn roomy() -> Self {
         let texts = String::with_capacity(ROWS * 192);
         Sightings { files: Vec::with_capacity(ROWS), texts, ..Sightings::default() }
     }
 
-    /// Keeps a file.
+    /// Adds a file.
     pub fn file(&mut self, sight: Sight<'_>) {
         let Sight { kind, format, encoding, extra, stat, .. } = sight;
         let (whose, owner) = match sight.owner {
@@ -135,36 +136,36 @@ impl Sightings {
         self.files.push(Row { whose, kind, format, encoding, extra, owner_end, source_end, path_end, stat });
     }
 
-    /// Keeps a folder whose files are one part of a session.
+    /// Adds a folder whose files are one part of a session.
     pub fn folder(&mut self, folder: FolderSeen) {
         self.folders.push(folder);
     }
 
-    /// Keeps the rows of a session. Only [`crate::Agent::list`] sees any.
+    /// Adds the rows of a session. Only [`crate::Agent::list`] calls this.
     pub fn rows(&mut self, rows: RowsSeen) {
         self.rows.push(rows);
     }
 
-    /// Keeps a database. Nothing is read from it until it is known to have changed.
-    /// `beside` is a number that differs whenever something else that
-    /// [`crate::Agent::list`] depends on differs, such as the logs that its rows belong to.
+    /// Adds a database. Nothing is read from it until it has changed. `beside` is a number that
+    /// differs whenever something else that [`crate::Agent::list`] depends on differs, such as the
+    /// logs that its rows belong to.
     pub fn database(&mut self, path: &Path, beside: u64) {
         self.databases.push(DatabaseSeen { path: path.to_owned(), beside });
     }
 
-    /// Keeps a place that may hold sessions and cannot be read, and why. Figures that lack
-    /// it are lower bounds.
+    /// Reports a place that may hold sessions and cannot be read, and why. Figures without it are
+    /// lower bounds.
     pub fn unreadable(&mut self, path: &Path, reason: impl Into<String>) {
         self.unreadable.push((path.to_owned(), reason.into()));
     }
 
-    /// Keeps a place that has the name of a log and is none: a pipe, a folder, a link that
-    /// is not followed.
+    /// Reports a place that is named like a log but is not one: a pipe, a folder, a link that is
+    /// not followed.
     pub fn no_log(&mut self, path: &Path, reason: impl Into<String>) {
         self.no_logs.push((path.to_owned(), reason.into()));
     }
 
-    /// The files.
+    /// The files that were found.
     pub fn files(&self) -> impl Iterator<Item = Sight<'_>> {
         let text = |start: usize, end: usize| self.texts.get(start..end).unwrap_or_default();
         let mut start = 0;
@@ -198,7 +199,7 @@ impl Sightings {
         self.files.len()
     }
 
-    /// Whether no file was seen.
+    /// True if no file was found.
     pub fn has_no_files(&self) -> bool {
         self.files.is_empty()
     }
@@ -213,7 +214,7 @@ impl Sightings {
         &self.rows
     }
 
-    /// The databases.
+    /// The databases that were found.
     pub fn databases(&self) -> &[DatabaseSeen] {
         &self.databases
     }
@@ -223,12 +224,12 @@ impl Sightings {
         &self.unreadable
     }
 
-    /// The places that have the name of a log and are none, with the reasons.
+    /// The places that are named like a log but are not one, with the reasons.
     pub fn all_no_logs(&self) -> &[(PathBuf, String)] {
         &self.no_logs
     }
 
-    /// Keeps what a walk could not go on from.
+    /// Reports a place where a walk could not continue.
     pub(crate) fn not_walked(&mut self, place: Unreadable<'_>) {
         if place.may_hold_logs {
             self.unreadable(place.path, place.reason);
@@ -239,9 +240,9 @@ impl Sightings {
 }
 
 impl Sight<'_> {
-    /// Whether it is the part with this key.
+    /// True if it is the part with this key.
     pub fn is_part(&self, key: &str) -> bool {
-        // Nearly every name is its own key: then nothing need be encoded.
+        // Nearly every name is its own key. Then nothing needs encoding.
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
         if self.source.as_bytes().iter().all(plain) {
             self.source == key
@@ -250,7 +251,7 @@ impl Sight<'_> {
         }
     }
 
-    /// The same as a value of its own, for this owner.
+    /// An owned copy, for this owner.
     pub fn keep(self, owner: Owner) -> Found {
         Found {
             owner,
@@ -268,7 +269,7 @@ impl Sight<'_> {
 }
 
 impl Whose<'_> {
-    /// The owner, unless only the contents say.
+    /// The owner. `None` if only the contents show it.
     pub fn owner(self) -> Option<Owner> {
         match self {
             Whose::Session(id) => Some(Owner::Session(id.to_owned())),

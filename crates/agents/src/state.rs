@@ -1,6 +1,6 @@
-//! Saving what a parser remembers between two records of a source.
+//! Saving the state of a parser between two records of a source.
 //!
-//! A state is written as JSON, so that a log can be taken up again where it was left.
+//! A state is written as JSON, so that reading a log can continue where it ended.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,14 +1,13 @@
 //! The settled stream of a session of any size, in bounded memory.
 //!
-//! [`settle`] does it for a session that fits into memory. [`Folding`] takes drafts
-//! source by source and hands out settled events. Two things keep it small. What
-//! settling never reads (texts, arguments, data) waits on a [`Shelf`] once there is
-//! much of it. And a session of very many records is settled in *windows*, each ending
-//! where a new turn begins. Numbers and identities are carried from one window to the
-//! next, so that no event comes twice. What reaches further back (the branch that a
-//! rewind abandoned, a parent) is not linked across a border, and every border is a gap
-//! that says so. Where the borders are depends on the records alone, never on the
-//! pieces in which they came.
+//! [`settle`] does it for a session that fits into memory. [`Folding`] takes drafts source by
+//! source and hands out settled events. Two things keep it small. Texts, arguments and data, which
+//! settling never reads, move to a [`Shelf`] once there is much of them. And a session of very many
+//! records is settled in *windows*, each ending where a new turn begins. Numbers and identities are
+//! carried from one window to the next, so that no event comes twice. What reaches further back
+//! (the branch that a rewind abandoned, a parent) is not linked across a border, and every border
+//! is a gap that says so. Where the borders are depends on the records alone, never on the pieces
+//! in which they arrived.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Address, Coverage, Event, Facts, Gap, GapReason, SessionKey, SourceKey, Thread};
@@ -22,21 +21,21 @@ use crate::fold::{name_repeats, take_texts, tally};
 use crate::shelf::Shelf;
 use crate::{Agent, Draft, Hint, Out, Parsed, Part};
 
-/// A settled session.
+/// A settled session, whole in memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
     /// The events in order.
     pub events: Vec<Event>,
-    /// What became of every record.
+    /// Counts of the records, by what each became.
     pub coverage: Coverage,
-    /// What could not be read.
+    /// The parts that could not be read.
     pub gaps: Vec<Gap>,
-    /// What the session is.
+    /// Facts about the session itself, such as its title.
     pub facts: Facts,
 }
 
-/// Folds everything its sources gave into the settled stream of a session, all of
-/// it in memory. The order of `sources` does not matter.
+/// Settles a session in memory, from everything its sources gave. The order of `sources` does not
+/// matter.
 pub fn settle(agent: &dyn Agent, session: &SessionKey, sources: Vec<Parsed>) -> Settled {
     let mut events = Vec::with_capacity(sources.iter().map(|source| source.out.drafts.len()).sum());
     let Told { coverage, gaps, facts } =
@@ -57,7 +56,7 @@ pub fn settle_each(
         Ok(())
     };
     let mut folding = Folding::whole(agent, session, &mut sink);
-    // Without a shelf nothing can fail.
+    // Nothing can fail without a shelf.
     let taken = sources.into_iter().try_for_each(|source| {
         folding.end_source(source.bytes);
         folding.take(&source.part, source.out)
@@ -65,11 +64,11 @@ pub fn settle_each(
     taken.and_then(|()| folding.finish()).unwrap_or_default()
 }
 
-/// How much is held at a time.
+/// How much is held in memory at a time.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Drafts of a window, after which the next turn ends it. A quarter more, and it
-    /// ends wherever it is.
+    /// Drafts after which the next turn ends a window. With a quarter more, the window ends
+    /// anywhere.
     pub window_drafts: usize,
     /// Bytes of records whose texts are held before they go to the shelf.
     pub held_bytes: u64,
@@ -81,13 +80,13 @@ impl Default for Limits {
     }
 }
 
-/// What is not worth shelving.
+/// Text of a draft that is not worth shelving, in bytes.
 const LIGHT_BYTES_MAX: usize = 64;
 
 /// Gaps of one session that are listed one by one.
 const GAPS_MAX: usize = 10_000;
 
-/// What waits on the shelf.
+/// The parts of a draft that move to the shelf.
 #[derive(Default, Serialize, Deserialize)]
 struct Heavy {
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -98,14 +97,14 @@ struct Heavy {
     data: Option<Redacted<Value>>,
 }
 
-/// What a session is, beside its events.
+/// The result of settling, without the events.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Told {
-    /// What became of every record.
+    /// Counts of the records, by what each became.
     pub coverage: Coverage,
-    /// What could not be read, at most some thousands.
+    /// The parts that could not be read, at most 10,000.
     pub gaps: Vec<Gap>,
-    /// What the session is.
+    /// Facts about the session itself, such as its title.
     pub facts: Facts,
 }
 
@@ -113,7 +112,7 @@ pub struct Told {
 pub struct Folding<'a, E> {
     agent: &'a dyn Agent,
     session: &'a SessionKey,
-    /// None: everything is held, and there is one window.
+    /// `None`: everything is held, and there is one window.
     shelf: Option<&'a mut dyn Shelf>,
     sink: &'a mut dyn FnMut(Box<Event>) -> Result<(), E>,
     limits: Limits,
@@ -124,7 +123,7 @@ pub struct Folding<'a, E> {
     carried: Carried,
 }
 
-/// What one window leaves to the next.
+/// The state that one window passes to the next.
 #[derive(Default)]
 struct Carried {
     seq: u64,
@@ -135,17 +134,17 @@ struct Carried {
     rewritten: HashSet<SourceKey>,
 }
 
-/// Hashes in sorted runs: a table would take three times the room.
+/// Hashes in sorted runs: a hash table would take three times the memory.
 #[derive(Default)]
 struct Seen(Vec<Vec<u64>>);
 
 impl Seen {
-    /// Hashes of a run: while two become one, both are held.
+    /// Hashes of a run. While two runs are merged, both are held.
     const RUN_MAX: usize = 1024 * 1024;
 
     fn add(&mut self, mut hashes: Vec<u64>) {
         hashes.sort_unstable();
-        // Runs halve in length from one to the next, so there are few of them beside full ones.
+        // Runs halve in length from one to the next, so there are few besides the full ones.
         let fits = |last: &[u64], hashes: &[u64]| {
             last.len() < 2 * hashes.len() && last.len() + hashes.len() <= Self::RUN_MAX
         };
@@ -168,7 +167,7 @@ impl Seen {
 }
 
 impl<'a, E: From<io::Error>> Folding<'a, E> {
-    /// A folding that holds everything in memory.
+    /// Settles everything in memory.
     pub fn whole(
         agent: &'a dyn Agent,
         session: &'a SessionKey,
@@ -188,7 +187,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         }
     }
 
-    /// A folding in bounded memory. `rewritten` are the sources of several revisions.
+    /// Settles in bounded memory. `rewritten` are the sources of several revisions.
     pub fn bounded(
         agent: &'a dyn Agent,
         session: &'a SessionKey,
@@ -214,7 +213,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
             Coverage { records: folded + malformed, folded, malformed, ..Coverage::default() };
         self.told.facts.merge(&out.facts);
         self.add_gaps(out.gaps);
-        // Without a shelf all are held, and most sessions have one source.
+        // Without a shelf everything is held, and most sessions have one source.
         if self.shelf.is_none() {
             if self.drafts.is_empty() {
                 self.drafts = out.drafts;
@@ -241,7 +240,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         Ok(())
     }
 
-    /// Whether the window ends before this draft.
+    /// True if the window ends before this draft.
     fn is_full(&self, next: &Draft) -> bool {
         let (length, window) = (self.drafts.len(), self.limits.window_drafts);
         let same_record = |last: &Draft| last.event.raw == next.event.raw;
@@ -250,12 +249,12 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
             && !self.drafts.last().is_some_and(same_record)
     }
 
-    /// Says how long a source is, when all of it was taken.
+    /// Sets the length of a source in bytes, once all of it was taken.
     pub fn end_source(&mut self, bytes: u64) {
         self.told.coverage.bytes += bytes;
     }
 
-    /// Settles what is left.
+    /// Settles the last window.
     pub fn finish(mut self) -> Result<Told, E> {
         self.end_window()?;
         self.told.gaps.sort();
@@ -293,7 +292,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         shelved
     }
 
-    /// Takes out what settling does not read.
+    /// Moves the parts that settling does not read to the shelf.
     fn shelve(&mut self, draft: &mut Draft) -> io::Result<()> {
         let Some(shelf) = &mut self.shelf else { return Ok(()) };
         let event = &mut draft.event;
@@ -369,7 +368,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         }
     }
 
-    /// What an earlier window handed out is not handed out again.
+    /// Drops events that an earlier window already gave.
     fn drop_known(&self, drafts: &mut [Draft]) {
         if self.carried.identities.is_empty() {
             return;
@@ -382,7 +381,7 @@ impl<'a, E: From<io::Error>> Folding<'a, E> {
         }
     }
 
-    /// Brings back the words of drafts whose words go into other events.
+    /// Brings back texts that other events take.
     fn fetch_shared_texts(&mut self, drafts: &mut [Draft]) -> io::Result<()> {
         if self.shelf.is_none() {
             return Ok(());

@@ -7,12 +7,12 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-/// Something below a folder.
+/// An entry of a folder.
 pub(crate) struct Entry<'a> {
     pub path: &'a Path,
-    /// Its name in its folder.
+    /// Its file name.
     pub name: &'a OsStr,
-    /// Folders above it, from the one where the walk began: at least one.
+    /// Its depth below the top of the walk. At least 1.
     pub depth: usize,
     /// A folder, or a link to one.
     pub is_dir: bool,
@@ -21,36 +21,35 @@ pub(crate) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// What the file system says of it, or of what a link leads to. It is asked by its name
-    /// in the folder that is open, not by its whole path: that is done for every file of a
-    /// machine in each sync.
+    /// The metadata of the entry or, for a link, of its target. It is looked up by name in the open
+    /// folder, not by its whole path, because every sync does this for every file of a machine.
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
         if self.is_link { fs::metadata(self.path) } else { self.listed.metadata() }
     }
 
-    /// Whether it is a link.
+    /// True for a link.
     pub(crate) fn is_link(&self) -> bool {
         self.is_link
     }
 
-    /// Whether its name ends like this.
+    /// True if its name ends with `end`.
     pub(crate) fn is_named(&self, end: &str) -> bool {
         self.name.as_encoded_bytes().ends_with(end.as_bytes())
     }
 }
 
-/// How deep a walk goes, and where links are followed.
+/// How deep a walk goes, and to which depth it follows links.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reach {
-    /// Folders deep.
+    /// The greatest depth in folders.
     pub depth_max: usize,
-    /// Links to folders are followed this deep, and links to files one deeper. What a link
-    /// inside a session's own folder leads to is not the session's.
+    /// Links to folders are followed to this depth, and links to files one level deeper. The target
+    /// of a link inside a session's own folder does not belong to the session.
     pub links_depth_max: usize,
 }
 
 impl Reach {
-    /// All the way down, through every link.
+    /// To any depth, through every link.
     pub(crate) const WHOLE: Reach = Reach { depth_max: usize::MAX, links_depth_max: usize::MAX };
 }
 
@@ -65,7 +64,7 @@ pub(crate) fn through(
     through_from(top, 1, reach, seen);
 }
 
-/// The same where `top` is itself below others: what is in it has this depth.
+/// Like [`through`], but the entries of `top` have this depth.
 pub(crate) fn through_from(
     top: &Path,
     depth: usize,
@@ -74,7 +73,7 @@ pub(crate) fn through_from(
 ) {
     // One folder is open at a time, however deep they are nested.
     let mut folders: Vec<(PathBuf, usize)> = Vec::new();
-    // The path of each entry, in one buffer.
+    // The path of the current entry. One buffer serves all of them.
     let mut whole = OsString::new();
     match fs::metadata(top) {
         Ok(meta) if meta.is_dir() => folders.push((top.to_owned(), depth)),
@@ -119,13 +118,13 @@ pub(crate) fn through_from(
     }
 }
 
-/// A place that a walk cannot go on from, and why.
+/// A place where a walk cannot continue, and why.
 pub struct Unreadable<'a> {
-    /// Where.
+    /// The path of the place.
     pub path: &'a Path,
-    /// Why.
+    /// The error message for people.
     pub reason: String,
-    /// False of a link that is not followed or leads nowhere.
+    /// False for a link that is not followed or leads nowhere.
     pub may_hold_logs: bool,
 }
 
@@ -135,7 +134,7 @@ impl<'a> Unreadable<'a> {
         Unreadable { path, reason: error.to_string(), may_hold_logs }
     }
 
-    /// Something that is neither a file nor a folder.
+    /// Reports an entry that is neither a file nor a folder.
     pub(crate) fn no_file(path: &'a Path) -> Self {
         Unreadable { path, reason: "not a regular file".to_owned(), may_hold_logs: false }
     }
@@ -173,22 +172,22 @@ fn look<'p>(
     }
 }
 
-/// The folder above a link that it leads to, if it does.
+/// The folder above a link that the link leads back to, if it does.
 fn leads_back<'p>(top: &Path, link: &'p Path) -> Option<&'p Path> {
     let target = fs::canonicalize(link).ok()?;
     let mut above = link.ancestors().skip(1).take_while(|folder| folder.starts_with(top));
     above.find(|folder| fs::canonicalize(folder).is_ok_and(|folder| folder == target))
 }
 
-/// The path of a file below `root` as text, if it is there. Asked for every file
-/// of a machine, so it compares bytes and not components.
+/// The path of a file relative to `root`, as a string, if it is below it. Called for every file of
+/// a machine, so it compares bytes and not components.
 pub(crate) fn below<'p>(root: &Path, path: &'p Path) -> Option<Cow<'p, str>> {
     let rest = path.as_os_str().as_encoded_bytes().strip_prefix(root.as_os_str().as_encoded_bytes())?;
     Some(lossy(rest))
 }
 
-/// Bytes as text. Names are text nearly always, which is seen much faster than
-/// [`String::from_utf8_lossy`] looks for what is not.
+/// Decodes bytes as a string. Names are nearly always UTF-8, and checking that is much faster than
+/// the search of [`String::from_utf8_lossy`] for invalid bytes.
 pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -196,20 +195,20 @@ pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Names that a path below a root seldom has more of.
+/// Most paths below a root have at most this many names.
 const NAMES: usize = 8;
 
-/// The names in a path that [`below`] gave, as the walk joined them. Few paths need a piece
-/// of memory for theirs.
+/// The names in a path that [`below`] gave, as the walk joined them. Few paths need an allocation
+/// for theirs.
 pub(crate) struct Names<'p> {
     few: [&'p str; NAMES],
     count: usize,
-    /// All of them, if they are too many.
+    /// All names, if there are too many for the array.
     many: Vec<&'p str>,
 }
 
 impl<'p> Names<'p> {
-    /// Cuts a path.
+    /// Splits a path into names.
     pub(crate) fn of(below: &'p str) -> Self {
         let mut names = Names { few: [""; NAMES], count: 0, many: Vec::new() };
         let mut start = 0;

@@ -1,4 +1,4 @@
-//! What a text of a log becomes in an event: redacted words, names and ids.
+//! Strings of a log as an event holds them: redacted texts, names and ids.
 
 use retro_text::{Redacted, redact, redact_id};
 
@@ -10,17 +10,17 @@ pub(crate) fn words(text: &str) -> Option<Redacted<String>> {
     (!text.is_empty()).then(|| redact(text))
 }
 
-/// A name from the log, such as a model's, without what looks like a secret.
+/// A name from the log, such as a model's, without anything that looks like a secret.
 pub(crate) fn clean(name: &str) -> String {
     redact(name).into_inner()
 }
 
-/// An id from the log. What is shaped like an id stays as it is, so that ids that belong
-/// together stay equal and others stay different, unless it is shaped like a secret too.
+/// An id from the log. A string shaped like an id stays unchanged unless it also looks like a
+/// secret, so that equal ids stay equal and different ones stay different.
 pub(crate) fn id(text: &str) -> String {
     let plain =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'/' | b'~');
-    // Without an early end, so that the compiler compares many bytes at once.
+    // No early exit, so that the compiler can compare many bytes at once.
     let is_plain = || text.bytes().fold(true, |all, byte| all & plain(byte));
     if text.len() <= ID_BYTES_MAX && is_plain() { redact_id(text).into_owned() } else { clean(text) }
 }

@@ -14,7 +14,7 @@ use crate::json::pick;
 use crate::words::{clean, words};
 use crate::{Draft, Json, Out, field};
 
-/// Model of answers that the program made up itself.
+/// The model name of answers that the program made up itself.
 const SYNTHETIC: &str = "<synthetic>";
 
 pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
@@ -42,8 +42,8 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     }
 }
 
-/// Tells a model that did not answer on this thread before. A side chain inside
-/// the main log (1.0.x) has a model of its own, which is not the session's.
+/// Adds a model event if another model answered on this thread before. A side chain inside the main
+/// log (1.0.x) has its own model, and the session's stays.
 fn see_model(chain: &Chain<'_>, model: &str, state: &mut State, out: &mut Out) {
     let home = chain.row.is_none() && (chain.record.address.source.is_main() != chain.is_side());
     if home && state.model.as_deref() != Some(model) && state.model != Some(clean(model)) {

@@ -1,5 +1,5 @@
-//! `attachment` records (2.1.96+): what the program gave the model along the
-//! way. Not the user's words, except a prompt that was queued while it worked.
+//! `attachment` records (2.1.96+): text that the program gave the model during a turn. None of it
+//! is from the user, except a prompt that was queued while the agent worked.
 
 use retro_model::Part as Piece;
 use retro_model::{Kind, Origin};
@@ -86,7 +86,7 @@ fn queued(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>) -> Draft {
                 true => json!({ "queued": true, "composed": true }),
                 false => json!({ "queued": true }),
             }));
-            // It comes in the middle of a turn: the user did not go back to say it.
+            // It arrives in the middle of a turn: the user did not rewind to type it.
             draft.hint.look_for(Rule::Said(print_of(&text)));
             draft
         }
@@ -118,7 +118,7 @@ fn model(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>, state: &mut 
     draft
 }
 
-/// The task list, shown to the model again: news only if it changed.
+/// The task list, shown to the model again. An event only if it changed.
 fn task_list(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>, state: &mut State) -> Draft {
     let list = field::list(attached, "content");
     let print = fingerprint(&attached["content"]);
@@ -156,7 +156,7 @@ fn given(chain: &Chain<'_>, row: &'static str, attached: &Json<'_>) -> Draft {
     draft
 }
 
-/// What a language server reports, a line each.
+/// The reports of a language server, one per line.
 fn diagnostics(attached: &Json<'_>) -> String {
     let lines: Vec<String> = field::list(attached, "files")
         .iter()
@@ -171,7 +171,7 @@ fn diagnostics(attached: &Json<'_>) -> String {
     lines.join("\n")
 }
 
-/// The texts in a value: itself, its elements, or the text of its blocks.
+/// The strings in a value: itself, its elements, or the text of its blocks.
 fn strings<'t>(value: Option<&'t Json<'_>>) -> Vec<&'t str> {
     match value {
         Some(Json::String(text)) => vec![text],

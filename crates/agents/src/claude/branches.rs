@@ -1,10 +1,9 @@
-//! Rewinds: where the user went back and said something else.
+//! Rewinds: the user went back and sent a different prompt.
 //!
-//! The log is a tree. /rewind and an edited prompt leave the abandoned branch in
-//! the file and hang the new prompt on an older record. Not every prompt that
-//! hangs elsewhere than on the line before it is one: parallel results and
-//! attachments may hang beside the path. A rewind is a prompt whose parent
-//! already has a child that leads to a model's answer.
+//! The log is a tree. /rewind and an edited prompt leave the abandoned branch in the file and
+//! attach the new prompt to an older record. A prompt whose parent is not the preceding line may
+//! also be an ordinary one: parallel results and attachments may be attached beside the path. A
+//! rewind is a prompt whose parent already has a child that leads to a model's answer.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, Origin, Part as Piece, Thread};
@@ -17,13 +16,13 @@ use crate::{Draft, Hint};
 /// One record of the main chain.
 struct Node {
     above: Option<usize>,
-    /// The newest record that hangs on it.
+    /// Its newest child.
     newest: Option<usize>,
-    /// The one before it that hangs on the same.
+    /// Its next older sibling.
     older: Option<usize>,
-    /// An answer of the model hangs somewhere below.
+    /// True if a descendant is an answer of the model.
     answered: bool,
-    /// Hangs on a record that was answered before, elsewhere than at the end.
+    /// True if its parent already had an answer and is not the preceding record.
     turned: bool,
     rewinds: bool,
 }
@@ -31,11 +30,11 @@ struct Node {
 #[derive(Default)]
 struct Tree {
     nodes: Vec<Node>,
-    /// By the hash of its id.
+    /// Nodes by the hash of their id.
     by_uuid: HashMap<u64, usize>,
 }
 
-/// Puts a `rewind` before each prompt that is one, and marks what it abandoned.
+/// Adds a `rewind` before each prompt that rewinds, and marks the events that it abandoned.
 pub(super) fn find_rewinds(drafts: &mut Vec<Draft>, started_by: &StartedBy) {
     let mut tree = Tree::default();
     let mut rewound = Vec::new();
@@ -58,7 +57,7 @@ pub(super) fn find_rewinds(drafts: &mut Vec<Draft>, started_by: &StartedBy) {
     let dead = tree.abandoned();
     let is_dead =
         |uuid: Option<&str>| uuid.and_then(|uuid| tree.node(uuid)).is_some_and(|node| dead.contains(&node));
-    // The work of a sub-agent is abandoned with the call that started it, and so on down.
+    // A sub-agent's work is abandoned with the call that started it, at any depth.
     let mut dead_threads: HashSet<&Thread> = HashSet::new();
     loop {
         let before = dead_threads.len();
@@ -85,7 +84,7 @@ pub(super) fn find_rewinds(drafts: &mut Vec<Draft>, started_by: &StartedBy) {
     }
 }
 
-/// The rewind that a prompt is.
+/// The rewind event for a prompt.
 fn rewind(prompt: &Draft) -> Draft {
     let mut event = prompt.event.clone();
     event.id = event.id.address().event(Piece::Tag("rewind"));
@@ -100,8 +99,8 @@ fn rewind(prompt: &Draft) -> Draft {
 }
 
 impl Tree {
-    /// The node of the record that a draft belongs to, if it is one of the main
-    /// chain; the first draft of a record adds it.
+    /// The node of a draft's record, if the record is in the main chain. The first draft of a
+    /// record adds it.
     fn grow(&mut self, draft: &Draft) -> Option<usize> {
         let event = &draft.event;
         if !event.thread.is_main() || !event.id.source.is_main() {
@@ -113,7 +112,7 @@ impl Tree {
         }
         let node = self.nodes.len();
         let above = draft.hint.hangs_on.as_deref().and_then(|above| self.node(above));
-        // A boundary hangs on what it summarizes, and abandons nothing.
+        // A boundary is the child of the records that it summarizes, and abandons nothing.
         let is_boundary = draft.hint.row == "system/compact_boundary";
         let turned = above.is_some_and(|above| {
             above + 1 != node && self.children(above).any(|child| self.nodes[child].answered)
@@ -128,7 +127,7 @@ impl Tree {
         self.by_uuid.get(&xxh3_64(uuid.as_bytes())).copied()
     }
 
-    /// What hangs on a node, the newest first.
+    /// The children of a node, newest first.
     fn children(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.nodes[node].newest, |child| self.nodes[*child].older)
     }
@@ -141,8 +140,8 @@ impl Tree {
         }
     }
 
-    /// The nodes that no longer lead anywhere: at each fork, all branches but the
-    /// one the conversation ended on, or else the newest.
+    /// The abandoned nodes: at each fork, all branches but the one on which the conversation ended,
+    /// or else but the newest.
     fn abandoned(&self) -> HashSet<usize> {
         let mut path = HashSet::new();
         let mut at = self.nodes.len().checked_sub(1);
@@ -160,7 +159,7 @@ impl Tree {
             let goes_on = branches.iter().find(|branch| path.contains(*branch)).or(branches.first()).copied();
             dead.extend(branches.into_iter().filter(|branch| Some(*branch) != goes_on));
         }
-        // A record comes after the one it hangs on, so one pass reaches all below.
+        // A record comes after its parent, so one pass reaches all descendants.
         for (node, above) in self.nodes.iter().map(|node| node.above).enumerate() {
             if above.is_some_and(|above| dead.contains(&above)) {
                 dead.insert(node);

@@ -1,12 +1,12 @@
-//! Where Claude Code keeps its files, and which part of which session each is.
+//! Where Claude Code keeps its files, and the session and part of each.
 //!
-//! Names and metadata are all that is read. Below a project folder there is no
-//! limit of depth: sub-agents of workflows have folders of their own. Links to
-//! project folders and to main logs are followed, since people move their logs to
-//! other disks. Behind such a link only what a project holds in truth is taken (`linked.rs`).
-//! Links below a session's own folder are reported and not followed.
+//! Only names and metadata are read. Below a project folder there is no limit of depth: sub-agents
+//! of workflows have folders of their own. Links to project folders and to main logs are followed,
+//! since people move their logs to other disks. Behind such a link, only files that belong to a
+//! project are taken (`linked.rs`). Links below a session's own folder are reported and not
+//! followed.
 //!
-//! Never looked at: `~/.claude.json` and everything else that holds an account.
+//! `~/.claude.json` and all other files with account data are never read.
 
 use retro_model::{SourceKey, SourceKind};
 use std::borrow::Cow;
@@ -22,8 +22,8 @@ use crate::walk::{Entry, Names, Reach, below, through};
 use crate::{Encoding, FolderSeen, FolderStamp, Format, Places, Sight, Sightings, Stat, Whose};
 use crate::{Kindred, Owner, files_of, open_regular};
 
-/// The folders in which it may keep its logs. `CLAUDE_CONFIG_DIR`, a list as
-/// other tools read it, replaces the usual two.
+/// The folders that may hold its logs. `CLAUDE_CONFIG_DIR`, which other tools read as a list,
+/// replaces the usual two.
 pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
     let configured = (places.env)("CLAUDE_CONFIG_DIR").unwrap_or_default();
     let mut roots: Vec<PathBuf> =
@@ -41,17 +41,18 @@ const PROJECTS: &str = "projects";
 /// The folder of a project that holds notes for all its sessions.
 const MEMORY: &str = "memory";
 
-/// The folder of a session that holds large outputs of tools, and the part that its files are.
+/// The folder of a session that holds large outputs of tools. Also the name of the part that its
+/// files are.
 const RESULTS: &str = "tool-results";
 
-/// A file that has the name of that folder is a part of its own.
+/// The part for a plain file with the name of that folder.
 const RESULTS_FILE: &str = "tool-results.file";
 
 /// The folders of a root that hold parts of sessions.
 pub(super) const FOLDERS: &[&str] =
     &[PROJECTS, "todos", "tasks", "file-history", "image-cache", "paste-cache", "plans"];
 
-/// Why nothing more behind a link is looked at.
+/// The reason reported when the search behind a link stops.
 const TOO_MANY: &str =
     "more files behind a link to a project folder than a project has; the rest is left out";
 
@@ -63,8 +64,8 @@ pub(super) fn walk(root: &Path, seen: &mut Sightings) {
     walk.file(&history, &["history.jsonl"], &|| fs::metadata(&history));
 }
 
-/// Reports the files of one session. Sub-agents' logs beside the main log (2.0.x) name
-/// their session inside: those of all sessions of the project are reported.
+/// Reports the files of one session. Sub-agents' logs beside the main log (2.0.x) name their
+/// session only inside, so those of all sessions of the project are reported.
 pub(super) fn walk_session(root: &Path, session: &str, transcript: Option<&Path>, seen: &mut Sightings) {
     let project = transcript.and_then(Path::parent).and_then(Path::file_name);
     Walk { root, only: Some(Only { session, project }), seen }.folders();
@@ -76,7 +77,7 @@ struct Walk<'a> {
     seen: &'a mut Sightings,
 }
 
-/// The one session that is wanted, and the name of its project's folder if it is known.
+/// The one session to report, and its project's folder if known.
 #[derive(Clone, Copy)]
 struct Only<'a> {
     session: &'a str,
@@ -84,7 +85,7 @@ struct Only<'a> {
 }
 
 impl Only<'_> {
-    /// Whether something below one of the [`FOLDERS`] may be of the session.
+    /// True if an entry below one of the [`FOLDERS`] may belong to the session.
     fn takes(&self, folder: &str, entry: &Entry<'_>) -> bool {
         let is_session = entry.name == self.session;
         let name = entry.name.to_string_lossy();
@@ -104,7 +105,7 @@ impl Only<'_> {
 impl Walk<'_> {
     fn folders(&mut self) {
         for folder in FOLDERS {
-            // Of the others the first folder may be a session's own.
+            // In the other folders, the first level may be a session's own.
             self.folder(folder, usize::from(*folder == PROJECTS));
         }
     }
@@ -135,14 +136,14 @@ impl Walk<'_> {
         });
     }
 
-    /// Takes the folder in which a session keeps outputs of tools, if this is one.
+    /// Takes the folder of a session's tool outputs, if this is one.
     fn results(&mut self, entry: &Entry<'_>) -> bool {
         if entry.depth != 3 || entry.name != RESULTS {
             return false;
         }
         let Some(below) = below(self.root, entry.path) else { return false };
         let names = Names::of(&below);
-        // Of a project's own notes each file is taken by itself.
+        // A project's own notes are separate files.
         let [_, _, session, _] = *names else { return false };
         if session == MEMORY {
             return false;
@@ -159,7 +160,7 @@ impl Walk<'_> {
         true
     }
 
-    /// One file, by the names of its folders below the root.
+    /// Takes one file, by the names of its folders below the root.
     fn file(&mut self, path: &Path, names: &[&str], metadata: &dyn Fn() -> io::Result<Metadata>) {
         let Some(place) = place(names) else { return };
         let meta = match metadata() {
@@ -197,13 +198,13 @@ impl Walk<'_> {
     }
 }
 
-/// Bytes of a log that show whose it is.
+/// Bytes of a log that are read to find its owner.
 const PEEK_BYTES: u64 = 64 * 1024;
 
-/// Logs that are looked into before a folder is taken for another program's.
+/// Logs that are opened before a folder is assumed to be another program's.
 const PEEKS_MAX: usize = 16;
 
-/// Whether a folder has projects with logs that only Claude Code writes.
+/// True if a folder has projects with logs that only Claude Code writes.
 pub(super) fn is_root(folder: &Path) -> bool {
     let mut logs = Vec::new();
     through(&folder.join(PROJECTS), Reach { depth_max: 2, links_depth_max: 1 }, &mut |entry| {
@@ -220,7 +221,7 @@ pub(super) fn is_root(folder: &Path) -> bool {
     })
 }
 
-/// What a file is, by its place alone.
+/// The role of a file, from its path alone.
 #[derive(Debug, PartialEq, Eq)]
 enum Place<'n> {
     /// The main log of a session.
@@ -229,7 +230,7 @@ enum Place<'n> {
     Of(&'n str, Cow<'n, str>),
     /// A sub-agent's log beside the main logs (2.0.x): its contents name the session.
     FlatAgent(&'n str),
-    /// Serves many sessions, or none.
+    /// Belongs to many sessions, or to none.
     Shared,
 }
 
@@ -263,7 +264,7 @@ fn place<'n>(names: &[&'n str]) -> Option<Place<'n>> {
     }
 }
 
-/// Our name of a file below a session's own folder.
+/// The part name of a file below a session's own folder.
 fn part_of_session<'n>(inner: &[&'n str]) -> Option<Cow<'n, str>> {
     let name = *inner.last()?;
     if is_passing(name.as_bytes()) {
@@ -272,7 +273,7 @@ fn part_of_session<'n>(inner: &[&'n str]) -> Option<Cow<'n, str>> {
     Some(match inner {
         ["custom-title.json"] => "custom-title".into(),
         [RESULTS] => RESULTS_FILE.into(),
-        // One journal a workflow run, named by the run's folder.
+        // One journal per workflow run, named after the run's folder.
         ["subagents", run @ .., "journal.jsonl"] => match run.last() {
             Some(run) => format!("{run}.journal").into(),
             None => "journal".into(),
@@ -280,12 +281,12 @@ fn part_of_session<'n>(inner: &[&'n str]) -> Option<Cow<'n, str>> {
         _ if name.starts_with("agent-") && name.ends_with(".jsonl") => name.strip_suffix(".jsonl")?.into(),
         _ if name.starts_with("agent-") && name.ends_with(".meta.json") => name.strip_suffix(".json")?.into(),
         _ if name.starts_with("wf_") && name.ends_with(".json") => name.strip_suffix(".json")?.into(),
-        // Not known yet; kept all the same.
+        // Not known yet, but kept.
         inner => inner.join(".").into(),
     })
 }
 
-/// How a part of this name changes and is read.
+/// How a part of this name grows, and its format.
 pub(super) fn form(source: &str) -> (SourceKind, Format) {
     match source {
         SourceKey::MAIN | "journal" => (SourceKind::Log, Format::JsonLines),
@@ -301,8 +302,8 @@ pub(super) fn form(source: &str) -> (SourceKind, Format) {
     }
 }
 
-/// The name under which a shared file is kept. Files of an unusual root have its
-/// name in front, so that two roots do not take turns under one name.
+/// The name under which a shared file is kept. Files of an unusual root are prefixed with its name,
+/// so that two roots do not share one name.
 fn shared_name(root: &Path, names: &[&str]) -> String {
     let below = names.join("/");
     match root.file_name().map(|name| name.to_string_lossy()) {

@@ -1,19 +1,18 @@
-//! Whose file this is, when only its contents say so.
+//! Finds the owner of a file from its contents.
 //!
-//! Asked for three kinds of files: sub-agent logs of 2.0.x that are beside the
-//! main logs; small main logs, which may be no session at all (2.0.42 leaves
-//! empty ones behind, 1.0.117 some with only a `summary`); and whatever a user
-//! points at.
+//! Used for three kinds of files: sub-agent logs of 2.0.x that are beside the main logs; small main
+//! logs, which may hold no session at all (2.0.42 leaves empty ones behind, 1.0.117 some with only
+//! a `summary`); and any file that a user points at.
 
 use retro_model::{SourceKey, SourceKind};
 use std::path::Path;
 
 use crate::{Format, Json, Kindred, Owner, field};
 
-/// A head of so many bytes may not be the whole file.
+/// A head of this many bytes may not be the whole file.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// Lines that are looked at before a head is given up.
+/// Lines that are read before giving up.
 const LINES_MAX: usize = 256;
 
 pub(super) fn identify(path: &Path, head: &[u8]) -> Option<Kindred> {
@@ -35,8 +34,8 @@ pub(super) fn identify(path: &Path, head: &[u8]) -> Option<Kindred> {
         Signs { is_claude: true, session: Some(session), .. } => {
             Some(log(Owner::Session(session), SourceKey::MAIN))
         }
-        // Nothing, or only titles of other sessions, in a file that is named like one. Anything
-        // else may be the beginning of a conversation, or its ruin.
+        // A file named like a session that is empty or has only titles of other sessions. Anything
+        // else may be the beginning of a conversation, or a damaged one.
         Signs { other: false, .. } if own_name && head.len() < HEAD_BYTES_MAX => {
             Some(log(Owner::Shared(format!("{stem}.jsonl")), SourceKey::MAIN))
         }
@@ -48,18 +47,18 @@ fn log(owner: Owner, source: &str) -> Kindred {
     Kindred { owner, source: SourceKey::new(source), kind: SourceKind::Log, format: Format::JsonLines }
 }
 
-/// What the records of a head give away.
+/// Signs of the owner, found in the records of a head.
 #[derive(Default)]
 struct Signs {
     /// The first session id.
     session: Option<String>,
     /// The first sub-agent id.
     agent: Option<String>,
-    /// Some record of a conversation is the main thread's.
+    /// True if a conversation record is on the main thread.
     main: bool,
-    /// Some record is one that only Claude Code writes.
+    /// True if only Claude Code writes one of the records.
     is_claude: bool,
-    /// Some line is more than the title of another session.
+    /// True if a line is more than the title of another session.
     other: bool,
 }
 
@@ -70,7 +69,7 @@ impl Signs {
             let start = line.iter().position(|byte| *byte == b'{').unwrap_or(line.len());
             match serde_json::from_slice::<Json<'_>>(&line[start..]) {
                 Ok(record) => signs.see(&record),
-                // A last line that is still being written says nothing yet.
+                // A last line that is still being written is not evidence yet.
                 Err(_) => signs.other |= line.ends_with(b"\n") && !line.iter().all(u8::is_ascii_whitespace),
             }
         }
@@ -86,7 +85,8 @@ impl Signs {
         if !matches!(kind, "user" | "assistant" | "system" | "attachment" | "progress") {
             return;
         }
-        // Others write alike records; a message with `content` and a uuid of its own is Claude Code's.
+        // Other programs write similar records. A message with `content` and its own uuid is Claude
+        // Code's.
         let content = match kind {
             "user" | "assistant" => {
                 record.get("message").and_then(|message| message.get("content")).is_some()
@@ -107,7 +107,7 @@ impl Signs {
     }
 }
 
-/// Shaped like a uuid.
+/// True if the name has the form of a uuid.
 fn is_session_id(stem: &str) -> bool {
     stem.len() == 36
         && stem.bytes().enumerate().all(|(at, byte)| match at {

@@ -1,5 +1,4 @@
-//! What a record is: the fields that every chain record has, the blocks of its
-//! message, and the drafts that are made of it.
+//! The fields that every chain record has, the blocks of its message, and the drafts made of it.
 
 use retro_model::{Kind, Native, Origin, Part as Piece, Thread, Timestamp};
 
@@ -7,11 +6,10 @@ use super::mapping;
 use crate::words::id;
 use crate::{Draft, Json, Out, Record, field, identity};
 
-/// Thread of records of a side chain inside the main log, until settling finds
-/// out which one it is (1.0.x).
+/// Thread of side chain records inside the main log, until settling finds the real thread (1.0.x).
 pub(super) const SIDE_CHAIN: &str = "side";
 
-/// What every chain record has.
+/// The common fields of chain records.
 pub(super) struct Chain<'r> {
     pub record: &'r Record<'r>,
     /// The record, or the message inside an `agent_progress`.
@@ -20,7 +18,7 @@ pub(super) struct Chain<'r> {
     pub ts: Option<Timestamp>,
     pub uuid: Option<&'r str>,
     pub hangs_on: Option<&'r str>,
-    /// Set when all drafts belong to one row, whatever their block is.
+    /// Set if all drafts belong to one row, for any kind of block.
     pub row: Option<&'static str>,
 }
 
@@ -44,12 +42,12 @@ impl<'r> Chain<'r> {
         }
     }
 
-    /// Whether it belongs to a sub-agent.
+    /// True if it belongs to a sub-agent.
     pub(super) fn is_side(&self) -> bool {
         !self.thread.is_main()
     }
 
-    /// A draft of this record with what the record says of all its events.
+    /// A draft of this record, with the fields that all its events share.
     pub(super) fn draft(&self, row: &'static str, piece: Piece, kind: Kind, origin: Origin) -> Draft {
         let mut draft = self.nameless(row, piece, kind, origin);
         let piece = identity::label(&draft.event.id.part);
@@ -60,7 +58,7 @@ impl<'r> Chain<'r> {
         draft
     }
 
-    /// The same without an identity: the caller sets one.
+    /// The same without an identity, which the caller must set.
     pub(super) fn nameless(&self, row: &'static str, piece: Piece, kind: Kind, origin: Origin) -> Draft {
         let row = self.row.unwrap_or(row);
         let mut draft = self.record.draft(row, piece, kind, origin).at(self.ts);
@@ -82,7 +80,7 @@ impl<'r> Chain<'r> {
         }
     }
 
-    /// The session and record this is a copy of, as /branch writes it (2.1.325).
+    /// The session and record that this is a copy of, as /branch writes it (2.1.325).
     fn copied_from(&self) -> Option<String> {
         let from = self.json.get("forkedFrom")?;
         let session = field::some(from, "sessionId")?;
@@ -92,8 +90,8 @@ impl<'r> Chain<'r> {
         })
     }
 
-    /// Takes an event that the record gives beside its blocks. A record has one
-    /// address for each such tag: if several of its blocks give one, the first has it.
+    /// Adds an event that the record gives beside its blocks. A record has one address for each
+    /// such tag. If several of its blocks give one, the first has it.
     pub(super) fn derive(&self, draft: Draft, out: &mut Out) {
         let mut of_record =
             out.drafts.iter().rev().take_while(|other| other.event.raw.record == draft.event.raw.record);
@@ -102,7 +100,7 @@ impl<'r> Chain<'r> {
         }
     }
 
-    /// The whole record, as something that is not known.
+    /// Adds the whole record as an `unknown` event.
     pub(super) fn unknown(&self, out: &mut Out) {
         let mut draft = self.draft("unknown", Piece::Whole, Kind::Unknown, Origin::Harness);
         draft.event.data = Some(self.json.redacted());
@@ -110,7 +108,7 @@ impl<'r> Chain<'r> {
     }
 }
 
-/// The whole of a side record, as something that is not known.
+/// Adds a whole side record as an `unknown` event.
 pub(super) fn unknown(record: &Record<'_>, home: &Thread, out: &mut Out) {
     let mut draft = record.draft("unknown", Piece::Whole, Kind::Unknown, Origin::Harness);
     draft.event.thread = home.clone();
@@ -125,7 +123,7 @@ pub(super) fn row_name(family: &str, name: &str) -> Option<&'static str> {
     mapping::named(family, name).map(|row| row.record)
 }
 
-/// A block of a message, and which event of the record it gives.
+/// A block of a message, and the event that it gives.
 pub(super) struct Block<'r> {
     pub piece: Piece,
     pub kind: &'r str,
@@ -139,7 +137,7 @@ impl<'r> Block<'r> {
     }
 }
 
-/// The blocks of a message; a bare string is one text block.
+/// The blocks of a message. A bare string is one text block.
 pub(super) fn blocks<'r>(content: &'r Json<'r>) -> Option<Vec<Block<'r>>> {
     match content {
         Json::String(_) => Some(vec![Block { piece: Piece::Whole, kind: "text", json: content }]),

@@ -1,26 +1,26 @@
-//! What is taken behind a link to a project folder.
+//! Which files behind a link to a project folder are taken.
 //!
-//! People move their logs to other disks and leave a link. A link may as well lead to a
-//! folder that has nothing to do with any session, or to the whole disk. So names must be
-//! those that Claude Code gives: logs and folders of sessions are named by their ids, and a
-//! session's folder holds what is listed here.
+//! People move their logs to other disks and leave a link. But a link may also lead to a folder
+//! that has nothing to do with any session, or to the whole disk. Therefore names must be those
+//! that Claude Code gives: logs and folders of sessions are named by their ids, and a session's
+//! folder may hold only the names listed here.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use crate::walk::Entry;
 
-/// Files and folders that are looked at behind all links together. A session with 50,000
-/// sub-agents has 100,000.
+/// The most files and folders visited behind all links together. A session with 50,000 sub-agents
+/// has 100,000.
 const ENTRIES_MAX: usize = 400_000;
 
-/// What a session's own folder holds (1.0 to 2.1).
+/// The contents of a session's own folder (1.0 to 2.1).
 const IN_SESSION: &[&str] = &["custom-title.json", "subagents", "tool-results"];
 
-/// What a project folder holds beside its sessions.
+/// The contents of a project folder beside its sessions.
 const IN_PROJECT: &[&str] = &["memory", "sessions-index.json"];
 
-/// The links that a walk came through.
+/// The links that a walk has passed through.
 #[derive(Default)]
 pub(super) struct Linked {
     links: Vec<PathBuf>,
@@ -29,8 +29,8 @@ pub(super) struct Linked {
 }
 
 impl Linked {
-    /// Whether something in the folder of projects is taken: anything that is not behind a
-    /// link, and there what a project holds.
+    /// True if an entry of the projects folder is taken: always outside of links, and behind a link
+    /// only if a project may contain it.
     pub(super) fn takes(&mut self, entry: &Entry<'_>) -> bool {
         if entry.depth == 1 {
             if entry.is_dir && entry.is_link() {
@@ -54,20 +54,20 @@ impl Linked {
         }
     }
 
-    /// Whether the bound was just passed; true once.
+    /// True once, when the limit is first passed.
     pub(super) fn is_full_now(&mut self) -> bool {
         self.entries > ENTRIES_MAX && !std::mem::replace(&mut self.is_full_said, true)
     }
 }
 
-/// Whether this is the name of a session's log or folder, or of a sub-agent's log beside it.
+/// True for the name of a session's log or folder, or of a sub-agent's log beside it.
 fn is_of_session(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     let stem = name.strip_suffix(".jsonl").unwrap_or(name);
     is_id(stem) || (stem != name && stem.starts_with("agent-"))
 }
 
-/// Whether this is an id as Claude Code makes them: a UUID.
+/// True for an id as Claude Code makes them: a UUID.
 fn is_id(name: &str) -> bool {
     const DASHES: [usize; 4] = [8, 13, 18, 23];
     let fits = |(at, byte): (usize, u8)| match DASHES.contains(&at) {

@@ -1,11 +1,10 @@
-//! The records Claude Code writes and what becomes of each.
+//! The records that Claude Code writes, and the events that each becomes.
 //!
-//! One sorted table, for readers and for the parser: a record type that is not
-//! here stays `unknown`, and whatever is here may give the kinds of events of
-//! its row and no others. Rows are named like the log names the record:
-//! `system/<subtype>`, `attachment/<type>`, `progress/<type>`, `user/<what the
-//! block is>`, `assistant/<block>`, `file/<document>`, and side records by their
-//! bare type.
+//! One sorted table, for people and for the parser: a record type that is not listed stays
+//! `unknown`, and a listed one may give only the kinds of events of its row. Rows are named after
+//! the record as it is in the log: `system/<subtype>`, `attachment/<type>`, `progress/<type>`,
+//! `user/<kind of block>`, `assistant/<block>`, `file/<document>`, and side records by their bare
+//! type.
 
 use retro_model::Kind::{self, *};
 
@@ -255,7 +254,7 @@ pub(super) fn named(family: &str, name: &str) -> Option<&'static Row> {
 
 /// The row of a side record, by its type.
 pub(super) fn side(name: &str) -> Option<&'static Row> {
-    // Only bare names: `user/image` is no type that a record has.
+    // Only bare names: `user/image` is not a type of record.
     row(name)
         .filter(|_| {
             !name.contains(['/', '*']) && !matches!(name, "rewind" | "session" | "system" | "unknown")

@@ -1,15 +1,15 @@
 //! Claude Code.
 //!
-//! The way through this folder: `discover` finds the files and `identify` looks
-//! into those whose name does not say enough; `record` hands each record, as `line`
-//! reads it, to the file of its family (`user`, `assistant`, `system`, `attachment`,
-//! `progress`, `side`, `queue`, `documents`; `ground` for what they share); `settle` folds what
-//! came of them, by the rules in `rule`. What the records mean is one table, `mapping`. `writer` goes the other way and writes a script as
-//! the program would.
+//! How this folder works: `discover` finds the files, and `identify` opens those with ambiguous
+//! names; `record` passes each record, as `line` reads it, to the file of its family (`user`,
+//! `assistant`, `system`, `attachment`, `progress`, `side`, `queue`, `documents`; `ground` for
+//! their common parts); `settle` folds the drafts, by the rules in `rule`. One table, `mapping`,
+//! defines the meaning of the records. `writer` does the reverse and writes a script as the program
+//! would.
 //!
-//! Nobody promises this format: it shifts from one patch version to the next, and
-//! a resumed session mixes several in one file. So every shape is accepted at
-//! once, and fields decide, never the version.
+//! The format has no guarantee: it changes from one patch version to the next, and a resumed
+//! session mixes several in one file. For that reason every shape is accepted at once, and fields
+//! decide, never the version.
 
 mod assistant;
 mod attachment;
@@ -104,7 +104,7 @@ impl Agent for Claude {
     }
 
     fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String> {
-        // It finds a session only from its own folder.
+        // It finds a session only from the session's own folder.
         command::resume("claude --resume", session_id, cwd)
     }
 

@@ -1,17 +1,16 @@
 //! How a call ended: the one test for failure, refusal and interruption.
 //!
-//! `is_error` is the only sign of success or failure that every version writes;
-//! absent means success (sub-agent files of 2.1.x leave `toolUseResult` out, so
-//! its absence means nothing). What kind of error it was shows in newer fields
-//! (`toolDenialKind`, `permissionDecision`) and, for older versions, in the
-//! program's fixed sentences.
+//! `is_error` is the only sign of success or failure that every version writes. Its absence means
+//! success (sub-agent files of 2.1.x omit `toolUseResult`, so the absence of that means nothing).
+//! The kind of error is in newer fields (`toolDenialKind`, `permissionDecision`) and, for older
+//! versions, in the program's fixed sentences.
 
 use retro_model::Outcome;
 
 use super::words::said_in_refusal;
 use crate::{Json, field};
 
-/// How a call ended.
+/// The ending of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ending<'t> {
     pub outcome: Outcome,
@@ -19,29 +18,29 @@ pub(super) struct Ending<'t> {
     pub refusal: Option<Refusal<'t>>,
 }
 
-/// A call was refused.
+/// The refusal of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal<'t> {
-    /// A person said no; otherwise a rule, a hook, or no person was there to ask.
+    /// True if a person refused. Otherwise it was a rule or a hook, or no person was there to ask.
     pub by_person: bool,
-    /// What the person wrote along with it.
+    /// The person's comment on the refusal.
     pub words: Option<&'t str>,
-    /// A field of the record says so, not a sentence of the program alone.
+    /// True if a field of the record proves it, and not only a sentence of the program.
     pub is_proven: bool,
-    /// The same text is also there where a running call was cut off; a marker that
-    /// follows says so. With it, whether this version writes the marker in full.
+    /// Set if the same text also appears where a running call was cut off, and only a later marker
+    /// distinguishes the two. The flag says whether this version writes the marker in full.
     pub may_be_cut: Option<bool>,
 }
 
-/// Sentences of the program for calls that a person refused or cut off.
+/// The program's sentences for calls that a person refused or cut off.
 const BY_PERSON: &[&str] = &[
     "The user doesn't want to proceed with this tool use.",
     "The user doesn't want to take this action right now.",
     "User rejected tool use",
 ];
 
-/// Tools whose errors are the program's own sentences. What a shell, a server, a page or
-/// another agent answers may say anything, the program's sentences too.
+/// Tools whose errors are the program's own sentences. The answer of a shell, a server, a page or
+/// another agent may contain anything, even the program's sentences.
 const PLAIN_ERRORS: &[&str] = &[
     "AskUserQuestion",
     "Edit",
@@ -62,7 +61,7 @@ const PLAIN_ERRORS: &[&str] = &[
     "Write",
 ];
 
-/// Whether an error of the tool can only be the program's. From 2.0 on that of a shell
+/// True if an error of the tool can only be from the program. From 2.0 on, an error of a shell
 /// begins with its exit code.
 fn speaks_plainly(record: &Json<'_>, tool: Option<&str>) -> bool {
     let is_new = || {
@@ -77,20 +76,21 @@ fn speaks_plainly(record: &Json<'_>, tool: Option<&str>) -> bool {
     }
 }
 
-/// Whether the text is the program's for a call that was refused without a person.
+/// True if the text is the program's for a call that was refused without a person.
 fn refused_by_rule(text: &str) -> bool {
-    // "to use Bash with command …", in 1.0.117 also "to read /path …"; "auto-denied" where no person can be asked.
+    // "to use Bash with command …", in 1.0.117 also "to read /path …"; "auto-denied" if no person
+    // can be asked.
     (text.starts_with("Permission to ") && text.contains("denied"))
         || text.starts_with("Claude requested permissions to ")
         || (text.starts_with("PreToolUse:") && text.contains(" hook error"))
         // 1.0.117
         || text.lines().next().is_some_and(|line| line.ends_with(" operation blocked by hook:"))
-        // Built-in protection, where no field says it.
+        // Built-in protection, not marked by any field.
         || text.contains(" is blocked. This path is protected")
 }
 
-/// How the call ended. `record` is the whole record, `block` its `tool_result`,
-/// `text` what the tool is said to have answered, `tool` the tool's name if known.
+/// How the call ended. `record` is the whole record, `block` its `tool_result`, `text` the answer
+/// attributed to the tool, `tool` the tool's name if known.
 pub(super) fn ending<'t>(
     record: &'t Json<'t>,
     block: &Json<'_>,
@@ -113,7 +113,7 @@ pub(super) fn ending<'t>(
     }
     let exit_code = match facts.get("exitCode").and_then(Json::as_i64) {
         Some(code) => Some(code),
-        // `No matches found` and its like: an exit code other than 0 that is no failure.
+        // `No matches found` and similar: a nonzero exit code that is not a failure.
         None if field::some(facts, "returnCodeInterpretation").is_some() => None,
         None if matches!(tool, Some("Bash" | "PowerShell")) => Some(0),
         None => None,
@@ -121,7 +121,7 @@ pub(super) fn ending<'t>(
     ended(Outcome::Ok, exit_code)
 }
 
-/// Whether the call only started something that goes on.
+/// True if the call only started a task that continues.
 pub(super) fn is_background(facts: &Json<'_>) -> bool {
     field::some(facts, "backgroundTaskId").is_some() || field::text(facts, "status") == Some("async_launched")
 }
@@ -129,7 +129,7 @@ pub(super) fn is_background(facts: &Json<'_>) -> bool {
 fn error<'t>(record: &'t Json<'t>, facts: &'t Json<'t>, text: &'t str, tool: Option<&str>) -> Ending<'t> {
     let bare = text.strip_prefix("<tool_use_error>").unwrap_or(text);
     if bare.starts_with("Sibling tool call errored") {
-        // 2.1.29 - 2.1.63: not run, because a call beside it failed.
+        // 2.1.29 - 2.1.63: it did not run, because a parallel call failed.
         return Ending { outcome: Outcome::Unknown, exit_code: None, refusal: None };
     }
     let kind = field::some(record, "toolDenialKind");
@@ -140,7 +140,7 @@ fn error<'t>(record: &'t Json<'t>, facts: &'t Json<'t>, text: &'t str, tool: Opt
     let is_told = matches!(kind, Some("user-rejected")) || feedback.is_some() || decided == Some("reject");
     let by_person = match kind {
         Some("permission-rule") => false,
-        // What a tool answered is told with "Error: " before it; this is not.
+        // The answer of a tool has the prefix "Error: ". This has none.
         _ if is_refusal(answer) => true,
         _ => is_refusal(bare) && (is_told || (kind.is_none() && speaks_plainly(record, tool))),
     };

@@ -1,9 +1,9 @@
-//! `progress` records (2.1.11 - 2.1.79): what went on between call and result.
+//! `progress` records (2.1.11 - 2.1.79): events between call and result.
 //!
-//! Nothing in them is missing elsewhere, with one exception: where the file of
-//! a sub-agent is absent, `agent_progress` is the only trace of what it did. Its
-//! messages are read like those of the file; settling drops them if there is one.
-//! Tokens are dropped response by response, because a file may lack some of them.
+//! All their content is repeated elsewhere, with one exception: if the file of a sub-agent is
+//! missing, `agent_progress` is the only trace of its work. Its messages are read like those of the
+//! file, and settling drops them if the file exists. Tokens are dropped response by response,
+//! because a file may lack some of them.
 
 use retro_model::{Kind, Origin, Part as Piece, Thread};
 
@@ -21,7 +21,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     let Some(row) = row_name("progress/", field::text(data, "type").unwrap_or_default()) else {
         return chain.unknown(out);
     };
-    // Other records may hang on it: its place in the chain is kept.
+    // Other records may be its children, so its place in the chain is kept.
     let mut place = chain.draft(row, Piece::Tag("note"), Kind::Note, Origin::Harness);
     place.hint.fold_only = true;
     out.push(place);
@@ -52,7 +52,7 @@ fn agent(chain: &Chain<'_>, data: &Json<'_>, state: &mut State, out: &mut Out) {
         if draft.event.kind != Kind::Usage {
             draft.hint.look_for(Rule::Progress(call.to_owned()));
         }
-        // The file of the agent, if there is one, has the same uuids.
+        // The agent's file, if it exists, has the same uuids.
         if let Some(identity) = &mut draft.hint.identity {
             identity.insert_str(0, "progress:");
         }

@@ -1,10 +1,10 @@
-//! The queue of prompts: what the user types while the agent works.
+//! The queue of prompts that the user types while the agent works.
 //!
-//! A prompt that waited comes again as a record of its own: as a `user` record when it
-//! became a turn, or as `attachment/queued_command` when it was handed over in the
-//! middle of one. Logs before 2.1.96 have no attachments, so a prompt that was handed
-//! over in the middle of a turn is nowhere but in the queue. Each entry is read as a
-//! prompt that is folded, and settling brings out those that come nowhere else.
+//! A queued prompt appears again as a record of its own: as a `user` record when it became a turn,
+//! or as `attachment/queued_command` when it was handed over in the middle of one. Logs before
+//! 2.1.96 have no attachments, so a prompt that was handed over in the middle of a turn is only in
+//! the queue. Each entry is read as a prompt that is folded, and settling restores those that
+//! appear nowhere else.
 
 use hashbrown::HashSet;
 use retro_model::{Kind, Origin, Part as Piece, Thread};
@@ -19,7 +19,7 @@ use crate::identity::{fingerprint, print_of};
 use crate::words::words;
 use crate::{Draft, Json, Out, Record, field};
 
-/// What a record does to the queue.
+/// A record's operation on the queue.
 pub(super) fn step(json: &Json<'_>) -> Rule {
     Rule::Queue(match field::text(json, "operation").unwrap_or_default() {
         "enqueue" => Step::Enqueue,
@@ -30,7 +30,7 @@ pub(super) fn step(json: &Json<'_>) -> Rule {
     })
 }
 
-/// The prompt that joins the queue, if the user typed one. It is folded for now.
+/// The prompt that joins the queue, if the user typed one. It is folded at first.
 pub(super) fn prompt(row: &'static str, record: &Record<'_>, home: &Thread, out: &mut Out) {
     let json = record.json;
     if field::text(json, "operation") != Some("enqueue") || !home.is_main() {
@@ -54,7 +54,7 @@ pub(super) fn prompt(row: &'static str, record: &Record<'_>, home: &Thread, out:
     out.push(draft);
 }
 
-/// What the user typed into the queue. Ends of background tasks wait there too.
+/// The text that the user typed into the queue. Notifications of background tasks wait there too.
 fn typed(json: &Json<'_>) -> Option<String> {
     let blocks = blocks(json.get("content")?)?;
     let texts: Vec<&str> = blocks
@@ -63,11 +63,11 @@ fn typed(json: &Json<'_>) -> Option<String> {
         .map(|block| block.text())
         .collect();
     let text = texts.join("\n");
-    // 2.1.19 - 2.1.37 have the background task itself, as JSON.
+    // 2.1.19 - 2.1.37 queue the background task itself, as JSON.
     (!text.trim().is_empty() && !text.starts_with("{\"task_id\":")).then_some(text)
 }
 
-/// Name and arguments of a slash command; a path is none.
+/// Name and arguments of a slash command. A path is not one.
 fn command(text: &str) -> Option<(&str, &str)> {
     let text = text.trim();
     let (name, args) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -76,22 +76,21 @@ fn command(text: &str) -> Option<(&str, &str)> {
     (!bare.is_empty() && bare.chars().all(is_name)).then_some((name, args.trim()))
 }
 
-/// Brings out the prompts that are nowhere but in the queue. A prompt that the user took
-/// back stays folded.
+/// Restores the prompts that are only in the queue. A prompt that the user took back stays folded.
 pub(super) fn deliver(drafts: &mut [Draft]) {
     let mut waiting: VecDeque<Option<usize>> = VecDeque::new();
     let mut unseen = Vec::new();
-    // With attachments in the log, one that was only removed was taken back.
+    // If the log has attachments, a prompt that was only removed was taken back.
     let tells_deliveries = drafts.iter().any(|draft| draft.hint.row.starts_with("attachment/"));
     let mut joined = None;
     for (at, draft) in drafts.iter().enumerate() {
         match draft.hint.rule() {
-            // The prompt of the record that joined the queue just now.
+            // The prompt of the record that has just joined the queue.
             Some(Rule::Queued(_)) if joined == Some(&draft.event.raw) => {
                 waiting.pop_back();
                 waiting.push_back(Some(at));
             }
-            // A repeat of a record that was read before.
+            // A repeat of an earlier record.
             Some(Rule::Queue(_)) if draft.hint.fold_only => {}
             Some(Rule::Queue(Step::Enqueue)) => {
                 joined = Some(&draft.event.raw);
@@ -127,7 +126,7 @@ pub(super) fn deliver(drafts: &mut [Draft]) {
     }
 }
 
-/// Takes the entry with these words out of the queue, or its first.
+/// Takes the entry with this text out of the queue, or its first.
 fn take(waiting: &mut VecDeque<Option<usize>>, print: Option<u64>, drafts: &[Draft]) -> Option<usize> {
     let has_words = |at: &Option<usize>| {
         let rule = at.and_then(|at| drafts.get(at)).and_then(|draft| draft.hint.rule());

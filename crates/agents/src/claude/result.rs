@@ -1,4 +1,4 @@
-//! `tool_result` blocks: what a tool answered, what it changed, who refused it.
+//! `tool_result` blocks: the tool's answer, the changed files, and refusals.
 
 use retro_model::{Kind, Origin, Outcome, Part as Piece, SourceKey, ToolResult};
 use retro_text::redact_json;
@@ -14,7 +14,7 @@ use crate::json::pick;
 use crate::words::{clean, id, words};
 use crate::{Json, Out, field};
 
-/// Fields of `toolUseResult` that no other field of the event has.
+/// Fields of `toolUseResult` that are in no other field of the event.
 const FACTS: &[&str] = &[
     "answers",
     "backgroundTaskId",
@@ -76,7 +76,7 @@ pub(super) fn read(chain: &Chain<'_>, block: &Block<'_>, state: &mut State, out:
             "decision": chain.json.get("permissionDecision"),
         });
         if let Some(fields) = data.as_object_mut().filter(|_| denial.event.text.is_some()) {
-            // What says that these are a person's words.
+            // The evidence that a person wrote these words.
             let by = if refusal.is_proven { "field" } else { "sentence" };
             fields.insert("words".to_owned(), by.into());
         }
@@ -94,7 +94,7 @@ pub(super) fn read(chain: &Chain<'_>, block: &Block<'_>, state: &mut State, out:
     }
 }
 
-/// Whose words a result is.
+/// The author of a result.
 fn origin(tool: Option<&str>) -> Origin {
     match tool {
         Some("WebFetch" | "WebSearch") => Origin::External,
@@ -104,7 +104,7 @@ fn origin(tool: Option<&str>) -> Origin {
     }
 }
 
-/// The text of a result; images are named, their bytes stay in the raw record.
+/// The text of a result. Images are named, and their bytes stay in the raw record.
 fn answer<'t>(content: &'t Json<'_>) -> Cow<'t, str> {
     match content {
         Json::String(text) => Cow::Borrowed(text),
@@ -130,7 +130,7 @@ fn duration_ms(facts: &Json<'_>) -> Option<u64> {
     })
 }
 
-/// Where the program says it left the whole output.
+/// The path where the program saved the whole output.
 fn spilled_path<'t>(facts: &'t Json<'t>, text: &'t str) -> Option<&'t str> {
     field::some(facts, "persistedOutputPath").or_else(|| {
         let (_, rest) = text.strip_prefix("<persisted-output>")?.split_once("Full output saved to: ")?;
@@ -138,13 +138,13 @@ fn spilled_path<'t>(facts: &'t Json<'t>, text: &'t str) -> Option<&'t str> {
     })
 }
 
-/// The source that this file is: its name, without the folders of either system.
+/// The source of this file: its name, without the folders of either system.
 fn source_of(path: &str) -> Option<String> {
     let name = path.rsplit(['/', '\\']).next()?;
     (!name.is_empty()).then(|| SourceKey::new(&clean(name)).to_string())
 }
 
-/// A sub-agent that was started, or reports.
+/// The start of a sub-agent, or its report.
 fn subagent(chain: &Chain<'_>, facts: &Json<'_>, tool: Option<&str>, call_id: &str, out: &mut Out) {
     let agent = field::some(facts, "agentId").or_else(|| field::some(facts, "resumedAgentId"));
     if !matches!(tool, Some("Task" | "Agent")) && agent.is_none() {

@@ -1,22 +1,21 @@
-//! What the rules of settling look for in a draft.
+//! The marks that settling rules look for in a draft.
 
 use retro_model::Outcome;
 
-/// Why a rule of `settle` looks at a draft.
+/// The settling rule for which a draft is marked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// A prompt on the main thread, which may be a rewind, with a print of its words.
+    /// A prompt on the main thread, which may be a rewind, with a hash of its text.
     Prompt(u64),
-    /// Other words of the user that may have waited in the queue, as a print.
+    /// Another text of the user that may have been queued, as a hash.
     Said(u64),
-    /// What happens to the queue of prompts.
+    /// An operation on the queue of prompts.
     Queue(Step),
-    /// A prompt that waits in the queue, as a print of its words.
+    /// A prompt in the queue, as a hash of its text.
     Queued(u64),
-    /// A call that starts a sub-agent, with a print of the task it gives.
+    /// A call that starts a sub-agent, with a hash of the task that it gives.
     Starts(u64),
-    /// The first words of a side chain, as a print: the task of the call that
-    /// started it (1.0.x).
+    /// The first text of a side chain, as a hash: the task of the call that started it (1.0.x).
     Task(u64),
     /// A message of a sub-agent in a progress record of this call.
     Progress(String),
@@ -24,41 +23,41 @@ pub(super) enum Rule {
     Subagent(String),
     /// The boundary of a compaction, by its uuid.
     Boundary(String),
-    /// The summary that takes over what the boundary with this uuid said.
+    /// The summary that replaces the boundary with this uuid.
     Summary(String),
-    /// A refused call; `flagged` if it may have been cut off in truth.
+    /// A refused call. `flagged` if it may really have been cut off.
     Refused { flagged: bool },
     /// The marker of an interruption.
     Stopped(Stop),
-    /// Tokens of which some could not be read.
+    /// Tokens with some counters that could not be read.
     Unread,
-    /// The result of a call that goes on in the background.
+    /// The result of a call that continues in the background.
     Background(String),
-    /// A notification that a call in the background ended.
+    /// A notification that a background call ended.
     Ended { call: String, outcome: Outcome },
 }
 
-/// What an interruption did to the calls before it.
+/// The effect of an interruption on the calls before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// They ran and were cut off.
+    /// The calls ran and were cut off.
     Cut,
-    /// They were refused.
+    /// The calls were refused.
     Refused,
-    /// The log does not say.
+    /// The log does not show which.
     Unclear,
 }
 
 /// One operation on the queue of prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Something joins its end.
+    /// An entry is appended.
     Enqueue,
-    /// The first one becomes a turn of its own.
+    /// The first entry becomes a turn of its own.
     Dequeue,
-    /// One is taken out in the middle of a turn: with these words, or the first.
+    /// An entry is taken out in the middle of a turn: the one with this text, or the first.
     Remove(Option<u64>),
-    /// The user takes all of them back.
+    /// The user takes all entries back.
     Clear,
     /// An operation that is not known.
     Other,

@@ -1,9 +1,8 @@
 //! How the drafts of a session become its stream.
 //!
-//! Settling looks at ids, kinds and hints alone, never at texts, arguments or
-//! data. The order matters: what was said twice is dropped first, so that no
-//! later rule counts it twice; threads are named before anything is counted on
-//! them; turns are numbered last.
+//! Settling reads only ids, kinds and hints, never texts, arguments or data. The order matters:
+//! duplicates are dropped first, so that no later rule counts them twice; threads are named before
+//! anything is counted on them; turns are numbered last.
 
 use hashbrown::HashMap;
 use retro_model::{Kind, Outcome, Thread};
@@ -29,7 +28,8 @@ pub(super) fn settle(drafts: &mut Vec<Draft>) {
     number_turns(drafts);
 }
 
-/// Side records have no id: equal ones are distinguished by their order. The fifth equal line of a rewritten log is the fifth of the log before it.
+/// Side records have no id: equal ones are distinguished by their order. The fifth equal line of a
+/// rewritten log corresponds to the fifth of the log before it.
 fn number_occurrences(drafts: &mut [Draft]) {
     let mut seen: HashMap<(String, u32, String), u64> = HashMap::new();
     for draft in drafts {
@@ -44,8 +44,8 @@ fn number_occurrences(drafts: &mut [Draft]) {
     }
 }
 
-/// Messages of a sub-agent in `agent_progress` records only count where the
-/// sub-agent has no file of its own, and tokens where no other record has them.
+/// Drops copies: messages of a sub-agent in `agent_progress` records if the sub-agent has its own
+/// file, and tokens if another record has them.
 fn drop_echoes(drafts: &mut [Draft]) {
     let is_echo = |draft: &&Draft| draft.hint.row == progress::OF_AGENT;
     if !drafts.iter().any(|draft| is_echo(&draft)) {
@@ -70,7 +70,7 @@ fn drop_echoes(drafts: &mut [Draft]) {
     }
 }
 
-/// A summary has taken over what its boundary said.
+/// Drops a boundary whose summary has its facts.
 fn join_summaries(drafts: &mut [Draft]) {
     let joined: hashbrown::HashSet<String> = drafts
         .iter()
@@ -87,8 +87,8 @@ fn join_summaries(drafts: &mut [Draft]) {
     }
 }
 
-/// A result says "rejected" both when the user refused a call and when they cut
-/// off one that ran; the marker behind it says which.
+/// A result says "rejected" both if the user refused a call and if they cut off a running one. The
+/// marker after it tells the two apart.
 fn stop_calls(drafts: &mut [Draft]) {
     let is_known = |draft: &Draft| matches!(draft.hint.rule(), Some(Rule::Refused { .. } | Rule::Stopped(_)));
     if !drafts.iter().any(is_known) {
@@ -123,7 +123,7 @@ fn stop_calls(drafts: &mut [Draft]) {
     }
 }
 
-/// A call that went on in the background ended when its notification says so.
+/// Sets the end of a background call from its notification.
 fn end_background_calls(drafts: &mut [Draft]) {
     let mut ends: HashMap<String, (Outcome, Option<i64>)> = HashMap::new();
     for draft in drafts.iter().filter(|draft| !draft.hint.fold_only) {

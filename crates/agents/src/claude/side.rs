@@ -1,5 +1,5 @@
-//! Side records: everything without a uuid. State of the program, mostly
-//! repeated, and a few facts about the session that are nowhere else.
+//! Side records: all records without a uuid. They hold state of the program, mostly repeated, and a
+//! few facts about the session that no other record has.
 
 use retro_model::{Kind, Link, LinkKind, Origin, Part as Piece, Thread, TitleRank};
 use retro_text::redact;
@@ -18,8 +18,8 @@ pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut S
     };
     let json = record.json;
     if row.gives.is_empty() {
-        // `api-request` and its parts: copies of what the chain says, and the
-        // proof that a response was asked for here.
+        // `api-request` and its parts: copies of data in the chain, and proof that this session
+        // requested a response.
         if kind == "api-request"
             && let Some(request) = field::some(json, "id")
         {
@@ -53,8 +53,8 @@ pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut S
                 out.facts.title(TitleRank::User, record.address, title);
             }
         }
-        // A title of the conversation that ends at its leaf. Before the first record of a
-        // conversation that is another session's, and the index has to look for it.
+        // A title of the conversation that ends at its leaf. If it precedes the first record of a
+        // conversation, it is another session's, and the index must find that session.
         "summary" => {
             draft.event.text = field::some(json, "summary").and_then(words);
             if let Some(title) = draft.event.text.as_ref().filter(|_| state.ground.is_some()) {
@@ -89,7 +89,7 @@ pub(super) fn read(kind: &str, record: &Record<'_>, home: &Thread, state: &mut S
     out.push(draft);
 }
 
-/// Titles in a log that has nothing but summaries of other conversations.
+/// Titles in a log that contains only summaries of other conversations.
 pub(super) fn summaries(name: &str, bytes: &dyn Fn() -> Vec<u8>) -> Vec<TitleOf> {
     if !name.ends_with(".jsonl") || name.ends_with("history.jsonl") {
         return Vec::new();
@@ -108,14 +108,14 @@ pub(super) fn summaries(name: &str, bytes: &dyn Fn() -> Vec<u8>) -> Vec<TitleOf>
     records.filter_map(title).collect()
 }
 
-/// This session began as a copy of that one.
+/// Records that this session began as a copy of another.
 pub(super) fn link(session_id: Option<&str>, out: &mut Out) {
     if let Some(session_id) = session_id {
         out.facts.links.insert(Link { kind: LinkKind::ForkedFrom, session_id: id(session_id) });
     }
 }
 
-/// The session goes on in another folder.
+/// Records that the session continues in another folder.
 fn moved(path: Option<&str>, cwd: &mut Option<retro_text::Redacted<String>>, state: &mut State) {
     if let Some(path) = path {
         *cwd = Some(redact(path));
@@ -125,7 +125,7 @@ fn moved(path: Option<&str>, cwd: &mut Option<retro_text::Redacted<String>>, sta
     }
 }
 
-/// The fields worth keeping of a record. Prompt copies are left where they are.
+/// The fields of a record worth keeping. Copies of prompts are left out.
 fn facts(kind: &str) -> &'static [&'static str] {
     match kind {
         "agent-color" => &["agentColor"],

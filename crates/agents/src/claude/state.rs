@@ -1,8 +1,7 @@
-//! What the parser remembers between two records of a source.
+//! The state of the parser between two records of a source.
 //!
-//! Only what a later record of the same source needs: small, bounded, without
-//! secrets, and written as JSON, so that a log can be taken up again where it
-//! was left.
+//! Only data that a later record of the same source needs: small, bounded, without secrets. It is
+//! written as JSON, so that reading a log can continue where it ended.
 
 use retro_model::{Edit, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -10,35 +9,35 @@ use serde_json::Value;
 
 use crate::words::id as clean_id;
 
-/// Calls that may wait for their result at one time. A result that comes after
-/// so many others is joined by its id all the same; only its tool's name is lost.
+/// The most calls that may wait for their result at one time. A result that comes after more calls
+/// is still joined by its id, and only its tool's name is lost.
 const CALLS_MAX: usize = 256;
 
-/// Requests whose answer may still come. In 2.1.325 an answer always belongs to
-/// the newest; some room for requests that run side by side.
+/// Requests that may still be answered. In 2.1.325 an answer always belongs to the newest. The rest
+/// is room for parallel requests.
 const REQUESTS_MAX: usize = 32;
 
-/// What was read so far.
+/// The state after the records read so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct State {
-    /// Where and how the program runs, once a record said so.
+    /// Where and how the program runs, once a record shows it.
     pub ground: Option<Ground>,
     /// The model that answered last.
     pub model: Option<String>,
     /// Calls without a result.
     calls: Vec<OpenCall>,
-    /// Newest ids of `api-request` records.
+    /// Ids of the newest `api-request` records.
     requests: Vec<String>,
     /// Time of the first `queue-operation`.
     pub first_queued: Option<Timestamp>,
-    /// What the last compaction boundary said, until its summary comes.
+    /// The facts of the last compaction boundary, until its summary comes.
     pub boundary: Option<Boundary>,
     /// Fingerprint of the task list that was shown last.
     pub task_list: Option<u64>,
 }
 
-/// Where and how the program runs, as said last, without secrets.
+/// Where and how the program runs, from the latest record, without secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ground {
     pub cwd: Option<String>,
@@ -52,7 +51,7 @@ pub(super) struct Ground {
 pub(super) struct OpenCall {
     pub id: String,
     pub name: String,
-    /// What it asked to change, for results that do not say what was changed.
+    /// The edits that it requested, for results that do not list the actual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<Edit>,
 }
@@ -65,7 +64,7 @@ pub(super) struct Boundary {
 }
 
 impl State {
-    /// A call was made.
+    /// Records a call.
     pub(super) fn open(&mut self, call: OpenCall) {
         if self.calls.len() >= CALLS_MAX {
             self.calls.remove(0);
@@ -79,7 +78,7 @@ impl State {
         Some(self.calls.remove(at))
     }
 
-    /// A request was sent.
+    /// Records a request.
     pub(super) fn request(&mut self, id: &str) {
         if self.requests.len() >= REQUESTS_MAX {
             self.requests.remove(0);
@@ -87,7 +86,7 @@ impl State {
         self.requests.push(clean_id(id));
     }
 
-    /// Whether this file sent the request lately.
+    /// True if this file sent the request recently.
     pub(super) fn requested(&self, id: &str) -> bool {
         let id = clean_id(id);
         self.requests.contains(&id)

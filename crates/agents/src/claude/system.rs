@@ -47,8 +47,8 @@ fn content(chain: &Chain<'_>) -> Option<Redacted<String>> {
     field::text(chain.json, "content").and_then(words)
 }
 
-/// The cut of a compaction. Its facts wait for the summary, which is the event
-/// that stays if it comes.
+/// The cut of a compaction. Its facts are saved for the summary. If there is one, its event
+/// replaces this one.
 fn boundary(chain: &Chain<'_>, row: &'static str, state: &mut State) -> Draft {
     let mut draft = chain.draft(row, Piece::Whole, Kind::Compaction, Origin::Harness);
     let facts = chain.json.get("compactMetadata").or_else(|| chain.json.get("microcompactMetadata"));
@@ -85,7 +85,7 @@ fn error(chain: &Chain<'_>, row: &'static str) -> Draft {
     draft
 }
 
-/// A slash command that the program carried out itself, or what it printed.
+/// A slash command that the program ran itself, or its output.
 fn local_command(chain: &Chain<'_>, row: &'static str) -> Draft {
     let text = field::text(chain.json, "content").unwrap_or_default();
     let run = chain.json.get("commandRun").unwrap_or(&Json::Null);
@@ -95,7 +95,7 @@ fn local_command(chain: &Chain<'_>, row: &'static str) -> Draft {
     let kind = if is_model { Kind::Model } else { Kind::Note };
     let mut draft = chain.draft(row, Piece::Whole, kind, Origin::User);
     if is_model {
-        // Only the argument names the model; the printed name is one for people.
+        // Only the argument has the model's id. The printed name is for people.
         draft.event.model = field::some(run, "args").map(clean);
     }
     draft.event.text = words(text);

@@ -1,4 +1,4 @@
-//! What a call asks for: its class, command, paths and edits.
+//! The class, command, paths and edits of a call.
 
 use retro_model::{Access, Edit, EditKind, PathUse, ToolCall, ToolClass};
 use retro_text::{redact, redact_owned};
@@ -7,7 +7,7 @@ use crate::command::one_line;
 use crate::words::{clean, id};
 use crate::{Json, field};
 
-/// The kind of work a tool does, by its name.
+/// The class of a tool, by its name.
 pub(super) fn class(name: &str) -> ToolClass {
     match name {
         "Bash" | "PowerShell" | "BashOutput" | "KillShell" | "TaskOutput" | "TaskStop" => ToolClass::Shell,
@@ -25,7 +25,7 @@ pub(super) fn class(name: &str) -> ToolClass {
     }
 }
 
-/// A `tool_use` block as a call. `cwd` is the program's folder.
+/// Makes a call of a `tool_use` block. `cwd` is the program's folder.
 pub(super) fn call(block: &Json<'_>, cwd: Option<&str>) -> ToolCall {
     let name = field::text(block, "name").unwrap_or_default();
     let input = block.get("input").unwrap_or(&Json::Null);
@@ -57,7 +57,7 @@ fn paths(name: &str, input: &Json<'_>) -> Vec<PathUse> {
     field::some(input, field_name).map(|path| PathUse { path: redact(path), access }).into_iter().collect()
 }
 
-/// What a call asks to change. The result says what was changed.
+/// The edits that a call requests. The result has the actual edits.
 fn edits(name: &str, input: &Json<'_>) -> Vec<Edit> {
     let edit = |path: &str, kind, added, removed| Edit { path: redact(path), to: None, kind, added, removed };
     match name {
@@ -69,7 +69,7 @@ fn edits(name: &str, input: &Json<'_>) -> Vec<Edit> {
             };
             let creates = parts.iter().any(|part| field::text(part, "old_string") == Some(""));
             let kind = if creates { EditKind::Create } else { EditKind::Update };
-            // How often the text occurs in the file is not in the call.
+            // The call does not say how often the text occurs in the file.
             let counts = match parts.iter().any(|part| field::is(part, "replace_all")) {
                 true => None,
                 false => Some(
@@ -94,8 +94,7 @@ fn edits(name: &str, input: &Json<'_>) -> Vec<Edit> {
     }
 }
 
-/// Lines of a replacement that are new and gone, without what both sides have
-/// at their ends.
+/// Lines that a replacement adds and removes, without the common lines at both ends.
 fn changed_lines(part: &Json<'_>) -> (u64, u64) {
     let lines = |name| field::text(part, name).unwrap_or_default().lines().collect::<Vec<_>>();
     let (old, new) = (lines("old_string"), lines("new_string"));
@@ -106,13 +105,13 @@ fn changed_lines(part: &Json<'_>) -> (u64, u64) {
     ((new.len() - head - tail) as u64, (old.len() - head - tail) as u64)
 }
 
-/// Lines of a text.
+/// The number of lines in a text.
 pub(super) fn lines(text: &str) -> u64 {
     text.lines().count() as u64
 }
 
-/// The files a result says were changed. `asked` is what the call wanted: all
-/// there is in sub-agent files of 2.1.x, where the result has only its text.
+/// The actual edits, according to a result. `asked` are the edits that the call requested:
+/// sub-agent files of 2.1.x have no others, because their results have only text.
 pub(super) fn changed(facts: &Json<'_>, text: &str, asked: Vec<Edit>) -> Vec<Edit> {
     let path = field::some(facts, "filePath").or_else(|| field::some(facts, "notebook_path"));
     let is_edit = !asked.is_empty() || facts.get("structuredPatch").is_some();
@@ -143,7 +142,7 @@ pub(super) fn changed(facts: &Json<'_>, text: &str, asked: Vec<Edit>) -> Vec<Edi
     vec![Edit { path: redact(path), to: None, kind, added, removed }]
 }
 
-/// Created or updated, as the result's text says it.
+/// Created or updated, according to the result's text.
 fn told_kind(text: &str, asked: EditKind) -> EditKind {
     if text.starts_with("File created successfully") { EditKind::Create } else { asked }
 }

@@ -1,4 +1,4 @@
-//! Tokens: of one line of a response, and of the session so far.
+//! Tokens of one line of a response, and of the session so far.
 //!
 //! A response is logged as several lines that share its id and repeat its
 //! counters; output grows from line to line while the response streams. Every
@@ -17,24 +17,24 @@ use crate::identity::fingerprint;
 use crate::words::{clean, id};
 use crate::{Draft, Json, Out, Record, field};
 
-/// How sure a file can be that a response is its own and not a copy of another
-/// file's. Larger is surer.
+/// How certain it is that a response belongs to this file and is not a copy from another file.
+/// Larger is more certain.
 mod own {
-    /// The request was sent by this file (2.1.325: `requestRef` names it).
+    /// This file sent the request (2.1.325: `requestRef` names it).
     pub(super) const REQUESTED: u8 = 4;
     /// It has the server's request id, and the file was in use by then.
     pub(super) const ANSWERED: u8 = 3;
-    /// It has the server's request id, but is older than the first thing the
-    /// file was asked: what `--fork-session` of 2.1.63 copies looks so.
+    /// It has the server's request id, but is older than the first prompt of the file: copies made
+    /// by `--fork-session` of 2.1.63 look like this.
     pub(super) const OLDER_THAN_FILE: u8 = 2;
     /// No request id: a gateway that sends none, or a copy made by a resume of 1.0.x.
     /// Or the line is in a progress record, and the sub-agent has a log of its own.
     pub(super) const UNPROVEN: u8 = 1;
-    /// A copy: it says so (`forkedFrom`), or its request is in another file.
+    /// A copy: it is marked as one (`forkedFrom`), or its request is in another file.
     pub(super) const COPIED: u8 = 0;
 }
 
-/// Key of the ledger row of the response that this record is a part of.
+/// The ledger key of the response that this record is a part of.
 pub(super) fn response(chain: &Chain<'_>) -> Option<String> {
     let message = chain.json.get("message")?;
     let key =
@@ -42,7 +42,7 @@ pub(super) fn response(chain: &Chain<'_>) -> Option<String> {
     Some(["claude:", &key].concat())
 }
 
-/// The tokens that one line of a [`response`] has, if it has any.
+/// The tokens of one line of a [`response`], if it has any.
 pub(super) fn of_line(
     chain: &Chain<'_>,
     response: Option<String>,
@@ -56,7 +56,7 @@ pub(super) fn of_line(
     draft.hint.identity = Some(["usage:", &response].concat());
     draft.event.response = Some(response);
     draft.event.model = field::some(message, "model").map(|model| match &state.model {
-        // What was cleaned once stays as it is.
+        // An equal name was cleaned before.
         Some(known) if known == model => known.clone(),
         _ => clean(model),
     });
@@ -65,8 +65,8 @@ pub(super) fn of_line(
         draft.hint.look_for(Rule::Unread);
     }
     if field::some(message, "stop_reason").is_none() {
-        // No line with a stop reason: the stream was never seen to end, and the
-        // output is what its first event said (most responses up to 2.1.5x).
+        // No line with a stop reason: the end of the stream was not seen, and the output is from
+        // its first event (most responses up to 2.1.5x).
         counted.usage.exactness = Exactness::LowerBound;
     }
     let usage = counted.of_record(chain.record, out);
@@ -114,9 +114,9 @@ fn evidence(chain: &Chain<'_>, state: &State) -> u8 {
     }
 }
 
-/// Of two lines of one response: the counters of the one whose counters can all be
-/// read, or else of the one with more output, the later on a tie; the best of what
-/// both prove; the earlier time.
+/// Merges two lines of one response. Takes the counters of the line whose counters can all be read,
+/// or else of the one with more output, the later on a tie; the strongest proof of both; the
+/// earlier time.
 pub(super) fn complete(first: &mut Draft, later: &Draft) {
     let is_unread = |draft: &Draft| draft.hint.rule() == Some(&Rule::Unread);
     let unread = (is_unread(first), is_unread(later));
@@ -144,8 +144,8 @@ pub(super) fn complete(first: &mut Draft, later: &Draft) {
     };
 }
 
-/// `cost-state` (2.1.325): what the program itself counted for the session so
-/// far, side calls and compactions included.
+/// `cost-state` (2.1.325): the program's own count for the session so far, side calls and
+/// compactions included.
 pub(super) fn total(record: &Record<'_>, home: &Thread, out: &mut Out) {
     let json = record.json;
     let mut sum = Usage { total: true, ..Usage::default() };
@@ -178,7 +178,7 @@ pub(super) fn total(record: &Record<'_>, home: &Thread, out: &mut Out) {
     out.push(draft);
 }
 
-/// The figures of one model, in our meaning.
+/// The counters of one model, converted to retro's fields.
 fn of_model(figures: &Json<'_>) -> Counted {
     let mut counters = Counters::of(figures);
     let cache_write_5m = counters.maybe("cacheCreationEphemeral5mInputTokens");

@@ -1,5 +1,4 @@
-//! `user` records: prompts, results, and all that the program says in the
-//! user's name.
+//! `user` records: prompts, results, and all texts that the program writes in the user's name.
 
 use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
 use retro_text::redact_json;
@@ -19,7 +18,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     let Some(blocks) = chain.json.get("message").and_then(|message| blocks(message.get("content")?)) else {
         return chain.unknown(out);
     };
-    // What a person typed may be in several blocks; it is one utterance, at the first of them.
+    // A prompt may be in several blocks. It is one event, at the first of them.
     let typed: Vec<&Block<'_>> = blocks
         .iter()
         .filter(|block| block.kind == "text" && whose(chain, block.text()) == Words::Person)
@@ -51,7 +50,7 @@ pub(super) fn read(chain: &Chain<'_>, state: &mut State, out: &mut Out) {
     }
 }
 
-/// Whose words a text block of this record is: by its head, and by the flags of the record.
+/// The author of a text block of this record: from its head, and from the flags of the record.
 fn whose<'t>(chain: &Chain<'_>, text: &'t str) -> Words<'t> {
     let json = chain.json;
     match said::of(text) {
@@ -63,14 +62,14 @@ fn whose<'t>(chain: &Chain<'_>, text: &'t str) -> Words<'t> {
         _ if field::is(json, "isMeta") => Words::Harness,
         Words::Person | Words::Skill if json.get("planContent").is_some() => Words::Plan,
         Words::Person | Words::Skill if of_agent(json) => Words::Peer,
-        // No head: typed, unless the record says that the program made the turn.
+        // No known head: typed, unless the record shows that the program made the turn.
         Words::Person | Words::Skill if !typed(json) => Words::Harness,
         Words::Skill => Words::Person,
         by_head => by_head,
     }
 }
 
-/// Whether nothing in the record contradicts that a person typed it.
+/// True if nothing in the record contradicts that a person typed it.
 fn typed(json: &Json<'_>) -> bool {
     let by_program = field::text(json, "promptSource") == Some("system")
         || field::text(json, "turnOrigin").is_some_and(|origin| !matches!(origin, "human" | "sdk"))
@@ -81,9 +80,9 @@ fn typed(json: &Json<'_>) -> bool {
     !by_program
 }
 
-/// Whether a program composed the prompt: one that runs the agent through its SDK or as
-/// a command (`claude -p`). The desktop app writes `sdk` for what is typed into it, too;
-/// it says `human` beside it, or who it is.
+/// True if a program composed the prompt: one that runs the agent through its SDK or as a command
+/// (`claude -p`). The desktop app writes `sdk` for typed text too, but with `human` or its own name
+/// beside it.
 pub(super) fn is_composed(json: &Json<'_>) -> bool {
     let kind = json.get("origin").and_then(|origin| field::text(origin, "kind"));
     let entrypoint = field::some(json, "entrypoint").unwrap_or_default();
@@ -93,13 +92,13 @@ pub(super) fn is_composed(json: &Json<'_>) -> bool {
     entrypoint.starts_with("sdk") || (is_sdk && !is_app && kind != Some("human"))
 }
 
-/// Whether the record says that another agent wrote it.
+/// True if the record says that another agent wrote it.
 fn of_agent(json: &Json<'_>) -> bool {
     let kind = json.get("origin").and_then(|origin| field::text(origin, "kind"));
     matches!(kind, Some("coordinator" | "peer" | "teammate"))
 }
 
-/// What another agent says: to a sub-agent its task, else like the report of one.
+/// A message of another agent: the task if this is a sub-agent, otherwise a report.
 fn peer(chain: &Chain<'_>, piece: Piece, text: &str) -> Draft {
     let messages = said::messages(text);
     let said: Vec<&str> = messages.iter().map(|(_, said)| *said).collect();
@@ -127,7 +126,7 @@ pub(super) fn person(chain: &Chain<'_>, piece: Piece, text: &str) -> Draft {
     let origin = if chain.is_side() { Origin::Agent } else { Origin::User };
     let mut draft = chain.draft("user/prompt", piece, Kind::User, origin);
     draft.event.text = words(text);
-    // The text of a skill without its flag may be a request; its words are its author's.
+    // The text of a skill without its flag may be a request, but the skill's author wrote it.
     let is_composed = is_composed(chain.json) || matches!(said::of(text), Words::Skill);
     draft.event.data = match is_composed && !chain.is_side() {
         true => Some(redact_json(json!({
@@ -138,7 +137,7 @@ pub(super) fn person(chain: &Chain<'_>, piece: Piece, text: &str) -> Draft {
         false => pick(chain.json, &["permissionMode", "promptSource", "imagePasteIds"]),
     };
     draft.hint.opens_turn = true;
-    // In 1.0.x only the words tie a side chain to the call that started it.
+    // In 1.0.x only the text links a side chain to the call that started it.
     draft.hint.look_for(if chain.is_side() {
         Rule::Task(print_of(text))
     } else {
@@ -156,7 +155,7 @@ fn given_along(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
         "media_type": source.get("media_type"),
         "base64_bytes": field::text(source, "data").map(str::len),
         "title": block.json.get("title"),
-        // Where the bytes are: this record, this block.
+        // The location of the bytes: this record, this block.
         "ref": draft.event.id.to_string(),
     })));
     draft
@@ -233,9 +232,9 @@ fn text(chain: &Chain<'_>, block: &Block<'_>, whose: Words<'_>, state: &mut Stat
     }
 }
 
-/// The marker of an interruption. Whether a call was cut off or only refused
-/// shows in `interruptedMessageId` (2.1.217+, terminal), or because no one can
-/// refuse where there is no terminal; older logs do not say.
+/// The marker of an interruption. Whether a call was cut off or only refused shows in
+/// `interruptedMessageId` (2.1.217+, terminal), or because no one can refuse without a terminal.
+/// Older logs do not show it.
 fn interruption(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
     let mut draft = chain.draft("user/interruption", block.piece.clone(), Kind::Interruption, Origin::User);
     draft.event.text = words(block.text());
@@ -253,7 +252,7 @@ fn interruption(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
     draft
 }
 
-/// What a slash command or a typed shell command printed.
+/// The output of a slash command or of a typed shell command.
 fn command_output(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
     let text = block.text();
     let mut draft = chain.draft("user/command_output", block.piece.clone(), Kind::ToolResult, Origin::Tool);
@@ -264,7 +263,7 @@ fn command_output(chain: &Chain<'_>, block: &Block<'_>) -> Draft {
         .collect();
     let printed = parts.join("\n");
     draft.event.result = Some(Box::new(ToolResult {
-        // A typed command has no call: the record it hangs on is the one that asked.
+        // A typed command has no call: its parent record made the request.
         call_id: chain.hangs_on.map(id).unwrap_or_default(),
         outcome: Outcome::Unknown,
         exit_code: None,

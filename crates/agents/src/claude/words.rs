@@ -1,66 +1,65 @@
-//! Whose words a text in a `user` record is.
+//! The author of a text in a `user` record.
 //!
-//! Most `user` records are not the user's. Newer versions flag some of the
-//! others (`isMeta`, `promptSource`, `turnOrigin`), none flags all: 1.0.117
-//! writes hook texts and Stop feedback without any flag, the desktop app marks
-//! task notifications as `sdk` prompts. So the head of the text decides, and
-//! flags only add to it.
+//! Most `user` records are not the user's. Newer versions flag some of the others (`isMeta`,
+//! `promptSource`, `turnOrigin`), none flags all: 1.0.117 writes hook texts and Stop feedback
+//! without any flag, the desktop app marks task notifications as `sdk` prompts. Therefore the head
+//! of the text decides, and flags only refine it.
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Words<'t> {
     /// Typed by a person, or a parent agent's task.
     Person,
     /// A slash command, its name and arguments.
     Command(Command<'t>),
-    /// What a slash command or a typed shell command printed.
+    /// The output of a slash command or of a typed shell command.
     Output,
-    /// A shell command typed behind `!`.
+    /// A shell command typed after `!`.
     Shell(&'t str),
-    /// A background task ended.
+    /// A report that a background task ended.
     Notification,
-    /// Words of another agent: a member of the team, or another session.
+    /// A message of another agent: a member of the team, or another session.
     Peer,
-    /// The user cut the work off.
+    /// A marker that the user interrupted the work.
     Interruption,
-    /// The summary after a compaction.
+    /// The summary that starts a compacted context.
     Summary,
     /// The accepted plan, given to a fresh context (2.1.37 - 2.1.63).
     Plan,
-    /// What the editor has open or selected (2.0.42 - 2.1.37).
+    /// The file or selection that is open in the editor (2.0.42 - 2.1.37).
     Ide,
-    /// The text of a skill.
+    /// The instructions of a skill.
     Skill,
-    /// Anything else the program put in.
+    /// Any other text that the program added.
     Harness,
 }
 
-/// A slash command as it is in the log.
+/// A slash command as written in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Command<'t> {
-    /// With its slash (1.0.24 wrote none).
+    /// Its name with the slash (1.0.24 wrote none).
     pub name: &'t str,
-    /// What the user typed behind it.
+    /// The arguments that the user typed.
     pub args: &'t str,
-    /// Whether the model is asked: such commands begin with their message, those
-    /// that the program carries out itself with their name.
+    /// True if the command prompts the model: such records begin with their message, and those of
+    /// commands that the program runs itself begin with their name.
     pub asks_model: bool,
 }
 
 /// Head of the marker that a call was cut off or refused.
 pub(super) const CUT_AT_TOOL: &str = "[Request interrupted by user for tool use]";
 
-/// Head of what one agent of a team says to another.
+/// Head of a message from one agent of a team to another.
 const PEER: &str = "<teammate-message";
 
-/// Head of what an agent of another session says.
+/// Head of a message from an agent of another session.
 const OTHER_AGENT: &str = "<agent-message";
 
-/// Name under which the program itself speaks to an agent of a team.
+/// The sender's name of the program's own messages to an agent of a team.
 const PROGRAM: &str = "system";
 
-/// What the agents of a team said in a text: one message each, with its sender. A text
-/// without their tags is one message without a sender.
+/// The messages of a team's agents in a text, each with its sender. A text without their tags is
+/// one message without a sender.
 pub(super) fn messages(text: &str) -> Vec<(Option<&str>, &str)> {
     let mut rest = text;
     let mut found = Vec::new();
@@ -74,7 +73,7 @@ pub(super) fn messages(text: &str) -> Vec<(Option<&str>, &str)> {
     if found.is_empty() { vec![(None, text.trim())] } else { found }
 }
 
-/// Whether only the program spoke, in the place of an agent of the team.
+/// True if all messages are from the program itself and none from an agent of the team.
 pub(super) fn is_of_program(messages: &[(Option<&str>, &str)]) -> bool {
     messages.iter().all(|(from, _)| *from == Some(PROGRAM))
 }
@@ -91,8 +90,8 @@ const HARNESS: &[&str] = &[
     "Stop hook feedback:",
 ];
 
-/// What hooks say, by the name of their event: "PostToolUse hook feedback:",
-/// "PreToolUse:Bash hook error: …".
+/// True for a message of a hook, which begins with the name of its event: "PostToolUse hook
+/// feedback:", "PreToolUse:Bash hook error: …".
 fn is_of_hook(text: &str) -> bool {
     let Some((event, said)) = text.split_once(" hook ") else { return false };
     let name = event.split(':').next().unwrap_or_default();
@@ -105,7 +104,7 @@ fn is_of_hook(text: &str) -> bool {
     is_name && !event.contains(char::is_whitespace) && what.iter().any(|head| said.starts_with(head))
 }
 
-/// What the text is, by its head.
+/// The kind of a text, from its head.
 pub(super) fn of(text: &str) -> Words<'_> {
     let head = text.trim_start();
     let begins = |prefix: &str| head.starts_with(prefix);
@@ -143,15 +142,15 @@ pub(super) fn of(text: &str) -> Words<'_> {
     }
 }
 
-/// The trimmed text between `<name>` and `</name>`; to the end, if it is never closed.
+/// The trimmed text between `<name>` and `</name>`, or to the end if it is never closed.
 pub(super) fn tag<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     let inner = rest.split_once(&format!("</{name}>")).map_or(rest, |(inner, _)| inner);
     Some(inner.trim())
 }
 
-/// What a person wrote into the refusal of a call. The fixed text of 2.1.217
-/// for a refused question is the program's.
+/// The words that a person wrote into the refusal of a call. The fixed text of 2.1.217 for a
+/// refused question is the program's.
 pub(super) fn said_in_refusal(text: &str) -> Option<&str> {
     let (_, said) = text.split_once("the user said:")?;
     let said = said.trim();

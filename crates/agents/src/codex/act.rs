@@ -1,11 +1,10 @@
-//! What the program says of a tool beside the conversation: which command ran
-//! and how it ended, which files were changed, what a server answered.
+//! The program's own records of tools, beside the conversation: which command ran and how it ended,
+//! which files were changed, what a server answered.
 //!
-//! Each such record is a call and a result under the id of the call it belongs
-//! to, kept back (`fold_only`); `joins` completes the conversation's call and
-//! result with them. Where the conversation has no such call (commands inside a
-//! script of code mode, those the user ran, those of a review) they are events
-//! of their own.
+//! Each such record gives a call and a result with the id of the call that it belongs to. Both are
+//! held back (`fold_only`), and `joins` completes the conversation's call and result with them. If
+//! the conversation has no such call (commands inside a script of code mode, those the user ran,
+//! those of a review), they become events of their own.
 
 use retro_model::{
     Access, Edit, EditKind, Kind, Link, LinkKind, Origin, Outcome, Part as Piece, PathUse, ToolCall,
@@ -23,8 +22,7 @@ use crate::command::{one_line, script};
 use crate::words::{clean, id};
 use crate::{Json, Out, field, patch};
 
-/// The programs of the old events and of the items that replaced them (0.149),
-/// by the shape that both share.
+/// The old events and the items that replaced them (0.149), by the shape that both share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Command,
@@ -60,13 +58,13 @@ pub(super) fn is_item(kind: &str) -> bool {
     shape(kind).is_some() && !kind.contains('_')
 }
 
-/// An event of an older version.
+/// Reads an event of an older version.
 pub(super) fn event(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     let call = ["call_id", "callId"].iter().find_map(|name| field::some(line.payload, name)).map(id);
     tell(line, row("event_msg/", kind), kind, line.payload, call, state, out);
 }
 
-/// An item of `item_completed`.
+/// Reads an item of `item_completed`.
 pub(super) fn item(line: &Line<'_>, kind: &str, item: &Json<'_>, state: &mut State, out: &mut Out) {
     tell(line, row("item/", kind), kind, item, field::some(item, "id").map(id), state, out);
 }
@@ -89,7 +87,7 @@ fn tell(
         }
     }
     let by_user = field::text(told, "source") == Some("user_shell");
-    // Told by no other record: the id has a form of its own (0.166, code mode).
+    // No other record has this call: its id has a special form (0.166, code mode).
     let is_nested = call_id.starts_with("exec-");
     let mut call = call(shape, &call_id, told);
     if is_nested {
@@ -198,7 +196,7 @@ fn result(shape: Shape, call_id: &str, told: &Json<'_>, edits: &[Edit]) -> Optio
         outcome,
         exit_code: exit_code.filter(|code| *code >= 0),
         duration_ms: told.get("duration").and_then(duration_ms),
-        // `... command output truncated for persistence ...` is in the middle (0.166).
+        // The mark is in the middle of the text (0.166).
         truncated: text.contains("... command output truncated for persistence ..."),
         bytes: text.len() as u64,
         spilled_to: None,
@@ -220,7 +218,7 @@ fn ended(shape: Shape, told: &Json<'_>, exit_code: Option<i64>) -> Outcome {
     }
     match (field::text(told, "status"), exit_code) {
         (Some("declined"), _) => Outcome::Denied,
-        // Killed: the turn says whether a person did it.
+        // Killed: the turn shows whether a person did it.
         (Some("failed"), Some(-1)) => Outcome::Interrupted,
         (Some("failed"), _) => Outcome::Failed,
         (Some("in_progress"), _) => Outcome::Unknown,
@@ -258,7 +256,7 @@ fn text(shape: Shape, told: &Json<'_>) -> String {
     }
 }
 
-/// The files a patch changed: real paths, real diffs.
+/// The files that a patch changed: full paths and actual diffs.
 fn changes(changes: &Json<'_>) -> Vec<Edit> {
     let change = |(path, change): (&str, &Json<'_>)| {
         let lines = |name: &str| field::text(change, name).map(|text| text.lines().count() as u64);
@@ -277,13 +275,13 @@ fn changes(changes: &Json<'_>) -> Vec<Edit> {
     changes.as_object().into_iter().flatten().map(change).collect()
 }
 
-/// A file that a command only read, as the program understood it.
+/// A file that a command only read, as the program parsed the command.
 fn path_read(parsed: &Json<'_>) -> Option<PathUse> {
     let path = field::some(parsed, "path").filter(|_| field::text(parsed, "type") == Some("read"))?;
     Some(PathUse { path: redact(path), access: Access::Read })
 }
 
-/// The thread that an agent's call is about, where there is one.
+/// The thread that an agent's call is about, if there is one.
 fn child(shape: Shape, told: &Json<'_>) -> Option<String> {
     if shape != Shape::Collaboration {
         return None;
@@ -298,7 +296,7 @@ fn duration_ms(duration: &Json<'_>) -> Option<u64> {
     secs.checked_mul(1000)?.checked_add(nanos / 1_000_000)
 }
 
-/// A `file://` address as a path (0.166 writes them so).
+/// Converts a `file://` URL to a path (0.166 writes URLs).
 fn local_path(address: &str) -> String {
     let Some(encoded) = address.strip_prefix("file://") else { return address.to_owned() };
     let mut bytes = Vec::with_capacity(encoded.len());

@@ -1,4 +1,4 @@
-//! Calls of tools, as the conversation holds them.
+//! Calls of tools in the conversation.
 
 use retro_model::{Kind, Origin, Part as Piece};
 use retro_text::redact_json;
@@ -58,13 +58,13 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     }
 }
 
-/// Arguments are a JSON text; those of `tool_search_call` an object.
+/// Arguments are JSON in a string, except for `tool_search_call`, where they are an object.
 fn arguments<'r>(line: &'r Line<'r>) -> Cow<'r, Json<'r>> {
     json::unwrapped(line.payload.get("arguments"), line.record.room)
 }
 
-/// The id that joins a call and its result. A web search has none up to 0.142:
-/// the event beside it, before or after, names it.
+/// The id that joins a call and its result. A web search has none up to 0.142: the adjacent event,
+/// before or after, names it.
 fn call_id(line: &Line<'_>, kind: &str, args: &Json<'_>, state: &mut State) -> String {
     if let Some(call) = field::some(line.payload, "call_id").or_else(|| field::some(line.payload, "id")) {
         return id(call);
@@ -76,13 +76,13 @@ fn call_id(line: &Line<'_>, kind: &str, args: &Json<'_>, state: &mut State) -> S
     }
 }
 
-/// What a web search looks for.
+/// A hash of the query of a web search.
 pub(super) fn sought(action: &Json<'_>) -> u64 {
     let part = |name| action.get(name).and_then(Json::as_str).unwrap_or_default();
     xxh3_64([part("type"), part("query"), part("url"), part("pattern")].join("\0").as_bytes())
 }
 
-/// The call whose command or script this one polls.
+/// The call whose command or script this call polls.
 fn polled(name: &str, args: &Json<'_>, state: &State) -> Option<String> {
     match name {
         "write_stdin" => {

@@ -1,9 +1,9 @@
 //! Calls inside the script of a call: code mode (0.144 on).
 //!
-//! From 0.149 on each call of a script has an item of its own (`act`), and these count.
-//! Before there is only the script, in JavaScript, and what it printed. Its calls are
-//! events of their own; how each ended is known where the script printed it. A script, or
-//! a call in it, that cannot be read is a call without a command.
+//! From 0.149 on, each call of a script has its own item (`act`), and these count. Older logs have
+//! only the JavaScript source and its output. The script's calls are events of their own, and how
+//! each ended is known if the script printed it. A script, or a call in it, that cannot be read
+//! becomes a call without a command.
 
 use retro_model::{Edit, Kind, Origin, Outcome, Part as Piece, ToolCall, ToolClass, ToolResult};
 use retro_text::{redact, redact_owned};
@@ -18,28 +18,28 @@ use super::tools;
 use crate::javascript::{self, Print, Seen, Shape};
 use crate::{Json, Out, field};
 
-/// Bytes of what a script prints around its values that are remembered until it is over.
+/// Limit in bytes for the literal text in a script's output that is remembered until it ends.
 const PRINTS_BYTES_MAX: usize = 8 * 1024;
-/// Edits of one call that are remembered so long.
+/// The most edits per call that are remembered until then.
 const EDITS_MAX: usize = 64;
 
-/// A script that runs.
+/// A running script.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Cell {
-    /// The call that holds it.
+    /// Id of the call that runs it.
     pub script: String,
     calls: Vec<Inner>,
-    /// What it prints, as far as it was not printed yet.
+    /// The output still to come, in order.
     prints: Vec<Print>,
-    /// A tool that throws may not end it.
+    /// True if it may catch the error of a tool.
     catches: bool,
 }
 
-/// A call in a script that has no result yet, or had.
+/// A call in a script, with or without a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Inner {
     class: ToolClass,
-    /// Nothing says how it ended but what the script printed.
+    /// True if only the script's output can show how it ended.
     is_command: bool,
     is_sure: bool,
     is_over: bool,
@@ -47,7 +47,7 @@ struct Inner {
     edits: Vec<Edit>,
 }
 
-/// The calls of a script.
+/// Reads the calls of a script.
 pub(super) fn read(
     line: &Line<'_>,
     row: &'static str,
@@ -79,11 +79,11 @@ pub(super) fn read(
     state.runs(Cell { script: script.to_owned(), calls, prints, catches: cell.catches });
 }
 
-/// How sure a call in a script is.
+/// How certain a call in a script is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inside {
     Read,
-    /// What it runs, or whether it runs, is not known.
+    /// It is not known what it runs, or whether it runs.
     Unread,
 }
 
@@ -93,7 +93,7 @@ fn inner_id(script: &str, at: usize) -> String {
 
 fn made_call(call_id: &str, tool: &str, args: &Json<'_>, cwd: Option<&str>) -> ToolCall {
     let mut call = tools::call(call_id, tool, None, args, cwd);
-    // `multi_agent_v1__spawn_agent`: the name behind the group's.
+    // `multi_agent_v1__spawn_agent`: the tool's name follows the group's.
     if call.class == ToolClass::Other
         && let Some((_, name)) = tool.rsplit_once("__")
     {
@@ -102,7 +102,7 @@ fn made_call(call_id: &str, tool: &str, args: &Json<'_>, cwd: Option<&str>) -> T
     call
 }
 
-/// Whether a call says what it does.
+/// True if the call's purpose is known.
 fn is_read(call: &ToolCall) -> bool {
     match (call.name.as_str(), call.class) {
         ("write_stdin" | "wait", _) => true,
@@ -135,7 +135,7 @@ fn push(
     out.push(draft);
 }
 
-/// What a script prints, if it can be remembered: no secrets, and not much.
+/// The first prints of a script, up to the limit. Those with secrets are replaced by `Any`.
 fn fitting(prints: Vec<Print>) -> Vec<Print> {
     let mut bytes = 0;
     let fits = |print: &Print| {
@@ -180,7 +180,7 @@ fn weight(shape: &Shape) -> usize {
     }
 }
 
-/// How the calls of a script ended, as far as its output, or the next piece of it, says.
+/// The endings of a script's calls, as far as its output, or the next piece of it, shows them.
 pub(super) fn ended(
     line: &Line<'_>,
     row: &'static str,
@@ -193,7 +193,7 @@ pub(super) fn ended(
     let texts: Vec<&str> = printed.iter().map(String::as_str).collect();
     let is_over = ending.cell.is_none();
     let is_loose = cell.prints.contains(&Print::Maybe);
-    // Every text has its place, unless more or fewer were printed than the script has.
+    // Texts match prints by position, unless their numbers differ.
     let fits = match (is_over, ending.outcome) {
         (true, Outcome::Ok) => is_loose || texts.len() == cell.prints.len(),
         _ => is_loose || texts.len() <= cell.prints.len(),
@@ -202,7 +202,7 @@ pub(super) fn ended(
         true => javascript::seen(&cell.prints, &texts, cell.calls.len()),
         false => vec![Seen::default(); cell.calls.len()],
     };
-    // Whatever a script with one call printed is of this call.
+    // All output of a script with one call belongs to that call.
     if let ([seen], true) = (seen.as_mut_slice(), is_over)
         && seen.output.is_none()
         && !ending.text.is_empty()
@@ -223,7 +223,7 @@ pub(super) fn ended(
             (Some(0), _) => Outcome::Ok,
             (Some(_), _) => Outcome::Failed,
             (None, Outcome::Interrupted) if !seen.answered => Outcome::Interrupted,
-            // A tool that fails throws, and the script with it.
+            // A tool that fails throws, and ends the script.
             (None, Outcome::Ok) if !call.is_command && call.is_sure && (seen.answered || !catches) => {
                 Outcome::Ok
             }
@@ -257,7 +257,7 @@ pub(super) fn ended(
     }
 }
 
-/// Whether the script says that its patch failed.
+/// True if the script's output says that its patch failed.
 fn is_refused(call: &Inner, ending: &Ending) -> bool {
     call.class == ToolClass::Edit && ending.text.contains("apply_patch verification failed")
 }

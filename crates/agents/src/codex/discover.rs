@@ -1,14 +1,13 @@
-//! Where Codex keeps its files, and which part of which thread each is.
+//! Where Codex keeps its files, and the thread and part of each.
 //!
-//! A root is what `CODEX_HOME` names: a home with a database, one with only a
-//! `sessions` folder, or any folder of logs. Whatever it is, it is walked: a
-//! database does not know every rollout on the disk, and a rollout need not be
-//! where its database says. Links are followed; loops are found and reported.
+//! A root is what `CODEX_HOME` names: a home with a database, one with only a `sessions` folder, or
+//! any folder of logs. Every kind of root is walked: a database does not know every rollout on the
+//! disk, and a rollout need not be where its database says. Links are followed; loops are found and
+//! reported.
 //!
-//! Names and metadata are enough for rollouts. Contents are looked at in two
-//! cases: the database, once it is known to have changed ([`list`]), and logs with a
-//! name of their own, of which only the first bytes are read. Never looked at:
-//! `auth.json` and everything else that holds an account.
+//! Names and metadata are enough for rollouts. Contents are read in two cases: the database, once
+//! it is known to have changed ([`list`]), and logs with a name of their own, of which only the
+//! first bytes are read. `auth.json` and all other files with account data are never read.
 
 use retro_model::{RowsStamp, SourceKey, SourceKind};
 use std::collections::HashSet;
@@ -24,14 +23,14 @@ use crate::{
     Database, DatabaseError, Encoding, Format, Places, RowsSeen, Sight, Sightings, Stat, Whose, open_regular,
 };
 
-/// Bytes of a log without a rollout's name that are read to tell what it is.
+/// Bytes of a log that are read to identify it, if its name is not a rollout's.
 const PEEK_BYTES: u64 = 16 * 1024;
 
-/// Files that serve all threads.
+/// Files shared by all threads.
 const SHARED: &[&str] = &["history.jsonl", "session_index.jsonl"];
 
-/// The folders in which it may keep its logs. `CODEX_HOME`, a list as other
-/// tools read it, replaces the usual one.
+/// The folders that may hold its logs. `CODEX_HOME`, which other tools read as a list, replaces the
+/// usual one.
 pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
     let configured = (places.env)("CODEX_HOME").unwrap_or_default();
     let mut roots: Vec<PathBuf> =
@@ -43,14 +42,14 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
     roots
 }
 
-/// What a root is.
+/// The kind of a root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RootKind {
     /// A home with a database of threads.
     SqliteHome(PathBuf),
-    /// A home without one.
+    /// A home without a database.
     SessionsDir,
-    /// Any folder with logs.
+    /// Any other folder with logs.
     JsonlDir,
 }
 
@@ -64,8 +63,7 @@ fn classify(root: &Path) -> RootKind {
     }
 }
 
-/// Reports every file below `root` that belongs to a thread or serves many, and the
-/// database.
+/// Reports every file below `root` that belongs to one thread or to many, and the database.
 pub(super) fn walk(root: &Path, seen: &mut Sightings) {
     let kind = classify(root);
     let mut walk = Walk { root, threads: 0, seen };
@@ -74,7 +72,7 @@ pub(super) fn walk(root: &Path, seen: &mut Sightings) {
         RootKind::SqliteHome(_) | RootKind::SessionsDir => {
             walk.folder(&root.join("sessions"), Reach::WHOLE);
             walk.folder(&root.join("archived_sessions"), Reach::WHOLE);
-            // What `codex exec --json` printed may have been left in the home.
+            // The output of `codex exec --json` may be in the home itself.
             walk.folder(root, Reach { depth_max: 1, ..Reach::WHOLE });
         }
     }
@@ -85,8 +83,8 @@ pub(super) fn walk(root: &Path, seen: &mut Sightings) {
     }
 }
 
-/// Reports the rollouts of one thread, and those of the days on which it and the newest
-/// thread began: its sub-agents are threads of their own.
+/// Reports the rollouts of one thread, and those of the days on which this thread and the newest
+/// one began: sub-agents are threads of their own.
 pub(super) fn walk_session(root: &Path, session: &str, transcript: Option<&Path>, seen: &mut Sightings) {
     if classify(root) == RootKind::JsonlDir {
         return walk(root, seen);
@@ -112,7 +110,7 @@ pub(super) fn walk_session(root: &Path, session: &str, transcript: Option<&Path>
     }
 }
 
-/// The folder of the last day on which a thread began: `<year>/<month>/<day>`.
+/// The folder of the latest day with a thread: `<year>/<month>/<day>`.
 fn newest_day(sessions: PathBuf) -> Option<PathBuf> {
     (0..3).try_fold(sessions, |folder, _| {
         let names = fs::read_dir(&folder).ok()?.flatten().map(|entry| entry.path());
@@ -120,7 +118,7 @@ fn newest_day(sessions: PathBuf) -> Option<PathBuf> {
     })
 }
 
-/// Whether a folder holds rollouts where Codex keeps them.
+/// True if a folder holds rollouts where Codex keeps them.
 pub(super) fn is_root(folder: &Path) -> bool {
     let mut is_it = false;
     for name in ["sessions", "archived_sessions"] {
@@ -133,9 +131,8 @@ pub(super) fn is_root(folder: &Path) -> bool {
     is_it
 }
 
-/// Reports what the database says of each thread as the thread's state, and rollouts outside
-/// of its root. Rows of threads whose log is gone are reported too: without a log they make
-/// no session.
+/// Reports the database's row of each thread as the thread's state, and rollouts outside the root.
+/// Rows of threads whose log is gone are reported too, but do not make a session without one.
 pub(super) fn list(database: &Database, seen: &mut Sightings) -> Result<(), DatabaseError> {
     let root = database.path().parent().unwrap_or(database.path());
     let (kind, format) = names::form(names::STATE);
@@ -157,7 +154,7 @@ pub(super) fn list(database: &Database, seen: &mut Sightings) -> Result<(), Data
 
 struct Walk<'a> {
     root: &'a Path,
-    /// A number that differs when other threads have a rollout here.
+    /// A hash of the threads that have a rollout here.
     threads: u64,
     seen: &'a mut Sightings,
 }
@@ -214,12 +211,12 @@ impl Walk<'_> {
                 self.report(path, Whose::Session(&thread), names::EXEC, encoding, stat);
             }
             Ok(Signs::Nameless) => self.seen.unreadable(path, "unsupported: no thread id"),
-            // Somebody else's log.
+            // Another program's log.
             Ok(Signs::Nothing | Signs::Foreign) => {}
         }
     }
 
-    /// A rollout that the database knows outside of this root.
+    /// Takes a rollout outside this root that the database names.
     fn elsewhere(&mut self, path: &Path) {
         if !path.is_absolute() || path.starts_with(self.root) || !path.is_file() {
             return;
@@ -260,8 +257,8 @@ fn peek(path: &Path) -> io::Result<Signs> {
     Ok(signs(&head))
 }
 
-/// The name under which a shared file is kept. Files of an unusual root have its
-/// name in front, so that two roots do not take turns under one name.
+/// The name under which a shared file is kept. Files of an unusual root are prefixed with its name,
+/// so that two roots do not share one name.
 fn shared_name(root: &Path, name: &str) -> String {
     match root.file_name().map(|name| name.to_string_lossy()) {
         Some(folder) if folder != ".codex" => format!("{folder}/{name}"),

@@ -1,9 +1,9 @@
-//! What `codex exec --json` prints (0.80 on): the thread's items as they end,
-//! and the sum of its tokens. No times, no model, no prompt.
+//! The output of `codex exec --json` (0.80 on): the thread's items as they end, and the sum of its
+//! tokens. It has no times, no model, no prompt.
 //!
-//! A side source: `settle` keeps it back where the thread has a rollout. Each
-//! run prints a stream of its own and numbers its items from the start, so that the
-//! streams of one thread are revisions with nothing in common.
+//! A secondary source: `settle` folds it if the thread has a rollout. Each run prints a stream of
+//! its own and numbers its items from the start, so the streams of one thread are revisions with
+//! nothing in common.
 
 use retro_model::{
     Edit, EditKind, Exactness, Kind, Origin, Outcome, Part as Piece, Tokens, ToolCall, ToolClass, ToolResult,
@@ -28,9 +28,9 @@ pub(super) struct Parser {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct State {
-    /// The last sum that could be read.
+    /// The last sum that was readable.
     sum: Option<Tokens>,
-    /// Sums so far.
+    /// Number of sums so far.
     sums: u64,
 }
 
@@ -48,7 +48,7 @@ impl Parser {
         origin: Origin,
     ) -> Draft {
         let mut draft = record.draft(row, piece, kind, origin);
-        // Never equal to a record of another run, however alike they are.
+        // Never equal to a record of another run, even with the same content.
         draft.hint.identity = Some(format!("stream~{}:{:?}", self.part.revision, draft.id()));
         draft
     }
@@ -100,7 +100,7 @@ impl Parser {
         out.push(draft);
     }
 
-    /// A call that begins; the one event of a call that never ended.
+    /// Adds a draft for a call that begins. It is the only event of a call that never ends.
     fn begun(&self, record: &Record<'_>, item: &Json<'_>, out: &mut Out) {
         const ROW: &str = "exec/item.started";
         let Some(call) = self.call(item) else { return out.fold(ROW) };
@@ -219,8 +219,8 @@ impl Parser {
         out.push(draft);
     }
 
-    /// The tokens since the sum before. The first sum of a run may include what
-    /// an earlier run of the thread used, which the stream does not show.
+    /// Adds the tokens since the previous sum. The first sum of a run may include tokens of an
+    /// earlier run of the thread, which the stream does not show.
     fn sum(&mut self, record: &Record<'_>, out: &mut Out) {
         const ROW: &str = "exec/turn.completed";
         let Some(told) = record.json.get("usage").filter(|usage| usage.is_object()) else {
@@ -228,7 +228,7 @@ impl Parser {
         };
         let mut counted = counted(told);
         let sum = counted.usage.tokens;
-        // What a sum that cannot be read hides is part of the next one.
+        // If this sum cannot be read, its tokens are counted in the next one.
         let tokens = if counted.is_whole() {
             sum.minus_or_zero(&self.state.sum.replace(sum).unwrap_or_default())
         } else {

@@ -1,7 +1,7 @@
-//! Whose file this is, when only its contents say so.
+//! Finds the owner of a file from its contents.
 //!
-//! Asked for logs that are not named like a rollout, for small rollouts, which
-//! may be no session at all, and for whatever a user points at.
+//! Used for logs that are not named like a rollout, for small rollouts, which may hold no session
+//! at all, and for any file that a user points at.
 
 use retro_model::SourceKey;
 use std::path::Path;
@@ -9,24 +9,24 @@ use std::path::Path;
 use super::names;
 use crate::{Json, Kindred, Owner, field};
 
-/// A head of so many bytes may not be the whole file.
+/// A head of this many bytes may not be the whole file.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// Lines that are looked at before a head is given up.
+/// Lines that are read before giving up.
 const LINES_MAX: usize = 8;
 
-/// What the first lines of a log give away.
+/// The kind of a log, from its first lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Signs {
-    /// A rollout of this thread, and our name of the source that it is.
+    /// A rollout: its thread, and the key of its source.
     Rollout(String, String),
-    /// What `codex exec --json` printed of this thread.
+    /// The output of `codex exec --json` for this thread.
     Stream(String),
-    /// What it printed up to 0.42, which names no thread.
+    /// The same output up to 0.42, which does not name the thread.
     Nameless,
-    /// No record at all.
+    /// No records at all.
     Nothing,
-    /// Something else.
+    /// A log of another program.
     Foreign,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn identify(path: &Path, head: &[u8]) -> Option<Kindred> {
     let file_name = path.file_name()?.to_str()?;
     let named = names::rollout(file_name);
     let (owner, source) = match (signs(head), named) {
-        // A file that was made and never written to.
+        // A file that was created and never written to.
         (Signs::Nothing, Some(_)) if head.len() < HEAD_BYTES_MAX => {
             (Owner::Shared(file_name.to_owned()), SourceKey::main())
         }
@@ -89,16 +89,16 @@ fn sign(record: &Json<'_>) -> Option<Signs> {
     }
 }
 
-/// Which source of its thread a renamed rollout is. The id of a further file
-/// is only in its name; its time distinguishes it from others as well.
+/// The source of a renamed rollout. The id of a second file of a thread is only in its name, but
+/// its time distinguishes it as well.
 fn source(meta: &Json<'_>, thread: &str) -> String {
     let base = meta.get("history_base").and_then(|base| field::some(base, "thread_id"));
     let went_back = base == Some(thread) && meta.get("forked_from_id").is_none_or(Json::is_null);
     field::some(meta, "timestamp").filter(|_| went_back).unwrap_or(SourceKey::MAIN).to_owned()
 }
 
-/// The thread of a `session_meta` that is longer than the head: it holds the
-/// system prompt and, in the desktop app, the schemas of all tools.
+/// The thread in a `session_meta` that is longer than the head, because it has the system prompt
+/// and, in the desktop app, the schemas of all tools.
 fn cut_meta(line: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(line);
     if !text.contains("\"type\":\"session_meta\"") {

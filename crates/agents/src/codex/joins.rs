@@ -1,4 +1,4 @@
-//! Calls with their results, and both with what the program says of them.
+//! Joins calls with their results, and both with the program's own records of them.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, Outcome, SourceKey, ToolClass, ToolResult};
@@ -8,12 +8,12 @@ use super::cell::Inside;
 use super::rule::Rule;
 use crate::Draft;
 
-/// Where the drafts of a call are, by the hash of its id. Ids may come again in a long
-/// log: the nearest one before is meant, else the first after.
+/// Positions of the drafts of calls, by the hash of the call's id. Ids may repeat in a long log: a
+/// reference means the nearest one before it, else the first after it.
 #[derive(Default)]
 struct Places {
     first: HashMap<u64, usize>,
-    /// All places of ids that have several, rising.
+    /// All positions of ids that occur more than once, ascending.
     several: HashMap<u64, Vec<usize>>,
 }
 
@@ -37,8 +37,8 @@ impl Places {
     }
 }
 
-/// Completes calls and results, brings out those that the conversation lacks,
-/// and hangs each result on its call.
+/// Completes calls and results, adds those that the conversation lacks, and links each result to
+/// its call.
 pub(super) fn join_calls(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     leave_inside_to_items(drafts, repeats);
     let (mut calls, mut results) = (Places::default(), Places::default());
@@ -79,9 +79,8 @@ pub(super) fn join_calls(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     hang_on_calls(drafts, &calls);
 }
 
-/// Where the program tells of the calls of a script, what the script says of them is told
-/// twice. Calls of a kind that it tells of elsewhere, and that the script alone does not
-/// make sure, were not made.
+/// Drops the calls read from a script if the program recorded them as well. Calls of a kind that it
+/// usually records are dropped too, unless the script certainly made them.
 fn leave_inside_to_items(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     if !drafts.iter().any(|draft| matches!(draft.hint.rule(), Some(Rule::Inside { .. }))) {
         return;
@@ -104,11 +103,11 @@ fn leave_inside_to_items(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     }
 }
 
-/// Adds what the program says of a call or a result.
+/// Adds the program's own record of a call or a result.
 fn complete(known: &mut Draft, told: &Draft) {
     if let (Some(call), Some(more)) = (&mut known.event.tool, &told.event.tool) {
         for path in &more.paths {
-            // A patch names its files as it likes, the program by their full path.
+            // A patch may use any form of a path. The program records full paths.
             if call.edits.is_empty() && !call.paths.contains(path) {
                 call.paths.push(path.clone());
             }
@@ -127,7 +126,7 @@ fn complete(known: &mut Draft, told: &Draft) {
         result.duration_ms = result.duration_ms.or(more.duration_ms);
         result.outcome = match (result.outcome, more.outcome) {
             (Outcome::Unknown, more) => more,
-            // Of an MCP call only the program knows that it failed.
+            // Only the program's record shows that an MCP call failed.
             (Outcome::Ok, Outcome::Failed) => Outcome::Failed,
             (known, _) => known,
         };
@@ -137,8 +136,8 @@ fn complete(known: &mut Draft, told: &Draft) {
     }
 }
 
-/// A command that went on ends in the output of a later call; how it ended is
-/// how its first call did (0.98 on).
+/// A command that was polled ends in the output of a later call. That ending is also the ending of
+/// its first call (0.98 on).
 fn end_polled_commands(drafts: &mut [Draft], results: &Places) {
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at).filter(|draft| !draft.hint.fold_only) else { continue };
@@ -159,7 +158,7 @@ fn end_polled_commands(drafts: &mut [Draft], results: &Places) {
     }
 }
 
-/// A call learns which thread it started.
+/// Stores in each call the thread that it started.
 fn name_children(drafts: &mut [Draft], calls: &Places) {
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at).filter(|draft| draft.event.child.is_some()) else { continue };
@@ -194,8 +193,7 @@ fn hang_on_calls(drafts: &mut [Draft], calls: &Places) {
     }
 }
 
-/// A call that was cut off gives an interruption only where the turn does not
-/// (0.80), and once.
+/// Keeps one interruption: that of a call that was cut off only if the turn has none (0.80).
 pub(super) fn keep_interruptions(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     if drafts.iter().all(|draft| draft.hint.rule() != Some(&Rule::Cut)) {
         return;
@@ -223,8 +221,8 @@ pub(super) fn keep_interruptions(drafts: &mut [Draft], repeats: &HashSet<usize>)
     }
 }
 
-/// Says of each thing the model did which response it was part of. The tokens of
-/// a response come behind its items; in 0.42 before them.
+/// Assigns each output of the model to its response. The tokens of a response follow its items,
+/// except in 0.42, where they precede them.
 pub(super) fn name_responses(drafts: &mut [Draft]) {
     let mut place = None;
     let mut waiting: Vec<usize> = Vec::new();
@@ -249,7 +247,7 @@ pub(super) fn name_responses(drafts: &mut [Draft]) {
                     }
                 }
             }
-            // What the program says by itself is no item of the response.
+            // The program's own records are not items of a response.
             Kind::Assistant | Kind::Reasoning | Kind::ToolCall | Kind::Compaction
                 if !matches!(draft.hint.rule(), Some(Rule::Act(_))) =>
             {

@@ -1,9 +1,9 @@
-//! `rate_limits` of a token count: what is used of the subscription's windows.
+//! `rate_limits` of a token count: how much of the subscription's windows is used.
 //!
-//! The figures come from the headers of a response and are a state, not a sum:
-//! the newest of each window counts. `primary` is the short window (300 minutes
-//! in every log seen), `secondary` the long one (10,080). Where an account has
-//! several allowances each has its own `limit_id`; 0.42 and 0.80 have none.
+//! The figures come from the headers of a response and are a state, not a sum: the newest of each
+//! window counts. `primary` is the short window (300 minutes in all logs so far), `secondary` the
+//! long one (10,080). If an account has several allowances, each has its own `limit_id`. 0.42 and
+//! 0.80 have none.
 
 use retro_model::{LimitReading, Timestamp};
 
@@ -11,7 +11,7 @@ use super::line::Line;
 use crate::words::id;
 use crate::{Json, Out, field};
 
-/// The allowance that logs without an id mean.
+/// The allowance of logs that have no id.
 const MAIN: &str = "codex";
 
 pub(super) fn read(line: &Line<'_>, limits: &Json<'_>, out: &mut Out) {
@@ -34,7 +34,7 @@ pub(super) fn read(line: &Line<'_>, limits: &Json<'_>, out: &mut Out) {
     }
 }
 
-/// As an instant; 0.42 counts the seconds from the record on.
+/// The reset time. 0.42 has the seconds from the record on.
 fn resets_at(told: &Json<'_>, ts: Timestamp) -> Option<Timestamp> {
     let millis = |name| field::count(told, name).and_then(|s| i64::try_from(s).ok()?.checked_mul(1000));
     let at = millis("resets_at").or_else(|| ts.as_millis().checked_add(millis("resets_in_seconds")?))?;

@@ -1,8 +1,8 @@
-//! What was abandoned when the user went back.
+//! The parts that were abandoned when the user went back.
 //!
-//! Up to 0.146 the same file says so: `thread_rolled_back`, with a number of
-//! turns. From 0.166 on a further file of the thread begins inside another, at a
-//! byte; what follows that byte in the other is abandoned.
+//! Up to 0.146 a record in the same file shows it: `thread_rolled_back`, with a number of turns.
+//! From 0.166 on, a new file of the thread begins inside another, at a byte offset. Everything
+//! after that offset in the other file is abandoned.
 
 use hashbrown::HashMap;
 use retro_model::{SessionKey, SourceKey};
@@ -33,8 +33,8 @@ pub(super) fn find_abandoned(session: &SessionKey, drafts: &mut [Draft]) {
     roll_back(drafts);
 }
 
-/// How far each file is part of the conversation now. The newest
-/// file is: its id begins with its time.
+/// How far each file is part of the current conversation. The newest file is the current one,
+/// because its id begins with its time.
 fn path(bases: &BTreeMap<SourceKey, (SourceKey, u64)>) -> Option<HashMap<SourceKey, u64>> {
     let (newest, _) = bases.last_key_value()?;
     let mut ends = HashMap::from([(newest.clone(), u64::MAX)]);

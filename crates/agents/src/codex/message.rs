@@ -1,11 +1,10 @@
-//! Words: of the user, of the model, of other agents, and those that the
-//! program puts into the user's mouth.
+//! Messages of the user, of the model and of other agents, and texts that the program adds in the
+//! user's role.
 //!
-//! Every utterance is logged twice, as an item of the conversation and as an
-//! event. The user's words are those of the event, which is on the very next
-//! line; the model's are those of the item. What is left over on the other side
-//! is kept back (`fold_only`) with a print of its words, and `pairs` gives it up
-//! or brings it out when the session is settled.
+//! Every message is logged twice, as an item of the conversation and as an event. The text of a
+//! user's message is taken from the event, on the next line, and the text of a model's message from
+//! the item. The other copy is held back (`fold_only`) with a hash of its text, and `pairs` drops
+//! it or restores it when the session is settled.
 
 use retro_model::{Kind, Link, LinkKind, Origin, Part as Piece};
 use retro_text::{Redacted, redact, redact_json, redact_owned};
@@ -21,7 +20,7 @@ use crate::{Draft, Json, Out, field};
 
 const USER: &str = "response_item/message/user";
 
-/// An item `message`.
+/// Reads an item `message`.
 pub(super) fn read(line: &Line<'_>, state: &mut State, out: &mut Out) {
     match field::text(line.payload, "role") {
         Some("user") => user(line, state, out),
@@ -39,7 +38,7 @@ struct Piecemeal<'r> {
     text: &'r str,
 }
 
-/// The parts of a message in the user's role.
+/// The parts of a message in the user role.
 fn parts<'r>(payload: &'r Json<'r>) -> Vec<Piecemeal<'r>> {
     let provenance = payload.get("internal_chat_message_metadata_passthrough");
     let provenance = provenance.map(|data| field::list(data, "content_item_metadata")).unwrap_or_default();
@@ -57,7 +56,7 @@ fn parts<'r>(payload: &'r Json<'r>) -> Vec<Piecemeal<'r>> {
             .and_then(|from| field::text(from, "type"));
         let said = match (spoken::said(text), from) {
             _ if field::text(json, "type") == Some("input_image") => None,
-            // Unmarked words that the program says are not the user's (0.166).
+            // Unmarked text that the program attributes to others is not the user's (0.166).
             (Said::Words, Some(from)) if from != "user" => Some(Said::Harness),
             (said, _) => Some(said),
         };
@@ -104,8 +103,8 @@ fn user(line: &Line<'_>, state: &mut State, out: &mut Out) {
     }
 }
 
-/// Words that are the user's if the event of the next line says so. A bare item
-/// has no event, and is.
+/// Holds a text that is the user's if the event of the next line confirms it. A bare item has no
+/// event, and needs none.
 fn hold(line: &Line<'_>, piece: Piece, text: &str, state: &mut State, out: &mut Out) {
     if line.bare {
         let mut draft = line.draft(USER, piece, Kind::User, Origin::User);
@@ -115,7 +114,7 @@ fn hold(line: &Line<'_>, piece: Piece, text: &str, state: &mut State, out: &mut 
         state.turns += 1;
         return out.push(draft);
     }
-    // Where the log has the provenance, these words are a person's whatever follows.
+    // If the log has the provenance, the text is a person's even without the event.
     let is_proven = line.payload.get("internal_chat_message_metadata_passthrough").is_some_and(|data| {
         let parts = field::list(data, "content_item_metadata");
         let from = |part: &Json<'_>| {
@@ -136,8 +135,8 @@ fn hold(line: &Line<'_>, piece: Piece, text: &str, state: &mut State, out: &mut 
     out.push(draft);
 }
 
-/// What is known of a message beside its words: an application put context before them,
-/// a program composed them.
+/// Facts about a message beside its text: an application put context before it, a program composed
+/// it.
 fn marks(text: &str, state: &State) -> Option<Redacted<Value>> {
     match (spoken::unwrapped(text).is_some(), state.composed) {
         (false, false) => None,
@@ -164,7 +163,7 @@ fn asker_of_image(line: &Line<'_>) -> Origin {
 fn context(line: &Line<'_>, piece: Piece, text: &str, state: &mut State) -> Draft {
     let mut draft = line.draft(USER, piece, Kind::Attachment, Origin::Harness);
     draft.event.text = words(text);
-    // 0.29 has the working directory nowhere else.
+    // In 0.29 the working directory is only here.
     if let Some(cwd) = spoken::cwd(text).filter(|_| line.bare) {
         state.cwd = Some(redact(cwd));
         draft.event.cwd = state.cwd.clone();
@@ -227,7 +226,7 @@ fn assistant(line: &Line<'_>, state: &mut State, out: &mut Out) {
     out.push(draft);
 }
 
-/// An item `reasoning`; what the model thought, where it is readable.
+/// An item `reasoning`, with the model's thoughts if they are readable.
 pub(super) fn reasoning(line: &Line<'_>, out: &mut Out) {
     let texts: Vec<&str> = ["summary", "content"]
         .iter()
@@ -244,8 +243,7 @@ fn prints(texts: &[&str]) -> Vec<u64> {
     texts.iter().map(|text| print_of(text)).collect()
 }
 
-/// What the model thought, as an event: one for each part of it up to 0.146, an
-/// item with all parts after.
+/// An event with the model's thoughts: one for each part up to 0.146, one with all parts after.
 pub(super) fn thought(line: &Line<'_>, kind: &str, out: &mut Out) {
     let (row, texts): (_, Vec<&str>) = match kind {
         "Reasoning" => {
@@ -275,8 +273,8 @@ pub(super) fn thought(line: &Line<'_>, kind: &str, out: &mut Out) {
     out.push(draft);
 }
 
-/// What the user said, as an event. `foreign` is the thread it was said to, if
-/// that is another than this one.
+/// An event with the user's message. `foreign` is the thread that received it, if it is not this
+/// one.
 pub(super) fn said(
     line: &Line<'_>,
     row: &'static str,
@@ -295,7 +293,7 @@ pub(super) fn said(
         let after = here.record.saturating_sub(held.record);
         after == 1 || (after <= 4 && held.words == here.words)
     });
-    // A review's prompt is twice in its parent, without an item (0.80, 0.130).
+    // A review's prompt is logged twice in its parent, without an item (0.80, 0.130).
     let again = held.is_none()
         && state.said.as_ref().is_some_and(|said| said.words == here.words && said.record + 1 == here.record);
     state.said = Some(here.clone());
@@ -316,7 +314,7 @@ pub(super) fn said(
     out.push(draft);
 }
 
-/// Whose words the user's side is here.
+/// The author of messages in the user role.
 fn asker(line: &Line<'_>, foreign: Option<&str>, state: &State) -> Origin {
     match state.asker {
         _ if foreign.is_some() || state.in_review => Origin::Harness,
@@ -327,13 +325,13 @@ fn asker(line: &Line<'_>, foreign: Option<&str>, state: &State) -> Origin {
     }
 }
 
-/// What the model said, as an event.
+/// An event with the model's message.
 pub(super) fn echo(line: &Line<'_>, row: &'static str, state: &mut State, out: &mut Out) {
     let text = match field::text(line.payload, "message") {
         Some(message) => message.to_owned(),
         None => line.payload.get("item").map(answer).unwrap_or_default(),
     };
-    // 0.42 says so in the model's name.
+    // In 0.42 this text, in the model's name, reports it.
     if text == "Compact task completed" {
         state.summarized = false;
         let mut draft = line.nameless(row, Piece::Whole, Kind::Note, Origin::Harness);
@@ -351,7 +349,7 @@ pub(super) fn echo(line: &Line<'_>, row: &'static str, state: &mut State, out: &
     out.push(draft);
 }
 
-/// `agent_message` (0.166): what one agent of a tree says to another.
+/// `agent_message` (0.166): a message from one agent of a tree to another.
 pub(super) fn of_agent(line: &Line<'_>, state: &mut State, out: &mut Out) {
     let mut draft = line.draft("response_item/agent_message", Piece::Whole, Kind::Subagent, Origin::Model);
     let text = answer(line.payload);

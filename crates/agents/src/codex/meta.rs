@@ -1,5 +1,5 @@
-//! What a thread is, and where its turns begin: `session_meta`, the header of
-//! bare files, `turn_context`, `task_started`.
+//! The facts about a thread, and where its turns begin: `session_meta`, the header of bare files,
+//! `turn_context`, `task_started`.
 
 use retro_model::{Address, Facts, Kind, Link, LinkKind, Origin, Part as Piece};
 use retro_text::{redact, redact_json};
@@ -13,8 +13,8 @@ use crate::json::pick;
 use crate::words::{clean, id};
 use crate::{Json, Out, Part, field};
 
-/// Fields of `session_meta` that no other field of the event has. Not among
-/// them: the system prompt and the tool schemas, tens of kilobytes in every file.
+/// Fields of `session_meta` that are in no other field of the event. They exclude the system prompt
+/// and the tool schemas, tens of kilobytes in every file.
 const FACTS: &[&str] = &[
     "agent_nickname",
     "agent_path",
@@ -35,7 +35,7 @@ const FACTS: &[&str] = &[
     "thread_source",
 ];
 
-/// `session_meta`: the thread's own, a resume mark, or the parent's in a fork.
+/// Reads `session_meta`: the thread's own, a resume mark, or the parent's in a fork.
 pub(super) fn session(line: &Line<'_>, part: &Part, state: &mut State, out: &mut Out) {
     let Some(thread) = field::some(line.payload, "id").filter(|_| !line.bare) else {
         return line.unknown(out);
@@ -78,11 +78,11 @@ fn first(line: &Line<'_>, part: &Part, thread: &str, state: &mut State, out: &mu
         .filter(|parent| *parent != thread);
     let forked_from = field::some(meta, "forked_from_id").filter(|from| *from != thread);
     link(LinkKind::Parent, parent, out);
-    // A child that inherited its parent's history is a child first.
+    // A child that inherited its parent's history counts as a child, not as a fork.
     link(LinkKind::ForkedFrom, forked_from.filter(|_| parent.is_none()), out);
 
     let base = meta.get("history_base").filter(|base| base.is_object());
-    // A further file of the thread: the user went back, and it begins inside another file.
+    // Another file of the thread: the user went back, and it begins inside an earlier file.
     let went_back = !part.source.is_main() && base.is_some();
     let (piece, kind, origin) = match went_back {
         true => (Piece::Tag("rewind"), Kind::Rewind, Origin::User),
@@ -112,8 +112,8 @@ fn link(kind: LinkKind, other: Option<&str>, out: &mut Out) {
     }
 }
 
-/// Whether the program that runs the thread composes what is asked. Nobody can type into
-/// `codex exec`, an MCP server or the SDK.
+/// True if the program that runs the thread composes the prompts. A person cannot type into `codex
+/// exec`, an MCP server or the SDK.
 fn is_composed(meta: &Json<'_>) -> bool {
     let originator = field::text(meta, "originator").unwrap_or_default();
     matches!(field::text(meta, "source"), Some("exec" | "mcp"))
@@ -121,7 +121,7 @@ fn is_composed(meta: &Json<'_>) -> bool {
         || originator.contains("sdk")
 }
 
-/// Which program wrote this, and how it was started.
+/// Records which program wrote this, and how it was started.
 fn tell_program(line: &Line<'_>, out: &mut Out) {
     if let Some(version) = field::some(line.payload, "cli_version") {
         out.facts.versions.insert(clean(version));
@@ -137,7 +137,7 @@ fn tell_program(line: &Line<'_>, out: &mut Out) {
     }
 }
 
-/// A bare record without a type: the header of a file of 0.8 - 0.29, or a state line.
+/// Reads a bare record without a type: the header of a file of 0.8 - 0.29, or a state line.
 pub(super) fn bare(line: &Line<'_>, state: &mut State, out: &mut Out) {
     let json = line.payload;
     if field::text(json, "record_type") == Some("state") {
@@ -156,7 +156,7 @@ pub(super) fn bare(line: &Line<'_>, state: &mut State, out: &mut Out) {
     out.push(draft);
 }
 
-/// A turn begins.
+/// Reads the start of a turn.
 pub(super) fn turn_started(line: &Line<'_>, state: &mut State, out: &mut Out) {
     state.recorded = false;
     enter(field::some(line.payload, "turn_id"), state);
@@ -170,8 +170,8 @@ fn enter(turn: Option<&str>, state: &mut State) {
     }
 }
 
-/// What holds for the responses that follow. Written at the start of a turn, and
-/// up to 0.98 after every round of tools.
+/// Reads the settings of the following responses. Written at the start of a turn, and up to 0.98
+/// after every round of tools.
 pub(super) fn turn_context(line: &Line<'_>, state: &mut State, out: &mut Out) {
     enter(field::some(line.payload, "turn_id"), state);
     if let Some(tier) = tier::said(line.payload) {

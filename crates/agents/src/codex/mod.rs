@@ -1,19 +1,18 @@
 //! Codex.
 //!
-//! The way through this folder: `discover` finds the files, `names` reads what a
-//! rollout is called, `threads` reads what the program's database adds, and
-//! `identify` looks into files whose name does not say. `record` hands each
-//! record, as `line` reads it, to the file of its family: `meta` (the thread and its
-//! turns), `message` (words), `call` and `output` (tools), `cell` (calls inside a script), `act` (what the program
-//! says of a tool beside the conversation), `notice` (everything else), `usage` and `tier`, and
-//! `exec` for the stream that `codex exec --json` prints. `settle` folds what came of
-//! them, by the rules in `rule`: `pairs` joins what is said twice, `joins` calls and
-//! results, `lines` what was abandoned. What the records mean is one table, `mapping`.
-//! `writer` goes the other way and writes a script as the program would.
+//! How this folder works: `discover` finds the files, `names` parses the names of rollouts,
+//! `threads` reads the program's database, and `identify` opens files with ambiguous names.
+//! `record` passes each record, as `line` reads it, to the file of its family: `meta` (the thread
+//! and its turns), `message` (texts), `call` and `output` (tools), `cell` (calls inside a script),
+//! `act` (the program's own records of tools), `notice` (everything else), `usage` and `tier`, and
+//! `exec` for the stream that `codex exec --json` prints. `settle` folds the drafts, by the rules
+//! in `rule`: `pairs` joins messages that are logged twice, `joins` calls and results, `lines`
+//! drops abandoned parts. One table, `mapping`, defines the meaning of the records. `writer` does
+//! the reverse and writes a script as the program would.
 //!
-//! A file may hold records of several versions, since a thread is resumed in the
-//! file it began in: every shape is accepted at once, decided by the record and
-//! never by the file or the version it names.
+//! A file may hold records of several versions, since a thread is resumed in the file it began in.
+//! Every shape is accepted at once, decided by the record and never by the file or the version it
+//! names.
 
 mod act;
 mod call;
@@ -133,12 +132,12 @@ impl Agent for Codex {
     }
 
     fn parts_at(&self, draft: &Draft) -> bool {
-        // A prompt is in the log as an item first and then as an event.
+        // A prompt is in the log first as an item and then as an event.
         draft.hint.rule() == Some(&rule::Rule::Held)
     }
 
     fn resume(&self, session_id: &str, cwd: Option<&str>) -> Option<String> {
-        // It finds a thread from anywhere, but works in the folder it is started in.
+        // It finds a thread from anywhere, but works in the folder where it is started.
         command::resume("codex resume", session_id, cwd)
     }
 

@@ -1,4 +1,4 @@
-//! What files and sources are called.
+//! The names of files and sources.
 //!
 //! A rollout names its thread: `rollout-<local time>-<thread>.jsonl`. Going back
 //! to an earlier message (0.166) starts a second file of the same thread,
@@ -11,24 +11,24 @@ use retro_text::redact;
 use crate::words::id;
 use crate::{Encoding, Format, TitleOf};
 
-/// Source of what `codex exec --json` printed.
+/// The source with the output of `codex exec --json`.
 pub(super) const EXEC: &str = "exec";
 
-/// Source of what the program's database says of a thread.
+/// The source with the thread's row of the program's database.
 pub(super) const STATE: &str = "state";
 
 /// A rollout, by its file name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rollout<'n> {
-    /// The thread.
+    /// The id of the thread.
     pub thread: &'n str,
-    /// Our name of the source that it is.
+    /// The key of its source.
     pub source: &'n str,
-    /// How it is stored on disk.
+    /// The compression of the file.
     pub encoding: Encoding,
 }
 
-/// Reads the name of a rollout.
+/// Parses the name of a rollout.
 pub(super) fn rollout(file_name: &str) -> Option<Rollout<'_>> {
     let (stem, encoding) = log_stem(file_name)?;
     let rest = stem.strip_prefix("rollout-")?;
@@ -46,7 +46,7 @@ pub(super) fn rollout(file_name: &str) -> Option<Rollout<'_>> {
     Some(Rollout { thread, source: rollout.unwrap_or(SourceKey::MAIN), encoding })
 }
 
-/// The name of a log without its endings, and how it is packed.
+/// The name of a log without its extensions, and its compression.
 pub(super) fn log_stem(file_name: &str) -> Option<(&str, Encoding)> {
     if let Some(stem) = file_name.strip_suffix(".jsonl.zst") {
         return Some((stem, Encoding::Zstd));
@@ -54,7 +54,7 @@ pub(super) fn log_stem(file_name: &str) -> Option<(&str, Encoding)> {
     file_name.strip_suffix(".jsonl").map(|stem| (stem, Encoding::Plain))
 }
 
-/// Shaped like a uuid.
+/// True for the form of a uuid.
 pub(super) fn is_uuid(text: &str) -> bool {
     text.len() == 36
         && text.bytes().enumerate().all(|(at, byte)| match at {
@@ -63,7 +63,7 @@ pub(super) fn is_uuid(text: &str) -> bool {
         })
 }
 
-/// How a source of this name changes and is read.
+/// How a source of this name grows, and its format.
 pub(super) fn form(source: &str) -> (SourceKind, Format) {
     match source {
         STATE => (SourceKind::State, Format::Json),
@@ -71,7 +71,7 @@ pub(super) fn form(source: &str) -> (SourceKind, Format) {
     }
 }
 
-/// Names that the list of threads has (`session_index.jsonl`): the last of a thread holds.
+/// The titles in the list of threads (`session_index.jsonl`). The last one of a thread counts.
 pub(super) fn titles(name: &str, bytes: &dyn Fn() -> Vec<u8>) -> Vec<TitleOf> {
     if !name.ends_with("session_index.jsonl") {
         return Vec::new();

@@ -1,5 +1,4 @@
-//! Everything else the program logs: compactions, interruptions, reviews,
-//! errors, states.
+//! All other records: compactions, interruptions, reviews, errors, states.
 
 use retro_model::{Facts, Kind, Link, LinkKind, Origin, Part as Piece, TitleRank};
 use retro_text::{redact, redact_json};
@@ -13,7 +12,7 @@ use crate::json::pick;
 use crate::words::{clean, id, words};
 use crate::{Draft, Json, Out, field};
 
-/// A record that is only bookkeeping, with the small fields that may be of use.
+/// Reads a record that is only bookkeeping, and keeps the small fields that may be useful.
 pub(super) fn note(line: &Line<'_>, family: &str, name: &str, out: &mut Out) {
     const FIELDS: &[&str] = &[
         "duration_ms",
@@ -35,7 +34,7 @@ pub(super) fn note(line: &Line<'_>, family: &str, name: &str, out: &mut Out) {
     out.push(draft);
 }
 
-/// A record of another kind than items and events.
+/// Reads a record that is neither an item nor an event.
 pub(super) fn side(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     if kind == "inter_agent_communication_metadata" {
         state.triggered = field::is(line.payload, "trigger_turn");
@@ -51,7 +50,7 @@ pub(super) fn side(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     }
 }
 
-/// `compacted`. Its `replacement_history` holds old messages again and is not opened.
+/// Reads `compacted`. Its `replacement_history` repeats old messages and is skipped.
 pub(super) fn compacted(line: &Line<'_>, out: &mut Out) {
     let mut draft = line.draft("compacted", Piece::Whole, Kind::Compaction, Origin::Model);
     // The service compacts without a readable summary (0.137 - 0.142).
@@ -62,7 +61,7 @@ pub(super) fn compacted(line: &Line<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// An event that has no family of its own.
+/// Reads an event without a family of its own.
 pub(super) fn event(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     const FAMILY: &str = "event_msg/";
     let payload = line.payload;
@@ -105,7 +104,7 @@ pub(super) fn event(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Ou
     }
 }
 
-/// An item that has no family of its own.
+/// Reads an item without a family of its own.
 pub(super) fn item(line: &Line<'_>, kind: &str, item: &Json<'_>, state: &mut State, out: &mut Out) {
     const FAMILY: &str = "item/";
     match kind {
@@ -126,7 +125,7 @@ pub(super) fn item(line: &Line<'_>, kind: &str, item: &Json<'_>, state: &mut Sta
     }
 }
 
-/// A turn ended; a failed one says why (0.166).
+/// Reads the end of a turn. A failed one has an error (0.166).
 fn turn_ended(line: &Line<'_>, out: &mut Out) {
     const ROW: &str = "event_msg/task_complete";
     let error = line.payload.get("error").filter(|error| error.is_object());
@@ -148,7 +147,7 @@ fn turn_ended(line: &Line<'_>, out: &mut Out) {
 
 fn turn_aborted(line: &Line<'_>, out: &mut Out) {
     let reason = field::text(line.payload, "reason").unwrap_or_default();
-    // `replaced`, `review_ended`, `budget_limited` are the program's doing.
+    // `replaced`, `review_ended` and `budget_limited` are caused by the program.
     let origin = if matches!(reason, "" | "interrupted") { Origin::User } else { Origin::Harness };
     let mut draft = line.nameless("event_msg/turn_aborted", Piece::Whole, Kind::Interruption, origin);
     line.identify(&mut draft, "aborted", field::text(line.payload, "turn_id").unwrap_or_default());
@@ -157,8 +156,8 @@ fn turn_aborted(line: &Line<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// A review begins or ends. What is said in between, in the user's role, is the
-/// program's prompt.
+/// Reads the beginning or end of a review. Messages in between, in the user role, are the program's
+/// prompts.
 fn review(line: &Line<'_>, row: &'static str, told: &Json<'_>, state: &mut State, out: &mut Out) {
     let findings = told.get("review_output").filter(|output| output.is_object());
     let begins = row.to_ascii_lowercase().contains("entered");
@@ -173,7 +172,7 @@ fn review(line: &Line<'_>, row: &'static str, told: &Json<'_>, state: &mut State
     out.push(draft);
 }
 
-/// A child thread started or ended.
+/// Reads the start or end of a child thread.
 fn child(line: &Line<'_>, row: &'static str, told: &Json<'_>, named: &str, out: &mut Out) {
     let mut draft = line.draft(row, Piece::Whole, Kind::Subagent, Origin::Model);
     let thread = field::some(told, named).map(id);
@@ -201,7 +200,7 @@ fn child(line: &Line<'_>, row: &'static str, told: &Json<'_>, named: &str, out: 
     out.push(draft);
 }
 
-/// A call was looked at before it ran.
+/// Reads the assessment of a call before it ran.
 fn assessed(line: &Line<'_>, out: &mut Out) {
     const ROW: &str = "event_msg/guardian_assessment";
     let status = field::text(line.payload, "status").unwrap_or_default();

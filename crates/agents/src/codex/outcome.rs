@@ -1,14 +1,14 @@
 //! How a call ended: the one test for failure, refusal and interruption.
 //!
-//! No field says it in most versions: it is in the first lines of the
-//! output, in a form that changed with the tools. Those lines are read only at
-//! the start and up to `Output:`, since a command may print the same words.
+//! Most versions have no field for it. It is in the first lines of the output, in a form that
+//! changed with the tools. Those lines are read only at the start and up to `Output:`, since a
+//! command may print the same words.
 
 use retro_model::Outcome;
 
 use crate::{Json, field};
 
-/// How a call ended, and what is left of its output without the program's own lines.
+/// How a call ended, and its output without the lines that the program added.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ending {
     pub outcome: Outcome,
@@ -16,11 +16,11 @@ pub(super) struct Ending {
     pub duration_ms: Option<u64>,
     pub truncated: bool,
     pub text: String,
-    /// The command goes on under this process id.
+    /// The process id of a command that is still running.
     pub process: Option<String>,
-    /// The script goes on under this cell id.
+    /// The cell id of a script that is still running.
     pub cell: Option<String>,
-    /// A rule refused it, or a person if so said.
+    /// Set if a rule or a person refused the call.
     pub refusal: Option<Refusal>,
 }
 
@@ -50,7 +50,7 @@ impl Ending {
     }
 }
 
-/// Tools whose output always says how it ended.
+/// True for tools whose output always shows how the call ended.
 fn is_command(tool: Option<&str>) -> bool {
     matches!(
         tool,
@@ -58,12 +58,12 @@ fn is_command(tool: Option<&str>) -> bool {
     )
 }
 
-/// How a call of `tool` ended, by its output.
+/// How a call of `tool` ended, from its output.
 pub(super) fn ending(tool: Option<&str>, output: &Json<'_>) -> Ending {
     match output {
         Json::String(text) => of_text(tool, text),
         Json::Array(parts) => of_parts(tool, parts),
-        // 0.104 knows `{content, success}` too.
+        // 0.104 also writes `{content, success}`.
         Json::Object(_) => {
             let mut ending = of_text(tool, field::text(output, "content").unwrap_or_default());
             if output.get("success").and_then(Json::as_bool) == Some(false) {
@@ -87,7 +87,7 @@ fn of_parts(tool: Option<&str>, parts: &[Json<'_>]) -> Ending {
         Some((first, rest)) => (*first, rest),
         None => return Ending::new(Outcome::Ok, ""),
     };
-    // The program's lines are a part of their own; the others are what was printed.
+    // The program's lines are in a separate part. The other parts are the actual output.
     match of_text(tool, head) {
         ending if ending.text.is_empty() => Ending { text: rest.join("\n"), ..ending },
         ending => Ending { text: texts.join("\n"), ..ending },
@@ -100,7 +100,7 @@ fn of_text(tool: Option<&str>, text: &str) -> Ending {
     {
         return ending;
     }
-    // A command without any sign of how it ended.
+    // A command that does not show how it ended.
     let outcome = if is_command(tool) { Outcome::Unknown } else { Outcome::Ok };
     Ending::new(outcome, text)
 }
@@ -121,7 +121,7 @@ fn structured(text: &str) -> Option<Ending> {
     Some(ending)
 }
 
-/// Lines of the program up to `Output:`, as every shell tool since 0.66 writes them.
+/// Reads the program's lines up to `Output:`, as every shell tool since 0.66 writes them.
 fn headed(text: &str) -> Option<Ending> {
     let mut ending = Ending::new(Outcome::Unknown, "");
     let mut known = false;
@@ -163,7 +163,7 @@ fn headed(text: &str) -> Option<Ending> {
         (Some(0), _) => Outcome::Ok,
         (Some(_), _) => Outcome::Failed,
         (None, Some(_)) => Outcome::Unknown,
-        // MCP: only its own record says whether it failed.
+        // MCP: only the program's own record shows a failure.
         (None, None) => Outcome::Ok,
     };
     ending.truncated |= is_cut(rest);
@@ -171,7 +171,7 @@ fn headed(text: &str) -> Option<Ending> {
     Some(ending)
 }
 
-/// Code mode (0.166): how the script ended, not what ran in it.
+/// Code mode (0.166): how the script itself ended, not its calls.
 fn scripted(text: &str) -> Option<Ending> {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let cell = first.strip_prefix("Script running with cell ID ").map(|cell| cell.trim().to_owned());
@@ -188,7 +188,7 @@ fn scripted(text: &str) -> Option<Ending> {
     Some(Ending { cell, duration_ms, ..Ending::new(outcome, output) })
 }
 
-/// Texts without a header that the program has for one ending each.
+/// Texts without a header, each specific to one ending.
 fn bare(tool: Option<&str>, text: &str) -> Option<Ending> {
     if text.starts_with("aborted by user") {
         return Some(Ending::new(Outcome::Interrupted, text));
@@ -213,7 +213,7 @@ fn bare(tool: Option<&str>, text: &str) -> Option<Ending> {
     if text.contains(" rejected by user") && text.lines().count() == 1 {
         return Some(refused(Refusal::Person));
     }
-    // Any failing command may look like this in 0.34: no denial.
+    // In 0.34 any failing command may look like this, so it is not a refusal.
     if text.starts_with("failed in sandbox") || text.starts_with("exec_command failed: ") {
         return failed(number_after(text, "exit code: ").or_else(|| number_after(text, "exit_code: ")));
     }
@@ -225,14 +225,14 @@ fn bare(tool: Option<&str>, text: &str) -> Option<Ending> {
     None
 }
 
-/// The number behind the first occurrence of a mark.
+/// The number after the first occurrence of a mark.
 fn number_after(text: &str, mark: &str) -> Option<i64> {
     let (_, rest) = text.split_once(mark)?;
     let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
     rest.get(..end)?.parse().ok()
 }
 
-/// Whether the program cut the middle out.
+/// True if the program cut out the middle.
 fn is_cut(output: &str) -> bool {
     output.starts_with("Warning: truncated output")
         || output.starts_with("Total output lines: ")

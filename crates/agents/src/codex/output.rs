@@ -1,4 +1,4 @@
-//! Outputs of tools, as the conversation holds them.
+//! Outputs of tools in the conversation.
 
 use retro_model::{Kind, Link, LinkKind, Origin, Outcome, Part as Piece, ToolResult};
 use retro_text::{redact_json, redact_owned};
@@ -45,7 +45,7 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
     if let Some(child) = draft.event.child.clone().filter(|_| line.copy_of.is_none()) {
         out.facts.links.insert(Link { kind: LinkKind::Child, session_id: child });
     }
-    // What a command that was polled came to is what its first call came to.
+    // The ending of a polled command is the ending of its first call.
     let is_over = ending.process.is_none() && ending.cell.is_none() && ending.outcome != Outcome::Unknown;
     if let Some(first) = call
         .as_ref()
@@ -62,7 +62,7 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
         truncated: ending.truncated,
         bytes: bytes as u64,
         spilled_to: None,
-        // Up to 0.104 nothing else says what a patch changed.
+        // Up to 0.104 no other record shows the files that a patch changed.
         edits: match (&call, ending.outcome) {
             (Some(call), Outcome::Ok) => call.edits.clone(),
             _ => Vec::new(),
@@ -85,18 +85,18 @@ pub(super) fn read(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out
         out.push(denial);
     }
     if ending.outcome == Outcome::Interrupted {
-        // 0.80 says it nowhere else; later the turn does.
+        // In 0.80 this is the only record of it. Later the turn has one.
         let mut cut = line.draft(row, Piece::Tag("interruption"), Kind::Interruption, Origin::User);
         cut.hint.fold_only = true;
         cut.hint.look_for(Rule::Cut);
         let asked = call.as_ref().is_some_and(|call| call.asks);
-        // Refusing an approval looks the same in the log (0.166).
+        // Refusing an approval gives the same record (0.166).
         cut.event.data = Some(redact_json(json!({ "call_id": call_id, "asked_permission": asked })));
         out.push(cut);
     }
 }
 
-/// Whose words an output is.
+/// The author of an output.
 fn origin(call: Option<&Call>) -> Origin {
     match call {
         Some(call) if call.is_mcp => Origin::External,
@@ -105,7 +105,7 @@ fn origin(call: Option<&Call>) -> Origin {
     }
 }
 
-/// The names of the tools that a search found; their schemas stay in the raw record.
+/// The names of the tools that a search found. Their schemas stay in the raw record.
 fn found_tools(payload: &Json<'_>) -> String {
     let names = |tool: &Json<'_>| field::text(tool, "name").map(str::to_owned);
     field::list(payload, "tools").iter().filter_map(names).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! Utterances are logged twice; here each becomes one.
+//! Messages are logged twice. This joins both copies.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, Origin, SourceKey};
@@ -8,13 +8,13 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::rule::Rule;
 use crate::Draft;
 
-/// Records between the two tellings of an utterance. At most 4 were ever seen
-/// (0.34 - 0.166); 0.42 writes the items of a round only when its tools are done.
+/// The most records between the two copies of a message. No log so far has more than 4 (0.34 -
+/// 0.166). 0.42 writes the items of a round only when its tools are done.
 const NEAR: u64 = 64;
 
 type Place = (SourceKey, u32);
 
-/// Where these words are, as a hash.
+/// A hash of a text and its position.
 fn said_at(draft: &Draft, print: u64) -> u64 {
     let id = &draft.event.id;
     xxh3_64_with_seed(
@@ -27,16 +27,16 @@ fn place(draft: &Draft) -> Place {
     (draft.event.id.source.clone(), draft.event.id.revision)
 }
 
-/// Brings out what was kept back and is nowhere else.
+/// Restores drafts that were held back and have no other copy.
 pub(super) fn join_utterances(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     bring_out_prompts(drafts, repeats);
     bring_out_answers(drafts, repeats);
     bring_out_thoughts(drafts, repeats);
 }
 
-/// A message in the user's role is the user's if its event says so. One without
-/// an event is the program's, unless the log has no such events at all (clients
-/// that only keep items).
+/// Restores prompts. A message in the user role is the user's if its event confirms it. One without
+/// an event is the program's, unless the log has no such events at all (clients that only keep
+/// items).
 fn bring_out_prompts(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     let mut told: HashSet<(Place, u64)> = HashSet::new();
     let mut tells = false;
@@ -75,7 +75,7 @@ fn bring_out_answers(drafts: &mut [Draft], repeats: &HashSet<usize>) {
         let Some(Rule::WordsAgain(print)) = draft.hint.rule() else { continue };
         let here = draft.event.id.record;
         let twin = words.get_mut(&said_at(draft, *print)).and_then(|records| {
-            // The event comes first as a rule, a review's result the other way round.
+            // The event usually comes first. The result of a review is the reverse.
             let after = records.partition_point(|record| *record < here);
             let is_near = |at: &usize| records.get(*at).is_some_and(|record| record.abs_diff(here) <= NEAR);
             let twin = Some(after).filter(is_near).or(after.checked_sub(1).filter(is_near))?;
@@ -109,8 +109,8 @@ fn bring_out_thoughts(drafts: &mut [Draft], repeats: &HashSet<usize>) {
     }
 }
 
-/// A summary is an answer of the model before the compaction that holds it too
-/// (0.166); if the program was killed in between, it is all there is.
+/// Drops the answer that repeats the summary of the compaction after it (0.166). If the program was
+/// killed in between, that answer is the only copy and stays.
 pub(super) fn join_summaries(drafts: &mut [Draft]) {
     if drafts.iter().all(|draft| draft.hint.rule() != Some(&Rule::Summary)) {
         return;
@@ -136,14 +136,14 @@ pub(super) fn join_summaries(drafts: &mut [Draft]) {
     }
 }
 
-/// A prompt comes before what was given along with it, and a command that the
-/// user ran before what came of it; the log has them the other way round.
+/// Moves a prompt before the images that came with it, and a command that the user ran before its
+/// result. The log has them in reverse order.
 pub(super) fn put_prompts_first(drafts: &mut [Draft]) {
     const FEW: usize = 64;
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at) else { break };
         let here = &draft.event.id;
-        // What comes before it in the log, and where.
+        // The kind of draft that precedes it in the log, and in which record.
         let is_image = |rule: &Rule| *rule == Rule::Image;
         let is_own_act = |rule: &Rule| matches!(rule, Rule::OwnAct(_));
         let (is_late, record): (&dyn Fn(&Rule) -> bool, _) = match draft.hint.rule() {

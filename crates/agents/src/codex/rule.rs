@@ -1,31 +1,31 @@
-//! What the rules of settling look for in a draft.
+//! The marks that settling rules look for in a draft.
 
 use retro_model::ToolClass;
 
 use super::cell::Inside;
 
-/// Why a rule of `settle` looks at a draft.
+/// The settling rule for which a draft is marked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// A message in the user's role, the user's if its event says so.
+    /// A message in the user role. It is the user's if its event confirms it.
     Held,
-    /// The event of the user's words, with the record of the message it repeats.
+    /// The event of a user's message, with the record of the message that it repeats.
     Said(Option<u64>),
     /// An image in a message of the user.
     Image,
     /// A command that the user ran.
     Shell,
-    /// An answer of the model, with a print of its words.
+    /// An answer of the model, with a hash of its text.
     Words(u64),
-    /// The event of such an answer.
+    /// The event that repeats such an answer.
     WordsAgain(u64),
-    /// What the model thought, with a print of each part.
+    /// Reasoning of the model, with a hash of each part.
     Thought(Vec<u64>),
-    /// The event of such a thought.
+    /// The event that repeats such reasoning.
     ThoughtAgain(Vec<u64>),
-    /// What the program says of this call beside the conversation.
+    /// The program's own record of this call.
     Act(String),
-    /// A call inside the script of this one, or its result, as the script says.
+    /// A call inside the script of this call, or its result, as the script shows it.
     Inside { script: String, class: ToolClass, inside: Inside },
     /// A call that the user made by hand.
     OwnAct(String),
@@ -39,11 +39,11 @@ pub(super) enum Rule {
     Aborted,
     /// The summary of a compaction, as an answer of the model.
     Summary,
-    /// A compaction.
+    /// The record of a compaction.
     Compacted,
-    /// So many turns were taken back.
+    /// The user took back this many turns.
     RolledBack(u64),
-    /// This file begins inside another, behind so many of its bytes.
+    /// This file begins inside another, at this byte offset.
     Base { thread: String, offset: u64 },
     /// A call that begins in the stream of `codex exec`.
     Begun(String),

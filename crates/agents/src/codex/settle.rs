@@ -1,9 +1,8 @@
 //! How the drafts of a thread become its stream.
 //!
-//! Settling looks at ids, kinds and hints alone, never at texts, arguments or
-//! data. The order matters: what an earlier revision had is dropped first, so
-//! that no later rule counts it twice; what is said twice is joined before turns
-//! are known by it; turns are numbered last.
+//! Settling reads only ids, kinds and hints, never texts, arguments or data. The order matters:
+//! records of an earlier revision are dropped first, so that no later rule counts them twice;
+//! double messages are joined before turns are found by them; turns are numbered last.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Kind, SessionKey};
@@ -28,11 +27,11 @@ pub(super) fn settle(session: &SessionKey, drafts: &mut [Draft]) {
     number_turns(drafts);
 }
 
-/// Identities name a record by what it says and when. Records that say the same
-/// at the same time are distinguished by their order, so that the second of two is
-/// the second again when the file was rewritten.
+/// Numbers equal identities. An identity is a record's content and time. Records with the same
+/// content and time are distinguished by their order, so that the second of two is still the second
+/// after the file is rewritten.
 fn number_occurrences(drafts: &mut [Draft]) {
-    // By hash: there is one for nearly every record of a session.
+    // Keyed by hash, because nearly every record of a session has one.
     let mut seen: HashMap<u64, u32> = HashMap::with_capacity(drafts.len());
     for draft in drafts {
         let id = &draft.event.id;
@@ -50,8 +49,8 @@ fn number_occurrences(drafts: &mut [Draft]) {
     }
 }
 
-/// What `codex exec --json` printed is all in the rollout, apart from errors; it
-/// gives events only where there is none.
+/// Folds the output of `codex exec --json` if there is a rollout, which has all of it apart from
+/// errors.
 fn fold_streams(drafts: &mut [Draft]) {
     let is_rollout = |draft: &Draft| !matches!(draft.event.id.source.as_str(), names::EXEC | names::STATE);
     let has_rollout = drafts.iter().any(is_rollout);
@@ -72,7 +71,7 @@ fn fold_streams(drafts: &mut [Draft]) {
     }
 }
 
-/// What a later record of the same thing adds to the first.
+/// Adds facts of a later copy of the same record to the first.
 fn complete(first: &mut Draft, later: &Draft) {
     if let (Some(ours), Some(theirs)) = (&mut first.event.usage, &later.event.usage) {
         ours.own = ours.own.max(theirs.own);

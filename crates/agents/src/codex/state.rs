@@ -1,8 +1,7 @@
-//! What the parser remembers between two records of a source.
+//! The state of the parser between two records of a source.
 //!
-//! Only what a later record of the same source needs: small, bounded, without
-//! secrets, and written as JSON, so that a log can be taken up again where it
-//! was left.
+//! Only data that a later record of the same source needs: small, bounded, without secrets. It is
+//! written as JSON, so that reading a log can continue where it ended.
 
 use retro_model::Edit;
 use retro_text::Redacted;
@@ -11,130 +10,130 @@ use serde_json::Value;
 
 use super::cell::Cell;
 
-/// Calls that are remembered at one time, answered ones too: what the program
-/// tells of a command may come after its output (0.166, interrupted turns).
+/// The most calls that are remembered at one time, answered ones too: the program's own record of a
+/// command may come after its output (0.166, interrupted turns).
 const CALLS_MAX: usize = 256;
 
-/// Edits that are remembered of a call; what a patch with more files changed is
-/// told by its own records.
+/// The most edits that are remembered of a call. For a patch with more files, the program's own
+/// records have the changes.
 const EDITS_MAX: usize = 64;
 
-/// Commands, scripts and searches that run at one time.
+/// The most commands, scripts and searches that are tracked at one time.
 const RUNNING_MAX: usize = 64;
 
-/// Scripts whose calls are remembered until they are over.
+/// The most scripts whose calls are remembered until they end.
 const SCRIPTS_MAX: usize = 16;
 
-/// Ancestors of a fork.
+/// The most ancestors of a fork.
 const CHAIN_MAX: usize = 16;
 
-/// What was read so far.
+/// The state after the records read so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct State {
-    /// The thread, and behind it those whose records it copied, youngest first.
+    /// The thread, followed by those whose records it copied, youngest first.
     pub chain: Vec<String>,
     /// Time of the last copied record, while a fork's copies are read (0.89 - 0.146).
     pub copied_at: Option<i64>,
     /// Records with a lower ordinal are the parent's (0.166).
     pub inherited_below: Option<u64>,
-    /// Whose words the user's side of the thread is.
+    /// The author of messages in the user role.
     pub asker: Asker,
-    /// A program composes what is asked: `codex exec`, the SDK, an MCP client.
+    /// True if a program composes the prompts: `codex exec`, the SDK, an MCP client.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub composed: bool,
     pub model: Option<String>,
     pub effort: Option<String>,
-    /// The service tier that was set last, where it is not the standard one.
+    /// The service tier that was set last. `None` for the standard one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
     pub cwd: Option<Redacted<String>>,
-    /// Id of the turn, where the log has one (0.104 on).
+    /// Id of the turn, if the log has turn ids (0.104 on).
     pub turn: Option<String>,
     /// Turns so far, for logs without turn ids.
     pub turns: u64,
-    /// Responses counted in this turn.
+    /// Number of responses counted in this turn.
     pub responses: u64,
-    /// The token count that was told last.
+    /// A hash of the last token count.
     pub counted: Option<u64>,
-    /// This turn has usage records: its token counts only repeat them.
+    /// True if this turn has usage records, which its token counts only repeat.
     pub recorded: bool,
-    /// The next usage is a compaction's.
+    /// True if the next usage belongs to a compaction.
     pub summarized: bool,
-    /// Rate limits as told last, as the data of the event that will tell them.
+    /// The last rate limits, in the form of an event's data.
     #[serde(rename = "limits_data")]
     pub limits: Option<Redacted<Value>>,
-    /// A review runs in a child thread.
+    /// True while a review runs in a child thread.
     pub in_review: bool,
     /// The message that is the user's if its event follows.
     pub held: Option<Held>,
-    /// The user's words that were told last, and where.
+    /// The last message of the user, and its position.
     pub said: Option<Held>,
-    /// The next message of an agent starts a turn.
+    /// True if the next message of an agent starts a turn.
     pub triggered: bool,
     calls: Vec<Call>,
-    /// Commands that still run, by process id, with the call that started each.
+    /// Running commands: process id, and the call that started each.
     running: Vec<(String, String)>,
-    /// Scripts that still run, by cell id, with the call that started each.
+    /// Running scripts: cell id, and the call that started each.
     cells: Vec<(String, String)>,
-    /// Scripts that are not over, with what they still print.
+    /// Scripts that have not ended, with the output still to come.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     scripts: Vec<Cell>,
-    /// Web searches of which only one side was told: what was looked for, and the call.
+    /// Web searches of which only one side was read: a hash of the query, and the call.
     searches: Vec<(u64, String)>,
 }
 
-/// Whose words the user's side of a thread is.
+/// The author of messages in the user role of a thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Asker {
-    /// A person.
+    /// A person types the prompts.
     #[default]
     Person,
-    /// A parent agent.
+    /// A parent agent sends the prompts.
     Agent,
-    /// The program, as in a review.
+    /// The program sends the prompts, as in a review.
     Harness,
 }
 
-/// Words at a record.
+/// A text and the record that contains it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Held {
     pub record: u64,
     pub words: u64,
 }
 
-/// A call that was made.
+/// A call and the facts that its result needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Call {
     pub id: String,
     pub name: String,
-    /// An MCP tool: what it answers is from outside.
+    /// True for an MCP tool, whose answer comes from outside.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_mcp: bool,
-    /// The user is asked before it runs.
+    /// True if the user is asked before it runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks: bool,
-    /// Has its output.
+    /// True if its output was read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub answered: bool,
     /// The call whose command or script it polls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub polls: Option<String>,
-    /// What it asked to change, for results that do not say what was changed.
+    /// The edits that it requested, for results that do not list the actual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<Edit>,
 }
 
 impl State {
-    /// A thread whose records were copied into this one, older than those before.
+    /// Adds a thread whose records were copied into this one. It is older than those added before.
     pub(super) fn descends_from(&mut self, id: &str) {
         if self.chain.len() < CHAIN_MAX && !self.chain.iter().any(|known| known == id) {
             self.chain.push(id.to_owned());
         }
     }
 
-    /// The thread that owns a turn. Ids of threads and turns begin with their
-    /// time (0.42 on), so they compare like it: the youngest thread that is older.
+    /// The thread that owns a turn. Ids of threads and turns begin with their time (0.42 on) and
+    /// sort by it. The owner is the youngest thread that is older than the turn.
     pub(super) fn owner(&self) -> Option<&str> {
         let owner = match &self.turn {
             Some(turn) if self.chain.len() > 1 => self.chain.iter().find(|id| id.as_str() <= turn.as_str()),
@@ -144,7 +143,7 @@ impl State {
         owner.or_else(copied).map(String::as_str)
     }
 
-    /// A call was made.
+    /// Records a call.
     pub(super) fn open(&mut self, mut call: Call) {
         call.edits.truncate(EDITS_MAX);
         push(&mut self.calls, call, CALLS_MAX);
@@ -157,8 +156,8 @@ impl State {
         Some(Call { edits: std::mem::take(&mut call.edits), ..call.clone() })
     }
 
-    /// The script that runs now: the call that a nested call hangs on, which the
-    /// log tells only by order (0.166).
+    /// The script that runs now: the parent of a nested call, which the log shows only by order
+    /// (0.166).
     pub(super) fn script(&self) -> Option<&str> {
         let open = self
             .calls
@@ -168,7 +167,7 @@ impl State {
         Some(open.polls.as_deref().unwrap_or(&open.id))
     }
 
-    /// A command goes on after its call returned.
+    /// Records that a command continues after its call returned.
     pub(super) fn keeps_running(&mut self, process: &str, call: &str) {
         self.running.retain(|(known, _)| known != process);
         push(&mut self.running, (process.to_owned(), call.to_owned()), RUNNING_MAX);
@@ -179,7 +178,7 @@ impl State {
         self.running.iter().rev().find(|(known, _)| known == process).map(|(_, call)| call.as_str())
     }
 
-    /// A script goes on after its call returned.
+    /// Records that a script continues after its call returned.
     pub(super) fn keeps_cell(&mut self, cell: &str, call: &str) {
         self.cells.retain(|(known, _)| known != cell);
         push(&mut self.cells, (cell.to_owned(), call.to_owned()), RUNNING_MAX);
@@ -190,19 +189,19 @@ impl State {
         self.cells.iter().rev().find(|(known, _)| known == cell).map(|(_, call)| call.as_str())
     }
 
-    /// A script runs, or goes on.
+    /// Records that a script runs, or continues.
     pub(super) fn runs(&mut self, cell: Cell) {
         push(&mut self.scripts, cell, SCRIPTS_MAX);
     }
 
-    /// The script of a call, while it is not over.
+    /// Takes the script of a call if it has not ended.
     pub(super) fn take_running(&mut self, script: &str) -> Option<Cell> {
         let at = self.scripts.iter().position(|cell| cell.script == script)?;
         Some(self.scripts.remove(at))
     }
 
-    /// One side of a web search: gives the call if the other was told before,
-    /// else remembers this one.
+    /// Reads one side of a web search. Returns the call if the other side was read before, else
+    /// remembers this one.
     pub(super) fn search(&mut self, sought: u64, call: &str) -> Option<String> {
         match self.searches.iter().position(|(known, _)| *known == sought) {
             Some(at) => Some(self.searches.remove(at).1),

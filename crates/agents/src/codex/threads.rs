@@ -1,10 +1,10 @@
-//! What the program's database says of its threads: names, branches, which are
-//! archived, and which thread started which.
+//! Facts about threads from the program's database: names, branches, archived threads, and which
+//! thread started which.
 //!
-//! The rollouts are the truth and the database a hint, so each thread's few
-//! columns are kept as state: the newest holds. Columns are found by name, since
-//! the schema grows with every version; the number in the file's name is its
-//! generation, and older ones may be beside the newest.
+//! The rollouts are the truth and the database is a hint, so each thread's few columns are kept as
+//! state: the newest counts. Columns are looked up by name, since the schema grows with every
+//! version. The number in the file's name is its generation, and older ones may be beside the
+//! newest.
 
 use retro_model::{Facts, Kind, Link, LinkKind, Origin, Part as Piece, TitleRank};
 use retro_text::redact;
@@ -19,14 +19,14 @@ use crate::json::pick;
 use crate::words::id;
 use crate::{Database, DatabaseError, Json, Out, Parse, Record, field};
 
-/// Where a thread's rollout was when the row was written. Not kept.
+/// The path of a thread's rollout when the row was written. Not kept.
 pub(super) const ROLLOUT: &str = "rollout_path";
 
-/// Columns that are read, apart from the tree.
+/// The columns that are read, apart from the tree.
 const COLUMNS: &[&str] =
     &["archived", "archived_at", "first_user_message", "git_branch", "name", ROLLOUT, "title"];
 
-/// Threads that a database may list.
+/// The most threads that a database may list.
 const THREADS_MAX: usize = 1_000_000;
 
 /// The newest `state_N.sqlite` of a root.
@@ -40,7 +40,7 @@ pub(super) fn newest(root: &Path) -> Option<PathBuf> {
     files.max().map(|(_, path)| path)
 }
 
-/// A thread as the database knows it: the columns that matter, as one JSON object.
+/// The relevant columns of a thread, as one JSON object.
 pub(super) type Row = Map<String, Value>;
 
 /// Every thread of a database, by its id.
@@ -48,7 +48,7 @@ pub(super) fn read(database: &Database) -> Result<BTreeMap<String, Row>, Databas
     database.read(|connection| read_threads(connection, None))
 }
 
-/// What the database says of one thread, as the bytes that are kept.
+/// The database's row of one thread, as the stored bytes.
 pub(super) fn rows(database: &Database, thread: &str) -> Result<Vec<u8>, DatabaseError> {
     let mut threads = database.read(|connection| read_threads(connection, Some(thread)))?;
     let mut row = threads.remove(thread).unwrap_or_default();
@@ -56,12 +56,12 @@ pub(super) fn rows(database: &Database, thread: &str) -> Result<Vec<u8>, Databas
     Ok(content(row))
 }
 
-/// A row as the bytes that are kept; none if it says nothing.
+/// The stored bytes of a row. Empty if the row has no facts.
 pub(super) fn content(row: Row) -> Vec<u8> {
     if row.is_empty() { Vec::new() } else { Value::Object(row).to_string().into_bytes() }
 }
 
-/// Every thread, or one of them, with its place in the tree.
+/// Reads every thread, or one of them, with its position in the tree.
 fn read_threads(connection: &Connection, only: Option<&str>) -> Result<BTreeMap<String, Row>, DatabaseError> {
     let mut threads: BTreeMap<String, Row> = BTreeMap::new();
     let known: BTreeSet<String> = columns(connection, "threads")?.into_iter().collect();

@@ -1,4 +1,4 @@
-//! What a call asks for: its class, command, paths and edits.
+//! The class, command, paths and edits of a call.
 //!
 //! The tool set depends on version and model, so every form is accepted in
 //! every version.
@@ -10,8 +10,8 @@ use crate::command::{one_line, script};
 use crate::words::{clean, id};
 use crate::{Json, field, patch};
 
-/// The kind of work a tool does. `args` distinguishes the two tools named `wait`:
-/// one polls a script (0.166), the other waits for agents (0.104).
+/// The class of a tool. `args` distinguishes the two tools named `wait`: one polls a script
+/// (0.166), the other waits for agents (0.104).
 pub(super) fn class(name: &str, namespace: Option<&str>, args: &Json<'_>) -> ToolClass {
     if is_mcp(name, namespace) {
         return ToolClass::Mcp;
@@ -40,8 +40,7 @@ pub(super) fn is_mcp(name: &str, namespace: Option<&str>) -> bool {
     name.starts_with("mcp__") || namespace.is_some_and(|namespace| namespace.starts_with("mcp__"))
 }
 
-/// A call by its parts. `args` is what it was called with, `cwd` where the
-/// thread works.
+/// Makes a call from its parts. `args` are its arguments, `cwd` is the thread's working directory.
 pub(super) fn call(
     call_id: &str,
     name: &str,
@@ -80,7 +79,7 @@ pub(super) fn call(
     }
 }
 
-/// The script a shell call runs.
+/// The script that a shell call runs.
 fn command(name: &str, args: &Json<'_>) -> Option<String> {
     let value = match name {
         "exec_command" => args.get("cmd").or_else(|| args.get("command")),

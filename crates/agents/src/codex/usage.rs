@@ -1,10 +1,9 @@
-//! Tokens, once a response.
+//! Tokens, once per response.
 //!
-//! `token_usage_record` (0.155 on) is one response, with the server's id.
-//! `token_count` is a state that is broadcast again at every round, retry and
-//! resume; it counts a response only if its figures are new, are some at all,
-//! and no usage record of the turn came before. Totals are never used: those of a fork
-//! include its parent's, and 0.42 starts them from zero on resume.
+//! `token_usage_record` (0.155 on) is one response, with the server's id. `token_count` is a state
+//! that is broadcast again at every round, retry and resume. It counts as a response only if its
+//! figures are new and not all zero, and if the turn has no earlier usage record. Totals are never
+//! used: those of a fork include its parent's, and 0.42 starts them from zero on resume.
 
 use retro_model::{Kind, Origin, Part as Piece, Tokens, Usage};
 use retro_text::redact_json;
@@ -18,12 +17,12 @@ use crate::counters::{Counted, Counters};
 use crate::words::id;
 use crate::{Draft, Json, Out, field};
 
-/// How sure a file can be that a response is its own and not a copy of another
-/// file's. Larger is surer.
+/// How certain it is that a response belongs to this file and is not a copy from another file.
+/// Larger is more certain.
 mod own {
     /// The record names this thread.
     pub(super) const NAMED: u8 = 3;
-    /// Counted in this thread's own part.
+    /// It was counted in this thread's own part.
     pub(super) const COUNTED: u8 = 2;
     /// The record names another thread.
     pub(super) const FOREIGN: u8 = 1;
@@ -31,10 +30,10 @@ mod own {
     pub(super) const COPIED: u8 = 0;
 }
 
-/// What the data of an event call the rate limits.
+/// The name of the rate limits in the data of an event.
 const LIMITS: &str = "rate_limits";
 
-/// `token_usage_record`.
+/// Reads a `token_usage_record`.
 pub(super) fn record(line: &Line<'_>, state: &mut State, out: &mut Out) {
     const ROW: &str = "token_usage_record";
     state.recorded = true;
@@ -59,12 +58,12 @@ pub(super) fn record(line: &Line<'_>, state: &mut State, out: &mut Out) {
     out.push(draft);
 }
 
-/// `event_msg/token_count`.
+/// Reads an `event_msg/token_count`.
 pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
     const ROW: &str = "event_msg/token_count";
     if let Some(limits) = line.payload.get("rate_limits").filter(|limits| has_window(limits)) {
         state.limits = Some(redact_json(json!({ LIMITS: limits })));
-        // A fork's copies have the parent's past with the fork's time.
+        // A fork's copies combine its parent's figures with the fork's time.
         if line.copy_of.is_none() {
             limits::read(line, limits, out);
         }
@@ -91,7 +90,7 @@ pub(super) fn count(line: &Line<'_>, state: &mut State, out: &mut Out) {
     out.push(usage(line, ROW, key, figures, state));
 }
 
-/// The next response of this turn: whose turn, and which response of it.
+/// The key of the next response: its turn, and its number in the turn.
 fn counted_key(state: &mut State) -> String {
     state.responses += 1;
     let (mut turns, mut responses) = (itoa::Buffer::new(), itoa::Buffer::new());
@@ -119,8 +118,7 @@ fn usage(line: &Line<'_>, row: &'static str, key: String, usage: Usage, state: &
     draft
 }
 
-/// The counters in our meaning: input as logged includes what was read from and
-/// written to the cache.
+/// Converts the counters to retro's fields: the logged input includes cache reads and writes.
 pub(super) fn counted(json: &Json<'_>) -> Counted {
     let mut counters = Counters::of(json);
     let cache_read = counters.maybe("cached_input_tokens");
@@ -136,7 +134,7 @@ pub(super) fn counted(json: &Json<'_>) -> Counted {
     counters.into_usage(Usage { tokens, ..Usage::default() })
 }
 
-/// What [`counted`] counts.
+/// The counters that [`counted`] reads.
 fn counts(tokens: &Tokens) -> [u64; 5] {
     [tokens.input, tokens.cache_write_unsplit, tokens.cache_read, tokens.output, tokens.reasoning]
 }

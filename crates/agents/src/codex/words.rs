@@ -1,25 +1,25 @@
-//! Whose words a text is, by how it begins.
+//! The author of a text, from its beginning.
 //!
-//! The program speaks in the user's role: it hands the model its surroundings,
-//! project rules, reports of sub-agents. Nothing but the beginning of the text
-//! tells, in versions that log no provenance.
+//! The program writes in the user role: it gives the model its environment, project rules, reports
+//! of sub-agents. In versions that log no provenance, only the beginning of the text shows the
+//! author.
 
-/// What a text in the user's role is.
+/// The kind of a text in the user role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Said {
-    /// Nothing speaks against the user's own words.
+    /// Text that looks like the user's own.
     Words,
-    /// The surroundings or the project's rules.
+    /// The environment or the project's rules.
     Context,
-    /// Other words of the program.
+    /// Any other text of the program.
     Harness,
-    /// The turn was cut off; the event beside it says so too.
+    /// A turn was cut off. The event beside it also records that.
     Aborted,
-    /// A sub-agent reports.
+    /// A report of a sub-agent.
     Subagent,
-    /// The user ran a command of their own.
+    /// A command that the user ran.
     Shell,
-    /// Stands around an image.
+    /// A tag around an image.
     ImageMark,
 }
 
@@ -49,9 +49,9 @@ pub(super) fn said(text: &str) -> Said {
     HEADS.iter().find(|(head, _)| text.starts_with(head)).map_or(Said::Words, |(_, said)| *said)
 }
 
-/// What the user typed, where an application put context before it: the desktop app
-/// (0.140 on), the editor extension. The context may hold anything, this line too, so the
-/// last one counts.
+/// The text that the user typed, if an application put context before it: the desktop app (0.140
+/// on), the editor extension. The context may contain anything, even this line, so the last one
+/// counts.
 pub(super) fn unwrapped(text: &str) -> Option<&str> {
     const REQUEST: &str = "## My request for Codex:";
     if !text.trim_start().starts_with("# ") {
@@ -72,7 +72,7 @@ pub(super) fn cwd(text: &str) -> Option<&str> {
     between(text, "<cwd>", "</cwd>").map(str::trim).filter(|cwd| !cwd.is_empty())
 }
 
-/// What is between two marks.
+/// The text between two marks.
 pub(super) fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(open)?;
     Some(rest.split_once(close)?.0)

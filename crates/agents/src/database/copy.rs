@@ -1,18 +1,18 @@
 //! A private copy of a database, for as long as it takes to open it.
 //!
-//! A database holds prompts in plain text. A copy is made in a folder that belongs to the
-//! user alone (0700, its files 0600), inside the store where there is one. It is unlinked as
-//! soon as SQLite has it open, where the platform allows that; a kill before leaves it
-//! behind, and [`remove_left_copies`] removes it.
+//! A database holds prompts in plain text. The copy is in a folder that belongs to the user alone
+//! (0700, its files 0600), inside the store where there is one. It is unlinked as soon as SQLite
+//! has it open, where the platform allows that; a kill before that leaves it behind, and
+//! [`remove_left_copies`] removes it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Locked for as long as a copy is in use: what is left behind is not.
+/// Locked as long as a copy is in use. The lock of a leftover copy is free.
 const LOCK: &str = "lock";
 
-/// A copy on disk, removed when it is dropped.
+/// A copy on disk. Dropping it removes it.
 pub(super) struct Copy {
     path: PathBuf,
     folder: Option<tempfile::TempDir>,
@@ -20,7 +20,7 @@ pub(super) struct Copy {
 }
 
 impl Copy {
-    /// Copies a database and those of the files beside it that exist.
+    /// Copies a database, and the files beside it that exist.
     pub(super) fn of(path: &Path, beside: &[PathBuf], copies: Option<&Path>) -> io::Result<Copy> {
         let folder = private_folder(copies)?;
         let lock = private().create_new(true).open(folder.path().join(LOCK))?;
@@ -42,7 +42,7 @@ impl Copy {
         &self.path
     }
 
-    /// After it was opened and read once: its names are not needed any more.
+    /// Unlinks the copy after it was opened and read once: SQLite no longer needs the names.
     pub(super) fn opened(mut self) -> Copy {
         if cfg!(unix) {
             self.folder = None;
@@ -51,7 +51,7 @@ impl Copy {
     }
 }
 
-/// Removes copies below this folder that nobody uses: a kill left them.
+/// Removes copies below this folder that are not in use: a kill left them.
 pub fn remove_left_copies(copies: &Path) {
     let Ok(entries) = fs::read_dir(copies) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
@@ -61,14 +61,14 @@ pub fn remove_left_copies(copies: &Path) {
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
         if is_free {
-            // If it cannot be removed now, the next look tries again.
+            // If it cannot be removed now, a later call tries again.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// A new folder of the user's own: below `copies`, or where the system keeps such folders if
-/// that cannot be written.
+/// A new folder with private permissions: below `copies`, or in the system's temporary folder if
+/// `copies` cannot be written.
 fn private_folder(copies: Option<&Path>) -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("database-");
@@ -84,7 +84,7 @@ fn private_folder(copies: Option<&Path>) -> io::Result<tempfile::TempDir> {
     }
 }
 
-/// Makes a folder of the user's own, unless it is there.
+/// Makes a folder with private permissions, unless it exists.
 fn make_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]

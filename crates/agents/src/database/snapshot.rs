@@ -1,10 +1,10 @@
-//! One state of a database, and the ways to get at it.
+//! One state of a database, and the ways to open it.
 //!
-//! - Nothing is beside the file: it is opened in place as *immutable*, which takes no lock
-//!   and makes no file. If the file changes meanwhile, what was read does not count.
-//! - A write-ahead log and its index (`-wal`, `-shm`) are beside it, as while its program
-//!   runs and after it was killed: it is opened in place, read-only down to the index. Readers
-//!   of a write-ahead log hold up no writer.
+//! - No other file is beside it: it is opened in place as *immutable*, which takes no lock and
+//!   makes no file. If the file changes meanwhile, the result is discarded.
+//! - A write-ahead log and its index (`-wal`, `-shm`) are beside it, as while its program runs and
+//!   after it was killed: it is opened in place, read-only down to the index. Readers of a
+//!   write-ahead log do not block writers.
 //! - A write-ahead log without its index, or the journal of half a transaction: SQLite
 //!   would have to write beside the file. Only such a database is copied, with what belongs to
 //!   it, and the copy is brought to a consistent state.
@@ -25,26 +25,26 @@ use super::{DatabaseError, STEPS_MAX, TRIES};
 pub(super) struct Snapshot {
     connection: Connection,
     way: Way,
-    /// Steps taken for the question that is being answered.
+    /// Steps taken for the current query.
     steps: Arc<AtomicU64>,
 }
 
 /// How it was opened.
 enum Way {
-    /// In place, ignoring everything beside the file: good while it looks like this.
+    /// In place, ignoring every file beside it. Valid while the files look like this.
     Immutable(Looks),
-    /// In place with its write-ahead log: good while it is this file.
+    /// In place with its write-ahead log. Valid while it is the same file.
     WithLog { device: u64, inode: u64 },
     /// As a copy, which does not change.
     Copied { _copy: Copy },
 }
 
-/// Steps between two looks at the limit.
+/// Steps between two checks of the limit.
 const STEPS_AT_ONCE: i32 = 100_000;
 
 impl Snapshot {
     pub(super) fn open(path: &Path, copies: Option<&Path>) -> Result<Snapshot, DatabaseError> {
-        // SQLite finds what is beside a file at the end of any links.
+        // SQLite resolves links before it looks for files beside the database.
         let path = &fs::canonicalize(path)?;
         let looks = Looks::of(path)?;
         let [log, journal] = looks.beside.map(|stat| stat.is_some_and(|stat| stat.size > 0));
@@ -56,7 +56,7 @@ impl Snapshot {
             let Stat { device, inode, .. } = looks.own;
             let opened = open_in_place(path, "mode=ro&readonly_shm=1")
                 .and_then(|connection| Snapshot::over(connection, Way::WithLog { device, inode }));
-            // Some states of the index need a writer to mend them.
+            // Some states of the index need a writer to repair them.
             if let Ok(snapshot) = opened {
                 return Ok(snapshot);
             }
@@ -67,7 +67,7 @@ impl Snapshot {
             if Looks::of(path)? == before {
                 let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
                 let connection = Connection::open_with_flags(copy.path(), flags)?;
-                // Alone with its copy it needs no index on disk.
+                // The copy has no other user, so it needs no index on disk.
                 connection.pragma_update(None, "locking_mode", "exclusive")?;
                 let mut snapshot = Snapshot::over(connection, Way::Immutable(before))?;
                 snapshot.way = Way::Copied { _copy: copy.opened() };
@@ -77,7 +77,7 @@ impl Snapshot {
         Err(DatabaseError::Busy)
     }
 
-    /// Sets the limit, and reads once, so that whatever is wrong shows here.
+    /// Sets the limit, and reads once so that any error shows here.
     fn over(mut connection: Connection, way: Way) -> Result<Snapshot, DatabaseError> {
         let steps = Arc::new(AtomicU64::new(0));
         let taken = steps.clone();
@@ -89,7 +89,7 @@ impl Snapshot {
         Ok(Snapshot { connection, way, steps })
     }
 
-    /// Does `work` in one read transaction.
+    /// Runs `work` in one read transaction.
     pub(super) fn read<T>(
         &self,
         work: &mut dyn FnMut(&Connection) -> Result<T, DatabaseError>,
@@ -99,7 +99,7 @@ impl Snapshot {
         work(&self.connection)
     }
 
-    /// Whether what was read is all of one state of the database at `path`.
+    /// True if everything read so far is from one state of the database at `path`.
     pub(super) fn holds(&self, path: &Path) -> bool {
         match &self.way {
             Way::Immutable(before) => Looks::of(path).is_ok_and(|now| now == *before),
@@ -111,11 +111,11 @@ impl Snapshot {
     }
 }
 
-/// What may hold a part of a database: its write-ahead log, and the journal of a
-/// transaction that is not done.
+/// Files that may hold a part of a database: its write-ahead log, and the journal of an unfinished
+/// transaction.
 const BESIDE: [&str; 2] = ["-wal", "-journal"];
 
-/// How a database and the files beside it look.
+/// The metadata of a database and of the files beside it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Looks {
     pub own: Stat,
@@ -128,7 +128,7 @@ impl Looks {
         if !meta.is_file() {
             return Err(io::Error::other("not a regular file"));
         }
-        // Beside the end of a link, as SQLite looks for them.
+        // Resolve links first, as SQLite does.
         let is_link = path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
         let end = if is_link { fs::canonicalize(path)? } else { path.to_owned() };
         let stat = |path: PathBuf| fs::metadata(path).ok().map(|meta| Stat::of(&meta));
@@ -136,7 +136,7 @@ impl Looks {
     }
 }
 
-/// The file with this ending that belongs to a database.
+/// The path of the file with this suffix beside a database.
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(ending);
@@ -147,7 +147,7 @@ fn is_file(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file())
 }
 
-/// Opens a database where it is, so that nothing is written or made beside it.
+/// Opens a database where it is. Nothing is written or created beside it.
 fn open_in_place(path: &Path, how: &str) -> Result<Connection, DatabaseError> {
     let mut uri = String::from("file:");
     for c in path.to_string_lossy().chars() {

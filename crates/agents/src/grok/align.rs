@@ -1,10 +1,10 @@
-//! The chat history beside the updates: which answer is which.
+//! Matches the answers of the chat history with those of the updates.
 //!
-//! An item of the chat that made calls is the answer that the calls' lines
-//! belong to. An item with only words has no id: it is looked for between its
-//! neighbours that do, by equal words first and then from the end, since what
-//! the chat lost and what a broken stream left behind are at the beginning. What
-//! is found gives its words to the updates' event; the rest become events of their own.
+//! A chat item that made calls matches the answer with the lines of those calls. An item with only
+//! text has no id. Its match is searched between its nearest matched neighbours, by equal text
+//! first and then from the end, because the chat loses items at the beginning and a broken stream
+//! leaves extra answers there. The text of a matched item goes to the updates' event. The other
+//! items become events of their own.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{EventId, Kind};
@@ -14,7 +14,7 @@ use super::order::{Place, Spine};
 use super::rule::{Prompt, Rule};
 use crate::Draft;
 
-/// One answer of the model, by the updates.
+/// One answer of the model, according to the updates.
 #[derive(Default)]
 struct Answer {
     at: usize,
@@ -27,16 +27,16 @@ struct Answer {
 #[derive(Default)]
 struct Told {
     answers: Vec<Answer>,
-    /// Answer of each call.
+    /// The answer that made each call.
     of_call: HashMap<String, usize>,
-    /// Where each call was answered.
+    /// Position of each call's result.
     results: HashMap<String, usize>,
-    /// Places of the prompts.
+    /// Positions of the prompts.
     prompts: Vec<usize>,
-    /// Places of the prompts with an index and words, and the last with an index.
+    /// Positions of the prompts with an index and text, and the last position of each index.
     of_prompt: HashMap<Prompt, Vec<usize>>,
     of_index: HashMap<u64, usize>,
-    /// Prints of all that was thought.
+    /// Hashes of all reasoning texts.
     thoughts: HashSet<u64>,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn chat(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pla
         }
     }
     for (event, mut from) in given {
-        // Of several that belong to one event, the updates' own words are the sum.
+        // If several items match one event, the updates already have their combined text.
         if let (Some(draft), 1) = (drafts.get_mut(event), from.len()) {
             draft.hint.text_from = from.pop().map(Box::new);
         }
@@ -123,8 +123,8 @@ impl Told {
         told
     }
 
-    /// The prompt that a chat item repeats: same index and words, not before
-    /// `from` if there is a choice; else the last of that index.
+    /// The prompt that a chat item repeats: same index and text, at or after `from` if possible;
+    /// else the last one with that index.
     fn prompt(&self, prompt: &Prompt, from: usize) -> Option<usize> {
         let index = prompt.index?;
         let same = self.of_prompt.get(prompt).map_or(&[][..], Vec::as_slice);
@@ -132,7 +132,7 @@ impl Told {
         next.or(same.last()).or_else(|| self.of_index.get(&index)).copied()
     }
 
-    /// Where a counterpart is.
+    /// The position of a match.
     fn home(&self, found: Match) -> Option<usize> {
         match found {
             Match::None => None,
@@ -141,14 +141,16 @@ impl Told {
         }
     }
 
-    /// Whether the updates have what an item says, and the event that takes its words.
+    /// The event that takes the item's text, if any. The outer `None`: the updates do not have the
+    /// item.
     fn counterpart(&self, item: &Draft, found: Match) -> Option<Option<usize>> {
         let answer = match found {
             Match::Answer(index) => self.answers.get(index),
             _ => None,
         };
         match (item.hint.rule()?, answer) {
-            // What a compaction kept of a prompt has no index; the updates have the prompt.
+            // A prompt without an index was shortened by a compaction. The updates have the
+            // original.
             (Rule::ChatPrompt(prompt), _) => {
                 let is_kept = prompt.index.is_none() && !self.prompts.is_empty();
                 (found != Match::None || is_kept).then_some(None)
@@ -163,8 +165,8 @@ impl Told {
         }
     }
 
-    /// The answers that an item can be, by where its nearest known neighbours
-    /// are: those between them, in one turn.
+    /// The answers that an item can match: those between its nearest matched neighbours, in one
+    /// turn.
     fn between(&self, below: Option<usize>, above: Option<usize>) -> Range<usize> {
         let (low, high) = match (below, above) {
             (Some(low), high) => {
@@ -177,31 +179,31 @@ impl Told {
         first..self.answers.partition_point(|answer| answer.at < high).max(first)
     }
 
-    /// Whether an answer made no calls and said something.
+    /// True if an answer made no calls and has text.
     fn is_words(&self, index: usize) -> bool {
         self.answers.get(index).is_some_and(|answer| answer.calls.is_empty() && answer.message.is_some())
     }
 
-    /// The last answer of these that thought and whose words no item has.
+    /// The last of these answers that has reasoning, and whose text is in no item.
     fn cut_thought(&self, within: Range<usize>, taken: &HashSet<usize>) -> Option<usize> {
         let is_cut = |answer: &Answer| answer.thought.is_some() && answer.calls.is_empty();
         within.rev().find(|index| !taken.contains(index) && self.answers.get(*index).is_some_and(is_cut))
     }
 
-    /// The next prompt after a place.
+    /// The next prompt after a position.
     fn prompt_after(&self, at: usize) -> usize {
         self.prompts.get(self.prompts.partition_point(|prompt| *prompt <= at)).copied().unwrap_or(usize::MAX)
     }
 
-    /// The last prompt before a place.
+    /// The last prompt before a position.
     fn prompt_before(&self, at: usize) -> usize {
         let before = self.prompts.partition_point(|prompt| *prompt < at).checked_sub(1);
         before.and_then(|before| self.prompts.get(before)).copied().unwrap_or(0)
     }
 }
 
-/// Cuts the items where a compaction or a new revision broke the thread: what
-/// follows does not continue the item before it.
+/// Splits the items where a compaction or a new revision interrupts the history: the next item does
+/// not continue the one before it.
 fn segments<'i>(drafts: &[Draft], items: &'i [usize]) -> Vec<&'i [usize]> {
     let breaks = |item: &usize| {
         drafts
@@ -222,18 +224,18 @@ fn segments<'i>(drafts: &[Draft], items: &'i [usize]) -> Vec<&'i [usize]> {
     all
 }
 
-/// What an item is in the updates.
+/// The match of an item in the updates.
 #[derive(Clone, Copy, PartialEq)]
 enum Match {
-    /// Nothing there.
+    /// No match was found.
     None,
-    /// A prompt.
+    /// A prompt, by its position.
     Prompt(usize),
     /// An answer, by its index.
     Answer(usize),
 }
 
-/// The counterpart of each item of a segment.
+/// The match of each item of a segment.
 fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match> {
     let mut from = 0;
     let mut matches: Vec<Match> = segment
@@ -255,7 +257,7 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
             }
         })
         .collect();
-    // Words come before the calls of the same record, thoughts before their answer.
+    // Text precedes the calls of the same record, and reasoning precedes its answer.
     for at in (0..segment.len()).rev() {
         let (Some(here), Some(next)) =
             (segment.get(at).and_then(|item| drafts.get(*item)), at.checked_add(1))
@@ -286,7 +288,7 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
             |index: usize| told.answers.get(index).is_some_and(|answer| answer.thought.is_some());
         let found = match next {
             Some(Match::Answer(answer)) if has_thought(answer) => Match::Answer(answer),
-            // A thought that its answer did not follow belongs to one that was cut there.
+            // Reasoning that no answer follows belongs to an answer that was cut off.
             next => match told.cut_thought(told.between(known(&below), known(&above)), &taken) {
                 Some(cut) => Match::Answer(cut),
                 None => next.filter(|next| matches!(next, Match::Answer(_))).unwrap_or(Match::None),
@@ -299,7 +301,7 @@ fn match_segment(drafts: &[Draft], told: &Told, segment: &[usize]) -> Vec<Match>
     matches
 }
 
-/// Where the nearest known items before and after each item are.
+/// Positions of the nearest matched items before and after each item.
 fn neighbours(told: &Told, matches: &[Match]) -> (Vec<Option<usize>>, Vec<Option<usize>>) {
     let nearest = |last: &mut Option<usize>, found: &Match| {
         let before = *last;
@@ -312,7 +314,7 @@ fn neighbours(told: &Told, matches: &[Match]) -> (Vec<Option<usize>>, Vec<Option
     (below, above)
 }
 
-/// The answers that are found.
+/// The answers that have a match.
 fn taken(matches: &[Match]) -> HashSet<usize> {
     let answers = matches.iter().filter_map(|found| match found {
         Match::Answer(answer) => Some(*answer),
@@ -321,12 +323,12 @@ fn taken(matches: &[Match]) -> HashSet<usize> {
     answers.collect()
 }
 
-/// Finds the answers that made no calls, between those that are known.
+/// Matches the answers that made no calls, between those already matched.
 fn match_words(drafts: &[Draft], told: &Told, segment: &[usize], matches: &mut [Match]) {
     let mut taken = taken(matches);
     let mut start = 0;
     while start < segment.len() {
-        // A stretch without anything known.
+        // A run of unmatched items.
         let end = (start..segment.len())
             .find(|at| matches.get(*at).is_some_and(|found| *found != Match::None))
             .unwrap_or(segment.len());
@@ -371,7 +373,7 @@ fn found(matches: &mut [Match], at: usize, answer: usize) {
     }
 }
 
-/// Finds a place for an item that the updates do not have.
+/// Finds a position for an item that the updates do not have.
 fn stand(
     item: usize,
     home: Option<usize>,
@@ -382,7 +384,7 @@ fn stand(
 ) {
     let Some(place) = places.get_mut(item).filter(|place| place.is_none()) else { return };
     *place = Some(match (home, found, last) {
-        // Words that were never streamed come before the calls they announce.
+        // Text that was never streamed precedes the calls that it announces.
         (Some(at), Match::Answer(_), _) => Place::Before(at),
         (Some(at), ..) | (None, _, Some(at)) => Place::After(at),
         (None, _, None) => Place::Before(spine.range.start),

@@ -1,4 +1,4 @@
-//! What a call asks for: its class, command, paths and edits.
+//! The class, command, paths and edits of a call.
 
 use retro_model::{
     Access, Edit, EditKind, Kind, Origin, Outcome, Part as Piece, PathUse, ToolCall, ToolClass, ToolResult,
@@ -12,7 +12,7 @@ use crate::command::one_line;
 use crate::words::{clean, id};
 use crate::{Json, Out, field, lines};
 
-/// The kind of work a tool does, by its name.
+/// The class of a tool, by its name.
 pub(super) fn class(name: &str) -> ToolClass {
     match name {
         "run_terminal_command"
@@ -31,7 +31,7 @@ pub(super) fn class(name: &str) -> ToolClass {
     }
 }
 
-/// A `tool_call` line.
+/// Reads a `tool_call` line.
 pub(super) fn read(line: &Line<'_>, state: &State, out: &mut Out) {
     let update = line.update;
     let call_id = field::text(update, "toolCallId").map(id).unwrap_or_default();
@@ -44,7 +44,7 @@ pub(super) fn read(line: &Line<'_>, state: &State, out: &mut Out) {
         field::some(line.meta, "promptId").map(|turn| line.response(turn, state.model.as_deref()));
     draft.hint.look_for(Rule::Call { stream: line.stream() });
     out.push(draft);
-    // Becomes an event only if nothing answers the call.
+    // Becomes an event only if the call has no answer.
     let mut cut =
         line.draft("call/unanswered", Piece::Tag("result"), Kind::ToolResult, Origin::Harness).at(None);
     cut.event.result = Some(Box::new(ended(&call_id, Outcome::Interrupted)));
@@ -52,7 +52,7 @@ pub(super) fn read(line: &Line<'_>, state: &State, out: &mut Out) {
     out.push(cut);
 }
 
-/// A call from its name and arguments.
+/// Makes a call from its name and arguments.
 pub(super) fn of(call_id: &str, name: &str, args: &Json<'_>) -> ToolCall {
     let class = class(name);
     let command = field::some(args, "command").filter(|_| class == ToolClass::Shell);
@@ -69,7 +69,7 @@ pub(super) fn of(call_id: &str, name: &str, args: &Json<'_>) -> ToolCall {
     }
 }
 
-/// A result of which only the outcome is known.
+/// A result that only has an outcome.
 pub(super) fn ended(call_id: &str, outcome: Outcome) -> ToolResult {
     ToolResult {
         call_id: call_id.to_owned(),
@@ -83,7 +83,7 @@ pub(super) fn ended(call_id: &str, outcome: Outcome) -> ToolResult {
     }
 }
 
-/// The paths a call names.
+/// The paths that a call names.
 fn paths(name: &str, args: &Json<'_>) -> Vec<PathUse> {
     let (field_name, access) = match name {
         "read_file" => ("target_file", Access::Read),
@@ -95,14 +95,14 @@ fn paths(name: &str, args: &Json<'_>) -> Vec<PathUse> {
     field::some(args, field_name).map(|path| PathUse { path: redact(path), access }).into_iter().collect()
 }
 
-/// What a call asks to change. The result says what was changed.
+/// The edits that a call requests. The result has the actual edits.
 fn edits(name: &str, args: &Json<'_>) -> Vec<Edit> {
     let Some(path) = field::some(args, "file_path") else { return Vec::new() };
     match name {
         "search_replace" => {
             let text = |name| field::text(args, name).unwrap_or_default();
             let (added, removed) = lines::changed(text("old_string"), text("new_string"));
-            // How often the text occurs in the file is not in the call.
+            // The call does not say how often the text occurs in the file.
             let once = !field::is(args, "replace_all");
             let kind = if text("old_string").is_empty() { EditKind::Create } else { EditKind::Update };
             vec![edit(path, kind, once.then_some(added), once.then_some(removed))]
@@ -119,7 +119,7 @@ fn edit(path: &str, kind: EditKind, added: Option<u64>, removed: Option<u64>) ->
     Edit { path: redact(path), to: None, kind, added, removed }
 }
 
-/// The changes in the `diff` blocks of an update, one a file.
+/// The changes in the `diff` blocks of an update, one per file.
 pub(super) fn diffs(content: &[Json<'_>]) -> Vec<Edit> {
     let mut all: Vec<Edit> = Vec::new();
     for block in content.iter().filter(|block| field::text(block, "type") == Some("diff")) {

@@ -1,9 +1,9 @@
 //! `chat_history.jsonl`: the conversation as the model sees it.
 //!
-//! It has no times, no tokens, and loses what a compaction or a rewind takes
-//! away; the updates have all of it. So an item here gives its words to the
-//! event that the updates have, and is an event of its own only where they have
-//! none. Older files (`chat_format_version` 0) hold messages with a `role`.
+//! It has no times, no tokens, and loses the parts that a compaction or a rewind removes. The
+//! updates have all of them. Therefore the text of an item goes to the updates' event, and the item
+//! is an event of its own only if they have none. Older files (`chat_format_version` 0) hold
+//! messages with a `role`.
 
 use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
 use serde_json::json;
@@ -34,12 +34,13 @@ pub(super) fn read(record: &Record<'_>, out: &mut Out) {
     }
 }
 
-/// An item for the user's place in the conversation; most are not the user's.
+/// Reads an item in the user role. Most are not from the user.
 fn user(record: &Record<'_>, out: &mut Out) {
     let text = content(record.json);
     let typed = typed(&text);
     let index = field::count(record.json, "prompt_index");
-    // A reason comes before the index: prompts of the program have one too (1.0.41).
+    // The reason is checked before the index, because the program's prompts have an index too
+    // (1.0.41).
     match field::text(record.json, "synthetic_reason") {
         Some("compaction_meta") if text.trim_start().starts_with(CONTINUED) => summary(record, &text, out),
         Some("interjection") => {
@@ -55,12 +56,12 @@ fn user(record: &Record<'_>, out: &mut Out) {
             let said = typed.unwrap_or(&text);
             draft.event.text = words(said);
             draft.hint.opens_turn = true;
-            // Without an index it is what a compaction kept of a prompt, or of an older version.
+            // No index: a prompt that a compaction kept, or one of an older version.
             draft.hint.look_for(Rule::ChatPrompt(Prompt { index, print: Some(print_of(said)) }));
             out.push(draft);
         }
         None if text.trim_start().starts_with(CONTINUED) => summary(record, &text, out),
-        // Environment and rules, before the first prompt.
+        // The environment and rules that precede the first prompt.
         None => out.fold("chat/user"),
     }
 }
@@ -69,7 +70,7 @@ fn summary(record: &Record<'_>, text: &str, out: &mut Out) {
     out.push(as_summary(record, "chat/summary", text));
 }
 
-/// The text of a compaction, waiting for the event of it.
+/// The text of a compaction, held until its event is found.
 pub(super) fn as_summary(record: &Record<'_>, row: &'static str, text: &str) -> Draft {
     let mut draft = record.draft(row, Piece::Whole, Kind::Compaction, Origin::Harness);
     draft.event.text = words(text);
@@ -78,12 +79,12 @@ pub(super) fn as_summary(record: &Record<'_>, row: &'static str, text: &str) -> 
     draft
 }
 
-/// The summary in a list of chat items, if one is there.
+/// The summary in a list of chat items, if there is one.
 pub(super) fn summary_in(items: &[Json<'_>]) -> Option<String> {
     items.iter().map(content).rfind(|text| text.trim_start().starts_with(CONTINUED))
 }
 
-/// An answer: its words, and the calls it made.
+/// Reads an answer: its text, and the calls that it made.
 fn assistant(record: &Record<'_>, out: &mut Out) {
     let calls = field::list(record.json, "tool_calls");
     let text = content(record.json);
@@ -93,7 +94,7 @@ fn assistant(record: &Record<'_>, out: &mut Out) {
         let mut draft = record.draft("chat/assistant", piece, Kind::Assistant, Origin::Model);
         draft.event.text = words(&text);
         if text.is_empty() {
-            // A turn that was cut before the first word.
+            // A turn that was cut off before the first word.
             draft.hint.fold_only = true;
         } else {
             draft.hint.look_for(Rule::ChatSaid(print_of(&text)));
@@ -101,7 +102,7 @@ fn assistant(record: &Record<'_>, out: &mut Out) {
         drafts.push(draft);
     }
     for (index, call) in (1..).zip(calls) {
-        // Older messages have name and arguments one level down.
+        // Older messages have the name and arguments one level down.
         let function = call.get("function").unwrap_or(call);
         let arguments = json::unwrapped(function.get("arguments"), record.room);
         let call_id = field::text(call, "id").map(id).unwrap_or_default();
@@ -114,7 +115,7 @@ fn assistant(record: &Record<'_>, out: &mut Out) {
     drafts.into_iter().for_each(|draft| out.push(draft));
 }
 
-/// Thinking, readable in its summary or not at all.
+/// Reads reasoning. Only its summary is ever readable.
 fn reasoning(record: &Record<'_>, out: &mut Out) {
     let text = shown(field::list(record.json, "summary"));
     let text = if text.is_empty() { shown(field::list(record.json, "content")) } else { text };
@@ -127,7 +128,7 @@ fn reasoning(record: &Record<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// What a call gave, as the model saw it.
+/// Reads the result of a call, as the model received it.
 fn tool_result(record: &Record<'_>, out: &mut Out) {
     let text = content(record.json);
     let call_id = field::text(record.json, "tool_call_id").map(id).unwrap_or_default();
@@ -150,7 +151,7 @@ fn tool_result(record: &Record<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// A search that the provider made on its own side.
+/// Reads a search that the provider made itself.
 fn backend_call(record: &Record<'_>, out: &mut Out) {
     let call_id =
         ["id", "call_id", "tool_call_id"].iter().find_map(|name| field::some(record.json, name)).map(id);
@@ -163,7 +164,7 @@ fn backend_call(record: &Record<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// The text of an item: a string, or blocks.
+/// The text of an item, from a string or from blocks.
 fn content(item: &Json<'_>) -> String {
     match item.get("content") {
         Some(Json::String(text)) => text.to_string(),
@@ -177,7 +178,7 @@ fn content(item: &Json<'_>) -> String {
     }
 }
 
-/// What the user typed, where the text wraps it.
+/// The prompt that the user typed, if the text wraps one.
 fn typed(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("<user_query>")?;
     Some(rest.rsplit_once("</user_query>").map_or(rest, |(typed, _)| typed).trim())

@@ -1,12 +1,10 @@
-//! Where Grok keeps its files, and which part of which session each is.
+//! Where Grok keeps its files, and the session and part of each.
 //!
-//! Names and metadata are all that is read. A session is a folder below a group,
-//! and a group is a working directory. Links to groups are followed, since people
-//! move their logs to other disks. Links below a session's own folder are reported
-//! and not followed.
+//! Only names and metadata are read. A session is a folder below a group, and a group is a working
+//! directory. Links to groups are followed, since people move their logs to other disks. Links
+//! below a session's own folder are reported and not followed.
 //!
-//! Never looked at: `auth.json`, databases (all derived), locks and half-written
-//! files.
+//! Never read: `auth.json`, databases (all derived), locks and half-written files.
 
 use retro_model::{SourceKey, SourceKind};
 use std::borrow::Cow;
@@ -16,8 +14,8 @@ use std::path::{Path, PathBuf};
 use crate::walk::{Entry, Names, Reach, below, through};
 use crate::{Encoding, Format, Places, Sight, Sightings, Stat, Whose};
 
-/// The folders in which it may keep its logs. `GROK_HOME`, a list as other tools
-/// read it, replaces the usual one.
+/// The folders that may hold its logs. `GROK_HOME`, which other tools read as a list, replaces the
+/// usual one.
 pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
     let configured = (places.env)("GROK_HOME").unwrap_or_default();
     let mut roots: Vec<PathBuf> =
@@ -29,12 +27,12 @@ pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
     roots
 }
 
-/// Reports every file below `root` that belongs to a session or serves many.
+/// Reports every file below `root` that belongs to one session or to many.
 pub(super) fn walk(root: &Path, seen: &mut Sightings) {
     walk_some(root, &|_| true, seen);
 }
 
-/// Reports the files of one session and of the sub-agents it started, which are sessions
+/// Reports the files of one session and of the sub-agents that it started. Sub-agents are sessions
 /// beside it or in another group.
 pub(super) fn walk_session(root: &Path, session: &str, seen: &mut Sightings) {
     let mut wanted: Vec<OsString> = vec![session.into()];
@@ -81,13 +79,13 @@ fn walk_some(root: &Path, takes: &dyn Fn(&Entry<'_>) -> bool, seen: &mut Sightin
 
 struct Walk<'a> {
     root: &'a Path,
-    /// The session folder looked at last, and whether a conversation is in it.
+    /// The last session folder, and whether it contains a conversation.
     last: Option<(PathBuf, bool)>,
     seen: &'a mut Sightings,
 }
 
 impl Walk<'_> {
-    /// One file, by the names of its folders below the root.
+    /// Takes one file, by the names of its folders below the root.
     fn file(&mut self, path: &Path, names: &[&str], entry: &Entry<'_>) {
         let Some(place) = place(names) else { return };
         let meta = match entry.metadata() {
@@ -97,7 +95,7 @@ impl Walk<'_> {
             Err(error) => return self.seen.unreadable(path, error.to_string()),
         };
         let place = match place {
-            // A folder without a conversation: a session that was opened and left.
+            // A folder without a conversation: a session that was opened and never used.
             Place::Of { folder, .. } if !self.has_log(folder) => Place::Shared(SourceKind::State),
             place => place,
         };
@@ -121,7 +119,7 @@ impl Walk<'_> {
         });
     }
 
-    /// Whether a session's folder, given by the names that lead to it, holds a log.
+    /// True if a session's folder, given by its path below the root, contains a log.
     fn has_log(&mut self, folder: &[&str]) -> bool {
         let path: PathBuf = self.root.join(folder.iter().collect::<PathBuf>());
         if let Some((last, has_log)) = &self.last
@@ -135,10 +133,10 @@ impl Walk<'_> {
     }
 }
 
-/// The logs of which a session's folder has at least one.
+/// A session's folder has at least one of these logs.
 const LOGS: [&str; 2] = ["updates.jsonl", "chat_history.jsonl"];
 
-/// Whether a folder has groups of sessions with the logs that Grok writes.
+/// True if a folder has groups of sessions with the logs that Grok writes.
 pub(super) fn is_root(folder: &Path) -> bool {
     let mut is_it = false;
     through(&folder.join("sessions"), Reach { depth_max: 3, links_depth_max: 1 }, &mut |entry| {
@@ -149,19 +147,19 @@ pub(super) fn is_root(folder: &Path) -> bool {
     is_it
 }
 
-/// What a file is, by its place alone.
+/// The role of a file, from its path alone.
 #[derive(Debug, PartialEq, Eq)]
 enum Place<'n> {
-    /// A part of a session, whose folder the first names lead to.
+    /// A part of a session. `folder` is the path of the session's folder.
     Of { folder: &'n [&'n str], session: &'n str, part: Cow<'n, str>, extra: bool },
-    /// Serves many sessions.
+    /// Belongs to many sessions.
     Shared(SourceKind),
 }
 
 fn place<'n>(names: &'n [&'n str]) -> Option<Place<'n>> {
     match names {
         ["sessions", _, "prompt_history.jsonl"] => Some(Place::Shared(SourceKind::Log)),
-        // The working directory, where it is too long for the group's name.
+        // The working directory, if it is too long for the group's name.
         ["sessions", _, ".cwd"] => Some(Place::Shared(SourceKind::Document)),
         ["sessions", _, session, inner @ ..] if !inner.is_empty() => {
             let (part, extra) = part_of_session(inner)?;
@@ -171,7 +169,7 @@ fn place<'n>(names: &'n [&'n str]) -> Option<Place<'n>> {
     }
 }
 
-/// State of the program that no question was ever asked of.
+/// State of the program that is of no use for retro.
 const INTERNAL: &[&str] = &[
     "announcement_state.json",
     "goal.state.json",
@@ -180,7 +178,7 @@ const INTERNAL: &[&str] = &[
     "title_refresh_idx",
 ];
 
-/// Our name of a file below a session's own folder, and whether it is an extra.
+/// The part name of a file below a session's own folder, and whether it is an extra.
 fn part_of_session<'n>(inner: &[&'n str]) -> Option<(Cow<'n, str>, bool)> {
     let name = *inner.last()?;
     let skipped = [".lock", ".tmp", ".db", "-wal", "-shm"].iter().any(|end| name.ends_with(end));
@@ -194,7 +192,7 @@ fn part_of_session<'n>(inner: &[&'n str]) -> Option<(Cow<'n, str>, bool)> {
         ["events.jsonl" | "feedback.jsonl" | "rewind_points.jsonl"] => (stem.into(), false),
         ["plan.json" | "signals.json" | "summary.json" | "usage.json"] => (stem.into(), false),
         ["subagents", child, "meta.json" | "output.json"] => (format!("{child}.{stem}").into(), false),
-        // What a command printed, named by its call.
+        // The output of a command, named after its call.
         ["terminal", _] => (name.into(), false),
         ["compaction_checkpoints", _] => (format!("checkpoint-{stem}").into(), false),
         // The whole history before each compaction, and a readable form of it.
@@ -205,13 +203,13 @@ fn part_of_session<'n>(inner: &[&'n str]) -> Option<(Cow<'n, str>, bool)> {
         inner => {
             let key = inner.join(".");
             let extra = INTERNAL.contains(&key.as_str());
-            // Not known yet; kept all the same.
+            // Not known yet, but kept.
             (key.into(), extra)
         }
     })
 }
 
-/// How a part of this name changes and is read.
+/// How a part of this name grows, and its format.
 pub(super) fn form(source: &str) -> (SourceKind, Format) {
     match source {
         SourceKey::MAIN | "chat" | "events" | "feedback" | "rewind_points" => {
@@ -222,15 +220,15 @@ pub(super) fn form(source: &str) -> (SourceKind, Format) {
         _ if source.ends_with(".output") || source.starts_with("checkpoint-") => {
             (SourceKind::Document, Format::Json)
         }
-        // The output of a background command grows for as long as it runs.
+        // The output of a background command grows while the command runs.
         _ if source.ends_with(".log") => (SourceKind::Log, Format::Opaque),
         _ if INTERNAL.contains(&source) => (SourceKind::State, Format::Opaque),
         _ => (SourceKind::Document, Format::Opaque),
     }
 }
 
-/// The name under which a shared file is kept. Files of an unusual root have its
-/// name in front, so that two roots do not take turns under one name.
+/// The name under which a shared file is kept. Files of an unusual root are prefixed with its name,
+/// so that two roots do not share one name.
 fn shared_name(root: &Path, names: &[&str]) -> String {
     let below = names.join("/");
     match root.file_name().map(|name| name.to_string_lossy()) {

@@ -30,7 +30,7 @@ pub(super) fn read(key: &str, session: &str, record: &Record<'_>, out: &mut Out)
     }
 }
 
-/// What the session is.
+/// Reads the session's own facts.
 fn summary(record: &Record<'_>, out: &mut Out) {
     let json = record.json;
     let info = json.get("info").unwrap_or(json);
@@ -77,7 +77,7 @@ fn summary(record: &Record<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// A sub-agent, as its parent's folder knows it.
+/// Reads the facts about a sub-agent from its parent's folder.
 fn meta(child: &str, session: &str, record: &Record<'_>, out: &mut Out) {
     let json = record.json;
     let child = field::some(json, "child_session_id").unwrap_or(child);
@@ -94,7 +94,7 @@ fn meta(child: &str, session: &str, record: &Record<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// The history that a compaction left.
+/// Reads the history after a compaction.
 fn checkpoint(key: &str, record: &Record<'_>, out: &mut Out) {
     let Some(text) = chat::summary_in(field::list(record.json, "compacted_history")) else {
         return out.fold("file/checkpoint");
@@ -105,7 +105,7 @@ fn checkpoint(key: &str, record: &Record<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// The user rated an answer.
+/// Reads the user's rating of an answer.
 fn feedback(record: &Record<'_>, out: &mut Out) {
     let mut draft = record.draft("feedback", Piece::Whole, Kind::Note, Origin::User);
     draft.event.ts = ["timestamp", "ts", "created_at"].iter().find_map(|name| field::time(record.json, name));

@@ -1,6 +1,6 @@
-//! `events.jsonl`: how turns and calls went.
+//! `events.jsonl`: the course of turns and calls.
 //!
-//! The only place that says how long a call ran, and the surest one for how it
+//! Only this file has the duration of a call, and it is the most reliable one for how the call
 //! ended. A fork does not copy it, a killed process leaves it unfinished.
 
 use retro_model::{Kind, Origin, Outcome, Part as Piece, ToolResult};
@@ -38,8 +38,8 @@ fn draft(record: &Record<'_>, row: &'static str, piece: Piece, kind: Kind, origi
     record.draft(row, piece, kind, origin).at(field::time(record.json, "ts"))
 }
 
-/// A turn began; the model may be another than before, the prompt may correct
-/// what was aborted.
+/// Reads the start of a turn. The model may have changed, and the prompt may correct an aborted
+/// one.
 fn turn_started(record: &Record<'_>, state: &mut State, out: &mut Out) {
     const ROW: &str = "events/turn_started";
     let mut begun = draft(record, ROW, Piece::Whole, Kind::Note, Origin::Harness);
@@ -58,7 +58,7 @@ fn turn_started(record: &Record<'_>, state: &mut State, out: &mut Out) {
     }
 }
 
-/// A turn ended. The updates say so too, unless the process could not write them.
+/// Reads the end of a turn. The updates have it too, unless the process could not write them.
 fn turn_ended(record: &Record<'_>, out: &mut Out) {
     let outcome = field::text(record.json, "outcome").unwrap_or_default();
     let kind = match outcome {
@@ -74,7 +74,7 @@ fn turn_ended(record: &Record<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// A call ended.
+/// Reads the end of a call.
 fn tool_completed(record: &Record<'_>, out: &mut Out) {
     const ROW: &str = "events/tool_completed";
     let said = field::text(record.json, "outcome").unwrap_or_default();
@@ -95,7 +95,7 @@ fn tool_completed(record: &Record<'_>, out: &mut Out) {
     ending.hint.look_for(Rule::Completed);
     out.push(ending);
     if outcome == Outcome::Denied {
-        // A rejection is a person's; a hook is the harness's.
+        // A person rejects a permission. A hook belongs to the harness.
         let origin = if said == "permission_rejected" { Origin::User } else { Origin::Harness };
         let mut denial = draft(record, ROW, Piece::Tag("denial"), Kind::Denial, origin);
         denial.event.data =
@@ -105,7 +105,7 @@ fn tool_completed(record: &Record<'_>, out: &mut Out) {
     }
 }
 
-/// A permission was given or refused; only refusals give events.
+/// Reads a permission. Only refusals give events.
 fn permission(record: &Record<'_>, out: &mut Out) {
     const ROW: &str = "events/permission_resolved";
     let decision = field::text(record.json, "decision").unwrap_or_default();
@@ -119,7 +119,7 @@ fn permission(record: &Record<'_>, out: &mut Out) {
     out.push(denial);
 }
 
-/// The user typed while the model worked.
+/// Reads a text that the user typed while the model worked.
 fn interjected(record: &Record<'_>, out: &mut Out) {
     const ROW: &str = "events/interjected";
     let said =

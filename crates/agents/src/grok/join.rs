@@ -1,6 +1,6 @@
-//! What belongs together: pieces of one utterance, calls and their results,
-//! background tasks, sub-agents and the calls that started them, refusals that
-//! several files have, compactions and their summaries.
+//! Joins related drafts: pieces of one message, calls and their results, background tasks,
+//! sub-agents and the calls that started them, refusals that several files have, compactions and
+//! their summaries.
 
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
@@ -10,17 +10,17 @@ use super::order::{Place, Spine};
 use super::rule::{Prompt, Rule};
 use crate::Draft;
 
-/// A prompt of which more blocks may come.
+/// A prompt that may have more blocks.
 struct OpenPrompt {
     index: Option<u64>,
     run: u32,
-    /// Its first block of text.
+    /// Its first text block.
     text: Option<usize>,
 }
 
-/// Makes one event of the chunks of an answer, and one of those of a prompt.
+/// Joins the chunks of an answer into one event, and those of a prompt into another.
 pub(super) fn utterances(drafts: &mut [Draft], spine: &Spine) {
-    // First piece of what is being said, by what shows that it is the same answer.
+    // First piece of each current message, by the facts that identify its answer.
     let mut said: HashMap<(Kind, Option<String>, i64), usize> = HashMap::new();
     let mut prompt: Option<OpenPrompt> = None;
     for at in spine.range.clone() {
@@ -65,7 +65,7 @@ pub(super) fn utterances(drafts: &mut [Draft], spine: &Spine) {
                     Entry::Occupied(first) => go_on(drafts, *first.get(), at, ""),
                 }
             }
-            // After a result the model is asked again: another answer.
+            // After a result the model is called again, which begins another answer.
             Some(Rule::Ended) => said.clear(),
             _ if draft.event.result.is_some() => said.clear(),
             _ => {}
@@ -73,7 +73,7 @@ pub(super) fn utterances(drafts: &mut [Draft], spine: &Spine) {
     }
 }
 
-/// The draft at `at` is a later piece of the one at `first`.
+/// Marks the draft at `at` as a later piece of the one at `first`.
 fn go_on(drafts: &mut [Draft], first: usize, at: usize, between: &'static str) {
     let Some(id) = drafts.get(at).map(|draft| draft.id().clone()) else { return };
     if let Some(first) = drafts.get_mut(first) {
@@ -84,7 +84,7 @@ fn go_on(drafts: &mut [Draft], first: usize, at: usize, between: &'static str) {
     }
 }
 
-/// Background commands: the call is known by the task, its end by the task's.
+/// Joins background commands: a call with its task, and the call's end with the task's end.
 pub(super) fn tasks(drafts: &mut [Draft], spine: &Spine) {
     let mut call_of: HashMap<String, String> = HashMap::new();
     for draft in spine.range.clone().filter_map(|at| drafts.get(at)) {
@@ -113,15 +113,15 @@ pub(super) fn tasks(drafts: &mut [Draft], spine: &Spine) {
     }
 }
 
-/// What is known of a call.
+/// A call and its position.
 struct Call {
     at: usize,
     id: EventId,
     class: ToolClass,
 }
 
-/// Gives each call its paths, each result its outcome, duration and final words,
-/// and a result to calls that have none.
+/// Adds paths to each call, the outcome, duration and final text to each result, and a result to
+/// calls that have none.
 pub(super) fn calls(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Place>]) {
     let mut known: HashMap<String, Call> = HashMap::new();
     let mut pending = Vec::new();
@@ -158,7 +158,8 @@ pub(super) fn calls(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pl
         if let Some((outcome, duration_ms)) =
             ended.get(&result.call_id).filter(|_| draft.hint.row != "task_completed")
         {
-            // A command that started well in the background may still fail; its task says so.
+            // A command that started well in the background may still fail. Its task has the
+            // outcome.
             let only_started = started && *outcome == Outcome::Ok;
             if !refused && !only_started && *outcome != Outcome::Unknown {
                 result.outcome = *outcome;
@@ -211,7 +212,7 @@ pub(super) fn calls(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Pl
     }
 }
 
-/// How calls ended and how long they ran, as the event log says.
+/// How calls ended and how long they ran, according to the event log.
 fn endings(drafts: &[Draft]) -> HashMap<String, (Outcome, Option<u64>)> {
     let rows = drafts.iter().filter(|draft| matches!(draft.hint.rule(), Some(Rule::Completed)));
     rows.filter_map(|draft| {
@@ -221,7 +222,7 @@ fn endings(drafts: &[Draft]) -> HashMap<String, (Outcome, Option<u64>)> {
     .collect()
 }
 
-/// Results as the model got them, with their size.
+/// Results as the model received them, with their size.
 fn final_words(drafts: &[Draft]) -> HashMap<String, (EventId, u64)> {
     let mut words = HashMap::new();
     for draft in drafts.iter().filter(|draft| matches!(draft.hint.rule(), Some(Rule::ChatResult))) {
@@ -232,8 +233,8 @@ fn final_words(drafts: &[Draft]) -> HashMap<String, (EventId, u64)> {
     words
 }
 
-/// A sub-agent is the child of the call that started it: the one whose result
-/// names it, else the nearest before its start.
+/// Links each sub-agent to the call that started it: the call whose result names it, else the
+/// nearest one before its start.
 pub(super) fn subagents(drafts: &mut [Draft], spine: &Spine) {
     let mut child_of: HashMap<String, String> = HashMap::new();
     for draft in drafts.iter() {
@@ -267,20 +268,20 @@ pub(super) fn subagents(drafts: &mut [Draft], spine: &Spine) {
     }
 }
 
-/// Of several records of one refusal, the result's stays. Permissions and
-/// hooks name only the tool.
+/// Of several records of one refusal, only the result's is kept. Records of permissions and hooks
+/// name only the tool.
 pub(super) fn denials(drafts: &mut [Draft]) {
     let named = drafts.iter().filter_map(|draft| {
         let tool = draft.event.tool.as_ref().filter(|tool| !tool.name.is_empty())?;
         Some((tool.call_id.clone(), (tool.name.clone(), draft.id().clone())))
     });
-    // The updates come before the chat, which has the same calls.
+    // The updates come before the chat, which repeats the same calls.
     let mut calls: HashMap<String, (String, EventId)> = HashMap::new();
     named.for_each(|(call_id, call)| {
         calls.entry(call_id).or_insert(call);
     });
     let mut of_call = HashSet::new();
-    // When calls of each tool were refused.
+    // Times of the refused calls, by tool.
     let mut refused: HashMap<String, Vec<Option<i64>>> = HashMap::new();
     for draft in drafts.iter_mut() {
         let Some(Rule::Denied(call)) = draft.hint.rule() else { continue };
@@ -313,11 +314,11 @@ pub(super) fn denials(drafts: &mut [Draft]) {
     }
 }
 
-/// By how much the record of a refused call may be older than that of its permission.
+/// The most time by which the record of a refused call may precede that of its permission.
 const REFUSAL_SPREAD_MS: i64 = 1000;
 
-/// Each compaction takes the summary of its checkpoint, else the one that the
-/// chat still has: the last compaction the last one.
+/// Takes the summary of each compaction from its checkpoint, else from the chat. The last
+/// compaction gets the chat's last summary.
 pub(super) fn summaries(drafts: &mut [Draft]) {
     let mut of_checkpoint: HashMap<String, EventId> = HashMap::new();
     let mut of_chat: Vec<EventId> = Vec::new();
@@ -340,7 +341,7 @@ pub(super) fn summaries(drafts: &mut [Draft]) {
             wanting.push(at);
         }
     }
-    // The chat has the newest summaries; each compaction has one.
+    // The chat has only the newest summaries, one for each compaction.
     for (at, id) in wanting.into_iter().rev().zip(of_chat.into_iter().rev()) {
         if let Some(draft) = drafts.get_mut(at).filter(|draft| draft.hint.text_from.is_none()) {
             draft.hint.text_from = Some(Box::new(id));
@@ -348,8 +349,8 @@ pub(super) fn summaries(drafts: &mut [Draft]) {
     }
 }
 
-/// What was typed while the model worked is one event: the prompt, the chat's item,
-/// or the event log's record.
+/// Keeps one event of a text typed while the model worked: the prompt, the chat's item, or the
+/// event log's record.
 pub(super) fn interjections(drafts: &mut [Draft]) {
     let mut said = HashSet::new();
     for draft in drafts.iter() {

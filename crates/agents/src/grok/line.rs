@@ -1,5 +1,4 @@
-//! What a record is: one line of `updates.jsonl`, and what the files of all sources
-//! make of their records.
+//! A line of `updates.jsonl`, and helpers for records of all sources.
 
 use retro_model::{Kind, Native, Origin, Part as Piece, Timestamp};
 use retro_text::{Redacted, redact_json};
@@ -8,16 +7,16 @@ use serde_json::{Map, Value};
 use crate::words::{clean, id};
 use crate::{Draft, Json, Out, Record, field, identity};
 
-/// One line, taken apart.
+/// One parsed line.
 pub(super) struct Line<'r> {
     pub record: &'r Record<'r>,
     pub update: &'r Json<'r>,
     pub meta: &'r Json<'r>,
     pub ts: Option<Timestamp>,
     pub event_id: Option<&'r str>,
-    /// The session that wrote the line first.
+    /// The session that wrote the line originally.
     pub owner: &'r str,
-    /// Whether the line was copied from another session.
+    /// True if the line was copied from another session.
     pub inherited: bool,
 }
 
@@ -30,13 +29,13 @@ impl<'r> Line<'r> {
         let event_id = field::some(meta, "eventId");
         let owner = event_id.and_then(numbered).map_or(session, |(owner, _)| owner);
         let millis = meta.get("agentTimestampMs").and_then(Json::as_i64);
-        // When it was written, in whole seconds: all there is on a line without the other.
+        // The time of writing, in whole seconds. Lines without the precise time have only this one.
         let seconds = || record.json.get("timestamp").and_then(Json::as_i64)?.checked_mul(1000);
         let ts = millis.or_else(seconds).and_then(Timestamp::from_millis);
         Some((Line { record, update, meta, ts, event_id, owner, inherited: owner != session }, kind))
     }
 
-    /// A draft of this line with what the line says of all its events.
+    /// A draft of this line, with the fields that all its events share.
     pub(super) fn draft(&self, row: &'static str, piece: Piece, kind: Kind, origin: Origin) -> Draft {
         let mut draft = self.record.draft(row, piece, kind, origin).at(self.ts);
         draft.event.native = Native {
@@ -48,7 +47,7 @@ impl<'r> Line<'r> {
             if self.inherited {
                 draft.event.copy_of = Some(format!("{}#{}", id(self.owner), id(event_id)));
             }
-            // The number is unique within one process, number and time within the session.
+            // The number is unique within one process, and number with time within the session.
             let millis = self.ts.map_or(0, Timestamp::as_millis);
             draft.hint.identity =
                 Some(format!("{event_id}@{millis}#{}", identity::label(&draft.event.id.part)));
@@ -56,12 +55,12 @@ impl<'r> Line<'r> {
         draft
     }
 
-    /// When the answer that this line is a part of began: the same for all its lines.
+    /// The start time of the answer that this line is a part of. Equal for all its lines.
     pub(super) fn stream(&self) -> i64 {
         self.meta.get("streamStartMs").and_then(Json::as_i64).unwrap_or(0)
     }
 
-    /// Key of the ledger row that the answer is counted in.
+    /// The ledger key under which the answer is counted.
     pub(super) fn response(&self, turn: &str, model: Option<&str>) -> String {
         format!("grok:{}:{}:{}", id(self.owner), id(turn), clean(model.unwrap_or("unknown")))
     }
@@ -73,33 +72,33 @@ impl<'r> Line<'r> {
     }
 }
 
-/// An event id as the session that wrote it and its number there.
+/// Splits an event id into the session that wrote it and its number there.
 pub(super) fn numbered(event_id: &str) -> Option<(&str, u64)> {
     let (owner, number) = event_id.rsplit_once('-')?;
     Some((owner, number.parse().ok()?)).filter(|(owner, _)| !owner.is_empty())
 }
 
-/// The whole record, as something that is not known.
+/// Adds the whole record as an `unknown` event.
 pub(super) fn unknown(record: &Record<'_>, out: &mut Out) {
     let ts = field::time(record.json, "ts").or_else(|| field::time(record.json, "timestamp"));
     let draft = record.draft("unknown", Piece::Whole, Kind::Unknown, Origin::Harness).at(ts);
     out.push(as_unknown(draft, record));
 }
 
-/// A draft of something that is not known, with the whole record.
+/// Turns a draft into an `unknown` event with the whole record.
 pub(super) fn as_unknown(mut draft: Draft, record: &Record<'_>) -> Draft {
     draft.event.data = Some(record.json.redacted());
     draft
 }
 
-/// The fields that the log filled in, redacted; none if there is none.
+/// The fields that are not null, redacted. `None` if there are none.
 pub(super) fn filled(mut fields: Value) -> Option<Redacted<Value>> {
     let filled = fields.as_object_mut()?;
     filled.retain(|_, value| !value.is_null());
     (!filled.is_empty()).then(|| redact_json(fields))
 }
 
-/// All fields of an object but these and what is empty, redacted.
+/// All fields of an object except these and null ones, redacted.
 pub(super) fn without(from: &Json<'_>, names: &[&str]) -> Option<Redacted<Value>> {
     let rest: Map<String, Value> = from
         .as_object()?

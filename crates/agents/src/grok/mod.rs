@@ -1,21 +1,19 @@
 //! Grok Build, xAI's command line agent.
 //!
-//! A session is a folder of files that have the same story from several sides.
-//! `updates.jsonl` is the spine: everything shown to the user, never cut. The
-//! other logs complete it: `chat_history.jsonl` has the final words as the model
-//! saw them and is rewritten by compaction and rewind, `events.jsonl` says how
-//! calls and turns ended.
+//! A session is a folder of files that record the same events in different ways. `updates.jsonl` is
+//! the backbone: everything shown to the user, never cut. The other logs complete it:
+//! `chat_history.jsonl` has the final text as the model saw it and is rewritten by compaction and
+//! rewind, `events.jsonl` has the endings of calls and turns.
 //!
-//! The way through this folder: `discover` finds the files and `identify` looks
-//! into those a user points at; `record` hands each record, as `line` reads it, to the
-//! file of its source (`update` with `call`, `result`, `turn` and `side`; `chat`; `events`;
-//! `documents`); `settle` folds what came of them, by the rules in `rule`, in the steps
-//! `order`, `join`, `align` and `turns`. What the records mean is one table, `mapping`. `writer`
-//! goes the other way and writes a script as the program would, with `story`,
-//! `work` and `pages`.
+//! How this folder works: `discover` finds the files, and `identify` reads those that a user points
+//! at; `record` passes each record, as `line` reads it, to the file of its source (`update` with
+//! `call`, `result`, `turn` and `side`; `chat`; `events`; `documents`); `settle` folds the drafts,
+//! by the rules in `rule`, in the steps `order`, `join`, `align` and `turns`. One table, `mapping`,
+//! defines the meaning of the records. `writer` does the reverse and writes a script as the program
+//! would, with `story`, `work` and `pages`.
 //!
-//! All shapes were seen in 1.0.41 unless said otherwise; no file names the
-//! version that wrote it, so every shape is accepted at once.
+//! All shapes are from 1.0.41 unless noted. Files do not name the version that wrote them, so every
+//! shape is accepted at once.
 
 mod align;
 mod call;

@@ -1,11 +1,10 @@
 //! The order of a session's drafts.
 //!
-//! Lines of `updates.jsonl` are not in the order of what happened: a result may
-//! be written after later lines. Within one process its numbers give the order,
-//! and the clock agrees with them wherever both were seen (1.0.41). A process
-//! that takes the session up starts its numbers again, so the lines are first cut
-//! into runs. What the other files add is placed among them by its time, or by
-//! what it belongs to.
+//! Lines of `updates.jsonl` are not in the order of the events: a result may be written after later
+//! lines. Within one process the line numbers give the order, and the clock agrees with them in all
+//! logs so far (1.0.41). A process that resumes the session restarts the numbers, so the lines are
+//! first split into runs. Drafts of the other files are inserted by their time, or beside the draft
+//! that they belong to.
 
 use hashbrown::HashSet;
 use std::ops::Range;
@@ -14,23 +13,23 @@ use super::line::numbered;
 use super::rule::Rule;
 use crate::Draft;
 
-/// Where the drafts of the updates are once they are in order.
+/// Positions of the updates' drafts, once they are in order.
 pub(super) struct Spine {
-    /// Their indices.
+    /// Their indices among all drafts.
     pub range: Range<usize>,
-    /// The run of each, counted from 0.
+    /// The run of each draft, counted from 0.
     runs: Vec<u32>,
-    /// The latest time up to each.
+    /// The latest time up to each draft.
     latest: Vec<i64>,
 }
 
 impl Spine {
-    /// The run that the draft at this index belongs to.
+    /// The run of the draft at this index.
     pub(super) fn run(&self, at: usize) -> u32 {
         at.checked_sub(self.range.start).and_then(|at| self.runs.get(at)).copied().unwrap_or(0)
     }
 
-    /// The place of something that happened then, to sort by.
+    /// A sort key for something that happened at this time.
     fn after(&self, millis: i64) -> (usize, u8) {
         match self.latest.partition_point(|latest| *latest <= millis) {
             0 => (self.range.start, 0),
@@ -38,22 +37,22 @@ impl Spine {
         }
     }
 
-    /// The place of something that began then, to sort by.
+    /// A sort key for something that began at this time.
     fn before(&self, millis: i64) -> (usize, u8) {
         (self.range.start + self.latest.partition_point(|latest| *latest < millis), 0)
     }
 }
 
-/// A place beside a draft of the spine. Indices are those after [`arrange`].
+/// A position beside a draft of the updates. Indices are those after [`arrange`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Before(usize),
     After(usize),
-    /// After everything else that comes after it.
+    /// After everything else that is placed after it.
     Last(usize),
 }
 
-/// Takes out what an earlier revision of a source said already.
+/// Removes the drafts that repeat an earlier revision of their source, and returns them.
 pub(super) fn set_aside_repeats(drafts: &mut Vec<Draft>) -> Vec<Draft> {
     let mut seen = HashSet::new();
     let mut repeats = Vec::new();
@@ -68,7 +67,7 @@ pub(super) fn set_aside_repeats(drafts: &mut Vec<Draft>) -> Vec<Draft> {
     repeats
 }
 
-/// Puts what the session is first, then the updates in order, then all else as it came.
+/// Puts the session's own facts first, then the updates in order, then the rest in its given order.
 pub(super) fn arrange(drafts: &mut Vec<Draft>) -> Spine {
     let (session, rest): (Vec<Draft>, Vec<Draft>) =
         drafts.drain(..).partition(|draft| matches!(draft.hint.rule(), Some(Rule::Session { .. })));
@@ -91,14 +90,14 @@ pub(super) fn arrange(drafts: &mut Vec<Draft>) -> Spine {
     spine
 }
 
-/// Cuts lines, in the order of the file, into the runs of one process each.
+/// Splits lines, in the order of the file, into runs of one process each.
 #[derive(Default)]
 struct Runs {
     run: u32,
     owner: Option<String>,
     number: u64,
     millis: i64,
-    /// Where the line before was placed, for lines without a number.
+    /// Position of the previous line, for lines without a number.
     last: u64,
 }
 
@@ -108,8 +107,8 @@ impl Runs {
         let Some((owner, number)) = event_id else { return (self.run, self.last) };
         let millis = draft.event.ts.map_or(self.millis, |ts| ts.as_millis());
         let is_known = self.owner.as_deref() == Some(owner);
-        // A line that is only late has an earlier time, too. Only an empty task list may come
-        // from a clock that was set back.
+        // A late line has an earlier time, too. Only an empty task list may come from a clock that
+        // was set back.
         let began_again = number <= self.number
             && (millis > self.millis
                 || (matches!(draft.hint.rule(), Some(Rule::TakenUp)) && millis != self.millis));
@@ -127,8 +126,8 @@ impl Runs {
     }
 }
 
-/// Puts every draft that has a place there; what has none and is no event goes
-/// last, and what has none and a time is placed by it.
+/// Moves every draft with a place to that place. Others are placed by their time, and those that
+/// are not events go last.
 pub(super) fn place(drafts: &mut Vec<Draft>, spine: &Spine, places: &[Option<Place>]) {
     let key = |(at, draft): (usize, &Draft)| match (places.get(at).copied().flatten(), draft.event.ts) {
         (Some(Place::Before(at)), _) => (at, 0),
@@ -147,8 +146,7 @@ pub(super) fn place(drafts: &mut Vec<Draft>, spine: &Spine, places: &[Option<Pla
     *drafts = sorted(std::mem::take(drafts), keys).1;
 }
 
-/// Drafts in the order of their keys, equal ones as they were. A draft is large:
-/// each is moved once.
+/// Sorts drafts by their keys, stably. Drafts are large, so each is moved only once.
 fn sorted<K: Ord + Copy>(drafts: Vec<Draft>, keys: Vec<K>) -> (Vec<K>, Vec<Draft>) {
     let mut order: Vec<(K, usize)> = keys.into_iter().zip(0..).collect();
     order.sort_unstable();

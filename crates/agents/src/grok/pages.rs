@@ -1,12 +1,12 @@
-//! The files of one session while a script is written: the three logs with
-//! their envelopes, and what is beside them.
+//! The files of one session while a script is written: the three logs with their envelopes, and the
+//! files beside them.
 
 use retro_model::Timestamp;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
-/// What all sessions of a script share: the clock of the story, and the numbers
-/// that one process gives.
+/// State that all sessions of a script share: the story's clock, and the line numbers of the
+/// process.
 pub(super) struct Desk {
     pub clock_ms: i64,
     number: u64,
@@ -19,7 +19,7 @@ impl Desk {
         Desk { clock_ms, number: 1, made: 0, seed: xxhash_rust::xxh3::xxh3_64(session.as_bytes()) }
     }
 
-    /// A word of 16 letters that no other is equal to.
+    /// A unique word of 16 letters.
     pub(super) fn word(&mut self) -> String {
         self.made += 1;
         let mut bytes = self.seed.to_le_bytes().to_vec();
@@ -46,14 +46,14 @@ impl Desk {
         self.number
     }
 
-    /// The time now; each line is a little later than the one before.
+    /// Advances the clock, so that each line is a little later than the one before, and returns it.
     fn tick(&mut self) -> i64 {
         self.clock_ms = self.clock_ms.saturating_add(1);
         self.clock_ms
     }
 }
 
-/// Tokens of a turn so far.
+/// The tokens of a turn so far.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Tokens {
     pub input: u64,
@@ -81,13 +81,13 @@ impl Tokens {
     }
 }
 
-/// A session's files.
+/// The files of one session.
 pub(super) struct Pages {
     pub session: String,
     pub updates: String,
     pub chat: Vec<Value>,
     pub events: String,
-    /// Files beside the logs: name below the session's folder, and bytes.
+    /// Files beside the logs: path below the session's folder, and bytes.
     pub beside: Vec<(PathBuf, Vec<u8>)>,
     /// The turn's id, once a line has it.
     pub turn: String,
@@ -108,7 +108,7 @@ impl Pages {
         }
     }
 
-    /// An update of the protocol; those of an answer know when it began.
+    /// Writes an update of the protocol. Updates of an answer also have its start time.
     pub(super) fn update(&mut self, desk: &mut Desk, update: Value, stream: Option<i64>) {
         let mut meta = Map::new();
         if let Some(stream) = stream {
@@ -118,7 +118,7 @@ impl Pages {
         self.line(desk, "session/update", update, meta);
     }
 
-    /// An update that only Grok has.
+    /// Writes an update that is specific to Grok.
     pub(super) fn own_update(&mut self, desk: &mut Desk, update: Value) {
         self.line(desk, "_x.ai/session/update", update, Map::new());
     }
@@ -135,7 +135,7 @@ impl Pages {
         self.updates.push('\n');
     }
 
-    /// A record of the event log, at the time of the line before it.
+    /// Writes a record of the event log, with the time of the line before it.
     pub(super) fn event(&mut self, desk: &Desk, kind: &str, fields: Value) {
         let mut record = Map::new();
         record.insert("ts".to_owned(), Value::from(time(desk.clock_ms)));
@@ -147,7 +147,7 @@ impl Pages {
         self.events.push('\n');
     }
 
-    /// All files, below the session's folder.
+    /// All files, relative to the session's folder.
     pub(super) fn into_files(self, summary: &Value, usage: Option<&Value>) -> Vec<(PathBuf, Vec<u8>)> {
         let chat: String = self.chat.iter().map(|item| format!("{item}\n")).collect();
         let mut files = vec![
@@ -164,7 +164,7 @@ impl Pages {
     }
 }
 
-/// A time as documents have it.
+/// A time in the form that documents use.
 pub(super) fn time(millis: i64) -> Option<String> {
     Timestamp::from_millis(millis).map(|time| time.to_string())
 }

@@ -1,9 +1,8 @@
 //! `tool_call_update`: a call that is about to run, and how it ended.
 //!
-//! The status is not enough to recognise a failure: a command that exits with 1 is
-//! `completed` (1.0.41). What the line itself says is read here, by exit code,
-//! then status; the event log, where it has the call, has the last word when the
-//! session settles.
+//! The status is not enough to recognise a failure: a command that exits with 1 is `completed`
+//! (1.0.41). This module reads the line itself, by exit code, then status. If the event log has the
+//! call, it decides when the session settles.
 
 use retro_model::{
     Access, Kind, Origin, Outcome, Part as Piece, PathUse, SourceKey, ToolCall, ToolClass, ToolResult,
@@ -26,7 +25,7 @@ pub(super) fn read(line: &Line<'_>, out: &mut Out) {
     }
 }
 
-/// A call that is about to run: the same fields for every tool.
+/// Reads a call that is about to run, with the same fields for every tool.
 fn pending(line: &Line<'_>, out: &mut Out) {
     let update = line.update;
     let edits = diffs(field::list(update, "content"));
@@ -101,19 +100,19 @@ fn is(output: &Json<'_>, kind: &str) -> bool {
     field::text(output, "type") == Some(kind)
 }
 
-/// Whether the program says that it did not run the call.
+/// True if the program says that it did not run the call.
 fn is_refusal(text: &str) -> bool {
     text.starts_with("Tool `")
         && text.lines().next().is_some_and(|line| line.contains("` was not executed: "))
 }
 
-/// The source that a file of the `terminal` folder is.
+/// The source of a file in the `terminal` folder.
 pub(super) fn source_of(path: &str) -> Option<String> {
     let name = path.rsplit(['/', '\\']).next()?;
     (!name.is_empty()).then(|| SourceKey::new(&clean(name)).to_string())
 }
 
-/// What the tool answered, as the model got it where the line has that.
+/// The answer of the tool, as the model received it if the line has that form.
 fn answer(output: &Json<'_>, content: &[Json<'_>]) -> String {
     let of_kind = match field::text(output, "type") {
         Some("Bash") => {
@@ -131,7 +130,7 @@ fn answer(output: &Json<'_>, content: &[Json<'_>]) -> String {
     of_kind.filter(|text| !text.is_empty()).unwrap_or_else(|| shown(content))
 }
 
-/// The text of the variant that an output is: `FileContent`, `NoMatchesFound`, …
+/// The text of an output's variant: `FileContent`, `NoMatchesFound`, …
 fn variant(output: &Json<'_>) -> Option<String> {
     let (_, inner) = output.as_object()?.iter().find(|(name, _)| *name != "type")?;
     let fields = ["tool_output_for_prompt", "summary_for_prompt", "content", "message", "text", "error"];
@@ -151,7 +150,7 @@ fn bytes(output: &Json<'_>, name: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The text of content blocks; images are named, their bytes stay in the raw record.
+/// The text of content blocks. Images are named, and their bytes stay in the raw record.
 pub(super) fn shown(content: &[Json<'_>]) -> String {
     let parts: Vec<&str> = content
         .iter()
@@ -166,7 +165,7 @@ pub(super) fn shown(content: &[Json<'_>]) -> String {
     parts.join("\n")
 }
 
-/// What no other field of the event has.
+/// The facts that no other field of the event has.
 fn facts(output: &Json<'_>) -> Option<Redacted<Value>> {
     pick(
         output,

@@ -1,10 +1,9 @@
 //! How the drafts of a session become its stream.
 //!
-//! Settling looks at ids, kinds and hints alone, never at texts, arguments or
-//! data. The updates are put in order first; then calls find their results,
-//! utterances their pieces and final words, turns their ends; what the other
-//! files have and the updates have not is placed among them; turns are counted
-//! last.
+//! Settling reads only ids, kinds and hints, never texts, arguments or data. The updates are put in
+//! order first; then calls are joined with their results, messages with their pieces and final
+//! text, turns with their ends. Drafts that only the other files have are placed among them. Turns
+//! are counted last.
 
 use retro_model::{Kind, Origin};
 use retro_text::redact_json;
@@ -43,7 +42,8 @@ pub(super) fn settle(drafts: &mut Vec<Draft>) {
     drafts.extend(repeats);
 }
 
-/// Nobody can type into a run without a terminal (`grok -p`): a program composed what it is asked.
+/// Marks the prompts of a run without a terminal (`grok -p`) as composed by a program: a person
+/// cannot type into it.
 fn say_composed(drafts: &mut [Draft]) {
     let asked = drafts.iter_mut().filter(|draft| {
         draft.event.kind == Kind::User && draft.event.origin == Origin::User && draft.event.data.is_none()
@@ -53,7 +53,7 @@ fn say_composed(drafts: &mut [Draft]) {
     }
 }
 
-/// What a sub-agent is asked is its parent's words.
+/// Attributes the prompts of a sub-agent to its parent.
 fn say_parent(drafts: &mut [Draft]) {
     for draft in drafts.iter_mut().filter(|draft| draft.event.origin == Origin::User) {
         if matches!(draft.event.kind, Kind::User | Kind::Attachment) {

@@ -1,5 +1,4 @@
-//! Updates beside the conversation: background tasks, sub-agents, compactions,
-//! rewinds, hooks.
+//! Updates outside the conversation: background tasks, sub-agents, compactions, rewinds, hooks.
 
 use retro_model::{Kind, Link, LinkKind, Origin, Outcome, Part as Piece, ToolResult};
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ use crate::json::pick;
 use crate::words::{clean, id, words};
 use crate::{Json, Out, field};
 
-/// A sub-agent started, goes on or ended. Only this side knows the two belong together.
+/// Reads the start, progress or end of a sub-agent. Only this record links the two.
 pub(super) fn subagent(line: &Line<'_>, kind: &str, state: &mut State, out: &mut Out) {
     let update = line.update;
     let Some(child) = field::some(update, "child_session_id").or_else(|| field::some(update, "subagent_id"))
@@ -44,7 +43,7 @@ pub(super) fn subagent(line: &Line<'_>, kind: &str, state: &mut State, out: &mut
         "subagent_spawned" => {
             draft.hint.identity = Some(spawned(child, field::some(update, "attempt_id")));
             draft.hint.look_for(Rule::Spawned(id(child)));
-            // What a fork copied is its parent's child.
+            // In a fork, a copied line names its parent's child.
             if !line.inherited {
                 out.facts.links.insert(Link { kind: LinkKind::Child, session_id: id(child) });
             }
@@ -55,12 +54,12 @@ pub(super) fn subagent(line: &Line<'_>, kind: &str, state: &mut State, out: &mut
     out.push(draft);
 }
 
-/// One start of a sub-agent, whichever file has it.
+/// Identifies one start of a sub-agent in any file.
 pub(super) fn spawned(child: &str, attempt: Option<&str>) -> String {
     format!("spawned:{child}:{}", attempt.unwrap_or_default())
 }
 
-/// A command goes on in the background.
+/// Reads that a command continues in the background.
 pub(super) fn backgrounded(line: &Line<'_>, out: &mut Out) {
     let update = line.update;
     let call_id = field::text(update, "tool_call_id").map(id).unwrap_or_default();
@@ -71,7 +70,7 @@ pub(super) fn backgrounded(line: &Line<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// A background command ended.
+/// Reads the end of a background command.
 pub(super) fn task_completed(line: &Line<'_>, out: &mut Out) {
     let task = line.update.get("task_snapshot").unwrap_or(line.update);
     let file = field::some(task, "output_file").and_then(source_of);
@@ -85,7 +84,7 @@ pub(super) fn task_completed(line: &Line<'_>, out: &mut Out) {
     };
     let text = field::text(task, "output").unwrap_or_default();
     let mut draft = line.draft("task_completed", Piece::Whole, Kind::ToolResult, Origin::Tool);
-    // The output file is named by the call; settling knows the call by its task as well.
+    // The output file is named after the call. Settling knows the call by its task as well.
     let call_id = file.as_deref().and_then(|file| file.strip_suffix(".log")).unwrap_or_default().to_owned();
     draft.event.result = Some(Box::new(ToolResult {
         exit_code,
@@ -111,8 +110,7 @@ fn duration_ms(task: &Json<'_>) -> Option<u64> {
     Some(nanos("end_time")?.checked_sub(nanos("start_time")?)? / 1_000_000)
 }
 
-/// The background tasks there are. A process that takes up a session says that
-/// there are none.
+/// Reads the list of background tasks. A process that resumes a session reports an empty one.
 pub(super) fn background_tasks(line: &Line<'_>, out: &mut Out) {
     let mut draft = line.draft("background_tasks", Piece::Whole, Kind::Note, Origin::Harness);
     let tasks = field::list(line.update, "tasks");
@@ -127,7 +125,7 @@ pub(super) fn background_tasks(line: &Line<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// A compaction has written its new history to a file.
+/// Reads that a compaction has written its new history to a file.
 pub(super) fn checkpoint(line: &Line<'_>, out: &mut Out) {
     let mut draft = line.draft("compaction_checkpoint", Piece::Whole, Kind::Compaction, Origin::Harness);
     draft.hint.fold_only = true;
@@ -137,11 +135,11 @@ pub(super) fn checkpoint(line: &Line<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// The context was summarized.
+/// Reads that the context was summarized.
 pub(super) fn compacted(line: &Line<'_>, out: &mut Out) {
     let mut draft = line.draft("auto_compact_completed", Piece::Whole, Kind::Compaction, Origin::Harness);
     draft.event.text = field::some(line.update, "summary_preview").and_then(words);
-    // Only the program's own ones are timed.
+    // Only automatic compactions are timed.
     let trigger = if line.update.get("elapsed_ms").is_some() { "auto" } else { "manual" };
     draft.event.data = filled(json!({
         "trigger": trigger,
@@ -152,7 +150,7 @@ pub(super) fn compacted(line: &Line<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// The user went back to before a prompt.
+/// Reads that the user went back to before a prompt.
 pub(super) fn rewound(line: &Line<'_>, out: &mut Out) {
     let mut draft = line.draft("rewind_marker", Piece::Whole, Kind::Rewind, Origin::User);
     draft.event.data = pick(line.update, &["target_prompt_index"]);
@@ -162,7 +160,7 @@ pub(super) fn rewound(line: &Line<'_>, out: &mut Out) {
     out.push(draft);
 }
 
-/// Hooks ran; one of them may have refused a call.
+/// Reads the results of hooks. One of them may have refused a call.
 pub(super) fn hook(line: &Line<'_>, out: &mut Out) {
     let refused = field::list(line.update, "runs").iter().any(refuses);
     let kind = if refused { Kind::Denial } else { Kind::Note };

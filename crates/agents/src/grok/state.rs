@@ -1,26 +1,26 @@
-//! What the parser remembers between two records of a source.
+//! The state of the parser between two records of a source.
 //!
-//! Small, bounded, and written as JSON, so that a log can be taken up again
-//! where it was left. Nearly all joining is done when the session settles, since
-//! lines of one call are in three files and not always in order.
+//! Small, bounded, and written as JSON, so that reading a log can continue where it ended. Nearly
+//! all joining is done when the session settles, since lines of one call are in three files and not
+//! always in order.
 
 use serde::{Deserialize, Serialize};
 
-/// Sub-agents that may end within one turn.
+/// The most sub-agents that may end within one turn.
 const FINISHED_MAX: usize = 256;
 
-/// What was read so far.
+/// The state after the records read so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct State {
     /// The model of the last prompt (updates) or turn (events).
     pub model: Option<String>,
-    /// Sub-agents that ended since the last turn did.
+    /// Sub-agents that ended since the end of the last turn.
     finished: Vec<String>,
 }
 
 impl State {
-    /// A sub-agent ended.
+    /// Records that a sub-agent ended.
     pub(super) fn finish(&mut self, child: &str) {
         if self.finished.len() < FINISHED_MAX && !self.finished.iter().any(|known| known == child) {
             self.finished.push(child.to_owned());

@@ -1,5 +1,5 @@
-//! A session while it is written from a script: its turns, what the model says,
-//! its compactions. What the model does is in `work`.
+//! A session while it is written from a script: its turns, the model's texts, its compactions. The
+//! model's actions are in `work`.
 
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -14,25 +14,25 @@ pub(super) struct Session<'s> {
     pub(super) script: &'s Script,
     pub(super) desk: &'s mut Desk,
     pub(super) pages: Pages,
-    /// What a parent session asks of this one.
+    /// The task that a parent session gives to this one.
     pub(super) task: Option<&'s str>,
     pub(super) title: Option<String>,
     pub(super) model: String,
     pub(super) prompts: u64,
-    /// Model of the open turn and its tokens, if one is open.
+    /// The model and tokens of the open turn, if one is open.
     pub(super) turn: Option<(String, Tokens)>,
-    /// When the answer began that a thought opened.
+    /// Start time of the answer, if it began with reasoning.
     pub(super) stream: Option<i64>,
     pub(super) cancelled: bool,
     pub(super) total: Tokens,
     pub(super) answers: u64,
     pub(super) last_prompt: String,
     pub(super) children: Vec<(PathBuf, Vec<u8>)>,
-    /// The session whose history this one begins with, and when it was forked.
+    /// The session whose history this one begins with, and the time of the fork.
     forked: Option<(String, i64)>,
 }
 
-/// What a fork takes over from its parent.
+/// The history that a fork inherits from its parent.
 pub(super) struct History {
     parent: String,
     updates: String,
@@ -70,7 +70,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// What a fork that is made now takes over.
+    /// The history for a fork at this point.
     pub(super) fn history(&mut self) -> History {
         self.end_turn("end_turn");
         History {
@@ -85,8 +85,8 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// A session that begins with the history of another: every line is copied and
-    /// belongs to it, but for the event id.
+    /// Starts a session with the history of another: every line is copied and belongs to it, except
+    /// for the event id.
     pub(super) fn forked(script: &'s Script, id: &str, history: History, desk: &'s mut Desk) -> Session<'s> {
         let mut session = Session::new(script, id, None, desk);
         for line in history.updates.lines() {
@@ -124,7 +124,7 @@ impl<'s> Session<'s> {
                 Step::Subagent { task, steps } => self.subagent(task, steps),
                 Step::Compaction(summary) => self.compact(summary),
                 Step::Interrupt => self.end_turn("cancelled"),
-                // Sessions are cut at their forks; a sub-agent cannot be forked.
+                // A script is split into sessions at its forks, and a sub-agent cannot be forked.
                 Step::Fork(_) => {}
             }
             if !matches!(step, Step::Time(_) | Step::Title(_) | Step::Model(_)) {
@@ -164,7 +164,7 @@ impl<'s> Session<'s> {
         self.turn = Some((self.model.clone(), Tokens::default()));
     }
 
-    /// One answer of the model: counts it, and returns when it began.
+    /// Counts one answer of the model, and returns its start time.
     pub(super) fn answer(&mut self) -> i64 {
         if self.turn.is_none() {
             self.open_turn();
@@ -240,7 +240,7 @@ impl<'s> Session<'s> {
         );
     }
 
-    /// Ends the turn, if one is open.
+    /// Ends the turn if one is open.
     pub(super) fn end_turn(&mut self, stop: &str) {
         let Some((model, tokens)) = self.turn.take() else { return };
         self.stream = None;
@@ -263,7 +263,7 @@ impl<'s> Session<'s> {
         self.total.add(tokens);
     }
 
-    /// Writes the session's files below its folder's name; gives its tokens.
+    /// Writes the session's files, relative to its folder, and returns its tokens.
     pub(super) fn finish(mut self, files: &mut Vec<(PathBuf, Vec<u8>)>) -> Tokens {
         self.end_turn("end_turn");
         let id = self.pages.session.clone();

@@ -1,9 +1,8 @@
-//! `turn_completed`: what a turn cost and why it ended.
+//! `turn_completed`: the cost of a turn, and why it ended.
 //!
-//! One figure a turn and model, summed over all answers of the turn, those of
-//! sub-agents that ended in it included: rows are gross, and `data.includes`
-//! names the sub-agents. Input is logged as a whole; what was read from or
-//! written to the cache is a part of it.
+//! One figure per turn and model, summed over all answers of the turn, including those of
+//! sub-agents that ended in it: rows are gross, and `data.includes` names the sub-agents. The
+//! logged input includes cache reads and writes.
 
 use retro_model::{Exactness, Kind, Origin, Part as Piece, Tokens, Usage};
 use serde_json::{Value, json};
@@ -15,9 +14,9 @@ use crate::counters::{Counted, Counters};
 use crate::words::{clean, id, words};
 use crate::{Draft, Json, Out, field};
 
-/// How sure a file can be that a figure is its own.
+/// How certain it is that a figure belongs to this file.
 mod own {
-    /// The session that the line names is this one.
+    /// The line names this session.
     pub(super) const WRITTEN: u8 = 1;
     /// The line was copied from the session this one was forked from.
     pub(super) const COPIED: u8 = 0;
@@ -48,7 +47,7 @@ pub(super) fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
         _ => {}
     }
     if drafts.is_empty() {
-        // A slash command: it only ends its turn.
+        // A slash command, which only ends its turn.
         let mut draft = line.draft("turn_completed", Piece::Whole, Kind::Note, Origin::Harness);
         draft.hint.fold_only = true;
         drafts.push(draft);
@@ -60,7 +59,7 @@ pub(super) fn completed(line: &Line<'_>, state: &mut State, out: &mut Out) {
     }
 }
 
-/// One draft for each model of the turn.
+/// Adds one draft for each model of the turn.
 fn counted(
     line: &Line<'_>,
     turn: &str,
@@ -80,7 +79,7 @@ fn counted(
     let of_model = |(index, (model, part)): (u32, (Option<&str>, &Json<'_>))| {
         let piece = if only { Piece::Tag("usage") } else { Piece::Block(index) };
         let mut draft = line.draft("turn_completed", piece, Kind::Usage, Origin::Harness);
-        // The whole turn has a cost; in newer lines each model has one.
+        // The whole turn has a cost. In newer lines each model has one.
         let ticks = field::count(part, "costUsdTicks")
             .or_else(|| field::count(usage, "costUsdTicks").filter(|_| only));
         let incomplete = field::is(usage, "usage_is_incomplete") || field::is(usage, "usageIsIncomplete");
@@ -109,13 +108,13 @@ fn counted(
     (0..).zip(models).map(of_model).collect()
 }
 
-/// A dollar is 10^10 ticks and 10^9 billionths.
+/// A dollar is 10^10 ticks and 10^9 nanodollars.
 const TICKS_A_NANO: u64 = 10;
 
 fn counters(part: &Json<'_>) -> Counted {
     let mut counters = Counters::of(part);
     let cache_read = counters.maybe("cachedReadTokens");
-    // The log does not say how long it is kept.
+    // The log does not say how long the cache entry lives.
     let cache_write_unsplit = counters.maybe("cacheCreationTokens");
     let tokens = Tokens {
         input: counters.count("inputTokens").saturating_sub(cache_read).saturating_sub(cache_write_unsplit),

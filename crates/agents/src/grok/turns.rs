@@ -1,5 +1,4 @@
-//! Turns: which prompt a turn answers, how it ended, and which turns a rewind
-//! left behind.
+//! Turns: the prompt that a turn answers, its end, and the turns that a rewind abandoned.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Address, Kind};
@@ -9,10 +8,10 @@ use super::order::{Place, Spine};
 use super::rule::{Prompt, Rule};
 use crate::Draft;
 
-/// By how much the two logs may differ on when a turn began.
+/// The most by which the two logs may differ on when a turn began.
 const BEGIN_SPREAD_MS: i64 = 2000;
 
-/// A prompt, typed or not, and the turn it opened.
+/// A prompt, typed or not, and the turn that it opened.
 struct Opened {
     at: usize,
     typed: bool,
@@ -21,11 +20,11 @@ struct Opened {
     last: usize,
 }
 
-/// Finds the turns that never ended, the ends that only the event log has, and
-/// the ledger row of each answer.
+/// Finds the turns that never ended, the ends that only the event log has, and the ledger key of
+/// each answer.
 pub(super) fn end(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Place>]) {
     let opened = opened(drafts, spine);
-    // Where each turn ended, by its id.
+    // The position of each turn's end, by the turn's id.
     let mut ends: HashMap<String, usize> = HashMap::new();
     for at in spine.range.clone() {
         if let Some(draft) = drafts.get(at).filter(|draft| matches!(draft.hint.rule(), Some(Rule::Ended)))
@@ -65,8 +64,8 @@ pub(super) fn end(drafts: &mut [Draft], spine: &Spine, places: &mut [Option<Plac
     name_responses(drafts, spine);
 }
 
-/// The prompts in order. A turn has no id on its prompt: the next new id on a
-/// line that follows is its.
+/// The prompts in order. A prompt does not have its turn's id: the next new id on a later line
+/// belongs to it.
 fn opened(drafts: &[Draft], spine: &Spine) -> Vec<Opened> {
     let mut opened: Vec<Opened> = Vec::new();
     let mut waiting: VecDeque<usize> = VecDeque::new();
@@ -97,13 +96,13 @@ fn opened(drafts: &[Draft], spine: &Spine) -> Vec<Opened> {
     opened
 }
 
-/// Turns by the event log.
+/// Turns according to the event log.
 #[derive(Default)]
 struct Logged {
     turns: Vec<LoggedTurn>,
-    /// When each began, sorted.
+    /// Start times, sorted.
     begins: Vec<(i64, usize)>,
-    /// When turns ended by the updates, sorted.
+    /// End times according to the updates, sorted.
     ends: Vec<i64>,
 }
 
@@ -111,7 +110,7 @@ struct LoggedTurn {
     began: Option<i64>,
     /// The draft of its end, if it has one.
     over: Option<usize>,
-    /// Whether the updates have its end.
+    /// True if the updates have its end.
     told: bool,
 }
 
@@ -138,7 +137,7 @@ impl Logged {
         logged
     }
 
-    /// Whether the turn that a prompt of that time opened has an end here.
+    /// True if the turn that a prompt of that time opened has an end here.
     fn see(&mut self, began: Option<i64>, ended: bool) -> bool {
         let Some(began) = began else { return false };
         let next = self.begins.partition_point(|(other, _)| *other < began);
@@ -157,7 +156,7 @@ impl Logged {
         }
     }
 
-    /// Folds the ends that the updates have as well.
+    /// Folds the ends that the updates also have.
     fn fold_told(&self, drafts: &mut [Draft]) {
         for (at, turn) in self.turns.iter().enumerate() {
             let next = self.turns.get(at + 1).and_then(|next| next.began).unwrap_or(i64::MAX);
@@ -172,7 +171,7 @@ impl Logged {
     }
 }
 
-/// A call that nothing answered was cut off when its turn ended.
+/// Places the ends of unanswered calls: they were cut off when their turn ended.
 fn place_cut_calls(
     drafts: &[Draft],
     spine: &Spine,
@@ -200,7 +199,7 @@ fn place_cut_calls(
     }
 }
 
-/// An answer is counted in its turn's row; in that of its model, where a turn has several.
+/// Counts an answer under its turn, or under its model if the turn has several.
 fn name_responses(drafts: &mut [Draft], spine: &Spine) {
     let mut rows: HashMap<String, HashSet<String>> = HashMap::new();
     for draft in
@@ -224,7 +223,7 @@ fn name_responses(drafts: &mut [Draft], spine: &Spine) {
     }
 }
 
-/// The event log repeats what the updates said of a change of model.
+/// Folds model changes in the event log that repeat the updates.
 pub(super) fn name_models(drafts: &mut [Draft]) {
     let mut current: Option<String> = None;
     for draft in drafts.iter_mut().filter(|draft| draft.event.kind == Kind::Model && !draft.hint.fold_only) {
@@ -235,9 +234,9 @@ pub(super) fn name_models(drafts: &mut [Draft]) {
     }
 }
 
-/// After a rewind, prompts from its index on and all that came of them are dead.
+/// After a rewind, marks the prompts from its index on, and everything they led to, as dead.
 pub(super) fn bury(drafts: &mut [Draft]) {
-    // Where the first prompt of each index is that is still alive.
+    // Position of the first prompt with each index that is still alive.
     let mut alive: BTreeMap<u64, usize> = BTreeMap::new();
     for at in 0..drafts.len() {
         let Some(draft) = drafts.get(at) else { continue };

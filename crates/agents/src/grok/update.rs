@@ -1,9 +1,9 @@
-//! `updates.jsonl`: what was shown to the user, line by line.
+//! `updates.jsonl`: everything shown to the user, line by line.
 //!
-//! A line wraps an update of the Agent Client Protocol, or one of Grok's own,
-//! with the time and number the process gave it. Numbers start again with every
-//! process, and a fork has its parent's lines with the parent's numbers: the
-//! session in front of the number says whose line it is.
+//! A line wraps an update of the Agent Client Protocol, or one of Grok's own, with the time and
+//! number that the process gave it. Numbers restart with every process, and a fork has its parent's
+//! lines with the parent's numbers: the session id before the number shows which session wrote the
+//! line.
 
 use retro_model::{Kind, Origin, Part as Piece};
 use serde_json::{Value, json};
@@ -72,12 +72,12 @@ fn other(line: &Line<'_>, kind: &str, out: &mut Out) {
     out.push(draft);
 }
 
-/// Whether a row is one of an update that needs no reading of its own.
+/// True if an update needs no special parsing.
 fn is_plain(row: &str) -> bool {
     !matches!(row, "feedback" | "unknown")
 }
 
-/// A content block of a prompt, typed or not.
+/// Reads a content block of a prompt, typed or not.
 fn prompt(line: &Line<'_>, state: &mut State, out: &mut Out) {
     let meta = line.update.get("_meta").unwrap_or(&Json::Null);
     let text = line.text();
@@ -112,7 +112,7 @@ fn prompt(line: &Line<'_>, state: &mut State, out: &mut Out) {
     draft.hint.opens_turn = true;
     draft.hint.look_for(Rule::Prompt(Prompt { index, print: Some(print_of(text)) }));
     out.push(draft);
-    // Becomes an event only if the turn never ended. The log does not say when it stopped.
+    // Becomes an event only if the turn never ended. The log does not show when it stopped.
     let mut killed =
         line.draft("turn/killed", Piece::Tag("interruption"), Kind::Interruption, Origin::Harness).at(None);
     killed.event.data = filled(json!({ "reason": "unfinished" }));
@@ -120,7 +120,7 @@ fn prompt(line: &Line<'_>, state: &mut State, out: &mut Out) {
     out.push(killed);
 }
 
-/// A content block without its bytes: they are in the record.
+/// A content block without its bytes, which stay in the record.
 fn described(content: &Json<'_>) -> Value {
     let bytes = field::text(content, "data").map(|data| data.len() as u64 / 4 * 3);
     json!({
@@ -132,7 +132,7 @@ fn described(content: &Json<'_>) -> Value {
     })
 }
 
-/// Words of the model.
+/// Reads a text of the model.
 fn said(line: &Line<'_>, row: &'static str, kind: Kind, state: &State, out: &mut Out) {
     let mut draft = line.draft(row, Piece::Whole, kind, Origin::Model);
     let text = line.text().unwrap_or_default();

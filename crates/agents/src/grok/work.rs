@@ -1,5 +1,4 @@
-//! What the model does while a session is written from a script: its calls, their
-//! results, and the sub-agents it starts.
+//! Writes the actions of the model: its calls, their results, and the sub-agents that it starts.
 
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -9,7 +8,7 @@ use super::story::Session;
 use crate::script::Step;
 
 impl Session<'_> {
-    /// A call that is about to run; gives its id and the answer's beginning.
+    /// Writes a call that is about to run. Returns its id and the answer's start time.
     pub(super) fn call(&mut self, name: &str, kind: &str, args: Value, pending: Value) -> (String, i64) {
         let stream = self.answer();
         let id = format!("call_{}", self.desk.word());
@@ -75,7 +74,7 @@ impl Session<'_> {
         self.pages.beside.push((PathBuf::from(file), output.as_bytes().to_vec()));
     }
 
-    /// A command that was still running when the user stopped it.
+    /// Writes a command that was still running when the user stopped it.
     pub(super) fn cut_call(&mut self, command: &str) {
         let (id, _) = self.call("run_terminal_command", "execute", json!({ "command": command }), json!({}));
         let text = "Tool execution was halted by the harness (user_cancel); the tool `run_terminal_command` was not executed.";

@@ -1,10 +1,9 @@
 //! Writes a script as Grok Build 1.0.41 would have logged it.
 //!
-//! Everything follows from the script: ids are derived from the session's id and
-//! a counter, times from the script's clock, tokens from the number of answers.
-//! The same script gives the same bytes. A sub-agent is a session of its own in
-//! a folder beside its parent's; a compaction leaves the chat without what was
-//! before it.
+//! All values follow from the script: ids are derived from the session's id and a counter, times
+//! from the script's clock, tokens from the number of answers. The same script gives the same
+//! bytes. A sub-agent is a session of its own in a folder beside its parent's; a compaction removes
+//! the earlier items from the chat.
 
 use std::path::PathBuf;
 
@@ -12,11 +11,11 @@ use super::pages::Desk;
 use super::story::Session;
 use crate::script::Script;
 
-/// `--fork-session`, `/fork`: the lines are copied, and their event ids keep the
-/// id of the session that wrote them.
+/// `--fork-session` and `/fork`: the lines are copied, and their event ids keep the id of the
+/// session that wrote them.
 pub(super) const WAYS: &[&str] = &["copy"];
 
-/// Longest group name that is not shortened.
+/// The longest group name that is not shortened, in bytes.
 const GROUP_BYTES_MAX: usize = 255;
 
 pub(super) fn write(script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
@@ -41,7 +40,7 @@ pub(super) fn write(script: &Script) -> Vec<(PathBuf, Vec<u8>)> {
     all
 }
 
-/// The name of a working directory's folder.
+/// The folder name of a working directory.
 fn group(cwd: &str) -> String {
     let name = encoded(cwd);
     if name.len() <= GROUP_BYTES_MAX {

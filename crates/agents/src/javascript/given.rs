@@ -1,10 +1,10 @@
-//! What the language and the program provide: methods, `Promise`, `Object`, `tools`, `text`.
+//! The built-ins of the language and of Codex: methods, `Promise`, `Object`, `tools`, `text`.
 
 use super::run::{Run, joined, key_text};
 use super::value::{Value, same};
 use super::{Part, Piece, Told};
 
-/// Copies that `repeat` makes.
+/// The most copies that `repeat` makes.
 const REPEAT_MAX: usize = 64;
 
 impl Run {
@@ -46,7 +46,7 @@ impl Run {
         }
     }
 
-    /// Calls a value. None: the script is not understood.
+    /// Calls a value. `None` if the script is not understood.
     pub(super) fn call(&mut self, called: &Value, items: Vec<Value>) -> Option<Value> {
         match called {
             Value::Function(function, scope) => self.apply(function, scope, &items),
@@ -140,7 +140,7 @@ impl Run {
             }
             (_, Value::Told(told)) => {
                 self.call_back(&items)?;
-                // What is left of an output is of the output.
+                // A method that keeps part of an output still gives that output.
                 let keeps = matches!(
                     name,
                     "trim"
@@ -190,7 +190,7 @@ impl Run {
         };
         Some(match name {
             "map" | "flatMap" | "forEach" => {
-                // Functions that wait run beside each other: what they print is in no order.
+                // Async callbacks run concurrently, so the order of their output is unknown.
                 let is_async = matches!(first, Some(Value::Function(function, _)) if function.is_async);
                 let beside = usize::from(is_async && values.len() > 1);
                 self.beside += beside;
@@ -320,7 +320,8 @@ impl Run {
     }
 }
 
-/// What `Promise.allSettled` makes of its promises; of the others the first is not known.
+/// The result of `Promise.allSettled` for these promises. For the other combinators, the first to
+/// settle is not known.
 fn settled(name: &str, promises: &Value) -> Value {
     match promises {
         Value::List(values) if name == "Promise.allSettled" => {
@@ -341,7 +342,7 @@ fn part(told: &Told, part: Part) -> Value {
     Value::Told(Told { call: told.call, part: Some(part) })
 }
 
-/// A method of a text that is known.
+/// A method of a known string.
 fn of_text(name: &str, text: &str, items: &[Value]) -> Option<Value> {
     let word = |at: usize| items.get(at).and_then(Value::known_text);
     let made = |text: String| Some(Value::text(text));

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::syntax::{Expr, Field, Function, Item, Pattern, Statement};
 use super::token::{Placed, Token};
 
-/// Brackets and statements inside each other.
+/// Greatest nesting of brackets and statements.
 const DEPTH_MAX: usize = 40;
 
 /// The statements of a script. `None` if any of it is not understood.
@@ -27,7 +27,7 @@ struct Parser<'t> {
     depth: usize,
 }
 
-/// Operators with two sides, by how tightly they bind.
+/// Binary operators, grouped by precedence.
 const BINARY: &[&[&str]] = &[
     &["??", "||"],
     &["&&"],
@@ -83,7 +83,7 @@ impl<'t> Parser<'t> {
         self.tokens.get(self.at).is_none_or(|placed| placed.first)
     }
 
-    /// Goes one level deeper, if that is allowed.
+    /// Goes one level deeper, if the limit allows it.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         if self.depth >= DEPTH_MAX {
             return None;
@@ -365,7 +365,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// An arrow function, if one begins here. The inner none: it is not understood.
+    /// An arrow function, if one begins here. The inner `None`: it is not understood.
     fn arrow(&mut self) -> Option<Option<Expr>> {
         let start = self.at;
         let is_async = self.is_word("async")
@@ -391,7 +391,7 @@ impl<'t> Parser<'t> {
         Some(body.map(|body| Expr::Function(Rc::new(Function { parameters, body, is_async }))))
     }
 
-    /// Whether `=>` follows the bracket that closes this one.
+    /// True if `=>` follows the bracket that closes this one.
     fn arrow_behind(&self) -> bool {
         let mut open = 0_usize;
         for (at, placed) in self.tokens.iter().enumerate().skip(self.at) {
@@ -455,7 +455,7 @@ impl<'t> Parser<'t> {
             if self.is_word(word) && !matches!(self.ahead(1), Some(Token::Sign("=" | "." | "," | ")"))) {
                 self.at += 1;
                 let value = self.deeper(Self::unary)?;
-                // Waiting changes no value here: a promise is what it comes to.
+                // `await` changes no value here: a promise equals its result.
                 return Some(if word == "await" {
                     value
                 } else {

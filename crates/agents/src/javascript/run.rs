@@ -1,7 +1,7 @@
-//! Goes through a script as its engine would, as far as its values are known.
+//! Walks through a script as its engine would, as far as its values are known.
 //!
-//! What only the run can tell, above all what a tool answers, is not guessed: both sides
-//! of a choice that hangs on it are gone through, and calls in them are not sure.
+//! Values that only a real run produces, above all the answers of tools, are not guessed. Both
+//! sides of a choice that depends on one are walked, and calls in them are not sure.
 
 use std::rc::Rc;
 
@@ -10,14 +10,14 @@ use super::syntax::{Expr, Field, Function, Item, Pattern, Statement};
 use super::value::{Value, number_text, same};
 use super::{Call, Cell, Part, Piece, Print, Told};
 
-/// Steps that are gone through.
+/// The most steps of one walk.
 const STEPS_MAX: usize = 20_000;
-/// Functions inside each other.
+/// Greatest nesting of function calls.
 const DEPTH_MAX: usize = 24;
-/// Calls of tools in one script.
+/// The most tool calls in one script.
 const CALLS_MAX: usize = 200;
 
-/// How a statement leaves.
+/// How control leaves a statement.
 pub(super) enum Flow {
     On,
     Return(Value),
@@ -26,16 +26,16 @@ pub(super) enum Flow {
     Throw,
 }
 
-/// A run. None: it is too long, or of a kind that is not understood.
+/// The state of a walk. Its functions return `None` if the script is too long or not understood.
 pub(super) struct Run {
     pub cell: Cell,
     steps: usize,
     depth: usize,
-    /// More than none: what is done here may not be done, or not once.
+    /// Above 0 if this code may not run, or may run more than once.
     pub unsure: usize,
-    /// More than none: several functions are under way at one time.
+    /// Above 0 if several functions run concurrently.
     pub beside: usize,
-    /// The function may have returned already.
+    /// True if the function may have returned already.
     returned: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn run(statements: &[Statement]) -> Option<Cell> {
 }
 
 impl Run {
-    /// Statements in order. After one that may have left, the others are not sure.
+    /// Runs statements in order. After one that may have left the block, the others are not sure.
     fn all(&mut self, statements: &[Statement], scope: &Rc<Scope>) -> Option<Flow> {
         let before = self.unsure;
         for statement in statements {
@@ -60,14 +60,13 @@ impl Run {
         Some(Flow::On)
     }
 
-    /// Goes through what may not happen. Whether it leaves what is around it is not known
-    /// then either.
+    /// Walks code that may not run. True if it may break or continue the enclosing loop.
     fn maybe(&mut self, statement: &Statement, scope: &Rc<Scope>) -> Option<bool> {
         self.unsure += 1;
         let flow = self.one(statement, scope)?;
         self.unsure -= 1;
         self.returned |= matches!(flow, Flow::Return(_));
-        // A script that throws says so in its output.
+        // A script that throws shows it in its output.
         Some(matches!(flow, Flow::Break | Flow::Continue))
     }
 
@@ -187,7 +186,7 @@ impl Run {
         for value in values {
             let inside = Scope::inside(scope);
             self.bind(pattern, value, &inside)?;
-            // What may have left this round may have left the loop.
+            // A jump that may have left this round may have left the loop.
             let flow = match body {
                 Statement::Block(body) => self.round(body, &inside)?,
                 other => self.one(other, &inside)?,
@@ -205,7 +204,7 @@ impl Run {
         Some(Flow::On)
     }
 
-    /// The body of a loop, once; what it makes unsure stays so for the next rounds.
+    /// Runs the body of a loop once. Anything that it makes unsure stays unsure in the next rounds.
     fn round(&mut self, body: &[Statement], scope: &Rc<Scope>) -> Option<Flow> {
         for statement in body {
             let flow = self.one(statement, scope)?;
@@ -340,7 +339,7 @@ impl Run {
                                     all.push((name.to_owned(), Value::Told(told)));
                                 }
                             }
-                            // Whatever it holds may stand in the place of what came before.
+                            // An unknown value may overwrite any earlier field.
                             _ => all.iter_mut().for_each(|(_, value)| *value = Value::Unknown),
                         },
                     }
@@ -387,7 +386,7 @@ impl Run {
                     let then = self.value(then, scope)?;
                     let other = self.value(other, scope)?;
                     self.unsure -= 1;
-                    // A part of an answer with something to stand for it when it is missing.
+                    // A part of an answer with a fallback for when it is missing.
                     match (then, other) {
                         (told @ Value::Told(_), _) | (_, told @ Value::Told(_)) => told,
                         _ => Value::Unknown,
@@ -446,7 +445,7 @@ impl Run {
                     _ => {}
                 }
             }
-            // `[a, b] = …` of names that are known: they are no longer.
+            // `[a, b] = …` assigns to known names: their values are unknown from here on.
             Expr::List(items) => {
                 for item in items {
                     self.assign(&item.value, Value::Unknown, scope)?;
@@ -476,7 +475,7 @@ impl Run {
                 self.unsure += 1;
                 let right = self.value(right, scope)?;
                 self.unsure -= 1;
-                // `r.output || "(nothing)"` shows the output where there is one.
+                // `r.output || "(nothing)"` shows the output if there is any.
                 return Some(match (sign, &left) {
                     ("||" | "??", Value::Told(_)) => left,
                     ("&&", _) if matches!(right, Value::Told(_)) => right,
@@ -527,7 +526,7 @@ impl Run {
         }
         self.depth += 1;
         let returned = std::mem::take(&mut self.returned);
-        // What may not have been called may not have done anything.
+        // Code that may not have been called may have had no effect.
         self.unsure += usize::from(returned);
         let inside = Scope::inside(scope);
         for (at, pattern) in function.parameters.iter().enumerate() {
@@ -538,7 +537,7 @@ impl Run {
             self.bind(pattern, value, &inside)?;
         }
         let flow = self.all(&function.body, &inside)?;
-        // It may have returned something else before.
+        // It may have returned another value before.
         let is_sure = !std::mem::replace(&mut self.returned, returned);
         self.unsure -= usize::from(returned);
         self.depth -= 1;
@@ -549,7 +548,7 @@ impl Run {
         })
     }
 
-    /// Functions that were handed to something whose doing is not known.
+    /// Calls functions that were passed to code with unknown effects.
     pub(super) fn call_back(&mut self, items: &[Value]) -> Option<()> {
         self.unsure += 1;
         for item in items {
@@ -562,14 +561,14 @@ impl Run {
         Some(())
     }
 
-    /// A tool is called.
+    /// Records a call of a tool.
     pub(super) fn tool(&mut self, name: &str, items: &[Value]) -> Value {
         let args = items.first().and_then(|value| value.tree(0));
         self.cell.calls.push(Call { tool: name.to_owned(), args, is_sure: self.is_sure() });
         Value::Told(Told { call: self.cell.calls.len() - 1, part: None })
     }
 
-    /// Something is printed.
+    /// Records a printed value.
     pub(super) fn print(&mut self, value: Option<&Value>) {
         let is_sure = self.is_sure() && self.beside == 0;
         let print = match value {
@@ -600,7 +599,7 @@ fn plus(left: &Value, right: &Value) -> Value {
     }
 }
 
-/// Words that follow each other are one piece.
+/// Merges adjacent literal pieces.
 pub(super) fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     let mut all: Vec<Piece> = Vec::new();
     for piece in pieces {
@@ -616,7 +615,7 @@ pub(super) fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     all
 }
 
-/// A key as text.
+/// The text of a property key.
 pub(super) fn key_text(key: &Value) -> Option<String> {
     match key {
         Value::Number(number) => Some(number_text(*number)),

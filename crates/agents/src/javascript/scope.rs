@@ -1,11 +1,11 @@
-//! Names of a script.
+//! The variables of a script.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::value::Value;
 
-/// Names and what they stand for.
+/// Variables and their values.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     names: RefCell<Vec<(String, Value)>>,

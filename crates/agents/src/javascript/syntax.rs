@@ -1,4 +1,4 @@
-//! Values and statements as they are written.
+//! The syntax tree: expressions and statements as written.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ pub(super) enum Expr {
     Bool(bool),
     Number(f64),
     Text(String),
-    /// A regular expression, or anything else whose value is not worked out.
+    /// A regular expression, or anything else that is not evaluated.
     Opaque,
     Name(String),
     Template(Vec<String>, Vec<Expr>),
@@ -23,7 +23,7 @@ pub(super) enum Expr {
     Binary(&'static str, Box<Expr>, Box<Expr>),
     Choice(Box<Expr>, Box<Expr>, Box<Expr>),
     Assign(&'static str, Box<Expr>, Box<Expr>),
-    /// `x++`: the old value.
+    /// `x++`, whose value is the old one.
     Step(f64, Box<Expr>),
 }
 
@@ -62,9 +62,9 @@ pub(super) enum Statement {
     Block(Vec<Statement>),
     If(Expr, Box<Statement>, Option<Box<Statement>>),
     For(Box<Statement>, Option<Expr>, Option<Expr>, Box<Statement>),
-    /// `for (… of …)`; true for `in`.
+    /// `for (… of …)`. The flag is set for `in`.
     Each(Pattern, Expr, Box<Statement>, bool),
-    /// True if the body runs before the question.
+    /// A loop. The flag is set if the body runs before the condition.
     While(Expr, Box<Statement>, bool),
     Try(Vec<Statement>, Option<Pattern>, Option<Vec<Statement>>, Vec<Statement>),
     Return(Option<Expr>),

@@ -1,8 +1,8 @@
-//! Scripts of our own making, in the shapes that models write.
+//! Scripts written for these tests, in the forms that models write.
 
 use super::*;
 
-/// Calls as `tool argument`, the command or the text; `?` before what is not sure.
+/// Calls as `tool argument`, with the command or the text. `?` marks one that is not sure.
 fn calls(script: &str) -> Vec<String> {
     let told = |call: Call| {
         let args = call.args.unwrap_or_default();
@@ -90,7 +90,7 @@ fn what_is_not_understood_is_not_read() {
     assert_eq!(read("const f = () => f(); f()"), None);
 }
 
-/// What texts show of the calls of a script: output and exit code.
+/// The output and exit code that these texts show for each call of a script.
 fn shown(script: &str, texts: &[&str]) -> Vec<(Option<String>, Option<i64>)> {
     let cell = read(script).unwrap();
     let seen = seen(&cell.prints, texts, cell.calls.len());
@@ -125,10 +125,10 @@ fn answers_are_found_where_the_script_printed_them() {
         shown(&format!("{two} text(rs.map(r => `exit=${{r.exit_code}}`).join('\\n'))"), &["exit=1\nexit=0"]),
         [(None, Some(1)), (None, Some(0))]
     );
-    // What stands between two outputs stands in one of them as well: whose is whose?
+    // The separator of two outputs occurs in one of them as well, so the split is ambiguous.
     let unclear = shown(&format!("{two} text(rs[0].output + '\\n' + rs[1].output)"), &["a\nb\nc"]);
     assert_eq!(unclear, [(None, None), (None, None)]);
-    // What may be printed moves what follows.
+    // A text that may be missing shifts all later ones.
     let one =
         "const r = await tools.exec_command({cmd: 'a'}); if (r.session_id) text('runs'); text(r.output)";
     assert_eq!(shown(one, &["x"]), [(None, None)]);

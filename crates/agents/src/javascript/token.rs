@@ -1,29 +1,29 @@
-//! The words and signs of a script.
+//! The tokens of a script.
 
-/// Templates inside templates that are read.
+/// The greatest nesting of templates.
 const DEPTH_MAX: usize = 16;
 
-/// A word, a text, a number or a sign.
+/// A word, a string, a number or a sign.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
     /// A name or a keyword.
     Word(String),
     Text(String),
-    /// Texts, each also as it is written, and between each two of them a value.
+    /// Literal parts, each also in its raw form, with a value between each two.
     Template(Vec<(String, String)>, Vec<Vec<Placed>>),
     Number(f64),
     Regex,
     Sign(&'static str),
 }
 
-/// A token, and whether it is the first of its line.
+/// A token. The flag is set for the first token of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Placed {
     pub token: Token,
     pub first: bool,
 }
 
-/// Signs, the longest first.
+/// Operators and punctuation, longest first.
 const SIGNS: &[&str] = &[
     ">>>=", "...", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=", "<=",
     ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "**", "<<",
@@ -31,7 +31,7 @@ const SIGNS: &[&str] = &[
     "?", ":", "=", ".", "#", "@",
 ];
 
-/// The tokens of a script. `None` if a text or a comment in it does not end.
+/// The tokens of a script. `None` if a string or a comment in it is not closed.
 pub(super) fn tokens(script: &str) -> Option<Vec<Placed>> {
     let mut reader = Reader { rest: script, depth: 0 };
     let tokens = reader.until_closed(false)?;
@@ -50,7 +50,7 @@ impl<'t> Reader<'t> {
         Some(next)
     }
 
-    /// Tokens to the end, or in a template to the bracket that closes its value.
+    /// Reads tokens to the end, or in a template to the bracket that closes the value.
     fn until_closed(&mut self, in_template: bool) -> Option<Vec<Placed>> {
         let mut tokens: Vec<Placed> = Vec::new();
         let mut open = 0_usize;
@@ -87,7 +87,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Passes over blanks and comments. Whether a line ended among them.
+    /// Skips white space and comments. True if there was a line break among them.
     fn blank(&mut self) -> Option<bool> {
         let mut ended = false;
         loop {
@@ -176,7 +176,7 @@ impl<'t> Reader<'t> {
             match self.next()? {
                 '\\' => {
                     let behind = self.rest;
-                    // `String.raw` may hold what is no escape.
+                    // `String.raw` may contain an invalid escape.
                     if self.escape(&mut text).is_none() {
                         self.rest = behind;
                         text.push(self.next()?);
@@ -199,7 +199,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What stands behind a backslash.
+    /// Reads the rest of an escape after its backslash.
     fn escape(&mut self, text: &mut String) -> Option<()> {
         let code = |digits: &str| u32::from_str_radix(digits, 16).ok();
         match self.next()? {
@@ -224,7 +224,7 @@ impl<'t> Reader<'t> {
             'u' => {
                 let mut unit = code(self.rest.get(..4)?)?;
                 self.rest = self.rest.get(4..)?;
-                // Two halves of one character.
+                // A surrogate pair encodes one character.
                 if (0xd800..0xdc00).contains(&unit)
                     && let Some(low) = self.rest.strip_prefix("\\u").and_then(|rest| code(rest.get(..4)?))
                     && (0xdc00..0xe000).contains(&low)
@@ -240,7 +240,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Whether a value begins behind this token, so that a slash is no division.
+/// True if a value begins after this token, which means that a slash is not a division.
 fn begins_value(before: Option<&Placed>) -> bool {
     match before.map(|placed| &placed.token) {
         None => true,

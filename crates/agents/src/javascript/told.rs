@@ -1,19 +1,19 @@
-//! Finds in what a script printed what its calls answered.
+//! Finds the answers of calls in the output of a script.
 
 use serde_json::Value as Tree;
 
 use super::{Part, Piece, Print, Shape, Told};
 
-/// What the output shows of a call.
+/// The parts of a call's answer that the output shows.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub output: Option<String>,
     pub exit_code: Option<i64>,
-    /// It answered: it was made, and did not throw.
+    /// True if the call was made and did not throw.
     pub answered: bool,
 }
 
-/// What texts, printed one by one, show of so many calls.
+/// The answers of the script's calls, as far as the printed `texts` show them.
 pub(crate) fn seen(prints: &[Print], texts: &[&str], calls: usize) -> Vec<Seen> {
     let mut seen = vec![Seen::default(); calls];
     for (print, text) in prints.iter().zip(texts) {
@@ -21,7 +21,7 @@ pub(crate) fn seen(prints: &[Print], texts: &[&str], calls: usize) -> Vec<Seen> 
             Print::Text(pieces) => match_text(pieces, text, &mut seen),
             Print::Json(shape) => match_json(shape, text, &mut seen),
             Print::Any => {}
-            // What follows may stand anywhere.
+            // Anything after this may be at any position.
             Print::Maybe => break,
         }
     }
@@ -37,14 +37,14 @@ fn note(told: &Told, text: &str, seen: &mut [Seen]) {
         Some(Part::Other) => {}
         None => match serde_json::from_str::<Tree>(text) {
             Ok(tree @ Tree::Object(_)) => note_answer(&tree, slot),
-            // A tool may answer with a text.
+            // A tool may answer with a string.
             _ if text != "[object Object]" => slot.output = Some(text.to_owned()),
             _ => {}
         },
     }
 }
 
-/// The answer of a command: `{"chunk_id": …, "exit_code": 0, "output": …}`.
+/// Reads the answer of a command: `{"chunk_id": …, "exit_code": 0, "output": …}`.
 fn note_answer(tree: &Tree, slot: &mut Seen) {
     slot.answered = true;
     if let Some(output) = tree.get("output").and_then(Tree::as_str) {
@@ -53,8 +53,8 @@ fn note_answer(tree: &Tree, slot: &mut Seen) {
     slot.exit_code = tree.get("exit_code").and_then(Tree::as_i64).or(slot.exit_code);
 }
 
-/// Words that stand between two values end the first of them. Where these words come in
-/// the value as well, what belongs to which is not known.
+/// Matches a text against its pieces. Literal words between two values end the first value. If the
+/// same words occur in the value as well, the split is ambiguous and nothing is recorded.
 fn match_text(pieces: &[Piece], text: &str, seen: &mut [Seen]) {
     let mut found: Vec<(&Piece, &str)> = Vec::new();
     let mut rest = text;

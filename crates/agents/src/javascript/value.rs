@@ -1,4 +1,4 @@
-//! What a value is known to be.
+//! The values of a script, as far as they are known before it runs.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use super::scope::Scope;
 use super::syntax::Function;
 use super::{Piece, Shape, Told};
 
-/// Levels of a value that are written out.
+/// Greatest nesting of a value that is converted.
 const LEVELS_MAX: usize = 12;
 
 /// A value, as far as it is known before the script runs.
@@ -23,10 +23,9 @@ pub(super) enum Value {
     List(Rc<RefCell<Vec<Value>>>),
     Fields(Rc<RefCell<Vec<(String, Value)>>>),
     Function(Rc<Function>, Rc<Scope>),
-    /// What a call answers, or a part of it.
+    /// The answer of a call, or a part of the answer.
     Told(Told),
-    /// Something that the program provides, by its name: `tools`, `Promise.all`, a method
-    /// of a value.
+    /// A built-in, by its name: `tools`, `Promise.all`, or a method of a value.
     Given(String, Option<Box<Value>>),
     Unknown,
 }
@@ -44,7 +43,7 @@ impl Value {
         Value::Fields(Rc::new(RefCell::new(fields)))
     }
 
-    /// The text, if all of it is known.
+    /// The string, if all of it is known.
     pub(super) fn known_text(&self) -> Option<String> {
         match self {
             Value::Text(pieces) => pieces
@@ -58,7 +57,7 @@ impl Value {
         }
     }
 
-    /// Its pieces where it stands inside a text.
+    /// Its pieces when it is embedded in a string.
     pub(super) fn pieces(&self) -> Vec<Piece> {
         match self {
             Value::Text(pieces) => pieces.clone(),
@@ -71,7 +70,7 @@ impl Value {
         }
     }
 
-    /// Whether it counts as true, where that is known.
+    /// Its truth value, if known.
     pub(super) fn is_true(&self) -> Option<bool> {
         Some(match self {
             Value::Undefined | Value::Null => false,
@@ -79,13 +78,13 @@ impl Value {
             Value::Number(number) => *number != 0.0 && !number.is_nan(),
             Value::Text(_) => !self.known_text()?.is_empty(),
             Value::List(_) | Value::Fields(_) | Value::Function(..) | Value::Given(..) => true,
-            // A call answers with an object; of its parts nothing is known.
+            // A call answers with an object, whose parts are unknown.
             Value::Told(told) if told.part.is_none() => true,
             Value::Told(_) | Value::Unknown => return None,
         })
     }
 
-    /// As arguments are logged: what is not known is left out.
+    /// As JSON, for logged arguments. Unknown parts are left out.
     pub(super) fn tree(&self, level: usize) -> Option<Tree> {
         if level > LEVELS_MAX {
             return None;
@@ -111,7 +110,7 @@ impl Value {
         })
     }
 
-    /// The same, if all of it is known.
+    /// As JSON, if all of it is known.
     pub(super) fn known_tree(&self, level: usize) -> Option<Tree> {
         if level > LEVELS_MAX {
             return None;
@@ -127,7 +126,7 @@ impl Value {
         }
     }
 
-    /// As JSON: where in it the parts of an answer stand.
+    /// Where the parts of an answer are in its JSON form.
     pub(super) fn shape(&self, level: usize) -> Shape {
         match self {
             Value::Told(told) => Shape::Told(told.clone()),

@@ -1,4 +1,4 @@
-//! How the tree is read from text and written into what an event keeps.
+//! Parsing text into the tree, and converting the tree for an event.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::tree::{Json, List, Object};
 
-/// Fields for which there is room from the start: most objects of a log have no more.
+/// The initial capacity of an object, in fields: most objects of a log have no more.
 pub(super) const FIELDS: usize = 8;
 
 impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
@@ -74,7 +74,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
     }
 }
 
-/// The name of a field, borrowed if it can be.
+/// The name of a field, borrowed if possible.
 struct Name<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
@@ -114,7 +114,7 @@ impl Serialize for Json<'_> {
     }
 }
 
-/// As JSON, names in order.
+/// Serializes as JSON, with names in order.
 impl fmt::Display for Json<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)

@@ -1,9 +1,9 @@
-//! The usual way from a line to its tree: JSON as programs write it.
+//! A fast parser from a line to its tree, for JSON as programs write it.
 //!
-//! A third of what it took to read a log was spent in a parser that is ready for anything.
-//! This one knows what logs are made of and gives up (`None`) on the rest: what is no JSON,
-//! raw control characters, nesting that is too deep. `serde_json` reads that, and says what
-//! is wrong with it. What both read is equal.
+//! A general parser took a third of the time to read a log. This parser handles the JSON that
+//! occurs in logs and gives up (`None`) on the rest: invalid JSON, raw control characters,
+//! excessive nesting. `serde_json` then parses the line, and reports the error if there is one.
+//! Both give equal trees for any line that both accept.
 
 use bumpalo::collections::{String, Vec};
 use std::borrow::Cow;
@@ -11,19 +11,19 @@ use std::borrow::Cow;
 use super::convert::FIELDS;
 use super::tree::{Json, List, Object, Room};
 
-/// Levels of nesting, as `serde_json` allows them.
+/// Greatest nesting, as `serde_json` allows it.
 const DEPTH_MAX: u8 = 127;
 
-/// Bytes of a text that are looked through by eights. Most texts end before; longer ones
-/// are worth the start of a search that takes larger steps.
+/// Bytes of a string that are scanned eight at a time. Most strings end before. Longer ones justify
+/// the setup of a search that takes larger steps.
 const SHORT: usize = 32;
 
-/// Digits that fit into a number whatever they are.
+/// Digits that always fit into the number type.
 const DIGITS_MAX: usize = 18;
 
-/// The tree of a line, if it is as usual. Nothing in it has memory of its own.
+/// The tree of a line. `None` if the fast path cannot parse it. Nothing in it owns memory.
 pub(super) fn parse<'a>(line: &'a str, room: &'a Room) -> Option<Json<'a>> {
-    // Without an early end, so that many bytes are looked at at once.
+    // No early exit, so that the compiler can check many bytes at once.
     let has_controls = line.bytes().fold(false, |so_far, byte| so_far | (byte < b' '));
     if has_controls {
         return None;
@@ -45,14 +45,14 @@ impl<'a> Quick<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// There are no other ones: control characters were looked for before.
+    /// Skips spaces. Other white space cannot occur: control characters were excluded before.
     fn skip_spaces(&mut self) {
         while self.peek() == Some(b' ') {
             self.at += 1;
         }
     }
 
-    /// The next byte that is no space, taken.
+    /// Takes the next byte that is not a space.
     fn next(&mut self) -> Option<u8> {
         self.skip_spaces();
         let byte = self.peek()?;
@@ -117,7 +117,7 @@ impl<'a> Quick<'a> {
         }
     }
 
-    /// A whole number that is not negative; all others are left to `serde_json`.
+    /// A non-negative integer. All others are left to `serde_json`.
     fn number(&mut self, start: usize) -> Option<Json<'a>> {
         let bytes = self.text.as_bytes().get(start..)?;
         let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit());
@@ -140,7 +140,7 @@ impl<'a> Quick<'a> {
         }
     }
 
-    /// A text whose opening quote was taken.
+    /// The rest of a string, after its opening quote.
     fn string(&mut self) -> Option<&'a str> {
         let start = self.at;
         let end = start + unescaped(self.text.as_bytes().get(start..)?)?;
@@ -175,7 +175,7 @@ impl<'a> Quick<'a> {
         }
     }
 
-    /// A text with characters that are written as numbers.
+    /// A string with escapes.
     fn coded(&mut self, start: usize) -> Option<&'a str> {
         while self.peek()? == b'\\' {
             let from = self.at + 2;
@@ -189,11 +189,11 @@ impl<'a> Quick<'a> {
     }
 }
 
-/// Bytes before the first quote or backslash.
+/// The number of bytes before the first quote or backslash.
 fn unescaped(bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = u64::from_ne_bytes([1; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    // The lowest bit that is set is right; those above it may not be.
+    // The lowest set bit is right. Those above it may not be.
     let zeros = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
     let mut at = 0;
     while at < SHORT
@@ -214,7 +214,7 @@ mod tests {
     use super::{Json, Room};
     use proptest::prelude::*;
 
-    /// What it reads, in memory of its own.
+    /// The parsed tree, without a borrow of the room.
     fn parse(text: &str) -> Option<Json<'static>> {
         let room = Room::default();
         super::parse(text, &room).map(|json| Json::from(json.value()))
@@ -282,7 +282,7 @@ mod tests {
         }
     }
 
-    /// Pieces of JSON in any order: some are whole values, most are not.
+    /// Fragments of JSON in any order: some are whole values, most are not.
     fn pieces() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             Just("{"),
@@ -335,7 +335,7 @@ mod tests {
         fn any_value_is_read_as_it_was_written(value in value(), pretty: bool) {
             let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
             let text = text.unwrap();
-            // Line ends are none of its business.
+            // The fast parser rejects a text with line breaks.
             let expected = if text.contains('\n') { None } else { slow(&text) };
             prop_assert_eq!(parse(&text), expected);
         }

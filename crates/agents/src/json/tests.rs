@@ -1,4 +1,4 @@
-//! The tree means what `serde_json::Value` means, and forgives a little more.
+//! The tree is equal to `serde_json::Value`, and tolerates slightly more.
 
 use proptest::prelude::*;
 use retro_text::redact_json;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What a line says, as `serde_json` holds it.
+/// A parsed line, as a `serde_json` value.
 fn read(line: impl AsRef<[u8]>) -> Result<(Value, Mended), String> {
     parse(line.as_ref(), &Room::default(), &mut String::new()).map(|(tree, mended)| (json!(tree), mended))
 }

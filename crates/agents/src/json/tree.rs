@@ -1,10 +1,9 @@
-//! A JSON value that borrows its texts from the line it was read from, and is in the
+//! A JSON value that borrows its strings from the line it was read from. Its nodes are in the
 //! [`Room`] of that line.
 //!
-//! It offers what the adapters use of `serde_json::Value`, under the same names,
-//! and means the same: of several fields with one name the last counts, and
-//! fields are gone through in the order of their names. What an event keeps is
-//! made of it with [`Json::redacted`].
+//! It has the subset of the API of `serde_json::Value` that the adapters use, with the same names
+//! and the same meaning: of several fields with one name the last counts, and fields are iterated
+//! in the order of their names. [`Json::redacted`] makes the owned value that an event keeps.
 
 use bumpalo::Bump;
 use retro_text::{Redacted, redact_json};
@@ -12,17 +11,17 @@ use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use std::ops::{Deref, Index};
 
-/// What a room keeps for the next line.
+/// Capacity that a room keeps for the next line, in bytes.
 const ROOM_BYTES_MAX: usize = 1024 * 1024;
 
-/// Memory for the trees of one line after the other: nothing in it is freed by itself.
+/// An arena for the trees of one line after the other. Nothing in it is freed separately.
 #[derive(Debug, Default)]
 pub struct Room {
     pub(super) memory: Bump,
 }
 
 impl Room {
-    /// Makes room for the next line.
+    /// Empties the arena for the next line.
     pub(crate) fn clear(&mut self) {
         if self.memory.chunk_capacity() > ROOM_BYTES_MAX {
             self.memory = Bump::new();
@@ -32,31 +31,31 @@ impl Room {
     }
 }
 
-/// A value.
+/// A borrowed JSON value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Json<'a> {
-    /// `null`.
+    /// The literal `null`.
     #[default]
     Null,
-    /// `true` or `false`.
+    /// Either `true` or `false`.
     Bool(bool),
-    /// A number.
+    /// An integer or a float.
     Number(Number),
-    /// A text.
+    /// A string without its escapes.
     String(Cow<'a, str>),
-    /// A list.
+    /// The elements of an array.
     Array(List<'a, Json<'a>>),
-    /// Fields.
+    /// The fields of an object.
     Object(Object<'a>),
 }
 
 impl<'a> Json<'a> {
-    /// A field of an object.
+    /// The value of a field.
     pub fn get(&self, name: &str) -> Option<&Json<'a>> {
         self.as_object()?.get(name)
     }
 
-    /// The text, if it is one.
+    /// The string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Json::String(text) => Some(text),
@@ -64,7 +63,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The truth value, if it is one.
+    /// The boolean, if it is one.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Json::Bool(is) => Some(*is),
@@ -72,17 +71,17 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The number, if it is a whole one that is not negative.
+    /// The number, if it is a non-negative integer.
     pub fn as_u64(&self) -> Option<u64> {
         self.as_number()?.as_u64()
     }
 
-    /// The number, if it is a whole one.
+    /// The number, if it is an integer.
     pub fn as_i64(&self) -> Option<i64> {
         self.as_number()?.as_i64()
     }
 
-    /// The number, if it is one.
+    /// The number as a float, if it is one.
     pub fn as_f64(&self) -> Option<f64> {
         self.as_number()?.as_f64()
     }
@@ -94,7 +93,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The elements, if it is a list.
+    /// The elements, if it is an array.
     pub fn as_array(&self) -> Option<&[Json<'a>]> {
         match self {
             Json::Array(items) => Some(items),
@@ -110,27 +109,27 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Whether it is `null`.
+    /// True if it is `null`.
     pub fn is_null(&self) -> bool {
         matches!(self, Json::Null)
     }
 
-    /// Whether it is a text.
+    /// True if it is a string.
     pub fn is_string(&self) -> bool {
         matches!(self, Json::String(_))
     }
 
-    /// Whether it is an object.
+    /// True if it is an object.
     pub fn is_object(&self) -> bool {
         matches!(self, Json::Object(_))
     }
 
-    /// A copy that keeps, without its secrets; those in names too.
+    /// An owned copy without secrets, in values and in names.
     pub fn redacted(&self) -> Redacted<Value> {
         redact_json(self.value())
     }
 
-    /// As a tree of its own. Of equal names the last counts.
+    /// An owned copy. Of equal names the last counts.
     pub(crate) fn value(&self) -> Value {
         match self {
             Json::Null => Value::Null,
@@ -149,7 +148,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// A field, `null` if there is none.
+/// The value of a field, `null` if there is none.
 impl<'a> Index<&str> for Json<'a> {
     type Output = Json<'a>;
 
@@ -164,12 +163,12 @@ impl PartialEq<&str> for Json<'_> {
     }
 }
 
-/// Some of a kind, one after the other.
+/// A sequence of nodes, owned or borrowed.
 #[derive(Debug, Clone)]
 pub enum List<'a, T> {
-    /// In memory of its own.
+    /// Owned by the list.
     Held(Vec<T>),
-    /// In a [`Room`]: nothing there has memory of its own.
+    /// Borrowed from a [`Room`]. Nothing in it owns memory.
     Lent(&'a [T]),
 }
 
@@ -190,13 +189,13 @@ impl<T: PartialEq> PartialEq for List<'_, T> {
     }
 }
 
-/// A name and what it says.
+/// A field's name and value.
 type Field<'a> = (Cow<'a, str>, Json<'a>);
 
 /// The fields of an object.
 #[derive(Debug, Clone)]
 pub struct Object<'a> {
-    /// As they are in the log; a name may be there more than once.
+    /// In the order of the log. A name may occur more than once.
     fields: List<'a, Field<'a>>,
 }
 
@@ -205,21 +204,21 @@ impl<'a> Object<'a> {
         Object { fields }
     }
 
-    /// The field of a name. Objects are short, or asked for few names: no table.
+    /// Finds a field by its name. Objects are short or asked for few names, so there is no table.
     pub fn get(&self, name: &str) -> Option<&Json<'a>> {
         self.fields.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value)
     }
 
-    /// Whether there is no field.
+    /// True if there are no fields.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
 
-    /// Each name once, in order, with what it was said to be last.
+    /// Iterates over the names in order, each once, with its last value.
     pub fn iter(&self) -> std::vec::IntoIter<(&str, &Json<'a>)> {
         let mut sorted: Vec<(&str, &Json<'a>)> =
             self.fields.iter().rev().map(|(name, value)| (&**name, value)).collect();
-        // Stable: the last of equal names comes first, and is the one that stays.
+        // The sort is stable: the last of equal names comes first and is kept.
         sorted.sort_by_key(|(name, _)| *name);
         sorted.dedup_by_key(|(name, _)| *name);
         sorted.into_iter()
@@ -241,7 +240,7 @@ impl PartialEq for Object<'_> {
     }
 }
 
-/// These fields of an object, redacted; none if it has none of them.
+/// These fields of an object, redacted. `None` if it has none of them.
 pub(crate) fn pick(from: &Json<'_>, names: &[&str]) -> Option<Redacted<Value>> {
     let found = |name: &&str| {
         let value = from.get(name).filter(|value| !value.is_null())?;

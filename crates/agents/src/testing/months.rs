@@ -1,6 +1,6 @@
-//! Made-up months of work, to hold memory against: three repositories, three agents, errors
-//! that come back, rules that are said twice, commands that change, and old items that are
-//! wrong by now. What each session should be shown is known from the story.
+//! Made-up months of work, for tests of memory: three repositories, three agents, errors that come
+//! back, rules that the user repeats, commands that change, and old items that are wrong by now.
+//! The story defines which memory each session should get.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use retro_model::Timestamp;
@@ -11,39 +11,39 @@ use std::path::{Path, PathBuf};
 use crate::script::Script;
 use crate::{AGENTS, Agent};
 
-/// What a prompt should be shown.
+/// The memory that a prompt should get.
 #[derive(Clone, PartialEq, Debug)]
 enum Truth {
-    /// A memory that says this.
+    /// A memory that contains this text.
     Says(&'static str),
-    /// Nothing.
+    /// No memory at all.
     Nothing,
 }
 
-/// The sessions that were made, and what each should be shown.
+/// The sessions that were written, and the memory that each should get.
 pub struct Months {
     home: PathBuf,
-    /// Sessions.
+    /// Number of sessions written.
     pub made: u32,
     day: u32,
     truths: BTreeMap<String, Truth>,
     seed: u64,
 }
 
-/// How what was shown compares with the truth.
+/// The result of comparing shown memories with the truth.
 #[derive(Debug, Default)]
 pub struct Judged {
-    /// Sessions in which something that was known should have been shown.
+    /// Sessions that should have got a memory.
     pub wanted: usize,
-    /// Of these, sessions in which it was.
+    /// Of these, the sessions that got it.
     pub found: usize,
-    /// Sessions in which something was shown that has nothing to do with them.
+    /// Sessions that got an unrelated memory.
     pub wrong: usize,
-    /// What was missed or wrong, a line each.
+    /// The misses and errors, one per line.
     pub said: String,
 }
 
-/// Something that goes wrong, and what mends it: command, error, fix, prompts.
+/// An error and its fix: command, error, fix, prompts.
 const ERRORS: &[(&str, &str, &str, &[&str])] = &[
     (
         "npm run build",
@@ -101,7 +101,7 @@ const ERRORS: &[(&str, &str, &str, &[&str])] = &[
     ),
 ];
 
-/// A rule, what the person says the first time and later, and tasks in which it matters.
+/// A rule: its subject, the first and the later wording of the user, and tasks where it matters.
 const RULES: &[(&str, &str, &str, &[&str])] = &[
     (
         "date-fns",
@@ -141,7 +141,7 @@ const RULES: &[(&str, &str, &str, &[&str])] = &[
     ),
 ];
 
-/// Commands of a purpose: what worked first, what then could not run any more, what works now.
+/// A command that is replaced: the first one, its later error, the one that works now.
 const COMMANDS: &[(&str, &str, &str)] = &[
     (
         "make test-all JOBS=4",
@@ -168,14 +168,14 @@ const TASKS: &[&str] = &[
 ];
 
 impl Months {
-    /// Writes everything below a home.
+    /// Writes all sessions below a home.
     pub fn write(home: &Path) -> Months {
         let mut months = Months { home: home.to_owned(), made: 0, day: 0, truths: BTreeMap::new(), seed: 7 };
         months.tell();
         months
     }
 
-    /// Compares with the truth; `shown` gives the texts that a session was shown.
+    /// Compares with the truth. `shown` gives the texts that a session got.
     pub fn judge(&self, shown: impl Fn(&str) -> Vec<String>) -> Judged {
         let mut judged = Judged::default();
         for (session, truth) in &self.truths {
@@ -204,8 +204,8 @@ impl Months {
         (self.seed >> 33) as usize % below
     }
 
-    /// Writes a session: a prompt with its truth, then what happens. Enough is done around it
-    /// that it counts as real work.
+    /// Writes a session: a prompt with its truth, then its steps. It has enough other steps to
+    /// count as real work.
     fn session(&mut self, repo: &str, prompt: &str, truth: Truth, body: &str) {
         self.made += 1;
         self.day += 1;
@@ -260,7 +260,8 @@ impl Months {
         let (truth, body) = match time {
             0 => (Truth::Nothing, format!("$ {old}\n| 12 passed\n$ {old}\n| 12 passed\n")),
             1 => (Truth::Says(old), format!("$ {old}\n| 13 passed\n$ {old}\n| 13 passed\n")),
-            // The command is gone: what is shown here is wrong, and cannot be known to be.
+            // The command no longer works. A memory of it is wrong here, and nothing could have
+            // shown that.
             2 => (
                 Truth::Says(old),
                 format!("$ {old}\n| {error}\n! 2\n$ {new}\n| 14 passed\n$ {new}\n| 14 passed\n"),
@@ -275,7 +276,7 @@ impl Months {
         self.session(repo, task, Truth::Nothing, "$ ls src\n| part1.txt\n");
     }
 
-    /// Everything, over about eight months.
+    /// Writes everything, over about eight months.
     fn tell(&mut self) {
         let repos = ["shop", "billing", "portal"];
         let mut events: Vec<(u8, usize, usize)> = Vec::new();

@@ -1,6 +1,6 @@
-//! Made-up weeks of work in which it is known what recurs: problems of each type in other paths,
-//! ports, versions and wordings, in one agent and in two, solved and unsolved, and successes,
-//! among errors that come once, looking around, and checks that a program asks for.
+//! Made-up weeks of work with known recurrences: problems of each type in other paths, ports,
+//! versions and wordings, in one agent and in two, solved and unsolved, and successes. Between them
+//! are errors that come once, exploration, and checks that a program requests.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use retro_model::Timestamp;
@@ -10,49 +10,49 @@ use std::path::{Path, PathBuf};
 use crate::AGENTS;
 use crate::script::Script;
 
-/// Something that recurs in the story.
+/// A recurrence in the story.
 #[derive(Debug, Clone)]
 pub struct Planted {
-    /// What it is.
+    /// A name for messages of the test.
     pub name: &'static str,
-    /// The detector that should see it.
+    /// The detector that should find it.
     pub kind: &'static str,
-    /// The sessions in which it is.
+    /// The sessions that contain it.
     pub sessions: Vec<String>,
-    /// Words of what solved it; nothing where nothing did.
+    /// Words of the solution. `None` if it is unsolved.
     pub solved: Option<&'static str>,
 }
 
-/// The sessions that were made, and what recurs in them.
+/// The sessions that were written, and the recurrences in them.
 pub struct Recurring {
     home: PathBuf,
-    /// Sessions.
+    /// Number of sessions written.
     pub made: u32,
-    /// What recurs.
+    /// The recurrences in them.
     pub planted: Vec<Planted>,
 }
 
-/// How what was found compares with what is there.
+/// The result of comparing candidates with the planted recurrences.
 #[derive(Debug, Default)]
 pub struct Matched {
-    /// Planted and found.
+    /// Recurrences that were planted and found.
     pub found: usize,
-    /// Found more than once.
+    /// Recurrences that were found more than once.
     pub twice: usize,
-    /// Solved, and what solved it is named.
+    /// Solved recurrences whose candidate names the solution.
     pub solved: usize,
-    /// Planted with something that solved it.
+    /// Recurrences that were planted with a solution.
     pub solvable: usize,
-    /// Found and not planted.
+    /// Candidates that were not planted.
     pub noise: usize,
-    /// What was missed or is noise, a line each.
+    /// The misses and the noise, one per line.
     pub said: String,
 }
 
-/// A candidate as it is compared: its title, sessions, and what solved it.
+/// A candidate for the comparison: its title, sessions and solutions.
 pub type Candidate = (String, Vec<String>, Vec<String>);
 
-/// Errors: name, the command, the line in each session, what solves it, whether it is solved.
+/// Errors: name, command, the line in each session, the solution if there is one.
 type Fault = (&'static str, &'static str, &'static [&'static str], Option<&'static str>);
 
 const FAULTS: &[Fault] = &[
@@ -116,7 +116,7 @@ const FAULTS: &[Fault] = &[
     ),
 ];
 
-/// Corrections: name, and what the person says in each session.
+/// Corrections: name, and the user's words in each session.
 const SAID: &[(&str, &[&str])] = &[
     (
         "date library",
@@ -145,14 +145,14 @@ const SAID: &[(&str, &[&str])] = &[
 ];
 
 impl Recurring {
-    /// Tells the story into a home.
+    /// Writes the whole story below a home.
     pub fn write(home: &Path) -> Recurring {
         let mut story = Recurring { home: home.to_owned(), made: 0, planted: Vec::new() };
         story.tell();
         story
     }
 
-    /// Compares what was found with what is there.
+    /// Compares the candidates with the planted recurrences.
     pub fn judge(&self, found: &[Candidate]) -> Matched {
         let mut matched = Matched::default();
         let mut is_used = vec![false; found.len()];
@@ -198,7 +198,7 @@ impl Recurring {
         let start = Timestamp::parse("2026-02-01T09:00:00Z").unwrap().as_millis();
         let at = Timestamp::from_millis(start + i64::from(self.made) * 18_000_000).unwrap();
         let mut script = format!("@ session {id}\n@ cwd /home/dev/{repo}\n@ time {at}\n> {prompt}\n");
-        // Enough is done in front that every session is real work.
+        // Enough steps before it, so that every session counts as real work.
         for page in 0..7 {
             write!(script, ": docs/page{}.md\n| line {page}\n", self.made * 7 + page).unwrap();
         }
@@ -227,7 +227,7 @@ impl Recurring {
         self.planted.push(Planted { name, kind, sessions, solved });
     }
 
-    /// Everything.
+    /// Writes all sessions of the story.
     fn tell(&mut self) {
         let repos = ["shop", "billing", "portal", "ledger"];
         for (at, (name, command, lines, fix)) in FAULTS.iter().enumerate() {
@@ -378,7 +378,7 @@ impl Recurring {
         self.plant("gallery", "clean_pass", clean, None);
     }
 
-    /// What happens once, looking around, and checks that are asked for by a program.
+    /// Writes steps that happen once, exploration, and checks that a program requests.
     fn noise(&mut self, at: usize) {
         let repo = ["shop", "billing", "portal", "ledger", "atlas"][at % 5];
         let (prompt, body) = match at % 4 {
@@ -406,7 +406,7 @@ impl Recurring {
     }
 }
 
-/// Some work in front, other in every session.
+/// Some work before the rest, different in every session.
 fn work(seed: usize) -> String {
     let mut text = String::new();
     for at in 0..3 {

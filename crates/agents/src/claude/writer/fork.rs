@@ -1,8 +1,7 @@
-//! Sessions that begin with another's history, in the three ways the program had.
+//! Sessions that begin with another's history, in the three ways that the program has had.
 //!
-//! All of them copy the records of the conversation, with their ids, into a file
-//! of the new session; what is changed on the way differs, and with it how a
-//! reader recognises the copies.
+//! All of them copy the records of the conversation, with their ids, into a file of the new
+//! session; the changes on the way differ, and so does the way to recognize the copies.
 
 use retro_model::Timestamp;
 use serde_json::{Value, json};
@@ -11,20 +10,20 @@ use std::collections::HashMap;
 use super::{Log, Writer, push_line};
 use crate::script::Fork;
 
-/// `/branch` (2.1.325): each copy says what it copies.
+/// `/branch` (2.1.325): each copy names its original.
 const BRANCH: &str = "branch";
 
-/// `--resume` (1.0.117): the copies have the time of the resume and lost their request.
+/// `--resume` (1.0.117): the copies have the time of the resume and no request id.
 const RESUME: &str = "resume";
 
 /// `--fork-session` (2.1.63 on): the copies are older than the file's first prompt.
 const SESSION: &str = "session";
 
-/// The ways, sorted.
+/// All ways, sorted by name.
 pub(crate) const WAYS: &[&str] = &[BRANCH, RESUME, SESSION];
 
 impl Writer<'_> {
-    /// Begins the log of a fork with copies of what `from` holds.
+    /// Begins the log of a fork with copies of the records of `from`.
     pub(super) fn fork(&mut self, from: &Log, fork: &Fork) -> Log {
         let parent = std::mem::replace(&mut self.session, fork.session.clone());
         let now = Timestamp::from_millis(self.clock_ms).map(|time| time.to_string());
@@ -55,7 +54,7 @@ impl Writer<'_> {
     }
 }
 
-/// What a resume of 1.0.117 leaves of a record.
+/// A record after a resume of 1.0.117.
 fn resumed(record: &mut Value, now: Option<&str>) {
     record["timestamp"] = Value::from(now);
     if let Some(fields) = record.as_object_mut() {

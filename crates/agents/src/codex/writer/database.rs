@@ -1,10 +1,10 @@
-//! What a script leaves in the program's database of threads, as SQL.
+//! The rows that a script leaves in the program's database of threads, as SQL.
 
 use std::path::PathBuf;
 
 use crate::script::{Script, Step};
 
-/// The columns are a part of those of 0.166.
+/// A subset of the columns of 0.166.
 const TABLES: &str = "\
 CREATE TABLE threads(id TEXT PRIMARY KEY, rollout_path TEXT, created_at INTEGER, source TEXT, cwd TEXT, title TEXT,
   name TEXT, first_user_message TEXT, tokens_used INTEGER, archived INTEGER, archived_at INTEGER, git_branch TEXT);

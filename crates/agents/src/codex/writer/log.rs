@@ -1,4 +1,4 @@
-//! A rollout while it is written: its lines, and what the next one needs to know.
+//! A rollout that is being written: its lines, and the state that the next line needs.
 
 use serde_json::Value;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub(super) struct Log {
     pub(super) started_at: String,
     pub(super) lines: String,
     pub(super) ordinal: u64,
-    /// The turn, while one runs.
+    /// The turn that is running, if any.
     pub(super) turn: Option<String>,
     /// The model that the log named last.
     pub(super) model: String,
@@ -24,13 +24,13 @@ pub(super) struct Log {
     pub(super) sum: [u64; 3],
 }
 
-/// What a fork knows of the thread it was made from.
+/// Facts about the thread that a fork was made from.
 #[derive(Clone)]
 pub(super) struct Origin {
     pub(super) thread: String,
     pub(super) end_ordinal: u64,
     pub(super) end_byte: usize,
-    /// Its records, where they are copied.
+    /// Its records, if they are copied.
     pub(super) copied: Option<Box<Log>>,
 }
 
@@ -50,7 +50,7 @@ impl Log {
         }
     }
 
-    /// A thread that goes on from here; its counters do too.
+    /// Starts a thread that continues from here, with its counters.
     pub(super) fn forked(fork: &Fork, from: &Log) -> Log {
         let origin = Origin {
             thread: from.thread.clone(),
@@ -66,7 +66,7 @@ impl Log {
         }
     }
 
-    /// Its place and bytes. Real file names have the local time; here it is UTC.
+    /// Its path and bytes. Real file names have the local time, but here it is UTC.
     pub(super) fn file(&self, lines: String) -> (PathBuf, Vec<u8>) {
         let day = self.started_at.get(..10).unwrap_or("1970-01-01");
         let time = self.started_at.get(..19).unwrap_or("1970-01-01T00:00:00").replace(':', "-");

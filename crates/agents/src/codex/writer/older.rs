@@ -1,8 +1,8 @@
-//! What the writer wrote, in the form that 0.130 had, and as 0.166 migrates that.
+//! The writer's log in the form of 0.130, and as 0.166 migrates it.
 //!
-//! The older form has no ordinals, no ids on items, no record of a response's
-//! tokens but the count, and writes as events of many kinds what is one kind now.
-//! Migrating keeps times and items and turns those events into the one kind.
+//! The older form has no ordinals, no ids on items, no record of a response's tokens but the count,
+//! and events of many kinds where there is now one kind. Migrating keeps times and items and turns
+//! those events into the one kind.
 
 use serde_json::{Value, json};
 
@@ -10,8 +10,7 @@ use super::Log;
 
 const VERSION: &str = "0.130.0";
 
-/// A log in the older form. A fork begins with its parent's records, all of one
-/// write time.
+/// A log in the older form. A fork begins with its parent's records, all with the same write time.
 pub(super) fn older(log: &Log) -> String {
     let mut own: Vec<Value> = records(log).filter_map(told_apart).collect();
     if let Some(parent) = log.fork.as_ref().and_then(|origin| origin.copied.as_ref()) {
@@ -52,7 +51,7 @@ fn lines(records: Vec<Value>) -> String {
     records.iter().map(|record| format!("{record}\n")).collect()
 }
 
-/// The records that 0.130 wrote too, without what it did not write in them.
+/// The records that 0.130 wrote too, without fields that it did not write.
 fn records(log: &Log) -> impl Iterator<Item = Value> {
     let all = log.lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     all.filter_map(|mut record| {
@@ -82,7 +81,7 @@ fn records(log: &Log) -> impl Iterator<Item = Value> {
     })
 }
 
-/// A record with its `item_completed` as the event that older versions wrote.
+/// Converts an `item_completed` record to the event that older versions wrote.
 fn told_apart(mut record: Value) -> Option<Value> {
     let payload = &record["payload"];
     let Some(item) = payload.get("item") else { return Some(record) };

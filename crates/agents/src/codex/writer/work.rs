@@ -1,4 +1,4 @@
-//! What the model does, while a script is written: commands, edits, sub-agents.
+//! Writes the actions of the model: commands, edits, sub-agents.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{Log, Writer};
 use crate::script::Step;
 
 impl Writer<'_> {
-    /// A call of a function; gives its id.
+    /// Writes a function call and returns its id.
     fn call(&mut self, log: &mut Log, name: &str, namespace: Option<&str>, args: &Value) -> String {
         let call = format!("call_{}", self.word());
         let id = format!("fc_{}", self.word());
