@@ -1,4 +1,5 @@
-//! The agents retro reads, where it looks for them, and what their records become.
+//! The supported agents, the folders retro searches for their logs, and the mapping of their
+//! records.
 
 use retro_agents::{AGENTS, Agent, Places, UNSUPPORTED};
 use retro_engine::discover::roots;
@@ -6,57 +7,57 @@ use retro_engine::{Config, World};
 use retro_model::Kind;
 use serde::Serialize;
 
-/// All agents.
+/// The result of `retro agents`.
 #[derive(Debug, Clone, Serialize)]
 pub struct AgentsView {
     /// `retro.agents/1`.
     pub schema: &'static str,
-    /// Those retro reads.
+    /// Agents whose logs retro reads.
     pub agents: Vec<AgentView>,
-    /// Those it recognizes and cannot read yet, and whether they are used here.
+    /// Agents that retro recognizes but cannot read yet, and whether this machine has them.
     pub unsupported: Vec<UnsupportedView>,
 }
 
-/// One agent.
+/// An agent whose logs retro reads.
 #[derive(Debug, Clone, Serialize)]
 pub struct AgentView {
-    /// Our name of it.
+    /// retro's name for the agent.
     pub name: &'static str,
-    /// Its name for people.
+    /// Its display name.
     pub title: &'static str,
     /// Other names that work.
     pub aliases: &'static [&'static str],
-    /// Number of the parser.
+    /// Version of the parser.
     pub parser_version: u32,
     /// Its folders on this machine.
     pub roots: Vec<String>,
-    /// Every folder where its logs are looked for.
+    /// Every folder that is searched for its logs.
     pub looked_in: Vec<String>,
-    /// What each kind of its records becomes.
+    /// The events that each kind of record becomes.
     pub mapping: Vec<MappingRow>,
 }
 
 /// One row of an agent's mapping table.
 #[derive(Debug, Clone, Serialize)]
 pub struct MappingRow {
-    /// The record.
+    /// The kind of record.
     pub record: &'static str,
-    /// The events it gives; none means that it is folded.
+    /// The events it becomes. Empty if the record is folded into another one.
     pub gives: &'static [Kind],
-    /// What to know of it.
+    /// A remark for readers of the table.
     pub note: &'static str,
 }
 
-/// An agent that is recognized only.
+/// An agent that retro only recognizes.
 #[derive(Debug, Clone, Serialize)]
 pub struct UnsupportedView {
-    /// Its name for people.
+    /// Its display name.
     pub title: &'static str,
     /// Whether it is used on this machine.
     pub found: bool,
 }
 
-/// Every folder where logs of an agent are looked for, whether it exists or not.
+/// Every folder that is searched for an agent's logs, whether it exists or not.
 pub(crate) fn looked_in(world: &World, config: &Config, agent: &dyn Agent) -> Vec<String> {
     let extra_roots = config.sources.value.get(agent.name()).cloned().unwrap_or_default();
     let places = Places { home: world.home.clone(), env: &*world.env, extra_roots };

@@ -1,7 +1,7 @@
-//! What commands that change or check something answer with `--json`.
+//! The `--json` output of commands that change or check something.
 //!
-//! Answers to questions are beside the questions that they answer. These have no question of
-//! their own: the engine does the work, and this says what came of it.
+//! The output of a query is defined beside the query. These commands have no query: the engine does
+//! the work, and these types report the result.
 
 mod captured;
 mod memories;
@@ -26,9 +26,9 @@ pub use setup::{
     SettingsPath, SettingsWritten,
 };
 
-/// Something that is answered, under the name of its schema.
+/// A result that is printed under the name of its schema.
 pub trait Schema: Serialize {
-    /// The name, with the number of its version.
+    /// The schema's name and version.
     const NAME: &'static str;
 }
 
@@ -36,7 +36,7 @@ impl<T: Schema> Schema for &T {
     const NAME: &'static str = T::NAME;
 }
 
-/// An answer with its schema.
+/// A result with its schema.
 #[derive(Debug, Clone, Serialize)]
 pub struct Answer<T> {
     schema: &'static str,
@@ -45,7 +45,7 @@ pub struct Answer<T> {
 }
 
 impl<T: Schema> Answer<T> {
-    /// The answer as it is printed.
+    /// Wraps a result for printing.
     pub fn of(body: T) -> Answer<T> {
         Answer { schema: T::NAME, body }
     }
@@ -54,14 +54,14 @@ impl<T: Schema> Answer<T> {
 /// Why a command failed.
 #[derive(Debug, Clone, Serialize)]
 pub struct CommandError {
-    /// What happened.
+    /// What failed, and where.
     pub message: String,
-    /// The command that helps.
+    /// The command to try next.
     pub hint: Option<String>,
 }
 
 impl CommandError {
-    /// As one line of JSON.
+    /// The error as one line of JSON.
     pub fn line(self) -> String {
         serde_json::to_string(&Answer::of(self)).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What sessions cost, for signals that need a price.
+//! The cost of sessions, for signals that need a price.
 
 use retro_engine::signals::spent;
 use retro_engine::{Config, World, prices};
@@ -9,12 +9,13 @@ use std::collections::HashMap;
 
 use crate::list::costs;
 
-/// What every session cost, with its sub-agents and what these took of it.
+/// The cost of every session, with and without its sub-agents.
 pub struct Costs(HashMap<SessionKey, Prices>);
 
 impl Costs {
-    /// The costs of all sessions; nothing where prices or index cannot be read. The totals
-    /// are those of `usage session`; a sub-agent, which that folds into its root, has its own.
+    /// The costs of all sessions. `None` if prices or index cannot be read. The totals are those of
+    /// `usage session`, which folds a sub-agent into its root; here a sub-agent has its own total
+    /// too.
     pub fn of(world: &World, config: &Config, store: &Store) -> Option<Costs> {
         let prices = prices::load(world, config).ok()?;
         let index = store.index_if_there().ok().flatten()?;
@@ -26,7 +27,7 @@ impl Costs {
         Some(Costs(all))
     }
 
-    /// What a session and its sub-agents cost.
+    /// The cost of a session and its sub-agents.
     pub fn of_session(&self, key: &SessionKey) -> Option<Prices> {
         self.0.get(key).copied()
     }

@@ -4,7 +4,7 @@ use retro_agents::{AGENTS, Agent};
 use retro_engine::World;
 use retro_engine::discover::{Discovery, SessionFiles};
 
-/// Days before its deletion at which a transcript is worth a warning.
+/// Warn this many days before a transcript is deleted.
 const WARN_DAYS_BEFORE: u32 = 5;
 
 /// Warnings about transcripts that their agent will soon delete.
@@ -21,7 +21,7 @@ fn deletion_warning(agent: &dyn Agent, found: &Discovery, now_ms: i64) -> Option
     };
     let old: Vec<&SessionFiles> =
         found.sessions.iter().filter(|session| session.key.agent == agent.name()).filter(near).collect();
-    // What the store has is safe: nobody needs to hear of it.
+    // Transcripts that are in the store are safe and need no warning.
     let lost: Vec<&SessionFiles> = old.into_iter().filter(|session| session.news).collect();
     let oldest = lost.iter().map(|session| age_days(session)).max()?;
     let (sessions, are) = if lost.len() == 1 { ("session", "is") } else { ("sessions", "are") };

@@ -1,4 +1,4 @@
-//! A digest with what only the index and the prices know: what it cost, and what cured its errors.
+//! A digest with facts from the index and the prices: its cost, and how its errors were fixed.
 
 use retro_engine::{Config, World};
 use retro_insight::Digest;
@@ -11,22 +11,22 @@ use std::collections::BTreeMap;
 use crate::insight::digest;
 use crate::{Costs, Error};
 
-/// Steps that are named as a cure.
+/// Steps shown for each cure.
 const STEPS_MAX: usize = 3;
 
-/// The answer.
+/// The result of `retro digest`.
 #[derive(Debug, Clone, Serialize)]
 pub struct DigestPage {
     /// `retro.digest/1`.
     pub schema: &'static str,
-    /// The digest.
+    /// The session's digest.
     #[serde(flatten)]
     pub digest: Digest,
-    /// List price of it and its sub-agents; null where it is not known.
+    /// List price of the session and its sub-agents. Null if unknown.
     pub cost_usd: Option<f64>,
-    /// Whether that is all of it.
+    /// True if the cost covers everything.
     pub cost_complete: bool,
-    /// What was done between an error and the same command passing.
+    /// The steps between an error and the next success of the same command.
     pub cures: Vec<Cure>,
 }
 
@@ -35,11 +35,11 @@ pub struct DigestPage {
 pub struct Cure {
     /// The error, as in `errors`.
     pub fingerprint: String,
-    /// What was done in between, the last things.
+    /// The last steps before the command passed.
     pub steps: Vec<String>,
-    /// The command that passed then.
+    /// The command that passed afterwards.
     pub passed: String,
-    /// The event of its result.
+    /// The event with its result.
     pub event_id: String,
 }
 

@@ -1,4 +1,4 @@
-//! Is everything in order, and what helps where it is not.
+//! Checks whether everything works, and suggests what to do if not.
 
 mod records;
 
@@ -18,64 +18,64 @@ use crate::deletion::deletion_warnings;
 use crate::list::stored;
 use crate::units::bytes;
 
-/// How a check came out.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
-    /// In order.
+    /// No problem found.
     Good,
-    /// Worth knowing.
+    /// A remark that needs no action.
     Notice,
-    /// Needs somebody.
+    /// A problem that a person should fix.
     Bad,
 }
 
-/// One check.
+/// One check and its outcome.
 #[derive(Debug, Clone, Serialize)]
 pub struct Check {
-    /// What was looked at.
+    /// The thing that was checked.
     pub name: &'static str,
-    /// How it came out.
+    /// The outcome of the check.
     pub health: Health,
-    /// What was seen.
+    /// The finding, in a sentence.
     pub what: String,
-    /// What helps.
+    /// A command or step that helps.
     pub help: Option<String>,
 }
 
-/// The answer.
+/// The result of `retro doctor`.
 #[derive(Debug, Clone, Serialize)]
 pub struct DoctorView {
     /// `retro.doctor/1`.
     pub schema: &'static str,
-    /// Whether no check is bad.
+    /// True if no check is bad.
     pub ok: bool,
-    /// Every check.
+    /// Every check, in order.
     pub checks: Vec<Check>,
 }
 
-/// Free bytes below which a user should think of the disk.
+/// Warn if the disk has fewer free bytes.
 const FREE_BYTES_LOW: u64 = 2 * 1024 * 1024 * 1024;
 
 fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// What a caller knows already, so that it need not be looked at again.
+/// Facts that the caller already has, so that the doctor need not gather them.
 #[derive(Default)]
 pub struct Known<'a> {
-    /// What is wrong with single sessions. None: all are read.
+    /// Problems of single sessions. `None`: read every session.
     pub troubles: Option<&'a [Trouble]>,
-    /// What came of looking through the files of the store. None: they are looked through.
+    /// Checks of the store's files. `None`: examine the files.
     pub files: Option<Vec<Check>>,
 }
 
-/// Looks at everything. Writes nothing.
+/// Runs every check. Writes nothing.
 pub fn doctor(world: &World, config: &Config) -> Result<DoctorView, Error> {
     doctor_with(world, config, Known::default())
 }
 
-/// The same, for a caller who knows some of it.
+/// Like [`doctor`], for a caller that already has some of the facts.
 pub fn doctor_with(world: &World, config: &Config, known: Known<'_>) -> Result<DoctorView, Error> {
     let Known { troubles: known_troubles, files } = known;
     let mut checks = Vec::new();
@@ -187,7 +187,7 @@ pub fn doctor_with(world: &World, config: &Config, known: Known<'_>) -> Result<D
     Ok(DoctorView { schema: "retro.doctor/1", ok, checks })
 }
 
-/// What makes a log, folder or database readable.
+/// A hint that makes a log, folder or database readable.
 fn help_to_read(path: &Path) -> &'static str {
     let read = match path.is_dir() {
         true => path.read_dir().map(drop),
@@ -201,7 +201,7 @@ fn help_to_read(path: &Path) -> &'static str {
     }
 }
 
-/// Looks through the files of a store.
+/// Checks the files of a store.
 pub fn look_through(store: &Store) -> Result<Vec<Check>, Error> {
     let report = verify::files(store, false, &mut |_| {})?;
     let bad = |name, problem: &Problem, help: String| Check {

@@ -1,4 +1,4 @@
-//! Which model gives turns their meaning, and how far it has come.
+//! The embedding model in use, and how many passages have vectors.
 
 use retro_engine::Config;
 use retro_engine::stages::{Seen, vectors};
@@ -8,24 +8,24 @@ use std::sync::Arc;
 
 use crate::Error;
 
-/// The answer.
+/// The result of `retro embed`.
 #[derive(Debug, Clone, Serialize)]
 pub struct EmbedView {
     /// `retro.embed/1`.
     pub schema: &'static str,
     /// The model's name, with a hash of its content.
     pub model: String,
-    /// Numbers in a vector.
+    /// Dimensions of each vector.
     pub dimensions: usize,
     /// Vectors that are kept.
     pub vectors: u64,
-    /// Bytes of their files.
+    /// Total size of their files.
     pub bytes: u64,
-    /// Passages that have changed since, or have none yet.
+    /// Passages without a current vector.
     pub missing: u64,
 }
 
-/// Looks at the vectors of a store.
+/// Reads the state of a store's vectors.
 pub fn embed_status(config: &Config) -> Result<EmbedView, Error> {
     let embedder = vectors::embedder(config)?;
     let mut view = EmbedView {

@@ -1,6 +1,6 @@
-//! Why a question has no answer.
+//! Errors of queries.
 
-/// An error of a question.
+/// Why a query failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The engine or the store refused.
@@ -9,75 +9,75 @@ pub enum Error {
     /// The text index or the vectors failed.
     #[error(transparent)]
     Search(#[from] retro_search::Error),
-    /// No such agent.
+    /// There is no such agent.
     #[error("there is no agent {name:?}{hint}\nhint: `retro agents` lists them")]
     NoAgent {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// The nearest right one, as a sentence part.
+        /// A sentence that suggests the nearest name.
         hint: String,
     },
     /// The store has no session at all, or none of the agent that was asked for.
     #[error("the store has no such session yet\nhint: `retro sync` captures what is on this machine")]
     NoneYet,
-    /// No such session.
+    /// There is no such session.
     #[error("no session{} in the store begins with {id:?}\nhint: {}", of_agent(agent), list_command(agent))]
     NoSession {
-        /// The agent.
+        /// The agent that was asked for.
         agent: String,
-        /// What was asked for.
+        /// The id that was given.
         id: String,
     },
-    /// Several sessions.
+    /// The id fits several sessions.
     #[error("{id:?} could be {count} sessions, such as {examples}\nhint: type more of the id")]
     Ambiguous {
-        /// What was asked for.
+        /// The id that was given.
         id: String,
-        /// How many fit.
+        /// How many sessions fit.
         count: usize,
-        /// Some of them.
+        /// The first few of them.
         examples: String,
     },
-    /// A vector of another model.
+    /// A vector from another model.
     #[error(
         "the vector has {found} numbers, and the embedding model makes {wanted}\nhint: `retro embed status` names the model"
     )]
     Dimension {
-        /// How many it has.
+        /// Dimensions of the stored vector.
         found: usize,
-        /// How many it needs.
+        /// Dimensions that the model needs.
         wanted: usize,
     },
-    /// No such event.
+    /// There is no such event.
     #[error(
         "session {session} has no event {event:?} and no turn of that number\nhint: `retro events` prints all of them with their ids"
     )]
     NoEvent {
-        /// The session.
+        /// The session's id.
         session: String,
-        /// What was asked for.
+        /// The event that was asked for.
         event: String,
     },
-    /// No such memory.
+    /// There is no such memory.
     #[error("there is no memory {0:?}\nhint: `retro memory list` shows what there is")]
     NoMemory(String),
-    /// Several memories.
+    /// The id fits several memories.
     #[error("several memories begin with {0:?}\nhint: type more of the id")]
     ManyMemories(String),
-    /// No such source of a session.
+    /// The session has no such source.
     #[error("session {session} has no source {name:?}\nhint: it has {there}, and --file chooses one")]
     NoSource {
-        /// The session.
+        /// The session's id.
         session: String,
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// What there is.
+        /// The sources that it has.
         there: String,
     },
 }
 
 impl Error {
-    /// Whether an embedding model cannot be loaded or run.
+    /// True if an embedding model cannot be loaded or run.
     pub fn is_of_model(&self) -> bool {
         use retro_search::Error::Embed;
         matches!(self, Error::Search(Embed(_)) | Error::Engine(retro_engine::Error::Search(Embed(_))))

@@ -1,5 +1,5 @@
-//! Every answer of a session, with all that its cost is made of: tokens, prices, the
-//! line of the log, and the sum. Enough to follow the arithmetic by hand.
+//! Every response of a session and the parts of its cost: tokens, prices, the line of the log, and
+//! the sum. A reader can check the arithmetic by hand.
 
 use retro_engine::ask::Ledgers;
 use retro_engine::discover::discover;
@@ -13,113 +13,113 @@ use std::sync::Arc;
 
 use crate::Error;
 
-/// The answer.
+/// The result of `retro usage explain`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ExplainView {
     /// `retro.usage.explain/1`.
     pub schema: &'static str,
-    /// The session.
+    /// The session's id.
     pub session: String,
-    /// Answers that count here.
+    /// Responses that count in this session.
     pub responses: Vec<Explained>,
-    /// Their sum.
+    /// The totals of these responses.
     pub totals: ExplainTotals,
-    /// Copies that count elsewhere.
+    /// Copies that count in another session.
     pub dropped: Vec<Dropped>,
-    /// Sessions that have something new which is not in these figures yet.
+    /// Sessions whose latest changes these figures do not include yet.
     pub unread_sessions: u64,
 }
 
-/// What the answers of a session come to.
+/// The totals over the responses of a session.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ExplainTotals {
-    /// How many answers.
+    /// The number of responses.
     pub responses: u64,
-    /// Uncached input.
+    /// Uncached input tokens.
     pub input_tokens: u64,
-    /// Written to a cache.
+    /// Input tokens written to a cache.
     pub cache_creation_tokens: u64,
-    /// Read from a cache.
+    /// Input tokens read from a cache.
     pub cache_read_tokens: u64,
-    /// Output.
+    /// Output tokens, reasoning included.
     pub output_tokens: u64,
-    /// Searches billed apart.
+    /// Web searches, which are billed separately.
     pub web_searches: u64,
-    /// The sum of the known costs; null where none is known.
+    /// The sum of the known costs. Null if none is known.
     pub cost_usd: Option<f64>,
-    /// Whether that is all of it.
+    /// True if the cost covers everything.
     pub cost_complete: bool,
 }
 
-/// One answer that counts.
+/// A response that counts.
 #[derive(Debug, Clone, Serialize)]
 pub struct Explained {
-    /// Source and record: where the log says so.
+    /// Source and record of the log entry.
     pub event: EventId,
-    /// The file of that record, where it is known.
+    /// The file of that record, if known.
     pub file: Option<String>,
-    /// Its line in that file, from 1.
+    /// Its line in that file, counted from 1.
     pub line: u64,
-    /// Global identity.
+    /// The response's global identity.
     pub key: String,
-    /// When.
+    /// When it was logged.
     pub ts: Option<Timestamp>,
     /// The model, as logged.
     pub model: Option<String>,
-    /// The service tier, where it is not the standard one.
+    /// The service tier, unless it is the standard one.
     pub tier: Option<String>,
-    /// Uncached input.
+    /// Uncached input tokens.
     pub input_tokens: u64,
-    /// Written to a cache, of whichever life.
+    /// Tokens written to a cache, of any lifetime.
     pub cache_creation_tokens: u64,
-    /// The part that was written for five minutes, or for a time the log does not tell.
+    /// The part written for five minutes, or for a lifetime that the log does not give.
     pub cache_creation_5m_tokens: u64,
-    /// The part that was written for one hour.
+    /// The part written for one hour.
     pub cache_creation_1h_tokens: u64,
-    /// Read from a cache.
+    /// Tokens read from a cache.
     pub cache_read_tokens: u64,
-    /// Output.
+    /// Output tokens, reasoning included.
     pub output_tokens: u64,
-    /// Searches billed apart.
+    /// Web searches, which are billed separately.
     pub web_searches: u64,
-    /// Whether the output is all of it; if not, it is a lower bound.
+    /// True if the output count is complete. If false, it is a lower bound.
     pub exact: bool,
-    /// What it costs; null: no price is known.
+    /// Its cost. Null if no price is known.
     pub cost_usd: Option<f64>,
-    /// What each kind of token costs; null where the log reports only a sum.
+    /// The cost of each kind of token. Null if the log reports only a sum.
     pub parts_usd: Option<PartsUsd>,
-    /// Whose figure that is.
+    /// The origin of the cost.
     pub cost_source: CostSource,
-    /// The price row it was calculated with: provider, model, first day, source.
+    /// The price row that was applied: provider, model, first day, source.
     pub price: Option<String>,
-    /// The prices of that row for its tier and prompt length.
+    /// That row's prices for this tier and prompt length.
     pub rates: Option<RatesUsd>,
-    /// Why the cost is only a lower bound, if it is.
+    /// Why the cost is only a lower bound. Null if it is exact.
     pub bound: Option<&'static str>,
 }
 
-/// Prices in dollars a million tokens, as they were applied.
+/// The applied prices, in dollars per million tokens.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RatesUsd {
-    /// Uncached input.
+    /// Uncached input tokens.
     pub input_usd_per_million: f64,
-    /// Written to a cache of five minutes.
+    /// Writes to a five-minute cache.
     pub cache_write_5m_usd_per_million: f64,
-    /// Written to a cache of one hour.
+    /// Writes to a one-hour cache.
     pub cache_write_1h_usd_per_million: f64,
-    /// Read from a cache; null where no price is known.
+    /// Cache reads. Null if no price is known.
     pub cache_read_usd_per_million: Option<f64>,
-    /// Output.
+    /// Output tokens, without reasoning where that has its own price.
     pub output_usd_per_million: f64,
-    /// Reasoning, where its price is not that of output.
+    /// Reasoning tokens, where their price differs from output.
     pub reasoning_usd_per_million: Option<f64>,
-    /// One web search; null where no price is known.
+    /// One web search. Null if no price is known.
     pub web_search_usd: Option<f64>,
-    /// What all of these but the search were multiplied with: tier, place and hour.
+    /// The factor applied to all prices but the search: tier, region and hour.
     pub multiplier: f64,
 }
 
-/// What the kinds of tokens of an answer cost, in dollars.
+/// The cost of each kind of token of a response, in dollars.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[allow(missing_docs)]
 pub struct PartsUsd {
@@ -131,18 +131,18 @@ pub struct PartsUsd {
     pub web_search: f64,
 }
 
-/// A copy that is not counted here.
+/// A copy that does not count here.
 #[derive(Debug, Clone, Serialize)]
 pub struct Dropped {
-    /// Where the copy is.
+    /// Where the copy was logged.
     pub event: EventId,
-    /// Identity that both have.
+    /// The identity that both share.
     pub key: String,
-    /// The answer that counts in its place.
+    /// The response that counts instead.
     pub twin: String,
 }
 
-/// Explains the figures of a session. `places` are the files of its sources.
+/// Explains the figures of a session. `places` maps each source to its file.
 pub fn explain(
     ledgers: &Ledgers<'_>,
     mode: Mode,
@@ -155,8 +155,8 @@ pub fn explain(
     Ok(view)
 }
 
-/// The same for somebody who explains many sessions: what counts is decided once, and
-/// nothing is unread.
+/// Like [`explain`], for callers that explain many sessions: they decide once which responses
+/// count, and no session is unread.
 pub fn explain_counted(
     counted: &Counted,
     prices: &Prices,
@@ -188,7 +188,7 @@ pub fn explain_counted(
         }
         responses.push(one);
     }
-    // Sorted by place, and a place by its session.
+    // Sorted by place, and places by session.
     let first = counted.duplicates.partition_point(|copy| copy.place.session < *key);
     let copies = counted.duplicates.iter().skip(first).take_while(|copy| copy.place.session == *key);
     let dropped = copies.map(|copy| Dropped {
@@ -260,7 +260,7 @@ fn explained(counted: &CountedRow, cost: &Cost<'_>, places: &BTreeMap<SourceKey,
     }
 }
 
-/// The file of each source of a session: as the store knows it, else as it is found now.
+/// The file of each source of a session: from the store, else as found on disk.
 pub fn source_places(
     world: &World,
     config: &Config,

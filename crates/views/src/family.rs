@@ -1,8 +1,7 @@
-//! The sub-agents of a session that are sessions of their own.
+//! Sub-agents that are logged as separate sessions.
 //!
-//! Some agents keep a sub-agent's work inside the session, others as a session
-//! beside it. A reader of the parent is shown both the same way: the child's
-//! events stand on a thread named by its id.
+//! Some agents keep a sub-agent's work inside the session, others as a session beside it. A reader
+//! of the parent sees both the same way: the child's events are on a thread named after its id.
 
 use retro_agents::by_name;
 use retro_engine::read;
@@ -12,21 +11,20 @@ use std::collections::{HashMap, HashSet};
 
 use crate::Error;
 
-/// Sessions of one tree that are shown together.
+/// At most this many sessions of a tree are shown together.
 const FAMILY_MAX: usize = 200;
 
-/// Finds which sessions stand on their own: those without a parent, those whose parent is
-/// not there, and those that lead back to themselves. Every session is one of these or
-/// below one, so nothing is in no list.
+/// Finds the root sessions: those without a parent, those whose parent is missing, and those whose
+/// ancestors form a cycle. Every session is a root or below one, so every session is in some list.
 pub(crate) struct Roots<'a>(HashMap<(&'a str, &'a str), Option<&'a str>>);
 
 impl<'a> Roots<'a> {
-    /// Of these sessions: agent, id, and the parent's id.
+    /// Takes the agent, id and parent id of each session.
     pub(crate) fn of(sessions: impl Iterator<Item = (&'a str, &'a str, Option<&'a str>)>) -> Roots<'a> {
         Roots(sessions.map(|(agent, id, parent)| ((agent, id), parent)).collect())
     }
 
-    /// Whether a session is one.
+    /// True if the session is a root.
     pub(crate) fn contains(&self, agent: &str, id: &str) -> bool {
         let parent_of = |id: &str| self.0.get(&(agent, id)).copied().flatten();
         let Some(parent) = parent_of(id) else { return true };
@@ -45,7 +43,7 @@ impl<'a> Roots<'a> {
     }
 }
 
-/// The events of every child session, and of theirs, each on its own thread.
+/// The events of all descendants of a session, each session on its own thread.
 pub(crate) fn children(store: &Store, key: &SessionKey, events: &[Event]) -> Result<Vec<Event>, Error> {
     let mut seen = HashSet::from([key.clone()]);
     let mut waiting = named(key, events);
@@ -57,7 +55,7 @@ pub(crate) fn children(store: &Store, key: &SessionKey, events: &[Event]) -> Res
         }
         let Some(agent) = by_name(&child.agent) else { continue };
         let mut events = read::legible(store, agent, &child)?.settled.events;
-        // A child that was given its parent's history holds copies of it.
+        // A child that got its parent's history holds copies of it.
         events.retain(|event| event.copy_of.is_none());
         waiting.extend(named(&child, &events));
         for event in events.iter_mut().filter(|event| event.thread.is_main()) {
@@ -68,13 +66,13 @@ pub(crate) fn children(store: &Store, key: &SessionKey, events: &[Event]) -> Res
     Ok(all)
 }
 
-/// Sessions that events name as started or reported of.
+/// Sessions that the events name as started or reported on.
 fn named(key: &SessionKey, events: &[Event]) -> Vec<SessionKey> {
     let ids: HashSet<&String> = events.iter().filter_map(|event| event.child.as_ref()).collect();
     ids.into_iter().map(|id| SessionKey::new(key.agent.clone(), id.clone())).collect()
 }
 
-/// Sessions that say of themselves that this one is their parent.
+/// Sessions that name this one as their parent.
 fn linked(store: &Store, key: &SessionKey) -> Result<Vec<SessionKey>, Error> {
     let Some(index) = store.index_if_there()? else { return Ok(Vec::new()) };
     let is_child = |row: &retro_store::SessionRow| {

@@ -1,4 +1,4 @@
-//! Which sessions and turns read or changed a file.
+//! Sessions and turns that read or changed a file.
 
 use retro_model::Timestamp;
 use retro_store::{Index, TouchRow};
@@ -6,49 +6,49 @@ use serde::Serialize;
 
 use crate::Error;
 
-/// The answer.
+/// The result of `retro files`.
 #[derive(Debug, Clone, Serialize)]
 pub struct FilesView {
     /// `retro.files/1`.
     pub schema: &'static str,
     /// The path that was asked for.
     pub path: String,
-    /// Newest first.
+    /// The calls, newest first.
     pub touches: Vec<TouchView>,
-    /// How many there are, before the limit.
+    /// Number of calls before the limit is applied.
     pub total: usize,
 }
 
-/// One call that touched the file.
+/// A call that touched the file.
 #[derive(Debug, Clone, Serialize)]
 pub struct TouchView {
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The session.
+    /// The session's id.
     pub session_id: String,
     /// The session's title.
     pub title: Option<String>,
     /// The turn's number on its thread.
     pub turn: u32,
-    /// The thread.
+    /// The thread's name.
     pub thread: String,
-    /// The call.
+    /// The call's event.
     pub event_id: String,
     /// The path as the log writes it.
     pub path: String,
     /// `read` or `write`.
     pub access: &'static str,
-    /// Lines added, where the log says so.
+    /// Lines added, if the log says.
     pub added: Option<u64>,
-    /// Lines removed, where the log says so.
+    /// Lines removed, if the log says.
     pub removed: Option<u64>,
-    /// When.
+    /// When the call was made.
     pub timestamp: Option<Timestamp>,
-    /// Whether the call failed.
+    /// True if the call failed.
     pub failed: bool,
 }
 
-/// Calls that touched a file, or a file below a folder.
+/// Calls that touched a file, or any file below a folder.
 pub fn files(index: Option<&Index>, path: &str, limit: Option<usize>) -> Result<FilesView, Error> {
     let mut view =
         FilesView { schema: "retro.files/1", path: path.to_owned(), touches: Vec::new(), total: 0 };
@@ -80,8 +80,8 @@ pub fn files(index: Option<&Index>, path: &str, limit: Option<usize>) -> Result<
     Ok(view)
 }
 
-/// Whether one path ends like the other: logs write a path from the root or from the folder
-/// that the agent worked in, and a user may type either.
+/// True if one path ends with the other: logs write a path from the root or from the folder that
+/// the agent worked in, and a user may type either.
 fn is_same_file(logged: &str, asked: &str) -> bool {
     let parts = |path: &str| -> Vec<String> {
         path.split(['/', '\\'])

@@ -1,4 +1,5 @@
-//! The same error before: when it came, what was done next, and whether it went away.
+//! Earlier failures with the same error: when they happened, the next steps, and whether the error
+//! went away.
 
 use retro_engine::Config;
 use retro_engine::World;
@@ -11,81 +12,80 @@ use std::collections::HashMap;
 
 use crate::{Error, SearchQuestion, Searching};
 
-/// Failures that are looked at for each that is shown, where none was asked for by name.
+/// Candidates per row that is shown, when no error text is given.
 const NEWEST: usize = 4;
 
-/// Sessions that are looked at where an error was not seen before.
+/// Sessions that are searched when an error is new.
 const SESSIONS_READ: usize = 20;
 
-/// A failure is close to an error if it holds this share of its words, weighted by rarity.
+/// A failure is similar to an error if it contains this share of its words, weighted by rarity.
 const CLOSE: f64 = 0.4;
 
-/// Errors of a text that are looked for, and those of which the words are.
+/// Errors of a text whose fingerprints are looked up, and those whose words are searched.
 const LINES_ASKED: usize = 12;
 const LINES_SOUGHT: usize = 3;
 
-/// A shorter line is in many outputs.
+/// Shorter lines occur in too many outputs.
 const LINE_CHARS_MIN: usize = 12;
-/// Longer lines are no messages.
+/// Longer lines are not messages.
 const LINE_BYTES_MAX: usize = 4_000;
 
-/// The answer.
+/// The result of `retro fix`.
 #[derive(Debug, Clone, Serialize)]
 pub struct FixView {
     /// `retro.fix/1`.
     pub schema: &'static str,
-    /// What was looked for: the line that says what went wrong.
+    /// The error line that was looked up.
     pub error: Option<String>,
-    /// Names that error; null if only its words were looked for.
+    /// Identifies that error. Null if only its words were searched.
     pub fingerprint: Option<String>,
-    /// By what failures were found; null without an error text, or if there are none.
+    /// How the failures were found. Null without an error text or without failures.
     pub found: Option<FoundBy>,
-    /// Failures: those that were fixed first, then the newest; without a fingerprint the
-    /// closest first.
+    /// Failures: fixed ones first, then the newest. Without a fingerprint, the most similar first.
     pub fixes: Vec<FixRow>,
-    /// Whether there are more.
+    /// True if the limit cut the list.
     pub truncated: bool,
 }
 
-/// By what a failure was found.
+/// How a failure was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundBy {
-    /// Its output reports the same error, whatever its paths and numbers.
+    /// Its output reports the same error, ignoring paths and numbers.
     Error,
     /// Its output has a line with the same words in the same order.
     Line,
-    /// Its output has most of the words: perhaps something else.
+    /// Its output has most of the words. It may be unrelated.
     Words,
 }
 
-/// One failure.
+/// One failure and its repair.
 #[derive(Debug, Clone, Serialize)]
 pub struct FixRow {
-    /// Names the error.
+    /// Identifies the error.
     pub fingerprint: String,
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The session.
+    /// The session's id.
     pub session_id: String,
-    /// Its project.
+    /// The session's project.
     pub project: Option<String>,
     /// When it failed.
     pub timestamp: Option<Timestamp>,
     /// The call that failed.
     pub failing: Ran,
-    /// What was done next.
+    /// The steps taken next.
     pub steps: Vec<Step>,
-    /// The same command passing later; null if it never did.
+    /// The later run in which the same command passed. Null if it never did.
     pub passing: Option<Ran>,
-    /// How often this error was seen in the store.
+    /// How often the store has seen this error.
     pub seen: u64,
-    /// How often it went away.
+    /// How often it was fixed.
     pub fixed: u64,
 }
 
 impl FixView {
-    /// Puts failures that were fixed first, then the newest.
+    /// Sorts fixed failures first, then the newest.
     fn fixed_first(&mut self) {
         self.fixes.sort_by(|a, b| {
             let order = |row: &FixRow| (row.passing.is_some(), row.timestamp);
@@ -102,7 +102,7 @@ impl FixView {
 }
 
 impl Searching {
-    /// Failures like an error text; without a text, the newest in the store.
+    /// Failures that resemble an error text. Without a text, the newest in the store.
     pub fn fix(
         &self,
         world: &World,
@@ -138,8 +138,7 @@ impl Searching {
         Ok(view)
     }
 
-    /// Failures whose output has a line like one that is asked for, else those that have most
-    /// of its words.
+    /// Failures whose output has a line like one in question, else those with most of its words.
     fn by_words(
         &self,
         world: &World,
@@ -163,7 +162,7 @@ impl Searching {
         Ok(closest.unwrap_or_default())
     }
 
-    /// Failures whose output has most of the words of a text, the closest first.
+    /// Failures whose output has most of the words of a text, the most similar first.
     fn closest(
         &self,
         world: &World,
@@ -198,7 +197,7 @@ impl Searching {
         }
         let kind =
             if rows.iter().any(|((has_line, _), _)| *has_line) { FoundBy::Line } else { FoundBy::Words };
-        // Equally close ones stay in the order of the search.
+        // Ties keep the order of the search.
         rows.sort_by(|((a_line, a), _), ((b_line, b), _)| b_line.cmp(a_line).then(b.total_cmp(a)));
         if kind == FoundBy::Line {
             rows.retain(|((has_line, _), _)| *has_line);
@@ -260,7 +259,7 @@ impl Searching {
     }
 }
 
-/// The errors that a text reports, the most telling first. What somebody pastes alone need not
+/// The errors that a text reports, the most significant first. Text that a user pastes need not
 /// look like an error.
 fn asked(text: &str) -> Vec<ErrorLine> {
     let mut lines: Vec<ErrorLine> = error_line(text).into_iter().collect();
@@ -274,12 +273,12 @@ fn asked(text: &str) -> Vec<ErrorLine> {
     lines
 }
 
-/// Failures with one of these errors: those that have the most telling of them and most of
-/// them first, then those that were fixed, then the newest.
+/// Failures with one of these errors. Those with the most significant errors, and with most of
+/// them, come first; then fixed ones; then the newest.
 fn exact(index: &Index, asked: &[ErrorLine], view: &mut FixView) -> Result<Vec<RepairRow>, Error> {
     let mut found: Vec<(u64, RepairRow)> = Vec::new();
     for (at, print) in asked.iter().filter_map(ErrorLine::fingerprint).enumerate() {
-        // Another line of an output says little where the most telling one is known.
+        // Other lines of an output matter little once the most significant one matches.
         let weight = 1u64 << (LINES_ASKED - at.min(LINES_ASKED));
         for row in index.repairs_of(&print.id)? {
             view.fingerprint.get_or_insert_with(|| print.id.clone());
@@ -305,7 +304,7 @@ fn exact(index: &Index, asked: &[ErrorLine], view: &mut FixView) -> Result<Vec<R
     Ok(found.into_iter().map(|(_, row)| row).collect())
 }
 
-/// Whether a text has a line with these words in this order, whatever its paths and numbers.
+/// True if a text has a line with these words in this order, ignoring paths and numbers.
 fn has_line(text: &str, wanted: &str) -> bool {
     text.lines().any(|line| line.len() + wanted.len() < LINE_BYTES_MAX && normal(line).contains(wanted))
 }

@@ -1,8 +1,8 @@
-//! The history of a fork that is in another session.
+//! The history of a fork that another session holds.
 //!
-//! Some agents do not copy what came before a fork: the fork's first event names
-//! the session that holds it and where it ends. Events stay where they were
-//! logged; only a reader of the fork is shown both.
+//! Some agents do not copy the events before a fork. The fork's first event names the session that
+//! has them, and where they end. Events stay where they were logged; only a reader of the fork sees
+//! both.
 
 use retro_agents::{Settled, by_name};
 use retro_engine::read;
@@ -12,19 +12,19 @@ use serde_json::Value;
 
 use crate::Error;
 
-/// What came before a fork.
+/// The events before a fork.
 #[derive(Debug, Clone)]
 pub struct History {
-    /// The session that holds it.
+    /// The session that holds the history.
     pub session: SessionKey,
-    /// Its events up to the fork, older forks' included.
+    /// Its events up to the fork, including those of older forks.
     pub events: Vec<Event>,
 }
 
-/// Forks of forks that are followed.
+/// Follow at most this many forks of forks.
 const DEPTH_MAX: usize = 16;
 
-/// The history that lies elsewhere, or the gap that its absence leaves.
+/// The history in another session, or the gap if it is missing.
 pub(crate) fn history(
     store: &Store,
     key: &SessionKey,

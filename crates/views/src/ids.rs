@@ -1,12 +1,12 @@
-//! How much of a session's id must be shown so that it can be typed.
+//! The shortest part of a session's id that a user can type.
 
 use std::collections::HashMap;
 
-/// Fewest characters that are shown of an id.
+/// Show at least this many characters of an id.
 const LEAST: usize = 8;
 
-/// The shortest beginning of each id that no other id has, at least eight characters.
-/// An id that is itself the beginning of another one is shown whole.
+/// The shortest unique prefix of each id, at least eight characters. An id that is a prefix of
+/// another one is shown in full.
 pub(crate) fn short_ids<'i>(ids: impl IntoIterator<Item = &'i str>) -> HashMap<&'i str, String> {
     let mut sorted: Vec<&str> = ids.into_iter().collect();
     sorted.sort_unstable();
@@ -21,8 +21,9 @@ pub(crate) fn short_ids<'i>(ids: impl IntoIterator<Item = &'i str>) -> HashMap<&
     short
 }
 
-/// The same for ids of parts with colons between them, such as `<session>:<method>:<number>`:
-/// the first part is shortened, and the others stay only where several ids share the first.
+/// Like [`short_ids`], for ids of parts with colons between them, such as
+/// `<session>:<method>:<number>`. Shortens the first part, and keeps the others only if several ids
+/// share the first.
 pub(crate) fn short_parts<'i>(ids: impl IntoIterator<Item = &'i str>) -> HashMap<&'i str, String> {
     let ids: Vec<&str> = ids.into_iter().collect();
     let parts = |id: &'i str| id.split_once(':').unwrap_or((id, ""));
@@ -38,8 +39,8 @@ pub(crate) fn short_parts<'i>(ids: impl IntoIterator<Item = &'i str>) -> HashMap
     ids.into_iter().map(name).collect()
 }
 
-/// Whether an id is meant by what was asked for: a beginning of its first part, then a colon
-/// and the other parts.
+/// True if `asked` abbreviates `id`: it has a prefix of the first part, a colon, and the same other
+/// parts.
 pub(crate) fn is_short_for(asked: &str, id: &str) -> bool {
     let (Some((head, rest)), Some((id_head, id_rest))) = (asked.split_once(':'), id.split_once(':')) else {
         return false;
@@ -47,7 +48,7 @@ pub(crate) fn is_short_for(asked: &str, id: &str) -> bool {
     !head.is_empty() && id_head.starts_with(head) && id_rest == rest
 }
 
-/// Characters that two texts begin with alike.
+/// The number of leading characters that two texts share.
 fn common(a: &str, b: &str) -> usize {
     a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
 }

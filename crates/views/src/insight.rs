@@ -21,24 +21,24 @@ pub struct SignalsView {
     pub signals: Vec<SignalView>,
 }
 
-/// One signal.
+/// One signal of the registry.
 #[derive(Debug, Clone, Serialize)]
 pub struct SignalView {
-    /// Its name.
+    /// The signal's name.
     pub id: String,
-    /// What it is about.
+    /// The aspect of a session that it measures.
     pub group: Group,
-    /// What its value looks like.
+    /// The kind of its value.
     pub kind: Sort,
-    /// How it is found.
+    /// How it is computed.
     pub method: Method,
-    /// What its value counts.
+    /// The unit of its value.
     pub unit: &'static str,
-    /// Its name for people.
+    /// A short title.
     pub title: String,
 }
 
-/// Lists signals, of one group or of all.
+/// Lists the signals of one group, or all.
 pub fn signals(config: &Config, group: Option<Group>) -> SignalsView {
     let of_retro = SIGNALS.iter().map(|signal| SignalView {
         id: signal.id.to_owned(),
@@ -62,18 +62,18 @@ pub fn signals(config: &Config, group: Option<Group>) -> SignalsView {
     SignalsView { schema: "retro.signal.list/1", signals }
 }
 
-/// A digest with its name.
+/// The result of `retro digest`.
 #[derive(Debug, Clone, Serialize)]
 pub struct DigestView {
     /// `retro.digest/1`.
     pub schema: &'static str,
-    /// The digest.
+    /// The session's digest.
     #[serde(flatten)]
     pub digest: Digest,
 }
 
-/// The digest of a session: the one that is kept if it is of the captured bytes, else one
-/// that is made now. Writes nothing.
+/// The digest of a session: the stored one if it covers all captured bytes, else a new one. Writes
+/// nothing.
 pub fn digest(world: &World, config: &Config, store: &Store, key: &SessionKey) -> Result<DigestView, Error> {
     let view = |digest| DigestView { schema: "retro.digest/1", digest };
     let file = store.session(key)?.ok_or_else(|| retro_engine::Error::NoSession(key.to_string()))?;
@@ -108,15 +108,15 @@ pub fn digest(world: &World, config: &Config, store: &Store, key: &SessionKey) -
 pub struct ReadingsView {
     /// `retro.signal.show/1`.
     pub schema: &'static str,
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The agent's id.
+    /// The agent's session id.
     pub session_id: String,
-    /// One for each signal, by name.
+    /// One per signal, by name.
     pub readings: Vec<Row>,
 }
 
-/// Every reading of a session, those that need a price included.
+/// Every reading of a session, including those that need a price.
 pub fn readings(
     world: &World,
     config: &Config,
@@ -134,37 +134,37 @@ pub fn readings(
     })
 }
 
-/// Sessions by how they ended.
+/// Sessions by outcome.
 #[derive(Debug, Clone, Serialize)]
 pub struct OutcomesView {
     /// `retro.outcome/1`.
     pub schema: &'static str,
-    /// How many ended in each way.
+    /// The number of sessions with each outcome.
     pub counts: BTreeMap<&'static str, u64>,
-    /// Sessions that are not counted since they were no real work, by the rule that says so.
+    /// Sessions without real work, which are not counted, by the rule that excluded them.
     pub left_out: BTreeMap<String, u64>,
-    /// Newest first.
+    /// The sessions, newest first.
     pub sessions: Vec<OutcomeView>,
-    /// Sessions that fit and have no digest yet.
+    /// Matching sessions that have no digest yet.
     pub undigested: u64,
 }
 
-/// How one session ended.
+/// The outcome of one session.
 #[derive(Debug, Clone, Serialize)]
 pub struct OutcomeView {
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The agent's id.
+    /// The agent's session id.
     pub session_id: String,
-    /// The shortest beginning of the id that names the session.
+    /// The shortest unique prefix of the id.
     pub short_id: String,
-    /// Its title.
+    /// The session's title.
     pub title: Option<String>,
-    /// Its project.
+    /// The session's project.
     pub project: Option<String>,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
-    /// Whether it was real work.
+    /// True if it was real work.
     pub real: bool,
     /// How it ended.
     pub outcome: retro_insight::Outcome,
@@ -190,7 +190,7 @@ pub(crate) fn digested(
     Ok((with, without))
 }
 
-/// Real sessions by how they ended, with the evidence; all sessions if `all` are asked for.
+/// Real sessions by outcome, with the evidence. If `all` is set, includes all sessions.
 pub fn outcomes(
     world: &World,
     config: &Config,

@@ -1,7 +1,7 @@
-//! What is used and left of subscriptions, from the newest figures the logs carry.
+//! How much of each subscription is used and left, from the newest figures in the logs.
 //!
-//! A reading says how things stood at its time. When its window has ended since,
-//! the percentage means nothing any more, and the answer says that instead.
+//! A reading describes one moment. Once its window has ended, its percentage is obsolete, and the
+//! result says so.
 
 use retro_agents::{AGENTS, by_name};
 use retro_engine::ask::Ledgers;
@@ -11,60 +11,60 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Error;
 
-/// The answer.
+/// The result of `retro usage limits`.
 #[derive(Debug, Clone, Serialize)]
 pub struct LimitsView {
     /// `retro.usage.limits/1`.
     pub schema: &'static str,
-    /// When it was asked.
+    /// When the report was made.
     pub at: Timestamp,
-    /// Sessions that have something new which was not read yet.
+    /// Sessions whose latest changes were not read yet.
     pub unread_sessions: u64,
-    /// One for each window of each allowance, shortest first.
+    /// One per window of each allowance, shortest first.
     pub windows: Vec<LimitWindow>,
-    /// Agents of this store without any, and why.
+    /// Agents in this store without limits, and why.
     pub without: Vec<NoLimits>,
 }
 
-/// One window.
+/// One window of an allowance.
 #[derive(Debug, Clone, Serialize)]
 pub struct LimitWindow {
-    /// The agent.
+    /// The agent's name.
     pub agent: String,
-    /// The allowance and the window, as the log names them.
+    /// The allowance and window, as the log names them.
     pub window: String,
     /// The subscription, as the log names it.
     pub plan: Option<String>,
     /// How long the window is.
     pub window_minutes: Option<u64>,
-    /// Used; null when the window has ended since.
+    /// The share used. Null once the window has ended.
     pub used_percent: Option<f64>,
-    /// Left; null when the window has ended since.
+    /// The share left. Null once the window has ended.
     pub left_percent: Option<f64>,
-    /// When it is empty again, or was.
+    /// When the window resets, or did.
     pub resets_at: Option<Timestamp>,
-    /// Whether the window has ended since the log was written.
+    /// True if the window ended after the log was written.
     pub ended: bool,
-    /// What the log said.
+    /// The percentage in the log.
     pub read_percent: f64,
-    /// When the log said so.
+    /// When it was logged.
     pub read_at: Timestamp,
-    /// In which session.
+    /// The session whose log has it.
     pub session_id: String,
-    /// In which record.
+    /// The record that has it.
     pub record: EventId,
 }
 
-/// An agent whose limits are not known.
+/// An agent whose limits are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NoLimits {
-    /// The agent.
+    /// The agent's name.
     pub agent: String,
-    /// Why.
+    /// Why its limits are unknown.
     pub reason: String,
 }
 
-/// The newest reading of each window, of one agent or of all.
+/// The newest reading of each window, for one agent or all.
 pub fn limits(ledgers: &Ledgers<'_>, agent: Option<&str>, now: Timestamp) -> Result<LimitsView, Error> {
     let mut newest: BTreeMap<(String, String), (LimitReading, String)> = BTreeMap::new();
     let mut agents = BTreeSet::new();
@@ -121,7 +121,7 @@ fn window(
     }
 }
 
-/// When the window that was read ends: as the log says, at the latest a whole window later.
+/// The end of the window: from the log, else one window length after the reading.
 fn end_of(reading: &LimitReading) -> Option<Timestamp> {
     let length_ms = || i64::try_from(reading.window_minutes?).ok()?.checked_mul(60_000);
     reading.resets_at.or_else(|| Timestamp::from_millis(reading.ts.as_millis().checked_add(length_ms()?)?))

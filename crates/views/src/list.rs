@@ -1,4 +1,4 @@
-//! What is on this machine and what is in the store, together.
+//! Sessions on this machine and in the store, in one list.
 
 mod figures;
 mod titles;
@@ -22,139 +22,138 @@ use crate::family::Roots;
 use crate::ids::short_ids;
 use crate::{Error, nearest, unreadable};
 
-/// Which sessions to list, and in which order.
+/// The sessions to list, and their order.
 #[derive(Debug, Clone, Default)]
 pub struct ListOptions {
     /// Only this agent.
     pub agent: Option<String>,
-    /// Only sessions of this project: its name, a part of it, or a folder.
+    /// Only sessions of this project: its name, part of its name, or a folder.
     pub project: Option<String>,
-    /// Only sessions whose title, project, folder, branch or id has all of these words.
+    /// Only sessions that have all of these words in title, project, folder, branch or id.
     pub words: Vec<String>,
-    /// Only sessions that were active at this time or later.
+    /// Only sessions that were active at or after this time.
     pub since: Option<Timestamp>,
     /// Only sessions that began before this time.
     pub before: Option<Timestamp>,
-    /// What comes first.
+    /// The order of the list.
     pub sort: Sort,
-    /// At most so many.
+    /// At most this many.
     pub limit: Option<usize>,
-    /// Also sessions that are sub-agents of others.
+    /// Include sub-agents of other sessions.
     pub children: bool,
-    /// Only sessions that ended so.
+    /// Only sessions with this outcome.
     pub outcome: Option<String>,
 }
 
-/// What comes first in a list. Sessions of which it is not known come last.
+/// The order of a list. Sessions without the value come last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
-    /// The session that was active last.
+    /// By last activity, newest first.
     #[default]
     Last,
-    /// The session that began last.
+    /// By start, newest first.
     Started,
-    /// The dearest.
+    /// By cost, most expensive first.
     Cost,
-    /// The one with most turns.
+    /// By turns, most first.
     Turns,
-    /// The one that lasted longest.
+    /// By duration, longest first.
     Duration,
-    /// The largest.
+    /// By size, largest first.
     Size,
     /// By project, then by time.
     Project,
 }
 
-/// The answer.
+/// The result of `retro list`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ListView {
     /// `retro.list/1`.
     pub schema: &'static str,
-    /// Newest first.
+    /// The sessions, newest first unless sorted otherwise.
     pub sessions: Vec<SessionView>,
-    /// How many fit, before the limit.
+    /// Number of matches before the limit is applied.
     pub total: usize,
     /// How many of these are in the store.
     pub captured: usize,
-    /// How many of those have grown since.
+    /// How many of those have grown since they were captured.
     pub grown: usize,
-    /// How many are only in the store.
+    /// How many exist only in the store.
     pub only_here: usize,
-    /// Sub-agents of sessions that fit too and are not listed.
+    /// Matching sub-agents that are not listed.
     pub below: usize,
-    /// Characters of an id that make all of them differ, at least 8. Most need fewer: see
-    /// `short_id`.
+    /// Length of prefix that makes all ids differ, at least 8. Most ids need less: see `short_id`.
     pub id_length: usize,
-    /// The project most like one that no session has.
+    /// The project with the most similar name, if no session matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_project: Option<String>,
-    /// What the user should hear.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// Logs, folders and databases that may hold more sessions and cannot be read.
+    /// Logs, folders and databases that cannot be read and may hold more sessions.
     pub unreadable_files: Vec<Failure>,
-    /// Agents that are used here and not supported yet.
+    /// Unsupported agents that this machine has.
     pub unsupported: Vec<&'static str>,
 }
 
-/// One session.
+/// One session of the list.
 #[derive(Debug, Clone, Serialize)]
 pub struct SessionView {
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The agent's id.
+    /// The agent's session id.
     pub session_id: String,
-    /// The shortest beginning of the id that names the session.
+    /// The shortest unique prefix of the id.
     pub short_id: String,
     /// The agent's title, else the first real prompt.
     pub title: Option<String>,
-    /// What it was asked, from where that differs from other sessions that begin alike.
+    /// Its prompt from the word where it differs from other sessions with the same beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<String>,
     /// The project's name.
     pub project: Option<String>,
-    /// The project's domain, where the configuration has one.
+    /// The project's domain, if the configuration sets one.
     pub domain: Option<String>,
     /// The working directory.
     pub cwd: Option<String>,
-    /// The branch.
+    /// The git branch.
     pub branch: Option<String>,
-    /// First time in the log.
+    /// The first timestamp in the log.
     pub started_at: Option<Timestamp>,
-    /// Last time in the log.
+    /// The last timestamp in the log.
     pub ended_at: Option<Timestamp>,
-    /// Bytes of its sources.
+    /// Total size of its sources.
     pub bytes: u64,
-    /// Whether it is in the store.
+    /// True if it is in the store.
     pub captured: bool,
-    /// Whether the store has all of it.
+    /// True if the store has all of it.
     pub up_to_date: bool,
-    /// Whether its raw bytes were given up. Its digest, costs, files and memories are kept.
+    /// True if its raw bytes were given up. Its digest, costs, files and memories are kept.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub evicted: bool,
-    /// Whether it was forgotten: its log is still there and is not captured.
+    /// True if it was forgotten: its log still exists and is not captured.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub forgotten: bool,
-    /// Whether its files are still where the agent wrote them.
+    /// True if its files are still where the agent wrote them.
     pub on_disk: bool,
-    /// The session it is a part of.
+    /// The session it belongs to.
     pub parent_session_id: Option<String>,
-    /// Whether that session is in the list too.
+    /// True if that session is also in the list.
     #[serde(skip)]
     pub is_below: bool,
-    /// The command that resumes it; null where the agent's own log of it is gone.
+    /// The command that resumes it. Null if the agent's own log is gone.
     pub resume: Option<String>,
-    /// Messages that open a turn; null where the store does not know.
+    /// Messages that open a turn. Null if unknown.
     pub turns: Option<u64>,
-    /// From the first to the last time in the log.
+    /// Time between the first and last timestamps in the log.
     pub duration_ms: Option<u64>,
-    /// List price of it and its sub-agents; null where the store does not know.
+    /// List price of the session and its sub-agents. Null if unknown.
     pub cost_usd: Option<f64>,
-    /// Whether that is all of it.
+    /// True if the cost covers everything.
     pub cost_complete: bool,
-    /// What the cost is made of; `None` where the store does not know.
+    /// The parts of the cost. `None` if unknown.
     #[serde(skip)]
     pub figures: Option<Box<Figures>>,
-    /// How it ended: `success`, `failed`, `abandoned`, `unknown`; null without a digest.
+    /// The outcome: `success`, `failed`, `abandoned`, `unknown`. Null without a digest.
     pub outcome: Option<String>,
 }
 
@@ -235,7 +234,7 @@ fn place_children(sessions: &mut [SessionView]) {
     }
 }
 
-/// Gives each session its short id; returns the length of the longest.
+/// Gives each session its short id. Returns the length of the longest.
 fn shorten_ids(sessions: &mut [SessionView]) -> usize {
     let ids: Vec<String> = sessions.iter().map(|session| session.session_id.clone()).collect();
     let short = short_ids(ids.iter().map(String::as_str));
@@ -247,8 +246,8 @@ fn shorten_ids(sessions: &mut [SessionView]) -> usize {
     short.values().map(|id| id.chars().count()).max().unwrap_or(8)
 }
 
-/// Keeps the sessions of a project: those of exactly this name or folder, else those
-/// whose project has it as a part. Returns the nearest name where there are none.
+/// Keeps the sessions of a project: those with exactly this name or folder, else those whose
+/// project contains it. Returns the most similar name if none match.
 fn choose_project(sessions: &mut Vec<SessionView>, wanted: Option<&str>) -> Option<String> {
     let wanted = wanted?;
     let part = wanted.to_lowercase();
@@ -301,7 +300,7 @@ fn sort(sessions: &mut [SessionView], by: Sort, now: Timestamp) {
     });
 }
 
-/// Some agents name a child only in its parent's log: tells such children.
+/// Sets the parent of children that only the parent's log names.
 fn adopt(sessions: &mut [SessionView], rows: &[SessionRow]) {
     let mut parents: HashMap<(&str, &str), &str> = HashMap::new();
     for row in rows {
@@ -315,7 +314,7 @@ fn adopt(sessions: &mut [SessionView], rows: &[SessionRow]) {
     }
 }
 
-/// Rows and stamps of the store, if there is one.
+/// Rows and stamps of the store, if it exists.
 pub(crate) fn stored(config: &Config) -> Result<(Vec<SessionRow>, Stamps), retro_engine::Error> {
     let store = match Store::open(&config.root.value, Arc::new(RealDisk)) {
         Ok(store) => store,
@@ -324,7 +323,7 @@ pub(crate) fn stored(config: &Config) -> Result<(Vec<SessionRow>, Stamps), retro
     };
     match store.index_if_there()? {
         Some(index) if index.marks()? == store.marks() => Ok((index.session_rows()?, index.stamps()?)),
-        // It is of another time than the files, which may have more.
+        // The index is from another time than the files, which may have more.
         Some(index) => {
             let mut rows = index.session_rows()?;
             let known: HashSet<SessionKey> = rows.iter().map(SessionRow::key).collect();
@@ -333,7 +332,7 @@ pub(crate) fn stored(config: &Config) -> Result<(Vec<SessionRow>, Stamps), retro
             rows.sort_by(|a, b| (&a.agent, &a.id).cmp(&(&b.agent, &b.id)));
             Ok((rows, index.stamps()?))
         }
-        // The index is a cache: without it the session files say what is there.
+        // The index is a cache. Without it, the session files list the captured sessions.
         None => Ok((retro_engine::read::rows_of_files(&store)?, Stamps::default())),
     }
 }
@@ -371,12 +370,12 @@ fn from_row(config: &Config, row: &SessionRow, live: Option<&SessionFiles>) -> S
     }
 }
 
-/// Whether the agent itself still has the session: its main log is where it wrote it.
+/// True if the agent still has the session: its main log is where the agent wrote it.
 fn can_resume(session: &SessionFiles) -> bool {
     session.files.iter().any(|file| file.source.is_main())
 }
 
-/// A title without line ends.
+/// The title without line breaks.
 pub(crate) fn on_one_line(title: &str) -> String {
     title.split_whitespace().collect::<Vec<_>>().join(" ")
 }

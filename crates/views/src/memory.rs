@@ -1,5 +1,5 @@
-//! Memories: what is kept, what fits a question, what is handed to an agent, and whether it
-//! would have been right.
+//! Memories: listing them, finding those that fit a question, handing them to an agent, and
+//! checking past suggestions.
 
 mod library;
 mod listed;
@@ -31,7 +31,7 @@ pub use weave::{WeaveEvent, WeaveQuestion, WeaveView, weave};
 use crate::Error;
 use crate::ids::{is_short_for, short_parts};
 
-/// One memory, as it is listed.
+/// One memory, as listed.
 #[derive(Debug, Clone, Serialize)]
 #[allow(missing_docs)]
 pub struct MemoryView {
@@ -39,23 +39,23 @@ pub struct MemoryView {
     pub kind: Kind,
     pub scope: Scope,
     pub status: Status,
-    /// Who may see it before a person decides: `review`, `asked`, `unasked`.
+    /// Where it may appear before a person decides: `review`, `asked`, `unasked`.
     pub level: Level,
     pub text: String,
     pub when_to_use: String,
     pub do_not_use_when: Option<String>,
     pub origin_repo: Option<String>,
     pub evidence_refs: Vec<String>,
-    /// How well it fits; on answers only.
+    /// How well it fits. Only in results of a query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// Whether it is only the nearest there is; on answers only.
+    /// True if it is only the nearest match. Only in results of a query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weak: Option<bool>,
-    /// Why it fits; on answers only.
+    /// Why it fits. Only in results of a query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// What changed since; nothing if nothing did.
+    /// A file that changed since. Null if none did.
     pub stale: Option<String>,
     pub superseded_by: Option<String>,
     pub method: String,
@@ -71,38 +71,38 @@ pub struct MemoryView {
     pub review_reasons: Vec<String>,
 }
 
-/// The answer to a question.
+/// The result of `retro memory retrieve`.
 #[derive(Debug, Clone, Serialize)]
 pub struct RetrieveView {
     /// `retro.memory.retrieve/1`.
     pub schema: &'static str,
-    /// What fits, best first.
+    /// Memories that fit, best first.
     pub memories: Vec<MemoryView>,
-    /// Why there is nothing.
+    /// Why there are no memories.
     pub abstained: Option<Abstained>,
 }
 
-/// Why nothing is shown.
+/// Why a query shows no memories.
 #[derive(Debug, Clone, Serialize)]
 pub struct Abstained {
-    /// In a few words.
+    /// The reason, in a few words.
     pub reason: String,
 }
 
-/// A question about memories.
+/// A query for memories.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryQuestion {
-    /// The words.
+    /// The words to look for.
     pub query: String,
-    /// Where it is asked.
+    /// The folder it is asked from.
     pub cwd: Option<String>,
-    /// At most so many.
+    /// At most this many.
     pub limit: usize,
-    /// Only this status.
+    /// Only memories with this status.
     pub status: Option<Status>,
-    /// Only what a person accepted.
+    /// Only memories that a person accepted.
     pub accepted_only: bool,
-    /// Nobody asked: show only what fits well and may be shown.
+    /// Set if no person asked: show only good matches that may be shown unasked.
     pub unasked: bool,
 }
 
@@ -122,7 +122,7 @@ impl MemoryQuestion {
     }
 }
 
-/// A folder, and the repository around it.
+/// A folder and its repository.
 fn here(cwd: Option<&str>) -> Here {
     let Some(cwd) = cwd else { return Here::default() };
     let Repository { root, remote, .. } = repository::around(Path::new(cwd));
@@ -130,19 +130,19 @@ fn here(cwd: Option<&str>) -> Here {
     Here { cwd: Some(cwd.to_owned()), resolved, root, remote }
 }
 
-/// A memory that fits, with how well and why.
+/// A memory that fits, with its score and the reason.
 pub struct Fitting {
-    /// The memory.
+    /// The memory itself.
     pub memory: Memory,
-    /// How well.
+    /// The score; higher fits better.
     pub score: f64,
-    /// Why.
+    /// The reason, in a few words.
     pub why: String,
-    /// Whether it is only the nearest there is.
+    /// True if it is only the nearest match.
     pub weak: bool,
 }
 
-/// What fits a question: from the index, or folded from files where that has nothing.
+/// Memories that fit a query: from the index, or from the files if the index has none.
 pub fn fitting(
     world: &World,
     config: &Config,
@@ -172,7 +172,7 @@ pub fn fitting(
     Ok((fits.iter().filter_map(of).collect(), abstained))
 }
 
-/// What fits a question.
+/// Answers a query for memories.
 pub fn retrieve(
     world: &World,
     config: &Config,
@@ -194,7 +194,7 @@ pub fn retrieve(
     Ok(RetrieveView { schema: "retro.memory.retrieve/1", memories, abstained })
 }
 
-/// All memories.
+/// Every memory in the store.
 pub fn all(world: &World, config: &Config, store: &Store) -> Result<Vec<Memory>, Error> {
     if let Some(index) = store.index_if_there()?
         && let Some(kept) = Kept::open(store, &index)?
@@ -204,12 +204,12 @@ pub fn all(world: &World, config: &Config, store: &Store) -> Result<Vec<Memory>,
     Ok(memory::fold(store, None, config, world.now())?.shelf.items().to_vec())
 }
 
-/// Short names for memories, by which [`find`] knows them among these.
+/// Short ids for these memories. [`find`] resolves them.
 pub fn short_ids(all: &[Memory]) -> HashMap<&str, String> {
     short_parts(all.iter().map(|memory| memory.id.as_str()))
 }
 
-/// A memory by its id, any unique beginning of it, or its short name.
+/// A memory by its id, a unique prefix, or its short id.
 pub fn find(world: &World, config: &Config, store: &Store, id: &str) -> Result<Memory, Error> {
     let all = all(world, config, store)?;
     if let Some(memory) = all.iter().find(|memory| memory.id == id) {
@@ -228,7 +228,7 @@ pub fn find(world: &World, config: &Config, store: &Store, id: &str) -> Result<M
     }
 }
 
-/// What changed since a memory was made: files that it names and that are newer, or gone.
+/// Describes files that the memory names and that changed or vanished since it was made.
 pub fn stale(memory: &Memory) -> Option<String> {
     let created = memory.created_at?;
     let root = memory.repository.root.as_ref().or(memory.origin_repo.as_ref())?;
@@ -250,7 +250,7 @@ pub fn stale(memory: &Memory) -> Option<String> {
     })
 }
 
-/// A memory as it is listed.
+/// A memory as listed.
 pub fn view(memory: &Memory) -> MemoryView {
     MemoryView {
         id: memory.id.clone(),
@@ -282,7 +282,7 @@ pub fn view(memory: &Memory) -> MemoryView {
     }
 }
 
-/// What is kept, in numbers, and what is wrong with it.
+/// Counts of memories, and problems with them.
 #[derive(Debug, Clone, Serialize)]
 #[allow(missing_docs)]
 pub struct MemoryDoctor {
@@ -290,23 +290,23 @@ pub struct MemoryDoctor {
     pub schema: &'static str,
     #[serde(flatten)]
     pub counts: MemoryCounts,
-    /// Links to memories that do not exist: from, to.
+    /// Links to memories that do not exist, as pairs of from and to.
     pub dangling_links: Vec<(String, String)>,
-    /// Memories whose sessions are not in the store any more.
+    /// Memories whose sessions are no longer in the store.
     pub evidence_gone: Vec<String>,
-    /// Memories whose files changed since, with the file.
+    /// Memories whose files changed since, each with the file.
     pub stale: Vec<(String, String)>,
-    /// Memories that were shown often and never helped: `retro memory retire ID`.
+    /// Memories that were shown often and never helped. `retro memory retire ID` hides one.
     pub useless: Vec<String>,
     /// Lines and files that cannot be read.
     pub unreadable: Vec<String>,
     /// Decisions about memories that do not exist.
     pub unknown_ids: Vec<String>,
-    /// Whether the index says the same as the files.
+    /// True if the index agrees with the files.
     pub index_is_current: bool,
 }
 
-/// Looks at all memories.
+/// Examines all memories.
 pub fn doctor(world: &World, config: &Config, store: &Store) -> Result<MemoryDoctor, Error> {
     let folded = memory::fold(store, None, config, world.now())?;
     let items = folded.shelf.items();
@@ -350,7 +350,7 @@ pub fn doctor(world: &World, config: &Config, store: &Store) -> Result<MemoryDoc
     })
 }
 
-/// Whether two lists say the same; how often something was shown is counted later.
+/// True if two lists agree, apart from show counts, which are added later.
 fn is_same(kept: &[Memory], items: &[Memory]) -> bool {
     let without_use =
         |memory: &Memory| Memory { utility: retro_memory::Utility::default(), ..memory.clone() };

@@ -1,4 +1,4 @@
-//! What recurs over sessions: candidates, the catalog, and what came of deciding.
+//! Patterns over sessions: candidates, the catalog, and the results of curation.
 
 use retro_engine::patterns::{Flushed, Recurring};
 use retro_engine::{Config, World, patterns as engine};
@@ -10,33 +10,33 @@ use serde::Serialize;
 use crate::answers::Schema;
 use crate::{Costs, Error};
 
-/// A question about what recurs.
+/// A query for candidates.
 #[derive(Debug, Clone, Default)]
 pub struct DetectQuestion {
-    /// Seen at least so often; nothing: twice.
+    /// Minimum frequency. `None`: two.
     pub min_frequency: Option<u32>,
-    /// Only sessions from here on.
+    /// Only sessions from this time on.
     pub since: Option<Timestamp>,
-    /// Only sessions before this.
+    /// Only sessions before this time.
     pub before: Option<Timestamp>,
     /// Only sessions of this agent.
     pub agent: Option<String>,
-    /// Only sessions of projects whose name holds this.
+    /// Only sessions of projects whose name contains this.
     pub project: Option<String>,
-    /// Only what this detector saw.
+    /// Only candidates of this detector.
     pub kind: Option<String>,
 }
 
-/// How often something must be seen, and in how many sessions, to be shown.
+/// Minimum frequency, and minimum number of sessions, of a candidate.
 const FREQUENCY_MIN: u32 = 2;
 const SESSIONS_MIN: usize = 2;
 
-/// What recurs.
+/// The result of `retro detect`.
 #[derive(Debug, Clone, Serialize)]
 pub struct DetectView {
-    /// Sessions that were looked at.
+    /// Number of sessions examined.
     pub sessions: usize,
-    /// What recurs, what matters most first.
+    /// The candidates, most important first.
     pub candidates: Vec<CandidateView>,
 }
 
@@ -44,7 +44,7 @@ impl Schema for DetectView {
     const NAME: &'static str = "retro.detect/1";
 }
 
-/// A session by its names.
+/// A session's agent and id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
 pub struct SessionRef {
@@ -52,16 +52,16 @@ pub struct SessionRef {
     pub session_id: String,
 }
 
-/// One candidate.
+/// One candidate, as shown.
 #[derive(Debug, Clone, Serialize)]
 #[allow(missing_docs)]
 pub struct CandidateView {
     pub key: String,
     pub polarity: Polarity,
-    /// The detector that says most about it.
+    /// The detector that explains it best.
     #[serde(rename = "type")]
     pub kind: String,
-    /// All that saw it.
+    /// Every detector that found it.
     pub types: Vec<String>,
     pub locus: String,
     pub title: String,
@@ -77,17 +77,17 @@ pub struct CandidateView {
     pub evidence_refs: Vec<String>,
     pub score: f64,
     pub why: String,
-    /// Nothing was decided about it yet.
+    /// True if no decision exists for it yet.
     pub new: bool,
-    /// The candidate itself, for who decides about it.
+    /// The candidate itself, for code that decides about it.
     #[serde(skip)]
     pub candidate: Candidate,
 }
 
-/// Evidence of each session that an answer names.
+/// Evidence shown for each session.
 const REFS_MAX: usize = 2;
 
-/// What recurs in a store, by what is kept of it.
+/// The candidates of a store, from its stored records.
 pub fn detect(
     world: &World,
     config: &Config,
@@ -125,8 +125,8 @@ pub fn detect(
     Ok(DetectView { sessions, candidates: rank(fits, world.now()).into_iter().map(view).collect() })
 }
 
-/// What a candidate cost in dollars: of each session the share of its tokens. Nothing where a
-/// price is not known.
+/// The cost of a candidate in dollars: of each session, the candidate's share of the tokens. `None`
+/// if a price is unknown.
 fn usd(candidate: &Candidate, costs: Option<&Costs>) -> Option<f64> {
     let mut sum = 0.0;
     for member in &candidate.members {
@@ -176,16 +176,16 @@ fn view(scored: Scored, usd: Option<f64>, new: bool) -> CandidateView {
     }
 }
 
-/// What a detector finds, and how.
+/// The description of a detector.
 #[derive(Debug, Clone, Serialize)]
 pub struct DetectorView {
-    /// Its name.
+    /// The detector's name.
     pub name: String,
-    /// What it finds, in a few words.
+    /// A short title.
     pub title: String,
-    /// Whether what it finds is good.
+    /// Whether its findings are good or bad.
     pub polarity: Polarity,
-    /// What, why, how and limits, as Markdown.
+    /// Its documentation in Markdown: what, why, how and limits.
     pub text: String,
 }
 
@@ -193,10 +193,10 @@ impl Schema for DetectorView {
     const NAME: &'static str = "retro.detect.explain/1";
 }
 
-/// Every detector.
+/// The result of `retro detect explain`.
 #[derive(Debug, Clone, Serialize)]
 pub struct DetectorsView {
-    /// By name.
+    /// Every detector, by name.
     pub detectors: Vec<DetectorView>,
 }
 
@@ -210,7 +210,7 @@ pub fn detectors() -> DetectorsView {
     DetectorsView { detectors: names.filter_map(detector).collect() }
 }
 
-/// What a detector finds; nothing if there is none of this name.
+/// The description of a detector. `None` if no detector has this name.
 pub fn detector(name: &str) -> Option<DetectorView> {
     by_name(name).map(|detector| DetectorView {
         name: detector.name.to_owned(),
@@ -220,16 +220,16 @@ pub fn detector(name: &str) -> Option<DetectorView> {
     })
 }
 
-/// What came of a run of `curate`.
+/// The result of `retro curate`.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct CurateView {
-    /// Written down, or brought up to date.
+    /// New and updated patterns.
     pub promoted: Vec<CuratedView>,
-    /// Left as it is.
+    /// Candidates that were left unchanged.
     pub skipped: Vec<CuratedView>,
-    /// Rejected, now or before.
+    /// Candidates rejected now or earlier.
     pub rejected: Vec<CuratedView>,
-    /// Nearly in the catalog already.
+    /// Candidates that the catalog nearly has already.
     pub duplicates: Vec<CuratedView>,
 }
 
@@ -237,19 +237,19 @@ impl Schema for CurateView {
     const NAME: &'static str = "retro.curate/1";
 }
 
-/// What came of one candidate.
+/// The result for one candidate.
 #[derive(Debug, Clone, Serialize)]
 pub struct CuratedView {
-    /// The pattern, or the candidate that became none.
+    /// The pattern's id, or the candidate's if it became no pattern.
     pub id: String,
-    /// What it is.
+    /// Its short title.
     pub title: String,
-    /// Why.
+    /// Why it ended there.
     pub reason: String,
 }
 
 impl CurateView {
-    /// Takes in what came of a candidate.
+    /// Adds the result for a candidate.
     pub fn add(&mut self, candidate: &Candidate, done: engine::Done) {
         let row = |reason: String| CuratedView {
             id: candidate.key.clone(),
@@ -280,11 +280,11 @@ impl CurateView {
 /// The patterns of the catalog.
 #[derive(Debug, Clone, Serialize)]
 pub struct CatalogView {
-    /// Where they are.
+    /// The catalog's folder.
     pub folder: String,
-    /// Each of them.
+    /// Every pattern in it.
     pub patterns: Vec<Pattern>,
-    /// Files that cannot be used, and why.
+    /// Unusable files, and why.
     pub unreadable: Vec<UnreadableView>,
 }
 
@@ -292,16 +292,16 @@ impl Schema for CatalogView {
     const NAME: &'static str = "retro.catalog.list/1";
 }
 
-/// A file of the catalog that cannot be used.
+/// An unusable file of the catalog.
 #[derive(Debug, Clone, Serialize)]
 pub struct UnreadableView {
-    /// Which.
+    /// The file's path.
     pub path: String,
-    /// Why.
+    /// Why it cannot be used.
     pub reason: String,
 }
 
-/// The catalog.
+/// Reads the whole catalog.
 pub fn catalog(store: &Store, config: &Config) -> Result<CatalogView, Error> {
     let catalog = engine::catalog(store, config)?;
     let bad =
@@ -313,10 +313,10 @@ pub fn catalog(store: &Store, config: &Config) -> Result<CatalogView, Error> {
     })
 }
 
-/// One pattern.
+/// A pattern, as shown.
 #[derive(Debug, Clone, Serialize)]
 pub struct PatternView {
-    /// All of it.
+    /// The whole pattern.
     #[serde(flatten)]
     pub pattern: Pattern,
 }
@@ -325,12 +325,12 @@ impl Schema for PatternView {
     const NAME: &'static str = "retro.catalog.show/1";
 }
 
-/// The versions of a pattern, the oldest first; the last is the one that is in force.
+/// The versions of a pattern, oldest first. The last is in force.
 #[derive(Debug, Clone, Serialize)]
 pub struct PatternHistory {
-    /// Which pattern.
+    /// The pattern's id.
     pub id: String,
-    /// All of its versions.
+    /// All its versions.
     pub versions: Vec<Pattern>,
 }
 
@@ -348,16 +348,16 @@ pub fn pattern_history(store: &Store, config: &Config, id: &str) -> Result<Patte
     Ok(PatternHistory { id: now.id.clone(), versions })
 }
 
-/// What differs between two versions of a pattern.
+/// The differences between two versions of a pattern.
 #[derive(Debug, Clone, Serialize)]
 pub struct PatternDiff {
-    /// Which pattern.
+    /// The pattern's id.
     pub id: String,
     /// The earlier version.
     pub from: String,
-    /// The later one.
+    /// The later version.
     pub to: String,
-    /// Lines of its file, with a sign in front: ` `, `-`, `+`.
+    /// Lines of the file, each with a sign in front: ` `, `-`, `+`.
     pub lines: Vec<String>,
 }
 
@@ -365,7 +365,7 @@ impl Schema for PatternDiff {
     const NAME: &'static str = "retro.catalog.diff/1";
 }
 
-/// Lines that two versions of a pattern do not share.
+/// Compares two versions of a pattern.
 pub fn pattern_diff(
     store: &Store,
     config: &Config,
@@ -392,7 +392,8 @@ pub fn pattern_diff(
     Ok(PatternDiff { lines: diff(&old, &new), id, from: from.to_owned(), to: to.to_owned() })
 }
 
-/// Lines of two texts, by their longest common sequence. Patterns have some hundred lines.
+/// Compares the lines of two texts by their longest common subsequence. Patterns have a few hundred
+/// lines.
 fn diff(old: &str, new: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let width = new.len() + 1;
@@ -434,10 +435,10 @@ fn diff(old: &str, new: &str) -> Vec<String> {
     }
 }
 
-/// What `catalog export` wrote.
+/// The result of `catalog export`.
 #[derive(Debug, Clone, Serialize)]
 pub struct CatalogExported {
-    /// Its files.
+    /// The files that were written.
     pub paths: Vec<String>,
 }
 
@@ -445,12 +446,12 @@ impl Schema for CatalogExported {
     const NAME: &'static str = "retro.catalog.export/1";
 }
 
-/// Decisions, and whether they wait for their sink.
+/// Decisions, and whether they still have to be sent.
 #[derive(Debug, Clone, Serialize)]
 pub struct DecisionsView {
-    /// Every decision, the oldest first.
+    /// Every decision, oldest first.
     pub decisions: Vec<Decision>,
-    /// Ids of those that wait.
+    /// Ids of those not sent yet.
     pub waiting: Vec<String>,
 }
 
@@ -458,21 +459,21 @@ impl Schema for DecisionsView {
     const NAME: &'static str = "retro.decisions.list/1";
 }
 
-/// What was decided.
+/// Reads the decisions and the queue.
 pub fn decisions(store: &Store) -> Result<DecisionsView, Error> {
     let (decisions, _) = engine::REVIEWS.read(store)?;
     let (waiting, _) = engine::QUEUE.read(store)?;
     Ok(DecisionsView { decisions, waiting: waiting.into_iter().map(|decision| decision.id).collect() })
 }
 
-/// What came of sending decisions.
+/// The result of sending decisions.
 #[derive(Debug, Clone, Serialize)]
 pub struct DecisionsFlushed {
-    /// How many were taken.
+    /// How many were accepted.
     pub sent: usize,
-    /// How many wait.
+    /// How many still wait.
     pub left: usize,
-    /// Why they do.
+    /// Why they wait.
     pub problem: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! The captured bytes of a session by name: its sources, and the files of folders that are
-//! one source each.
+//! The captured bytes of a session by name: its sources, and the files inside sources that are
+//! folders.
 
 use retro_agents::{Format, by_name};
 use retro_engine::read::{feed_raw, source_format};
@@ -12,25 +12,25 @@ use std::collections::HashMap;
 use crate::Error;
 use crate::events::source_slots;
 
-/// A raw file, or a file of a folder in it.
+/// A raw file, or one file of a captured folder.
 #[derive(Debug, Clone)]
 pub struct RawPart {
-    /// Its name: that of the source, or of its folder and the file.
+    /// Its name: the source's, or the folder's and the file's.
     pub name: String,
-    /// Which line of growth.
+    /// The revision's number.
     pub revision: u32,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub bytes: u64,
     /// Where it was found.
     pub places: Vec<String>,
     /// The raw file that holds it.
     pub slot: Slot,
-    /// Which file of a folder it is.
+    /// The file of a folder, if it is one.
     file: Option<KeptFile>,
 }
 
-/// Every part of a session, or those of one revision. The files of a folder are parts of their
-/// own, each in its newest version.
+/// Every part of a session, or those of one revision. The files of a folder are separate parts,
+/// each in its newest version.
 pub fn raw_parts(store: &Store, key: &SessionKey, revision: Option<u32>) -> Result<Vec<RawPart>, Error> {
     let session = session_file(store, key);
     let mut parts = Vec::new();
@@ -40,7 +40,7 @@ pub fn raw_parts(store: &Store, key: &SessionKey, revision: Option<u32>) -> Resu
             Some(Ok(files)) => {
                 parts.extend(files.into_iter().map(|file| part_of_folder(session.as_ref(), &slot, file)))
             }
-            // What cannot be read as files is listed as it is.
+            // A source that cannot be read as files is listed whole.
             Some(Err(_)) | None => {
                 let bytes = store.archive(&slot).tail()?.map_or(0, |commit| commit.end);
                 parts.push(whole(session.as_ref(), slot, bytes));
@@ -50,8 +50,8 @@ pub fn raw_parts(store: &Store, key: &SessionKey, revision: Option<u32>) -> Resu
     Ok(parts)
 }
 
-/// The newest part of this name: a source, or a file of a folder, with or without the
-/// folder's name before it.
+/// The newest part with this name: a source, or a file of a folder, with or without the folder's
+/// name in front.
 pub fn raw_part(
     store: &Store,
     key: &SessionKey,
@@ -66,7 +66,7 @@ pub fn raw_part(
     {
         return Ok(whole(session.as_ref(), slot.clone(), 0));
     }
-    // A file of a folder is newer than what an earlier retro kept of it by itself.
+    // A file in a folder is newer than the copy that an earlier retro kept of it alone.
     let all = source_slots(store, key, None, None)?;
     for slot in all.iter().rev().filter(|slot| folder_of(session.as_ref(), key, slot)) {
         let Slot::Session { source, revision: number, .. } = slot else { continue };
@@ -91,8 +91,8 @@ pub fn raw_part(
     }
 }
 
-/// Hands over the bytes of parts. Before those of each part `begin` is called with it. Parts of
-/// one raw file that follow each other are read in one pass.
+/// Passes on the bytes of parts, calling `begin` before each part. Consecutive parts of one raw
+/// file are read in one pass.
 pub fn feed_parts<E: From<Error>>(
     store: &Store,
     parts: &[RawPart],
@@ -148,17 +148,17 @@ fn raw_error(slot: &Slot, source: std::io::Error) -> Error {
     retro_engine::Error::Raw { what: slot.to_string(), source }.into()
 }
 
-/// What is said of the session. Its bytes are printed whether that can be read or not.
+/// The session file, if readable. The bytes are printed either way.
 fn session_file(store: &Store, key: &SessionKey) -> Option<SessionFile> {
     store.session(key).ok().flatten()
 }
 
-/// Whether a raw file holds the files of a folder.
+/// True if a raw file holds the files of a folder.
 fn folder_of(session: Option<&SessionFile>, key: &SessionKey, slot: &Slot) -> bool {
     matches!(slot, Slot::Session { source, .. } if form(session, key, source) == Format::Files)
 }
 
-/// How a source is read: its session file says, or its name.
+/// How to read a source, according to the session file or else its name.
 fn form(session: Option<&SessionFile>, key: &SessionKey, source: &SourceKey) -> Format {
     match session.and_then(|file| file.sources.get(source)) {
         Some(entry) => source_format(entry),
@@ -173,7 +173,7 @@ fn whole(session: Option<&SessionFile>, slot: Slot, bytes: u64) -> RawPart {
 
 fn part_of_folder(session: Option<&SessionFile>, slot: &Slot, file: KeptFile) -> RawPart {
     let (folder, revision, places) = of_source(session, slot);
-    // A name is a path of the machine, like those of session files.
+    // The name is a path on this machine, and is redacted like those of session files.
     let name = redact(&shown(&file.name)).into_inner();
     RawPart {
         places: places.iter().map(|place| format!("{place}/{name}")).collect(),

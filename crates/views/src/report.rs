@@ -1,4 +1,4 @@
-//! What was done in a time, what it cost, what went wrong more than once, what to try.
+//! The work of a period: its cost, recurring problems, and advice.
 
 mod bounds;
 
@@ -16,25 +16,25 @@ use crate::insight::digested;
 use crate::patterns::{DetectQuestion, detect};
 use crate::{Error, ListOptions, SessionView};
 
-/// Entries of each list.
+/// Maximum entries of each list.
 const TOP: usize = 10;
-/// Corrections of one session that are told.
+/// Corrections shown per session.
 const CORRECTIONS_OF_ONE: usize = 2;
-/// Words of a correction that is told: fewer are clear only beside what they answer.
+/// Minimum words of a correction. Shorter ones make no sense without their context.
 const WORDS_MIN: usize = 4;
-/// How sure a correction must be.
+/// Minimum confidence of a correction.
 const SURE: f64 = 0.7;
 
-/// The answer.
+/// The result of `retro report`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReportView {
     /// `retro.report/1`.
     pub schema: &'static str,
-    /// Sessions that fit, with a digest.
+    /// Matching sessions with a digest.
     pub sessions: u64,
-    /// Of these, the ones that were real work.
+    /// Those with real work.
     pub real: u64,
-    /// Sessions that fit and have no digest yet.
+    /// Matching sessions that have no digest yet.
     pub undigested: u64,
     /// When the first of them began.
     pub from: Option<Timestamp>,
@@ -42,58 +42,58 @@ pub struct ReportView {
     pub until: Option<Timestamp>,
     /// Sessions of each agent.
     pub agents: BTreeMap<String, u64>,
-    /// Real sessions by how they ended.
+    /// Real sessions by outcome.
     pub outcomes: BTreeMap<&'static str, u64>,
     /// List price of all sessions that have one.
     pub cost_usd: Option<f64>,
-    /// Whether that is all of it.
+    /// True if the cost covers everything.
     pub cost_complete: bool,
-    /// Why it is not all, where it is not.
+    /// Why it does not, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_bounds: Option<CostBounds>,
-    /// Time without pauses.
+    /// Active time, without pauses.
     pub active_seconds: u64,
-    /// Commits made.
+    /// Number of commits made.
     pub commits: u64,
-    /// Lines added and removed.
+    /// Lines added in total.
     pub lines_added: u64,
-    /// See `lines_added`.
+    /// Lines removed in total.
     pub lines_removed: u64,
     /// Projects with the most sessions.
     pub projects: Vec<Counted>,
-    /// Commands that ran most.
+    /// The most frequent commands.
     pub commands: Vec<Counted>,
-    /// Tools that were called most.
+    /// The most frequently called tools.
     pub tools: Vec<Counted>,
-    /// Errors that came up in more than one session, or three times in one.
+    /// Errors in more than one session, or three times in one.
     pub errors: Vec<RecurringError>,
-    /// What the person corrected.
+    /// The user's corrections.
     pub corrections: Vec<Corrected>,
-    /// What recurs in the period, what matters most first.
+    /// Patterns of the period, most important first.
     pub patterns: Vec<ReportedPattern>,
-    /// What stands out, with the sessions that show it.
+    /// Conspicuous findings, with the sessions that show them.
     pub findings: Vec<Finding>,
 }
 
-/// Something that recurs.
+/// A recurring pattern.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReportedPattern {
-    /// The candidate of `retro detect`.
+    /// The key of the candidate in `retro detect`.
     pub key: String,
-    /// What it is.
+    /// A short title.
     pub title: String,
-    /// How often it was seen.
+    /// How often it occurred.
     pub frequency: u32,
-    /// In how many sessions.
+    /// The number of sessions that have it.
     pub sessions: u64,
-    /// What helped most often.
+    /// The most frequent remedy.
     pub helped: Option<String>,
 }
 
-/// Patterns that a report names.
+/// Maximum patterns of a report.
 const PATTERNS_MAX: usize = 5;
 
-/// What recurs in the sessions that a report is about.
+/// The patterns in the sessions of a report.
 fn patterns(
     world: &World,
     config: &Config,
@@ -120,63 +120,63 @@ fn patterns(
         .collect())
 }
 
-/// Something and how often.
+/// A name with its counts.
 #[derive(Debug, Clone, Serialize)]
 pub struct Counted {
-    /// What.
+    /// The thing that is counted.
     pub name: String,
-    /// How often.
+    /// How often it occurred.
     pub count: u64,
     /// How often it failed.
     pub failed: u64,
 }
 
-/// An error that comes back.
+/// A recurring error.
 #[derive(Debug, Clone, Serialize)]
 pub struct RecurringError {
-    /// Recognizes it.
+    /// Identifies the error.
     pub fingerprint: String,
-    /// Its line, as it was printed the first time.
+    /// Its line, as first printed.
     pub sample: String,
-    /// Whether names and numbers in it differ from one time to the next.
+    /// True if names and numbers in it vary.
     pub varies: bool,
-    /// How often.
+    /// How often it occurred.
     pub count: u64,
-    /// Whether the same program or tool passed later in every session.
+    /// True if the same program or tool passed later in every session.
     pub fixed: bool,
-    /// Sessions in which it did not.
+    /// Sessions in which it did not pass again.
     pub open: u64,
-    /// The sessions, by their short ids.
+    /// Short ids of the sessions.
     pub sessions: Vec<String>,
 }
 
-/// A correction.
+/// A correction by the user.
 #[derive(Debug, Clone, Serialize)]
 pub struct Corrected {
-    /// The session, by its short id.
+    /// The session's short id.
     pub session: String,
-    /// The event.
+    /// The event's id.
     pub event_id: String,
-    /// What was said.
+    /// The words of the correction.
     pub text: String,
 }
 
-/// Something that stands out.
+/// A conspicuous finding.
 #[derive(Debug, Clone, Serialize)]
 pub struct Finding {
     /// The rule that found it.
     pub rule: &'static str,
-    /// What it says, in a sentence.
+    /// The finding, in a sentence.
     pub text: String,
-    /// What to try.
+    /// Advice for the user.
     pub advice: &'static str,
     /// How many sessions show it.
     pub count: u64,
-    /// These sessions, by their short ids; the first few.
+    /// Short ids of the first few.
     pub sessions: Vec<String>,
 }
 
-/// The report on the sessions that fit.
+/// The report on the matching sessions.
 pub fn report(
     world: &World,
     config: &Config,
@@ -242,14 +242,14 @@ pub fn report(
             (correction.confidence, Corrected { session, event_id, text: correction.text.clone() })
         }));
     }
-    // The surest first, and of these the newest.
+    // The most certain first; among equals, the newest.
     corrections.sort_by(|a, b| b.0.total_cmp(&a.0));
     view.corrections = corrections.into_iter().map(|(_, correction)| correction).take(TOP).collect();
     (view.projects, view.commands, view.tools) = (top(projects), top(commands), top(tools));
     Ok(view)
 }
 
-/// Whether a correction is sure enough, and can be understood alone.
+/// True if a correction is certain enough and makes sense alone.
 fn is_told(correction: &Correction) -> bool {
     correction.confidence >= SURE && correction.text.split_whitespace().nth(WORDS_MIN - 1).is_some()
 }
@@ -278,7 +278,7 @@ fn top(counts: Counts) -> Vec<Counted> {
     all
 }
 
-/// Errors over sessions.
+/// Collects errors over sessions.
 fn recurring(all: &[(SessionView, Digest)]) -> Vec<RecurringError> {
     let mut errors: BTreeMap<&str, RecurringError> = BTreeMap::new();
     for (session, digest) in all {
@@ -306,7 +306,7 @@ fn recurring(all: &[(SessionView, Digest)]) -> Vec<RecurringError> {
     errors
 }
 
-/// A rule: its name, when it holds for a session, what it says, what to try.
+/// A rule: its name, the condition on a session, its sentence, its advice.
 struct Rule {
     name: &'static str,
     holds: fn(&Digest) -> bool,
@@ -314,7 +314,7 @@ struct Rule {
     advice: &'static str,
 }
 
-/// The rules, in the order in which they are told.
+/// The rules, in the order of the report.
 const RULES: &[Rule] = &[
     Rule {
         name: "failing_calls",

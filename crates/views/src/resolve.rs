@@ -1,4 +1,4 @@
-//! From what a user types to what is meant.
+//! Resolves the names that a user types.
 
 use retro_agents::{AGENTS, Agent, by_name};
 use retro_engine::ask::Ledgers;
@@ -9,10 +9,10 @@ use crate::Error;
 use crate::clock::plausible;
 use crate::family::Roots;
 
-/// The newest session.
+/// Selects the newest session.
 const LATEST: &str = "latest";
 
-/// The agents a name means: one, or all of them for `*` and `all`.
+/// The agents with this name: one, or all of them for `*` and `all`.
 pub fn agent(name: &str) -> Result<Vec<&'static dyn Agent>, Error> {
     if matches!(name, "*" | "all") {
         return Ok(AGENTS.to_vec());
@@ -25,14 +25,14 @@ pub fn agent(name: &str) -> Result<Vec<&'static dyn Agent>, Error> {
     })
 }
 
-/// The name most like a mistyped one, if any is like it.
+/// The known name nearest to a mistyped one, if any is similar.
 pub fn nearest<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let likeness = |known: &&str| (strsim::jaro_winkler(typed, known) * 1000.0) as u32;
     names.into_iter().filter(|known| likeness(known) > 750).max_by_key(likeness)
 }
 
-/// The session of the store that the words of a user mean: an agent and the beginning
-/// of an id, an id alone, `agent/id`, an agent alone for its newest session, or `latest`.
+/// Finds the session that the user's words name: an agent and a prefix of an id, an id alone,
+/// `agent/id`, an agent alone for its newest session, or `latest`.
 pub fn session(store: &Store, words: &[&str], now: Timestamp) -> Result<SessionKey, Error> {
     let rows = || match store.index_if_there()? {
         Some(index) => Ok(index.session_rows()?),
@@ -41,13 +41,12 @@ pub fn session(store: &Store, words: &[&str], now: Timestamp) -> Result<SessionK
     among(store.session_keys()?, rows, words, now)
 }
 
-/// The same among sessions that a question is answered from: they need not be in the
-/// store yet.
+/// Like [`session`], for the sessions of a query, which need not be in the store yet.
 pub fn session_in(ledgers: &Ledgers<'_>, words: &[&str], now: Timestamp) -> Result<SessionKey, Error> {
     session_among(ledgers.sessions()?, words, now)
 }
 
-/// The same among these.
+/// Like [`session`], among the given rows.
 pub(crate) fn session_among(
     rows: Vec<SessionRow>,
     words: &[&str],
@@ -56,7 +55,7 @@ pub(crate) fn session_among(
     among(rows.iter().map(SessionRow::key).collect(), || Ok(rows), words, now)
 }
 
-/// Agent and id from what was typed.
+/// Splits the user's words into agent and id.
 fn parted<'w>(words: &[&'w str]) -> (&'w str, &'w str) {
     match words {
         [agent, id, ..] => (agent, id),
@@ -69,7 +68,7 @@ fn parted<'w>(words: &[&'w str]) -> (&'w str, &'w str) {
     }
 }
 
-/// A session and what comes after a `#`: the number of a turn, or an event id.
+/// Splits off the part behind a `#`: a turn number or an event id.
 pub fn without_place<'w>(words: &[&'w str]) -> (Vec<&'w str>, Option<&'w str>) {
     let mut words = words.to_vec();
     let mut place = None;

@@ -1,4 +1,4 @@
-//! Finding past turns: a question, and the sessions and turns that answer it.
+//! Finds past sessions and turns that answer a query.
 
 mod conversation;
 mod library;
@@ -29,26 +29,26 @@ pub use snippet::Snippet;
 pub use view::{HitView, Narrowed, Near, SearchView, Searched};
 use view::{Looked, cut_to, hits_of};
 
-/// With more passages that the text index lacks, it is brought up to date after an answer.
+/// If the text index lacks more passages, it is updated after the answer.
 const WAITING_MAX: usize = 1_000;
 
-/// Pieces of a session that are shown, and those of one to which a question is narrowed.
+/// Pieces shown per session, and for a query that is restricted to a few sessions.
 const PIECES: usize = 3;
 const PIECES_NARROW: usize = 10;
 
-/// Pieces that stand in for those that say what another one says.
+/// Spare pieces, which replace duplicates.
 const PIECES_SPARE: usize = 3;
 
-/// Sessions that are shown where even the best may be no answer.
+/// Sessions shown if even the best may be irrelevant.
 const UNSURE_MAX: usize = 3;
 
-/// Said where a question can find nothing, whatever its words are.
+/// The message if no session matches the filters, whatever the words.
 const NO_SESSION: &str = "no session is of that agent and project, `retro list` shows all";
 
-/// Of a session, so many bytes say what it is like.
+/// Bytes of a session's text that represent it in a search for similar ones.
 const WORDS_BYTES: usize = 8_000;
 
-/// What is looked for, and where.
+/// A search query and its filters.
 #[derive(Debug, Clone)]
 pub struct SearchQuestion {
     /// The query, with its operators.
@@ -59,34 +59,34 @@ pub struct SearchQuestion {
     pub project: Option<String>,
     /// Only this session.
     pub session: Option<SessionKey>,
-    /// From this day on.
+    /// Only from this day on.
     pub since: Option<Date>,
-    /// Up to and including this day.
+    /// Only up to and including this day.
     pub until: Option<Date>,
     /// Only pieces of these kinds.
     pub kinds: Option<Vec<PieceKind>>,
     /// By words, by meaning, or both.
     pub mode: Mode,
-    /// Sessions to return.
+    /// Maximum number of sessions.
     pub limit: usize,
-    /// Cut the answer to about so many tokens.
+    /// Cut the result to about this many tokens.
     pub budget_tokens: Option<usize>,
-    /// Only where the text stands exactly so. It then has no operators.
+    /// Match the text verbatim. It then has no operators.
     pub exact: bool,
-    /// Every sign of the text is text, and no operator.
+    /// Treat operators in the text as plain words.
     pub literal: bool,
-    /// Also on branches that were rewound.
+    /// Include abandoned branches.
     pub rewound: bool,
-    /// Also say what each session that was found is about: see [`SearchView::sessions`].
+    /// Also summarize each session that was found. See [`SearchView::sessions`].
     pub with_sessions: bool,
-    /// The folder that the question is asked in.
+    /// The folder that the query is asked from.
     pub cwd: Option<String>,
-    /// The zone that days are named in.
+    /// The time zone for days.
     pub tz: TimeZone,
 }
 
 impl SearchQuestion {
-    /// Looks for a text everywhere, in this machine's time zone.
+    /// Searches everything for a text, in this machine's time zone.
     pub fn new(text: impl Into<String>) -> SearchQuestion {
         SearchQuestion {
             text: text.into(),
@@ -109,11 +109,11 @@ impl SearchQuestion {
     }
 }
 
-/// What was found, where, and what had to be left out.
+/// The pieces found, the passages they come from, and the sessions searched.
 struct Answer<'a> {
     found: Found,
     shelf: Shelf<'a>,
-    /// Sessions that were looked through; all if nothing is said.
+    /// The sessions that were searched. `None`: all.
     sessions: Option<hashbrown::HashSet<u32>>,
     warning: Option<String>,
 }
@@ -121,22 +121,22 @@ struct Answer<'a> {
 /// A session, or one of its turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Which session.
+    /// The session's key.
     pub key: SessionKey,
-    /// Which turn of its main thread; all of them if nothing is said.
+    /// A turn of its main thread. `None`: the whole session.
     pub turn: Option<u32>,
 }
 
-/// What a search is answered from.
+/// The data that a search reads.
 pub struct Searching {
-    /// The store, and what is new beside it.
+    /// The store, and changes that it lacks.
     pub news: News<Passages>,
     started: Instant,
     /// Passages that the text index lacked in the last answer.
     waiting: std::cell::Cell<usize>,
 }
 
-/// Reads what is new. Waits for no lock and writes nothing.
+/// Reads changed sessions. Waits for no lock and writes nothing.
 pub fn open_search(
     world: &World,
     config: &Config,
@@ -152,8 +152,8 @@ pub fn open_search(
 }
 
 impl Searching {
-    /// Keeps what was read, if nobody else is writing, and brings the indexes up to date if
-    /// the last answer had to do much without them.
+    /// Stores the changes unless another process is writing. Updates the indexes if the last answer
+    /// had to scan many passages without them.
     pub fn keep(
         self,
         world: &World,
@@ -165,7 +165,7 @@ impl Searching {
         if is_far_behind { consumers::catch_up(world, config) } else { Ok(()) }
     }
 
-    /// The session that the words of a user mean, in the store or just read.
+    /// The session that the user's words name, in the store or just read.
     pub fn session(&self, words: &[&str], now: Timestamp) -> Result<SessionKey, Error> {
         let mut rows = match &self.news.index {
             Some(index) => index.session_rows()?,
@@ -176,8 +176,8 @@ impl Searching {
         session_among(rows, words, now)
     }
 
-    /// Answers a question. Operators that leave nothing to find are text, if without them there
-    /// is something: it is more likely that they were not meant as operators.
+    /// Answers a query. If operators exclude every result and the same text without operators finds
+    /// some, treats them as plain words.
     pub fn search(
         &self,
         world: &World,
@@ -214,14 +214,14 @@ impl Searching {
         self.view(question, &rest, ask(&rest)?, dropped)
     }
 
-    /// The session or turn that the words of a user mean.
+    /// The session or turn that the user's words name.
     pub fn turn(&self, words: &[&str], now: Timestamp) -> Result<Target, Error> {
         let key = self.session(words, now)?;
         let (_, place) = without_place(words);
         Ok(Target { key, turn: place.and_then(|place| place.parse().ok()) })
     }
 
-    /// What is most like a turn, or like a whole session. The session itself is left out.
+    /// Turns similar to a turn or a whole session. Leaves out the session itself.
     pub fn similar(
         &self,
         world: &World,
@@ -232,7 +232,7 @@ impl Searching {
         let mut query = Query::literal(&self.words_of(target)?);
         query.literals.clear();
         query.is_kept = true;
-        // One more, for the session itself.
+        // One more, since the session itself is left out.
         let wider = SearchQuestion { limit: question.limit + 1, ..question.clone() };
         let mut answer = self.answer(world, config, &wider, &query)?;
         let Answer { found, shelf, .. } = &mut answer;
@@ -248,7 +248,7 @@ impl Searching {
     }
 
     /// The best pieces for the words of a text: session, event, and the share of the words that
-    /// each holds itself, weighted by rarity.
+    /// each piece holds, weighted by rarity.
     pub(crate) fn pieces_with(
         &self,
         world: &World,
@@ -269,7 +269,7 @@ impl Searching {
         Ok(pieces)
     }
 
-    /// What people and models said in a turn, or in a session.
+    /// The text of a turn or session by people and models.
     fn words_of(&self, target: &Target) -> Result<String, Error> {
         let passages = self.passages(&target.key)?;
         let is_wanted = |passage: &&Passage| {
@@ -300,7 +300,7 @@ impl Searching {
         };
         let (text, tail) = match tail {
             Some(tail) => (text, tail),
-            // The index is of another time: everything is looked through as it is.
+            // The index is from another time, so every passage is scanned.
             None => (None, shelf.everything()?),
         };
         self.waiting.set(tail.passages.len());
@@ -308,7 +308,7 @@ impl Searching {
         let (meaning, warning) = match question.mode {
             Mode::Words => (None, None),
             mode => match self.meaning(config, &shelf, query) {
-                // A model that cannot be run is no reason to leave the words out.
+                // If the model cannot run, the words still count.
                 Err(error) if mode == Mode::Hybrid && error.is_of_model() => (None, Some(error.to_string())),
                 result => (result?, None),
             },
@@ -353,7 +353,7 @@ impl Searching {
         }
         let (mut hits, count) = (Vec::new(), pieces_shown(question, query));
         for takes_all in [false, true] {
-            // With neither a word nor a meaning, what is best is shown all the same.
+            // Without words and without a vector, show the best pieces anyway.
             looked.takes_all = takes_all;
             for session in &found.sessions {
                 if takes_all && !hits.is_empty() {
@@ -400,14 +400,14 @@ impl Searching {
         })
     }
 
-    /// Whether the raw bytes of a session were given up.
+    /// True if the raw bytes of a session were given up.
     fn is_evicted(&self, key: &SessionKey) -> bool {
         let store = self.news.store.as_ref().filter(|_| !self.news.read.contains_key(key));
         let file = store.and_then(|store| store.session(key).ok().flatten());
         file.is_some_and(|file| file.evicted_at.is_some())
     }
 
-    /// The command that resumes a session, where the agent still has its log.
+    /// The command that resumes a session, if the agent still has its log.
     fn resume(&self, row: &SessionRow) -> Option<String> {
         let key = row.key();
         let is_there = self.news.read.contains_key(&key) || {
@@ -419,7 +419,7 @@ impl Searching {
     }
 }
 
-/// How many pieces of a session are shown: more where a question is narrowed to few sessions.
+/// Pieces shown per session: more for a query that is restricted to few sessions.
 fn pieces_shown(question: &SearchQuestion, query: &Query) -> usize {
     let is_of_project = question.project.is_some() || !query.projects.is_empty();
     match question.session {

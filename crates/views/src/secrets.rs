@@ -1,4 +1,4 @@
-//! Which captured records hold secrets.
+//! Lists captured records that contain secrets.
 
 use retro_engine::secrets::scan;
 use retro_model::SessionKey;
@@ -8,37 +8,37 @@ use serde::Serialize;
 use crate::Error;
 use crate::ids::short_ids;
 
-/// The answer.
+/// The result of `retro secrets`.
 #[derive(Debug, Clone, Serialize)]
 pub struct SecretsView {
     /// `retro.secrets/1`.
     pub schema: &'static str,
-    /// Number of the rule set.
+    /// Version of the rule set.
     pub rules_version: u32,
-    /// Sessions looked through.
+    /// Number of sessions scanned.
     pub sessions: u64,
-    /// What was found, by session and record.
+    /// The secrets, by session and record.
     pub found: Vec<SecretView>,
 }
 
-/// Secrets of one kind in one record. Never their value.
+/// Secrets of one kind in one record, without their values.
 #[derive(Debug, Clone, Serialize)]
 pub struct SecretView {
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The agent's id.
+    /// The agent's session id.
     pub session_id: String,
-    /// The shortest beginning of the id that names the session.
+    /// The shortest unique prefix of the id.
     pub short_id: String,
-    /// The record, as in an event id: `m:1042`.
+    /// The record's address in an event id: `m:1042`.
     pub address: String,
-    /// The rule that knew them.
+    /// The rule that matched.
     pub rule: &'static str,
-    /// How many.
+    /// Number of matches.
     pub count: u64,
 }
 
-/// Looks through the raw files of these sessions.
+/// Scans the raw files of these sessions.
 pub fn secrets(store: &Store, keys: &[SessionKey]) -> Result<SecretsView, Error> {
     let mut found = Vec::new();
     let all = store.session_keys()?;

@@ -1,4 +1,4 @@
-//! One session: what it is, what is kept of it, how well it was understood.
+//! Everything about one session: its row, its files, its coverage.
 
 mod markdown;
 
@@ -21,62 +21,62 @@ use crate::{Error, SessionView};
 
 pub use markdown::{gap_line, markdown};
 
-/// The answer.
+/// The result of `retro show`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ShowView {
     /// `retro.show/1`.
     pub schema: &'static str,
-    /// The session.
+    /// The session's row.
     pub session: SessionView,
     /// Program versions that wrote it.
     pub versions: BTreeSet<String>,
     /// Models that answered.
     pub models: BTreeSet<String>,
-    /// What is kept of it, and where.
+    /// Its files in the store.
     pub artifacts: Artifacts,
     /// Events by kind.
     pub event_counts: BTreeMap<Kind, u64>,
-    /// What became of its records.
+    /// The mapping of its records to events.
     pub coverage: Coverage,
-    /// What could not be read.
+    /// Parts that could not be read.
     pub gaps: Vec<Gap>,
-    /// The session that holds what came before, for a fork that copied nothing.
+    /// The session that holds the earlier history, for a fork that copied none of it.
     pub history_of: Option<String>,
-    /// Turns that are copies of another session's, by the event that opens each.
+    /// Turns copied from another session, by the event that opens each.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub copied_turns: BTreeMap<String, String>,
 }
 
-/// The answer with the session for reading: what `--json` prints.
+/// The result together with the transcript, for `--json`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReadView<'a> {
-    /// What it is.
+    /// The session's description.
     #[serde(flatten)]
     pub view: &'a ShowView,
-    /// The session for reading.
+    /// The entries of the transcript.
     pub entries: Vec<Entry>,
-    /// Events in the middle of a very large session that `entries` leaves out.
+    /// Events in the middle of a very large session that `entries` omits.
     pub left_out: u64,
 }
 
-/// A session opened: what is known of it, its events, and what came before it.
+/// A session opened for reading: its description, its events, and its history.
 pub struct Shown {
-    /// What is known of it.
+    /// The session's description.
     pub view: ShowView,
-    /// Its settled events; of very many only the first and the last.
+    /// Its settled events. If there are very many, only the first and the last.
     pub settled: Settled,
-    /// How many lie between those.
+    /// The number of events left out between those.
     pub left_out: u64,
-    /// What came before, where that is in another session.
+    /// The history, if another session has it.
     pub history: Option<History>,
-    /// Events of sub-agents that are sessions of their own, on threads of their own.
+    /// Events of sub-agents with sessions of their own, on separate threads.
     pub children: Vec<Event>,
-    /// What each turn came to.
+    /// Figures of each turn.
     pub turns: Turns,
 }
 
 impl Shown {
-    /// The session for reading, its history first.
+    /// The transcript, history first.
     pub fn transcript(&self) -> Vec<Entry> {
         let cwd = self.view.session.cwd.as_deref();
         let mut entries = Vec::new();
@@ -96,7 +96,7 @@ impl Shown {
         entries
     }
 
-    /// Everything, for programs.
+    /// The full result for programs.
     pub fn read(&self) -> ReadView<'_> {
         ReadView { view: &self.view, entries: self.transcript(), left_out: self.left_out }
     }
@@ -111,7 +111,7 @@ pub struct Artifacts {
     pub raw: Vec<String>,
     /// Where its sources were found.
     pub places: Vec<String>,
-    /// Its cached events, if there are any.
+    /// Its cached events, if any.
     pub normalized: Option<String>,
     /// Its markdown, if it was rendered.
     pub rendered: Option<String>,
@@ -122,7 +122,7 @@ pub fn show(config: &Config, store: &Store, key: &SessionKey) -> Result<Shown, E
     show_priced(config, store, key, None)
 }
 
-/// The same, with the cost of each turn at these prices.
+/// Like [`show`], with the cost of each turn at these prices.
 pub fn show_priced(
     config: &Config,
     store: &Store,
@@ -208,7 +208,7 @@ pub fn show_priced(
     Ok(Shown { view, settled, left_out, history, children, turns })
 }
 
-/// The turns that other sessions have too, and have first.
+/// The turns that another session had first.
 fn copies(store: &Store, key: &SessionKey) -> Result<BTreeMap<String, String>, Error> {
     let copies = match store.index_if_there()? {
         Some(index) => index.copies_of(key)?,
@@ -217,7 +217,7 @@ fn copies(store: &Store, key: &SessionKey) -> Result<BTreeMap<String, String>, E
     Ok(copies.into_iter().map(|(event, session)| (event, session.to_string())).collect())
 }
 
-/// A title from another file, if that is better than its own.
+/// A title from another file, if it is better than the session's own.
 fn better_title(store: &Store, key: &SessionKey, own: Option<TitleRank>) -> Result<Option<String>, Error> {
     if own.is_some_and(|rank| rank <= TitleRank::Elsewhere) {
         return Ok(None);
@@ -228,7 +228,7 @@ fn better_title(store: &Store, key: &SessionKey, own: Option<TitleRank>) -> Resu
     }
 }
 
-/// Where the first event is that belongs to no copied turn: a copied history comes first.
+/// The position of the first event outside the copied turns. A copied history comes first.
 fn copied_until(events: &[Event], copies: &BTreeMap<String, String>) -> usize {
     if copies.is_empty() {
         return 0;
@@ -237,13 +237,13 @@ fn copied_until(events: &[Event], copies: &BTreeMap<String, String>) -> usize {
     let copied: BTreeSet<u32> =
         events.iter().filter(|event| event.thread.is_main()).filter(opens).map(|event| event.turn).collect();
     let Some(last) = copied.iter().next_back() else { return 0 };
-    // A turn of its own among them ends what is set apart.
+    // The copied history ends at the session's first own turn.
     let first_own = (1..=*last).find(|turn| !copied.contains(turn)).unwrap_or(last + 1);
     let is_own = |event: &Event| event.thread.is_main() && event.turn >= first_own;
     events.iter().position(is_own).unwrap_or(events.len())
 }
 
-/// The figures of a session are those of its turns, where all of them are held.
+/// Sums the figures of a session over its turns, if all turns are held.
 fn sum_up(session: &mut SessionView, turns: &Turns, is_priced: bool) {
     let numbers = turns.keys().filter(|(thread, turn)| thread.is_main() && *turn > 0).count();
     session.turns = Some(numbers as u64);

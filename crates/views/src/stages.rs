@@ -1,4 +1,4 @@
-//! The stages, their versions and what still has to be done.
+//! The stages, their versions, and the sessions they have still to process.
 
 use retro_engine::discover::{Keep, Scope, look};
 use retro_engine::stages::{STAGES, Stage, When, Work};
@@ -11,35 +11,35 @@ use std::sync::Arc;
 use crate::Error;
 use crate::list::stored;
 
-/// All stages.
+/// The result of `retro stages`.
 #[derive(Debug, Clone, Serialize)]
 pub struct StagesView {
     /// `retro.stages/1`.
     pub schema: &'static str,
-    /// In the order in which they run.
+    /// Every stage, in the order in which they run.
     pub stages: Vec<StageView>,
 }
 
-/// One stage.
+/// A stage and its progress.
 #[derive(Debug, Clone, Serialize)]
 pub struct StageView {
-    /// Its name.
+    /// The stage's name.
     pub name: &'static str,
-    /// Its version.
+    /// The stage's version.
     pub version: u32,
-    /// Whether it runs on every append.
+    /// True if it runs on every append.
     pub hot: bool,
-    /// Whether it runs only when it is asked for, by `sync --until` or `rebuild`.
+    /// True if it runs only on request, by `sync --until` or `rebuild`.
     pub asked: bool,
-    /// What it does.
+    /// A short description.
     pub help: &'static str,
-    /// Sessions for which it is current.
+    /// Sessions that it has processed at this version.
     pub current: u64,
-    /// Sessions for which it is not.
+    /// Sessions that it has still to process.
     pub backlog: u64,
 }
 
-/// Says how far each stage is. Discovers, writes nothing.
+/// Reports the progress of each stage. Discovers sessions, writes nothing.
 pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
     let (rows, _, found) = look(world, config, &Scope::new(None, None), Keep::All, |_| stored(config))?;
     let unread = found.sessions.iter().filter(|session| session.news).count() as u64;
@@ -48,10 +48,10 @@ pub fn stages(world: &World, config: &Config) -> Result<StagesView, Error> {
         Err(error) if error.is_absent() => None,
         Err(error) => return Err(error.into()),
     };
-    // What is not what its stage would make now, whether or not it may run yet.
+    // Sessions whose output differs from a new run of the stage, whether or not it may run yet.
     let mut backlog: HashMap<&str, u64> = HashMap::new();
     if let Some((store, index)) = &store {
-        // Git has more to say of a commit when it is a week old. Nothing is behind until then.
+        // Git knows more about a commit when it is a week old. Until then nothing is overdue.
         let due = index.due(world.now().as_millis())?;
         let waiting = due.values().filter(|stages| stages.iter().any(|name| name == "facts")).count();
         backlog.insert("facts", waiting as u64);

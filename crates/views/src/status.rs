@@ -1,4 +1,4 @@
-//! What is here, what is in the store, and what to do next.
+//! Sessions on this machine, sessions in the store, and commands to run next.
 
 use retro_engine::discover::{Keep, Scope, look};
 use retro_engine::{Config, World};
@@ -11,14 +11,14 @@ use crate::deletion::deletion_warnings;
 use crate::list::stored;
 use crate::{Error, unreadable};
 
-/// The answer.
+/// The result of `retro status`.
 #[derive(Debug, Clone, Serialize)]
 pub struct StatusView {
     /// `retro.status/1`.
     pub schema: &'static str,
     /// The store's folder.
     pub root: String,
-    /// Whether there is a store.
+    /// True if the store exists.
     pub store_exists: bool,
     /// Sessions on this machine, by agent.
     pub found: BTreeMap<String, u64>,
@@ -32,49 +32,49 @@ pub struct StatusView {
     pub source_bytes: u64,
     /// Bytes of the store, as last measured.
     pub store_bytes: u64,
-    /// Free bytes where the store lies.
+    /// Free bytes on the store's disk.
     pub free_bytes: Option<u64>,
-    /// The budget of raw bytes; nothing where there is no store.
+    /// The budget of raw bytes. `None` without a store.
     pub room: Option<RoomView>,
-    /// Memories that wait for a decision; nothing where none were made yet.
+    /// Memories that await a decision. `None` if none were made yet.
     pub memories_waiting: Option<usize>,
-    /// What the user should hear.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// Agents that are used here and not supported yet.
+    /// Unsupported agents that this machine has.
     pub unsupported: Vec<&'static str>,
     /// Commands worth running now, with the reason.
     pub next: Vec<Next>,
 }
 
-/// The room that raw bytes take, and when their cap is reached.
+/// The size of the raw bytes, and when they reach their cap.
 #[derive(Debug, Clone, Serialize)]
 pub struct RoomView {
-    /// Bytes of `raw/`.
+    /// Size of `raw/` in bytes.
     pub raw_bytes: u64,
-    /// Above this, analyzed sessions are given up.
+    /// Above this, the raw bytes of analyzed sessions are given up.
     pub raw_soft_cap_bytes: u64,
-    /// Above this, any session is given up.
+    /// Above this, the raw bytes of any session are given up.
     pub raw_hard_cap_bytes: u64,
-    /// Whether a sync gives up raw bytes by itself.
+    /// True if a sync gives up raw bytes automatically.
     pub enabled: bool,
-    /// Bytes that the store grows by in a week, from its last four. Nothing where it is younger
+    /// Growth of the store per week, averaged over up to four weeks. `None` if the store is younger
     /// than a day.
     pub growth_week_bytes: Option<u64>,
-    /// Weeks until the soft cap is reached, at that pace: 0 if it is. Nothing where it is not
-    /// reached within ten years.
+    /// Weeks until the soft cap is reached at that rate. 0 if it is reached. `None` if that takes
+    /// over ten years.
     pub weeks_to_cap: Option<u64>,
 }
 
 /// A command worth running.
 #[derive(Debug, Clone, Serialize)]
 pub struct Next {
-    /// What to type.
+    /// The command to type.
     pub command: &'static str,
-    /// Why.
+    /// Why it helps now.
     pub why: String,
 }
 
-/// Says what is here and what is in the store. Never captures and never creates a store.
+/// Compares this machine with the store. Never captures and never creates a store.
 pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
     let (rows, _, discovery) = look(world, config, &Scope::new(None, None), Keep::All, |_| stored(config))?;
     let unread = discovery.sessions.iter().filter(|session| session.news).count() as u64;
@@ -112,7 +112,7 @@ pub fn status(world: &World, config: &Config) -> Result<StatusView, Error> {
     })
 }
 
-/// What raw bytes take, if there is a store.
+/// The budget of raw bytes, if there is a store.
 pub fn room(world: &World, config: &Config) -> Result<Option<RoomView>, Error> {
     const DAY_MS: i64 = 86_400_000;
     const TEN_YEARS: u64 = 520;
@@ -146,7 +146,7 @@ pub fn room(world: &World, config: &Config) -> Result<Option<RoomView>, Error> {
     }))
 }
 
-/// The store's size, if there is one.
+/// The store's size, or 0 without a store.
 fn store_bytes(config: &Config) -> Result<u64, Error> {
     let store = match Store::open(&config.root.value, Arc::new(RealDisk)) {
         Ok(store) => store,
@@ -161,7 +161,7 @@ fn store_bytes(config: &Config) -> Result<u64, Error> {
     }
 }
 
-/// How many memories wait for a person, if there is a store.
+/// The number of memories that await a person's decision, if there is a store.
 fn memories_waiting(config: &Config) -> Result<Option<usize>, Error> {
     match Store::open(&config.root.value, Arc::new(RealDisk)) {
         Ok(store) => crate::memory::waiting_count(&store),

@@ -1,10 +1,10 @@
-//! One line for an agent's status bar: what this session, today and the running
-//! five hours cost, from the store and from what the agent hands over.
+//! One line for an agent's status bar: the cost of this session, today and the current five hours,
+//! from the store and the agent's own figures.
 //!
-//! It is asked several times a second, so it reads only the rows it needs: those of
-//! the session, of today and of the running block, and whatever shares an answer
-//! with them. The agent's own figure for its session is newer than any store and is
-//! taken for it, also inside today and the block where the session began in them.
+//! Agents run it several times a second, so it reads only the rows of the session, of today and of
+//! the current block, and rows that share a response with them. The agent's own figure for its
+//! session is newer than any store, so it replaces the store's figure. The same holds within today
+//! and the block if the session began in them.
 
 mod input;
 
@@ -22,66 +22,66 @@ pub use input::{StatusInput, StatusLimit};
 
 use crate::Error;
 
-/// The answer.
+/// The result of `retro statusline`.
 #[derive(Debug, Clone, Serialize)]
 pub struct StatuslineView {
     /// `retro.statusline/1`.
     pub schema: &'static str,
-    /// How the user pays: what the amounts are called.
+    /// How the user pays, which decides the label of the amounts.
     pub billing: Billing,
-    /// The model, for people.
+    /// The model's display name.
     pub model: Option<String>,
-    /// This session.
+    /// Cost of this session.
     pub session: Option<Amount>,
-    /// Today, all agents.
+    /// Cost of today, all agents.
     pub today: Option<Amount>,
-    /// The running block of five hours, all agents.
+    /// The current five-hour block, all agents.
     pub block: Option<RunningBlock>,
-    /// Used part of the context window, in percent.
+    /// Used share of the context window, in percent.
     pub context_percent: Option<f64>,
     /// Windows of the account's allowance.
     pub limits: Vec<StatusLimit>,
 }
 
-/// Money, and whether it is all of it.
+/// An amount, and whether it is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Amount {
     /// Dollars at list price.
     pub usd: f64,
-    /// False: it is at least this.
+    /// False if it is a lower bound.
     pub complete: bool,
 }
 
-/// The running block.
+/// The current five-hour block.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunningBlock {
-    /// What it cost so far.
+    /// Its cost so far.
     pub cost: Option<Amount>,
     /// When it ends.
     pub ends_at: Timestamp,
-    /// Dollars an hour so far; null for a single answer.
+    /// Dollars per hour so far. Null for a single response.
     pub usd_per_hour: Option<f64>,
 }
 
-/// Who asks, and by which rules.
+/// A request for the line, with its settings.
 pub struct Asked<'a> {
-    /// What the agent handed over.
+    /// The agent's own data.
     pub input: &'a StatusInput,
-    /// The agent.
+    /// The agent's name.
     pub agent: &'a str,
     /// Prices in force.
     pub prices: &'a Prices,
-    /// Whose cost figures count.
+    /// The cost figures to use: the log's or calculated ones.
     pub mode: Mode,
     /// How the user pays.
     pub billing: Billing,
-    /// Where days are cut.
+    /// The time zone of days.
     pub tz: &'a TimeZone,
-    /// The present.
+    /// The current time.
     pub now: Timestamp,
 }
 
-/// The line without a store: what the agent handed over.
+/// The line without a store, from the agent's data alone.
 pub fn statusline_alone(input: &StatusInput, billing: Billing) -> StatuslineView {
     StatuslineView {
         schema: "retro.statusline/1",
@@ -95,7 +95,7 @@ pub fn statusline_alone(input: &StatusInput, billing: Billing) -> StatuslineView
     }
 }
 
-/// The line, with what the store knows.
+/// The line, using the store.
 pub fn statusline(index: &Index, asked: &Asked<'_>) -> Result<StatuslineView, Error> {
     let day = asked.now.to_jiff().to_zoned(asked.tz.clone());
     let day_start = day.start_of_day().map_or(asked.now, |start| start.timestamp().into());
@@ -103,7 +103,7 @@ pub fn statusline(index: &Index, asked: &Asked<'_>) -> Result<StatuslineView, Er
     let session = asked.input.session_id.as_ref().map(|id| SessionKey::new(asked.agent, id));
     let rows = rows(index, block_start.map_or(day_start, |start| start.min(day_start)), session.as_ref())?;
     let counted = decide(rows);
-    // Sessions of which the ledger lacks captured bytes make every sum a lower bound.
+    // If the ledger lacks captured bytes of any session, every sum is a lower bound.
     let behind = index.behind("ledger")?;
     let has_all = behind.is_empty() && index.failures()?.is_empty();
     let marked = |amount: Option<Amount>| {
@@ -113,12 +113,12 @@ pub fn statusline(index: &Index, asked: &Asked<'_>) -> Result<StatuslineView, Er
     let is_own = |row: &CountedRow| session.as_ref() == Some(&*row.session);
 
     let own = amount(&of(&counted, is_own), asked);
-    // An agent that was started again to go on with a session counts from there on.
+    // An agent that was restarted to resume a session counts from the restart.
     let is_all = |usd: &f64| own.is_none_or(|own| *usd + CENT >= own.usd);
     let live = asked.input.cost_usd.filter(is_all).map(|usd| Amount { usd, complete: true });
     let began = began(index, session.as_ref(), asked)?;
-    // The agent's figure stands for all of its session, so it can stand in for a part only
-    // where the session began behind `start`. Else what the store has not read yet is missing.
+    // The agent's figure covers its whole session. It can replace a period's part only if the
+    // session began after `start`. Otherwise the unread part is missing.
     let with_live = |start: Timestamp, all: Option<Amount>, stored: Option<Amount>| match live {
         Some(live) if began.is_some_and(|began| began >= start) => {
             let (all, stored) = (all.unwrap_or(Amount::NONE), stored.unwrap_or(Amount::NONE));
@@ -149,15 +149,15 @@ pub fn statusline(index: &Index, asked: &Asked<'_>) -> Result<StatuslineView, Er
     })
 }
 
-/// Amounts that differ by less are the same on a status line.
+/// Amounts that differ by less look equal on a status line.
 const CENT: f64 = 0.01;
 
 impl Amount {
     const NONE: Amount = Amount { usd: 0.0, complete: true };
 }
 
-/// The rows since an instant and those of the session, with every row of the same
-/// answers and of sub-agents whose use is part of theirs, each once.
+/// The rows since an instant and those of the session, with all rows of the same responses and of
+/// sub-agents whose usage is part of them, each once.
 fn rows(
     index: &Index,
     since: Timestamp,
@@ -180,7 +180,7 @@ fn rows(
     Ok(rows)
 }
 
-/// The rows that are asked for, as if they were all.
+/// Keeps only the matching rows.
 fn of(counted: &Counted, asked: impl Fn(&CountedRow) -> bool) -> Counted {
     Counted { rows: counted.rows.iter().filter(|row| asked(row)).cloned().collect(), ..Counted::default() }
 }
@@ -199,7 +199,7 @@ fn running(counted: &Counted, asked: &Asked<'_>) -> Option<(Block, Option<Amount
     Some((row.block?, cost))
 }
 
-/// When the session began: as the store knows, else as long ago as it has been running.
+/// When the session began: from the store, else from its running time.
 fn began(index: &Index, session: Option<&SessionKey>, asked: &Asked<'_>) -> Result<Option<Timestamp>, Error> {
     let known = match session {
         Some(session) => index.session_row(session)?.and_then(|row| row.started_at),

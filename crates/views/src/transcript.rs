@@ -1,7 +1,7 @@
-//! The settled stream as a reader wants it: prompts, answers, one line a call.
+//! The settled stream in readable form: prompts, answers, one line per call.
 //!
-//! Views build [`Entry`]s; the terminal, markdown and pages are ways to write these
-//! down. A sub-agent's work is inside the call that started it.
+//! Views build [`Entry`]s; the terminal, markdown and pages render them. A sub-agent's work is
+//! inside the call that started it.
 
 pub mod call;
 mod entry;
@@ -27,7 +27,7 @@ pub fn transcript(events: &[Event], cwd: Option<&str>, turns: &Turns) -> Vec<Ent
     }
     let mut writer = Writer { threads, cwd, turns, ..Writer::of(events) };
     let mut entries = Vec::new();
-    // Main first; then whatever no call leads to.
+    // The main thread first, then threads that no call started.
     order.sort_by_key(|thread| !thread.is_main());
     for thread in order {
         if writer.written.contains(thread.as_str()) {
@@ -47,20 +47,20 @@ struct Writer<'a> {
     threads: HashMap<&'a Thread, Vec<&'a Event>>,
     /// Results by the call they answer.
     results: HashMap<&'a str, &'a Event>,
-    /// Refusals by the call that was refused.
+    /// Refusals, by the refused call.
     denials: HashMap<&'a str, &'a Event>,
     /// The thread that each call started.
     children: HashMap<&'a str, &'a str>,
-    /// Calls that another call is made of, by that call.
+    /// Calls inside another call, by that call.
     nested: HashSet<&'a str>,
     calls: HashSet<&'a str>,
     /// Pictures and files of a message, by the record of both.
     attached: HashMap<(&'a str, u32, u64), Vec<Attached>>,
     /// Models by the answer they gave.
     models: HashMap<&'a str, &'a str>,
-    /// Tiers of responses, where they are not the usual one.
+    /// Tiers of responses, unless standard.
     tiers: HashMap<&'a str, &'a str>,
-    /// How hard the model is asked to think, from where the log says so on.
+    /// The requested reasoning effort, from where the log sets it.
     effort: Option<&'a str>,
     cwd: Option<&'a str>,
     turns: &'a Turns,
@@ -71,7 +71,7 @@ struct Writer<'a> {
 static NO_TURNS: std::sync::LazyLock<Turns> = std::sync::LazyLock::new(Turns::new);
 
 impl<'a> Writer<'a> {
-    /// Everything that is looked up while writing.
+    /// Builds all lookup tables.
     fn of(events: &'a [Event]) -> Writer<'a> {
         let mut writer = Writer {
             threads: HashMap::new(),
@@ -123,7 +123,7 @@ impl<'a> Writer<'a> {
         self.written.insert(thread.as_str().to_owned());
         let mut entries = Vec::new();
         let events = self.threads.get(thread).cloned().unwrap_or_default();
-        // A sub-agent's thread stands inside its parent's.
+        // A sub-agent's thread appears inside its parent's.
         let effort = self.effort.take();
         for event in events {
             self.event(event, &mut entries);
@@ -174,7 +174,7 @@ impl<'a> Writer<'a> {
             Kind::Interruption | Kind::Rewind => {
                 entries.push(Entry::Mark { kind: event.kind, text: String::new() });
             }
-            // A refusal is on the line of its call.
+            // A refusal is shown on the line of its call.
             Kind::Denial if self.is_of_call(event) => {}
             Kind::Compaction | Kind::Denial | Kind::Error => {
                 entries.push(Entry::Mark { kind: event.kind, text: text.unwrap_or_default() });
@@ -196,7 +196,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A message, with what was given along and, if it opens its turn, what that came to.
+    /// A message with its attachments and, if it opens its turn, the turn's figures.
     fn prompt(&mut self, event: &'a Event, said: Said, text: String) -> Entry {
         let opens = event.turn > 0 && self.opened.insert((&event.thread, event.turn));
         let figures = self.turns.get(&(event.thread.clone(), event.turn)).filter(|_| opens).cloned();
@@ -215,7 +215,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// What a typed command printed: a result that no call asked for.
+    /// Attaches the output of a typed command: a result without a call.
     fn output_of_command(&self, event: &Event, text: Option<String>, entries: &mut [Entry]) {
         let is_of_call = event.result.as_ref().is_some_and(|result| self.calls.contains(&*result.call_id));
         if is_of_call {
@@ -237,7 +237,7 @@ impl<'a> Writer<'a> {
         let steps = event.data.as_ref().map_or(Vec::new(), |data| call::steps(data));
         let is_derived = matches!(&event.id.part, Part::Tag(tag) if *tag == "plan");
         match (is_derived, text) {
-            // The line of the call that changed the plan says how far it is.
+            // The line of the call that changed the plan already shows its progress.
             (true, _) if !steps.is_empty() => {}
             (true, Some(text)) => entries.push(Entry::Plan { text, steps }),
             (true, None) => {}
@@ -252,7 +252,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A picture or a file that belongs to no message of its own record.
+    /// A picture or file without a message in its own record.
     fn given_along(&mut self, event: &'a Event, entries: &mut Vec<Entry>) {
         let of_record = self.attached.remove(&record(&event.id)).unwrap_or_default();
         let named = data(event, "displayPath").or_else(|| data(event, "filename")).is_some();
@@ -271,7 +271,7 @@ impl<'a> Writer<'a> {
         let output = event.and_then(|event| event.text.as_ref()).map(|text| text.trim().to_owned());
         let output = output.filter(|text| !text.is_empty());
         let outcome = result.map(|result| result.outcome);
-        // A wrapper around other calls says nothing that these do not say.
+        // A wrapper adds nothing to the calls inside it.
         let is_wrapper = self.nested.contains(tool.call_id.as_str());
         if tool.class == ToolClass::Ask {
             let questions = call::questions(tool, event);
@@ -306,7 +306,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Why a call failed, or what was said when it was refused.
+    /// Why a call failed, or the user's reply when it was refused.
     fn trouble(
         &self,
         tool: &ToolCall,
@@ -322,7 +322,7 @@ impl<'a> Writer<'a> {
         said.filter(|said| !said.is_empty()).or_else(|| call::trouble(output?, exit_code))
     }
 
-    /// The report of a sub-agent whose own work is nowhere to be read.
+    /// The report of a sub-agent whose own work is not available.
     fn report(
         &self,
         tool: &ToolCall,
@@ -349,7 +349,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Which thread each call started.
+/// The thread that each call started.
 pub fn children_of_calls(events: &[Event]) -> HashMap<&str, &str> {
     let mut children = HashMap::new();
     for event in events {
@@ -373,7 +373,7 @@ pub fn children_of_calls(events: &[Event]) -> HashMap<&str, &str> {
     children
 }
 
-/// The record of an event, as something to look up by.
+/// The record of an event, as a lookup key.
 fn record(id: &EventId) -> (&str, u32, u64) {
     (id.source.as_str(), id.revision, id.record)
 }
@@ -386,7 +386,7 @@ fn flag(event: &Event, name: &str) -> bool {
     data(event, name).and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// What a picture or a file is called.
+/// The name and size of a picture or file.
 fn attached(event: &Event) -> Attached {
     let text = |name: &str| data(event, name).and_then(Value::as_str).map(str::to_owned);
     let number = |name: &str| data(event, name).and_then(Value::as_u64);
@@ -399,7 +399,7 @@ fn attached(event: &Event) -> Attached {
     }
 }
 
-/// What was typed behind a slash command.
+/// The arguments of a slash command.
 fn command_args(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("<command-args>")?;
     let args = rest.split_once("</command-args>").map_or(rest, |(args, _)| args);

@@ -1,14 +1,14 @@
-//! Logs, folders and databases that may hold sessions and cannot be read.
+//! Unreadable logs, folders and databases that may hold sessions.
 
 use retro_agents::open_regular;
 use retro_engine::Failure;
 use retro_engine::discover::{Discovery, SessionFiles};
 
-/// Files that are named one by one.
+/// Maximum files named one by one.
 const NAMED_MAX: usize = 3;
 
-/// What a look at this machine could not read. Files that the store has as they are need
-/// not be opened.
+/// Files that discovery could not read. Files whose current state is in the store need not be
+/// opened.
 pub(crate) fn unreadable(found: &Discovery) -> Vec<Failure> {
     let mut all: Vec<Failure> = found.unreadable().map(Failure::from).collect();
     for session in found.sessions.iter().filter(|session| session.news) {
@@ -17,7 +17,7 @@ pub(crate) fn unreadable(found: &Discovery) -> Vec<Failure> {
     all
 }
 
-/// The first plain file of a session that cannot be opened.
+/// The first regular file of a session that cannot be opened.
 fn unreadable_file(session: &SessionFiles) -> Option<Failure> {
     session.files.iter().filter(|file| file.is_plain_file()).find_map(|file| {
         let error = open_regular(&file.path).err()?;
@@ -29,7 +29,7 @@ fn unreadable_file(session: &SessionFiles) -> Option<Failure> {
     })
 }
 
-/// The same in words: the first few, and how many more.
+/// Warnings for the user: the first few, and the number of others.
 pub(crate) fn warnings(unreadable: &[Failure]) -> Vec<String> {
     let mut said: Vec<String> = unreadable
         .iter()

@@ -1,4 +1,4 @@
-//! What it cost: from the ledgers in the index to an answer. Reads rows, never logs.
+//! Costs, from the ledgers in the index to a report. Reads rows, never logs.
 
 use retro_engine::ask::Ledgers;
 use retro_engine::{Failure, is_quiet};
@@ -11,35 +11,35 @@ use std::collections::HashMap;
 use crate::ids::short_ids;
 use crate::{Error, nearest};
 
-/// The answer.
+/// The result of `retro usage`.
 #[derive(Debug, Clone, Serialize)]
 pub struct UsageView {
     /// `retro.usage/1`.
     pub schema: &'static str,
-    /// How the user pays: `plan` (also when nobody said) or `api`. Amounts are list prices either way.
+    /// How the user pays: `plan` (the default) or `api`. Amounts are list prices either way.
     pub billing: Billing,
-    /// Day of the newest prices.
+    /// The day of the newest prices.
     pub prices_of: String,
-    /// Sessions that have something new which is not in these figures yet.
+    /// Sessions whose latest changes these figures do not include yet.
     pub unread_sessions: u64,
-    /// Logs, folders and databases that may hold more and cannot be read.
+    /// Logs, folders and databases that cannot be read and may hold more.
     pub unreadable_files: Vec<Failure>,
-    /// The project most like one that no session has.
+    /// The project with the most similar name, if no session matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_project: Option<String>,
-    /// The shortest beginning of each session's id that names it, by id; for tables.
+    /// The shortest unique prefix of each session's id, by id. For tables.
     #[serde(skip)]
     pub short_ids: HashMap<String, String>,
-    /// What `retro mine` used when it asked a model about these sessions: runs that no agent
-    /// logs, in neither rows nor totals.
+    /// Usage by `retro mine` when it asked a model about these sessions: runs that no agent logs,
+    /// in neither rows nor totals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mining: Option<Figures>,
-    /// Rows, totals, and what to know of them.
+    /// Rows and totals, with remarks.
     #[serde(flatten)]
     pub report: Report,
 }
 
-/// Adds up what the query asks for. Its `sessions` are filled in here.
+/// Sums up the usage that the query selects. Fills in its `sessions`.
 pub fn usage(ledgers: &Ledgers<'_>, billing: Billing, mut query: Query) -> Result<UsageView, Error> {
     query.sessions = session_facts(ledgers.sessions()?, query.now);
     let nearest_project = choose_project(&mut query);
@@ -50,7 +50,7 @@ pub fn usage(ledgers: &Ledgers<'_>, billing: Billing, mut query: Query) -> Resul
         Grain::Answer => report(&decide(ledgers.rows()?), ledgers.prices, &query),
     };
     if !ledgers.are_complete() {
-        // What is not read may belong to any row.
+        // Unread usage may belong to any row.
         report.mark_incomplete();
     }
     Ok(UsageView {
@@ -66,7 +66,7 @@ pub fn usage(ledgers: &Ledgers<'_>, billing: Billing, mut query: Query) -> Resul
     })
 }
 
-/// What our own runs of a model used, within the limits of the question.
+/// Usage by retro's own model runs, within the limits of the query.
 fn mining(ledgers: &Ledgers<'_>, query: &Query) -> Option<Figures> {
     if ledgers.mining.is_empty() {
         return None;
@@ -76,8 +76,8 @@ fn mining(ledgers: &Ledgers<'_>, query: &Query) -> Option<Figures> {
     (figures.responses > 0).then_some(figures)
 }
 
-/// Lets a project that no session has mean a part of a name, where one has that; else
-/// returns the nearest name.
+/// If no session has the project, matches it against parts of names. Returns the nearest name if
+/// that fails too.
 fn choose_project(query: &mut Query) -> Option<String> {
     let wanted = query.project.as_deref()?;
     let names = || query.sessions.values().filter_map(|facts| facts.project.as_deref());
@@ -92,8 +92,8 @@ fn choose_project(query: &mut Query) -> Option<String> {
     nearest(wanted, names()).map(str::to_owned)
 }
 
-/// What is known of every session: its project, its start, its parent, also where only
-/// the parent's log names the child.
+/// Facts about every session: its project, its start, its parent. A child that only its parent's
+/// log names gets that parent.
 pub(crate) fn session_facts(
     rows: Vec<SessionRow>,
     now: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! Answers about captured sessions and what is derived from them.
+//! Results of commands on captured sessions and on the data derived from them.
 
 use retro_engine::{Failure, SyncReport};
 use retro_insight::{Group, Method, Signal, Sort};
@@ -8,12 +8,12 @@ use serde::Serialize;
 use super::Schema;
 use crate::{ListView, UsageView};
 
-/// What `retro sync` did.
+/// The result of `retro sync`.
 #[derive(Debug, Serialize)]
 pub struct Synced<'a> {
-    /// Whether nothing was written.
+    /// True if nothing was written.
     pub dry_run: bool,
-    /// What the engine reports.
+    /// The engine's report.
     #[serde(flatten)]
     pub report: &'a SyncReport,
 }
@@ -22,7 +22,7 @@ impl Schema for Synced<'_> {
     const NAME: &'static str = "retro.sync/1";
 }
 
-/// What `retro rebuild` made again.
+/// The result of `retro rebuild`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rebuilt<'a> {
     /// The stage, or `all`.
@@ -33,13 +33,13 @@ pub struct Rebuilt<'a> {
     pub analyzed: u64,
     /// Sessions that failed.
     pub failed: u64,
-    /// Which, and why.
+    /// The sessions that failed, and why.
     pub failures: &'a [Failure],
-    /// What was left out.
+    /// What the rebuild left out.
     pub notes: &'a [String],
     /// The size of the store.
     pub store_bytes: u64,
-    /// How long it took.
+    /// Elapsed time in milliseconds.
     pub elapsed_ms: u64,
 }
 
@@ -48,7 +48,7 @@ impl Schema for Rebuilt<'_> {
 }
 
 impl<'a> Rebuilt<'a> {
-    /// From what the engine reports.
+    /// Builds the result from the engine's report.
     pub fn of(stage: &'a str, report: &'a SyncReport) -> Rebuilt<'a> {
         Rebuilt {
             stage,
@@ -63,27 +63,27 @@ impl<'a> Rebuilt<'a> {
     }
 }
 
-/// What `retro verify` found.
+/// The result of `retro verify`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Verified {
-    /// Whether nothing is wrong.
+    /// True if no problem was found.
     pub ok: bool,
     /// Files that were checked.
     pub checked: u64,
-    /// What is wrong.
+    /// Damage that was found.
     pub problems: Vec<VerifyProblem>,
-    /// What is worth knowing.
+    /// Remarks that need no action.
     pub notes: Vec<String>,
 }
 
-/// Something that is wrong in the store.
+/// A problem in the store.
 #[derive(Debug, Clone, Serialize)]
 pub struct VerifyProblem {
-    /// The file.
+    /// The damaged file.
     pub path: String,
-    /// What is wrong.
+    /// A description of the damage.
     pub what: String,
-    /// What helps.
+    /// The command that repairs it.
     pub help: String,
 }
 
@@ -107,7 +107,7 @@ impl From<&Report> for Verified {
     }
 }
 
-/// What `retro import` took in.
+/// The result of `retro import`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ImportedSessions<'a> {
     /// Sessions that are new or have grown.
@@ -118,7 +118,7 @@ pub struct ImportedSessions<'a> {
     pub excluded: Vec<String>,
     /// Sessions that failed.
     pub failed: u64,
-    /// Which, and why.
+    /// The sessions that failed, and why.
     pub failures: Vec<&'a Failure>,
     /// Markdown files that were written.
     pub rendered: Vec<String>,
@@ -128,12 +128,12 @@ impl Schema for ImportedSessions<'_> {
     const NAME: &'static str = "retro.import/1";
 }
 
-/// A session as a Markdown file.
+/// A session that was written as a Markdown file.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rendered {
-    /// The session.
+    /// The session's id.
     pub session: String,
-    /// The file.
+    /// The file that was written.
     pub path: String,
 }
 
@@ -144,7 +144,7 @@ impl Schema for Rendered {
 /// The raw files of a session.
 #[derive(Debug, Clone, Serialize)]
 pub struct RawSources {
-    /// Each source and revision.
+    /// Every source, with its revisions.
     pub sources: Vec<RawSource>,
 }
 
@@ -153,9 +153,9 @@ pub struct RawSources {
 pub struct RawSource {
     /// The name of the source.
     pub source: String,
-    /// Which revision.
+    /// The revision's number.
     pub revision: u32,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u64,
     /// Where it was found.
     pub places: Vec<String>,
@@ -167,20 +167,20 @@ impl Schema for RawSources {
     const NAME: &'static str = "retro.raw/1";
 }
 
-/// What `retro demo` showed.
+/// The result of `retro demo`.
 #[derive(Debug, Serialize)]
 pub struct Demo<'a> {
-    /// Log files that were made up.
+    /// Number of generated log files.
     pub files: usize,
     /// The first sync.
     pub sync: &'a SyncReport,
-    /// The second one, with nothing new.
+    /// The second sync, which finds nothing new.
     pub second_sync: &'a SyncReport,
-    /// The sessions.
+    /// The captured sessions.
     pub list: &'a ListView,
-    /// What they cost.
+    /// The cost of these sessions.
     pub usage: &'a UsageView,
-    /// Whether `verify` found nothing wrong.
+    /// True if `verify` found no problem.
     pub verify_ok: bool,
 }
 
@@ -188,12 +188,12 @@ impl Schema for Demo<'_> {
     const NAME: &'static str = "retro.demo/1";
 }
 
-/// A page with everything inside.
+/// A dashboard in a single HTML file.
 #[derive(Debug, Clone, Serialize)]
 pub struct SinglePage {
-    /// The file.
+    /// The file that was written.
     pub path: String,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
@@ -201,7 +201,7 @@ impl Schema for SinglePage {
     const NAME: &'static str = "retro.dashboard.single/1";
 }
 
-/// What `retro signal run` wrote.
+/// The result of `retro signal run`.
 #[derive(Debug, Clone, Serialize)]
 pub struct SignalsRun {
     /// Sessions that were read.
@@ -216,22 +216,22 @@ impl Schema for SignalsRun {
     const NAME: &'static str = "retro.signal.run/1";
 }
 
-/// What a signal is.
+/// The description of a signal.
 #[derive(Debug, Clone, Serialize)]
 pub struct SignalExplained {
-    /// Its name.
+    /// The signal's name.
     pub id: &'static str,
-    /// Its group.
+    /// The signal's group.
     pub group: Group,
-    /// What kind of value it has.
+    /// The kind of its value.
     pub kind: Sort,
-    /// How it is found.
+    /// How it is computed.
     pub method: Method,
     /// The unit of its value.
     pub unit: &'static str,
-    /// In a few words.
+    /// A short title.
     pub title: &'static str,
-    /// What, why, how, limits.
+    /// Its documentation: what, why, how, limits.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! Answers about memories and the methods that find them.
+//! Results of commands on memories and on the methods that find them.
 
 use retro_memory::{Mined, Status};
 use retro_model::SessionKey;
@@ -8,34 +8,34 @@ use std::path::Path;
 use super::Schema;
 use crate::memory::MemoryView;
 
-/// Methods that find what the next session can reuse, and filters.
+/// The result of `retro methods`: mining methods and filters.
 #[derive(Debug, Clone, Serialize)]
 pub struct Methods {
-    /// The methods.
+    /// Every mining method.
     pub methods: Vec<MethodRow>,
-    /// The filters.
+    /// Every filter of candidates.
     pub filters: Vec<FilterRow>,
 }
 
-/// A method.
+/// A mining method.
 #[derive(Debug, Clone, Serialize)]
 pub struct MethodRow {
-    /// Its name.
+    /// The method's name.
     pub name: String,
-    /// What it finds.
+    /// A short title.
     pub title: String,
-    /// Whether it runs on this machine alone.
+    /// True if it runs on this machine alone.
     pub local: bool,
-    /// Whether a sync runs it.
+    /// True if `retro sync` runs it.
     pub by_sync: bool,
 }
 
-/// A filter.
+/// A filter of candidates.
 #[derive(Debug, Clone, Serialize)]
 pub struct FilterRow {
-    /// Its name.
+    /// The filter's name.
     pub name: &'static str,
-    /// What it drops.
+    /// Describes the candidates it drops.
     pub title: &'static str,
 }
 
@@ -43,14 +43,14 @@ impl Schema for Methods {
     const NAME: &'static str = "retro.methods/1";
 }
 
-/// What `retro mine` found.
+/// The result of `retro mine`.
 #[derive(Debug, Serialize)]
 pub struct MinedSessions<'a> {
-    /// What each method found in each session.
+    /// The findings of each method in each session.
     pub results: Vec<&'a Mined>,
-    /// Candidates in all of them.
+    /// The total number of candidates.
     pub candidates: usize,
-    /// Sessions that were no real work.
+    /// Sessions without real work, which were skipped.
     pub passed_over: u64,
     /// Sessions that could not be read.
     pub unread: u64,
@@ -63,7 +63,7 @@ impl Schema for MinedSessions<'_> {
 /// The folder of notes.
 #[derive(Debug, Clone, Serialize)]
 pub struct NotesFolder<'a> {
-    /// The folder.
+    /// The path of the folder.
     pub notes: &'a Path,
 }
 
@@ -71,10 +71,10 @@ impl Schema for NotesFolder<'_> {
     const NAME: &'static str = "retro.memory.init/1";
 }
 
-/// All memories were made again from their files.
+/// The result of rebuilding all memories from their files.
 #[derive(Debug, Clone, Serialize)]
 pub struct MemoriesIndexed {
-    /// Memories.
+    /// Memories that were indexed.
     pub indexed: usize,
     /// Records that people wrote.
     pub source_records: usize,
@@ -92,12 +92,12 @@ impl Schema for MemoriesIndexed {
     const NAME: &'static str = "retro.memory.reindex/1";
 }
 
-/// Notes were taken in.
+/// The result of importing notes.
 #[derive(Debug, Clone, Serialize)]
 pub struct NotesImported<'a> {
-    /// Notes that are new.
+    /// Number of new notes.
     pub imported: usize,
-    /// Notes that were known.
+    /// Notes that the store already had.
     pub known: usize,
     /// Notes without words.
     pub empty: usize,
@@ -109,16 +109,16 @@ impl Schema for NotesImported<'_> {
     const NAME: &'static str = "retro.memory.import/1";
 }
 
-/// A memory was added.
+/// The result of adding a memory.
 #[derive(Debug, Clone, Serialize)]
 pub struct MemoryAdded<'a> {
-    /// Its id.
+    /// The memory's id.
     pub id: &'a str,
-    /// Its status.
+    /// Its status now.
     pub status: Status,
-    /// Why a person should look at it.
+    /// Why a person should review it.
     pub review_reasons: &'a [String],
-    /// Rules whose secrets were taken out.
+    /// Names of the rules whose secrets were redacted.
     pub redacted: &'a [&'static str],
 }
 
@@ -126,7 +126,7 @@ impl Schema for MemoryAdded<'_> {
     const NAME: &'static str = "retro.memory.add/1";
 }
 
-/// The memories of a session were put into quarantine.
+/// The result of putting a session's memories into quarantine.
 #[derive(Debug, Clone, Serialize)]
 pub struct Quarantined<'a> {
     session_id: &'a str,
@@ -138,16 +138,16 @@ impl Schema for Quarantined<'_> {
 }
 
 impl<'a> Quarantined<'a> {
-    /// So many memories of a session.
+    /// Reports the number of quarantined memories.
     pub fn of(key: &'a SessionKey, memories: usize) -> Quarantined<'a> {
         Quarantined { session_id: &key.id, memories }
     }
 }
 
-/// A memory was forgotten.
+/// The result of forgetting a memory.
 #[derive(Debug, Clone, Serialize)]
 pub struct MemoryForgotten<'a> {
-    /// Its id.
+    /// The memory's id.
     pub id: &'a str,
 }
 
@@ -155,12 +155,12 @@ impl Schema for MemoryForgotten<'_> {
     const NAME: &'static str = "retro.memory.forget/1";
 }
 
-/// How useful a memory is now.
+/// The current utility of a memory.
 #[derive(Debug, Clone, Serialize)]
 pub struct MemoryUtility<'a, U> {
-    /// Its id.
+    /// The memory's id.
     pub id: &'a str,
-    /// What its rewards came to.
+    /// The sum of its rewards.
     pub utility: U,
 }
 
@@ -173,7 +173,7 @@ impl<U: Serialize> Schema for MemoryUtility<'_, U> {
 pub struct MemoriesToReview {
     /// How many wait.
     pub waiting: usize,
-    /// What needs a decision first, then what was found, by repository and kind.
+    /// The memories: those that need a decision first, then found ones by repository and kind.
     pub memories: Vec<MemoryView>,
 }
 

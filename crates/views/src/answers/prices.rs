@@ -1,18 +1,18 @@
-//! Answers about prices.
+//! Results of commands on prices.
 
 use retro_usage::{Import, Layer, PriceRow, Prices};
 use serde::Serialize;
 
 use super::Schema;
 
-/// The table of prices.
+/// The price table.
 #[derive(Debug, Serialize)]
 pub struct PriceTable<'a> {
-    /// The newest day of its figures.
+    /// The most recent day of its prices.
     pub snapshot: String,
-    /// What a figure means.
+    /// The unit of its prices.
     pub unit: &'a str,
-    /// Its rows.
+    /// The table's rows.
     pub rows: Vec<&'a PriceRow>,
 }
 
@@ -30,18 +30,18 @@ impl<'a> From<&'a Prices> for PriceTable<'a> {
     }
 }
 
-/// The price of a model, and why it is that one.
+/// The price of a model, and why that price applies.
 #[derive(Debug, Serialize)]
 pub struct ModelPrice<'a> {
-    /// What was asked for.
+    /// The model that was asked for.
     pub asked: &'a str,
-    /// Where the row is from.
+    /// The origin of the row.
     pub layer: Layer,
-    /// In a sentence.
+    /// The reason, in a sentence.
     pub why: &'a str,
-    /// The row.
+    /// The row that applies.
     pub row: &'a PriceRow,
-    /// The row of the program that it replaces.
+    /// The built-in row that it overrides, if any.
     pub instead_of: Option<&'a PriceRow>,
 }
 
@@ -49,14 +49,14 @@ impl Schema for ModelPrice<'_> {
     const NAME: &'static str = "retro.price/1";
 }
 
-/// A price was set or removed.
+/// The result of setting or removing a price.
 #[derive(Debug, Clone, Serialize)]
 pub struct PriceSet<'a> {
-    /// The model.
+    /// The model's name.
     pub model: &'a str,
-    /// What was done.
+    /// The action: set or removed.
     pub done: &'static str,
-    /// The file of settings.
+    /// The settings file.
     pub file: String,
 }
 
@@ -64,21 +64,21 @@ impl Schema for PriceSet<'_> {
     const NAME: &'static str = "retro.pricing.set/1";
 }
 
-/// Prices were taken from a table of another project.
+/// The result of importing another project's price table.
 #[derive(Debug, Serialize)]
 pub struct PricesImported<'a> {
-    /// The day of the figures.
+    /// The day of the imported prices.
     pub snapshot: String,
-    /// Whether they were kept.
+    /// True if they were written.
     pub written: bool,
-    /// The file.
+    /// The file with the imported prices.
     pub file: String,
-    /// What changed, and how many of each.
+    /// The changes, and the number of each kind.
     #[serde(flatten)]
     pub import: PriceChanges<'a>,
 }
 
-/// What an import of prices changes.
+/// The changes that an import makes to the prices.
 #[derive(Debug, Serialize)]
 pub struct PriceChanges<'a> {
     changes: &'a [retro_usage::Change],

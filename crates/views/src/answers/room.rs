@@ -1,4 +1,4 @@
-//! Answers about the room that a store takes, and about letting go of sessions.
+//! Results of commands that show or reduce the space a store takes.
 
 use retro_engine::forget::Forgotten;
 use retro_engine::retain::{Explained, Retained};
@@ -12,10 +12,10 @@ impl Schema for Forgotten {
     const NAME: &'static str = "retro.forget/1";
 }
 
-/// What was forgotten.
+/// The result of `retro forget --list`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Tombstones {
-    /// Each session, by a hash.
+    /// Every forgotten session, by a hash.
     pub tombstones: Vec<TombstoneRow>,
 }
 
@@ -23,18 +23,18 @@ impl Schema for Tombstones {
     const NAME: &'static str = "retro.forget.list/1";
 }
 
-/// A session that was forgotten.
+/// A forgotten session.
 #[derive(Debug, Clone, Serialize)]
 pub struct TombstoneRow {
-    /// What `--undo` takes.
+    /// The id that `--undo` accepts.
     pub id: String,
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// When.
+    /// When it was forgotten.
     pub at: Timestamp,
-    /// Whether its ledger was kept.
+    /// True if its ledger was kept.
     pub keep_costs: bool,
-    /// Whether everything is removed. If not, the next command does it.
+    /// True if everything is removed. If false, the next command completes the removal.
     pub done: bool,
 }
 
@@ -50,13 +50,13 @@ impl From<&Tombstone> for TombstoneRow {
     }
 }
 
-/// What `retro retain` did, or would do.
+/// The result of `retro retain`.
 #[derive(Debug, Serialize)]
 pub struct Retention<'a> {
-    /// What went.
+    /// The sessions that were, or would be, reduced.
     #[serde(flatten)]
     pub retained: &'a Retained,
-    /// What takes the space, if that was asked for.
+    /// The space that each part of the store takes, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explained: Option<Explained>,
 }
@@ -65,21 +65,21 @@ impl Schema for Retention<'_> {
     const NAME: &'static str = "retro.retain/1";
 }
 
-/// What `retro pin` or `retro unpin` did.
+/// The result of `retro pin` or `retro unpin`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Pinned {
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The agent's id.
+    /// The agent's session id.
     pub session_id: String,
-    /// Whether it is pinned now.
+    /// True if the session is pinned now.
     pub pinned: bool,
-    /// Whether that is new.
+    /// True if the command changed that.
     pub changed: bool,
 }
 
 impl Pinned {
-    /// Of one session.
+    /// Describes one session.
     pub fn of(key: &SessionKey, pinned: bool, changed: bool) -> Pinned {
         Pinned { agent: key.agent.clone(), session_id: key.id.clone(), pinned, changed }
     }

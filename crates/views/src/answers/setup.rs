@@ -1,4 +1,4 @@
-//! Answers about settings, schedulers and manual pages.
+//! Results of commands on settings, schedulers and manual pages.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::Schema;
 /// The folder with the manual pages.
 #[derive(Debug, Clone, Serialize)]
 pub struct ManualPages {
-    /// The folder.
+    /// The folder's path.
     pub folder: String,
 }
 
@@ -15,10 +15,10 @@ impl Schema for ManualPages {
     const NAME: &'static str = "retro.man/1";
 }
 
-/// Lines for a scheduler or an agent's settings.
+/// Lines for a scheduler or for an agent's settings.
 #[derive(Debug, Clone, Serialize)]
 pub struct ScheduleLines {
-    /// The lines.
+    /// The lines to install.
     pub lines: String,
 }
 
@@ -26,21 +26,21 @@ impl Schema for ScheduleLines {
     const NAME: &'static str = "retro.schedule/1";
 }
 
-/// Which schedulers run `retro sync`.
+/// The schedulers that can run `retro sync`, and whether they do.
 #[derive(Debug, Clone, Serialize)]
 pub struct ScheduleStatus {
-    /// Each scheduler.
+    /// One row per scheduler.
     pub schedulers: Vec<SchedulerRow>,
 }
 
-/// A scheduler.
+/// The state of a scheduler.
 #[derive(Debug, Clone, Serialize)]
 pub struct SchedulerRow {
-    /// Its name.
+    /// The scheduler's name.
     pub scheduler: &'static str,
-    /// Whether our lines are there.
+    /// True if retro's lines are installed.
     pub installed: bool,
-    /// Whether it runs them.
+    /// True if the scheduler is running them.
     pub running: bool,
 }
 
@@ -48,10 +48,10 @@ impl Schema for ScheduleStatus {
     const NAME: &'static str = "retro.schedule.status/1";
 }
 
-/// A scheduler was changed.
+/// The result of installing or removing a schedule.
 #[derive(Debug, Clone, Serialize)]
 pub struct ScheduleChange {
-    /// Whether it was.
+    /// True if anything changed.
     pub done: bool,
 }
 
@@ -64,18 +64,18 @@ impl Schema for ScheduleChange {
 pub struct Settings {
     /// The file of settings, if there is one.
     pub file: Option<String>,
-    /// Each setting.
+    /// Every setting, with its value.
     pub values: Vec<SettingRow>,
 }
 
-/// A setting.
+/// A setting and its value.
 #[derive(Debug, Clone, Serialize)]
 pub struct SettingRow {
-    /// Its key.
+    /// The setting's key.
     pub key: &'static str,
-    /// Its value.
+    /// Its current value.
     pub value: String,
-    /// Who set it.
+    /// The layer that set it.
     pub from: String,
 }
 
@@ -83,12 +83,12 @@ impl Schema for Settings {
     const NAME: &'static str = "retro.config/1";
 }
 
-/// Where the file of settings is.
+/// The path of the settings file.
 #[derive(Debug, Clone, Serialize)]
 pub struct SettingsPath {
-    /// The file.
+    /// The file's path.
     pub path: String,
-    /// Whether it is there.
+    /// True if the file exists.
     pub exists: bool,
 }
 
@@ -96,10 +96,10 @@ impl Schema for SettingsPath {
     const NAME: &'static str = "retro.config.path/1";
 }
 
-/// A file of settings was written.
+/// The result of writing a settings file.
 #[derive(Debug, Clone, Serialize)]
 pub struct SettingsWritten {
-    /// The file.
+    /// The file's path.
     pub path: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the store knows of listed sessions beside their names: turns and cost.
+//! Adds turns and cost to listed sessions, from the store.
 
 use retro_engine::ask::Ledgers;
 use retro_engine::stages::digest::outcome_in;
@@ -14,8 +14,8 @@ use super::SessionView;
 use crate::Error;
 use crate::usage::session_facts;
 
-/// Adds turns and costs to the sessions that are in the store. Where
-/// prices cannot be read, the list is shown without costs: `usage` says why.
+/// Adds turns and costs to the sessions that are in the store. If prices cannot be read, the list
+/// has no costs, and `usage` reports why.
 pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView]) -> Result<(), Error> {
     let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
     let Some(index) = store.index_if_there()? else { return Ok(()) };
@@ -26,7 +26,7 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
     for session in sessions.iter_mut().filter(|session| session.captured) {
         let key = SessionKey::new(session.agent.clone(), session.session_id.clone());
         let told = digests.get(&key).and_then(|made| outcome_in(&made.output)).map(str::to_owned);
-        // An index that was just made, or lost a row, knows nothing of it.
+        // A new index, or one that lost a row, lacks the outcome.
         session.outcome = told.or_else(|| kept_outcome(&store, &key));
         session.evicted = evicted.contains(&key);
         session.turns = Some(turns.get(&key).copied().unwrap_or(0));
@@ -39,13 +39,13 @@ pub(super) fn fill(world: &World, config: &Config, sessions: &mut [SessionView])
     Ok(())
 }
 
-/// How a session ended, from its digest.
+/// The outcome of a session, from its digest.
 fn kept_outcome(store: &Store, key: &SessionKey) -> Option<String> {
     let digest: Digest = store.object(&DIGESTS, key).ok()??;
     Some(digest.outcome.value.as_str().to_owned())
 }
 
-/// What each session and its sub-agents cost together.
+/// The cost of each session with its sub-agents.
 pub(crate) fn costs(
     index: &Index,
     prices: &retro_usage::Prices,

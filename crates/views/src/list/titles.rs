@@ -1,4 +1,4 @@
-//! What tells sessions apart whose titles begin alike: those that a template began.
+//! Distinguishes sessions whose titles begin alike, because a template wrote their prompts.
 
 use retro_engine::Config;
 use retro_insight::Digest;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use super::SessionView;
 
-/// Titles that share so many characters at their beginning are hard to tell apart.
+/// Titles that share this many leading characters are hard to distinguish.
 const ALIKE_CHARS: usize = 24;
 
-/// Digests that are read for one list: enough for what fits on some screens.
+/// Digests read for one list, enough for a few screens.
 const DIGESTS_MAX: usize = 500;
 
-/// Says of each session whose title begins like another's where it differs. Where titles are
-/// equal, the whole of what was asked is compared.
+/// Sets the `difference` of each session whose title begins like another's. If the titles are
+/// equal, compares the full first prompts.
 pub(super) fn tell_apart(config: &Config, sessions: &mut [SessionView]) {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for title in sessions.iter().filter_map(|session| session.title.as_ref()) {
@@ -52,16 +52,16 @@ pub(super) fn tell_apart(config: &Config, sessions: &mut [SessionView]) {
     }
 }
 
-/// Digests that are read for what a session was asked.
+/// Reads the first prompts of sessions from their digests.
 struct Digests<'c> {
     config: &'c Config,
     store: Option<Store>,
-    /// How many more may be read.
+    /// How many more digests may be read.
     left: usize,
 }
 
 impl Digests<'_> {
-    /// The beginning of the first request of a session, from its digest.
+    /// The beginning of a session's first prompt, from its digest.
     fn first_prompt(&mut self, session: &SessionView) -> Option<String> {
         self.left = self.left.checked_sub(1)?;
         if self.store.is_none() {
@@ -73,8 +73,8 @@ impl Digests<'_> {
     }
 }
 
-/// From the first word on in which each text differs from its nearest other one; nothing for
-/// texts that are equal to another, and for those that differ at once.
+/// Each text from the first word that differs from its nearest neighbour. `None` for a text that is
+/// equal to another or differs at once.
 fn differences(texts: &[String]) -> Vec<Option<String>> {
     let words: Vec<Vec<&str>> = texts.iter().map(|text| text.split_whitespace().collect()).collect();
     let mut order: Vec<usize> = (0..texts.len()).collect();
@@ -118,7 +118,7 @@ mod tests {
             ]),
             [some("cart.rs"), some("tax.rs now"), None]
         );
-        // What another begins with, and what is the same, has nothing of its own.
+        // A text that begins another, or equals it, has nothing of its own.
         assert_eq!(
             told(&["Fix the tests", "Fix the tests of tax", "Fix the tests"]),
             [None, some("of tax"), None]

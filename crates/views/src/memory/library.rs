@@ -1,4 +1,4 @@
-//! Memories where they are in the index: only what a question needs is read.
+//! Memories in the index, read only as far as a query needs them.
 
 use retro_engine::memory::{heads_of, is_current, postings_of};
 use retro_memory::{Head, Library, Memory};
@@ -7,10 +7,10 @@ use retro_store::{Index, Store};
 
 use crate::Error;
 
-/// Sums that are made side by side: processors add so many numbers at once.
+/// Parallel sums, one per SIMD lane.
 const LANES: usize = 16;
 
-/// The memories of an index.
+/// The memories in an index.
 pub struct Kept<'a> {
     index: &'a Index,
     heads: Vec<Head>,
@@ -18,8 +18,8 @@ pub struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// Opens them; nothing where the index has none yet, or was made from other decisions
-    /// than those of the store.
+    /// Opens the memories. `None` if the index has none yet, or was built from other decisions than
+    /// the store's.
     pub fn open(store: &Store, index: &'a Index) -> Result<Option<Kept<'a>>, Error> {
         if !is_current(store, index)? {
             return Ok(None);
@@ -31,17 +31,17 @@ impl<'a> Kept<'a> {
         Ok(Some(Kept { index, heads, vectors }))
     }
 
-    /// How many memories a person may still decide about.
+    /// Number of memories that await a person's decision.
     pub fn waiting(&self) -> usize {
         self.heads.iter().filter(|head| head.is_waiting()).count()
     }
 
-    /// A memory by its number.
+    /// Reads a memory by its number.
     pub fn memory(&self, number: usize) -> Result<Option<Memory>, Error> {
         Ok(self.index.memory(number)?.and_then(|body| serde_json::from_str(&body).ok()))
     }
 
-    /// All of them.
+    /// Reads every memory.
     pub fn memories(&self) -> Result<Vec<Memory>, Error> {
         let bodies = self.index.memories()?;
         Ok(bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect())

@@ -1,4 +1,4 @@
-//! Memories as they are listed, counted and shown one by one, and what happened to each.
+//! Lists, counts and single memories, and the history of each.
 
 use retro_engine::memory::{DECISIONS, EXPOSURES};
 use retro_engine::{Config, World};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::{MemoryView, all, here, stale, view};
 use crate::Error;
 
-/// Which memories are listed: the options of `retro memory list`.
+/// The filter of `retro memory list`.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFilter {
     /// Only this status.
@@ -20,7 +20,7 @@ pub struct MemoryFilter {
     pub kind: Option<Kind>,
     /// Only this scope.
     pub scope: Option<Scope>,
-    /// Only those that hold in this folder.
+    /// Only memories that apply in this folder.
     pub cwd: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl MemoryFilter {
     }
 }
 
-/// The memories that are asked for, what changed last first.
+/// The memories that pass the filter, the last changed first.
 pub fn list(
     world: &World,
     config: &Config,
@@ -53,12 +53,12 @@ pub fn list(
 pub struct MemoryList {
     /// `retro.memory.list/1`.
     pub schema: &'static str,
-    /// What changed last first.
+    /// The memories, last changed first.
     pub memories: Vec<MemoryView>,
 }
 
 impl MemoryList {
-    /// A list of these.
+    /// Makes a list of these memories.
     pub fn of(memories: &[Memory]) -> MemoryList {
         MemoryList { schema: "retro.memory.list/1", memories: memories.iter().map(view).collect() }
     }
@@ -75,31 +75,31 @@ pub struct MemoryCounts {
     pub life: Life,
 }
 
-/// How far memories came, from being made to being retired.
+/// How many memories reached each stage, from creation to retirement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Life {
-    /// Memories that were found or written.
+    /// Memories that were mined or written.
     pub made: usize,
-    /// Memories that an agent was shown, and how often in all.
+    /// Memories shown to an agent.
     pub shown: usize,
-    /// See `shown`.
+    /// How often memories were shown in total.
     pub shown_times: u64,
-    /// Memories that helped after they were shown, and how often in all.
+    /// Memories that helped after they were shown.
     pub helpful: usize,
-    /// See `helpful`.
+    /// How often memories helped in total.
     pub helpful_times: u64,
-    /// Memories that did harm after they were shown, and how often in all.
+    /// Memories that did harm after they were shown.
     pub harmful: usize,
-    /// See `harmful`.
+    /// How often memories did harm in total.
     pub harmful_times: u64,
-    /// Memories whose place a newer one took.
+    /// Memories that a newer one replaced.
     pub superseded: usize,
     /// Memories that are retired.
     pub retired: usize,
 }
 
 impl MemoryCounts {
-    /// Counts these.
+    /// Counts these memories.
     pub fn of(memories: &[Memory]) -> MemoryCounts {
         let mut counts = MemoryCounts { memories: memories.len(), ..MemoryCounts::default() };
         let life = &mut counts.life;
@@ -124,7 +124,7 @@ impl MemoryCounts {
     }
 }
 
-/// A memory with everything that a person decides by: what `retro memory show --json` prints.
+/// A memory with everything a person needs to decide: the output of `retro memory show --json`.
 #[derive(Debug, Clone, Serialize)]
 pub struct MemoryShow {
     /// `retro.memory.show/1`.
@@ -132,45 +132,45 @@ pub struct MemoryShow {
     /// The memory itself.
     #[serde(flatten)]
     pub memory: Memory,
-    /// What changed since; nothing if nothing did.
+    /// A file that changed since. Null if none did.
     pub stale: Option<String>,
-    /// The memories whose place it took.
+    /// The memories that it replaced.
     pub supersedes: Vec<String>,
-    /// What happened to it, oldest first.
+    /// Its history, oldest first.
     pub history: Vec<Happened>,
 }
 
-/// Something that happened to a memory.
+/// One entry in the history of a memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Happened {
-    /// When, if that is known.
+    /// When it happened, if known.
     pub at: Option<Timestamp>,
     /// `made`, `shown`, `helpful`, `harmful`, `accepted`, `rejected`, `retired`, `restored`,
     /// `quarantined`, `edited`.
     pub what: String,
-    /// The session that it happened in.
+    /// The session in which it happened.
     pub session_id: Option<String>,
-    /// Why.
+    /// The reason, if one was given.
     pub reason: Option<String>,
-    /// The event of a log that says so: `agent/session#event`.
+    /// The log event that is the evidence: `agent/session#event`.
     pub event_id: Option<String>,
 }
 
-/// What was decided and shown, read once for many memories.
+/// The journals of decisions and of shown memories, read once for many memories.
 #[derive(Default)]
 pub struct Journals {
-    /// By the memory, or by the session where a decision is about all that it taught.
+    /// By memory, or by session if a decision concerns everything that the session taught.
     decisions: HashMap<String, Vec<Decision>>,
     exposures: HashMap<String, Vec<Exposure>>,
-    /// The memories whose place each one took.
+    /// The memories that each one replaced.
     older: HashMap<String, Vec<String>>,
 }
 
-/// Times that it was shown which the history of one memory holds, the last ones.
+/// The history of a memory keeps this many of its last showings.
 const SHOWN_MAX: usize = 100;
 
 impl Journals {
-    /// Reads them. Lines that cannot be read are left out; `retro memory doctor` names them.
+    /// Reads the journals. Skips unreadable lines; `retro memory doctor` lists them.
     pub fn read(store: &Store, memories: &[Memory]) -> Result<Journals, Error> {
         let mut journals = Journals::default();
         for decision in DECISIONS.read(store)?.0 {
@@ -191,7 +191,7 @@ impl Journals {
         Ok(journals)
     }
 
-    /// A memory with what happened to it.
+    /// A memory with its history.
     pub fn show(&self, memory: &Memory) -> MemoryShow {
         MemoryShow {
             schema: "retro.memory.show/1",

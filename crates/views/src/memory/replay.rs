@@ -1,4 +1,4 @@
-//! Replaying the past: what memory would have shown, and whether it was right.
+//! Replays the past: the memories that would have been shown, and whether they were right.
 
 use retro_agents::by_name;
 use retro_engine::stages::mine as stage;
@@ -12,12 +12,12 @@ use serde::Serialize;
 
 use crate::Error;
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReplayView {
     /// `retro.memory.replay/1`.
     pub schema: &'static str,
-    /// The figures and rows.
+    /// Figures and rows of the replay.
     #[serde(flatten)]
     pub replay: Replay,
     /// Sessions that could not be read.
@@ -25,7 +25,7 @@ pub struct ReplayView {
 }
 
 impl ReplayView {
-    /// The words of what a session was shown.
+    /// The texts of the memories shown to a session.
     pub fn texts_shown(&self, memories: &[Memory], session_id: &str) -> Vec<String> {
         let rows = self.replay.rows.iter();
         let shown = rows.filter(|row| row.session_id == session_id && row.verdict != "missed");
@@ -39,8 +39,8 @@ impl ReplayView {
     }
 }
 
-/// Replays all sessions in the order of time; each sees only what was mined before it.
-/// Sessions before `since` are mined and not judged.
+/// Replays all sessions in order of time. Each sees only memories from earlier sessions. Sessions
+/// before `since` are mined but not judged.
 pub fn replay(
     world: &World,
     config: &Config,
@@ -51,7 +51,7 @@ pub fn replay(
     Ok(Told::read(world, config, store, since, progress)?.replay(&WEIGHTS))
 }
 
-/// All sessions, read once, to be replayed.
+/// All sessions, read once for several replays.
 pub struct Told {
     pasts: Vec<Past>,
     found: Vec<Found>,
@@ -94,14 +94,14 @@ impl Told {
         Ok(told)
     }
 
-    /// What memory would have shown with these weights.
+    /// Replays the sessions with these weights.
     pub fn replay(&self, weights: &Weights) -> ReplayView {
         let replay = retro_memory::replay(&self.pasts, self.found.clone(), weights);
         ReplayView { schema: "retro.memory.replay/1", replay, unread: self.unread }
     }
 }
 
-/// A session as methods see it; nothing if it cannot be read.
+/// A session as methods see it. `None` if it cannot be read.
 pub fn episode(config: &Config, store: &Store, key: &SessionKey) -> Result<Option<Episode>, Error> {
     let (Some(agent), Some(file)) = (by_name(&key.agent), store.session(key)?) else { return Ok(None) };
     let mut listener = Listener::new(key.clone());

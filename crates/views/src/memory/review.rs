@@ -1,4 +1,4 @@
-//! Memories that wait for a person: in what order they are looked at.
+//! Memories that await a person's decision, in order of review.
 
 use retro_engine::{Config, World};
 use retro_memory::{Kind, Memory, Status};
@@ -8,24 +8,24 @@ use std::collections::HashMap;
 use super::{Kept, all};
 use crate::Error;
 
-/// What a person looks at together.
+/// Memories that a person reviews together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ReviewGroup {
-    /// The repository, by its folder or remote; empty: everywhere.
+    /// The repository's folder or remote. Empty if they apply everywhere.
     pub repository: String,
-    /// What the memories are.
+    /// The kind of these memories.
     pub kind: Kind,
 }
 
 impl ReviewGroup {
-    /// The group of a memory.
+    /// The group that a memory belongs to.
     pub fn of(memory: &Memory) -> ReviewGroup {
         ReviewGroup { repository: memory.repository_name(), kind: memory.kind }
     }
 }
 
-/// Every memory that waits for a decision: first what needs one, the newest first, then what
-/// was found, by repository and kind, what was seen most often first.
+/// Every memory that awaits a decision. Those that need one come first, newest first; then found
+/// ones by repository and kind, the most often seen first.
 pub fn waiting(world: &World, config: &Config, store: &Store) -> Result<Vec<Memory>, Error> {
     let mut waiting = all(world, config, store)?;
     waiting.retain(Memory::is_waiting);
@@ -55,7 +55,7 @@ pub fn waiting(world: &World, config: &Config, store: &Store) -> Result<Vec<Memo
     Ok(waiting)
 }
 
-/// How many wait, from the index alone; nothing where that has no memories yet.
+/// The number of waiting memories, from the index alone. `None` if it has no memories yet.
 pub fn waiting_count(store: &Store) -> Result<Option<usize>, Error> {
     let Some(index) = store.index_if_there()? else { return Ok(None) };
     let Some(kept) = Kept::open(store, &index)? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The rules of a repository on one page: what could stand in the file that agents read.
+//! The rules of a repository on one page, ready for the file that agents read.
 
 use retro_engine::{Config, World};
 use retro_memory::{Here, Kind, Memory, Scope, Status};
@@ -10,31 +10,31 @@ use std::path::Path;
 use super::{MemoryView, all, here, view};
 use crate::Error;
 
-/// Files that tell agents how to work in a repository.
+/// Instruction files that agents read in a repository.
 const FILES: &[&str] = &["AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md", "GEMINI.md"];
-/// A longer file is no page of rules.
+/// A longer file is not a page of rules.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// The share of a rule's words that a paragraph must have to say the same.
+/// A paragraph repeats a rule if it has this share of the rule's words.
 const SAID_SHARE: f64 = 0.8;
 
-/// The answer.
+/// The result of `retro memory rules`.
 #[derive(Debug, Clone, Serialize)]
 pub struct RulesView {
     /// `retro.memory.rules/1`.
     pub schema: &'static str,
     /// The folder that was asked about.
     pub project: String,
-    /// What a person accepted or wrote.
+    /// Memories that a person accepted or wrote.
     pub accepted: Vec<MemoryView>,
-    /// What was found and waits for a decision, what was said most often first.
+    /// Memories that were found and await a decision, the most often seen first.
     pub proposed: Vec<MemoryView>,
-    /// What the files of the repository say already, by id.
+    /// Ids of memories that the repository's files already contain.
     pub said: Vec<String>,
-    /// Files that were read for that.
+    /// The files that were checked for that.
     pub files: Vec<String>,
 }
 
-/// The rules that hold in a folder.
+/// The rules that apply in a folder.
 pub fn rules(world: &World, config: &Config, store: &Store, project: &str) -> Result<RulesView, Error> {
     let here = here(Some(project));
     let mut found = all(world, config, store)?;
@@ -74,7 +74,7 @@ fn holds(memory: &Memory, here: &Here) -> bool {
     memory.scope != Scope::Repo || memory.place().is_same(&here.place())
 }
 
-/// The files of a repository that agents read, and the terms of each of their paragraphs.
+/// The instruction files of a repository, and the terms of each paragraph.
 fn paragraphs(root: &Path) -> (Vec<String>, Vec<Vec<String>>) {
     let (mut files, mut paragraphs) = (Vec::new(), Vec::new());
     let mut words = Words::default();
@@ -90,7 +90,7 @@ fn paragraphs(root: &Path) -> (Vec<String>, Vec<Vec<String>>) {
     (files, paragraphs)
 }
 
-/// Whether a paragraph has nearly all words of a rule.
+/// True if a paragraph has nearly all words of a rule.
 fn is_said(memory: &Memory, paragraphs: &[Vec<String>]) -> bool {
     let text = memory.spans.first().map_or(memory.text.as_str(), |span| span.text.as_str());
     let terms = Words::default().distinct(text);

@@ -1,4 +1,4 @@
-//! What a person decides about memories, from the command line or on the page.
+//! A person's decisions about memories, from the command line or the page.
 
 use retro_engine::{Config, World, memory};
 use retro_memory::Decision;
@@ -8,24 +8,24 @@ use serde::Serialize;
 use super::find;
 use crate::Error;
 
-/// A decision that can be made about a memory.
+/// A decision about a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may be shown to agents.
+    /// Agents may see it.
     Accept,
-    /// It is never shown.
+    /// Agents never see it.
     Reject,
-    /// It is hidden and kept.
+    /// It is hidden but kept.
     Retire,
-    /// It stands again where it was found.
+    /// It returns to the state in which it was found.
     Restore,
 }
 
 impl Verdict {
-    /// Every one, in the order of the buttons on the page.
+    /// All verdicts, in the order of the buttons on the page.
     pub const ALL: [Verdict; 4] = [Verdict::Accept, Verdict::Reject, Verdict::Retire, Verdict::Restore];
 
-    /// The name of its command.
+    /// The name of the command.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Accept => "accept",
@@ -35,12 +35,12 @@ impl Verdict {
         }
     }
 
-    /// The one with this name.
+    /// The verdict with this name.
     pub fn parse(name: &str) -> Option<Verdict> {
         Verdict::ALL.into_iter().find(|verdict| verdict.name() == name)
     }
 
-    /// What a memory is afterwards, in a word.
+    /// The memory's state afterwards, in a word.
     pub fn done(self) -> &'static str {
         match self {
             Verdict::Accept => "accepted",
@@ -50,7 +50,7 @@ impl Verdict {
         }
     }
 
-    /// Its name in the journal.
+    /// The verdict's name in the journal.
     fn event(self) -> &'static str {
         match self {
             Verdict::Accept => "memory_accepted",
@@ -61,18 +61,18 @@ impl Verdict {
     }
 }
 
-/// What was decided.
+/// The result of a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decided {
     /// `retro.memory.decided/1`.
     pub schema: &'static str,
-    /// Its name in the journal.
+    /// The verdict's name in the journal.
     pub event: &'static str,
-    /// The memories, by their whole ids.
+    /// The full ids of the memories.
     pub ids: Vec<String>,
 }
 
-/// Decides about memories: all of them, or none where one of the ids is not known.
+/// Decides about memories: about all of them, or about none if an id is unknown.
 pub fn decide(
     world: &World,
     config: &Config,

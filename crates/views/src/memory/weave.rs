@@ -1,5 +1,5 @@
-//! Memories handed to an agent: what fits and was not shown to its session before, as one block
-//! within a budget. What is shown is written down.
+//! Hands memories to an agent: those that fit and that its session has not seen, as one block
+//! within a budget. Records the ones it shows.
 
 use retro_agents::integration::ID_BYTES_MAX;
 use retro_engine::memory::EXPOSURES;
@@ -12,24 +12,24 @@ use serde::Serialize;
 use super::{Abstained, Fitting, MemoryQuestion, MemoryView, fitting, stale, view};
 use crate::Error;
 
-/// Memories that are shown at once: at a prompt, and when a session starts.
+/// Memories shown at once: at a prompt, and at the start of a session.
 const SHOWN_MAX: usize = 5;
 const SHOWN_AT_START_MAX: usize = 11;
-/// Tokens of what is shown when a session starts.
+/// Token budget at the start of a session.
 const START_TOKENS_MAX: usize = 300;
 const DAY_MS: i64 = 86_400_000;
 
-/// When memories are shown.
+/// The moment at which memories are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WeaveEvent {
     /// A session starts: the rules of its repository that a person accepted.
     SessionStart,
-    /// A prompt: whatever fits it.
+    /// A prompt: memories that fit it.
     #[default]
     Prompt,
-    /// A call failed: one line of what mended this before.
+    /// A call failed: one line about an earlier repair.
     ToolFailed,
-    /// A call is about to touch something: one line of what holds for it.
+    /// A call is about to touch a file: one line about it.
     Tool,
 }
 
@@ -49,20 +49,21 @@ impl WeaveEvent {
     }
 }
 
-/// What an agent is about to do.
+/// An agent's situation, for which memories are chosen.
 #[derive(Debug, Clone, Default)]
 pub struct WeaveQuestion {
-    /// When.
+    /// The kind of moment.
     pub event: WeaveEvent,
-    /// The prompt, the error, or what a call touches; empty: what is most useful in the folder.
+    /// The prompt, the error, or the target of a call. If empty, selects the most useful memories
+    /// of the folder.
     pub prompt: String,
     /// The folder that the agent works in.
     pub cwd: Option<String>,
-    /// The session that it is shown to; nothing is shown twice to one.
+    /// The session that sees the block. It never sees a memory twice.
     pub session_id: Option<String>,
-    /// Tokens at most.
+    /// Token budget of the block.
     pub budget_tokens: usize,
-    /// Write down what was shown.
+    /// Record the memories that were shown.
     pub record: bool,
 }
 
@@ -75,15 +76,15 @@ pub struct WeaveView {
     pub block: Option<String>,
     /// The memories in it.
     pub memories: Vec<MemoryView>,
-    /// Why there is none.
+    /// Why there is no block.
     pub abstained: Option<Abstained>,
-    /// Whether it was written down, where that was asked for.
+    /// True if the shown memories were recorded.
     #[serde(skip)]
     pub is_recorded: bool,
 }
 
-/// Memories that fit, as a block. Never waits: if another program is writing, what is
-/// shown is not written down, and the answer says so.
+/// Memories that fit, as a block. Never waits: if another program is writing, it records nothing,
+/// and the result says so.
 pub fn weave(
     world: &World,
     config: &Config,
@@ -136,7 +137,7 @@ pub fn weave(
     })
 }
 
-/// The memories that were shown to a session.
+/// Memories already shown to a session.
 fn shown_to(store: &Store, session: &str) -> Result<Vec<String>, Error> {
     let (shown, _) = EXPOSURES.read(store)?;
     let is_of_session = |exposure: &Exposure| exposure.session_id.as_deref() == Some(session);
@@ -164,7 +165,7 @@ fn record(world: &World, store: &Store, question: &WeaveQuestion, ids: &[String]
     let lock = match store.try_lock() {
         Ok(Some(lock)) => lock,
         Ok(None) => return Ok(false),
-        // It can be shown all the same; the answer says that it was not written down.
+        // The block is shown all the same. The result says that it was not recorded.
         Err(error) if error.is_unwritable() => return Ok(false),
         Err(error) => return Err(error.into()),
     };

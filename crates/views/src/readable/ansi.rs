@@ -1,9 +1,9 @@
-//! Output of programs with their colours as runs of text.
+//! Terminal output as runs of text with colours.
 //!
-//! A line is a text, or an array of runs; a run is a text, or `[style, text]` where the
-//! style is a list of class names: `b` bold, `d` dim, `i` italic, `u` underlined, `v`
-//! inverse, `f0`–`f15` and `g0`–`g15` for ink and ground. A carriage return starts the line
-//! again, as on a terminal; every other sequence is dropped.
+//! A line is a text, or an array of runs. A run is a text, or `[style, text]`, where the style is a
+//! list of class names: `b` bold, `d` dim, `i` italic, `u` underlined, `v` inverse, `f0`–`f15` and
+//! `g0`–`g15` for foreground and background. A carriage return restarts the line, as on a terminal.
+//! Every other sequence is dropped.
 
 use serde::Serialize;
 
@@ -13,9 +13,9 @@ use super::plain;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Line {
-    /// Without any style.
+    /// A line without any style.
     Plain(String),
-    /// In parts.
+    /// A line in several runs.
     Runs(Vec<Run>),
 }
 
@@ -23,14 +23,14 @@ pub enum Line {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Run {
-    /// Without a style.
+    /// Text without a style.
     Plain(String),
-    /// With class names.
+    /// Class names, then the text.
     Styled(String, String),
 }
 
 impl Line {
-    /// Its words without styles.
+    /// The text without styles.
     pub fn words(&self) -> String {
         match self {
             Line::Plain(text) => text.clone(),
@@ -55,13 +55,13 @@ struct Style {
     ground: Option<u8>,
 }
 
-/// The lines of an output.
+/// Splits an output into lines.
 pub fn lines(text: &str) -> Vec<Line> {
     let mut style = Style::default();
     text.lines().map(|line| styled(last_overwrite(line), &mut style)).collect()
 }
 
-/// What a terminal shows of a line that returns to its start.
+/// The visible part of a line after carriage returns overwrote its start.
 fn last_overwrite(line: &str) -> &str {
     let line = line.trim_end_matches('\r');
     line.rsplit_once('\r').map_or(line, |(_, last)| last)
@@ -101,7 +101,7 @@ fn push(runs: &mut Vec<Run>, text: &str, style: &Style) {
     }
 }
 
-/// Takes one escape sequence, without its escape; returns what follows it.
+/// Consumes one escape sequence, whose escape is already gone. Returns the rest of the text.
 fn sequence<'t>(text: &'t str, style: &mut Style) -> &'t str {
     let mut chars = text.char_indices();
     match chars.next() {
@@ -176,7 +176,7 @@ impl Style {
     }
 }
 
-/// A colour of the large palettes as the nearest of the sixteen.
+/// The nearest of the sixteen colours to one of the large palettes.
 fn extended(codes: &mut impl Iterator<Item = u16>) -> Option<u8> {
     match codes.next()? {
         5 => {

@@ -1,13 +1,13 @@
-//! What a call printed: the first lines, and the rest apart.
+//! The output of a call: its first lines, and the rest apart.
 
 use serde::Serialize;
 
 use super::ansi::{Line, lines};
 
-/// Lines of an output that are beside its call. The rest is read when somebody asks.
+/// Lines of an output shown beside its call. The page loads the rest on request.
 const LINES_SHOWN: usize = 40;
 
-/// Bytes of an output that the page gets at most.
+/// The page gets at most this many bytes of an output.
 const BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// The first lines of an output.
@@ -15,22 +15,22 @@ const BYTES_MAX: usize = 2 * 1024 * 1024;
 pub struct Output {
     /// Its first lines.
     pub lines: Vec<Line>,
-    /// How many lines it has.
+    /// Number of all its lines.
     pub total: usize,
-    /// How many bytes.
+    /// Its length in bytes.
     pub bytes: u64,
-    /// Whether the page gets only a part of it, or the agent logged only a part.
+    /// True if the page gets only a part of it, or the agent logged only a part.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
-    /// Whether there is more of it in the chunk of rests.
+    /// True if the chunk of rests has more of it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
 
-/// The lines that come after the first ones.
+/// The lines after the first ones.
 pub type Rest = Vec<Line>;
 
-/// Cuts an output into what is shown and what is kept apart.
+/// Splits an output into the lines shown and the rest.
 pub fn output(text: &str, is_cut: bool) -> (Output, Option<Rest>) {
     let bytes = text.len() as u64;
     let end = floor(text, BYTES_MAX);
@@ -41,7 +41,7 @@ pub fn output(text: &str, is_cut: bool) -> (Output, Option<Rest>) {
     (output, rest)
 }
 
-/// The last place at or before `at` where a text may be cut.
+/// The last char boundary at or before `at`.
 fn floor(text: &str, at: usize) -> usize {
     if at >= text.len() {
         return text.len();

@@ -1,32 +1,32 @@
-//! Why the cost of several sessions is a lower bound.
+//! Why the cost of several sessions is only a lower bound.
 
 use serde::Serialize;
 
 use crate::SessionView;
 
-/// The reasons, each with how much it concerns. A session may have several.
+/// The reasons, each with a count. A session may have several.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CostBounds {
-    /// Responses that were logged before they ended.
+    /// Responses logged before they ended.
     pub unfinished_responses: u64,
-    /// What all would cost with the output of these estimated.
+    /// The total cost if the output of these is estimated.
     pub estimated_cost_usd: Option<f64>,
     /// Responses without a known price.
     pub unpriced_responses: u64,
-    /// Responses whose price depends on what the log does not say.
+    /// Responses whose price depends on facts that the log lacks.
     pub undecided_responses: u64,
-    /// Sessions with answers of which the log has no figures.
+    /// Sessions with responses for which the log has no figures.
     pub sessions_with_unlogged_answers: u64,
-    /// Sessions that have grown since they were read.
+    /// Sessions that have grown since they were last read.
     pub grown_sessions: u64,
-    /// Sessions of which the store knows no cost.
+    /// Sessions whose cost the store does not know.
     pub uncosted_sessions: u64,
-    /// Sessions that are left out, since they have no digest yet.
+    /// Sessions left out because they have no digest yet.
     pub undigested_sessions: u64,
 }
 
 impl CostBounds {
-    /// The reasons for these sessions.
+    /// Collects the reasons for these sessions.
     pub(super) fn of<'s>(sessions: impl Iterator<Item = &'s SessionView>, undigested: u64) -> CostBounds {
         let mut bounds = CostBounds { undigested_sessions: undigested, ..CostBounds::default() };
         let mut estimated = 0.0;

@@ -1,4 +1,4 @@
-//! What a session is about, in one row: who, where, when, what was asked, how much was done.
+//! Summarizes a session in one row: agent, project, time, prompts, amount of work.
 
 use retro_model::{Passage, PieceKind, SessionKey, Timestamp};
 use retro_store::SessionRow;
@@ -9,15 +9,15 @@ use std::collections::BTreeSet;
 use super::{HitView, Searching};
 use crate::Error;
 
-/// Characters of a prompt that are shown.
+/// Characters shown of a prompt.
 const PROMPT_CHARS: usize = 300;
 
 /// A session in one row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConversationView {
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The agent's id of the session.
+    /// The agent's session id.
     pub session_id: String,
     /// The agent's title, else the first real prompt.
     pub title: Option<String>,
@@ -25,11 +25,11 @@ pub struct ConversationView {
     pub project: Option<String>,
     /// The working directory.
     pub cwd: Option<String>,
-    /// First time in the log.
+    /// The first timestamp in the log.
     pub started_at: Option<Timestamp>,
-    /// Last time in the log.
+    /// The last timestamp in the log.
     pub ended_at: Option<Timestamp>,
-    /// What the user asked last, else wrote last.
+    /// The user's last question, else the last prompt.
     pub preview: Option<String>,
     /// The first prompt with a question mark.
     pub first_question: Option<String>,
@@ -41,21 +41,20 @@ pub struct ConversationView {
     pub models: Vec<String>,
     /// Turns of the main thread.
     pub turns: u64,
-    /// Prompts of the user.
+    /// Prompts by the user.
     pub prompts: u64,
-    /// Answers of models.
+    /// Answers by models.
     pub answers: u64,
-    /// Commands and other calls of tools that touch no file.
+    /// Commands, and other tool calls that touch no file.
     pub commands: u64,
     /// Files that were read or changed.
     pub files: u64,
-    /// Calls that failed, and errors of the agent.
+    /// Failed calls, and errors of the agent.
     pub errors: u64,
 }
 
 impl Searching {
-    /// What a session is about; nothing if there is no such session. Branches that were
-    /// rewound do not count.
+    /// Summarizes a session. `None` if it does not exist. Abandoned branches do not count.
     pub fn conversation(&self, key: &SessionKey) -> Result<Option<ConversationView>, Error> {
         let row = match (self.news.read.get(key), &self.news.index) {
             (Some(read), _) => Some(read.session.clone()),
@@ -66,7 +65,7 @@ impl Searching {
         Ok(Some(of_passages(row, &self.passages(key)?)))
     }
 
-    /// The same for the sessions of some hits, each once.
+    /// Summarizes the sessions of these hits, each once.
     pub(super) fn conversations(&self, hits: &[HitView]) -> Result<Vec<ConversationView>, Error> {
         let mut rows = Vec::new();
         for hits in hits.chunk_by(|a, b| (&a.agent, &a.session_id) == (&b.agent, &b.session_id)) {
@@ -78,7 +77,7 @@ impl Searching {
         Ok(rows)
     }
 
-    /// The passages of a session, as it was read just now or as the store has it.
+    /// The passages of a session, just read or from the store.
     pub(super) fn passages(&self, key: &SessionKey) -> Result<Cow<'_, [Passage]>, Error> {
         Ok(match (self.news.read.get(key), &self.news.index) {
             (Some(read), _) => Cow::Borrowed(read.made.as_slice()),
@@ -97,7 +96,7 @@ fn of_passages(row: SessionRow, passages: &[Passage]) -> ConversationView {
     let (first, last) = (prompts.iter().find(is_question), prompts.iter().rfind(is_question));
     let last_prompt = prompts.last();
     let shown = |prompt: Option<&String>| prompt.map(|text| cut(text));
-    // An event of several pieces counts once.
+    // Count an event of several pieces once.
     let count = |kind: PieceKind| {
         let pieces = live().flat_map(|passage| &passage.pieces).filter(|piece| piece.kind == kind);
         pieces.map(|piece| &piece.event).collect::<BTreeSet<_>>().len() as u64
@@ -130,7 +129,7 @@ fn of_passages(row: SessionRow, passages: &[Passage]) -> ConversationView {
     }
 }
 
-/// What the user wrote, message by message.
+/// The user's messages, in order.
 fn prompts<'a>(passages: impl Iterator<Item = &'a Passage>) -> Vec<String> {
     let pieces: Vec<_> =
         passages.flat_map(|passage| &passage.pieces).filter(|piece| piece.kind == PieceKind::User).collect();
@@ -140,8 +139,8 @@ fn prompts<'a>(passages: impl Iterator<Item = &'a Passage>) -> Vec<String> {
         .collect()
 }
 
-/// How many files pieces name. A piece has a label for each end of a path, so the longest
-/// stands for the file.
+/// The number of files that pieces name. A piece has a label for each suffix of a path, and the
+/// longest one identifies the file.
 fn files<'a>(passages: impl Iterator<Item = &'a Passage>) -> u64 {
     let pieces = passages.flat_map(|passage| &passage.pieces).filter(|piece| piece.kind == PieceKind::File);
     let name = |piece: &'a retro_model::Piece| {

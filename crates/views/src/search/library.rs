@@ -1,4 +1,4 @@
-//! The passages of a store, with what was just read laid over them.
+//! The passages of a store, overlaid with those that were just read.
 
 use retro_engine::Error as EngineError;
 use retro_engine::news::News;
@@ -12,20 +12,20 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Searched;
 
-/// Numbers from here on are of passages that are not in the index of the store.
+/// Passages numbered from here on are not in the store's index.
 const FRESH: u64 = 1 << 62;
 
-/// Numbers from here on are of sessions that are not there.
+/// Sessions numbered from here on are not in the store's index.
 const FRESH_SESSION: u32 = 1 << 27;
 
-/// What is looked through.
+/// The passages that a search covers.
 pub(super) struct Shelf<'a> {
     index: Option<&'a Index>,
-    /// Sessions that were just read, by the numbers they got.
+    /// Sessions that were just read, by their temporary numbers.
     fresh: BTreeMap<u32, &'a SessionRow>,
     fresh_extents: HashMap<u32, Extent>,
     fresh_passages: Vec<Numbered>,
-    /// Passages that the index has of these sessions.
+    /// Passages in the index that these sessions replace.
     stale: HashSet<u64>,
     extent: Extent,
     sessions: u64,
@@ -33,7 +33,7 @@ pub(super) struct Shelf<'a> {
 }
 
 impl<'a> Shelf<'a> {
-    /// A store with news over it.
+    /// Opens a store with the changes on top.
     pub(super) fn open(news: &'a News<Passages>) -> Result<Shelf<'a>, EngineError> {
         let index = news.index.as_ref();
         let mut shelf = Shelf {
@@ -56,7 +56,7 @@ impl<'a> Shelf<'a> {
         Ok(shelf)
     }
 
-    /// Puts a session that was just read in the place of what the index has of it.
+    /// Replaces a session of the index with the version just read.
     fn lay_over(
         &mut self,
         key: &SessionKey,
@@ -95,8 +95,8 @@ impl<'a> Shelf<'a> {
         Ok(())
     }
 
-    /// What something that follows the passages has not seen yet, where it stopped at a mark;
-    /// nothing if it has to start over.
+    /// The changes after a mark that a follower of the passages has not seen. `None` if it must
+    /// start over.
     pub(super) fn tail(&self, mark: &str) -> Result<Option<Tail>, EngineError> {
         let mark = Seen::parse(mark).unwrap_or_default().mark;
         let mut tail = Tail::default();
@@ -115,7 +115,7 @@ impl<'a> Shelf<'a> {
         Ok(Some(tail))
     }
 
-    /// Everything there is, for where nothing follows the passages.
+    /// All passages, if no text index follows them.
     pub(super) fn everything(&self) -> Result<Tail, EngineError> {
         let mut tail = Tail::default();
         if let Some(index) = self.index {
@@ -129,7 +129,7 @@ impl<'a> Shelf<'a> {
         Ok(tail)
     }
 
-    /// How much these sessions are, or all.
+    /// The size of these sessions, or of all.
     pub(super) fn searched(&self, only: Option<&hashbrown::HashSet<u32>>) -> Result<Searched, EngineError> {
         let is_new = |numbered: &&Numbered| {
             numbered.session >= FRESH_SESSION && only.is_none_or(|only| only.contains(&numbered.session))
@@ -151,13 +151,13 @@ impl<'a> Shelf<'a> {
         Ok(Searched { sessions, turns: turns + fresh.len() as u64, since: None })
     }
 
-    /// When the first of all sessions began.
+    /// When the earliest session began.
     pub(super) fn first_start(&self) -> Result<Option<Timestamp>, EngineError> {
         let indexed = self.index.map(Index::first_start).transpose()?.flatten();
         Ok(indexed.into_iter().chain(self.fresh.values().filter_map(|row| row.started_at)).min())
     }
 
-    /// What is known of a session.
+    /// The row of a session.
     pub(super) fn session(&self, number: u32) -> Option<SessionRow> {
         if let Some(row) = self.fresh.get(&number) {
             return Some((*row).clone());
@@ -171,7 +171,7 @@ impl<'a> Shelf<'a> {
         known.entry(number).or_insert_with(read).clone()
     }
 
-    /// Every session with its number.
+    /// Every session, with its number.
     pub(super) fn all(&self) -> Result<Vec<(u32, SessionRow)>, EngineError> {
         let mut all: BTreeMap<SessionKey, (u32, SessionRow)> = BTreeMap::new();
         if let Some(index) = self.index {
@@ -237,14 +237,14 @@ impl Library for Shelf<'_> {
     }
 
     fn rewound(&self) -> hashbrown::HashSet<u64> {
-        // What cannot be read is not known to be rewound.
+        // Passages that cannot be read count as not rewound.
         self.index.and_then(|index| index.dead_passages().ok()).into_iter().flatten().collect()
     }
 
     fn containing(&self, text: &str) -> hashbrown::HashSet<u64> {
         let mut found = hashbrown::HashSet::new();
         let Some(index) = self.index else { return found };
-        // What cannot be read is not found.
+        // Passages that cannot be read do not match.
         let _ = index.each_passage(|row| {
             if row.passage.pieces.iter().any(|piece| piece.text.contains(text)) {
                 found.insert(row.number);

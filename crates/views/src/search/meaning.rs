@@ -1,4 +1,4 @@
-//! Searching by what passages mean: the model, its vectors, and what has none yet.
+//! Semantic search: the model, its vectors, and the passages without a vector.
 
 use retro_engine::Config;
 use retro_engine::stages::vectors;
@@ -11,16 +11,16 @@ use super::scope::scope;
 use super::{Near, SearchQuestion, Searching};
 use crate::Error;
 
-/// Passages that are embedded for one question at most, by a model that is quick and by any
-/// other. With more, meaning waits for a sync.
+/// Maximum passages embedded for one query, by a fast model and by any other. Beyond this, semantic
+/// search waits for a sync.
 const EMBEDDED_MAX: usize = 5_000;
 const EMBEDDED_SLOWLY_MAX: usize = 8;
 
-/// The model, the vectors it made, and the passages that have none yet.
+/// The model, its vectors, and the passages without one.
 pub(super) type Vectored = (Box<dyn Embedder>, Vectors, Tail);
 
 impl Searching {
-    /// The passages nearest to a vector.
+    /// The passages closest to a vector.
     pub fn nearest(
         &self,
         config: &Config,
@@ -58,7 +58,7 @@ impl Searching {
         Ok(near.collect())
     }
 
-    /// The vectors, and the passages that have none yet; nothing if those are too many.
+    /// The vectors, and the passages without one. `None` if there are too many of those.
     pub(super) fn meaning(
         &self,
         config: &Config,
@@ -76,8 +76,8 @@ impl Searching {
         Ok(fresh.map(|fresh| (embedder, vectors, fresh)))
     }
 
-    /// The passages that have no vector yet. All of them if there are none, or those that are
-    /// there are of another time; nothing if that would be too many.
+    /// The passages without a vector. All passages if there are no vectors, or if the vectors are
+    /// from another time. `None` if that would be too many.
     fn without_vector(&self, shelf: &Shelf<'_>, vectors: &Vectors) -> Result<Option<Tail>, Error> {
         if let Some(tail) = shelf.tail(vectors.mark())? {
             return Ok(Some(tail));

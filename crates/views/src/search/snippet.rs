@@ -1,22 +1,22 @@
-//! The part of a text that shows why it was found.
+//! The part of a text that shows why it matched.
 
 use retro_search::Words;
 use serde::Serialize;
 
-/// A part of a text with the words that were looked for.
+/// A part of a text, with the matching words marked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Snippet {
     /// The text, on one line, with `…` where it was cut.
     pub text: String,
-    /// Where words of the query stand in it: first and last byte plus one.
+    /// The byte ranges of query words in it, end exclusive.
     pub marks: Vec<(usize, usize)>,
 }
 
-/// Bytes of a snippet.
+/// Maximum bytes of a snippet.
 const BYTES: usize = 220;
 
 impl Snippet {
-    /// The part of a text that holds most of the terms.
+    /// The part of a text that contains the most terms.
     pub fn of(text: &str, terms: &[String], words: &mut Words) -> Snippet {
         let mut found: Vec<(usize, usize)> = Vec::new();
         words.each(text, |term| {
@@ -29,7 +29,7 @@ impl Snippet {
         let from = best_start(&found);
         let start = if text.len() <= BYTES { 0 } else { from.saturating_sub(BYTES / 4) };
         let start = text.floor_char_boundary(start);
-        // A cut goes between words.
+        // Cut only between words.
         let next_word = || text[start..from].find(char::is_whitespace).map_or(start, |at| start + at);
         let start = if start == 0 { 0 } else { next_word() };
         let end = text.ceil_char_boundary((start + BYTES).min(text.len()));
@@ -37,7 +37,7 @@ impl Snippet {
     }
 }
 
-/// The first of the words from which on most are near.
+/// Start of the densest group of matches.
 fn best_start(found: &[(usize, usize)]) -> usize {
     let near = |(at, (start, _)): &(usize, &(usize, usize))| {
         found.iter().skip(*at).take_while(|(next, _)| *next < start + BYTES / 2).count()
@@ -46,7 +46,7 @@ fn best_start(found: &[(usize, usize)]) -> usize {
     best.map_or(0, |(_, (start, _))| *start)
 }
 
-/// A part of a text on one line; white space of any kind is one space.
+/// A part of a text on one line. Each run of white space becomes one space.
 fn cut(text: &str, start: usize, end: usize, found: &[(usize, usize)]) -> Snippet {
     let mut snippet = Snippet { text: String::new(), marks: Vec::new() };
     if !text[..start].trim().is_empty() {

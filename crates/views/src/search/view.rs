@@ -1,4 +1,4 @@
-//! The answer to a search: what `--json` prints, and the parts of texts that it shows.
+//! The result of a search as `--json` prints it, with its snippets.
 
 use retro_model::Timestamp;
 use retro_search::{FoundPiece, FoundSession, Words};
@@ -8,142 +8,142 @@ use std::collections::HashSet;
 
 use super::{ConversationView, Snippet};
 
-/// From this cosine on, meaning is a reason.
+/// Minimum cosine for meaning to count as a reason.
 const NEAR: f64 = 0.3;
 
-/// Characters that make a token, roughly.
+/// Approximate characters per token.
 const TOKEN_CHARS: usize = 4;
 
-/// A turn that is near a vector.
+/// A turn close to a vector.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Near {
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The agent's id of the session.
+    /// The agent's session id.
     pub session_id: String,
-    /// The thread.
+    /// The thread's name.
     pub thread: String,
     /// The turn's number on its thread.
     pub turn: u32,
-    /// The first event of the passage.
+    /// The passage's first event.
     pub event_id: String,
-    /// How near it is, -1 to 1.
+    /// The cosine, from -1 to 1.
     pub cosine: f64,
 }
 
-/// A turn that was found.
+/// A turn that matched.
 #[derive(Debug, Clone, Serialize)]
 pub struct HitView {
-    /// Our name of the agent.
+    /// retro's name for the agent.
     pub agent: String,
-    /// The agent's id of the session.
+    /// The agent's session id.
     pub session_id: String,
-    /// The turn's number on its thread; 0 before the first message.
+    /// The turn's number on its thread. 0 before the first message.
     pub turn: u32,
-    /// The thread.
+    /// The thread's name.
     pub thread: String,
-    /// The event that was found.
+    /// The event that matched.
     pub event_id: String,
-    /// What it is: user, assistant, command, file, output.
+    /// The kind of piece: user, assistant, command, file, output.
     pub kind: &'static str,
-    /// How well it fits, comparable within this answer.
+    /// Relevance, comparable within one result.
     pub score: f64,
-    /// How well its session fits. Sessions are in the order of this score.
+    /// Relevance of its session. Sessions are sorted by it.
     pub session_score: f64,
-    /// Words of the query that it or its neighbours hold, and how near it is in meaning.
+    /// Query words in it or its neighbours, and its closeness in meaning.
     pub why: Vec<String>,
-    /// The part that shows it.
+    /// The part of the text that matched.
     pub snippet: String,
-    /// Where words of the query stand in the snippet, in bytes.
+    /// Byte ranges of query words in the snippet.
     pub marks: Vec<(usize, usize)>,
-    /// When.
+    /// When it was logged.
     pub timestamp: Option<Timestamp>,
     /// The session's project.
     pub project: Option<String>,
     /// The session's title.
     pub title: Option<String>,
-    /// Whether this may be no answer: the same as `unsure` of the whole answer.
+    /// True if it may be irrelevant: the same as `unsure` of the whole result.
     pub weak: bool,
-    /// False on a branch that was rewound.
+    /// False on an abandoned branch.
     pub live: bool,
-    /// Whether the raw bytes of the session were given up: only words of its digest are found.
+    /// True if the session's raw bytes were given up: only words of its digest can match.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub evicted: bool,
-    /// The command that resumes the session; null where the agent's log of it is gone.
+    /// The command that resumes the session. Null if the agent's log is gone.
     pub resume: Option<String>,
 }
 
-/// How much was looked through.
+/// The extent of a search.
 #[derive(Debug, Clone, Serialize)]
 pub struct Searched {
-    /// Sessions.
+    /// Number of sessions searched.
     pub sessions: u64,
-    /// Turns.
+    /// Number of turns searched.
     pub turns: u64,
-    /// The first instant that was looked at: when the first session began, or as it was asked.
-    /// Null if something was found.
+    /// Start of the period searched: as requested, else the start of the first session. Null if
+    /// there are hits.
     pub since: Option<Timestamp>,
 }
 
-/// Days that the words of a query named.
+/// Days that words of the query named.
 #[derive(Debug, Clone, Serialize)]
 pub struct Narrowed {
-    /// From this day on.
+    /// The first day of the range.
     pub since: Option<String>,
-    /// Up to and including this day.
+    /// The last day of the range.
     pub until: Option<String>,
-    /// The words.
+    /// The words that named them.
     pub words: String,
 }
 
-/// The answer.
+/// The result of `retro search`.
 #[derive(Debug, Clone, Serialize)]
 pub struct SearchView {
     /// `retro.search/1`.
     pub schema: &'static str,
-    /// Turns, by session, best first.
+    /// Turns grouped by session, best first.
     pub hits: Vec<HitView>,
-    /// What the sessions of these hits are about, in the same order, if that was asked for.
+    /// Summaries of these hits' sessions, in the same order, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<ConversationView>,
-    /// Whether even the best of these hits may be no answer. There are only few of them then.
+    /// True if even the best hit may be irrelevant. Only a few hits are shown then.
     pub unsure: bool,
-    /// What was looked through.
+    /// The extent of the search.
     pub searched: Searched,
-    /// Whether everything on this machine was looked through.
+    /// True if the search covered everything on this machine.
     pub complete: bool,
-    /// Sessions with something new that was not read.
+    /// Sessions with changes that were not read.
     pub unread_sessions: u64,
-    /// The operators of the query that were used, as they are written there.
+    /// The operators in effect, as written in the query.
     pub operators: Vec<String>,
-    /// Operators of the query with which nothing was found. They were looked for as text.
+    /// Operators that matched nothing and were searched as text.
     pub dropped: Vec<String>,
     /// Days that words of the query named.
     pub narrowed: Option<Narrowed>,
-    /// Words that exist, near words that were not found.
+    /// Existing words similar to those that did not match.
     pub suggestions: Vec<String>,
-    /// Whether there are more hits than are shown.
+    /// True if there are more hits than shown.
     pub truncated: bool,
-    /// What the user should hear.
+    /// Warnings for the user.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// How long it took, from the question on.
+    /// Elapsed time since the query.
     pub elapsed_ms: f64,
 }
 
-/// What is looked for in the texts that are shown.
+/// The query terms, and state shared by all snippets of a result.
 pub(super) struct Looked<'a> {
     pub(super) terms: &'a [String],
-    /// Remembers stems from one text to the next.
+    /// Caches stems across texts.
     pub(super) words: Words,
-    /// Snippets that the answer has.
+    /// Snippets already in the result.
     pub(super) shown: HashSet<String>,
-    /// Whether a piece needs no reason to be shown.
+    /// True if a piece is shown even without a reason.
     pub(super) takes_all: bool,
 }
 
-/// The hits of a session: each text once, and only what shows why the session was found. Of a
-/// copy of a session that is shown there are none.
+/// The hits of a session: each text once, and only those that show why the session matched. A copy
+/// of a session that is already shown has no hits.
 pub(super) fn hits_of(
     row: &SessionRow,
     found: &FoundSession,
@@ -168,7 +168,7 @@ pub(super) fn hits_of(
     hits
 }
 
-/// A piece that was found, as it is shown.
+/// Describes a piece that matched.
 fn hit(
     row: &SessionRow,
     (session, found): (&FoundSession, &FoundPiece),
@@ -209,12 +209,12 @@ fn rounded(score: f64) -> f64 {
     (score * 1e4).round() / 1e4
 }
 
-/// A title on one line.
+/// The title on one line.
 fn one_line(title: &str) -> String {
     title.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Keeps as many hits as fit into a budget; true if some did not.
+/// Keeps as many hits as the budget allows. True if some were dropped.
 pub(super) fn cut_to(hits: &mut Vec<HitView>, budget_tokens: usize) -> bool {
     let mut left = budget_tokens.saturating_mul(TOKEN_CHARS);
     let before = hits.len();

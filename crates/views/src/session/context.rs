@@ -1,4 +1,4 @@
-//! What filled the context, and what carrying it cost.
+//! The contents of the context window, and the cost of keeping them there.
 
 use retro_model::{Event, Kind};
 use serde::Serialize;
@@ -8,43 +8,43 @@ use super::items::BYTES_A_TOKEN;
 use super::money::{Ledger, nano};
 use crate::readable::line;
 
-/// Points of the curve that the page gets at most.
+/// Maximum points of the curve on the page.
 const POINTS_MAX: usize = 400;
 
-/// Large things that are named.
+/// Maximum large items listed.
 const LARGEST: usize = 10;
 
-/// The context of the session's own line of work.
+/// The context of the session's main line of work.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Context {
-    /// Its size at each response: name of the event, tokens, turn.
+    /// Its size at each response: event name, tokens, turn.
     pub points: Vec<(String, u64, u32)>,
     /// The largest size.
     pub peak: u64,
-    /// Where it was summarized.
+    /// Events at which it was summarized.
     pub compactions: Vec<String>,
-    /// The largest things in it.
+    /// The largest items in it.
     pub largest: Vec<Carried>,
     /// Tokens read again from a cache, over all responses.
     pub reread: u64,
 }
 
-/// Something large, and what it cost while it was there.
+/// A large item, and the cost of keeping it in the context.
 #[derive(Debug, Clone, Serialize)]
 pub struct Carried {
-    /// Its event.
+    /// The item's event.
     pub id: String,
-    /// What it is.
+    /// A short description.
     pub what: String,
     /// Its tokens, estimated from its bytes.
     pub tokens: u64,
-    /// Responses that came after it and before the next summary.
+    /// Responses between it and the next summary.
     pub responses: u64,
-    /// What reading it again cost, estimated: its tokens at the price of a cache read.
+    /// The estimated cost of reading it again: its tokens at the price of a cache read.
     pub nano: Option<i64>,
 }
 
-/// Follows the context of the session's own line of work.
+/// Follows the context of the session's main line of work.
 pub fn context(family: &Family, lines: &[Line<'_>], ledger: &Ledger) -> Context {
     let Some(main) = lines.first() else { return Context::default() };
     let own: Vec<_> = ledger.responses.iter().filter(|response| response.line == 0).collect();
@@ -69,7 +69,7 @@ pub fn context(family: &Family, lines: &[Line<'_>], ledger: &Ledger) -> Context 
     }
 }
 
-/// Keeps peaks: of each stretch the largest point stays.
+/// Thins the curve. Keeps the largest point of each stretch.
 fn thin(points: &mut Vec<(String, u64, u32)>) {
     if points.len() <= POINTS_MAX {
         return;

@@ -1,4 +1,4 @@
-//! A session with its sub-agents: whose events they are, and on which line of work.
+//! A session with its sub-agents: their events, and the line of work of each.
 //!
 //! Some agents log a sub-agent inside the session, others as a session beside it. Here both
 //! become threads of one family. An event of the session itself is named by its id, one of
@@ -16,17 +16,17 @@ use crate::judged::judge;
 
 /// One session of a family.
 pub struct Member {
-    /// Which session.
+    /// The session's key.
     pub key: SessionKey,
-    /// Its settled events; of very many only the first and the last.
+    /// Its settled events. If there are very many, only the first and the last.
     pub events: Vec<Event>,
-    /// How many are between those.
+    /// The number of events left out between those.
     pub left_out: u64,
     /// All events by kind.
     pub event_counts: BTreeMap<Kind, u64>,
-    /// What became of its records.
+    /// The mapping of its records to events.
     pub coverage: Coverage,
-    /// What could not be read.
+    /// Parts that could not be read.
     pub gaps: Vec<Gap>,
     /// Program versions that wrote it.
     pub versions: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Member {
 
 /// A line of work.
 pub struct Line<'f> {
-    /// Which member of the family, 0 for the session itself.
+    /// Index of the family member; 0 is the session itself.
     pub member: usize,
     /// Its name: `main`, or the sub-agent's.
     pub name: String,
@@ -55,7 +55,7 @@ pub struct Family {
 }
 
 impl Family {
-    /// Reads a session and these children. A child that cannot be read is left out.
+    /// Reads a session and these children. Skips a child that cannot be read.
     pub fn read(
         store: &Store,
         key: &SessionKey,
@@ -65,7 +65,7 @@ impl Family {
         let mut members = vec![member(store, key)?];
         members.extend(children.iter().filter_map(|child| member(store, child).ok()));
         for child in members.iter_mut().skip(1) {
-            // A child that was given its parent's history holds copies of it.
+            // A child that got its parent's history holds copies of it.
             child.events.retain(|event| event.copy_of.is_none());
         }
         for member in members.iter_mut().filter(|_| has_pictures) {
@@ -74,7 +74,7 @@ impl Family {
         Ok(Family { members })
     }
 
-    /// The name of an event in the family.
+    /// The name of an event within the family.
     pub fn name(&self, member: usize, id: &EventId) -> String {
         match self.members.get(member) {
             Some(owner) if member > 0 => format!("{}#{id}", owner.key.id),
@@ -82,7 +82,7 @@ impl Family {
         }
     }
 
-    /// Every line of work: the session's own first, then each where its call is.
+    /// Every line of work: the session's own first, then each at its call.
     pub fn lines(&self) -> Vec<Line<'_>> {
         let mut lines: Vec<Line<'_>> = Vec::new();
         let mut found: HashMap<(usize, &str), usize> = HashMap::new();
@@ -105,7 +105,7 @@ impl Family {
         lines
     }
 
-    /// Says of each line which call started it.
+    /// Sets the call that started each line.
     fn link<'f>(&'f self, lines: &mut [Line<'f>], found: &HashMap<(usize, &str), usize>) {
         let by_session: HashMap<&str, usize> =
             self.members.iter().enumerate().map(|(at, member)| (member.key.id.as_str(), at)).collect();
@@ -130,7 +130,7 @@ impl Family {
     }
 }
 
-/// A damaged log can say that two sub-agents started each other.
+/// Breaks cycles: in a damaged log, two sub-agents may appear to start each other.
 fn break_circles(lines: &mut [Line<'_>]) {
     for start in 0..lines.len() {
         let mut at = start;

@@ -1,4 +1,4 @@
-//! What is read from the parts of an event that only some agents have.
+//! Reads fields of events that only some agents log.
 
 use crate::Attached;
 use retro_model::{Event, EventId};
@@ -6,23 +6,23 @@ use serde_json::Value;
 
 use crate::readable::plain;
 
-/// The record of an event, as something to look up by.
+/// The record of an event, as a lookup key.
 pub fn record(id: &EventId) -> (&str, u32, u64) {
     (id.source.as_str(), id.revision, id.record)
 }
 
-/// Something that only this agent has.
+/// A field that only this event's agent logs.
 pub fn data<'e>(event: &'e Event, name: &str) -> Option<&'e Value> {
     event.data.as_ref()?.get(name)
 }
 
-/// What was typed behind a slash command.
+/// The arguments of a slash command.
 pub fn command_args(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("<command-args>")?;
     Some(rest.split_once("</command-args>").map_or(rest, |(args, _)| args).trim())
 }
 
-/// What a picture or a file is called.
+/// The name and size of a picture or file.
 pub fn attached(event: &Event) -> Attached {
     let text = |name: &str| data(event, name).and_then(Value::as_str).map(plain);
     let number = |name: &str| data(event, name).and_then(Value::as_u64);

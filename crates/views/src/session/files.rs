@@ -1,4 +1,4 @@
-//! What a session changed on disk, file by file.
+//! The files that a session changed, and how.
 
 use retro_model::Outcome;
 use serde::Serialize;
@@ -7,17 +7,17 @@ use std::collections::HashMap;
 use super::item::{Call, Item};
 use crate::readable::plain;
 
-/// Files that the page gets at most.
+/// Maximum files on the page.
 const FILES_MAX: usize = 500;
 
-/// A file and every edit of it.
+/// A file and all its edits.
 #[derive(Debug, Clone, Serialize)]
 pub struct FileRow {
-    /// The file, below the working directory where it is there.
+    /// The path, relative to the working directory if inside it.
     pub path: String,
-    /// Lines added, where logs tell.
+    /// Lines added, if the log says.
     pub added: u64,
-    /// Lines removed, where logs tell.
+    /// Lines removed, if the log says.
     pub removed: u64,
     /// The calls that changed it, in order.
     pub edits: Vec<String>,
@@ -33,7 +33,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Takes the items of a turn.
+    /// Adds the items of a turn.
     pub fn take(&mut self, items: &[Item], cwd: Option<&str>) {
         for item in items {
             match item {
@@ -71,7 +71,7 @@ impl Files {
         &mut self.rows[at]
     }
 
-    /// Files that were changed first, the most changed first.
+    /// Changed files first, those with most changes at the top.
     pub fn rows(mut self) -> Vec<FileRow> {
         self.rows.sort_by(|a, b| {
             let size = |row: &FileRow| (row.edits.len(), row.added + row.removed, row.reads);

@@ -1,13 +1,13 @@
-//! Calls next to each other that went well, folded into one line with counts.
+//! Folds consecutive successful calls into one line with counts.
 //!
-//! A call that failed, was denied or was cut off is never inside a fold, and neither is one
-//! that changed a file or started a sub-agent.
+//! A fold never contains a call that failed, was denied or was cut off, nor one that changed a file
+//! or started a sub-agent.
 
 use retro_model::{Outcome, ToolClass};
 
 use super::item::{Call, Item};
 
-/// Calls that make a fold.
+/// Minimum calls in a fold.
 const LEAST: usize = 2;
 
 /// Folds the items of a turn.
@@ -17,7 +17,7 @@ pub fn fold(items: Vec<Item>) -> Vec<Item> {
     for item in items {
         let joins = match &item {
             Item::Call(call) => kind(call).is_some_and(|kind| run_kind(&run).is_none_or(|of| of == kind)),
-            // A thought between two calls ends nothing.
+            // A thought between two calls does not end a run.
             Item::Thought { .. } => !run.is_empty(),
             _ => false,
         };
@@ -35,7 +35,7 @@ pub fn fold(items: Vec<Item>) -> Vec<Item> {
     folded
 }
 
-/// What can stand together: looking around, or commands.
+/// Kinds of calls that fold together: looking around, or commands.
 #[derive(PartialEq, Clone, Copy)]
 enum Together {
     Looks,
@@ -62,7 +62,7 @@ fn run_kind(run: &[Item]) -> Option<Together> {
 }
 
 fn close(run: &mut Vec<Item>, folded: &mut Vec<Item>) {
-    // Thoughts at the end belong to what follows.
+    // Thoughts at the end belong to the next items.
     let calls = run.iter().rposition(|item| matches!(item, Item::Call(_))).map_or(0, |at| at + 1);
     let after = run.split_off(calls);
     let items = std::mem::take(run);

@@ -1,4 +1,4 @@
-//! What a turn is made of, as the page gets it.
+//! The items of a turn, as the page receives them.
 
 use crate::{Attached, Question, Step};
 use retro_model::{Kind, Origin, Outcome, ToolClass};
@@ -7,119 +7,119 @@ use serde_json::Value;
 
 use crate::readable::{FileDiff, Output};
 
-/// One thing in a turn.
+/// One item of a turn.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Item {
-    /// A message.
+    /// A message to the agent.
     Prompt {
-        /// Its event.
+        /// The event's name.
         id: String,
         /// When, in milliseconds since 1970.
         ts: Option<i64>,
-        /// Whose words.
+        /// The author of the words.
         origin: Origin,
-        /// How it came: `typed`, `queued`, `/name`, `shell`, `plan`.
+        /// How it was entered: `typed`, `queued`, `/name`, `shell`, `plan`.
         said: String,
-        /// The words.
+        /// The message text.
         text: String,
-        /// Pictures and files given along.
+        /// Pictures and files attached to it.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         attached: Vec<Attached>,
-        /// Files of the pictures among them.
+        /// File names of the pictures among them.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pictures: Vec<String>,
-        /// What a typed command printed.
+        /// The output of a typed command.
         #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<Output>,
         /// False on an abandoned branch.
         live: bool,
     },
-    /// Words of the model, as a tree of markdown.
+    /// Text by the model, as a tree of markdown.
     Answer {
-        /// Its event.
+        /// The event's name.
         id: String,
-        /// When.
+        /// In milliseconds since 1970.
         ts: Option<i64>,
-        /// The model.
+        /// The model, if known.
         #[serde(skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// The tree.
+        /// The markdown tree.
         body: Vec<Value>,
         /// False on an abandoned branch.
         live: bool,
     },
-    /// Thinking.
+    /// Reasoning by the model.
     Thought {
-        /// Its event.
+        /// The event's name.
         id: String,
-        /// The words.
+        /// The reasoning text.
         text: String,
-        /// How many characters.
+        /// Number of characters.
         chars: usize,
     },
     /// A call with its result.
     Call(Box<Call>),
-    /// Calls next to each other that went well.
+    /// Consecutive successful calls.
     Run {
-        /// What they were: `12 reads, 3 searches`.
+        /// A summary: `12 reads, 3 searches`.
         label: String,
-        /// How long they took together, where the log tells.
+        /// Their total time, if the log says.
         ms: Option<u64>,
         /// The calls, and thoughts between them.
         items: Vec<Item>,
     },
-    /// Something that the agent asked the user.
+    /// A question from the agent to the user.
     Question {
-        /// Its event.
+        /// The event's name.
         id: String,
-        /// When.
+        /// In milliseconds since 1970.
         ts: Option<i64>,
         /// The questions with the answers given.
         questions: Vec<Question>,
-        /// What the user said instead of choosing.
+        /// The user's reply, if none of the options was chosen.
         reply: Option<String>,
-        /// How it ended.
+        /// The outcome of the call.
         outcome: Option<Outcome>,
     },
     /// A plan or a list of steps.
     Plan {
-        /// Its event.
+        /// The event's name.
         id: String,
         /// The plan in words.
         body: Vec<Value>,
-        /// Its steps.
+        /// The plan's steps.
         steps: Vec<Step>,
     },
-    /// What a sub-agent reported, where its work is not here.
+    /// The report of a sub-agent whose work is not here.
     Report {
-        /// Its event.
+        /// The event's name.
         id: String,
-        /// Its words.
+        /// The report as a markdown tree.
         body: Vec<Value>,
     },
     /// An interruption, a compaction, an error.
     Mark {
-        /// Its event.
+        /// The event's name.
         id: String,
-        /// When.
+        /// In milliseconds since 1970.
         ts: Option<i64>,
-        /// What kind of thing.
+        /// The kind of its event.
         kind: Kind,
-        /// What to say of it.
+        /// The text to show.
         text: String,
     },
-    /// Text of the harness, bookkeeping, records nobody knows: shown in the depth `all`.
+    /// Text of the harness, bookkeeping, unknown records: shown at depth `all`.
     Note {
-        /// Its event.
+        /// The event's name.
         id: String,
-        /// When.
+        /// In milliseconds since 1970.
         ts: Option<i64>,
-        /// What kind of thing.
+        /// The kind of its event.
         kind: Kind,
-        /// Whose words.
+        /// The author of the words.
         origin: Origin,
-        /// The words.
+        /// The text to show.
         text: String,
     },
 }
@@ -127,49 +127,49 @@ pub enum Item {
 /// A call with its result.
 #[derive(Debug, Clone, Serialize)]
 pub struct Call {
-    /// Its event.
+    /// The call event's name.
     pub id: String,
-    /// Files of the pictures in its result.
+    /// File names of the pictures in its result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pictures: Vec<String>,
     /// The event of its result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// When.
+    /// In milliseconds since 1970.
     pub ts: Option<i64>,
     /// The tool's name.
     pub name: String,
-    /// Kind of work.
+    /// The kind of work.
     pub class: ToolClass,
-    /// What it was asked to do, on one line.
+    /// The task, on one line.
     pub what: String,
-    /// All of it, where one line does not hold it.
+    /// The full task, if one line is too short.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full: Option<String>,
-    /// How it ended; none if the log has no result.
+    /// The outcome. `None` if the log has no result.
     pub outcome: Option<Outcome>,
-    /// The exit code, if it is not zero.
+    /// The exit code, unless zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
-    /// How long it ran.
+    /// Duration in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,
-    /// Whether that is only an upper bound: the time until the log has the result.
+    /// True if the duration is only an upper bound: the time until the result was logged.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ms_at_most: bool,
     /// Tokens that its result added to the context, estimated from its bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Files changed.
+    /// Files that it changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<Edited>,
-    /// The lines that say why it failed, or what the user said instead.
+    /// The lines that explain a failure, or the user's reply to a refused call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
-    /// What it printed.
+    /// The call's output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Output>,
-    /// What an edit changed.
+    /// The changes made by an edit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diffs: Vec<FileDiff>,
     /// The line of work that it started.
@@ -182,12 +182,12 @@ pub struct Call {
 /// A file that a call changed.
 #[derive(Debug, Clone, Serialize)]
 pub struct Edited {
-    /// The file, as the log writes it.
+    /// The path in the log.
     pub path: String,
-    /// What happened to it.
+    /// The kind of change.
     pub kind: retro_model::EditKind,
-    /// Lines added, where the log tells.
+    /// Lines added, if the log says.
     pub added: Option<u64>,
-    /// Lines removed, where the log tells.
+    /// Lines removed, if the log says.
     pub removed: Option<u64>,
 }

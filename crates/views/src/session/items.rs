@@ -1,4 +1,4 @@
-//! From the events of a turn to its items.
+//! Converts the events of a turn into items.
 
 use crate::{Attached, call};
 use retro_model::{Event, Kind, Origin, Outcome, Part, ToolCall, ToolClass};
@@ -10,13 +10,13 @@ use super::fields::{attached, command_args, data, record};
 use super::item::{Call, Edited, Item};
 use crate::readable::{FileDiff, Line, Output, Rest, diffs, lines, markdown, output, plain};
 
-/// Bytes of a token, for estimates: the usual average of English and code.
+/// Estimated bytes per token, the usual average of English and code.
 pub const BYTES_A_TOKEN: u64 = 4;
 
-/// Characters of a text of the harness or of an unknown record that the page gets.
+/// Maximum characters on the page of a harness text or an unknown record.
 const NOTE_CHARS_MAX: usize = 20_000;
 
-/// What is looked up while items are made, for one member of a family.
+/// Lookup tables of one family member, used while making items.
 pub struct Lookup<'f> {
     results: HashMap<&'f str, &'f Event>,
     denials: HashMap<&'f str, &'f Event>,
@@ -24,12 +24,12 @@ pub struct Lookup<'f> {
     wrappers: HashSet<&'f str>,
     models: HashMap<&'f str, &'f str>,
     attached: HashMap<(&'f str, u32, u64), Vec<Attached>>,
-    /// The line that each call started.
+    /// The line of work that each call started.
     children: HashMap<&'f str, usize>,
 }
 
 impl<'f> Lookup<'f> {
-    /// Of all events of a member.
+    /// Indexes all events of a member.
     pub fn of(family: &'f Family, member: usize, lines: &[Work<'f>]) -> Lookup<'f> {
         let events = family.members.get(member).map_or(&[][..], |member| &member.events);
         let mut found = Lookup {
@@ -72,24 +72,24 @@ impl<'f> Lookup<'f> {
     }
 }
 
-/// Makes the items of one member's turns.
+/// Converts the turns of one member into items.
 pub struct Maker<'f> {
-    /// The family.
+    /// The session's family.
     pub family: &'f Family,
-    /// Whose events these are.
+    /// The member whose events these are.
     pub member: usize,
-    /// What is looked up.
+    /// Lookup tables of the member.
     pub lookup: Lookup<'f>,
     /// Paths below this folder are shown relative to it.
     pub cwd: Option<&'f str>,
-    /// Whether what programs printed is left out: outputs, reasons of failures, notes.
+    /// True if output of programs is left out: results, reasons of failures, notes.
     pub is_strict: bool,
-    /// Lines of outputs after the first ones, by the event of their result.
+    /// The rest of each output after its first lines, by the result's event.
     pub rests: Vec<(String, Rest)>,
 }
 
 impl<'f> Maker<'f> {
-    /// The items of these events, unfolded.
+    /// The items of these events, not yet folded.
     pub fn items(&mut self, events: &[&'f Event]) -> Vec<Item> {
         let mut items = Vec::new();
         for event in events {
@@ -145,8 +145,7 @@ impl<'f> Maker<'f> {
         }
     }
 
-    /// What only the depth `all` shows. It is of the harness: what hooks printed, files, records
-    /// that nobody knows.
+    /// Text that only depth `all` shows: output of hooks, files, unknown records.
     fn note(&self, event: &Event, text: Option<&str>, items: &mut Vec<Item>) {
         if self.is_strict && !matches!(event.kind, Kind::Session | Kind::Model) {
             return;
@@ -196,7 +195,7 @@ impl<'f> Maker<'f> {
         });
     }
 
-    /// What a typed command printed: a result that no call asked for.
+    /// Attaches the output of a typed command: a result without a call.
     fn output_of_command(&mut self, event: &'f Event, text: Option<&str>, items: &mut [Item]) {
         let is_of_call =
             event.result.as_ref().is_some_and(|result| self.lookup.calls.contains(&*result.call_id));
@@ -215,7 +214,7 @@ impl<'f> Maker<'f> {
         let steps = event.data.as_ref().map_or(Vec::new(), |data| call::steps(data));
         let is_derived = matches!(&event.id.part, Part::Tag("plan"));
         if (is_derived && !steps.is_empty()) || (text.is_none() && steps.is_empty()) {
-            // The line of the call that changed the plan says how far it is.
+            // The line of the call that changed the plan already shows its progress.
             return;
         }
         items.push(Item::Plan { id: self.name(event), body: markdown(text.unwrap_or_default()), steps });
@@ -232,7 +231,7 @@ impl<'f> Maker<'f> {
             return;
         }
         if self.lookup.wrappers.contains(tool.call_id.as_str()) {
-            // A wrapper around other calls says nothing that these do not say.
+            // A wrapper adds nothing to the calls inside it.
             return;
         }
         let wrapper = tool.parent_call.as_deref().and_then(|call| self.lookup.results.get(call));
@@ -265,7 +264,7 @@ impl<'f> Maker<'f> {
         })));
     }
 
-    /// Names of the pictures in the record of an event.
+    /// File names of the pictures in an event's record.
     fn pictures(&self, event: &Event) -> Vec<String> {
         let id = &event.id;
         let shown = self.family.members.get(self.member).map(|member| &member.pictures.0);
@@ -315,7 +314,7 @@ impl<'f> Maker<'f> {
         shown
     }
 
-    /// Why a call failed, or what was said when it was refused.
+    /// Why a call failed, or the user's reply when it was refused.
     fn trouble(
         &self,
         tool: &ToolCall,
@@ -351,7 +350,7 @@ impl<'f> Maker<'f> {
     }
 }
 
-/// How long a call took: as the log says, else until its result was logged.
+/// The duration of a call: from the log, else the time until its result was logged.
 fn duration(event: &Event, answer: Option<&Event>) -> (Option<u64>, bool) {
     if let Some(ms) = answer.and_then(|event| event.result.as_ref()).and_then(|result| result.duration_ms) {
         return (Some(ms), false);
@@ -363,7 +362,7 @@ fn duration(event: &Event, answer: Option<&Event>) -> (Option<u64>, bool) {
     (span(), true)
 }
 
-/// All of what a call was asked to do, where its line cannot hold it.
+/// The full task of a call, if its line is too short.
 fn full(tool: &ToolCall, what: &str) -> Option<String> {
     let args = tool.args.as_deref()?;
     let text = |names: &[&str]| names.iter().find_map(|name| args.get(*name)?.as_str());

@@ -1,7 +1,7 @@
-//! Where a session went wrong, or turned: a list to step through.
+//! Turning points and failures of a session, as a list to step through.
 //!
-//! Each moment has a sentence and the events that it is about. All of them come from what
-//! the log says; how a session went as a whole is the work of signals.
+//! Each moment has a sentence and its events, all taken from the log. Signals judge the session as
+//! a whole.
 
 use retro_insight::Correction;
 use retro_model::{Event, Kind, Outcome};
@@ -12,43 +12,43 @@ use super::family::{Family, Line};
 use super::money::Ledger;
 use crate::readable::line;
 
-/// Characters of a command or a text in a sentence.
+/// Maximum characters of a command or text in a sentence.
 const WORDS_MAX: usize = 72;
 
-/// A response is a spike if it costs so many times the usual one, and at least this.
+/// A response is a spike if it costs this many times the usual one, and at least this much.
 const SPIKE_TIMES: f64 = 8.0;
 const SPIKE_USD: f64 = 0.25;
 
-/// Spikes that are named.
+/// Maximum spikes listed.
 const SPIKES_MAX: usize = 5;
 
-/// Something to look at.
+/// One moment worth a look.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Moment {
     /// `failure`, `denial`, `interruption`, `compaction`, `error`, `limit`, `rewind`,
     /// `spike`, `secret`, `green`, `commit`, `correction`.
     pub kind: &'static str,
-    /// What happened.
+    /// The event, in a sentence.
     pub text: String,
-    /// Its events, the first one first.
+    /// Names of its events, in order.
     pub ids: Vec<String>,
     /// When, in milliseconds since 1970.
     pub ts: Option<i64>,
-    /// On which line of work.
+    /// The index of its line of work.
     pub line: usize,
-    /// In which turn.
+    /// The turn's number there.
     pub turn: u32,
 }
 
-/// What the person corrected, and where events are.
+/// The user's corrections, and the places of events.
 pub struct Corrected<'a> {
-    /// From the digest.
+    /// Corrections from the digest.
     pub corrections: &'a [Correction],
-    /// The line and the turn of every event.
+    /// Line and turn of every event.
     pub places: &'a HashMap<String, (usize, u32)>,
 }
 
-/// Every moment of a family, in the order of time.
+/// Every moment of a family, in order of time.
 pub fn moments(
     family: &Family,
     lines: &[Line<'_>],
@@ -61,7 +61,7 @@ pub fn moments(
     }
     spikes(ledger, &mut all);
     corrections(family, lines, corrected, &mut all);
-    // Without a time a moment keeps its place behind the one before it.
+    // A moment without a time stays behind the one before it.
     let mut last = i64::MIN;
     let mut keyed: Vec<(i64, Moment)> = Vec::with_capacity(all.len());
     for moment in all {
@@ -77,7 +77,7 @@ struct Finder<'f, 'a> {
     line: &'a Line<'f>,
     number: usize,
     found: &'a mut Vec<Moment>,
-    /// Failed calls of one command that no good one has followed.
+    /// Failed calls of one command, until one succeeds.
     streak: Vec<(&'f Event, String)>,
 }
 
@@ -120,7 +120,7 @@ impl<'f> Finder<'f, '_> {
                 self.streak.push((call, what));
             }
             Outcome::Denied => self.push("denial", format!("denied: {what}"), &[call]),
-            // Where the log notes the interruption itself, that is the moment.
+            // If the log records the interruption itself, that event is the moment.
             Outcome::Interrupted if self.is_noted(event.turn) => {}
             Outcome::Interrupted => self.push("interruption", format!("cut off: {what}"), &[call]),
             Outcome::Ok => {
@@ -135,8 +135,7 @@ impl<'f> Finder<'f, '_> {
         }
     }
 
-    /// Whether the log has the interruption of a turn as an event of its own, or it was found
-    /// already.
+    /// True if the log has the interruption of a turn as a separate event, or it was found already.
     fn is_noted(&self, turn: u32) -> bool {
         let events = self.line.events.iter();
         let mut noted = events.filter(|event| event.live && event.kind == Kind::Interruption);
@@ -146,7 +145,7 @@ impl<'f> Finder<'f, '_> {
             })
     }
 
-    /// Says what failed, how often, and whether it went well afterwards.
+    /// Reports the command that failed, how often, and whether it succeeded afterwards.
     fn end_streak(&mut self, recovered: Option<&'f Event>) {
         let streak = std::mem::take(&mut self.streak);
         let Some((_, what)) = streak.first() else { return };
@@ -197,7 +196,7 @@ impl<'f> Finder<'f, '_> {
     }
 }
 
-/// What a call did, in a few words.
+/// A short description of a call.
 fn named(call: &Event) -> String {
     let Some(tool) = &call.tool else { return String::new() };
     let what = crate::call::what(tool, None);
@@ -208,7 +207,7 @@ fn named(call: &Event) -> String {
     }
 }
 
-/// Whether two calls try the same: they begin with the same two words.
+/// True if two calls attempt the same: they begin with the same two words.
 fn is_alike(a: &str, b: &str) -> bool {
     let head = |text: &str| text.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     head(a) == head(b)
@@ -268,7 +267,7 @@ fn spikes(ledger: &Ledger, all: &mut Vec<Moment>) {
     }
 }
 
-/// Where the person corrected the agent, as the digest says.
+/// The user's corrections, from the digest.
 fn corrections(family: &Family, lines: &[Line<'_>], corrected: &Corrected<'_>, all: &mut Vec<Moment>) {
     for one in corrected.corrections {
         let Some((number, turn)) = corrected.places.get(&one.event_id).copied() else { continue };

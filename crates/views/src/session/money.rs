@@ -1,4 +1,4 @@
-//! What a session and its sub-agents cost, response by response.
+//! The cost of a session and its sub-agents, response by response.
 
 use crate::{Dropped, Explained, explain_counted};
 use retro_model::SourceKey;
@@ -15,9 +15,9 @@ pub struct Response {
     pub id: String,
     /// Its line of work.
     pub line: usize,
-    /// Its turn there.
+    /// Its turn on that line.
     pub turn: u32,
-    /// Tokens, prices and cost, as `usage explain` prints them.
+    /// Tokens, prices and cost, as in `usage explain`.
     #[serde(flatten)]
     pub explained: Explained,
 }
@@ -27,27 +27,27 @@ pub struct Response {
 pub struct Ledger {
     /// Responses that count, in the order of the log.
     pub responses: Vec<Response>,
-    /// Copies that count elsewhere.
+    /// Copies that count in another session.
     pub dropped: Vec<Dropped>,
 }
 
-/// Sums of some responses.
+/// Totals over some responses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Sum {
-    /// Billionths of a dollar; null where no price is known.
+    /// Billionths of a dollar. Null if no price is known.
     pub nano: Option<i64>,
-    /// Whether something without a price or a whole figure is in it.
+    /// True if part of it has no price or no complete figures.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
-    /// Uncached input.
+    /// Uncached input tokens.
     pub input: u64,
-    /// Written to a cache.
+    /// Tokens written to a cache.
     pub cache_write: u64,
-    /// Read from a cache.
+    /// Tokens read from a cache.
     pub cache_read: u64,
-    /// Output.
+    /// Output tokens, reasoning included.
     pub output: u64,
-    /// How many responses.
+    /// The number of responses.
     pub responses: u64,
 }
 
@@ -66,22 +66,22 @@ impl Sum {
         self.at_least |= !one.exact || one.bound.is_some();
     }
 
-    /// All tokens.
+    /// The total of all tokens.
     pub fn tokens(&self) -> u64 {
         self.input + self.cache_write + self.cache_read + self.output
     }
 }
 
-/// Whole billionths of a dollar, so that sums are exact.
+/// Rounds dollars to whole billionths, so that sums are exact.
 pub fn nano(usd: f64) -> i64 {
     (usd * 1e9).round() as i64
 }
 
-/// Where the responses of a family are.
+/// The places of a family's events.
 pub struct Places<'f> {
-    /// The line and the turn of each event, by its name in the family.
+    /// Line and turn of each event, by its name in the family.
     pub of: HashMap<String, (usize, u32)>,
-    /// The family.
+    /// The session's family.
     pub family: &'f Family,
 }
 
@@ -101,7 +101,7 @@ pub fn ledger(counted: &Counted, prices: &Prices, mode: Mode, places: &Places<'_
     ledger
 }
 
-/// Sums by line and turn.
+/// Totals by line and turn.
 pub fn by_turn(ledger: &Ledger) -> HashMap<(usize, u32), Sum> {
     let mut sums: HashMap<(usize, u32), Sum> = HashMap::new();
     for response in &ledger.responses {
@@ -115,12 +115,12 @@ pub fn by_turn(ledger: &Ledger) -> HashMap<(usize, u32), Sum> {
 pub struct ModelSum {
     /// The model as logged.
     pub model: String,
-    /// Its sums.
+    /// The model's totals.
     #[serde(flatten)]
     pub sum: Sum,
 }
 
-/// Sums by model, the dearest first.
+/// Totals by model, most expensive first.
 pub fn by_model(ledger: &Ledger) -> Vec<ModelSum> {
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     for response in &ledger.responses {
@@ -132,18 +132,18 @@ pub fn by_model(ledger: &Ledger) -> Vec<ModelSum> {
     rows
 }
 
-/// What each kind of token cost, in billionths of a dollar.
+/// The cost of each kind of token, in billionths of a dollar.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Kinds {
-    /// Uncached input.
+    /// Uncached input tokens.
     pub input: i64,
-    /// Written to a cache.
+    /// Cache writes of any lifetime.
     pub cache_write: i64,
-    /// Read from a cache.
+    /// Cache reads of any age.
     pub cache_read: i64,
-    /// Output.
+    /// Output, reasoning included.
     pub output: i64,
-    /// Web searches, and what logs report only as a sum.
+    /// Web searches, and costs that the log reports only as a sum.
     pub other: i64,
 }
 

@@ -1,8 +1,8 @@
 //! Pictures in a session, as files beside the page.
 //!
-//! Events name a picture, its bytes stay in the raw record. Here the records that hold one
-//! are read again. Only bytes that begin as a picture does become a file; a drawing in SVG
-//! is text and stays text.
+//! An event only names a picture; the bytes stay in the raw record. This module reads such records
+//! again. Only bytes with the signature of an image format become a file. An SVG drawing remains
+//! text.
 
 use crate::source_slots;
 use base64::Engine;
@@ -13,26 +13,26 @@ use retro_store::Store;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Bytes of a picture, and of a record that holds some.
+/// Maximum bytes of a picture, and of a record that holds pictures.
 const PICTURE_BYTES_MAX: usize = 10 << 20;
 const RECORD_BYTES_MAX: usize = 40 << 20;
 
-/// Pictures of a session.
+/// Maximum pictures of a session.
 const PICTURES_MAX: usize = 200;
 
-/// A file.
+/// A picture file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// `<hash>.png`.
+    /// The file name: `<hash>.png`.
     pub name: String,
-    /// What is in it.
+    /// The file's bytes.
     pub bytes: Vec<u8>,
 }
 
-/// Names of the pictures of each record: its source, revision and number.
+/// Names of the pictures of each record, by source, revision and number.
 pub type Shown = HashMap<(String, u32, u64), Vec<String>>;
 
-/// The pictures of a session. What cannot be read is left out.
+/// The pictures of a session. Skips unreadable ones.
 pub fn pictures(store: &Store, key: &SessionKey, events: &[Event]) -> (Shown, Vec<Picture>) {
     let mut wanted: BTreeMap<(&str, u32), BTreeSet<u64>> = BTreeMap::new();
     for event in events.iter().filter(|event| may_have_one(event)) {
@@ -72,7 +72,7 @@ fn may_have_one(event: &Event) -> bool {
     }
 }
 
-/// Cuts bytes into lines and keeps the pictures of some of them.
+/// Splits bytes into lines and collects the pictures of the wanted ones.
 struct Lines<'a> {
     wanted: &'a BTreeSet<u64>,
     at: u64,
@@ -122,7 +122,7 @@ fn of_record(line: &[u8]) -> Vec<Picture> {
     found
 }
 
-/// Hands over every text that says of itself that it is a picture.
+/// Passes on every text that is labelled as a picture.
 fn walk(value: &Value, take: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => {
@@ -145,7 +145,7 @@ fn walk(value: &Value, take: &mut impl FnMut(&str)) {
     }
 }
 
-/// The ending of a picture's file, by its first bytes.
+/// The extension of a picture's file, from its first bytes.
 fn ending(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => Some("png"),

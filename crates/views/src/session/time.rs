@@ -1,4 +1,4 @@
-//! Where the time of a line of work went, as the page shows it. The clock is that of signals.
+//! The time spent in a line of work, as the page shows it. The clock is the one that signals use.
 
 use retro_insight::clock;
 pub use retro_insight::clock::{Doing, Span, active_ms};
@@ -17,17 +17,17 @@ pub fn spans(events: &[&Event]) -> Vec<Span> {
 pub struct Row {
     /// `model`, `shell`, `waiting`, …
     pub what: String,
-    /// How long, in milliseconds.
+    /// Total duration in milliseconds.
     pub ms: i64,
-    /// How many stretches.
+    /// Number of stretches.
     pub spans: usize,
-    /// Whether several calls were open in some of it: then it is at most so much.
+    /// True if several calls overlapped at some point: the duration is then an upper bound.
     pub at_most: bool,
-    /// Whether somebody worked.
+    /// True if the model or a tool was working.
     pub work: bool,
 }
 
-/// What was going on for how long, longest first, work before waiting.
+/// The time spent on each activity, longest first, work before waiting.
 pub fn rows(spans: &[Span]) -> Vec<Row> {
     let mut sums: HashMap<Doing, Row> = HashMap::new();
     for span in spans {
@@ -47,7 +47,7 @@ pub fn rows(spans: &[Span]) -> Vec<Row> {
     rows
 }
 
-/// How a class is called in data.
+/// The name of an activity in data.
 pub fn name(doing: Doing) -> String {
     match doing {
         Doing::Model => "model".to_owned(),
@@ -59,7 +59,7 @@ pub fn name(doing: Doing) -> String {
     }
 }
 
-/// The name that serde gives a plain variant.
+/// The serde name of a unit variant.
 pub fn word(variant: &impl Serialize) -> String {
     let value = serde_json::to_value(variant).ok();
     value.as_ref().and_then(|value| value.as_str()).unwrap_or_default().to_owned()

@@ -14,24 +14,24 @@ use super::time::{Span, active_ms, spans};
 use crate::readable::{Rest, line};
 use crate::transcript::is_of_work;
 
-/// Characters of a prompt in the outline.
+/// Characters of a prompt shown in the outline.
 const TITLE_CHARS: usize = 140;
 
-/// Rows of a turn in the outline.
+/// Maximum rows of a turn in the outline.
 const OUTLINE_ROWS_MAX: usize = 12;
 
-/// What is said of a turn before it is opened.
+/// The summary of a turn, shown before it is opened.
 #[derive(Debug, Clone, Serialize)]
 pub struct TurnHead {
     /// Its line of work.
     pub line: usize,
-    /// Its number there; 0 is what comes before the first message.
+    /// Its number on that line. 0 is the part before the first message.
     pub n: u32,
     /// The event that opens it.
     pub id: String,
-    /// First time, in milliseconds since 1970.
+    /// First timestamp, in milliseconds since 1970.
     pub ts: Option<i64>,
-    /// When the last thing was done or said for it.
+    /// Time of the last work or word on it.
     pub end: Option<i64>,
     /// `you`, `task`, `message`, `plan`, `start`.
     pub who: &'static str,
@@ -39,67 +39,67 @@ pub struct TurnHead {
     pub text: String,
     /// False on an abandoned branch.
     pub live: bool,
-    /// Time in which somebody worked.
+    /// Time in which the model or a tool was working.
     pub active_ms: i64,
-    /// What its responses used and cost.
+    /// Usage and cost of its responses.
     pub sum: Sum,
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
     /// Calls that failed.
     pub failed: u64,
     /// Calls that were denied.
     pub denied: u64,
-    /// Lines added.
+    /// Lines added in total.
     pub added: u64,
-    /// Lines removed.
+    /// Lines removed in total.
     pub removed: u64,
-    /// Height of its text, in lines, estimated.
+    /// Estimated height of its text, in lines.
     pub lines: u64,
-    /// Chunk of its first item.
+    /// The chunk with its first item.
     pub part: usize,
-    /// Chunk of its last item.
+    /// The chunk with its last item.
     pub last_part: usize,
-    /// What the outline shows below it.
+    /// Its rows in the outline.
     pub rows: Vec<OutlineRow>,
 }
 
-/// A line of the outline below a turn.
+/// A row of the outline below a turn.
 #[derive(Debug, Clone, Serialize)]
 pub struct OutlineRow {
     /// `failed`, `denied`, `interrupted`, `child`, `mark`.
     pub kind: &'static str,
-    /// Its event.
+    /// The event's name.
     pub id: String,
-    /// What it says.
+    /// The row's text.
     pub text: String,
-    /// The line of work that it leads to.
+    /// The line of work that it opens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub child: Option<usize>,
 }
 
-/// A turn on its way.
+/// A turn under construction.
 pub struct Turn {
-    /// What is said of it.
+    /// Its summary and figures.
     pub head: TurnHead,
-    /// What it is made of.
+    /// The turn's items.
     pub items: Vec<Item>,
 }
 
 /// All turns of a family.
 pub struct Turns {
-    /// The session's own first, then those of each other line.
+    /// Turns of the session's main line first, then those of each other line.
     pub turns: Vec<Turn>,
-    /// Lines of outputs after the first ones, by event.
+    /// The rest of each output after its first lines, by event.
     pub rests: HashMap<String, Rest>,
-    /// Where the time of each line went.
+    /// The stretches of time of each line.
     pub spans: Vec<Vec<Span>>,
-    /// What was changed on disk.
+    /// Files changed on disk.
     pub files: Vec<FileRow>,
-    /// For each line of work the turn of the call that started it, by number.
+    /// For each line of work, the index of the turn whose call started it.
     pub callers: HashMap<usize, usize>,
 }
 
-/// The line and the turn of every event of a family.
+/// Line and turn of every event of a family.
 pub fn places(family: &Family, lines: &[Line<'_>]) -> HashMap<String, (usize, u32)> {
     let mut places = HashMap::new();
     for (number, line) in lines.iter().enumerate() {
@@ -110,7 +110,7 @@ pub fn places(family: &Family, lines: &[Line<'_>]) -> HashMap<String, (usize, u3
     places
 }
 
-/// Makes all turns.
+/// Builds all turns.
 pub fn turns(
     family: &Family,
     lines: &[Line<'_>],
@@ -165,7 +165,7 @@ pub fn turns(
     made
 }
 
-/// The events of a line by turn, in the order in which turns begin.
+/// The events of a line grouped by turn, in order of the turns' first events.
 fn by_number<'f>(line: &Line<'f>) -> Vec<Vec<&'f Event>> {
     let mut turns: Vec<Vec<&Event>> = Vec::new();
     let mut places: HashMap<u32, usize> = HashMap::new();

@@ -1,5 +1,5 @@
-//! A session as markdown. Transcript text is quoted or fenced, so that nothing
-//! in it can pass for a heading, a link or HTML of ours.
+//! A session as markdown. Transcript text is quoted or fenced, so that nothing in it can pass for a
+//! heading, link or HTML of the document.
 
 use retro_model::{Edit, Gap, Kind, Origin, Outcome, Timestamp};
 use std::fmt::Write;
@@ -68,7 +68,7 @@ fn write_entry(out: &mut String, entry: &Entry, depth: usize) {
             }
             quote(out, text, depth);
         }
-        // A reader of `show` does not see it either, unless they ask.
+        // `show` also hides it unless asked.
         Entry::Thought { .. } => {}
         Entry::Call(call) => write_call(out, call, &indent),
         Entry::Question { questions, reply, .. } => {
@@ -159,7 +159,7 @@ fn write_prompt(out: &mut String, prompt: &Prompt, depth: usize) {
     }
 }
 
-/// What a turn came to, on one line.
+/// The figures of a turn, on one line.
 fn figures_line(figures: &TurnFigures) -> Option<String> {
     let mut parts = figures.models.clone();
     if let Some(usd) = figures.cost_usd {
@@ -189,7 +189,7 @@ fn attached_name(attached: &Attached) -> String {
     format!("`{}`", code(&one_line(&attached.name)))
 }
 
-/// To the second, in UTC: the file is read on any machine.
+/// A time to the second, in UTC, since the file may be read on any machine.
 fn instant(ts: Timestamp) -> String {
     let text = ts.to_string();
     let whole = text.split_once('.').map_or(text.as_str(), |(whole, _)| whole);
@@ -220,7 +220,7 @@ fn quote(out: &mut String, text: &str, depth: usize) {
     out.push('\n');
 }
 
-/// How a gap reads.
+/// A gap as a sentence.
 pub fn gap_line(gap: &Gap) -> String {
     let place = match gap.line {
         Some(line) => format!("{} line {line}", gap.source),
@@ -234,8 +234,7 @@ pub fn gap_line(gap: &Gap) -> String {
     }
 }
 
-/// Text inside a paragraph: nothing in it starts HTML, and hidden or control
-/// characters are shown.
+/// Text inside a paragraph. Escapes HTML, and shows hidden and control characters.
 fn inline(text: &str) -> String {
     retro_text::terminal::safe_line(text).replace('&', "&amp;").replace('<', "&lt;")
 }

@@ -1,24 +1,24 @@
-//! What an agent hands to its status line (Claude Code's contract, 2.1.325). Every
-//! field may be absent, null or of another kind; what cannot be read is not there.
+//! The data that an agent passes to its status line (Claude Code's contract, 2.1.325). Every field
+//! may be absent, null or of another type. Unreadable fields count as absent.
 
 use retro_model::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-/// What was handed over.
+/// Data from the agent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StatusInput {
-    /// The session.
+    /// The session's id.
     pub session_id: Option<String>,
-    /// The model, for people.
+    /// The model's display name.
     pub model: Option<String>,
-    /// What the agent itself reckons for the session, in dollars at list price.
+    /// The agent's own estimate for the session, in dollars at list price.
     pub cost_usd: Option<f64>,
     /// How long the session has been running.
     pub duration_ms: Option<i64>,
-    /// Used part of the context window, in percent.
+    /// Used share of the context window, in percent.
     pub context_percent: Option<f64>,
-    /// Windows of the account's allowance, where it has one.
+    /// Windows of the account's allowance, if any.
     pub limits: Vec<StatusLimit>,
 }
 
@@ -27,14 +27,14 @@ pub struct StatusInput {
 pub struct StatusLimit {
     /// `5h` or `7d`.
     pub window: &'static str,
-    /// Used, in percent.
+    /// The used share, in percent.
     pub used_percent: f64,
     /// When it resets.
     pub resets_at: Option<Timestamp>,
 }
 
 impl StatusInput {
-    /// Reads what stood on stdin; whatever it was.
+    /// Parses the text from stdin. Never fails.
     pub fn read(text: &str) -> StatusInput {
         let json: Value = serde_json::from_str(text.trim()).unwrap_or_default();
         let at = |path: &str| json.pointer(path);
@@ -60,7 +60,7 @@ impl StatusInput {
     }
 }
 
-/// Seconds since 1970, or a time as text.
+/// Parses seconds since 1970, or a time as text.
 fn instant(value: &Value) -> Option<Timestamp> {
     match value {
         Value::String(text) => Timestamp::parse(text),

@@ -1,4 +1,4 @@
-//! What a call was asked to do, and why it failed, in a few words.
+//! Describes a call's task, and why it failed, in a few words.
 
 use retro_model::{Edit, Event, Outcome, ToolCall, ToolClass, ToolResult};
 use retro_text::diff::FileDiff;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::entry::{Question, Step};
 
-/// What a call was asked to do, on one line. Never empty where the call has arguments.
+/// The task of a call, on one line. Never empty if the call has arguments.
 pub fn what(tool: &ToolCall, cwd: Option<&str>) -> String {
     if let Some(command) = &tool.command {
         return command.to_string();
@@ -38,7 +38,7 @@ pub fn what(tool: &ToolCall, cwd: Option<&str>) -> String {
     args.map(said_in).unwrap_or_default()
 }
 
-/// Arguments that say best what a call does, best first.
+/// Arguments that describe a call, best first.
 const TELLING: &[&str] = &[
     "description",
     "title",
@@ -65,7 +65,7 @@ const TELLING: &[&str] = &[
     "action",
 ];
 
-/// The words of arguments: the most telling one, else all of them.
+/// The words of arguments: the most descriptive one, else all of them.
 fn said_in(args: &Value) -> String {
     let first_line =
         |text: &str| text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
@@ -88,7 +88,7 @@ fn said_in(args: &Value) -> String {
     }
 }
 
-/// What a call says of a plan: its progress and the step at work, or the one that changes.
+/// The plan in a call: its progress and current step, or the step that changes.
 fn plan_line(args: &Value) -> Option<String> {
     let text = |name: &str| args.get(name).and_then(Value::as_str);
     let steps = steps(args);
@@ -104,7 +104,7 @@ fn plan_line(args: &Value) -> Option<String> {
     }
 }
 
-/// The steps of a plan, however the agent writes them.
+/// The steps of a plan, in any agent's format.
 pub fn steps(data: &Value) -> Vec<Step> {
     let lists = ["plan", "todos", "newTodos", "entries", "tasks"];
     let list = lists.iter().find_map(|name| data.get(*name)?.as_array());
@@ -150,7 +150,7 @@ fn below<'p>(path: &'p str, cwd: Option<&str>) -> &'p str {
     inside.filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
-/// What was changed, where the result tells; else what was asked for.
+/// The edits made, from the result. Without one, the edits requested.
 pub fn edits(tool: &ToolCall, result: Option<&ToolResult>) -> Vec<Edit> {
     match result {
         Some(result) if !result.edits.is_empty() => result.edits.clone(),
@@ -168,10 +168,10 @@ pub fn diffs(tool: &ToolCall) -> Vec<FileDiff> {
     tool.args.as_ref().map_or(Vec::new(), |args| retro_text::diff::diffs(args, path))
 }
 
-/// Lines of a failed result that are shown.
+/// Maximum lines shown of a failed result.
 const TROUBLE_LINES_MAX: usize = 6;
 
-/// Words that a line has which says why something failed.
+/// Words that mark a line as the reason of a failure.
 const REASONS: &[&str] = &[
     "error",
     "fail",
@@ -202,11 +202,11 @@ const REASONS: &[&str] = &[
     "traceback",
 ];
 
-/// The lines of a failed result that say why: all of a short one; of a long one the last
-/// that name a reason, else its end.
+/// The lines of a failed result that explain it: all of a short result; of a long one the last
+/// lines that name a reason, else its end.
 pub fn trouble(text: &str, exit_code: Option<i64>) -> Option<String> {
     let text = text.trim().trim_start_matches("<tool_use_error>").trim_end_matches("</tool_use_error>");
-    // The exit code is on the line of the call already.
+    // The line of the call already shows the exit code.
     let repeats = |line: &str| {
         let line = line.trim().to_lowercase();
         let said = line.strip_prefix("exit code").or_else(|| line.strip_prefix("exit"));

@@ -1,94 +1,94 @@
-//! What a reader meets in a session: the types of a transcript.
+//! The types of a transcript: everything a reader sees in a session.
 
 use retro_model::{Edit, Kind, Origin, Outcome, Timestamp};
 use retro_text::diff::FileDiff;
 use serde::Serialize;
 
-/// One thing worth a line or more.
+/// One entry of a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Entry {
-    /// A message that opens a turn, or something else that a person typed.
+    /// A message that opens a turn, or other text typed by a person.
     Prompt(Prompt),
-    /// Words of the model.
+    /// Text by the model.
     Answer {
-        /// When.
+        /// When it was logged.
         ts: Option<Timestamp>,
-        /// The model, where the log names it.
+        /// The model, if the log names it.
         model: Option<String>,
-        /// How hard it was asked to think, where the log says so.
+        /// The requested reasoning effort, if the log says.
         #[serde(skip_serializing_if = "Option::is_none")]
         effort: Option<String>,
-        /// The service tier, such as `fast`, where it is not the usual one.
+        /// The service tier, such as `fast`, unless standard.
         #[serde(skip_serializing_if = "Option::is_none")]
         tier: Option<String>,
-        /// The words.
+        /// The answer's text.
         text: String,
     },
-    /// Thinking of the model.
+    /// Reasoning by the model.
     Thought {
-        /// The words.
+        /// The reasoning text.
         text: String,
     },
     /// A call with its outcome.
     Call(Call),
-    /// Something that the agent asked the user.
+    /// A question from the agent to the user.
     Question {
         /// The questions with the answers given.
         questions: Vec<Question>,
-        /// What the user said instead of choosing, or how the call ended.
+        /// The user's reply instead of an option, or the end of the call.
         reply: Option<String>,
-        /// How it ended; none if the log has no result.
+        /// The outcome. `None` if the log has no result.
         outcome: Option<Outcome>,
     },
     /// A plan that was shown to the user, or a list of steps.
     Plan {
         /// The plan in words.
         text: String,
-        /// Its steps.
+        /// The plan's steps.
         steps: Vec<Step>,
     },
-    /// A picture or a file that was given along outside of a message.
+    /// A picture or file that was attached outside of a message.
     Attached(Attached),
     /// A sub-agent's work.
     Subagent {
-        /// Its thread.
+        /// The sub-agent's thread.
         thread: String,
-        /// What it did.
+        /// The sub-agent's entries.
         entries: Vec<Entry>,
     },
-    /// What a sub-agent reported, where its own work is not in the store.
+    /// The report of a sub-agent whose own work is not in the store.
     Report {
         /// The sub-agent, where the log names it.
         thread: Option<String>,
-        /// Its words.
+        /// The report's text.
         text: String,
     },
-    /// What came before a fork or a resume, in another session.
+    /// The history of a fork or resumed session, from another session.
     History {
-        /// That session.
+        /// The earlier session's name.
         session: String,
-        /// What happened in it up to then.
+        /// Its entries up to the fork.
         entries: Vec<Entry>,
     },
     /// Anything else worth a line: an interruption, a compaction, an error.
     Mark {
-        /// What kind of thing.
+        /// The kind of its event.
         kind: Kind,
-        /// What to say of it.
+        /// The text to show.
         text: String,
     },
 }
 
-/// How a message came to the agent.
+/// How a message reached the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Said {
-    /// Typed, or handed over by a parent agent.
+    /// Typed, or sent by a parent agent.
     Typed,
     /// Typed while the agent was working.
     Queued,
-    /// A slash command with this name; the text is what follows it.
+    /// A slash command with this name. The text is its arguments.
     Command(String),
     /// A shell command typed behind `!`.
     Shell,
@@ -99,38 +99,38 @@ pub enum Said {
 /// A message to the agent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Prompt {
-    /// Turn number on its thread; 0 where it opens none.
+    /// Turn number on its thread. 0 if it opens no turn.
     pub turn: u32,
-    /// When.
+    /// When it was logged.
     pub ts: Option<Timestamp>,
-    /// Whose words.
+    /// The author of the words.
     pub origin: Origin,
-    /// How it was said.
+    /// How it was entered.
     pub said: Said,
-    /// The words.
+    /// The message text.
     pub text: String,
-    /// Pictures and files given along.
+    /// Pictures and files attached to it.
     pub attached: Vec<Attached>,
-    /// What a command printed.
+    /// The output of a command.
     pub output: Option<String>,
     /// False on an abandoned branch.
     pub live: bool,
-    /// What the turn came to, on the message that opens it.
+    /// The turn's figures, on the message that opens it.
     pub figures: Option<TurnFigures>,
 }
 
-/// What a turn came to.
+/// The figures of a turn.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct TurnFigures {
     /// Models that answered, in order.
     pub models: Vec<String>,
-    /// From the message to the last thing that was done or said for it.
+    /// From the message to the last work or word on it.
     pub duration_ms: Option<u64>,
-    /// List price of its answers, sub-agents not included; null where it is not known.
+    /// List price of its responses, without sub-agents. Null if unknown.
     pub cost_usd: Option<f64>,
-    /// Whether that is all of it.
+    /// True if the cost covers everything.
     pub cost_complete: bool,
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
     /// Calls that failed.
     pub failed_calls: u64,
@@ -141,40 +141,40 @@ pub struct TurnFigures {
 pub struct Call {
     /// The tool's name.
     pub name: String,
-    /// What it was asked to do, on one line.
+    /// The task, on one line.
     pub what: String,
-    /// How it ended; none if the log has no result.
+    /// The outcome. `None` if the log has no result.
     pub outcome: Option<Outcome>,
     /// The exit code, if it is not zero.
     pub exit_code: Option<i64>,
-    /// How long it ran, where the log tells.
+    /// Duration in milliseconds, if the log says.
     pub duration_ms: Option<u64>,
     /// Files changed: path, lines added and removed.
     pub edits: Vec<Edit>,
-    /// The changed lines of each file, where the log has them.
+    /// The changed lines of each file, if the log has them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diffs: Vec<FileDiff>,
-    /// The lines of a result that say why it failed, or what the user said instead.
+    /// The lines that explain a failure, or the user's reply to a refused call.
     pub trouble: Option<String>,
-    /// All that it printed or answered.
+    /// The complete output or answer.
     pub output: Option<String>,
 }
 
 /// A question to the user.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Question {
-    /// The question.
+    /// The question's text.
     pub question: String,
     /// The answers offered.
     pub options: Vec<String>,
-    /// The answer given, where the log tells.
+    /// The answer given, if the log says.
     pub answer: Option<String>,
 }
 
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// What is to be done.
+    /// The step's text.
     pub text: String,
     /// Whether it is done.
     pub done: bool,
@@ -183,8 +183,8 @@ pub struct Step {
 /// A picture or a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Attached {
-    /// Its name, or what kind of thing it is.
+    /// Its name, or the kind of thing it is.
     pub name: String,
-    /// Its size, where the log tells.
+    /// Its size, if the log says.
     pub bytes: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! What each turn came to: models, time, calls and cost.
+//! The figures of each turn: models, time, calls and cost.
 
 use retro_engine::stages::ledger;
 use retro_model::{Event, Exactness, Kind, Origin, Outcome, RowKind, SessionKey, Thread};
@@ -10,15 +10,15 @@ use super::entry::TurnFigures;
 /// Figures by thread and turn.
 pub type Turns = HashMap<(Thread, u32), TurnFigures>;
 
-/// Adds up each turn of a settled stream. Of its calls, those count that are `counted`.
-/// Without prices no cost is known.
+/// Sums up each turn of a settled stream. Counts only calls in `counted`. Without prices, all costs
+/// are unknown.
 pub fn turn_figures(
     session: &SessionKey,
     events: &[Event],
     counted: &HashSet<String>,
     prices: Option<&Prices>,
 ) -> Turns {
-    // Results of calls that count.
+    // Results of counted calls.
     let calls: HashSet<&str> = events
         .iter()
         .filter_map(|event| Some((event, event.tool.as_ref()?)))
@@ -70,8 +70,8 @@ pub fn turn_figures(
     turns
 }
 
-/// Whether a turn lasts until the event at least. What a program notes later, such as a
-/// session that is opened again the next day, does not belong to the work on a turn.
+/// True if a turn lasts at least until this event. Later notes of a program, such as a session that
+/// is reopened the next day, are not work on a turn.
 pub fn is_of_work(event: &Event) -> bool {
     match event.kind {
         Kind::User => event.origin != Origin::Harness,
