@@ -4,9 +4,9 @@
 //! cargo run --release --package retro-search --example bench-vectors -- FOLDER-OF-TEXTS
 //! ```
 //!
-//! Prints a JSON object a line: `what`, `best_ns` and `median_ns` of some runs, and `bytes`
-//! where bytes went through. Best and median, because whatever else the machine does only
-//! ever adds.
+//! Prints one JSON object per line: `what`, `best_ns` and `median_ns` of several runs, and `bytes`
+//! if the run processes bytes. Other load on the machine can only add time, so the best run and the
+//! median are reported.
 
 // A program for a terminal.
 #![allow(clippy::print_stdout)]
@@ -18,10 +18,10 @@ use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Characters of a text, as of a passage.
+/// Characters of a text, about as many as in a passage.
 const TEXT_CHARACTERS: usize = 1200;
 
-/// Rows that are written at once.
+/// Rows written per batch.
 const WRITE_ROWS: usize = 10_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -32,14 +32,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     nearest("1,000,000 x 256", 1_000_000, 256, 15)
 }
 
-/// Prints what was measured.
+/// Prints one measurement as JSON.
 fn say(what: &str, times: &mut [Duration], bytes: Option<usize>) {
     times.sort_unstable();
     let (best, median) = (times[0].as_nanos() as u64, times[times.len() / 2].as_nanos() as u64);
     println!("{}", json!({"what": what, "best_ns": best, "median_ns": median, "bytes": bytes}));
 }
 
-/// The times of some runs. What a run makes is dropped after its time was taken.
+/// Times several runs. The result of a run is dropped after its time is taken.
 fn times<T>(runs: usize, mut work: impl FnMut() -> T) -> Vec<Duration> {
     let time = |_| {
         let start = Instant::now();
@@ -124,7 +124,7 @@ fn nearest(size: &str, rows: usize, dim: usize, runs: usize) -> Result<(), Box<d
     Ok(())
 }
 
-/// Numbers that are the same in each run.
+/// Pseudorandom numbers, the same in each run.
 struct Random(u64);
 
 impl Random {

@@ -1,36 +1,35 @@
-//! Gathering the pieces that hold the words of a query.
+//! Collects the pieces that contain the words of a query.
 //!
-//! A word that nearly everything holds is in millions of pieces of a large store. Of so many
-//! only those count that score best by themselves: which these are does not depend on where
-//! they are gathered from, nor in which order.
+//! In a large store, millions of pieces contain a very common word. Only those with the best own
+//! scores are kept. The selection does not depend on the source or order of the pieces.
 
 use crate::Place;
 use crate::rank::{Counts, Hit, Partial};
 use crate::ranker::Ranker;
 use crate::text::Info;
 
-/// Hits that are kept.
+/// Maximum hits to keep.
 const HITS_MAX: usize = 10_000;
 
-/// Sums that are made in another way may differ by less than this.
+/// Tolerance for sums that are computed in different ways.
 const ROUNDING: f64 = 1e-9;
 
-/// What a piece has to hold.
+/// The terms to look for, and how to score a piece.
 pub(crate) struct Sought<'a> {
     pub ranker: &'a Ranker,
     /// Terms, rarest first.
     pub terms: Vec<&'a str>,
-    /// What each of them counts.
+    /// The weight of each term.
     pub weights: Vec<f64>,
-    /// A piece is a hit if it holds one of the first so many.
+    /// A piece is a hit if it contains one of the first `essential` terms.
     pub essential: usize,
-    /// The length of the usual piece.
+    /// The mean length of a piece.
     pub mean_bytes: f64,
-    /// Whether a piece may be found at all.
+    /// True if a piece passes the filters.
     pub keep: &'a dyn Fn(&Seen) -> bool,
 }
 
-/// What is known of a piece before its words are looked at.
+/// The data of a piece before its words are read.
 pub(crate) struct Seen {
     pub place: Place,
     pub passage: u64,
@@ -39,19 +38,19 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// A hit that holds these terms.
+    /// A hit with these term counts.
     pub(crate) fn hit(&self, held: Counts) -> Hit {
         Hit::new(self.place, self.passage, self.info, self.at_ms, held)
     }
 }
 
 impl Sought<'_> {
-    /// What a piece scores by itself.
+    /// The piece's own score, without its neighbours.
     fn score(&self, hit: &Hit) -> f64 {
         hit.score(self.ranker, &self.weights, self.mean_bytes)
     }
 
-    /// The most that the terms from this one on add to a score.
+    /// The maximum that the terms from this one on can add to a score.
     fn most_from(&self, term: usize) -> f64 {
         self.weights.iter().skip(term).map(|weight| self.ranker.most_of(*weight)).sum()
     }
@@ -61,19 +60,19 @@ impl Sought<'_> {
 pub(crate) struct Best<'a> {
     sought: &'a Sought<'a>,
     hits: Vec<Hit>,
-    /// Hits that score less are not among the best.
+    /// Hits with a lower score are not among the best.
     floor: f64,
     hits_max: usize,
 }
 
-/// How many bytes a piece may have, by how often it holds a term. That is known before anything
-/// else of the piece is read.
+/// The maximum length of a piece, by how often it contains a term. The count is known before
+/// anything else of the piece is read.
 pub(crate) struct Longest([u32; Longest::COUNTS]);
 
 impl Longest {
     const COUNTS: usize = 64;
 
-    /// Zero if no piece that holds it so often is among the best.
+    /// Zero if no piece with this count is among the best.
     pub(crate) fn of(&self, count: u32) -> u32 {
         self.0.get(count as usize).copied().unwrap_or(u32::MAX)
     }
@@ -88,34 +87,34 @@ impl<'a> Best<'a> {
         Best { sought, hits: Vec::new(), floor: f64::NEG_INFINITY, hits_max }
     }
 
-    /// Whether every hit may be among the best.
+    /// True if any hit may still be among the best.
     pub(crate) fn has_room(&self) -> bool {
         self.floor == f64::NEG_INFINITY
     }
 
-    /// The score that a piece needs to be among the best while the terms from this one on
-    /// are not known yet.
+    /// The minimum score for a piece to be among the best while the terms from this one on are
+    /// unknown.
     pub(crate) fn least(&self, term: usize) -> f64 {
         self.floor - self.sought.most_from(term) - ROUNDING
     }
 
-    /// A piece of this length of which no term is known yet.
+    /// A piece of this length whose terms are still unknown.
     pub(crate) fn partial(&self, bytes: u32) -> Partial {
         Partial::new(self.sought.ranker, bytes, self.sought.mean_bytes)
     }
 
-    /// Adds a term that a piece holds so often to its score.
+    /// Adds a term that occurs `count` times in the piece.
     pub(crate) fn add(&self, partial: &mut Partial, term: u8, count: u32) {
         partial.add(self.sought.ranker, self.weight(term), count);
     }
 
-    /// What a term counts.
+    /// The weight of a term.
     fn weight(&self, term: u8) -> f64 {
         self.sought.weights.get(usize::from(term)).copied().unwrap_or(0.0)
     }
 
-    /// How long a piece may be that is among the best, by how often it holds this term, while
-    /// the terms from `unknown` on are not known yet.
+    /// The maximum length of a piece among the best, by how often it contains this term, while the
+    /// terms from `unknown` on are unknown.
     pub(crate) fn longest(&self, term: u8, unknown: usize) -> Longest {
         let (weight, least) = (self.weight(term), self.least(unknown));
         let Sought { ranker, mean_bytes, .. } = self.sought;
@@ -140,7 +139,7 @@ impl<'a> Best<'a> {
         self.hits = scored.into_iter().map(|(_, hit)| *hit).collect();
     }
 
-    /// All of them, by place.
+    /// All hits, sorted by place.
     pub(crate) fn finish(mut self) -> Vec<Hit> {
         if self.hits.len() > self.hits_max {
             self.cut();
@@ -184,7 +183,7 @@ mod tests {
                 let mut best = Best::with(&sought, 20);
                 for part in order.chunks(step) {
                     let part = part.iter().filter_map(|at| all.get(*at));
-                    // What a source knows before it looks up the other terms.
+                    // A source can skip pieces by length before it looks up the other terms.
                     let longest = best.longest(0, 1);
                     let may_be = |hit: &&Hit| hit.info.len <= longest.of(hit.count(0));
                     let part: Vec<Hit> = part.filter(may_be).copied().collect();

@@ -1,12 +1,12 @@
-//! Text becomes a vector, so that texts of like meaning are found without a common word.
+//! Turns text into vectors, so that a search finds texts with a similar meaning that share no word.
 //!
 //! An [`Embedder`] is one model. [`BuiltIn`] is a table of word pieces that is part of
 //! the program: it needs no download, starts at once, and reads tens of megabytes a
 //! second. [`gguf::open`] runs a larger model from a file, if the program was built
 //! with `embedding-runtime`.
 //!
-//! Vectors of different models say nothing about each other, so each model has an
-//! [`id`](Embedder::id), and whoever keeps vectors keeps the id beside them.
+//! Vectors of different models are not comparable. Each model therefore has an
+//! [`id`](Embedder::id), which is stored beside its vectors.
 
 mod built_in;
 mod characters;
@@ -37,23 +37,23 @@ pub use error::Error;
 /// # Ok::<(), retro_search::embed::Error>(())
 /// ```
 pub trait Embedder: Send + Sync {
-    /// Names the model and its content: vectors with equal ids can be compared.
+    /// Identifies the model and its content. Vectors with equal ids are comparable.
     fn id(&self) -> &str;
 
     /// The number of values of each vector.
     fn dim(&self) -> usize;
 
-    /// One vector for each text, in their order. A text that means nothing to the
-    /// model, such as an empty one, has the zero vector.
+    /// One vector per text, in the same order. A text without meaning to the model, such as an
+    /// empty one, gets the zero vector.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, Error>;
 
-    /// The cosines of a question with texts that have nothing in common with it, where they
-    /// are known: mean and deviation. Of other models they are measured.
+    /// Mean and deviation of the cosines between a query and unrelated texts, if known for this
+    /// model. For other models they are measured.
     fn unrelated(&self) -> Option<(f64, f64)> {
         None
     }
 
-    /// Whether thousands of texts take it less than a second.
+    /// True if the model embeds thousands of texts per second.
     fn is_quick(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What can go wrong in this crate.
+//! Errors of this crate.
 
 use std::path::{Path, PathBuf};
 
@@ -9,20 +9,20 @@ pub enum Error {
     /// A file could not be read or written.
     #[error("cannot use {}: {source}\nhint: {}", path.display(), retro_disk::help(source))]
     Io {
-        /// Which file.
+        /// The file's path.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The text index said no.
+    /// The text index reported an error.
     #[error("the text index in {} failed: {source}\nhint: retro rebuild text", path.display())]
     Text {
-        /// Which folder.
+        /// The index folder.
         path: PathBuf,
-        /// Why.
+        /// tantivy's own error.
         source: Box<tantivy::TantivyError>,
     },
-    /// The numbers of the ranking, which are part of the program, cannot be read.
+    /// The built-in ranking parameters cannot be parsed.
     #[error("the numbers of the ranking cannot be read: {0}")]
     Ranking(serde_json::Error),
     /// A text could not be turned into a vector.
@@ -31,12 +31,12 @@ pub enum Error {
     /// The vectors could not be read or written.
     #[error(transparent)]
     Vectors(#[from] crate::vectors::Error),
-    /// Something else about the index.
+    /// Another problem with the index.
     #[error("the index in {}: {what}\nhint: retro rebuild text", path.display())]
     Other {
-        /// Which folder.
+        /// The index folder.
         path: PathBuf,
-        /// What.
+        /// A description of the problem.
         what: String,
     },
 }

@@ -1,10 +1,9 @@
 //! Finds past turns by words and by meaning.
 //!
-//! `passages.rs` makes passages of events: what can be found. `words.rs` cuts text into
-//! terms, `text.rs` keeps which pieces hold which terms, `query.rs` understands a question,
-//! `best.rs` gathers the pieces that hold its words, `rank.rs` puts them in order by the
-//! formulas of `ranker.rs`. The text of passages is kept elsewhere and handed in through
-//! [`Library`].
+//! `passages.rs` turns events into passages, the unit of search. `words.rs` splits text into terms,
+//! `text.rs` indexes the terms of pieces, `query.rs` parses a query, `best.rs` collects the pieces
+//! that contain its words, and `rank.rs` sorts them by the formulas of `ranker.rs`. The caller
+//! stores the text of passages and provides it through [`Library`].
 
 mod best;
 pub mod embed;

@@ -1,4 +1,4 @@
-//! What passages mean: their vectors, measured against a query.
+//! The vectors of passages, compared with a query.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::{Passage, PieceKind};
@@ -8,22 +8,22 @@ use crate::search::{Meaning, Nearest};
 use crate::text::Numbered;
 use crate::vectors::Vectors;
 
-/// Number of the way in which a passage becomes one vector. Raise it when that changes.
+/// Version of the way in which a passage becomes one vector. Increment it when that changes.
 pub const MEANING_VERSION: u32 = 1;
 
-/// Of an error only its head says what it is about.
+/// Bytes read of an error, whose head describes it.
 const ERROR_BYTES: usize = 400;
 
-/// Of a call only its beginning does.
+/// Bytes read of a call, whose beginning describes it.
 const CALL_BYTES: usize = 300;
 
-/// The vector of a passage: its prompts, answers and commands and the heads of its errors.
+/// The vector of a passage, from its prompts, answers and commands, and the heads of its errors.
 pub fn embed_passage(embedder: &dyn Embedder, passage: &Passage) -> Result<Embedding, embed::Error> {
     let head = |text: &str, bytes: usize| text.floor_char_boundary(bytes);
     let mut last = "";
     let texts = passage.pieces.iter().filter_map(|piece| match piece.kind {
         PieceKind::User | PieceKind::Assistant => Some(piece.text.as_str()),
-        // A long call is several pieces.
+        // A long call has several pieces.
         PieceKind::Command | PieceKind::File => (std::mem::replace(&mut last, &piece.event) != piece.event)
             .then(|| &piece.text[..head(&piece.text, CALL_BYTES)]),
         PieceKind::Error => Some(&piece.text[..head(&piece.text, ERROR_BYTES)]),
@@ -35,21 +35,21 @@ pub fn embed_passage(embedder: &dyn Embedder, passage: &Passage) -> Result<Embed
     Ok(sum)
 }
 
-/// With fewer vectors than this, a scale cannot be measured on them.
+/// Minimum number of vectors to measure a scale on.
 const MEASURED_MIN: u64 = 50;
 
-/// Vectors measured against one query, with those of passages that have none kept yet.
+/// Vectors compared with one query, including passages without stored vectors.
 pub struct Measured<'a> {
     vectors: &'a Vectors,
     query: Embedding,
     fresh: HashMap<u64, Embedding>,
     hidden: HashSet<u64>,
-    /// Whether it is known what the cosines of this model mean.
+    /// True if the scale of this model's cosines is known.
     is_known: bool,
 }
 
 impl<'a> Measured<'a> {
-    /// The query as a vector, and what changed since the vectors were kept.
+    /// Embeds the query, and the passages that changed since the vectors were stored.
     pub fn new(
         embedder: &dyn Embedder,
         vectors: &'a Vectors,
@@ -61,7 +61,7 @@ impl<'a> Measured<'a> {
         Measured::by_vector(embedder, vectors, query, changed, hidden)
     }
 
-    /// The same for a query that is a vector already.
+    /// Like [`Measured::new`], for a query that is already a vector.
     pub fn by_vector(
         embedder: &dyn Embedder,
         vectors: &'a Vectors,
@@ -78,8 +78,8 @@ impl<'a> Measured<'a> {
         Ok(Measured { vectors, query, fresh, hidden, is_known })
     }
 
-    /// The cosines of passages that have nothing in common with the query: nearly all of the
-    /// store are such.
+    /// Mean and deviation of the cosines of unrelated passages. Nearly all of a store are unrelated
+    /// to a query.
     fn unrelated(&self) -> Option<(f64, f64)> {
         let spread = (!self.is_known).then(|| self.vectors.top(&self.query, 1, |_| true).spread)?;
         (spread.rows >= MEASURED_MIN).then_some((spread.mean, spread.deviation))
@@ -126,7 +126,7 @@ impl Meaning for Measured<'_> {
 mod tests {
     use super::*;
 
-    /// A model for which nearly everything is near everything.
+    /// A model whose cosines are all high.
     struct Narrow;
 
     impl Embedder for Narrow {

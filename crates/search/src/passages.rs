@@ -1,8 +1,8 @@
-//! Makes passages of settled events: what is found later is decided here.
+//! Turns settled events into passages. A search finds nothing else.
 //!
-//! Every prompt, answer, call and output becomes a piece, or several if it is long. Words of
-//! the agent program itself are left out, and so is what retro printed into a session:
-//! it would be found instead of what it found.
+//! Every prompt, answer, call and output becomes a piece, or several if it is long. Text by the
+//! agent program itself is left out, and so is retro's own output: a search would find it instead
+//! of its sources.
 
 use hashbrown::HashMap;
 use retro_model::{Event, Kind, Origin, Outcome, Passage, Piece, PieceKind, Timestamp, ToolCall, ToolClass};
@@ -14,26 +14,26 @@ pub const PIECES_MAX: usize = 32;
 /// A longer text becomes several pieces, cut at line ends.
 const PIECE_BYTES: usize = 1_200;
 
-/// Of longer words of people and models only the head and the tail are looked through.
+/// Only the head and tail of longer text by people and models are indexed.
 const PROSE_BYTES_MAX: usize = 64 * 1024;
 
-/// What is looked through of the output of a call that went well, head and tail.
+/// Indexed bytes of a successful call's output, head and tail.
 const OUTPUT_BYTES: (usize, usize) = (1_400, 600);
 
-/// What is looked through of a file that was read.
+/// Indexed bytes of a file that was read, head and tail.
 const READ_BYTES: (usize, usize) = (600, 0);
 
-/// What is looked through of the output of a call that failed, in lines and in bytes.
+/// Indexed lines and bytes of a failed call's output.
 const ERROR_LINES: usize = 40;
 const ERROR_BYTES: (usize, usize) = (3_600, 3_600);
 
-/// What is looked through of the arguments of a call: most edits as a whole.
+/// Indexed bytes of a call's arguments, enough for most edits.
 const CALL_BYTES: usize = 4_000;
 
-/// An editing tool that reports what it found in the edited file does so under this word.
+/// The word under which an editing tool reports problems in the edited file.
 const DIAGNOSTICS: &str = "diagnostics";
 
-/// Parts of a path that a label keeps, from its end.
+/// Maximum parts of a path in a label, counted from its end.
 const PATH_PARTS_MAX: usize = 6;
 
 /// Collects the passages of a session from its events as they come.
@@ -44,25 +44,25 @@ pub struct Passages {
     calls: HashMap<String, Call>,
 }
 
-/// A thread, and its passage that is not closed yet.
+/// A thread and its open passage.
 #[derive(Default)]
 struct Open {
     passage: Option<Passage>,
     /// Pieces of the thread so far.
     count: u32,
-    /// Turns before the events that are seen, where only what is new is.
+    /// Turns before the first event, if only new events are read.
     turns_before: u32,
     model: Option<String>,
 }
 
-/// What a result needs to know of its call.
+/// Facts about a call that its result needs.
 struct Call {
     class: ToolClass,
     is_ours: bool,
 }
 
 impl Passages {
-    /// Passages of events that follow these, the last passages of each thread: they go on.
+    /// Continues after these passages, the last ones of each thread.
     pub fn after(last: Vec<Passage>) -> Passages {
         let mut passages = Passages::default();
         for passage in last {
@@ -90,12 +90,12 @@ impl Passages {
         }
     }
 
-    /// Takes passages that no later event changes.
+    /// Takes passages that no later event can change.
     pub fn take_closed(&mut self) -> Vec<Passage> {
         std::mem::take(&mut self.done)
     }
 
-    /// All passages that were not taken, by thread and place.
+    /// All remaining passages, by thread and place.
     pub fn finish(mut self) -> Vec<Passage> {
         self.done.extend(self.open.into_values().filter_map(|open| open.passage));
         self.done.sort_by(|a, b| (&a.thread, a.first).cmp(&(&b.thread, b.first)));
@@ -144,7 +144,7 @@ impl Passages {
         let text = without_ours(text_of(event));
         let is_edit = call.as_ref().is_some_and(|call| call.class == ToolClass::Edit);
         if is_edit && result.outcome != Outcome::Failed && !text.contains(DIAGNOSTICS) {
-            // The receipt of an edit repeats what the call says.
+            // The confirmation of an edit repeats the call.
             return;
         }
         let is_read = call.is_some_and(|call| call.class == ToolClass::Read);
@@ -198,7 +198,7 @@ fn text_of(event: &Event) -> &str {
     event.text.as_ref().map_or("", |text| text.as_str())
 }
 
-/// The words of a call: its command, or its name with what it was given.
+/// The text of a call: its command, or its name and arguments.
 fn call_text(tool: &ToolCall) -> String {
     if let Some(command) = &tool.command {
         return head_and_tail(command, (CALL_BYTES, 0)).into_owned();
@@ -214,7 +214,7 @@ fn call_text(tool: &ToolCall) -> String {
     head_and_tail(&text, (CALL_BYTES, 0)).into_owned()
 }
 
-/// Adds every text inside a value, each on a line of its own.
+/// Appends every text inside a value, each on a new line.
 fn strings_of(value: &Value, into: &mut String) {
     if into.len() > 2 * CALL_BYTES {
         return;
@@ -249,7 +249,7 @@ fn call_labels(tool: &ToolCall) -> Vec<String> {
     labels
 }
 
-/// The label of a file by its name, and by its name with each of the folders above it.
+/// The labels of a file: its name, and its name with each of the folders above it.
 pub fn path_labels(path: &str) -> impl Iterator<Item = String> {
     let path = path.to_lowercase().replace('\\', "/");
     let mut ends: Vec<String> = Vec::new();
@@ -265,14 +265,14 @@ pub fn path_labels(path: &str) -> impl Iterator<Item = String> {
     ends.into_iter().filter(|label| label != "file:")
 }
 
-/// Whether a command runs this program.
+/// True if a command runs retro.
 fn is_our_command(command: &str) -> bool {
     let mut words =
         command.split_whitespace().skip_while(|word| word.contains('=') && !word.starts_with('='));
     words.next().is_some_and(|word| word.rsplit('/').next() == Some("retro"))
 }
 
-/// A text without the blocks that retro handed to the agent.
+/// The text without blocks that retro passed to the agent.
 fn without_ours(text: &str) -> std::borrow::Cow<'_, str> {
     if !text.contains("<retro") {
         return text.into();
@@ -294,7 +294,7 @@ fn without_ours(text: &str) -> std::borrow::Cow<'_, str> {
     kept.into()
 }
 
-/// Cuts a text into pieces at line ends, or where it must be.
+/// Splits a text into pieces, at line ends if possible.
 fn pieces_of(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text.trim();
     std::iter::from_fn(move || {
@@ -317,7 +317,7 @@ fn pieces_of(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The first bytes of a text, cut at a character.
+/// The beginning of a text, cut at a character boundary.
 fn head(text: &str, bytes_max: usize) -> &str {
     &text[..text.floor_char_boundary(bytes_max)]
 }
@@ -332,7 +332,7 @@ fn head_and_tail(text: &str, (head_max, tail_max): (usize, usize)) -> std::borro
     format!("{}{gap}{tail}", head(text, head_max)).into()
 }
 
-/// The first and the last lines of a text.
+/// The first and last lines of a text.
 fn ends_of_lines(text: &str, lines: usize) -> std::borrow::Cow<'_, str> {
     let count = text.lines().count();
     if count <= 2 * lines {
@@ -343,7 +343,7 @@ fn ends_of_lines(text: &str, lines: usize) -> std::borrow::Cow<'_, str> {
     format!("{}\n…\n{}", first.join("\n"), last.join("\n")).into()
 }
 
-/// The time of a passage for the index: that of its first piece that has one.
+/// The time of a passage for the index, from its first piece with a time.
 pub(crate) fn time_ms(at: Option<Timestamp>) -> i64 {
     at.map_or(0, Timestamp::as_millis)
 }

@@ -1,17 +1,17 @@
-//! Where a piece stands among all pieces, as one number that sorts.
+//! The position of a piece among all pieces, as one sortable number.
 
 use std::fmt;
 
 const POSITION_BITS: u32 = 24;
 const LINE_BITS: u32 = 12;
 
-/// Session, thread and position of a piece. Neighbours on a thread have neighbouring
-/// numbers, pieces of different threads never have.
+/// Session, thread and position of a piece. Neighbours on a thread have adjacent numbers, and
+/// pieces of different threads never do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place(u64);
 
 impl Place {
-    /// A place from its parts. Numbers beyond what fits share the last place.
+    /// A place from its parts. Values that do not fit are clamped.
     pub fn new(session: u32, line: u32, position: u32) -> Place {
         let line = line.min((1 << LINE_BITS) - 1);
         let position = position.min((1 << POSITION_BITS) - 1);
@@ -40,19 +40,19 @@ impl Place {
         (self.0 >> POSITION_BITS) as u32 & ((1 << LINE_BITS) - 1)
     }
 
-    /// Which piece of the thread.
+    /// The position of the piece on its thread.
     pub fn position(self) -> u32 {
         self.0 as u32 & ((1 << POSITION_BITS) - 1)
     }
 
-    /// The place so many pieces further on the same thread, or before.
+    /// The place this many pieces later on the same thread, or earlier.
     pub(crate) fn offset(self, by: i64) -> Option<Place> {
         let position = i64::from(self.position()) + by;
         let is_on_thread = (0..1 << POSITION_BITS).contains(&position);
         is_on_thread.then(|| Place(self.0.wrapping_add_signed(by)))
     }
 
-    /// The first and the last place at most so far away on the same thread.
+    /// The first and last places within this distance on the same thread.
     pub(crate) fn around(self, reach: u32) -> (Place, Place) {
         let at = |position: u32| Place::new(self.session(), self.line(), position);
         (at(self.position().saturating_sub(reach)), at(self.position() + reach))

@@ -1,6 +1,4 @@
-//! The query language: words, "phrases", -not, and filters such as `agent:` and `file:`.
-//!
-//! Whatever is not written as an operator is text, so no query is a syntax error.
+//! Text that is not an operator is searched as words, and no query is a syntax error.
 
 mod dates;
 mod plain;
@@ -16,59 +14,59 @@ use tokens::{Form, tokens};
 
 pub use dates::Named;
 
-/// More different terms than this are not looked for: the rarest are.
+/// Search at most this many different terms, the rarest ones.
 pub(crate) const TERMS_MAX: usize = 24;
 
-/// More different terms than this are not even counted.
+/// Count at most this many different terms.
 const WANTED_MAX: usize = 256;
 
 /// One term of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// As it is kept in the index.
+    /// The term, as indexed.
     pub term: String,
-    /// As it stands in the query.
+    /// The word, as written in the query.
     pub word: String,
-    /// Whether it is of a name, a path or a code.
+    /// True for part of a name, a path or a code.
     pub is_name: bool,
 }
 
-/// Words that follow each other.
+/// Consecutive words, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
     /// Terms with their places, the first at 0.
     pub terms: Vec<(u32, String)>,
-    /// As it stands in the query.
+    /// The phrase, as written in the query.
     pub text: String,
-    /// Whether it has to be in a command.
+    /// True if it must be in a command.
     pub only_commands: bool,
 }
 
-/// What becomes of an operator.
+/// How to treat an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// It chooses.
+    /// As an operator.
     Operator,
-    /// Its words are looked for.
+    /// As text to search for.
     Text,
-    /// It is left out. Words of a quotation or of days are looked for all the same.
+    /// Leave it out, but still search for the words of a quotation or a date.
     Nothing,
 }
 
-/// A query, understood.
+/// A parsed query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
-    /// Words to look for, any of them.
+    /// Words to search for, any of them.
     pub wanted: Vec<Wanted>,
-    /// What a turn must have.
+    /// Phrases that a turn must contain.
     pub phrases: Vec<Phrase>,
-    /// What a turn must not have.
+    /// Phrases that a turn must not contain.
     pub without: Vec<Phrase>,
-    /// Labels that a turn must have: one of each list.
+    /// Labels that a turn must have: at least one of each list.
     pub labels: Vec<Vec<String>>,
-    /// Agents to look in; all of them if none is named.
+    /// Agents to search. Empty: all.
     pub agents: Vec<String>,
-    /// Projects to look in.
+    /// Projects to search. Empty: all.
     pub projects: Vec<String>,
     /// From this day on.
     pub since: Option<Date>,
@@ -76,23 +74,24 @@ pub struct Query {
     pub until: Option<Date>,
     /// The words that named those days, if they were part of the text.
     pub date_words: Option<String>,
-    /// The operators that were used, as they are written. Words that name days are one.
+    /// The operators in effect, as written. Words that name days count as one.
     pub operators: Vec<String>,
-    /// The text without operators: what its meaning is taken from.
+    /// The text without operators, which is embedded.
     pub text: String,
-    /// Names, paths and codes that count more where they stand exactly so.
+    /// Names, paths and codes that count more in their exact spelling.
     pub literals: Vec<String>,
-    /// Whether it is a text that is kept itself: words that nothing else holds say nothing then.
+    /// True if the text is itself part of the store. Words found nowhere else then carry no
+    /// information.
     pub is_kept: bool,
 }
 
 impl Query {
-    /// Understands a query, as of `today`.
+    /// Parses a query. `today` is the base of relative days.
     pub fn parse(text: &str, today: Date) -> Query {
         Query::parse_with(text, today, &|_| Use::Operator)
     }
 
-    /// Understands a query of which only some operators count.
+    /// Parses a query with only some operators in effect.
     pub fn parse_with(text: &str, today: Date, of: &dyn Fn(&str) -> Use) -> Query {
         let mut query = Query::default();
         let mut words: Vec<String> = Vec::new();
@@ -124,24 +123,24 @@ impl Query {
         query
     }
 
-    /// Looks for every word of a text, whatever operators it seems to hold.
+    /// Searches every word of a text, and treats operators as text.
     pub fn literal(text: &str) -> Query {
         let mut query = Query::default();
         query.want(&plain(text));
         query
     }
 
-    /// Whether there is nothing to look for.
+    /// True if there is nothing to search for.
     pub fn is_empty(&self) -> bool {
         self.wanted.is_empty() && self.phrases.is_empty() && self.labels.is_empty() && self.text.is_empty()
     }
 
-    /// Whether every word is a name, a path or a code: then meaning says little.
+    /// True if every word is a name, a path or a code. Meaning is then unreliable.
     pub(crate) fn is_all_names(&self) -> bool {
         !self.wanted.is_empty() && self.wanted.iter().all(|wanted| wanted.is_name)
     }
 
-    /// Takes an operator; false if it is plain text after all.
+    /// Applies an operator. False if it is plain text after all.
     fn operator(&mut self, form: Form<'_>, today: Date) -> bool {
         match form {
             Form::Plain => false,
@@ -199,7 +198,8 @@ impl Query {
                 self.literals.extend(literal(word));
             }
             words.each(word, |term| {
-                // Of signs without spaces, the pairs say what single ones do, and more.
+                // In a script without spaces, pairs of characters say more than single ones and
+                // include them.
                 let as_written = word.get(term.start..term.end).unwrap_or_default();
                 if is_one_sign(as_written) && has_neighbour(word, term.start, term.end) {
                     return;
@@ -214,15 +214,15 @@ impl Query {
     }
 }
 
-/// Whether a sign of a word has another one beside it that means something by itself, too.
+/// True if an adjacent character of a word is significant too.
 fn has_neighbour(word: &str, start: usize, end: usize) -> bool {
     let before = word.get(..start).and_then(|text| text.chars().next_back());
     let after = word.get(end..).and_then(|text| text.chars().next());
     before.into_iter().chain(after).any(|sign| is_one_sign(sign.encode_utf8(&mut [0; 4])))
 }
 
-/// A name as it is likely to appear elsewhere: without the signs of the sentence around it, and
-/// of an address what follows its scheme.
+/// A name in the form in which other texts are likely to have it: without surrounding punctuation,
+/// and for a URL without the scheme.
 fn literal(word: &str) -> Option<String> {
     let word = word.split_once("//").map_or(word, |(_, behind)| behind);
     let is_around = |c: char| ",;!?()[]{}<>\"'`".contains(c);
@@ -230,7 +230,7 @@ fn literal(word: &str) -> Option<String> {
     (!word.is_empty()).then(|| word.to_owned())
 }
 
-/// Whether a word is a name from code, a path or an error code.
+/// True for a name from code, a path or an error code.
 fn is_name(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != '/');
     let mut chars = word.chars().peekable();
@@ -248,17 +248,17 @@ fn is_name(word: &str) -> bool {
 }
 
 impl Phrase {
-    /// The words of a text as they follow each other; nothing if it has none.
+    /// The words of a text in order. `None` if it has none.
     pub fn of(text: &str) -> Option<Phrase> {
         phrase(text)
     }
 }
 
-/// Terms of a phrase with their places; nothing if the text has none.
+/// Terms of a phrase with their places. `None` if the text has none.
 fn phrase(text: &str) -> Option<Phrase> {
     let mut terms: Vec<(u32, String)> = Vec::new();
     Words::default().each(text, |term| {
-        // A name of several words is found by its words, wherever they stand together.
+        // A compound name matches by its words, in any spelling.
         if !term.is_compound {
             terms.push((term.position, term.text.to_owned()));
         }
@@ -372,7 +372,7 @@ mod tests {
             assert!(query.wanted.len() <= WANTED_MAX);
         }
 
-        /// Without an operator, the signs of operators change nothing.
+        /// Without an operator, operator characters change nothing.
         #[test]
         fn prose_means_the_same_without_the_signs_of_operators(
             words in proptest::collection::vec(SIGNED, 1..12)
@@ -389,7 +389,7 @@ mod tests {
     const SIGNED: &str = "(-{0,2}|\"|\\()(lock|total|x|src/a\\.rs|with|CartTotal|file|is|v1\\.2)(\"|:|::|\\)|\\?)?\
         |(file|model|is|before)(:|::|://)(lock|tmp/a\\.rs)|-[a-z]{1,5}|\"|last week";
 
-    /// The law as it is written down, in another way than the parser does it.
+    /// The same law as the parser's, implemented differently.
     fn without_signs(text: &str) -> String {
         let text = text.replace('"', "");
         let words = text.split_whitespace().map(|word| {

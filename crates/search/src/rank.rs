@@ -1,10 +1,9 @@
-//! Ranking: from the pieces that hold the words of a query to sessions in order.
+//! Ranking: sorts sessions by the pieces that contain the words of a query.
 //!
-//! Every piece is scored by itself and as a *window*, together with its two neighbours on
-//! either side, because a question is often answered across several pieces. Scores are
-//! BM25 over our own counts, so neither the way in which the index was written nor what was
-//! replaced in it changes an order. Sums are kept as whole numbers: their order does not
-//! matter either.
+//! Every piece is scored by itself and as a *window*, together with its two neighbours on either
+//! side, because an answer is often spread over several pieces. Scores are BM25 over retro's own
+//! counts, so an order depends neither on how the index was written nor on replaced passages. Sums
+//! are integers, so their order does not matter either.
 
 use hashbrown::HashSet;
 use retro_model::PieceKind;
@@ -16,10 +15,10 @@ use crate::query::TERMS_MAX;
 use crate::ranker::Ranker;
 use crate::text::Info;
 
-/// Beyond so many hits only pieces that hold a word themselves are scored.
+/// With more hits, only pieces that contain a word themselves are scored.
 const SPARSE: usize = 5_000;
 
-/// A piece that holds words of the query.
+/// A piece that contains words of the query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Hit {
     pub place: Place,
@@ -47,22 +46,22 @@ impl Hit {
         ranker.bm25(|term| self.count(term), self.held.terms, weights, length)
     }
 
-    /// Bits of the terms it holds.
+    /// Bit set of the terms it contains.
     pub(crate) fn terms(&self) -> u32 {
         self.held.terms
     }
 }
 
-/// How often a piece holds each term.
+/// How often a piece contains each term.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Counts {
-    /// Bits of the terms it holds.
+    /// Bit set of the terms it contains.
     terms: u32,
     counts: [u8; TERMS_MAX],
 }
 
 impl Counts {
-    /// Of a piece with one term.
+    /// Counts of a piece with one term.
     pub(crate) fn of_one(term: u8, count: u32) -> Counts {
         let mut counts = Counts::default();
         counts.add(term, count);
@@ -81,7 +80,7 @@ impl Counts {
     }
 }
 
-/// The score of a piece of which not all terms are known yet. They are added in their order.
+/// The score of a piece while some terms are unknown. Terms are added in order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Partial {
     pub score: f64,
@@ -89,12 +88,12 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// Of a piece with so many bytes.
+    /// Starts with a piece of this length.
     pub(crate) fn new(ranker: &Ranker, bytes: u32, mean_bytes: f64) -> Partial {
         Partial { score: 0.0, norm: ranker.norm(f64::from(bytes) / mean_bytes) }
     }
 
-    /// Adds a term that it holds so often.
+    /// Adds a term that occurs `count` times in it.
     pub(crate) fn add(&mut self, ranker: &Ranker, weight: f64, count: u32) {
         if count > 0 {
             self.score += ranker.of_term(weight, count.min(u32::from(u8::MAX)), self.norm);
@@ -102,10 +101,10 @@ impl Partial {
     }
 }
 
-/// How much text there is: the counts that scores rest on.
+/// The amount of text, on which scores are based.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Extent {
-    /// Pieces.
+    /// Number of pieces.
     pub pieces: u64,
     /// Bytes of all pieces.
     pub bytes: u64,
@@ -117,38 +116,38 @@ impl Extent {
     }
 }
 
-/// A piece with its scores.
+/// A piece and its scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scored<'a> {
     pub place: Place,
-    /// The words that it holds; nothing if only its neighbours hold any.
+    /// Its hit. `None` if only its neighbours contain words.
     pub hit: Option<&'a Hit>,
     pub window: f64,
     pub own: f64,
-    /// Bits of the terms that its window holds.
+    /// Bit set of the terms in its window.
     pub terms: u32,
-    /// The first hit of its window and the one behind the last.
+    /// The range of hits in its window, end exclusive.
     around: (u32, u32),
-    /// Whether it holds all names of the query itself.
+    /// True if the piece itself contains all names of the query.
     has_names: bool,
 }
 
-/// Pieces of one session, best first, and the session's own score by words.
+/// Pieces of one session, best first, and the session's score by words.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Group<'a> {
     pub session: u32,
     pub pieces: Vec<Scored<'a>>,
     pub score: f64,
-    /// Whether one of its pieces holds all names of the query.
+    /// True if one of its pieces contains all names of the query.
     pub has_names: bool,
-    /// How often the session holds each term.
+    /// How often the session contains each term.
     pub counts: [u32; TERMS_MAX],
 }
 
-/// A deviation below this is rounding.
+/// A smaller deviation is a rounding error.
 const DEVIATION_MIN: f64 = 1e-5;
 
-/// Mean and deviation of a score over all pieces, those that hold no word included.
+/// Mean and deviation of a score over all pieces, including those without any word.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
     pub mean: f64,
@@ -156,13 +155,13 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// How far a score is above the mean, in deviations. Where all scores are the same, none is.
+    /// The distance of a score from the mean, in deviations. Zero if all scores are equal.
     pub(crate) fn of(self, score: f64) -> f64 {
         if self.deviation < DEVIATION_MIN { 0.0 } else { (score - self.mean) / self.deviation }
     }
 }
 
-/// Sums of scores that come out the same in any order.
+/// Sums of scores, independent of their order.
 #[derive(Default)]
 pub(crate) struct Sums {
     sum: u128,
@@ -189,7 +188,7 @@ pub(crate) struct Ranked<'a> {
     pub groups: Vec<Group<'a>>,
     pub windows: Scale,
     pub pieces: Scale,
-    /// Everything that was scored, by place.
+    /// All scored pieces, by place.
     scored: Vec<Scored<'a>>,
     measure: Measure<'a>,
     hits: &'a [Hit],
@@ -202,8 +201,8 @@ impl<'a> Ranked<'a> {
         self.groups.get(at)
     }
 
-    /// The score of a piece's window in a session of so many pieces. Before, every window that
-    /// does not begin at the start of its thread was taken to be full.
+    /// The score of a piece's window in a session of this many pieces. Ranking first treats every
+    /// window as full unless it begins at the start of its thread.
     pub(crate) fn window(&self, piece: &Scored<'_>, pieces: u64) -> f64 {
         let (first, last) = piece.place.around(self.measure.ranker.reach() as u32);
         if u64::from(last.position()) < pieces {
@@ -215,19 +214,19 @@ impl<'a> Ranked<'a> {
         self.measure.window(held, there as usize).score
     }
 
-    /// What the piece at a place is worth, if it or a neighbour holds a word.
+    /// The scores of the piece at a place, if it or a neighbour contains a word.
     pub(crate) fn at(&self, place: Place) -> Option<&Scored<'a>> {
         let at = self.scored.binary_search_by_key(&place, |piece| piece.place).ok()?;
         self.scored.get(at)
     }
 }
 
-/// The names in a query, of which a piece should hold all.
+/// The names in a query. A piece should contain all of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Names<'a> {
-    /// Bits of the terms that they are made of; none without names.
+    /// Bit set of their terms. Zero without names.
     pub terms: u32,
-    /// Only in these passages do the terms stand together as in the names.
+    /// Passages in which the terms are adjacent, as in the names.
     pub passages: Option<&'a HashSet<u64>>,
 }
 
@@ -239,21 +238,21 @@ impl Names<'_> {
     }
 }
 
-/// What scores of pieces by words are measured with.
+/// Parameters of scores by words.
 #[derive(Clone, Copy)]
 pub(crate) struct Measure<'a> {
     pub ranker: &'a Ranker,
-    /// What each term counts.
+    /// The weight of each term.
     pub weights: &'a [f64],
-    /// The length of the usual piece.
+    /// The mean length of a piece.
     pub mean_bytes: f64,
 }
 
 impl Measure<'_> {
-    /// What hits that are neighbours score together, where there are so many pieces.
+    /// The score of a window with these hits and this many pieces.
     fn window(&self, held: &[Hit], there: usize) -> Window {
         let usual = (2 * self.ranker.reach() + 1) as f64;
-        // Neighbours that hold no word are taken to be of the usual length.
+        // Neighbours without a word count as average in length.
         let known: f64 = held.iter().map(|hit| f64::from(hit.info.len)).sum();
         let bytes = known + there.saturating_sub(held.len()) as f64 * self.mean_bytes;
         let terms = held.iter().fold(0, |bits, hit| bits | hit.held.terms);
@@ -263,8 +262,7 @@ impl Measure<'_> {
     }
 }
 
-/// Scores hits, which are sorted by place. `among` is the number of pieces that are looked
-/// through.
+/// Scores hits, which are sorted by place. `among` is the number of pieces searched.
 pub(crate) fn rank<'a>(
     hits: &'a [Hit],
     measure: Measure<'a>,
@@ -318,14 +316,14 @@ pub(crate) fn rank<'a>(
                 let order = piece.has_names.cmp(&better.has_names).then(score.total_cmp(other));
                 order != Ordering::Greater
             };
-            // By place already: of equal ones the earlier stays first.
+            // Already sorted by place: among equals, the earlier one stays first.
             let at = best.iter().rposition(is_after).map_or(0, |at| at + 1);
             if at < per_session {
                 best.insert(at, (score, piece));
                 best.truncate(per_session);
             }
         }
-        // What stands between words may fit best, but is not what shows why it does.
+        // A piece between two hits may score best, but shows no word itself.
         if best.iter().all(|(_, piece)| piece.hit.is_none()) {
             best.extend(best_hit);
         }
@@ -348,7 +346,7 @@ pub(crate) fn rank<'a>(
     Ranked { groups, windows, pieces, scored, measure, hits }
 }
 
-/// Keeps the first `count` in an order, sorted by it.
+/// Keeps the first `count` elements of an order, sorted.
 pub(crate) fn first_of<T>(all: &mut Vec<T>, count: usize, mut order: impl FnMut(&T, &T) -> Ordering) {
     if all.len() > count {
         all.select_nth_unstable_by(count, &mut order);
@@ -357,25 +355,25 @@ pub(crate) fn first_of<T>(all: &mut Vec<T>, count: usize, mut order: impl FnMut(
     all.sort_unstable_by(order);
 }
 
-/// How far neighbours are looked at.
+/// Distances to neighbours.
 #[derive(Clone, Copy)]
 struct Reaches {
-    /// From a hit to the pieces that are scored.
+    /// From a hit to the pieces to score.
     centre: i64,
-    /// From a piece to those of its window.
+    /// From a piece to the ends of its window.
     window: i64,
 }
 
-/// Calls `take` for every piece that holds a word or has a neighbour that does, with where the
-/// hits around it are, and how many pieces there are around it as far as places tell.
+/// Calls `take` for every piece that contains a word or has a neighbour that does. Passes the range
+/// of hits around it, and the number of pieces around it as far as places show.
 fn each_centre<'a>(
     hits: &'a [Hit],
     reaches: Reaches,
     mut take: impl FnMut(Place, Option<&'a Hit>, Range<usize>, usize),
 ) {
     let mut done: Option<Place> = None;
-    // The first hit around a place, the first behind those, and the first that is not before
-    // the place itself. All three only ever go forward.
+    // The first hit around a place, the first behind those, and the first that is not before the
+    // place itself. All three only move forward.
     let (mut from, mut to, mut at) = (0, 0, 0);
     for hit in hits {
         for by in -reaches.centre..=reaches.centre {
@@ -400,12 +398,12 @@ fn each_centre<'a>(
     }
 }
 
-/// What a piece and its neighbours hold together. It is the same for all pieces that have the
-/// same hits around them, which most have: a hit is often alone.
+/// The words in a piece and its neighbours. The same for all pieces with the same hits around them,
+/// which is common: most hits are alone.
 #[derive(Debug, Clone, Copy, Default)]
 struct Window {
     score: f64,
-    /// Bits of the terms.
+    /// Bit set of the terms.
     terms: u32,
 }
 
@@ -420,7 +418,7 @@ mod tests {
         hit
     }
 
-    /// Ranks among a thousand pieces of a hundred bytes.
+    /// Ranks hits among a thousand pieces of a hundred bytes.
     fn with_ranked<T>(hits: &[Hit], names: Names<'_>, count: usize, look: impl Fn(&Ranked<'_>) -> T) -> T {
         let ranker = Ranker::new().unwrap();
         let measure = Measure { ranker: &ranker, weights: &[3.0, 3.0], mean_bytes: 100.0 };

@@ -1,8 +1,7 @@
-//! What went wrong in a session, what was done next, and whether it went away.
+//! Failures in a session, the steps that followed, and whether they were fixed.
 //!
-//! A failure is a call that failed, by its exit state or by the summary that the runner
-//! printed. It counts as fixed only if the same command, or one that evidently does the
-//! same, passed later on the same thread.
+//! A failure is a call that failed, by its exit status or by the summary of a test runner. It
+//! counts as fixed only if the same or an equivalent command passed later on the same thread.
 
 use hashbrown::HashMap;
 use retro_model::{Event, Kind, Outcome, Timestamp, ToolCall, ToolClass, ToolResult};
@@ -10,54 +9,54 @@ use retro_text::calls::{Call, Exit, Verdict, covers, same_command, understand};
 use retro_text::fingerprint::{self, ErrorLine};
 use serde::{Deserialize, Serialize};
 
-/// Steps between a failure and its end that are kept.
+/// Maximum steps stored between a failure and its end.
 const STEPS_MAX: usize = 12;
 
-/// Failures of one session that are kept.
+/// Maximum failures stored per session.
 const REPAIRS_MAX: usize = 500;
 
-/// Other errors in the output of one failure by which it can be found.
+/// Maximum further errors of a failure's output by which it can be found.
 const OTHERS_MAX: usize = 12;
 
-/// Bytes of a text that is kept.
+/// Maximum bytes of a stored text.
 const TEXT_BYTES: usize = 300;
 
 /// A call, by its event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
-    /// The event of its result.
+    /// The event with its result.
     pub event_id: String,
-    /// What was run, on one line.
+    /// The command, on one line.
     pub command: String,
-    /// The line that says what went wrong; nothing for a call that passed.
+    /// The line with the error. `None` for a call that passed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub snippet: Option<String>,
 }
 
-/// Something that was done after a failure.
+/// A step after a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// The event of the call.
     pub event_id: String,
-    /// What was done: `edited src/cart.rs (+3 -1)`, `ran cargo fmt`.
+    /// A description: `edited src/cart.rs (+3 -1)`, `ran cargo fmt`.
     pub what: String,
 }
 
-/// A failure and what became of it.
+/// A failure and its repair.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repair {
-    /// Names the error; empty if its output says nothing.
+    /// Identifies the error. Empty if the output shows none.
     pub fingerprint: String,
-    /// Names the other errors of its output.
+    /// Identify the other errors of its output.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub others: Vec<String>,
     /// When it failed.
     pub at: Option<Timestamp>,
     /// The call that failed.
     pub failing: Ran,
-    /// What was done next, up to the call that passed.
+    /// The next steps, up to the call that passed.
     pub steps: Vec<Step>,
-    /// The same command, passing.
+    /// The later success of the same command.
     pub passing: Option<Ran>,
 }
 
@@ -65,16 +64,16 @@ pub struct Repair {
 #[derive(Default)]
 pub struct Repairs {
     done: Vec<Repair>,
-    /// Failures that nothing has ended yet, by thread: where they are, and what failed.
+    /// Unfixed failures by thread: index of the repair, and the call that failed.
     open: HashMap<String, Vec<(usize, Doing)>>,
     calls: HashMap<String, (Doing, Option<String>)>,
 }
 
-/// What a call does, to be compared with later ones.
+/// The action of a call, to compare with later ones.
 #[derive(Debug, Clone)]
 enum Doing {
     Command(Box<Call>, String),
-    /// Another tool, with its name and the paths it was given.
+    /// Another tool, with its name and paths.
     Other(String, Vec<String>),
 }
 
@@ -93,7 +92,7 @@ impl Doing {
         }
     }
 
-    /// Whether this, passing, shows that the other does not fail any more.
+    /// True if the success of this shows that the other no longer fails.
     fn ends(&self, other: &Doing) -> bool {
         match (self, other) {
             (Doing::Command(later, _), Doing::Command(earlier, _)) => {
@@ -131,7 +130,7 @@ impl Repairs {
         }
     }
 
-    /// All of them, in the order in which they failed.
+    /// All repairs, in order of failure.
     pub fn finish(self) -> Vec<Repair> {
         self.done
     }
@@ -148,7 +147,7 @@ impl Repairs {
     }
 
     fn failed(&mut self, event: &Event, doing: Doing, output: &str) {
-        // It was tried again, and what was done in between did not help.
+        // For earlier failures this is a further attempt, which did not help.
         self.step(event, &doing, None);
         if self.done.len() >= REPAIRS_MAX {
             return;
@@ -189,8 +188,8 @@ impl Repairs {
         self.step(event, doing, edited);
     }
 
-    /// Whether a run whose own exit state a pipe hides shows that a failure is over: the line
-    /// ended well, and its output names neither that error nor another.
+    /// True if a run, whose own exit status is hidden by a pipe, shows that a failure is over: the
+    /// line succeeded, and its output shows neither that error nor another.
     fn is_over(&self, event: &Event, doing: &Doing, result: &ToolResult, output: &str) -> bool {
         let Some(open) = self.open.get(event.thread.as_str()) else { return false };
         let has_line = |at: usize| {
@@ -204,7 +203,7 @@ impl Repairs {
             && fingerprint::error_line(output).is_none()
     }
 
-    /// Notes what was done, with every failure that is still open.
+    /// Adds a step to every failure that is still open.
     fn step(&mut self, event: &Event, doing: &Doing, edited: Option<String>) {
         let Some(open) = self.open.get(event.thread.as_str()) else { return };
         let is_look = matches!(doing, Doing::Other(..)) && edited.is_none();
@@ -221,7 +220,7 @@ impl Repairs {
     }
 }
 
-/// What names the errors of an output beside the one that it reports.
+/// Fingerprints of the errors in an output besides the one it reports.
 fn other_errors(output: &str, first: &str) -> Vec<String> {
     let mut others: Vec<String> = Vec::new();
     for found in fingerprint::error_lines(output, OTHERS_MAX).iter().filter_map(ErrorLine::fingerprint) {
@@ -236,7 +235,7 @@ fn verdict(doing: &Doing, result: &ToolResult, output: &str) -> Verdict {
     let exit = match result.outcome {
         Outcome::Ok => Exit::Ok,
         Outcome::Failed => Exit::Failed,
-        // Refused or cut off: nothing went wrong, and nothing was shown.
+        // Refused or interrupted: neither a failure nor a success.
         Outcome::Denied | Outcome::Interrupted => return Verdict::Unknown,
         Outcome::Unknown => Exit::Unknown,
     };

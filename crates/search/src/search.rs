@@ -1,4 +1,4 @@
-//! Answering a query: what is looked through, and what is found.
+//! Answers a query: collects candidates, ranks them and returns the best.
 
 mod candidates;
 mod forms;
@@ -25,91 +25,91 @@ use crate::{Error, Place, Query, Tail, TextIndex};
 use candidates::Candidate;
 use terms::Known;
 
-/// Postings of the rarest words that are read whole. Commoner words are then only counted
-/// where one of those is: alone they would say little.
+/// Postings of the rarest words that are read in full. For commoner words, only the counts in those
+/// pieces matter: alone they carry little information.
 const ESSENTIAL_MAX: u64 = 10_000;
 
-/// Sessions whose order is decided exactly: their texts are read. So many for each that is
-/// asked for, within these bounds; those that hold all names of the query come before others.
+/// Sessions whose texts are read for an exact order: this many per requested session, within these
+/// bounds. Sessions that contain all names of the query come first.
 const SESSIONS_A_RESULT: usize = 3;
 const SESSIONS_MIN: usize = 24;
 const SESSIONS_MAX: usize = 100;
 
-/// Passages near in meaning that are looked at, for each session that is asked for.
+/// Passages similar in meaning to examine, per requested session.
 const NEAR_A_RESULT: usize = 8;
 const NEAR_MIN: usize = 48;
 const NEAR_MAX: usize = 400;
 
-/// How a query is answered.
+/// How to match a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     /// By the words in it.
     Words,
-    /// By what it means.
+    /// By its meaning.
     Meaning,
-    /// By both.
+    /// By words and meaning.
     #[default]
     Hybrid,
 }
 
-/// Where passages are kept.
+/// Access to stored passages.
 pub trait Library {
-    /// How much text there is in what is looked through.
+    /// The amount of text that is searched.
     fn extent(&self) -> Extent;
 
-    /// How much text a session has.
+    /// The amount of text in a session.
     fn session_extent(&self, session: u32) -> Extent;
 
-    /// How many sessions there are.
+    /// The number of sessions.
     fn sessions(&self) -> u64;
 
     /// A passage by its number.
     fn passage(&self, number: u64) -> Option<Numbered>;
 
-    /// The number of the passage that has the piece at a place.
+    /// The number of the passage with the piece at a place.
     fn passage_at(&self, place: Place) -> Option<u64>;
 
-    /// Numbers of the passages of these sessions, in this time; nothing if all of them may
-    /// be found. What changed lately is not asked for: search has its words.
+    /// The passages of these sessions and this period, by number. `None` if the scope includes all
+    /// of them. Recent changes are not asked for: search has their text.
     fn within(&self, scope: &Scope) -> Option<HashSet<u64>>;
 
-    /// Numbers of the passages on branches that were rewound.
+    /// The passages on abandoned branches, by number.
     fn rewound(&self) -> HashSet<u64>;
 
-    /// Numbers of the passages whose text has this part. Reads all of them: for what has no
-    /// words.
+    /// The passages whose text contains this part, by number. Reads every passage. Used for text
+    /// without any words.
     fn containing(&self, text: &str) -> HashSet<u64>;
 }
 
-/// What passages mean, measured against one query.
+/// The meaning of passages, compared with one query.
 pub trait Meaning {
-    /// The passages nearest in meaning with their cosines, best first, and the mean and the
-    /// deviation of the cosine over all that `keep` lets pass.
+    /// The passages most similar in meaning with their cosines, best first, and the mean and
+    /// deviation of the cosine over all that `keep` accepts.
     fn nearest(&self, count: usize, keep: &(dyn Fn(u64) -> bool + Sync)) -> Nearest;
 
-    /// The cosine of several passages taken as one; nothing if they say nothing.
+    /// The cosine of several passages combined. `None` if they have no meaning.
     fn cosine(&self, passages: &[u64]) -> Option<f64>;
 }
 
-/// The passages nearest in meaning.
+/// The passages most similar in meaning.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Nearest {
     /// Numbers and cosines, best first.
     pub passages: Vec<(u64, f64)>,
     /// The mean of all cosines.
     pub mean: f64,
-    /// How far they usually are from it.
+    /// The standard deviation of all cosines.
     pub deviation: f64,
-    /// How many of all passages were compared, from 0 to 1.
+    /// The share of all passages that were compared, from 0 to 1.
     pub share: f64,
-    /// Mean and deviation of the cosines of passages that have nothing in common with the
-    /// query, where the model is not the built-in one.
+    /// Mean and deviation of the cosines of unrelated passages, unless the model is the built-in
+    /// one.
     pub unrelated: Option<(f64, f64)>,
 }
 
 impl Nearest {
-    /// A cosine as it would be on the scale of the built-in model. The same number then means
-    /// the same, whichever model is at work.
+    /// Converts a cosine to the scale of the built-in model, so that a number means the same with
+    /// any model.
     pub(crate) fn usual(&self, cosine: f64) -> f64 {
         let Some((mean, deviation)) = self.unrelated else { return cosine };
         let (usual_mean, usual_deviation) = UNRELATED;
@@ -117,18 +117,18 @@ impl Nearest {
     }
 }
 
-/// What is looked through.
+/// Restricts a search to sessions, times and kinds.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    /// Numbers of the sessions; all if nothing is said.
+    /// Session numbers. `None`: all.
     pub sessions: Option<HashSet<u32>>,
-    /// From this instant on.
+    /// Only from this instant on, in milliseconds since 1970.
     pub since_ms: Option<i64>,
-    /// Before this instant.
+    /// Only before this instant.
     pub until_ms: Option<i64>,
-    /// Kinds of pieces; all if nothing is said.
+    /// Kinds of pieces. `None`: all.
     pub kinds: Option<Vec<PieceKind>>,
-    /// Whether branches that were rewound count.
+    /// Include abandoned branches.
     pub rewound: bool,
 }
 
@@ -141,36 +141,36 @@ impl Scope {
             && self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&info.kind))
     }
 
-    /// Whether every piece may be found.
+    /// True if the scope restricts nothing.
     pub fn is_everything(&self) -> bool {
         self.sessions.is_none() && self.since_ms.is_none() && self.until_ms.is_none() && self.kinds.is_none()
     }
 }
 
-/// A question to the index.
+/// A search request.
 pub struct Ask<'a> {
-    /// What is looked for.
+    /// The parsed query.
     pub query: &'a Query,
-    /// Where.
+    /// The scope of the search.
     pub scope: &'a Scope,
-    /// How.
+    /// Words, meaning or both.
     pub mode: Mode,
-    /// What puts sessions and pieces in order.
+    /// Ranks sessions and pieces.
     pub ranker: &'a Ranker,
-    /// Sessions to return.
+    /// Maximum number of sessions.
     pub limit: usize,
-    /// Pieces of each to return.
+    /// Maximum number of pieces per session.
     pub per_session: usize,
-    /// Only pieces that hold the text of the query as it stands.
+    /// Only pieces that contain the query's text verbatim.
     pub exact: Option<&'a str>,
-    /// The present, for what is recent.
+    /// The current time, for the gain of recent sessions.
     pub now_ms: i64,
-    /// Whether a session is of the repository that the question is asked in.
+    /// True for a session in the repository that the query is asked from.
     pub is_here: &'a dyn Fn(u32) -> bool,
 }
 
 impl Ask<'_> {
-    /// What words and meaning count.
+    /// The weights of words and meaning.
     fn share(&self, has_meaning: bool) -> Share {
         match self.mode {
             Mode::Hybrid if has_meaning => self.ranker.share(self.query.is_all_names()),
@@ -179,92 +179,92 @@ impl Ask<'_> {
         }
     }
 
-    /// Sessions whose texts are read.
+    /// Number of sessions whose texts are read.
     fn sessions_read(&self) -> usize {
         (self.limit * SESSIONS_A_RESULT).clamp(SESSIONS_MIN, SESSIONS_MAX).max(self.limit)
     }
 
-    /// Whether words and names alone decide what comes first.
+    /// True if words and names alone decide the order.
     fn is_decided_by_words(&self) -> bool {
         self.query.labels.is_empty() && self.exact.is_none()
     }
 
-    /// Whether a text holds every name of the query as it stands there.
+    /// True if a text contains every name of the query verbatim.
     fn has_names_in(&self, text: &str) -> bool {
         self.query.literals.iter().all(|literal| text.contains(literal.as_str()))
     }
 
-    /// Passages near in meaning that are looked at.
+    /// Number of passages similar in meaning to examine.
     fn near_read(&self) -> usize {
         (self.limit * NEAR_A_RESULT).clamp(NEAR_MIN, NEAR_MAX)
     }
 }
 
-/// A piece that was found.
+/// A matching piece.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundPiece {
-    /// Where it stands.
+    /// The place of the piece.
     pub place: Place,
-    /// Its passage.
+    /// The passage with it.
     pub passage: Numbered,
-    /// Which piece of the passage.
+    /// The index of the piece in its passage.
     pub piece: usize,
-    /// How well it fits; comparable within one answer.
+    /// The score, comparable within one result.
     pub score: f64,
-    /// Words of the query that it or its neighbours hold.
+    /// Query words in it or its neighbours.
     pub words: Vec<String>,
-    /// The share of the query's words that it holds itself, weighted by rarity.
+    /// The share of the query's words in the piece itself, weighted by rarity.
     pub held: f64,
-    /// How near its passage is in meaning, -1 to 1 on the scale of the built-in model, where
-    /// that was asked.
+    /// The similarity in meaning of its passage, from -1 to 1 on the scale of the built-in model,
+    /// if computed.
     pub cosine: Option<f64>,
-    /// Whether it holds a name or a path of the query exactly as it stands there.
+    /// True if it contains a name or path of the query verbatim.
     pub is_literal: bool,
 }
 
 impl FoundPiece {
-    /// The event that it is of.
+    /// The event of the piece.
     pub fn event(&self) -> &str {
         self.passage.passage.pieces.get(self.piece).map_or("", |piece| piece.event.as_str())
     }
 
-    /// Its words.
+    /// The text of the piece.
     pub fn text(&self) -> &str {
         self.passage.passage.pieces.get(self.piece).map_or("", |piece| piece.text.as_str())
     }
 }
 
-/// A session that was found.
+/// A matching session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundSession {
-    /// Its number.
+    /// The session's number.
     pub session: u32,
     /// How well it fits.
     pub score: f64,
-    /// The share of the query's words that it holds, weighted by rarity.
+    /// The share of the query's words it contains, weighted by rarity.
     pub held: f64,
-    /// How near its nearest piece is in meaning, on the same scale, where that was asked.
+    /// The similarity of its nearest piece, on the same scale, if computed.
     pub cosine: Option<f64>,
     /// Its best pieces, best first.
     pub pieces: Vec<FoundPiece>,
 }
 
-/// An answer.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Found {
     /// Sessions, best first.
     pub sessions: Vec<FoundSession>,
-    /// Whether even the best may be no answer.
+    /// True if even the best session may be irrelevant.
     pub is_unsure: bool,
-    /// Whether there are more sessions than were asked for.
+    /// True if more sessions match than were requested.
     pub is_cut: bool,
-    /// Words that exist and are near those that were not found.
+    /// Existing words similar to those not found.
     pub suggestions: Vec<String>,
-    /// Terms that stand for words of the query which nothing holds.
+    /// Terms that replace query words not found anywhere.
     pub forms: Vec<String>,
 }
 
-/// Answers a query from a text index, what is not in it yet, and what passages mean.
+/// Answers a query from a text index, the passages it lacks, and the meaning of passages.
 pub fn search(
     text: Option<&TextIndex>,
     tail: &Tail,
@@ -286,7 +286,7 @@ pub fn search(
         allowed.narrow(sources.containing(text)?);
     }
     let terms = sources.terms(ask.query, library.extent(), ask.ranker)?;
-    // The meaning of a name that is nowhere is no meaning.
+    // The vector of an unknown name has no meaning.
     let is_unknown = ask.query.is_all_names() && terms.iter().all(|known| known.holding == 0);
     let is_asked = ask.mode != Mode::Words && !ask.query.text.is_empty();
     let meaning = meaning.filter(|_| is_asked && (ask.mode == Mode::Meaning || !is_unknown));
@@ -304,12 +304,12 @@ pub fn search(
     let has_words = ask.mode != Mode::Meaning;
     let mut found = finish(groups, ask);
     let is_held = |known: &Known| known.holding > 0 && !known.is_form;
-    // Other forms of words may be other words.
+    // Other forms of a word may be different words.
     let has_forms_alone = has_words && !terms.is_empty() && !terms.iter().any(is_held) && is_in_words(ask);
     found.is_unsure =
         found.sessions.first().is_some_and(|session| has_forms_alone || is_unsure(session, ask));
     if found.is_unsure && has_words && is_in_words(ask) && terms.iter().all(|known| known.holding == 0) {
-        // No word of the question is in any turn.
+        // No turn contains any word of the query.
         found = Found::default();
     }
     if has_words && (found.sessions.is_empty() || found.is_unsure) {
@@ -322,7 +322,7 @@ pub fn search(
     Ok(found)
 }
 
-/// Which passages may be found at all, where a query has conditions.
+/// The passages that satisfy the conditions of a query.
 #[derive(Default)]
 struct Allowed {
     only: Option<HashSet<u64>>,
@@ -330,7 +330,7 @@ struct Allowed {
 }
 
 impl Allowed {
-    /// Whether any passage is left out.
+    /// True if any passage is excluded.
     fn is_narrow(&self) -> bool {
         self.only.is_some() || !self.never.is_empty()
     }
@@ -340,28 +340,28 @@ impl Allowed {
     }
 }
 
-/// The index and what is not in it yet, as one.
+/// The index and the passages it lacks, combined.
 struct Sources<'a> {
     finder: Option<Finder<'a>>,
     tail: &'a Tail,
     library: &'a dyn Library,
-    /// Passages that were read: the best pieces of a session are often of the same one.
+    /// Passages already read: the best pieces of a session are often in the same passage.
     read: RefCell<HashMap<u64, Option<Rc<Numbered>>>>,
-    /// Where these begin.
+    /// The places where these begin.
     at: RefCell<BTreeMap<Place, u64>>,
-    /// How much text sessions have, where that was asked.
+    /// The amount of text in sessions, as far as requested.
     extents: RefCell<HashMap<u32, Extent>>,
 }
 
 impl Sources<'_> {
-    /// The pieces that hold the words, by place.
+    /// The pieces that contain the words, by place.
     fn hits(&self, terms: &[Known], ask: &Ask<'_>, allowed: &Allowed) -> Result<Vec<Hit>, Error> {
         let mut read = 0;
         let is_read = |known: &&Known| {
             read += known.holding;
             read <= ESSENTIAL_MAX
         };
-        // Words that nothing holds come first, and are no reason to read none of the others.
+        // Words that are not found come first, and do not exclude all others.
         let first = terms.iter().position(|known| known.holding > 0).map_or(0, |at| at + 1);
         let essential = terms.iter().take_while(is_read).count().max(first);
         let is_narrow = allowed.is_narrow();
@@ -397,7 +397,7 @@ impl Sources<'_> {
             }
             allowed.narrow(with);
         }
-        // The rarest first: of the others only what has that one counts.
+        // The rarest first. Other phrases are only searched in its passages.
         let mut phrases: Vec<(u64, &Phrase)> = Vec::with_capacity(query.phrases.len());
         for phrase in &query.phrases {
             let finder = self.finder.as_ref();
@@ -415,7 +415,7 @@ impl Sources<'_> {
         Ok(allowed)
     }
 
-    /// The passages that have a phrase, of these or of all. Others may be among them.
+    /// The passages with a phrase, out of `of` or all. May include others.
     fn with_phrase(&self, phrase: &Phrase, of: Option<&HashSet<u64>>) -> Result<HashSet<u64>, Error> {
         let mut with = HashSet::new();
         if let Some(finder) = &self.finder {
@@ -425,7 +425,7 @@ impl Sources<'_> {
         Ok(with)
     }
 
-    /// Passages that may have this part of a text.
+    /// Passages that may contain this text.
     fn containing(&self, text: &str) -> Result<HashSet<u64>, Error> {
         if let Some(phrase) = Phrase::of(text) {
             return self.with_phrase(&phrase, None);
@@ -438,12 +438,12 @@ impl Sources<'_> {
         Ok(found)
     }
 
-    /// How much text a session has.
+    /// The amount of text in a session.
     fn extent(&self, session: u32) -> Extent {
         *self.extents.borrow_mut().entry(session).or_insert_with(|| self.library.session_extent(session))
     }
 
-    /// A passage by its number, wherever it is.
+    /// A passage by its number, from any source.
     fn passage(&self, number: u64) -> Option<Rc<Numbered>> {
         let read = || {
             let in_tail = self.tail.passages.iter().find(|numbered| numbered.number == number);
@@ -466,7 +466,7 @@ impl Sources<'_> {
             .or_else(|| self.library.passage_at(place))
     }
 
-    /// The newest passages with the labels that were asked for.
+    /// The newest passages with the requested labels.
     fn by_labels(&self, ask: &Ask<'_>, allowed: &Allowed) -> Vec<candidates::Group> {
         let mut numbers: Vec<u64> = allowed.only.iter().flatten().copied().collect();
         numbers.retain(|number| allowed.has(*number));
@@ -490,23 +490,23 @@ impl Allowed {
     }
 }
 
-/// Whether nothing but words and their meaning is looked for.
+/// True if the query consists only of words.
 fn is_in_words(ask: &Ask<'_>) -> bool {
     ask.query.labels.is_empty() && ask.query.phrases.is_empty() && ask.exact.is_none()
 }
 
-/// Whether a session, the best one, may be no answer.
+/// True if the best session may be irrelevant.
 fn is_unsure(session: &FoundSession, ask: &Ask<'_>) -> bool {
     let Some(best) = session.pieces.first() else { return true };
     if ask.query.is_all_names() {
-        // Part of a path is in many texts, and what a name means says little.
+        // Part of a path occurs in many texts, and the meaning of a name is unreliable.
         return !best.is_literal && best.words.len() < ask.query.wanted.len();
     }
     let is_certain = ask.query.wanted.is_empty() && !is_in_words(ask);
     !is_certain && ask.ranker.is_unsure(session.held, session.cosine)
 }
 
-/// Puts sessions in order and cuts what was not asked for.
+/// Sorts sessions and applies the limits.
 fn finish(groups: Vec<candidates::Group>, ask: &Ask<'_>) -> Found {
     let mut sessions: Vec<FoundSession> =
         groups.into_iter().filter_map(|group| group.into_found(ask.per_session)).collect();

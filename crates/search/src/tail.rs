@@ -1,7 +1,7 @@
-//! Passages that the text index does not have yet, looked through as they are.
+//! Passages that the text index lacks, searched directly.
 //!
-//! An append changes a passage or two. They wait here until there are enough of them to be
-//! worth a commit of the index, and are searched with the same scores meanwhile.
+//! An append changes one or two passages. They wait here until a commit of the index is worthwhile.
+//! Until then they are searched with the same scores.
 
 use hashbrown::HashSet;
 use retro_model::{Piece, PieceKind};
@@ -13,17 +13,17 @@ use crate::rank::Counts;
 use crate::text::{Info, Numbered};
 use crate::words::Words;
 
-/// What changed since the text index was written.
+/// Changes since the text index was written.
 #[derive(Debug, Clone, Default)]
 pub struct Tail {
-    /// Passages that are new or changed.
+    /// New or changed passages.
     pub passages: Vec<Numbered>,
-    /// Numbers of passages that the index still has, and that were changed or removed.
+    /// Numbers of passages in the index that were changed or removed.
     pub hidden: Vec<u64>,
 }
 
 impl Tail {
-    /// Adds how many pieces hold each term.
+    /// Adds the number of pieces that contain each term.
     pub(crate) fn count(&self, terms: &[&str], counts: &mut [u64]) {
         let mut words = Words::default();
         let mut seen = vec![false; terms.len()];
@@ -38,7 +38,7 @@ impl Tail {
         }
     }
 
-    /// Adds the terms that begin so.
+    /// Adds the terms with this prefix.
     pub(crate) fn starting_with(&self, start: &str, into: &mut HashSet<String>) {
         let mut words = Words::default();
         for piece in self.passages.iter().flat_map(|numbered| &numbered.passage.pieces) {
@@ -50,7 +50,7 @@ impl Tail {
         }
     }
 
-    /// Every piece that holds one of the essential terms.
+    /// Every piece that contains one of the essential terms.
     pub(crate) fn hits(&self, sought: &Sought<'_>, best: &mut Best<'_>) {
         let mut words = Words::default();
         for numbered in &self.passages {
@@ -77,12 +77,12 @@ impl Tail {
         }
     }
 
-    /// Numbers of the passages that have a piece with this label.
+    /// Numbers of the passages with a piece that has this label.
     pub(crate) fn labelled(&self, label: &str, into: &mut HashSet<u64>) {
         self.with(into, |piece| piece.labels.iter().any(|known| known == label));
     }
 
-    /// Numbers of the passages that have a piece with these words in this order.
+    /// Numbers of the passages with a piece that has these words in this order.
     pub(crate) fn with_phrase(&self, phrase: &Phrase, into: &mut HashSet<u64>) {
         let mut words = Words::default();
         self.with(into, |piece| {
@@ -104,7 +104,7 @@ fn info(numbered: &Numbered, at: usize, piece: &Piece) -> Info {
     Info { kind: piece.kind, live: numbered.passage.live, piece: at as u8, len: piece.text.len() as u32 }
 }
 
-/// Whether a text has these words in this order.
+/// True if a text has these words in this order.
 fn has_phrase(words: &mut Words, text: &str, phrase: &Phrase) -> bool {
     let mut places: Vec<HashSet<u32>> = vec![HashSet::new(); phrase.terms.len()];
     words.each(text, |term| {

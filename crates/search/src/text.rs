@@ -1,9 +1,8 @@
-//! The text index: which pieces hold which words.
+//! The text index, which maps words to pieces.
 //!
-//! It is a projection of the passages in the database, kept by tantivy: postings with
-//! positions, and a few columns a piece. It ranks nothing (`rank.rs` does) and stores no
-//! text. A folder of it carries a *mark*: how far it follows the passages, and by which
-//! version of this code.
+//! It is a projection of the passages in the database, stored by tantivy: postings with positions,
+//! and a few columns per piece. It does not rank (`rank.rs` does) and stores no text. Its folder
+//! has a *mark*: the last change of the passages it includes, and the version of this code.
 
 mod columns;
 mod directory;
@@ -33,17 +32,17 @@ use columns::Columns;
 use directory::Written;
 use retro_model::{Passage, PieceKind};
 
-/// Number of this form of the index. Raise it when terms or columns change.
+/// Version of the index. Increment it when terms or columns change.
 pub const TEXT_VERSION: u32 = 2;
 
 const TOKENIZER: &str = "retro";
 
-/// The index as it was when it was opened.
+/// The index as of the moment it was opened.
 pub struct TextIndex {
     reader: IndexReader,
     fields: Fields,
     mark: String,
-    /// One for each segment, opened when it is first needed.
+    /// The columns of each segment, opened on first use.
     columns: Vec<OnceLock<Columns>>,
 }
 
@@ -58,10 +57,10 @@ struct Fields {
 }
 
 impl TextIndex {
-    /// Opens the index in a folder; nothing if there is none, or one that is not as it was
-    /// left.
+    /// Opens the index in a folder. `None` if there is none, or if its files changed since they
+    /// were sealed.
     pub fn open(folder: &Path) -> Option<TextIndex> {
-        // A writer may swap files in the middle of it; the second time it is done.
+        // A writer may swap files during the first attempt. The second one succeeds.
         TextIndex::open_once(folder).or_else(|| TextIndex::open_once(folder))
     }
 
@@ -76,7 +75,7 @@ impl TextIndex {
         Some(TextIndex { reader, fields, mark, columns })
     }
 
-    /// The columns of the segment with this number.
+    /// The columns of the segment at this index.
     fn columns(&self, at: usize, segment: &SegmentReader) -> tantivy::Result<&Columns> {
         let Some(kept) = self.columns.get(at) else {
             return Err(TantivyError::SystemError("the segments of an open index changed".to_owned()));
@@ -87,12 +86,12 @@ impl TextIndex {
         }
     }
 
-    /// The mark that was given with the last write.
+    /// The mark set by the last write.
     pub fn mark(&self) -> &str {
         &self.mark
     }
 
-    /// How many pieces it holds.
+    /// The number of pieces in the index.
     pub fn pieces(&self) -> u64 {
         self.reader.searcher().num_docs()
     }
@@ -139,12 +138,12 @@ fn create_index(directory: Written) -> tantivy::Result<Index> {
     Ok(index)
 }
 
-/// What a column says of a piece.
+/// The column data of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Info {
     pub kind: PieceKind,
     pub live: bool,
-    /// Which piece of its passage.
+    /// The index of the piece in its passage.
     pub piece: u8,
     /// How many bytes its text has. Lengths are only ever compared with each other, and bytes
     /// need no tokenizer.
@@ -163,26 +162,26 @@ impl Info {
     }
 }
 
-/// A passage with the numbers it has in the database.
+/// A passage and its numbers in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Numbered {
-    /// The number of the passage.
+    /// The passage's number.
     pub number: u64,
-    /// The number of its session.
+    /// The session's number.
     pub session: u32,
-    /// The number of its thread within the session, 0 for the first.
+    /// The thread's number within the session, from 0.
     pub line: u32,
-    /// Its words.
+    /// The passage itself.
     pub passage: Passage,
 }
 
 impl Numbered {
-    /// Where one of its pieces stands.
+    /// The place of one of its pieces.
     pub(crate) fn place(&self, piece: usize) -> Place {
         Place::new(self.session, self.line, self.passage.first.saturating_add(piece as u32))
     }
 
-    /// Whether the piece at a place is one of its.
+    /// True if the passage contains the piece at a place.
     pub(crate) fn has(&self, place: Place) -> bool {
         let after = place.position().checked_sub(self.passage.first);
         (self.session, self.line) == (place.session(), place.line())
@@ -190,7 +189,7 @@ impl Numbered {
     }
 }
 
-/// Our tokenizer, as tantivy calls it.
+/// The tokenizer that tantivy calls.
 #[derive(Clone, Default)]
 struct IndexedWords {
     words: Words,
@@ -198,7 +197,7 @@ struct IndexedWords {
     tokens: Vec<(usize, usize, u32)>,
 }
 
-/// Terms of one text, handed over one by one.
+/// The terms of one text, one by one.
 struct IndexedTerms<'a> {
     of: &'a mut IndexedWords,
     next: usize,
@@ -240,7 +239,7 @@ impl TokenStream for IndexedTerms<'_> {
     }
 }
 
-/// A folder inside that of the index.
+/// A numbered folder inside the index folder.
 fn numbered(folder: &Path, number: u64) -> PathBuf {
     folder.join(number.to_string())
 }

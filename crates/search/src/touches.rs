@@ -1,4 +1,4 @@
-//! Which files a session read and changed, call by call.
+//! The files that a session read and changed, call by call.
 
 use hashbrown::HashMap;
 use retro_model::{Access, Event, Kind, Outcome, Timestamp, ToolCall, ToolClass};
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 /// A file that one call read or changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touch {
-    /// The call.
+    /// The call's event.
     pub event: String,
-    /// Its thread.
+    /// The call's thread.
     pub thread: String,
     /// The turn's number on that thread.
     pub turn: u32,
     /// The path as the log writes it.
     pub path: String,
-    /// Read or written.
+    /// Read or write access.
     pub access: Access,
-    /// Lines added, where the log says so.
+    /// Lines added, if the log says.
     pub added: Option<u64>,
-    /// Lines removed, where the log says so.
+    /// Lines removed, if the log says.
     pub removed: Option<u64>,
-    /// When.
+    /// When the call was made.
     pub at: Option<Timestamp>,
-    /// Whether the call failed.
+    /// True if the call failed.
     pub failed: bool,
 }
 
@@ -32,7 +32,7 @@ pub struct Touch {
 #[derive(Default)]
 pub struct Touches {
     done: Vec<Touch>,
-    /// Where the touches of a call are, until its result comes.
+    /// The touches of each call, until its result arrives.
     open: HashMap<String, std::ops::Range<usize>>,
 }
 
@@ -46,7 +46,7 @@ impl Touches {
         }
     }
 
-    /// All of them, in the order of the calls.
+    /// All touches, in the order of the calls.
     pub fn finish(self) -> Vec<Touch> {
         self.done
     }
@@ -76,7 +76,7 @@ impl Touches {
         }
     }
 
-    /// The files that a command line writes: here-documents, redirections, `sed -i`, `mv`, …
+    /// Files that a command line writes: here-documents, redirections, `sed -i`, `mv`, …
     fn written(&mut self, event: &Event, tool: &ToolCall) {
         let Some(script) = tool.script().or_else(|| tool.command.as_ref().map(|line| line.to_string()))
         else {
@@ -101,7 +101,7 @@ impl Touches {
         });
     }
 
-    /// What really happened: whether the call failed, and the lines it changed.
+    /// Applies the result: whether the call failed, and the lines it changed.
     fn result(&mut self, event: &Event) {
         let Some(result) = &event.result else { return };
         let Some(range) = self.open.remove(&result.call_id) else { return };

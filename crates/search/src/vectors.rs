@@ -6,16 +6,16 @@
 //! When many rows are dead, a new file is built beside it and swapped in.
 //!
 //! - **Invariant:** bytes of a file never change once they are written, and a file is never
-//!   cut. A reader, also in another process, keeps what it opened, and never waits.
-//! - **Invariant:** what was appended since a file was built is checked before it is read:
-//!   what a crash left half written does not count. What was on the medium when the file was
-//!   named is checked by [`is_whole`](Vectors::is_whole) and before it is copied: an append
-//!   to a million vectors should cost no more than one to ten. A file that is damaged from
-//!   its start, or is of another model, is an empty store with an empty mark.
-//! - One process writes at a time; the caller sees to it.
+//!   truncated. A reader, even in another process, keeps the data it opened, and never waits.
+//! - **Invariant:** data appended since a file was built is checked before it is read, so a batch
+//!   that a crash left half written does not count. Earlier data was on the medium before the file
+//!   was named. Only [`is_whole`](Vectors::is_whole) and a copy check it: an append to a million
+//!   vectors should cost no more than one to ten. A file that is damaged from its start, or from
+//!   another model, is an empty store with an empty mark.
+//! - One process writes at a time. The caller ensures this.
 //!
-//! The files are a cache: an append is not synced to the medium, because a loss shows in
-//! the mark. The layout is in `docs/formats/vectors.md`.
+//! The files are a cache: an append is not synced to the medium, because the mark reveals a loss.
+//! The layout is in `docs/formats/vectors.md`.
 
 mod ahead;
 mod build;
@@ -45,22 +45,21 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows that are copied at once into a new file.
+/// Rows copied at a time into a new file.
 const COPY_ROWS: usize = 1 << 14;
 
-/// Dead rows, and batches, that are never too many.
+/// Up to this many dead rows or batches never cause a copy.
 const DEAD_MIN: usize = 1024;
 const BATCHES_MIN: usize = 256;
 
-/// Above this many rows a batch, batches are never too many.
+/// With more rows per batch on average, the number of batches never causes a copy.
 const BATCH_ROWS_MIN: usize = 64;
 
-/// Appended bytes that are never too many, and the share of the others from which on they are.
+/// Appended bytes cause a copy above this minimum plus the synced bytes divided by `TAIL_SHARE`.
 const TAIL_MIN: u64 = 2 << 20;
 const TAIL_SHARE: u64 = 4;
 
-/// The vectors of a folder as they were when it was opened or refreshed last. A clone is
-/// cheap and keeps what it shows.
+/// The vectors of a folder as of the last open or refresh. A clone is cheap and keeps its state.
 ///
 /// ```
 /// use retro_search::embed::Embedding;
@@ -89,12 +88,12 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    /// The vectors of this model in a folder, which need not exist. Writes nothing.
+    /// Opens the vectors of this model in a folder, which need not exist. Writes nothing.
     pub fn open(folder: &Path, model: &str, dim: usize) -> Result<Vectors, Error> {
         Vectors::open_on(Arc::new(RealDisk), folder, model, dim)
     }
 
-    /// The same, but written through a disk of the caller's.
+    /// Like [`open`](Vectors::open), but writes through the given disk.
     pub fn open_on(disk: Arc<dyn Disk>, folder: &Path, model: &str, dim: usize) -> Result<Vectors, Error> {
         let folder = Folder::new(folder, disk);
         let mut vectors = Vectors { folder, model: model.into(), dim, state: Arc::default() };
@@ -102,7 +101,7 @@ impl Vectors {
         Ok(vectors)
     }
 
-    /// The vectors in a folder, whichever model made them; none if there are none.
+    /// Opens the vectors in a folder, from any model. `None` if there are none.
     pub fn there(folder: &Path) -> Option<Vectors> {
         let files = Folder::new(folder, Arc::new(RealDisk));
         let (current, _) = files.current().ok()??;
@@ -110,13 +109,13 @@ impl Vectors {
         Vectors::open(folder, &model, dim).ok()
     }
 
-    /// Whether the file that names the vectors that count is not what was written.
+    /// True if the file that names the current vectors is damaged.
     pub fn is_current_damaged(folder: &Path) -> bool {
         Folder::new(folder, Arc::new(RealDisk)).is_current_damaged()
     }
 
-    /// Takes up what was written since, by this process or another; costs next to nothing
-    /// if that is nothing. True if something changed.
+    /// Reads changes since the last refresh, by this process or another. Costs next to nothing if
+    /// there are none. True if anything changed.
     pub fn refresh(&mut self) -> Result<bool, Error> {
         let before = (self.state.number, self.state.end);
         match self.folder.current()? {
@@ -150,16 +149,16 @@ impl Vectors {
         Ok(())
     }
 
-    /// Whether everything that counts is as it was written: reads all of it. What a stop left
-    /// half written behind it counts for nothing, and is no damage.
+    /// True if all current data is undamaged. Reads all of it. A batch left half written at the end
+    /// is not damage.
     pub fn is_whole(&self) -> Result<bool, Error> {
         let Some((current, _)) = self.folder.current()? else { return Ok(true) };
-        // What `current` says of the beginning of the file must be so.
+        // The beginning of the file must match its description in `current`.
         let is_named_so = current.synced == Synced::default() || self.knows(current)?;
         Ok(is_named_so && self.whole_bytes()? >= self.state.end.max(current.synced.end))
     }
 
-    /// Whether a batch of the file ends where and as `current` says.
+    /// True if a batch of the file ends at the place and with the hash in `current`.
     fn knows(&self, current: Current) -> Result<bool, Error> {
         let Some((_, file)) = self.folder.current()? else { return Ok(false) };
         let path = self.folder.file(current.number);
@@ -174,7 +173,7 @@ impl Vectors {
         Ok((state.end, state.hash) == (current.synced.end, current.synced.hash))
     }
 
-    /// Bytes of the file that counts up to the first that is not as it was written.
+    /// The length of the current file up to the first damaged byte.
     fn whole_bytes(&self) -> Result<u64, Error> {
         let Some((Current { number, .. }, file)) = self.folder.current()? else { return Ok(0) };
         let mut checked = Vectors { state: Arc::default(), ..self.clone() };
@@ -182,27 +181,27 @@ impl Vectors {
         Ok(checked.state.end)
     }
 
-    /// What the caller wrote last; empty if there is nothing, or nothing usable.
+    /// The mark of the last write. Empty without usable vectors.
     pub fn mark(&self) -> &str {
         &self.state.mark
     }
 
-    /// How many vectors there are.
+    /// The number of vectors.
     pub fn len(&self) -> usize {
         self.state.live()
     }
 
-    /// Whether there are none.
+    /// True if there are no vectors.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether there is a vector of this id.
+    /// True if this id has a vector.
     pub fn contains(&self, id: u64) -> bool {
         self.state.find(id).is_some()
     }
 
-    /// The ids of all vectors, in no order.
+    /// The ids of all vectors, in no particular order.
     pub fn ids(&self) -> impl Iterator<Item = u64> {
         self.state.batches.iter().flat_map(|batch| {
             let rows = batch.ids().iter().zip(batch.first..);
@@ -210,8 +209,8 @@ impl Vectors {
         })
     }
 
-    /// Takes up what was written since, then keeps `put`, which replaces vectors of the same
-    /// ids, drops those of `removed` that are not put, and sets the mark: all of it or nothing.
+    /// Refreshes, then stores `put`, replacing vectors with the same ids. Drops those of `removed`
+    /// that are not in `put`, and sets the mark. All of it is atomic.
     pub fn write(&mut self, mark: &str, put: &[(u64, &Embedding)], removed: &[u64]) -> Result<(), Error> {
         let rows = build::rows(put, self.dim)?;
         self.refresh()?;
@@ -232,8 +231,7 @@ impl Vectors {
         Ok(())
     }
 
-    /// The file to append to: a new one if there is none, or something that is no batch is
-    /// behind the last one.
+    /// The file to append to. A new one if there is none, or if garbage follows the last batch.
     fn file_to_append(&mut self) -> Result<u64, Error> {
         if let Some(number) = self.state.number {
             let path = self.folder.file(number);
@@ -244,12 +242,12 @@ impl Vectors {
         }
         let mark = self.mark().to_owned();
         self.copy()?;
-        // Damage took the rest with it: the next one who asks for the mark starts over.
+        // If damage lost the old rows, the next caller that checks the mark starts over.
         let number = self.state.number.filter(|_| self.mark() == mark);
         number.ok_or_else(|| Error::Disturbed(self.folder.file(0)))
     }
 
-    /// Where the rows of these ids are.
+    /// The positions of the rows with these ids.
     fn positions(&self, ids: impl Iterator<Item = u64>) -> Result<Vec<u32>, Error> {
         let found =
             ids.filter_map(|id| self.state.find(id)).map(|(batch, row)| u32::try_from(batch.first + row));
@@ -264,8 +262,8 @@ impl Vectors {
         Build::new(&self.folder, &self.model, self.dim)
     }
 
-    /// Copies what counts into a new file, if much of this one is dead, it has very many
-    /// small batches, or much was appended to it. True if it did.
+    /// Copies the live rows into a new file if many rows are dead, batches are many and small, or
+    /// much was appended. True if it did.
     pub fn compact(&mut self) -> Result<bool, Error> {
         self.refresh()?;
         let state = &self.state;
@@ -278,7 +276,7 @@ impl Vectors {
         Ok(is_due)
     }
 
-    /// Copies what counts into a new file; of a file that is damaged nothing counts.
+    /// Copies the live rows into a new file. A damaged file has none.
     fn copy(&mut self) -> Result<(), Error> {
         let mut build = self.build()?;
         if self.whole_bytes()? < self.state.end {
@@ -302,16 +300,15 @@ impl Vectors {
         Ok(())
     }
 
-    /// The `count` rows nearest to `query` among those that `keep` wants, and how the
-    /// cosines of all of these are spread. The query is rounded to eight bits as the rows
-    /// are; among what is then compared the answer is exact. A query of another dimension is
-    /// like nothing.
+    /// The `count` rows most similar to `query` among those that `keep` accepts, and the
+    /// distribution of the cosines of all of these. The query is rounded to eight bits like the
+    /// rows, and the comparison is exact. A query with another dimension matches nothing.
     pub fn top(&self, query: &Embedding, count: usize, keep: impl Fn(u64) -> bool + Sync) -> Nearest {
         scan::nearest(&self.state, &self.query(query), count, &keep)
     }
 
-    /// The cosines between `query` and the vectors of some ids, in their order; `None` where
-    /// there is no vector of that id. The same values as of [`top`](Vectors::top).
+    /// The cosines between `query` and the vectors of these ids, in order. `None` for an id without
+    /// a vector. Equal to those of [`top`](Vectors::top).
     pub fn cosines(&self, query: &Embedding, ids: &[u64]) -> Vec<Option<f32>> {
         let query = self.query(query);
         let cosine = |id: &u64| {
@@ -322,8 +319,8 @@ impl Vectors {
         ids.iter().map(cosine).collect()
     }
 
-    /// The sum of the vectors of some ids: the vector of their texts together. Ids without
-    /// a vector add nothing, and their order does not matter.
+    /// The sum of the vectors of these ids: the vector of their texts combined. Ids without a
+    /// vector add nothing, and order does not matter.
     pub fn sum(&self, ids: &[u64]) -> Embedding {
         let mut sum = vec![0.0f64; self.dim];
         let mut ids = ids.to_vec();

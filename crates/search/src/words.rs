@@ -1,9 +1,9 @@
-//! Cuts text into the terms that are indexed and asked for.
+//! Splits text into the terms of indexes and queries.
 //!
-//! A word is a run of letters, digits and `_`. One that is made of several, such as
-//! `getUserName` or `snake_case`, gives itself and each of its parts, so that both the exact
-//! name and its words find it. English words are stemmed and the commonest left out,
-//! accents are folded, and Han, kana and Hangul give characters and pairs of them.
+//! A word is a run of letters, digits and `_`. A compound one, such as `getUserName` or
+//! `snake_case`, produces itself and each of its parts, so that both the exact name and its words
+//! match. English words are stemmed, and the most common are left out. Accents are removed, and
+//! Han, kana and Hangul produce characters and pairs of them.
 
 use hashbrown::HashMap;
 use rust_stemmers::{Algorithm, Stemmer};
@@ -11,16 +11,16 @@ use smol_str::SmolStr;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// A longer word is no word: a blob in some encoding.
+/// A longer word is a blob in some encoding, not a word.
 const WORD_BYTES_MAX: usize = 128;
 
-/// A word of more parts is a hash or a key: only itself is kept.
+/// A word with more parts is a hash or a key. Only the whole word is indexed.
 const PARTS_MAX: usize = 8;
 
-/// Stems that are remembered.
+/// Maximum cached stems.
 const STEMS_MAX: usize = 32 * 1024;
 
-/// Words that say too little to be looked for, sorted.
+/// Words too common to search for, sorted.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
     "because", "been", "before", "being", "but", "by", "can", "could", "did", "do", "does", "doing", "for",
@@ -32,22 +32,22 @@ const STOP_WORDS: &[&str] = &[
     "why", "will", "with", "would", "you", "your",
 ];
 
-/// One term, and where it stands.
+/// One term and its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Term<'a> {
-    /// The term, as it is kept in the index.
+    /// The term, as indexed.
     pub text: &'a str,
-    /// Its place among the words of the text. A whole word and its first part share one.
+    /// Its position among the words of the text. A whole word and its first part share one.
     pub position: u32,
-    /// First byte of what it was made of.
+    /// Byte offset of its source in the text.
     pub start: usize,
-    /// The byte after its last.
+    /// The end of its source, exclusive.
     pub end: usize,
-    /// Whether it is a word of several parts, as a whole.
+    /// True for the whole of a compound word.
     pub is_compound: bool,
 }
 
-/// The tokenizer. It remembers stems, so one is used for many texts.
+/// The tokenizer. It caches stems, so reuse it for many texts.
 #[derive(Clone)]
 pub struct Words {
     stems: HashMap<SmolStr, SmolStr>,
@@ -61,7 +61,7 @@ impl Default for Words {
 }
 
 impl Words {
-    /// Gives every term of a text to `take`, in order, and returns how many there were.
+    /// Passes every term of a text to `take`, in order, and returns their number.
     pub fn each(&mut self, text: &str, mut take: impl FnMut(Term<'_>)) -> u32 {
         let mut count = 0;
         let mut position = 0;
@@ -79,7 +79,7 @@ impl Words {
         count
     }
 
-    /// The distinct terms of a text, in the order in which they first come.
+    /// The distinct terms of a text, in order of first occurrence.
     pub fn distinct(&mut self, text: &str) -> Vec<String> {
         let mut terms: Vec<String> = Vec::new();
         self.each(text, |term| {
@@ -124,7 +124,7 @@ impl Words {
         }
     }
 
-    /// A word of signs that each mean something: every one, and every pair.
+    /// A word in a script without spaces: emits every character, and every pair.
     fn signs(&mut self, text: &str, run: Run, position: &mut u32, take: &mut impl FnMut(Term<'_>)) {
         let run_text = &text[run.start..run.end];
         let mut before: Option<usize> = None;
@@ -145,13 +145,13 @@ impl Words {
         }
     }
 
-    /// A word as it is, in small letters.
+    /// Emits a word in lower case.
     fn emit_whole(&mut self, word: &str, at: Place, is_compound: bool, take: &mut impl FnMut(Term<'_>)) {
         fold(word, &mut self.lower);
         take(Term { text: &self.lower, position: at.position, start: at.start, end: at.end, is_compound });
     }
 
-    /// A word as its stem, unless it says too little.
+    /// Emits the stem of a word, unless it is a stop word.
     fn emit(&mut self, word: &str, at: Place, take: &mut impl FnMut(Term<'_>)) {
         fold(word, &mut self.lower);
         if STOP_WORDS.binary_search(&self.lower.as_str()).is_ok() {
@@ -181,7 +181,7 @@ struct Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Script {
     Alphabet,
-    /// Han, kana, Hangul: no spaces between words.
+    /// Han, kana, Hangul, written without spaces.
     Signs,
 }
 
@@ -212,7 +212,7 @@ impl Iterator for Runs<'_> {
                 (None, None) => {}
                 (None, Some(script)) => open = Some(Run { start, end, script }),
                 (Some(run), Some(script)) if run.script == script => run.end = end,
-                // An accent that stands on its own belongs to the letter before it.
+                // A separate combining accent belongs to the letter before it.
                 (Some(run), None) if !c.is_ascii() && is_combining_mark(c) => run.end = end,
                 (Some(run), _) => {
                     self.at = start;
@@ -235,23 +235,23 @@ fn script(c: char) -> Option<Script> {
     if is_sign { Some(Script::Signs) } else { c.is_alphanumeric().then_some(Script::Alphabet) }
 }
 
-/// Whether a word says too little to be looked for.
+/// True for a word that is too common to search for.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word.to_ascii_lowercase().as_str()).is_ok()
 }
 
-/// Whether a word is one sign that means something: Han, kana or Hangul.
+/// True for a single Han, kana or Hangul character.
 pub(crate) fn is_one_sign(word: &str) -> bool {
     let mut signs = word.chars();
     signs.next().is_some_and(|sign| script(sign) == Some(Script::Signs)) && signs.next().is_none()
 }
 
-/// Whether a sign is of a script that has no spaces between words: Han or kana.
+/// True for Han and kana, scripts without spaces between words.
 pub(crate) fn is_unspaced(sign: char) -> bool {
     matches!(sign, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
 }
 
-/// Writes a word in small letters without accents.
+/// Writes a word in lower case without accents.
 fn fold(word: &str, into: &mut String) {
     into.clear();
     if word.is_ascii() {
@@ -275,8 +275,8 @@ fn fold(word: &str, into: &mut String) {
     }
 }
 
-/// Cuts a word at `_`, between letters and digits, and where capitals say that a new one
-/// begins. Returns how many parts there are; only the first [`PARTS_MAX`] are written.
+/// Splits a word at `_`, between letters and digits, and at capitals that begin a new part. Returns
+/// the number of parts. Only the first [`PARTS_MAX`] are written.
 fn split(word: &str, parts: &mut [(usize, usize); PARTS_MAX]) -> usize {
     let mut count = 0;
     let mut start = 0;

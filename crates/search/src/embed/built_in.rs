@@ -1,9 +1,9 @@
-//! The model that is part of the program: a vector for each of 32,768 word pieces, and a
-//! text is the sum of its pieces.
+//! The built-in model: a vector for each of 32,768 word pieces. A text's vector is the sum of its
+//! pieces' vectors.
 //!
-//! Nothing is built at the start: table, vocabulary and characters are used where they
-//! are in the program's bytes. `assets/README.md` says where they come from, and
-//! `cargo xtask embedding` makes those that are made.
+//! Startup builds nothing: table, vocabulary and characters are used in place, inside the program's
+//! bytes. `assets/README.md` lists their origin, and `cargo xtask embedding` generates the derived
+//! ones.
 
 use super::characters::Characters;
 use super::pieces::Pieces;
@@ -13,10 +13,10 @@ use super::words::{Word, words};
 use super::{Embedder, Embedding, Error};
 use std::sync::{Mutex, PoisonError};
 
-/// Pieces of a text that count; what follows is not read.
+/// Maximum pieces read of a text.
 const PIECES_MAX: usize = 1024;
 
-/// The cosines of questions with sessions that do not answer them: mean and deviation.
+/// Mean and deviation of the cosines between queries and sessions that do not answer them.
 pub(crate) const UNRELATED: (f64, f64) = (0.16, 0.115);
 
 /// The embedding model that is part of the program.
@@ -37,11 +37,11 @@ pub struct BuiltIn {
     table: Table,
     pieces: Pieces,
     characters: Characters,
-    /// One for each thread that is at work, used again by the next.
+    /// Work buffers, one per active thread, reused by the next.
     desks: Mutex<Vec<Desk>>,
 }
 
-/// What reading a text needs beside the model.
+/// Buffers for reading a text.
 #[derive(Debug)]
 struct Desk {
     word: Word,
@@ -50,7 +50,7 @@ struct Desk {
 }
 
 impl BuiltIn {
-    /// The model. Costs microseconds.
+    /// Opens the model. Takes microseconds.
     pub fn new() -> Result<BuiltIn, Error> {
         Ok(BuiltIn {
             table: Table::new(include_bytes!("../../assets/table.bin"))?,
@@ -67,7 +67,7 @@ impl BuiltIn {
         Embedding::new(sum.to_vec())
     }
 
-    /// The rows of a text's pieces, in `desk.rows`.
+    /// Writes the rows of a text's pieces to `desk.rows`.
     fn cut(&self, text: &str, desk: &mut Desk) {
         let Desk { word, cache, rows } = desk;
         rows.clear();
@@ -78,7 +78,7 @@ impl BuiltIn {
         rows.truncate(PIECES_MAX);
     }
 
-    /// Lends a desk to `work`.
+    /// Lends a set of buffers to `work`.
     fn at_desk<T>(&self, work: impl FnOnce(&mut Desk) -> T) -> T {
         let mut desk =
             self.desks.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_else(Desk::new);
@@ -116,7 +116,7 @@ impl Embedder for BuiltIn {
     }
 }
 
-/// What the model makes of characters beyond ASCII.
+/// The model's table of characters beyond ASCII.
 pub(super) fn characters() -> Result<Characters, Error> {
     Characters::new(include_bytes!("../../assets/chars.bin"))
 }

@@ -1,15 +1,15 @@
-//! What the built-in model makes of each character beyond ASCII: part of a word, a word of
-//! its own, nothing, or the end of a word; and what stands for it in a word.
+//! How the built-in model treats each character beyond ASCII: as part of a word, as a separate
+//! word, as nothing, or as the end of a word. Also its replacement within a word.
 //!
-//! `assets/chars.bin` is made by `cargo xtask embedding` from `assets/chars.tsv`, which
-//! fixes the behaviour whatever Unicode version the program is built with. It is used in
-//! place, all numbers little-endian:
+//! `cargo xtask embedding` generates `assets/chars.bin` from `assets/chars.tsv`. That file fixes
+//! the behaviour independently of the Unicode version of the build. It is used in place, all
+//! numbers little-endian:
 //!
 //! | size | field |
 //! | --- | --- |
 //! | 4, 4 | u32 number of pages P, u32 number of replacements F |
 //! | 2 x 4352 | u16 page of each block of 256 code points |
-//! | 512 x P | u16 entries of each page: class + 4 x replacement; 0 = stands for itself |
+//! | 512 x P | u16 entries of each page: class + 4 x replacement; 0 = unchanged |
 //! | 4 x (F + 1) | u32 ends of the replacements in the text; the first is 0 |
 //! | rest | the text of the replacements, UTF-8 |
 
@@ -18,16 +18,16 @@ use super::Error;
 /// Blocks of 256 code points in Unicode.
 const BLOCKS: usize = 0x1100;
 
-/// What a character does to the word that is being read.
+/// The effect of a character on the current word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Ends it.
+    /// Ends the current word.
     Separator,
-    /// Goes on with it.
+    /// Continues the current word.
     Word,
-    /// Ends it, and is a word itself.
+    /// Ends the current word, and is a word itself.
     Solo,
-    /// Is passed over.
+    /// Has no effect.
     Drop,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Characters {
 }
 
 impl Characters {
-    /// Reads the header of the file; its content is used where it is.
+    /// Reads the header of the file. The content is used in place.
     pub(super) fn new(bytes: &'static [u8]) -> Result<Characters, Error> {
         Characters::read(bytes).ok_or(Error::BuiltIn("the table of characters has the wrong length"))
     }
@@ -60,7 +60,7 @@ impl Characters {
         })
     }
 
-    /// The class of a character from U+0080 on, and what replaces it, if not itself.
+    /// The class of a character from U+0080 on, and its replacement, if any.
     pub(super) fn of(&self, character: char) -> (Class, Option<&'static str>) {
         let code = character as usize;
         let page = self.blocks.get(code >> 8).map_or(0, |page| usize::from(u16::from_le_bytes(*page)));
@@ -75,7 +75,7 @@ impl Characters {
         (class, self.replacement(usize::from(entry >> 2)))
     }
 
-    /// The replacement of this number, counted from 1.
+    /// The replacement with this number, counted from 1.
     fn replacement(&self, number: usize) -> Option<&'static str> {
         let from = count(*self.ends.get(number.checked_sub(1)?)?);
         let to = count(*self.ends.get(number)?);

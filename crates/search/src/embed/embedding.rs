@@ -1,7 +1,7 @@
-//! One vector of meaning.
+//! A vector that represents the meaning of a text.
 
-/// The vector of a text, *not* normalised: its direction is the meaning, its length grows
-/// with the text. So the vector of several texts together is the sum of their vectors.
+/// The vector of a text, *not* normalised: its direction is the meaning, its length grows with the
+/// text. The vector of several texts together is therefore the sum of their vectors.
 ///
 /// ```
 /// use retro_search::embed::Embedding;
@@ -18,8 +18,8 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// A vector with these values. One that is not a number or not finite makes it the
-    /// zero vector: it has no direction.
+    /// A vector with these values. If any value is not finite, the result is the zero vector, which
+    /// has no direction.
     pub fn new(mut values: Vec<f32>) -> Embedding {
         if values.iter().any(|value| !value.is_finite()) {
             values.fill(0.0);
@@ -27,7 +27,7 @@ impl Embedding {
         Embedding { values }
     }
 
-    /// No meaning: its cosine with everything is zero.
+    /// The zero vector: its cosine with everything is zero.
     pub fn zero(dim: usize) -> Embedding {
         Embedding { values: vec![0.0; dim] }
     }
@@ -37,12 +37,12 @@ impl Embedding {
         self.values.len()
     }
 
-    /// The values.
+    /// The vector's values.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// Whether it has no meaning.
+    /// True for the zero vector.
     pub fn is_zero(&self) -> bool {
         self.values.iter().all(|value| *value == 0.0)
     }
@@ -54,15 +54,14 @@ impl Embedding {
         }
     }
 
-    /// The same direction with length one; all zeros for the zero vector.
+    /// The same direction with length one. All zeros for the zero vector.
     pub fn unit(&self) -> Vec<f32> {
         let length = self.length();
         let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
         self.values.iter().map(|value| (f64::from(*value) * scale) as f32).collect()
     }
 
-    /// How alike two directions are, from -1 to 1. Zero if one of them is the zero
-    /// vector, or if their numbers of values differ.
+    /// The cosine, from -1 to 1. Zero if either vector is zero, or if their dimensions differ.
     pub fn cosine(&self, other: &Embedding) -> f32 {
         let lengths = self.length() * other.length();
         if self.dim() != other.dim() || lengths == 0.0 {

@@ -1,27 +1,27 @@
-//! What can go wrong while text becomes vectors.
+//! Errors of embedding models.
 
 use std::path::PathBuf;
 
-/// Why there is no vector.
+/// Why a text could not be embedded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The program was built without what it needs to run a model from a file.
+    /// This build cannot run models from files.
     #[error(
         "this retro cannot run embedding models from files\n\
          hint: build it with `--features embedding-runtime`, or leave `[embedding] model` out to use the \
          built-in one"
     )]
     Unavailable,
-    /// The model that is part of the program is not what its format says.
+    /// The built-in model is malformed.
     #[error("the built-in embedding model is damaged: {0}\nhint: install retro again")]
     BuiltIn(&'static str),
     /// A model file cannot be used.
     #[error("cannot use the embedding model {}: {what}\nhint: name a GGUF file of an embedding model", path.display())]
     Model {
-        /// The file.
+        /// The model file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with it.
         what: String,
     },
     /// The model ran and failed.

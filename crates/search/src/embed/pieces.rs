@@ -1,15 +1,15 @@
 //! Cuts words into the pieces that have a row in the built-in model, longest first.
 //!
-//! `assets/vocab.fst` maps each piece to its row: made by `cargo xtask embedding` from
-//! `assets/vocab.txt`, walked in place. A piece that continues a word begins with `##`.
+//! `assets/vocab.fst` maps each piece to its row. `cargo xtask embedding` generates it from
+//! `assets/vocab.txt`, and it is read in place. A piece that continues a word begins with `##`.
 
 use super::Error;
 use fst::raw::{Fst, Node, Output};
 
-/// What stands before a piece that does not begin a word. No word holds this character.
+/// The prefix of a piece inside a word. No word contains this character.
 const CONTINUES: &[u8] = b"##";
 
-/// The vocabulary.
+/// The model's vocabulary.
 pub(super) struct Pieces {
     fst: Fst<&'static [u8]>,
 }
@@ -20,7 +20,7 @@ impl Pieces {
         Fst::new(bytes).map(|fst| Pieces { fst }).map_err(|_| Error::BuiltIn("the vocabulary is unreadable"))
     }
 
-    /// Appends the rows of a word's pieces. A word that cannot be cut completely has none.
+    /// Appends the rows of a word's pieces. Appends nothing if the word cannot be split completely.
     pub(super) fn cut(&self, word: &str, rows: &mut Vec<u16>) {
         let before = rows.len();
         let mut rest = word.as_bytes();
@@ -39,8 +39,8 @@ impl Pieces {
         }
     }
 
-    /// The longest piece at the start of `text`: how many bytes, and its row. Both are
-    /// UTF-8, so a piece ends where a character does.
+    /// The longest piece at the start of `text`: its length in bytes, and its row. Both are UTF-8,
+    /// so a piece ends at a character boundary.
     fn longest(&self, prefix: &[u8], text: &[u8]) -> Option<(usize, u16)> {
         let mut at = (self.fst.root(), Output::zero());
         for byte in prefix {

@@ -1,20 +1,21 @@
-//! Remembers how the last words were cut, because most words of a text come again.
+//! Caches the pieces of recent words, because most words of a text recur.
 //!
-//! A table of fixed size in which a word has one place: what was there before goes.
-//! Words that do not fit into an entry are cut each time.
+//! A table of fixed size, in which each word has one slot. A new word evicts the old one. Words
+//! that do not fit into an entry are not cached.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Entries; a power of two. 512 KiB, of which the system hands out what is used.
+/// Number of entries, a power of two. The table has 512 KiB, and the system allocates only the
+/// pages in use.
 const ENTRIES: usize = 1 << 14;
 
-/// Bytes of the longest word that is remembered.
+/// Maximum bytes of a cached word.
 const BYTES_MAX: usize = 21;
 
-/// Pieces of a remembered word.
+/// Maximum pieces of a cached word.
 const ROWS_MAX: usize = 4;
 
-/// The words that were seen last.
+/// The cache of recent words.
 #[derive(Debug)]
 pub(super) struct WordCache {
     entries: Vec<Entry>,
@@ -29,12 +30,12 @@ struct Entry {
 }
 
 impl WordCache {
-    /// An empty one.
+    /// An empty cache.
     pub(super) fn new() -> WordCache {
         WordCache { entries: vec![Entry::default(); ENTRIES] }
     }
 
-    /// Appends the rows of a word, which `cut` finds if they are not remembered.
+    /// Appends the rows of a word. Calls `cut` if they are not cached.
     pub(super) fn rows(&mut self, word: &str, rows: &mut Vec<u16>, cut: impl FnOnce(&mut Vec<u16>)) {
         let bytes = word.as_bytes();
         let place = (xxh3_64(bytes) as usize) % ENTRIES;

@@ -1,4 +1,4 @@
-//! Days that a question names in its own words: `last week`, `in March`, `3 days ago`.
+//! Parses days in a query's words: `last week`, `in March`, `3 days ago`.
 
 use jiff::civil::Date;
 use retro_model::Days;
@@ -6,9 +6,9 @@ use retro_model::Days;
 /// A span of days found in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
-    /// The days.
+    /// The named days.
     pub days: Days,
-    /// The words that named them.
+    /// The words that name them.
     pub words: String,
     /// The text without those words.
     pub rest: String,
@@ -29,13 +29,13 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// Most words that name a span of days.
+/// Maximum number of words that name a span of days.
 const WORDS_MAX: usize = 4;
 
-/// A text of more words is no question but was pasted, and its days are those of its writer.
+/// A longer text is not a question but was pasted, and its days are its author's.
 const QUESTION_WORDS_MAX: usize = 16;
 
-/// Finds the first words that name days. Only what can hardly mean anything else counts.
+/// Finds the first words that name days. Counts only words that are hardly ambiguous.
 pub(super) fn find(text: &str, today: Date) -> Option<Named> {
     let words: Vec<&str> = text.split_whitespace().collect();
     if words.len() > QUESTION_WORDS_MAX {
@@ -62,7 +62,7 @@ fn read(words: &[&str], today: Date) -> Option<Days> {
         ["last" | "this", "week" | "month" | "year"] => parse(&words.join(" "), today),
         ["last", day] | ["on", day] if day.len() > 5 && day.ends_with("day") => parse(day, today),
         [count, unit, "ago"] if count.parse::<u16>().is_ok() => {
-            // A point in time, and what is near it.
+            // A point in time and its surroundings.
             let days = parse(&format!("{count} {unit}"), today)?;
             let around = match unit.trim_end_matches('s') {
                 "day" => Days { first: days.first, last: days.first },
@@ -83,7 +83,7 @@ fn parse(text: &str, today: Date) -> Option<Days> {
     Days::parse(text, today).ok()
 }
 
-/// The month of this name, in a year or the last one that has begun.
+/// The month with this name, in a year, else the last one that has begun.
 fn month(name: &str, year: Option<i16>, today: Date) -> Option<Days> {
     let at = MONTHS.iter().position(|month| *month == name)?;
     let number = i8::try_from(at + 1).ok()?;

@@ -1,26 +1,26 @@
-//! Cuts a question into tokens, and finds the ones that are written as operators.
+//! Splits a query into tokens, and recognizes operators.
 //!
-//! People paste error lines, command lines and code into a question, and those hold the same
-//! signs as operators do. So a sign counts only where it can hardly mean anything else.
+//! People paste error lines, command lines and code into a query, and those contain the same
+//! characters as operators. A character therefore counts only if it is hardly ambiguous.
 
 use crate::words::{is_stop_word, is_unspaced};
 
-/// More words than this beside a quotation make a sentence, and the quotation a part of it.
+/// With more words beside it, a quotation is part of a sentence.
 const BESIDE_MAX: usize = 2;
 
-/// `-word` is an operator from this many letters on. Shorter ones are flags of a command.
+/// Minimum letters of an `-word` operator. Shorter ones are command-line flags.
 const LETTERS_MIN: usize = 3;
 
-/// A text with more operators than this was pasted, and has none.
+/// A text with more operators was pasted, and has none.
 const OPERATORS_MAX: usize = 8;
 
-/// Signs that end a sentence or a part of it.
+/// Characters that end a sentence or clause.
 const ENDS: [char; 5] = [',', '.', ';', '?', '!'];
 
 /// Names of filters.
 const KEYS: &[&str] = &["after", "agent", "before", "cmd", "file", "is", "model", "project", "tool"];
 
-/// What a token is written as.
+/// The form of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form<'a> {
     Plain,
@@ -35,12 +35,12 @@ pub(super) enum Form<'a> {
 /// One token of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'a> {
-    /// As it is written.
+    /// The token, as written.
     pub raw: &'a str,
     pub form: Form<'a>,
 }
 
-/// The tokens of a question, with the form of an operator only where it is one.
+/// The tokens of a query. A token has the form of an operator only if it is one.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = cut(text);
     let beside: usize = tokens.iter().map(|token| token.words_beside()).sum();
@@ -63,9 +63,8 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// Where the words begin that must not be there. They are the last of a question, behind words
-/// that say what is looked for: a flag is anywhere, or behind `with` and the like, or beside
-/// other flags.
+/// The index where the excluded words begin. They come last, behind the words to search for. A flag
+/// can be anywhere, or behind `with` and the like, or beside other flags.
 fn first_without(tokens: &[Token<'_>]) -> Option<usize> {
     let is_last = |token: &&Token<'_>| matches!(token.form, Form::Without(_) | Form::Filter(..));
     let run = tokens.iter().rev().take_while(is_last).count();
@@ -79,7 +78,7 @@ fn first_without(tokens: &[Token<'_>]) -> Option<usize> {
     (is_sought && !has_flag).then_some(before.len())
 }
 
-/// Whether a word has signs of code or of data, such as `key:` and `x=1;`.
+/// True if a word has characters of code or data, such as `key:` and `x=1;`.
 fn is_code(word: &str) -> bool {
     word.ends_with(':') || word.contains(|sign| "\"=;{}[]()<>|$`".contains(sign))
 }
@@ -89,8 +88,8 @@ fn has_letter(text: &str) -> bool {
 }
 
 impl Token<'_> {
-    /// How many words it puts beside a quotation. Without spaces between words, two signs are
-    /// taken for one.
+    /// How many words the token puts beside a quotation. In scripts without spaces, two characters
+    /// count as one word.
     fn words_beside(&self) -> usize {
         match self.form {
             Form::Plain if has_letter(self.raw) => {
@@ -101,7 +100,7 @@ impl Token<'_> {
     }
 }
 
-/// Cuts at white space, but not inside quotation marks that are closed.
+/// Splits at white space, but not inside closed quotation marks.
 fn cut(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -119,7 +118,7 @@ fn word_len(text: &str) -> usize {
     text.find(char::is_whitespace).unwrap_or(text.len())
 }
 
-/// The operator that a text begins with, and how long it is.
+/// The operator at the start of a text, and its length.
 fn operator(text: &str) -> Option<(Form<'_>, usize)> {
     let len_behind = |rest: &str| text.len() - rest.len();
     if let Some((inside, after)) = quoted(text) {
@@ -142,8 +141,8 @@ fn operator(text: &str) -> Option<(Form<'_>, usize)> {
     is_value.then(|| (Form::Filter(key, value), len_behind(body) + value.len()))
 }
 
-/// The inside of a quotation that a text begins with, and what follows it. White space follows,
-/// or the signs that end a sentence: `"key": 1` is code.
+/// The inside of a quotation at the start of a text, and the rest. White space or punctuation must
+/// follow: `"key": 1` is code.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let (inside, after) = text.strip_prefix('"')?.split_once('"')?;
     let rest = after.trim_start_matches(ENDS);
@@ -151,20 +150,20 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     (is_closed && has_letter(inside)).then_some((inside, after))
 }
 
-/// Whether `-word` may be meant to leave a word out.
+/// True if `-word` may mean to exclude a word.
 fn is_excluded(word: &str) -> bool {
     let is_word = word.chars().all(|sign| sign.is_alphanumeric() || sign == '_');
     let letters = word.chars().filter(|sign| sign.is_alphabetic()).count();
     is_word && (letters >= LETTERS_MIN || word.chars().any(is_unspaced))
 }
 
-/// The name of a filter that a text begins with, and the text behind its colon.
+/// The filter name at the start of a text, and the text behind its colon.
 fn filter(text: &str) -> Option<(&'static str, &str)> {
     let (key, value) = keyed(text)?;
     (!value.starts_with("//")).then_some((key, value))
 }
 
-/// The name of a filter with one colon that a text begins with. `file::open` is a path of code.
+/// The filter name, with a single colon, at the start of a text. `file::open` is a path in code.
 pub(super) fn keyed(text: &str) -> Option<(&'static str, &str)> {
     let (name, value) = text.split_once(':')?;
     let key = KEYS.iter().copied().find(|key| *key == name)?;
@@ -175,7 +174,7 @@ pub(super) fn keyed(text: &str) -> Option<(&'static str, &str)> {
 mod tests {
     use super::*;
 
-    /// The operators of a question, as they are written.
+    /// The operators of a query, as written.
     fn operators(text: &str) -> Vec<&str> {
         let operators = tokens(text).into_iter().filter(|token| token.form != Form::Plain);
         operators.map(|token| token.raw).collect()

@@ -1,4 +1,4 @@
-//! The sessions and pieces that an answer is chosen from, with their scores.
+//! The candidate sessions and pieces of a search, with their scores.
 
 use hashbrown::{HashMap, HashSet};
 use std::rc::Rc;
@@ -10,10 +10,10 @@ use crate::passages::time_ms;
 use crate::rank::{self, Hit, Measure, Scored};
 use crate::text::{Info, Numbered};
 
-/// Sessions whose lengths are looked up, for each whose texts are read.
+/// Sessions whose lengths are looked up, per session whose texts are read.
 const WEIGHED_A_READ: usize = 4;
 
-/// A piece that may be the answer.
+/// A piece that may be in the result.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub place: Place,
@@ -23,10 +23,10 @@ pub(super) struct Candidate {
     words: Vec<String>,
     pub cosine: Option<f64>,
     pub is_literal: bool,
-    /// By words: of its window, and its own.
+    /// Score by words: of its window, and its own.
     pub window: f64,
     pub own: f64,
-    /// Words of the query that it holds itself, as bits and as a share.
+    /// Query words in the piece itself, as a bit set and as a share.
     pub held: u32,
     pub share: f64,
 }
@@ -36,11 +36,11 @@ pub(super) struct Candidate {
 pub(super) struct Group {
     pub pieces: Vec<Candidate>,
     pub score: f64,
-    /// The session as a whole, by words.
+    /// The score by words of the session as a whole.
     pub whole: f64,
-    /// The share of the query's words that the session holds, weighted by rarity.
+    /// The share of the query's words it contains, weighted by rarity.
     pub held: f64,
-    /// The best cosine of its pieces.
+    /// The best cosine among its pieces.
     pub cosine: Option<f64>,
 }
 
@@ -61,7 +61,7 @@ impl Candidate {
         }
     }
 
-    /// The piece of a passage that stands for it, if any may be found.
+    /// The piece that represents a passage, if any is in scope.
     fn of(passage: Rc<Numbered>, ask: &Ask<'_>) -> Option<Candidate> {
         let is_kept = |at: &usize| {
             passage.passage.pieces.get(*at).is_some_and(|piece| {
@@ -76,7 +76,7 @@ impl Candidate {
         Some(Candidate::new(passage, piece))
     }
 
-    /// The same with what it is worth by words.
+    /// Sets the scores by words.
     fn scored(self, scored: &Scored<'_>, window: f64, terms: &[Known]) -> Candidate {
         let is_held = |at: usize| scored.terms >> at & 1 == 1;
         let words = terms.iter().enumerate().filter(|(at, _)| is_held(*at));
@@ -85,7 +85,7 @@ impl Candidate {
         Candidate { words, window, own: scored.own, held, ..self }
     }
 
-    /// A passage that was asked for by label alone: the newest is the best.
+    /// A passage found by label alone. The newest is the best.
     pub(super) fn by_label(passage: Rc<Numbered>, ask: &Ask<'_>) -> Option<Candidate> {
         let has_label = |piece: &retro_model::Piece| has_label(piece, &ask.query.labels);
         let at = passage.passage.pieces.iter().position(has_label);
@@ -116,7 +116,7 @@ fn has_label(piece: &retro_model::Piece, wanted: &[Vec<String>]) -> bool {
 }
 
 impl Group {
-    /// Puts pieces in order and scores the session by them.
+    /// Sorts the pieces, and scores the session by them.
     pub(super) fn scored(mut self, ask: &Ask<'_>) -> Group {
         self.pieces.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
         let pieces = self.pieces.iter().map(|piece| (piece.score, piece.kind().is_prose()));
@@ -124,7 +124,7 @@ impl Group {
         self
     }
 
-    /// The group as it is returned, each text once.
+    /// Converts the group for the caller, each text once.
     pub(super) fn into_found(self, per_session: usize) -> Option<FoundSession> {
         let session = self.pieces.first()?.place.session();
         let mut texts: HashSet<String> = HashSet::new();
@@ -146,7 +146,7 @@ impl Group {
     }
 }
 
-/// Scores everything that is near in words or in meaning.
+/// Scores all candidates by words or by meaning.
 pub(super) fn find(
     sources: &Sources<'_>,
     ask: &Ask<'_>,
@@ -158,8 +158,8 @@ pub(super) fn find(
     let weights: Vec<f64> = terms.iter().map(|known| known.weight).collect();
     let nearest = meaning.map(|meaning| near(sources, ask, meaning, allowed));
     let extent = sources.library.extent();
-    // Scores by words and by meaning are mixed by how far they are above the mean of what is
-    // looked through: both have to count the same pieces.
+    // Scores by words and by meaning are combined by their distances from the mean over the
+    // searched pieces. Both must count the same pieces.
     let among = nearest.as_ref().map_or(1.0, |nearest| nearest.share) * extent.pieces as f64;
     let exact = names::exact(sources, ask, terms);
     let names = rank::Names { terms: names::bits(ask, terms), passages: exact.as_ref() };
@@ -181,7 +181,7 @@ pub(super) fn find(
 fn near(sources: &Sources<'_>, ask: &Ask<'_>, meaning: &dyn Meaning, allowed: &Allowed) -> Nearest {
     let within = sources.library.within(ask.scope);
     let dead = if ask.scope.rewound { HashSet::new() } else { sources.library.rewound() };
-    // What changed lately may not be among the passages that the library knows.
+    // The library may not know passages that changed recently.
     let of_tail = sources.tail.passages.iter().filter(|numbered| {
         numbered.passage.pieces.iter().enumerate().any(|(at, piece)| {
             let info = Info { kind: piece.kind, live: numbered.passage.live, piece: 0, len: 0 };
@@ -226,9 +226,8 @@ fn by_words(
     });
     let mut best: Vec<(f64, f64, &rank::Group<'_>)> = weighed.collect();
     rank::first_of(&mut best, ask.sessions_read(), |a, b| order(&(a.0, a.2), &(b.0, b.2)));
-    // Little lifts a session above one that is better by words and has all names as they
-    // stand in the query: with enough of those, the texts of the others are not read, which
-    // would be most of the work.
+    // Once enough sessions contain all names verbatim, hardly anything can lift the remaining ones
+    // above them. Skip their text, which would be most of the work.
     let (enough, mut certain) = (ask.limit + ask.limit / 2 + 2, 0);
     let mut groups = HashMap::new();
     for (_, whole, found) in best {
@@ -247,7 +246,7 @@ fn by_words(
     groups
 }
 
-/// A scored piece with its text.
+/// A scored piece and its text.
 fn candidate(
     sources: &Sources<'_>,
     terms: &[Known],
@@ -273,7 +272,7 @@ fn candidate(
     Some(Candidate::new(passage, piece).scored(scored, scales.ranked.window(scored, pieces), terms))
 }
 
-/// Adds passages that are near in meaning and are not among the best by words.
+/// Adds passages that are similar in meaning and not among the best by words.
 fn add_near(
     sources: &Sources<'_>,
     ask: &Ask<'_>,

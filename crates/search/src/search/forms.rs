@@ -1,7 +1,7 @@
-//! Other forms of words that nothing holds: inflected, spelled without umlauts, or compounds.
+//! Other forms of words that are not found: inflected, spelled without umlauts, or compound.
 //!
-//! Endings of English are cut when a text is indexed. For other languages there are neither
-//! rules nor dictionaries here: a form is a word that exists and begins as the wanted one does.
+//! English suffixes are stripped during indexing. For other languages there are no rules or
+//! dictionaries: a form is an existing word with the same beginning.
 
 use hashbrown::HashSet;
 
@@ -9,26 +9,26 @@ use super::Sources;
 use crate::Error;
 use crate::words::Words;
 
-/// Letters that two forms of a word share at least, from the first on…
+/// Minimum number of leading letters that two forms share…
 const SHARED_MIN: usize = 5;
 
-/// … and their share of the longer one, in percent.
+/// … and their minimum share of the longer form, in percent.
 const SHARED_PERCENT: usize = 60;
 
-/// Letters of a part of a compound at least.
+/// Minimum letters in each part of a compound.
 const PART_MIN: usize = 4;
 
-/// Words with the same beginning that are compared.
+/// Maximum words compared, of those with the same beginning.
 const COMPARED_MAX: usize = 2_000;
 
-/// Umlauts as they are spelled where a keyboard has none.
+/// Umlauts, as spelled on a keyboard without them.
 const SPELLED: &[(&str, &str)] = &[("ae", "a"), ("oe", "o"), ("ue", "u")];
 
 /// Letters between the parts of a compound.
 const JOINTS: &[&str] = &["", "s", "es", "n", "en"];
 
-/// The nearest forms of a term that exist, with how many pieces hold each: one, or the two parts
-/// of a compound.
+/// The most similar existing forms of a term, with the number of pieces that contain each: one, or
+/// the two parts of a compound.
 pub(super) fn of(sources: &Sources<'_>, term: &str) -> Result<Vec<(String, u64)>, Error> {
     let letters = term.chars().count();
     if letters < SHARED_MIN || !term.chars().all(char::is_alphabetic) || term.chars().any(is_sign) {
@@ -43,12 +43,12 @@ pub(super) fn of(sources: &Sources<'_>, term: &str) -> Result<Vec<(String, u64)>
     }
 }
 
-/// Chinese, Japanese and Korean signs are found in pairs.
+/// True for a Chinese, Japanese or Korean character. These are searched in pairs.
 fn is_sign(sign: char) -> bool {
     crate::words::is_one_sign(sign.encode_utf8(&mut [0; 4]))
 }
 
-/// Of some terms those that pieces hold, with how many.
+/// The terms that occur in pieces, with the number of pieces.
 fn held(sources: &Sources<'_>, terms: &[String]) -> Result<Vec<(String, u64)>, Error> {
     let names: Vec<&str> = terms.iter().map(String::as_str).collect();
     let counts = sources.counts(&names)?;
@@ -56,7 +56,7 @@ fn held(sources: &Sources<'_>, terms: &[String]) -> Result<Vec<(String, u64)>, E
     Ok(held.filter(|(_, count)| *count > 0).collect())
 }
 
-/// A term with one or all of its spelled umlauts as the index has them.
+/// A term with one or all of its spelled-out umlauts as indexed.
 fn spelled(term: &str) -> Vec<String> {
     let one = SPELLED.iter().map(|(long, short)| term.replace(long, short));
     let all = SPELLED.iter().fold(term.to_owned(), |text, (long, short)| text.replace(long, short));
@@ -65,7 +65,7 @@ fn spelled(term: &str) -> Vec<String> {
     forms
 }
 
-/// The term that exists and shares most with this one, from the first letter on.
+/// The existing term that shares the most leading letters with this one.
 fn beginning(sources: &Sources<'_>, term: &str, letters: usize) -> Result<Option<(String, u64)>, Error> {
     let mut found: Vec<(usize, usize, String)> = Vec::new();
     for term in [term.to_owned()].into_iter().chain(spelled(term)) {
@@ -88,11 +88,11 @@ fn beginning(sources: &Sources<'_>, term: &str, letters: usize) -> Result<Option
     Ok(None)
 }
 
-/// The parts of a term that is made of two words which exist.
+/// The parts of a term that consists of two existing words.
 fn compound(sources: &Sources<'_>, term: &str, letters: usize) -> Result<Vec<(String, u64)>, Error> {
     let mut words = Words::default();
     let mut one = |text: &str| words.distinct(text).into_iter().next();
-    // The longest first word, for it says most.
+    // The longest first word carries the most information.
     for first in (PART_MIN..=letters.saturating_sub(PART_MIN)).rev() {
         let Some((at, _)) = term.char_indices().nth(first) else { continue };
         let (head, tail) = term.split_at(at);
@@ -115,7 +115,7 @@ fn compound(sources: &Sources<'_>, term: &str, letters: usize) -> Result<Vec<(St
 }
 
 impl Sources<'_> {
-    /// Terms that begin so, of the index and of what is not in it yet.
+    /// Terms with this prefix, from the index and from passages it lacks.
     fn starting_with(&self, start: &str) -> Result<HashSet<String>, Error> {
         let mut found = HashSet::new();
         if let Some(finder) = &self.finder {

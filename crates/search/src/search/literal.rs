@@ -1,10 +1,10 @@
-//! Names, paths and codes that stand in a text exactly as in the query.
+//! Prefers texts that contain the query's names, paths and codes verbatim.
 
 use super::Ask;
 use super::candidates::Group;
 
-/// Lifts pieces that hold the names of the query as they stand there. If the query is nothing
-/// but names, those that hold all of them come first.
+/// Raises pieces that contain the query's names verbatim. If the query consists only of names,
+/// pieces with all of them come first.
 pub(super) fn prefer(groups: &mut [Group], ask: &Ask<'_>) {
     let literals = &ask.query.literals;
     if literals.is_empty() {

@@ -1,4 +1,5 @@
-//! Paths, identifiers and codes in a query: where their words stand together.
+//! Names in a query: paths, identifiers and codes, and the passages in which their words are
+//! adjacent.
 
 use hashbrown::HashSet;
 
@@ -6,8 +7,8 @@ use super::{Allowed, Ask, Known, Sources};
 use crate::Phrase;
 use crate::words::Words;
 
-/// Bits of the terms that the names in a query are made of, if it has nothing but names. A name
-/// in a sentence is one of its words, and no reason to read less.
+/// Bit set of the terms in the query's names, if the query consists only of names. In a sentence, a
+/// name is just another word and cannot shorten the search.
 pub(super) fn bits(ask: &Ask<'_>, terms: &[Known]) -> u32 {
     if !ask.query.is_all_names() {
         return 0;
@@ -19,12 +20,12 @@ pub(super) fn bits(ask: &Ask<'_>, terms: &[Known]) -> u32 {
     terms.iter().enumerate().filter(is_of_name).fold(0, |bits, (at, _)| bits | 1 << at)
 }
 
-/// Pieces with the rarest word of a name beyond which nobody looks where its words follow each
-/// other: in millions of pieces that takes half a second, and so common a name tells little.
+/// Maximum pieces with the rarest word of a name for which its positions are checked. For millions
+/// of pieces that would take half a second, and a name that common carries little information.
 const NAMED_MAX: u64 = 50_000;
 
-/// The passages in which the words of every path and name follow each other as in the query,
-/// where it has nothing but those. Nothing if there are none: any order is better than none.
+/// The passages in which the words of every path and name are adjacent as in the query, if it
+/// consists only of names. `None` if there are none: any order is better than no result.
 pub(super) fn exact(sources: &Sources<'_>, ask: &Ask<'_>, terms: &[Known]) -> Option<HashSet<u64>> {
     if !ask.query.is_all_names() {
         return None;

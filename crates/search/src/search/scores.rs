@@ -1,4 +1,4 @@
-//! What candidates are worth: by their words, by what they mean, and as part of a session.
+//! Scores candidates: by words, by meaning, and as part of a session.
 
 use hashbrown::HashMap;
 
@@ -9,10 +9,10 @@ use crate::query::TERMS_MAX;
 use crate::rank::{self, Ranked, Scale, Sums};
 use crate::ranker::{Ranker, Share, rarity};
 
-/// Sessions for which the meaning of windows is formed.
+/// Maximum sessions for which the meaning of windows is computed.
 const WINDOWS_MAX: usize = 60;
 
-/// What scores are measured against.
+/// The scales of all scores.
 pub(super) struct Scales<'a> {
     pub ranked: &'a Ranked<'a>,
     pub nearest: &'a Nearest,
@@ -21,22 +21,21 @@ pub(super) struct Scales<'a> {
     pub ranker: &'a Ranker,
 }
 
-/// How well sessions as a whole fit by words.
+/// Scores of whole sessions by words.
 pub(super) struct Wholes {
     ranker: Ranker,
-    /// What each term counts among sessions.
+    /// The weight of each term among sessions.
     weights: Vec<f64>,
-    /// What each term counts among pieces.
+    /// The weight of each term among pieces.
     rarities: Vec<f64>,
-    /// What all words of the query count, those that are nowhere included.
+    /// The total weight of the query's words, including those not found.
     asked: f64,
     mean_bytes: f64,
     scale: Scale,
 }
 
 impl Wholes {
-    /// The scale is that of all sessions that are looked through. For it, each is taken to be
-    /// of the usual length.
+    /// Measures the scale over all searched sessions, each assumed to have the mean length.
     pub(super) fn new(sources: &Sources<'_>, terms: &[Known], ranked: &Ranked<'_>, ask: &Ask<'_>) -> Wholes {
         let sessions = sources.library.sessions();
         let extent = sources.library.extent();
@@ -64,29 +63,29 @@ impl Wholes {
         self.ranker.bm25(count, terms_of(counts), &self.weights, length)
     }
 
-    /// A session with these words.
+    /// The score of a session with these term counts.
     pub(super) fn of(&self, sources: &Sources<'_>, session: u32, counts: &[u32; TERMS_MAX]) -> f64 {
         self.score(counts, sources.extent(session).bytes as f64 / self.mean_bytes)
     }
 
-    /// The same without looking up how long it is.
+    /// Like [`Wholes::of`], but assumes the mean length instead of looking it up.
     pub(super) fn of_usual_length(&self, counts: &[u32; TERMS_MAX]) -> f64 {
         self.score(counts, 1.0)
     }
 
-    /// The share of the query's words that a session with these has, weighted by rarity.
+    /// The share of the query's words among these counts, weighted by rarity.
     pub(super) fn held(&self, counts: &[u32; TERMS_MAX]) -> f64 {
         self.share(terms_of(counts))
     }
 
-    /// The share of the query's words that these terms are, as bits, weighted by rarity.
+    /// The share of the query's words in this bit set, weighted by rarity.
     pub(super) fn share(&self, terms: u32) -> f64 {
         let held = self.rarities.iter().enumerate().filter(|(at, _)| terms >> at & 1 == 1);
         held.map(|(_, weight)| weight).sum::<f64>() / self.asked.max(f64::MIN_POSITIVE)
     }
 }
 
-/// Bits of the terms that are there.
+/// Bit set of the terms with a count.
 fn terms_of(counts: &[u32; TERMS_MAX]) -> u32 {
     let there = counts.iter().enumerate().filter(|(_, count)| **count > 0);
     there.fold(0, |bits, (at, _)| bits | 1 << at)
@@ -107,13 +106,13 @@ impl Scales<'_> {
         self.ranker.piece(window, own, piece.kind())
     }
 
-    /// A session by words alone, where it is worth so much as a whole.
+    /// The score of a session by words alone, given its score as a whole.
     pub(super) fn by_words(&self, found: &rank::Group<'_>, whole: f64) -> f64 {
         let held = self.wholes.held(&found.counts);
         self.ranker.session(found.score, self.wholes.scale.of(whole), held)
     }
 
-    /// A session, by the score of its pieces and as a whole.
+    /// The score of a session, from its pieces and as a whole.
     fn session(&self, group: &Group) -> f64 {
         let whole = self.share.mix(self.wholes.scale.of(group.whole), self.meaning(group.cosine));
         self.ranker.session(group.score, whole, group.held)
@@ -160,7 +159,7 @@ pub(super) fn score(
     }
 }
 
-/// Scores the pieces of the best sessions again, with what their neighbours mean.
+/// Scores the pieces of the best sessions again, with the meaning of their neighbours.
 fn score_windows(
     groups: &mut HashMap<u32, Group>,
     scales: &Scales<'_>,
@@ -182,7 +181,7 @@ fn score_windows(
     }
 }
 
-/// Numbers of the passages that hold the neighbours of a piece, its own included.
+/// Numbers of the passages around a piece, including its own.
 fn passages_around(piece: &Candidate, sources: &Sources<'_>, reach: i64) -> Vec<u64> {
     let passage = &piece.passage.passage;
     let (first, last) = (passage.first, passage.first + passage.pieces.len().saturating_sub(1) as u32);
@@ -199,7 +198,7 @@ fn passages_around(piece: &Candidate, sources: &Sources<'_>, reach: i64) -> Vec<
     numbers
 }
 
-/// How long ago an instant is.
+/// The age of an instant, in days.
 pub(super) fn age_days(at_ms: i64, now_ms: i64) -> f64 {
     (now_ms - at_ms).max(0) as f64 / 86_400_000.0
 }

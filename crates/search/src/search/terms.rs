@@ -1,4 +1,4 @@
-//! The terms of a query as they are known: how many pieces hold each.
+//! The terms of a query, with the number of pieces that contain each.
 
 use super::{Sources, forms};
 use crate::query::TERMS_MAX;
@@ -6,16 +6,16 @@ use crate::rank::Extent;
 use crate::ranker::{Ranker, rarity};
 use crate::{Error, Query};
 
-/// A term of the query with how many pieces hold it.
+/// A term of the query, with the number of pieces that contain it.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub term: String,
-    /// As the query has it.
+    /// The word, as the query has it.
     pub word: String,
-    /// What it counts among pieces.
+    /// The weight among pieces.
     pub weight: f64,
     pub holding: u64,
-    /// Whether it is another form of a word that nothing holds.
+    /// True for another form of a word that is not found.
     pub is_form: bool,
 }
 
@@ -27,8 +27,8 @@ impl Known {
 }
 
 impl Sources<'_> {
-    /// The terms that are looked for, rarest first. A word that nothing holds is looked for in
-    /// other forms that exist.
+    /// The terms to search for, rarest first. A word that is not found is replaced by other forms
+    /// that exist.
     pub(super) fn terms(&self, query: &Query, extent: Extent, ranker: &Ranker) -> Result<Vec<Known>, Error> {
         let names: Vec<&str> = query.wanted.iter().map(|wanted| wanted.term.as_str()).collect();
         let counts = self.counts(&names)?;
@@ -47,7 +47,7 @@ impl Sources<'_> {
             }
         }
         if terms.len() > TERMS_MAX {
-            // Of a long text, the words that others have too and not many.
+            // Of a long text, search only words that other texts have too.
             let least = if query.is_kept { 2 } else { 1 };
             terms.retain(|known| known.holding >= least);
             terms.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.term.cmp(&b.term)));
@@ -57,7 +57,7 @@ impl Sources<'_> {
         Ok(terms)
     }
 
-    /// How many pieces hold each of these terms.
+    /// The number of pieces that contain each term.
     pub(super) fn counts(&self, terms: &[&str]) -> Result<Vec<u64>, Error> {
         let mut counts = vec![0; terms.len()];
         self.tail.count(terms, &mut counts);

@@ -1,4 +1,4 @@
-//! What a segment of the index has of every piece, beside its words.
+//! The columns of a segment: data of each piece besides its words.
 
 use std::sync::Arc;
 use tantivy::SegmentReader;
@@ -28,13 +28,13 @@ impl Columns {
         })
     }
 
-    /// What is known of a piece.
+    /// The data of a piece.
     pub(super) fn info(&self, doc: u32) -> Info {
         Info::unpack(self.infos.get_val(doc))
     }
 }
 
-/// What a column has for each of these pieces. One call for all of them.
+/// The column values of these pieces, read in one call.
 pub(super) fn values<T>(column: &dyn ColumnValues<T>, docs: &[u32]) -> Vec<T>
 where
     T: Copy + Default + PartialOrd + std::fmt::Debug + Send + Sync + 'static,

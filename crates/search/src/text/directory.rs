@@ -1,7 +1,7 @@
-//! tantivy's files, written through a [`Disk`] as everything else in a store is.
+//! Writes tantivy's files through a [`Disk`], like everything else in a store.
 //!
-//! tantivy reads and locks its files by itself. What it writes, removes and syncs goes
-//! through the disk, so that faults can be tried here too, and every file is the user's alone.
+//! tantivy itself reads and locks its files. Writes, removals and syncs go through the disk. Faults
+//! can therefore be tested here too, and only the user can read the files.
 
 use retro_disk::Disk;
 use std::io::{self, BufWriter, Write};
@@ -13,10 +13,10 @@ use tantivy::directory::{
     WatchCallback, WatchHandle, WritePtr,
 };
 
-/// Bytes of a file that are gathered before they are written.
+/// Bytes buffered before they are written.
 const GATHERED_BYTES_MAX: usize = 256 * 1024;
 
-/// A folder of tantivy's.
+/// A folder that tantivy uses.
 #[derive(Debug, Clone)]
 pub(super) struct Written {
     folder: PathBuf,
@@ -35,13 +35,13 @@ impl Written {
         })
     }
 
-    /// What the disk refused first, if it did. tantivy writes in threads of its own and may
-    /// only say that one of them ended.
+    /// The first error of the disk, if any. tantivy writes in threads of its own, and may only
+    /// report that one of them ended.
     pub(super) fn refused(&self) -> Option<(PathBuf, io::Error)> {
         self.remembered().take()
     }
 
-    /// Remembers what the disk says to one operation on a file.
+    /// Remembers the disk's first error.
     fn said<T>(&self, path: &Path, result: io::Result<T>) -> io::Result<T> {
         result.map_err(|error| {
             let copy = io::Error::new(error.kind(), error.to_string());
@@ -74,7 +74,7 @@ impl Directory for Written {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(DeleteError::FileDoesNotExist(path.to_owned()))
             }
-            // What stays is in nobody's way, and is removed the next time.
+            // A file that could not be removed does no harm. The next removal retries.
             result => result.map_err(|error| DeleteError::IoError {
                 io_error: Arc::new(error),
                 filepath: path.to_owned(),
@@ -106,7 +106,7 @@ impl Directory for Written {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // tantivy would make the file with whatever rights are usual.
+        // tantivy would create the file with default permissions.
         let full = self.folder.join(&lock.filepath);
         self.said(&full, self.disk.write_at(&full, 0, &[])).map_err(LockError::wrap_io_error)?;
         self.reading.acquire_lock(lock)
@@ -117,12 +117,12 @@ impl Directory for Written {
     }
 }
 
-/// A file that is being written.
+/// A file under construction.
 struct Growing {
     of: Written,
     path: PathBuf,
     gathered: Vec<u8>,
-    /// Bytes in the file before those that are gathered.
+    /// Bytes in the file, without the buffered ones.
     written: u64,
 }
 

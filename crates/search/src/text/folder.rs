@@ -1,4 +1,4 @@
-//! The folder of a text index, for those who write to it.
+//! The folder of a text index, for writers.
 
 use retro_disk::Disk;
 use std::io;
@@ -10,7 +10,7 @@ use super::writer::failed;
 use super::{TextWriter, create_index, numbered, open_index, seal};
 use crate::Error;
 
-/// Where a text index is, and the disk it is written through.
+/// The path of a text index, and the disk for writing it.
 #[derive(Debug, Clone)]
 pub struct TextFolder {
     pub(super) path: PathBuf,
@@ -23,13 +23,14 @@ impl TextFolder {
         TextFolder { path: path.to_owned(), disk }
     }
 
-    /// The mark of the index; nothing if there is none that can be trusted.
+    /// The mark of the index. `None` if there is no trustworthy one.
     pub fn mark(&self) -> Option<String> {
         let current = seal::current(&self.path)?;
         if let Some(mark) = seal::check(&current) {
             return Some(mark);
         }
-        // Killed between a commit and its seal, or touched by somebody: the checksums know.
+        // A process was killed between a commit and its seal, or the files were touched. The
+        // checksums decide.
         if !seal::is_openable(&current) {
             return None;
         }
@@ -40,8 +41,8 @@ impl TextFolder {
         Some(mark)
     }
 
-    /// Goes on with the index from its [mark](TextFolder::mark); nothing if there is none that
-    /// can be trusted. `passages` says how many will be written.
+    /// Continues the index after its [mark](TextFolder::mark). `None` if there is no trustworthy
+    /// one. `passages` is the expected number of writes.
     pub fn resume(&self, passages: usize) -> Result<Option<TextWriter>, Error> {
         if self.mark().is_none() {
             return Ok(None);
@@ -53,8 +54,7 @@ impl TextFolder {
         TextWriter::of(self, number, (directory, index), passages, false).map(Some)
     }
 
-    /// Starts an empty index beside the one that is there, which stays in use until the
-    /// first commit.
+    /// Starts an empty index beside the existing one, which stays in use until the first commit.
     pub fn start_over(&self, passages: usize) -> Result<TextWriter, Error> {
         if std::fs::symlink_metadata(&self.path).is_ok() && !seal::is_own(&self.path) {
             let what = "it is no folder, and links are not followed".to_owned();
@@ -71,8 +71,8 @@ impl TextFolder {
         TextWriter::of(self, number, (directory, index), passages, true)
     }
 
-    /// Removes folders that are no longer in use. Readers that have one open keep its files
-    /// where the system allows it; what cannot be removed now goes the next time.
+    /// Removes folders no longer in use. Readers that have one open keep its files if the system
+    /// allows it. A folder that cannot be removed now is removed the next time.
     pub(super) fn remove_others(&self, number: u64) {
         let Ok(entries) = std::fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {
@@ -83,7 +83,7 @@ impl TextFolder {
         }
     }
 
-    /// Removes a file, a link, or a folder with all that is in it; it may be gone already.
+    /// Removes a file, a link, or a folder with its contents, if it exists.
     fn remove(&self, path: &Path) -> io::Result<()> {
         let removed = match std::fs::symlink_metadata(path) {
             Ok(meta) if meta.is_dir() => {

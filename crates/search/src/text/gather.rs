@@ -1,4 +1,4 @@
-//! Reading postings: which pieces hold the words of a query, and how often.
+//! Reads postings: the pieces that contain the words of a query, and how often.
 
 use hashbrown::{HashMap, HashSet};
 use retro_model::PieceKind;
@@ -16,28 +16,27 @@ use crate::query::Phrase;
 use crate::rank::{Counts, Hit, Partial};
 use crate::{Error, Place};
 
-/// Asks the index. Passages that were replaced since it was written are as if they were not
-/// there.
+/// Queries the index. Ignores passages that were replaced since it was written.
 pub(crate) struct Finder<'a> {
     index: &'a TextIndex,
     searcher: Searcher,
     segments: Vec<Segment<'a>>,
 }
 
-/// A segment, and which of its pieces are gone.
+/// A segment, and its deleted or hidden pieces.
 struct Segment<'a> {
     reader: SegmentReader,
     columns: &'a Columns,
     /// Pieces of hidden passages.
     hidden: HashSet<u32>,
-    /// These and those that were deleted, in rising order.
+    /// Hidden and deleted pieces, ascending.
     gone: Vec<u32>,
 }
 
-/// A piece of a segment, a term, and how often the piece holds it.
+/// A piece of a segment, a term, and how often the piece contains it.
 type Held = (u32, u8, u32);
 
-/// Pieces of a common term that are looked at together.
+/// Pieces of a common term that are processed together.
 const DOCS_AT_ONCE: usize = 4_096;
 
 impl Segment<'_> {
@@ -61,7 +60,7 @@ impl Segment<'_> {
 }
 
 impl<'a> Finder<'a> {
-    /// Over an index, without the passages with these numbers.
+    /// Queries an index, without the passages with these numbers.
     pub(crate) fn new(index: &'a TextIndex, hidden: &[u64]) -> Result<Finder<'a>, Error> {
         let searcher = index.reader.searcher();
         let mut segments = Vec::new();
@@ -79,36 +78,35 @@ impl<'a> Finder<'a> {
         Ok(Finder { index, searcher, segments })
     }
 
-    /// How many pieces hold a term.
+    /// The number of pieces that contain a term.
     pub(crate) fn count(&self, term: &str) -> Result<u64, Error> {
         let mut count = 0;
         for segment in &self.segments {
             let Some(mut list) = self.list(segment, term)? else { continue };
-            // Few are gone, and a common word is in very many.
+            // Few pieces are gone, and very many contain a common word.
             let all = u64::from(list.len());
             count += all - segment.gone.iter().filter(|doc| list.count_in(**doc) > 0).count() as u64;
         }
         Ok(count)
     }
 
-    /// Every piece that holds one of the essential terms, with how often it holds each of all
-    /// terms.
+    /// Every piece that contains one of the essential terms, with the counts of all terms.
     pub(crate) fn hits(&self, sought: &Sought<'_>, best: &mut Best<'_>) -> Result<(), Error> {
         for segment in &self.segments {
             let mut essential = self.lists(segment, sought, 0..sought.essential)?;
             let others = self.lists(segment, sought, sought.essential..sought.terms.len())?;
             let mut pieces = Pieces { segment, others, sought };
             match essential.as_mut_slice() {
-                // It may be in millions of pieces.
+                // Millions of pieces may contain it.
                 [(term, list)] => while pieces.take_next(*term, list, best) {},
-                // Together they are in few.
+                // Together they are in few pieces.
                 lists => pieces.take_all(lists, best),
             }
         }
         Ok(())
     }
 
-    /// The pieces of a segment that hold each of these terms.
+    /// The postings of a segment for each of these terms.
     fn lists(
         &self,
         segment: &Segment<'_>,
@@ -127,7 +125,7 @@ impl<'a> Finder<'a> {
         Ok(found.map(List::new))
     }
 
-    /// Numbers of the passages that have a piece with this label.
+    /// Numbers of the passages with a piece that has this label.
     pub(crate) fn labelled(&self, label: &str, into: &mut HashSet<u64>) -> Result<(), Error> {
         let term = Term::from_field_text(self.index.fields.labels, label);
         self.each_segment(None, into, |segment| {
@@ -137,13 +135,13 @@ impl<'a> Finder<'a> {
         })
     }
 
-    /// How many pieces may have these words in this order at most.
+    /// The maximum number of pieces with these words in this order.
     pub(crate) fn most_with(&self, phrase: &Phrase) -> Result<u64, Error> {
         let counts: Result<Vec<u64>, Error> = phrase.terms.iter().map(|(_, term)| self.count(term)).collect();
         Ok(counts?.into_iter().min().unwrap_or(0))
     }
 
-    /// Numbers of the passages, of these or of all, that have a piece with these words in this
+    /// Numbers of the passages, out of `of` or all, with a piece that has these words in this
     /// order.
     pub(crate) fn with_phrase(
         &self,
@@ -176,7 +174,8 @@ impl<'a> Finder<'a> {
         })
     }
 
-    /// Collects the passages, of these or of all, of pieces that a search of each segment gives.
+    /// Runs a search over each segment, and collects the passages of its pieces, out of `of` or
+    /// all.
     fn each_segment(
         &self,
         of: Option<&HashSet<u64>>,
@@ -188,7 +187,7 @@ impl<'a> Finder<'a> {
             docs.retain(|doc| segment.is_there(*doc));
             let mut last = None;
             for number in values(&*segment.columns.numbers, &docs) {
-                // The pieces of a passage follow each other.
+                // The pieces of a passage are adjacent.
                 if last.replace(number) != Some(number) && of.is_none_or(|of| of.contains(&number)) {
                     into.insert(number);
                 }
@@ -197,7 +196,7 @@ impl<'a> Finder<'a> {
         Ok(())
     }
 
-    /// Terms of the index that start like this one, with how many pieces hold each.
+    /// Terms of the index with this prefix, with the number of pieces that contain each.
     pub(crate) fn starting_with(&self, start: &str, limit: usize) -> Result<HashMap<String, u64>, Error> {
         let mut found: HashMap<String, u64> = HashMap::new();
         let field = self.index.fields.words;
@@ -218,7 +217,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Makes hits of the pieces of a segment.
+/// Turns the pieces of a segment into hits.
 struct Pieces<'a> {
     segment: &'a Segment<'a>,
     /// The terms that are not essential.
@@ -227,7 +226,7 @@ struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    /// Takes every piece that one of these lists holds.
+    /// Takes every piece in any of these lists.
     fn take_all(&mut self, lists: &mut [(u8, List)], best: &mut Best<'_>) {
         let all: u32 = lists.iter().map(|(_, list)| list.len()).sum();
         let mut found: Vec<Held> = Vec::with_capacity(all as usize);
@@ -235,7 +234,7 @@ impl Pieces<'_> {
             list.next(usize::MAX, |doc, count| found.push((doc, *term, count)));
         }
         found.retain(|(doc, ..)| self.segment.is_there(*doc));
-        // Runs that are sorted each: merging them is all there is to do.
+        // Each list is sorted already, so the sort only merges them.
         found.sort_by_key(|(doc, ..)| *doc);
         let (mut docs, mut held) = (Vec::with_capacity(found.len()), Vec::with_capacity(found.len()));
         for group in found.chunk_by(|(a, ..), (b, ..)| a == b) {
@@ -245,7 +244,7 @@ impl Pieces<'_> {
         self.take(docs, held, best);
     }
 
-    /// Takes the next pieces of a list; whether there were any.
+    /// Takes the next pieces of a list. False at its end.
     fn take_next(&mut self, term: u8, list: &mut List, best: &mut Best<'_>) -> bool {
         let longest = best.longest(term, self.sought.essential);
         let (mut docs, mut counts) = (Vec::with_capacity(DOCS_AT_ONCE), Vec::with_capacity(DOCS_AT_ONCE));
@@ -276,7 +275,7 @@ impl Pieces<'_> {
         taken > 0
     }
 
-    /// Takes pieces with how often they hold the essential terms.
+    /// Takes pieces with their counts of the essential terms.
     fn take(&mut self, docs: Vec<u32>, counts: Vec<Counts>, best: &mut Best<'_>) {
         let (docs, mut hits) = self.hits(docs, counts);
         for (term, list) in &mut self.others {
@@ -285,7 +284,7 @@ impl Pieces<'_> {
         best.extend(hits);
     }
 
-    /// Those that may be among the best, by one term more after the other.
+    /// The pieces that may be among the best, adding one term after the other.
     fn good_enough(
         &mut self,
         mut known: Vec<(u32, Partial, Counts)>,
@@ -303,7 +302,7 @@ impl Pieces<'_> {
         known.into_iter().map(|(doc, _, counts)| (doc, counts)).unzip()
     }
 
-    /// Hits of those that may be found, with their numbers in the segment.
+    /// Hits of the pieces in scope, with their numbers in the segment.
     fn hits(&self, docs: Vec<u32>, counts: Vec<Counts>) -> (Vec<u32>, Vec<Hit>) {
         let Columns { places, infos, times, numbers } = self.segment.columns;
         let known = values(&**places, &docs).into_iter().zip(values(&**infos, &docs));
@@ -322,14 +321,14 @@ impl Pieces<'_> {
     }
 }
 
-/// How often a piece holds each term.
+/// How often a piece contains each term.
 fn counts(held: &[Held]) -> Counts {
     let mut counts = Counts::default();
     held.iter().for_each(|(_, term, count)| counts.add(*term, *count));
     counts
 }
 
-/// Those that are of the kind in which a phrase may stand.
+/// The pieces of the kind in which a phrase may occur.
 fn of_kind(segment: &Segment<'_>, phrase: &Phrase, mut docs: Vec<u32>) -> Vec<u32> {
     if phrase.only_commands {
         docs.retain(|doc| segment.columns.info(*doc).kind == PieceKind::Command);

@@ -1,8 +1,8 @@
-//! Which folder of the index is the current one, and whether it is as it was left.
+//! Tracks the current folder of the index, and detects changes to its files.
 //!
-//! `current` names a numbered folder. In it, `seal` holds the mark and the size and time of
-//! every file at the end of the last write. A folder whose files look different was not
-//! left so by us: readers take it for absent, and the next writer checks or rebuilds it.
+//! `current` names a numbered folder. In it, `seal` holds the mark, and the size and time of every
+//! file at the end of the last write. If the files differ, retro did not write them last: readers
+//! treat the folder as absent, and the next writer checks or rebuilds it.
 
 use retro_disk::Disk;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::Error;
 const CURRENT: &str = "current";
 const SEAL: &str = "seal";
 
-/// The folder that is in use, if there is one.
+/// The current folder, if there is one.
 pub(super) fn current(folder: &Path) -> Option<PathBuf> {
     current_number(folder).map(|number| numbered(folder, number))
 }
@@ -28,7 +28,7 @@ pub(super) fn current_number(folder: &Path) -> Option<u64> {
     fs::read_to_string(folder.join(CURRENT)).ok()?.trim().parse().ok()
 }
 
-/// Whether a folder is one, and no link to another.
+/// True for a real folder, not a link to one.
 pub(super) fn is_own(folder: &Path) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir())
 }
@@ -37,12 +37,12 @@ fn is_own_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
-/// Makes a numbered folder the one in use.
+/// Makes a numbered folder the current one.
 pub(super) fn make_current(disk: &dyn Disk, folder: &Path, number: u64) -> Result<(), Error> {
     replace(disk, &folder.join(CURRENT), &format!("{number}\n"))
 }
 
-/// The mark of a folder, if its files are as they were left.
+/// The mark of a folder, if its files are unchanged.
 pub(super) fn check(folder: &Path) -> Option<String> {
     if !is_own(folder) || !is_own_file(&folder.join(SEAL)) {
         return None;
@@ -52,12 +52,12 @@ pub(super) fn check(folder: &Path) -> Option<String> {
     (look(folder).ok()? == files).then(|| mark.to_owned())
 }
 
-/// Whether a folder and all that is in it may be opened: no links, pipes or devices.
+/// True if a folder and its contents are safe to open: no links, pipes or devices.
 pub(super) fn is_openable(folder: &Path) -> bool {
     is_own(folder) && look(folder).is_ok()
 }
 
-/// Seals a folder as it is now.
+/// Seals a folder in its current state.
 pub(super) fn seal(disk: &dyn Disk, folder: &Path, mark: &str) -> Result<(), Error> {
     let files = look(folder).map_err(Error::io(folder))?;
     replace(disk, &folder.join(SEAL), &format!("{mark}\n{files}"))
@@ -71,10 +71,10 @@ fn look(folder: &Path) -> io::Result<String> {
         let name = entry.file_name().to_string_lossy().into_owned();
         let meta = entry.metadata()?;
         if !meta.is_file() {
-            // Nothing that we wrote: a link is not followed, and a pipe is not waited for.
+            // Not a file of retro's: do not follow a link or wait for a pipe.
             return Err(io::Error::other(format!("{name} is no file")));
         }
-        // Locks and our own file say nothing about the content.
+        // Locks and the seal itself are not part of the content.
         if name.starts_with(SEAL) || name.ends_with(".lock") {
             continue;
         }
@@ -88,7 +88,8 @@ fn look(folder: &Path) -> io::Result<String> {
 fn replace(disk: &dyn Disk, path: &Path, text: &str) -> Result<(), Error> {
     let beside = path.with_extension("new");
     if fs::symlink_metadata(&beside).is_ok() {
-        // A kill left it, or somebody put it there: nothing is written through it.
+        // Left behind by a killed process, or placed there by another program. Do not write through
+        // it.
         disk.remove(&beside).map_err(Error::io(&beside))?;
     }
     disk.write(&beside, text.as_bytes()).map_err(Error::io(&beside))?;

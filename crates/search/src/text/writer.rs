@@ -1,4 +1,4 @@
-//! Writing the text index: passages put and removed, one commit at a time.
+//! Writes the text index: adds and removes passages, one commit at a time.
 
 use retro_model::Piece;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, UserOperation};
@@ -10,19 +10,18 @@ use super::{Fields, Info, Numbered, TextFolder, numbered, seal};
 use crate::Error;
 use crate::passages::time_ms;
 
-/// Memory that tantivy collects postings in, for each of its threads: near the least that it
-/// accepts. Twice as much is no faster.
+/// Memory in which each tantivy thread collects postings, close to its minimum. Twice as much is no
+/// faster.
 const THREAD_BYTES: usize = 16 * 1024 * 1024;
 
 /// More passages than this are written by several threads.
 const MANY: usize = 2_000;
 
-/// Segments with more pieces than this stay as they are. A merge maps all that it reads, so
-/// this bounds the memory of a sync.
+/// Larger segments are not merged. A merge maps all its input, so this limits the memory of a sync.
 const MERGED_PIECES_MAX: usize = 100_000;
 
-/// Writes to the index in a folder. Whatever happens before [`TextWriter::commit`] returns,
-/// the index is the old one or the new one.
+/// Writes to the index in a folder. Until [`TextWriter::commit`] returns, the index is either the
+/// old or the new one, even after a crash.
 pub struct TextWriter {
     folder: TextFolder,
     number: u64,
@@ -35,7 +34,7 @@ pub struct TextWriter {
 }
 
 impl TextWriter {
-    /// Writes to an index that is there, for so many passages.
+    /// Writes about this many passages to an existing index.
     pub(super) fn of(
         folder: &TextFolder,
         number: u64,
@@ -65,7 +64,7 @@ impl TextWriter {
         Ok(TextWriter { folder: folder.clone(), number, directory, index, writer, queue, fields, is_new })
     }
 
-    /// Puts a passage in the place of the one with the same number.
+    /// Replaces the passage with the same number.
     pub fn put(&mut self, passage: &Numbered) -> Result<(), Error> {
         if !self.is_new {
             self.remove(passage.number);
@@ -75,7 +74,7 @@ impl TextWriter {
             let document = self.document(passage, at, piece);
             documents.push(UserOperation::Add(self.queue.add(document, piece.text.len())));
         }
-        // As one operation: the pieces of a passage stay together.
+        // One operation, so that the pieces of a passage stay together.
         let put = self.writer.run(documents);
         put.map(drop).map_err(|error| failed(&self.folder, &self.directory, error))
     }
@@ -103,7 +102,7 @@ impl TextWriter {
         self.writer.delete_term(Term::from_field_u64(self.fields.passage, number));
     }
 
-    /// Makes everything since the start durable under a new mark.
+    /// Makes all changes durable under a new mark.
     pub fn commit(self, mark: &str) -> Result<(), Error> {
         let TextWriter { folder, number, directory, index, mut writer, is_new, .. } = self;
         let error = |error| failed(&folder, &directory, error);
@@ -121,7 +120,7 @@ impl TextWriter {
     }
 }
 
-/// Why tantivy failed: what the disk refused, if it was that.
+/// The disk's error if there is one, else tantivy's.
 pub(super) fn failed(folder: &TextFolder, directory: &Written, error: TantivyError) -> Error {
     match directory.refused() {
         Some((path, source)) => Error::Io { path, source },

@@ -1,11 +1,11 @@
-//! Memory that is asked for before it is needed.
+//! Prefetches memory before it is needed.
 
-/// Bytes that a processor fetches at a time.
+/// The size of a processor's cache line.
 #[cfg(target_arch = "x86_64")]
 const LINE_BYTES: usize = 64;
 
-/// Tells the processor that these values are needed soon. Changes nothing else: where it
-/// knows no such thing, it finds out by itself.
+/// Prefetches these values into the cache. Has no other effect, and does nothing on processors
+/// without the instruction.
 #[inline(always)]
 #[cfg(target_arch = "x86_64")]
 #[expect(
@@ -21,7 +21,7 @@ pub(super) fn fetch(values: &[i8]) {
     }
 }
 
-/// Nothing to tell: safe Rust has no word for it here.
+/// Does nothing: safe Rust has no prefetch for this processor.
 #[inline(always)]
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn fetch(_: &[i8]) {}

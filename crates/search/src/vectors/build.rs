@@ -1,4 +1,4 @@
-//! A new file of vectors, built beside the one that counts.
+//! Builds a new file of vectors beside the current one.
 
 use super::Error;
 use super::folder::{Current, Folder, Synced};
@@ -7,7 +7,7 @@ use super::row::Row;
 use crate::embed::Embedding;
 use std::collections::HashMap;
 
-/// All vectors again, in a new file that nobody sees before [`finish`](Build::finish).
+/// A new file for all vectors, invisible to readers until [`finish`](Build::finish).
 ///
 /// ```
 /// use retro_search::embed::Embedding;
@@ -36,7 +36,7 @@ pub struct Build {
     end: u64,
     rows: usize,
     hash: u64,
-    /// Where each id is, so that a later vector replaces an earlier one.
+    /// The position of each id, so that a later vector replaces an earlier one.
     positions: HashMap<u64, u32>,
 }
 
@@ -50,7 +50,7 @@ impl Build {
         Ok(build)
     }
 
-    /// Adds vectors. One with an id that was added before replaces it.
+    /// Adds vectors. A vector replaces an earlier one with the same id.
     pub fn add(&mut self, put: &[(u64, &Embedding)]) -> Result<(), Error> {
         let rows = rows(put, self.dim)?;
         self.add_rows(&rows)
@@ -67,8 +67,8 @@ impl Build {
         self.batch(&Draft { rows, dead: &dead, mark: "", is_commit: false })
     }
 
-    /// Makes the new file the one that counts, with this mark. Readers of the old one
-    /// keep it until they [refresh](super::Vectors::refresh).
+    /// Makes the new file the current one, with this mark. Readers of the old one keep it until
+    /// they [refresh](super::Vectors::refresh).
     pub fn finish(mut self, mark: &str) -> Result<(), Error> {
         self.batch(&Draft { rows: &[], dead: &[], mark, is_commit: true })?;
         let synced = Synced { end: self.end, hash: self.hash };
@@ -92,7 +92,7 @@ impl Build {
     }
 }
 
-/// Vectors as rows with ascending ids; of several with one id the last counts.
+/// Vectors as rows with ascending ids. If an id occurs several times, the last vector counts.
 pub(super) fn rows(put: &[(u64, &Embedding)], dim: usize) -> Result<Vec<(u64, Row)>, Error> {
     if let Some((_, other)) = put.iter().find(|(_, embedding)| embedding.dim() != dim) {
         return Err(Error::Dimension { found: other.dim(), expected: dim });

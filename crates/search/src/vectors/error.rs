@@ -1,23 +1,23 @@
-//! What can go wrong with the files of vectors.
+//! Errors of vector files.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why vectors could not be read or kept. Damaged files are no error: they count as empty.
+/// Why vectors could not be read or stored. Damaged files are not an error: they count as empty.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The file system refused.
     #[error("cannot {doing} {}: {source}\nhint: {}", path.display(), retro_disk::help(source))]
     Io {
-        /// What was tried.
+        /// The operation, as a verb.
         doing: &'static str,
-        /// On which file or folder.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A vector does not fit into these files.
+    /// A vector has the wrong dimension for these files.
     #[error("a vector has {found} values, the files hold vectors of {expected}")]
     Dimension {
         /// Values of the vector.
@@ -28,13 +28,13 @@ pub enum Error {
     /// More rows, or a longer mark, than the format can count.
     #[error("too much for one file of vectors: {0}")]
     TooMuch(&'static str),
-    /// Something else wrote into the files at the same time.
+    /// Another process wrote to the files at the same time.
     #[error("{} was changed while vectors were written\nhint: run the command again", .0.display())]
     Disturbed(PathBuf),
 }
 
 impl Error {
-    /// For `map_err`: what was tried on which file.
+    /// For `map_err`: adds the operation and the file.
     pub(super) fn io<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Error + 'a {
         move |source| Error::Io { doing, path: path.to_owned(), source }
     }

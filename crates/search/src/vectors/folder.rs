@@ -1,8 +1,8 @@
-//! The folder of vectors: numbered files, and `current`, which names the one that counts.
+//! The folder of vectors: numbered files, and `current`, which names the current one.
 //!
-//! A file is built under a number that was never used, and only then named in `current`,
-//! with its length and last hash: so much was on the medium, and is not checked again by
-//! everyone who opens it. Readers of the file before keep it.
+//! A file is built under a new number, and only then named in `current`, with its length and last
+//! hash. Everything up to there was on the medium, so readers need not check it again. Readers of
+//! the previous file keep it.
 
 use super::Error;
 use retro_disk::Disk;
@@ -11,43 +11,42 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Names the file that counts.
+/// The file that names the current vectors.
 const CURRENT: &str = "current";
 
-/// What `current` is written as before it is moved into place.
+/// The temporary name of `current` before it is moved into place.
 const CURRENT_NEW: &str = "current.new";
 
-/// How the names of files with vectors end.
+/// The extension of files with vectors.
 const SUFFIX: &str = ".vectors";
 
-/// How often a reader looks again when the file it was sent to has just gone.
+/// How often a reader retries when the named file has just been removed.
 const TRIES: usize = 16;
 
-/// No name of ours is longer.
+/// Maximum length of the file.
 const CURRENT_BYTES_MAX: u64 = 1024;
 
-/// Opens a file of ours; nothing if there is none. A link, a pipe or a device in its place is
-/// none: what is kept here can be made again.
+/// Opens a regular file. `None` if there is none. A link, a pipe or a device counts as none:
+/// everything here can be rebuilt.
 pub(super) fn open_own(path: &Path) -> io::Result<Option<File>> {
     let opened =
         fs::symlink_metadata(path).and_then(|meta| meta.is_file().then(|| File::open(path)).transpose());
     match opened {
-        // It may also go between the look and the opening.
+        // The file may disappear between the check and the open.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         opened => opened,
     }
 }
 
-/// What `current` says.
+/// The content of `current`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Current {
     pub(super) number: u64,
-    /// What was on the medium before the file was named.
+    /// The data that was on the medium before the file was named.
     pub(super) synced: Synced,
 }
 
-/// The beginning of a file that was written whole: how far it goes, and the hash of the last
-/// batch in it. Nothing by default.
+/// The complete beginning of a file: its length, and the hash of its last batch. Empty by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Synced {
     pub(super) end: u64,
@@ -71,7 +70,7 @@ impl Current {
     }
 }
 
-/// Where the files are, and through what they are written.
+/// The path of the files, and the disk that writes them.
 #[derive(Debug, Clone)]
 pub(super) struct Folder {
     path: PathBuf,
@@ -83,12 +82,12 @@ impl Folder {
         Folder { path: path.to_owned(), disk }
     }
 
-    /// The file of a number.
+    /// The path of the file with this number.
     pub(super) fn file(&self, number: u64) -> PathBuf {
         self.path.join(format!("{number:08}{SUFFIX}"))
     }
 
-    /// The file that counts, opened; none if there is none, or `current` names no file.
+    /// Opens the current file. `None` if there is none, or if `current` names a missing file.
     pub(super) fn current(&self) -> Result<Option<(Current, File)>, Error> {
         let mut missing = None;
         for _ in 0..TRIES {
@@ -106,8 +105,8 @@ impl Folder {
         Ok(None)
     }
 
-    /// Whether `current` is there and is not what was written, or names no file that is there.
-    /// None at all is what a stop before the first naming leaves.
+    /// True if `current` exists but is damaged or names a missing file. A crash before the first
+    /// naming leaves no `current` at all.
     pub(super) fn is_current_damaged(&self) -> bool {
         let Ok(Some(text)) = self.current_text() else { return false };
         let is_as_written = |current: Current| {
@@ -117,7 +116,7 @@ impl Folder {
         !Current::parse(&text).is_some_and(is_as_written) || !matches!(self.current(), Ok(Some(_)))
     }
 
-    /// What `current` says, whatever it is; none if there is no such file.
+    /// The raw text of `current`. `None` if the file is missing.
     fn current_text(&self) -> io::Result<Option<String>> {
         let Some(file) = open_own(&self.path.join(CURRENT))? else { return Ok(None) };
         let mut text = Vec::new();
@@ -130,14 +129,14 @@ impl Folder {
         Ok(text.as_deref().and_then(Current::parse))
     }
 
-    /// A number above all that are in use. Makes the folder if there is none.
+    /// A number above all numbers in use. Creates the folder if needed.
     pub(super) fn next_number(&self) -> Result<u64, Error> {
         self.disk.create_dir(&self.path).map_err(Error::io("make", &self.path))?;
         let highest = self.numbers()?.into_iter().chain(self.named()?.map(|named| named.number)).max();
         Ok(highest.unwrap_or(0) + 1)
     }
 
-    /// Makes this file the one that counts. It is on the medium before its name is.
+    /// Makes this file the current one. It reaches the medium before its name does.
     pub(super) fn make_current(&self, made: Current) -> Result<(), Error> {
         let file = self.file(made.number);
         let (new, current) = (self.path.join(CURRENT_NEW), self.path.join(CURRENT));
@@ -148,8 +147,8 @@ impl Folder {
         self.disk.sync_dir(&self.path).map_err(Error::io("sync", &self.path))
     }
 
-    /// Removes the files before this one. What cannot be removed yet, because a reader
-    /// on Windows has it open, goes the next time.
+    /// Removes the files before this one. A file that a reader on Windows has open is removed the
+    /// next time.
     pub(super) fn remove_before(&self, number: u64) -> Result<(), Error> {
         for old in self.numbers()?.into_iter().filter(|old| *old < number) {
             let _ = self.disk.remove(&self.file(old));
@@ -166,7 +165,7 @@ impl Folder {
 /// The number in a file's name.
 fn number(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(SUFFIX)?;
-    // Leaves room to count on.
+    // Leaves room for further numbers.
     let is_number =
         !digits.is_empty() && digits.len() < 19 && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| is_number)

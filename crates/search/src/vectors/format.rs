@@ -1,8 +1,8 @@
-//! How vectors lie in a file: a header, then batches, each with a hash. All numbers are
+//! The layout of vectors in a file: a header, then batches, each with a hash. All numbers are
 //! little-endian. `docs/formats/vectors.md` is the reference.
 //!
-//! The hash of a batch covers its bytes and the hash before it, so a batch is only valid
-//! at its own place: what is left of an older file, or was only half written, is no batch.
+//! The hash of a batch covers its bytes and the hash before it, so a batch is only valid at its own
+//! place. Remains of an older file, or a batch half written, are not valid.
 
 use super::Error;
 use super::row::{ALIGNMENT, Row, stride};
@@ -20,10 +20,10 @@ const FORMAT: u32 = 1;
 /// Bytes of a batch before its columns.
 const HEAD: usize = 64;
 
-/// Where the hash is in a batch's head.
+/// The offset of the hash in a batch's head.
 const HASH_AT: usize = 56;
 
-/// The header of a file of this model, and the hash that the first batch continues.
+/// The header of a file for this model, and the hash that the first batch continues.
 pub(super) fn header(model: &str, dim: usize) -> (Vec<u8>, u64) {
     let mut bytes = FILE_MAGIC.to_vec();
     bytes.extend(FORMAT.to_le_bytes());
@@ -36,10 +36,10 @@ pub(super) fn header(model: &str, dim: usize) -> (Vec<u8>, u64) {
     (bytes, hash)
 }
 
-/// No model has a longer name.
+/// Maximum length of a model's name.
 const MODEL_BYTES_MAX: u64 = 4096;
 
-/// The model that made a file, and its dimension, as the file says.
+/// The model of a file, and its dimension, from the file's header.
 pub(super) fn made_by(path: &Path) -> Option<(String, usize)> {
     let mut file = super::folder::open_own(path).ok()??;
     let mut head = [0; 28];
@@ -52,20 +52,20 @@ pub(super) fn made_by(path: &Path) -> Option<(String, usize)> {
     Some((String::from_utf8(model).ok()?, usize::try_from(dim).ok()?))
 }
 
-/// What is to be written as one batch.
+/// The content of a new batch.
 pub(super) struct Draft<'a> {
-    /// With ascending ids.
+    /// Rows with ascending ids.
     pub(super) rows: &'a [(u64, Row)],
     /// Positions of earlier rows that no longer count.
     pub(super) dead: &'a [u32],
     /// The caller's mark.
     pub(super) mark: &'a str,
-    /// Whether everything up to here belongs together and is complete.
+    /// True if the data up to here is complete and consistent.
     pub(super) is_commit: bool,
 }
 
 impl Draft<'_> {
-    /// The bytes of the batch at position `first` behind `hash`, and its own hash.
+    /// The bytes of the batch at position `first` after `hash`, and its own hash.
     pub(super) fn bytes(&self, dim: usize, first: usize, hash: u64) -> Result<(Vec<u8>, u64), Error> {
         let number = |count: usize, what| u32::try_from(count).map_err(|_| Error::TooMuch(what));
         number(first + self.rows.len(), "rows")?;
@@ -94,7 +94,7 @@ impl Draft<'_> {
     }
 }
 
-/// The hash of a batch's bytes, without the place of the hash itself.
+/// The hash of a batch's bytes, skipping the hash field itself.
 fn hash_of(bytes: &[u8], before: u64) -> u64 {
     let (head, body) = bytes.split_at_checked(HEAD).unwrap_or((bytes, &[]));
     xxh3_64_with_seed(body, xxh3_64_with_seed(head.get(..HASH_AT).unwrap_or_default(), before))
@@ -104,24 +104,23 @@ fn hash_of(bytes: &[u8], before: u64) -> u64 {
 #[derive(Debug, Clone)]
 pub(super) struct Batch {
     map: Arc<Mmap>,
-    /// Where it begins in the map.
+    /// Its offset in the map.
     start: usize,
     rows: usize,
     dead: usize,
     mark: usize,
     stride: usize,
-    /// How many rows come before it.
+    /// Number of rows before it.
     pub(super) first: usize,
     pub(super) is_commit: bool,
-    /// The hash that it carries.
+    /// The hash stored in it.
     pub(super) hash: u64,
-    /// Its smallest and largest id; the first is above the last if there is none.
+    /// Its smallest and largest ids. The first is greater than the second if it has no rows.
     range: (u64, u64),
 }
 
 impl Batch {
-    /// The batch that begins at `start`, if its head makes sense there. Its content has
-    /// to be checked.
+    /// The batch that begins at `start`, if its head is plausible. Its content is not checked.
     pub(super) fn at(map: &Arc<Mmap>, start: usize, dim: usize, first: usize) -> Option<Batch> {
         let head = map.get(start..start.checked_add(HEAD)?)?;
         let number = |at: usize| Some(u32::from_le_bytes(head.get(at..at + 4)?.try_into().ok()?));
@@ -147,18 +146,18 @@ impl Batch {
         Some(batch)
     }
 
-    /// Whether its content is what was written behind the batch of this hash.
+    /// True if its content is undamaged and follows the batch with this hash.
     pub(super) fn is_whole(&self, before: u64) -> bool {
         let bytes = self.length().and_then(|length| self.part(0..length));
         bytes.is_some_and(|bytes| hash_of(bytes, before) == self.hash)
     }
 
-    /// Its bytes.
+    /// Its length in bytes.
     pub(super) fn length(&self) -> Option<usize> {
         self.values_at()?.checked_add(self.rows.checked_mul(self.stride)?)
     }
 
-    /// How many rows it has.
+    /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows
     }
@@ -191,7 +190,7 @@ impl Batch {
         self.part(at..at + self.mark).and_then(|mark| std::str::from_utf8(mark).ok()).unwrap_or_default()
     }
 
-    /// The numbers of some of its rows, one row after the other.
+    /// The values of these rows, one row after another.
     pub(super) fn values(&self, rows: Range<usize>) -> &[i8] {
         let at = self.values_at().unwrap_or(0);
         let part = self.part(at + rows.start * self.stride..at + rows.end * self.stride);
@@ -205,7 +204,7 @@ impl Batch {
         Some((id(self.ids().get(row)?), Row { scale, squares, values: self.values(row..row + 1).to_vec() }))
     }
 
-    /// The row with this id.
+    /// The index of the row with this id.
     pub(super) fn find(&self, wanted: u64) -> Option<usize> {
         if wanted < self.range.0 || wanted > self.range.1 {
             return None;
@@ -213,7 +212,7 @@ impl Batch {
         self.ids().binary_search_by_key(&wanted, id).ok()
     }
 
-    /// Where the values begin, behind the columns.
+    /// The offset of the values, after the columns.
     fn values_at(&self) -> Option<usize> {
         let columns = self.rows.checked_mul(16)?.checked_add(self.dead.checked_mul(4)?)?;
         HEAD.checked_add(columns)?.checked_add(self.mark)?.checked_next_multiple_of(ALIGNMENT)

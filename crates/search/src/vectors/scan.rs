@@ -1,4 +1,4 @@
-//! The nearest rows to a query: every row that is kept is compared, so the answer is exact.
+//! Finds the rows most similar to a query. Compares every accepted row, so the result is exact.
 
 use super::format::{Batch, id};
 use super::query::Query;
@@ -8,49 +8,48 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Rows that one thread compares at a time. They go through each step together, and what
-/// is known of them fits into the nearest memory.
+/// Rows that one thread compares at a time. They go through each step together, and their data fits
+/// into the innermost cache.
 const ROWS_AT_ONCE: usize = 1024;
 
-/// Rows from which on several threads compare.
+/// Minimum rows for a parallel comparison.
 const PARALLEL_ROWS: usize = 1 << 17;
 
-/// Whole numbers have no order in which they must be added: a cosine counts as this many
-/// parts of one.
+/// Integer sums do not depend on their order: cosines are added in fractions of this size.
 const PARTS: f32 = (1 << 20) as f32;
 
-/// What is nearest to a query.
+/// The rows most similar to a query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Nearest {
-    /// The rows with the highest cosines, highest first; of equal ones the lower id first.
-    /// A row without a vector is never among them.
+    /// The rows with the highest cosines, highest first. Ties are sorted by id. Never includes a
+    /// row without a vector.
     pub hits: Vec<Hit>,
-    /// How the cosines of all rows that were kept are spread.
+    /// The distribution of the cosines of all accepted rows.
     pub spread: Spread,
 }
 
 /// A row and its cosine with the query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// The row.
+    /// The row's id.
     pub id: u64,
-    /// From -1 to 1.
+    /// The cosine, from -1 to 1.
     pub cosine: f32,
 }
 
-/// Number, mean and standard deviation of some cosines. The same rows give the same
-/// spread in whatever order they were written.
+/// Number, mean and standard deviation of some cosines. They do not depend on the order in which
+/// rows were written.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Spread {
-    /// How many rows; those without a vector count as cosine zero.
+    /// Number of rows. Those without a vector count as cosine zero.
     pub rows: u64,
-    /// Their mean; zero if there are none.
+    /// The mean of the cosines. Zero without rows.
     pub mean: f64,
-    /// Their standard deviation, that of all of them, not of a sample.
+    /// The standard deviation of the population, not of a sample.
     pub deviation: f64,
 }
 
-/// Compares all rows that `keep` wants.
+/// Compares all rows that `keep` accepts.
 pub(super) fn nearest(
     state: &State,
     query: &Query,
@@ -76,13 +75,13 @@ pub(super) fn nearest(
     found.done()
 }
 
-/// What was found so far.
+/// The result so far.
 struct Found {
     best: Best,
     rows: u64,
     sum: i64,
     squares: u128,
-    /// The rows that are being compared.
+    /// The rows under comparison.
     part: Part,
 }
 
@@ -133,12 +132,12 @@ impl Found {
 /// The best hits so far.
 struct Best {
     count: usize,
-    /// The worst of them is at the top.
+    /// A heap with the worst hit at the top.
     heap: BinaryHeap<Reverse<Candidate>>,
 }
 
 impl Best {
-    /// The cosine below which nothing is wanted.
+    /// The cosine that a further hit must exceed.
     fn least(&self) -> f32 {
         match self.heap.peek() {
             Some(Reverse(worst)) if self.heap.len() == self.count => worst.cosine,
@@ -160,21 +159,21 @@ impl Best {
 fn spread(rows: u64, sum: i64, squares: u128) -> Spread {
     let (count, parts) = (rows.max(1) as f64, f64::from(PARTS));
     let mean = sum as f64 / count / parts;
-    // n times the sum of squares less the square of the sum: exact before it is rounded.
+    // n times the sum of squares minus the square of the sum: exact before it is rounded.
     let square_of_sum = u128::from(sum.unsigned_abs()).pow(2);
     let excess = (squares * u128::from(rows)).saturating_sub(square_of_sum);
     Spread { rows, mean, deviation: (excess as f64).sqrt() / count / parts }
 }
 
-/// What is compared.
+/// The input of a comparison.
 struct Scan<'a, Keep> {
     state: &'a State,
     query: &'a Query,
     keep: &'a Keep,
 }
 
-/// The kept rows of some that follow each other, as columns. Each step goes over all of
-/// them before the next does, which the processor can do several rows at a time.
+/// The accepted rows among several consecutive ones, as columns. Each step processes all of them
+/// before the next one, so that the processor can vectorize it.
 #[derive(Default)]
 struct Part {
     rows: Vec<u32>,
@@ -216,7 +215,7 @@ impl Part {
     }
 }
 
-/// A hit in its order: greater is better.
+/// A hit with its order: greater is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Candidate {
     cosine: f32,

@@ -1,4 +1,4 @@
-//! What the files of vectors say: the batches of one file up to the last that is complete.
+//! The content of a vector file: its batches up to the last complete one.
 
 use super::folder::Synced;
 use super::format::Batch;
@@ -6,46 +6,46 @@ use memmap2::Mmap;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Bytes from which on several threads check what is read.
+/// Minimum bytes for a parallel check.
 const PARALLEL_BYTES: usize = 4 << 20;
 
-/// All rows of a file that count. Cheap to clone beside its bits.
+/// All live rows of a file. Cheap to clone apart from its bit set.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
-    /// The number of the file; none if there is no usable one.
+    /// The number of the file. `None` if there is no usable one.
     pub(super) number: Option<u64>,
     /// Bytes up to the end of the last complete batch.
     pub(super) end: u64,
-    /// Bytes that were on the medium when the file was named.
+    /// Bytes on the medium when the file was named.
     pub(super) synced: u64,
     /// The hash of the last complete batch, or of the header.
     pub(super) hash: u64,
-    /// The mark that was written last.
+    /// The mark of the last write.
     pub(super) mark: String,
     pub(super) batches: Vec<Batch>,
-    /// Rows in all batches, dead ones included.
+    /// Rows in all batches, including dead ones.
     pub(super) rows: usize,
     dead: Bits,
 }
 
 impl State {
-    /// A file that has only its header so far.
+    /// A file that has only its header.
     pub(super) fn empty(number: u64, header_length: u64, hash: u64) -> State {
         State { number: Some(number), end: header_length, hash, ..State::default() }
     }
 
-    /// Rows that count.
+    /// The number of live rows.
     pub(super) fn live(&self) -> usize {
         self.rows - self.dead.count
     }
 
-    /// Rows that were replaced or removed.
+    /// The number of rows that were replaced or removed.
     pub(super) fn dead(&self) -> usize {
         self.dead.count
     }
 
-    /// Takes up the batches of `map`, whose byte `start` is the byte `self.end` of the
-    /// file, as far as they are whole and complete. Those up to `synced` are not checked.
+    /// Adds the batches in `map`, whose byte `start` is the byte `self.end` of the file, as far as
+    /// they are undamaged and complete. Those up to `synced` are not checked.
     pub(super) fn read_on(&mut self, map: Mmap, start: usize, dim: usize, synced: Synced) {
         let map = Arc::new(map);
         let found = heads(&map, start, dim, self.rows);
@@ -70,30 +70,30 @@ impl State {
         if batch.is_commit {
             batch.mark().clone_into(&mut self.mark);
         }
-        // A batch without rows has said all that it has to say.
+        // A batch without rows needs no further storage.
         if batch.len() > 0 {
             self.batches.push(batch);
         }
     }
 
-    /// Whether the row at this position counts.
+    /// True if the row at this position is live.
     pub(super) fn is_live(&self, position: usize) -> bool {
         !self.dead.has(position)
     }
 
-    /// Whether none of the rows counts less than the others: no need to ask for each.
+    /// True if all these rows are live, so that single checks can be skipped.
     pub(super) fn all_live(&self, positions: std::ops::Range<usize>) -> bool {
         !self.dead.any(positions)
     }
 
-    /// The batch and row with this id. Of several rows only the last can count.
+    /// The batch and row with this id. If there are several rows, only the last can be live.
     pub(super) fn find(&self, id: u64) -> Option<(&Batch, usize)> {
         let (batch, row) = self.batches.iter().rev().find_map(|batch| Some((batch, batch.find(id)?)))?;
         self.is_live(batch.first + row).then_some((batch, row))
     }
 }
 
-/// The batches that seem to follow each other from `start` on.
+/// The consecutive batches from `start` on, judged by their heads.
 fn heads(map: &Arc<Mmap>, mut start: usize, dim: usize, mut rows: usize) -> Vec<Batch> {
     let mut found = Vec::new();
     while let Some(batch) = Batch::at(map, start, dim, rows) {
@@ -105,7 +105,7 @@ fn heads(map: &Arc<Mmap>, mut start: usize, dim: usize, mut rows: usize) -> Vec<
     found
 }
 
-/// How many of the batches, of which the first begins at `start`, were synced.
+/// How many of the batches were synced. The first begins at `start`.
 fn known(batches: &[Batch], start: u64, synced: Synced) -> usize {
     let ends = batches.iter().scan(start, |end, batch| {
         *end += batch.length().unwrap_or(0) as u64;
@@ -115,7 +115,7 @@ fn known(batches: &[Batch], start: u64, synced: Synced) -> usize {
     last.map_or(0, |last| last + 1)
 }
 
-/// How many of the batches hold what was written.
+/// How many of the batches are undamaged, counted from the first.
 fn whole(batches: &[Batch], before: u64) -> usize {
     let hashes: Vec<u64> = [before].into_iter().chain(batches.iter().map(|batch| batch.hash)).collect();
     let bytes: usize = batches.iter().filter_map(Batch::length).sum();
@@ -150,7 +150,7 @@ impl Bits {
         self.words.get(position / 64).is_some_and(|word| word >> (position % 64) & 1 == 1)
     }
 
-    /// Whether one of the words that hold these positions has a bit.
+    /// True if one of the machine words that contain these positions has a bit.
     fn any(&self, positions: std::ops::Range<usize>) -> bool {
         let end = positions.end.div_ceil(64).min(self.words.len());
         self.words.get(positions.start / 64..end).is_some_and(|words| words.iter().any(|word| *word != 0))

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const MODEL: &str = "model-1";
 const DIM: usize = 5;
 
-/// What the store should hold: its mark, and a vector for each id.
+/// The expected content: mark, and a vector for each id.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Expected {
     mark: String,
@@ -58,7 +58,7 @@ fn vector(seed: u64) -> Embedding {
     Embedding::new((0..DIM).map(|_| next()).collect())
 }
 
-/// A story with a first write, growth, a replacement, a removal and an empty vector.
+/// A sequence of writes: a first one, growth, a replacement, a removal and an empty vector.
 fn story() -> Vec<Write> {
     let write = |mark: &str, put: &[(u64, u64)], removed: &[u64]| Write {
         mark: mark.to_owned(),
@@ -76,7 +76,7 @@ fn story() -> Vec<Write> {
     story
 }
 
-/// What the store should hold after each write, nothing first.
+/// The expected content after each write, starting with the empty store.
 fn states(story: &[Write]) -> Vec<Expected> {
     let mut states = vec![Expected::default()];
     for write in story {
@@ -91,12 +91,12 @@ fn open(folder: &Path) -> Vectors {
     Vectors::open_on(hasty(), folder, MODEL, DIM).unwrap()
 }
 
-/// The real disk, but it waits for nothing.
+/// The real disk, without waiting for syncs.
 fn hasty() -> Arc<FailingDisk> {
     Arc::new(FailingDisk::counting())
 }
 
-/// What the store says, asked in every way there is.
+/// The store's content, read in every possible way.
 fn content(vectors: &Vectors) -> Expected {
     let mut rows = BTreeMap::new();
     for id in vectors.ids() {

@@ -3,7 +3,7 @@
 use super::*;
 use serde_json::Value;
 
-/// The most by which a value may differ from the published one.
+/// Maximum difference from a published value.
 const TOLERANCE: f64 = 1e-4;
 
 fn published() -> Vec<Value> {

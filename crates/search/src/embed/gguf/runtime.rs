@@ -1,4 +1,4 @@
-//! A model of a GGUF file, run by llama.cpp.
+//! A model from a GGUF file, run by llama.cpp.
 
 use super::Options;
 use crate::embed::{Embedder, Embedding, Error};
@@ -18,27 +18,27 @@ use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
 use std::thread;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Tokens of a text that count, if the model itself takes more.
+/// Maximum tokens of a text, if the model itself accepts more.
 const TOKENS_MAX: u32 = 2048;
 
-/// Bytes of a text that are read; no model takes more tokens than this holds.
+/// Maximum bytes read of a text, enough for the tokens of any model.
 const TEXT_BYTES_MAX: usize = 64 << 10;
 
-/// A loaded model. It is run by a thread of its own, which keeps what llama.cpp needs for a
-/// text from one to the next: making that costs as much as running a short text.
+/// A loaded model. A separate thread runs it and reuses its llama.cpp context for all texts, since
+/// creating one costs as much as a short text.
 pub(super) struct Model {
     id: String,
     dim: usize,
     jobs: Mutex<mpsc::Sender<Job>>,
 }
 
-/// Texts to embed, and where the vectors are wanted.
+/// Texts to embed, and the channel for their vectors.
 struct Job {
     texts: Vec<String>,
     reply: mpsc::Sender<Result<Vec<Embedding>, Error>>,
 }
 
-/// What the thread runs.
+/// The model inside its thread.
 struct Loaded {
     dim: usize,
     model: LlamaModel,
@@ -67,7 +67,7 @@ impl Model {
             .map_err(|error| bad(format!("no thread for it: {error}")))?;
         let dim = loaded.recv().map_err(|_| bad("llama.cpp ended".to_owned()))??;
         let model = Model { id: format!("{name}-{hash:032x}"), dim, jobs: Mutex::new(jobs) };
-        // What cannot make one vector is better refused now.
+        // Refuse a model early if it cannot embed even one text.
         model.embed(&["a"]).map_err(|error| bad(error.to_string()))?;
         Ok(model)
     }
@@ -93,7 +93,7 @@ impl Loaded {
         })
     }
 
-    /// Embeds what is asked for until nobody can ask any more.
+    /// Answers jobs until every sender is gone.
     fn run(&self, ready: &mpsc::Sender<Result<usize, Error>>, asked: &mpsc::Receiver<Job>) {
         let mut context = match self.context() {
             Ok(context) => context,
@@ -104,12 +104,12 @@ impl Loaded {
         }
         while let Ok(Job { texts, reply }) = asked.recv() {
             let made = texts.iter().map(|text| self.embed_one(text, &mut context)).collect();
-            // Whoever asked may be gone.
+            // The caller may be gone.
             let _ = reply.send(made);
         }
     }
 
-    /// What llama.cpp needs for one text after the other: all its tokens at once.
+    /// A llama.cpp context that processes the tokens of one text at once.
     fn context(&self) -> Result<LlamaContext<'_>, Error> {
         let parameters = LlamaContextParams::default()
             .with_embeddings(true)
@@ -135,12 +135,12 @@ impl Loaded {
         if vector.dim() != self.dim {
             return Err(Error::Run(format!("it made {} values, not {}", vector.dim(), self.dim)));
         }
-        // All texts weigh the same in a sum, since such a model says nothing by length.
+        // Such a model encodes nothing in the length, so all texts weigh the same in a sum.
         Ok(Embedding::new(vector.unit()))
     }
 
-    /// The tokens of a text, at most as many as the model takes; the last of them, which
-    /// may mark the end, stays. Nothing in the text is taken for a mark.
+    /// The tokens of a text, up to the model's maximum. Keeps the last one, which may mark the end.
+    /// Text that looks like a special token stays text.
     fn tokens(&self, text: &str) -> Vec<LlamaToken> {
         let text = start_of(text);
         let mut tokens = self.model.vocab().tokenize(text.as_bytes(), true, false);
@@ -154,7 +154,7 @@ impl Loaded {
     }
 }
 
-/// As much of a text as is read.
+/// The part of a text that is read.
 fn start_of(text: &str) -> &str {
     &text[..text.floor_char_boundary(TEXT_BYTES_MAX)]
 }
@@ -188,7 +188,7 @@ fn failed(error: impl fmt::Display) -> Error {
     Error::Run(error.to_string())
 }
 
-/// llama.cpp itself, started once and told to be silent.
+/// llama.cpp, initialized once and with its logging disabled.
 fn backend() -> Result<&'static LlamaBackend, Error> {
     static BACKEND: OnceLock<Option<LlamaBackend>> = OnceLock::new();
     let start = || {
@@ -199,12 +199,12 @@ fn backend() -> Result<&'static LlamaBackend, Error> {
     BACKEND.get_or_init(start).as_ref().ok_or_else(|| Error::Run("llama.cpp does not start".to_owned()))
 }
 
-/// All processors.
+/// The number of processors.
 fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// All processors but one.
+/// One less than the number of processors.
 fn spare_processors() -> usize {
     processors() - 1
 }
