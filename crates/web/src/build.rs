@@ -1,8 +1,7 @@
-//! Builds the folder of a dashboard, or brings it up to date.
+//! Builds the folder of a dashboard, or updates it.
 //!
-//! What changed is asked of the index by change number, so a build after one session costs
-//! that session, the rows of its month and a small segment of words. Where nothing changed
-//! at all, which a glance at the store tells, nothing is read.
+//! The index lists changes by number, so a build after one session costs that session, the rows of
+//! its month and a small segment of words. If the store looks unchanged, nothing is read.
 
 mod made;
 mod memory;
@@ -41,44 +40,44 @@ use signals::Said;
 use state::State;
 use trees::roots;
 
-/// What to build.
+/// The options of a build.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Where to.
+    /// The folder to write.
     pub out: PathBuf,
     /// Only sessions that were active at this time or later.
     pub since: Option<Timestamp>,
     /// Only sessions of this project.
     pub project: Option<String>,
-    /// What is left out.
+    /// The amount of redaction.
     pub redact: Redact,
-    /// Whose cost figures count.
+    /// The cost figures to use: the log's or calculated ones.
     pub mode: Mode,
-    /// The zone in which days are cut; none: this machine's.
+    /// The time zone of days. `None`: this machine's.
     pub tz: Option<TimeZone>,
 }
 
-/// What a build did.
+/// The result of a build.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct Built {
     /// Sessions in the dashboard.
     pub sessions: u64,
-    /// Sessions that were read again.
+    /// Sessions that were read and built.
     pub rebuilt: u64,
-    /// Sessions that were read only to see whether something is wrong with them.
+    /// Sessions that were read only to check for problems.
     #[serde(skip)]
     pub looked: u64,
     /// Sessions that could not be read, with the reason.
     pub failed: Vec<(String, String)>,
-    /// Files written.
+    /// Number of files written.
     pub written: u64,
-    /// Files that were as they should be.
+    /// Files that were up to date.
     pub kept: u64,
-    /// Bytes written.
+    /// Number of bytes written.
     pub bytes: u64,
-    /// The page.
+    /// The path of the page.
     pub index: PathBuf,
-    /// Names of the sessions' chunks that changed, for pages that are open.
+    /// Chunk names of the sessions that changed, for open pages.
     #[serde(skip)]
     pub changed: Vec<String>,
 }
@@ -87,20 +86,21 @@ impl Schema for Built {
     const NAME: &'static str = "retro.dashboard/1";
 }
 
-/// A store, opened for building.
+/// A store opened for building, with its options.
 pub struct Build<'a> {
-    /// The outside world.
+    /// The clock, environment and file system.
     pub world: &'a World,
-    /// The configuration.
+    /// The user's configuration.
     pub config: &'a Config,
-    /// What to build.
+    /// The build's options.
     pub options: &'a Options,
 }
 
-/// Sessions that are made before their words are taken in.
+/// Sessions that are built before their words are collected.
 const BATCH: usize = 512;
 
-/// Builds what differs. `progress` hears how many of how many sessions are done.
+/// Builds chunks that are out of date. `progress` gets the number of finished sessions and the
+/// total.
 pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Built, Error> {
     let Build { world, config, options } = *work;
     let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
@@ -115,11 +115,11 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
         return Ok(built);
     }
     if state.standing.is_empty() {
-        // From now on the folder is ours, whatever happens.
+        // From now on the folder is a dashboard, even if the build fails.
         folder.put(crate::folder::STATE, &state.json()?)?;
     }
     folder.hashes = std::mem::take(&mut state.hashes);
-    // Everything below asks for them. They are in the index, which thereby looks otherwise.
+    // Everything below needs these sums. They are stored in the index and change its state.
     ask::keep_sums(&store, &prices)?;
     let standing = standing::of(work, &store, &prices)?;
     let asked = ask::read(world, config, Patience::None, &|_| {})?;
@@ -164,19 +164,19 @@ pub fn build(work: &Build<'_>, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<B
     site.finish(&plan, &told, mark)
 }
 
-/// A folder on its way.
+/// A folder under construction.
 struct Site {
     build: String,
     folder: Folder,
     state: State,
     search: Search,
     built: Built,
-    /// What signals say of the sessions that were made, by the names of their chunks.
+    /// Signal values of the built sessions, by chunk name.
     said: HashMap<String, Vec<Said>>,
 }
 
 impl Site {
-    /// Makes the sessions that changed, or whose cost did.
+    /// Builds the sessions that changed, or whose cost did.
     fn make(
         &mut self,
         plan: &Plan<'_>,
@@ -196,7 +196,7 @@ impl Site {
         let mut taking = Taking { folder, state, search, built, said };
         let (folder, mut waiting) = (taking.folder.place(), Vec::new());
         for batch in due.chunks(BATCH).chain([&[][..]]) {
-            // The words of one batch are taken in while the next one is made.
+            // Collects the words of one batch while the next one is built.
             let (made, taken) = rayon::join(
                 || -> Vec<_> {
                     let made = batch.par_iter().map(|(name, key, view)| {
@@ -217,7 +217,7 @@ impl Site {
         Ok(())
     }
 
-    /// Removes what is no longer asked for.
+    /// Removes sessions that are no longer wanted.
     fn forget(&mut self, plan: &Plan<'_>) -> Result<(), Error> {
         let present: HashSet<&String> = plan.named.iter().map(|(name, ..)| name).collect();
         let gone: Vec<String> =
@@ -231,7 +231,7 @@ impl Site {
         Ok(())
     }
 
-    /// Writes what is over all sessions, the page itself, and how far it is.
+    /// Writes the chunks over all sessions, the page itself, and the state.
     fn finish(mut self, plan: &Plan<'_>, told: &overview::Told<'_>, mark: Mark) -> Result<Built, Error> {
         self.search.write(&mut self.folder, &mut self.state, &self.build)?;
         let known = self.state.sessions.iter();
@@ -270,7 +270,7 @@ impl Site {
         self.folder.put("app.css", assets::STYLE.as_bytes())?;
         (self.state.series, self.state.number) = (mark.series, mark.number);
         if !self.built.failed.is_empty() {
-            // These are tried again, and named again.
+            // The next build retries these and reports them again.
             self.state.standing.clear();
         }
         let hashes = std::mem::take(&mut self.folder.hashes).into_iter();
@@ -282,7 +282,7 @@ impl Site {
     }
 }
 
-/// Sessions of the store that are asked for, newest first.
+/// The wanted sessions of the store, newest first.
 fn wanted(world: &World, config: &Config, options: &Options) -> Result<Vec<SessionView>, Error> {
     let asked =
         ListOptions { project: options.project.clone(), since: options.since, ..ListOptions::default() };
@@ -291,7 +291,7 @@ fn wanted(world: &World, config: &Config, options: &Options) -> Result<Vec<Sessi
     Ok(sessions)
 }
 
-/// What a page of a session shows.
+/// Changes that affect a session's page.
 const FOLLOWS: &[Follow] = &[
     Follow::Sessions,
     Follow::Turns,
@@ -301,7 +301,7 @@ const FOLLOWS: &[Follow] = &[
     Follow::Bodies("mined"),
 ];
 
-/// How far the index is, and the trees in which something changed since the last build.
+/// The current change number, and the trees that changed since the last build.
 fn changes(
     store: &Store,
     state: &State,
@@ -319,14 +319,14 @@ fn changes(
     Ok((changes.mark, changed.collect()))
 }
 
-/// What the digest of each session is named after: another one says something else.
+/// Identifies the digest of each session. It changes with the digest's content.
 fn digests(store: &Store) -> Result<HashMap<SessionKey, String>, Error> {
     let Some(index) = store.index_if_there()? else { return Ok(HashMap::new()) };
     let made = index.made_by("digest")?.into_iter();
     Ok(made.map(|(key, made)| (key, format!("{} {}", made.stamp, made.output))).collect())
 }
 
-/// Names everything but the sessions that chunks are made from.
+/// Identifies all inputs of the chunks except the sessions.
 fn fingerprint(
     config: &Config,
     options: &Options,
@@ -350,12 +350,12 @@ fn fingerprint(
     hasher.finalize().to_hex().to_string()
 }
 
-/// The name of a build: what chunks are made from, in short.
+/// The name of a build: a short form of its inputs.
 fn build_of(fingerprint: &str) -> String {
     fingerprint.get(..16).unwrap_or_default().to_owned()
 }
 
-/// Removes months that have no session any more, and pictures that no session shows.
+/// Removes months without sessions, and pictures that no session shows.
 fn clear(folder: &Folder, months: &[rows::Month], state: &State) -> Result<(), Error> {
     let months: HashSet<String> = months.iter().map(|month| format!("{}.js", month.month)).collect();
     let pictures = state.sessions.values().flat_map(|known| known.pictures.iter().cloned()).collect();
@@ -365,7 +365,7 @@ fn clear(folder: &Folder, months: &[rows::Month], state: &State) -> Result<(), E
     Ok(())
 }
 
-/// Removes files of a folder that are not listed.
+/// Removes unlisted files from a folder.
 fn keep_only(folder: &Folder, below: &str, listed: &HashSet<String>) -> Result<(), Error> {
     let Ok(entries) = std::fs::read_dir(folder.root().join(below)) else { return Ok(()) };
     for entry in entries.flatten() {

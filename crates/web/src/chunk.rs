@@ -1,8 +1,8 @@
 //! Data chunks: one JSON value each, under a name that both carriers share.
 //!
-//! In a folder a chunk is a script file with one call, `retro("<name>", "<build>", "<base64
-//! of raw deflate>")`, because a page that is opened from disk may load scripts and nothing
-//! else. From the server the same name gives the same JSON.
+//! In a folder a chunk is a script file with one call, `retro("<name>", "<build>", "<base64 of raw
+//! deflate>")`, because a page opened from disk may only load scripts. The server returns the same
+//! JSON under the same name.
 
 use base64::Engine;
 use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
@@ -14,17 +14,17 @@ use std::io::{self, Write};
 
 use crate::Error;
 
-/// A chunk on its way.
+/// A chunk to be written.
 #[derive(Debug, Clone)]
 pub struct Chunk {
-    /// Its name, without folder and ending: `s/3f/claude.3f2a.h`.
+    /// Its name, without folder and extension: `s/3f/claude.3f2a.h`.
     pub name: String,
-    /// Its JSON.
+    /// The chunk's JSON.
     pub json: Vec<u8>,
 }
 
 impl Chunk {
-    /// A chunk of a value.
+    /// A chunk with this value.
     pub fn of(name: impl Into<String>, value: &impl Serialize) -> Result<Chunk, Error> {
         let json = serde_json::to_vec(value).map_err(|error| Error::Json(error.to_string()))?;
         Ok(Chunk { name: name.into(), json })
@@ -35,7 +35,7 @@ impl Chunk {
         self.script_packed(build, Packing::Quick)
     }
 
-    /// The same, packed so hard.
+    /// Like [`Chunk::script`], with a compression level.
     pub fn script_packed(&self, build: &str, packing: Packing) -> Result<Vec<u8>, Error> {
         let packed = packed(&self.json, packing)?;
         let mut script = Vec::with_capacity(packed.len() + 64);
@@ -44,16 +44,16 @@ impl Chunk {
     }
 }
 
-/// How hard a chunk is packed.
+/// The compression level of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
-    /// Soon done: more work would make a session a few hundredths smaller.
+    /// Fast. The smaller level would save only a few percent on a session.
     Quick,
-    /// A tenth smaller, in twice the time: for words, which a search reads before it answers.
+    /// A tenth smaller, in twice the time. For words, which delay the answer to a search.
     Small,
 }
 
-/// The most that a script of ours unpacks to.
+/// Maximum unpacked size of a script.
 const UNPACKED_BYTES_MAX: usize = 1 << 30;
 
 fn compressor(level: i32) -> RefCell<Compressor> {
@@ -66,7 +66,7 @@ thread_local! {
     static SMALL: RefCell<Compressor> = compressor(4);
 }
 
-/// Raw deflate, as base64.
+/// Raw deflate as base64.
 pub fn packed(json: &[u8], packing: Packing) -> Result<String, Error> {
     let compressor = match packing {
         Packing::Quick => &QUICK,
@@ -102,11 +102,11 @@ pub fn unpacked(script: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// What the chunks of a session are named after: its folder and its key.
+/// The chunk name of a session: its folder and its key.
 pub fn session_name(key: &SessionKey) -> String {
     let encoded = encode(&key.id);
     let id = match encoded.contains('%') {
-        // The loader of the page takes no other characters.
+        // The page's loader accepts no other characters.
         true => format!("h-{}", &blake3::hash(key.id.as_bytes()).to_hex()[..24]),
         false => encoded,
     };
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn values_of_any_size_come_back_whole() {
         for count in [0, 1, 100, 10_000, 200_000] {
-            // Hardly anything repeats, so that it does not become smaller.
+            // Hardly anything repeats, so the data does not shrink.
             let numbers: Vec<u32> = (0..count).map(|n: u32| n.wrapping_mul(2_654_435_761)).collect();
             let chunk = Chunk::of("n", &numbers).unwrap();
             assert_eq!(unpacked(&chunk.script("b1").unwrap()).unwrap(), chunk.json);

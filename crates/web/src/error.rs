@@ -1,48 +1,48 @@
-//! What can go wrong while the page is made or served.
+//! Errors of building and serving the page.
 
 use std::path::PathBuf;
 
-/// Why a dashboard could not be made or served.
+/// Why a dashboard could not be built or served.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The store or a question about it.
+    /// The store, or a query, failed.
     #[error(transparent)]
     Retro(#[from] retro::Error),
-    /// The engine.
+    /// The engine failed.
     #[error(transparent)]
     Engine(#[from] retro::engine::Error),
-    /// The store.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] retro::store::Error),
-    /// A file of the folder.
+    /// A file of the folder cannot be written.
     #[error("cannot write {path}: {source}")]
     Write {
-        /// Which file.
+        /// The file's path.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A folder that holds something else.
+    /// The folder contains other files.
     #[error("{path} is not empty and no dashboard; name another folder with --out")]
     NotOurs {
-        /// Which folder.
+        /// The folder's path.
         path: PathBuf,
     },
-    /// A session that the dashboard does not hold.
+    /// The dashboard does not contain the session.
     #[error("the dashboard has no chunks of {0}; run `retro dashboard build`")]
     Missing(PathBuf),
-    /// Reading or writing.
+    /// Reading or writing failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// A value that is no JSON.
+    /// The value cannot be written as JSON.
     #[error("cannot write JSON: {0}")]
     Json(String),
-    /// The server.
+    /// The server cannot start.
     #[error("cannot serve on 127.0.0.1:{port}: {source}")]
     Serve {
-        /// Which port.
+        /// The requested port.
         port: u16,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! The folder of a dashboard: only what differs is written.
+//! The folder of a dashboard. Writes only files that changed.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, ErrorKind, Write};
@@ -7,26 +7,26 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::chunk::Chunk;
 
-/// The file that says that a folder is a dashboard, and how far it has seen the store.
+/// The file that marks a folder as a dashboard and holds its state.
 pub const STATE: &str = "state.json";
 
-/// A folder that is written to.
+/// A folder under construction.
 pub struct Folder {
     root: PathBuf,
-    /// Whether it was empty, so that there is nothing to remove.
+    /// True if it was empty, so that there is nothing to remove.
     is_new: bool,
-    /// Files written and left as they were.
+    /// Number of files written, and of files already up to date.
     pub written: u64,
     pub kept: u64,
-    /// Bytes written.
+    /// Number of bytes written.
     pub bytes: u64,
-    /// What large chunks over all sessions were made of, by name: packing them only to see
-    /// that they are the same takes longer than making them.
+    /// Hashes of large chunks over all sessions, by name. To compress such a chunk only to compare
+    /// it takes longer than to build it.
     pub hashes: BTreeMap<String, String>,
 }
 
 impl Folder {
-    /// Opens a folder, or makes it. One that holds something else is refused.
+    /// Opens a folder, or creates it. Refuses a folder with other files.
     pub fn open(root: &Path) -> Result<Folder, Error> {
         let is_ours = root.join(STATE).is_file();
         let is_empty = match std::fs::read_dir(root) {
@@ -49,22 +49,23 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Where it is.
+    /// The folder's path.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What a file holds, if it is there.
+    /// The content of a file, if it exists.
     pub fn read(&self, name: &str) -> Option<Vec<u8>> {
         std::fs::read(self.root.join(name)).ok()
     }
 
-    /// Writes a chunk as a script, unless it is there already.
+    /// Writes a chunk as a script, unless it is up to date.
     pub fn put_chunk(&mut self, chunk: &Chunk, build: &str) -> Result<(), Error> {
         self.put(&format!("data/{}.js", chunk.name), &chunk.script(build)?)
     }
 
-    /// The same for a chunk that nobody else writes: if it is made of the same, it is not packed.
+    /// Like [`Folder::put_chunk`], for a chunk with no other writer. Skips the compression if the
+    /// content is unchanged.
     pub fn put_large(&mut self, chunk: &Chunk, build: &str) -> Result<(), Error> {
         let hash = blake3::hash(&chunk.json).to_hex().as_str().get(..32).unwrap_or_default().to_owned();
         if self.hashes.get(&chunk.name) == Some(&hash) && self.has(&chunk.name) {
@@ -76,31 +77,31 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether there is a chunk of this name.
+    /// True if a chunk with this name exists.
     pub fn has(&self, chunk: &str) -> bool {
         self.root.join(format!("data/{chunk}.js")).is_file()
     }
 
-    /// Writes a file, unless it holds this already.
+    /// Writes a file, unless it has this content already.
     pub fn put(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         let written = self.place().write(name, bytes)?;
         self.count(&[written]);
         Ok(())
     }
 
-    /// Where it is, for writers on other threads.
+    /// The path, for writers on other threads.
     pub fn place(&self) -> Place {
         Place(self.root.clone())
     }
 
-    /// Counts what others wrote: bytes, or nothing for a file that was as it should be.
+    /// Counts files by other writers: their bytes, or `None` for a file that was up to date.
     pub fn count(&mut self, written: &[Option<u64>]) {
         self.written += written.iter().flatten().count() as u64;
         self.kept += written.iter().filter(|one| one.is_none()).count() as u64;
         self.bytes += written.iter().flatten().sum::<u64>();
     }
 
-    /// Removes the chunks of a session, or those of it that are not among `keep`.
+    /// Removes the chunks of a session that are not in `keep`.
     pub fn clear_session(&self, name: &str, keep: &HashSet<String>) -> Result<(), Error> {
         if self.is_new {
             return Ok(());
@@ -131,11 +132,11 @@ impl Folder {
     }
 }
 
-/// The path of a folder. Two threads may write there, but not the same file.
+/// The path of a folder. Two threads may write to it, but not to the same file.
 pub struct Place(PathBuf);
 
 impl Place {
-    /// Writes a file, unless it holds this already; returns the bytes written.
+    /// Writes a file, unless it has this content already. Returns the bytes written.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<Option<u64>, Error> {
         let path = self.0.join(name);
         if std::fs::read(&path).is_ok_and(|there| there == bytes) {
@@ -164,7 +165,7 @@ fn remove(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Writes beside the place, then renames: a reader sees the old file or the new one.
+/// Writes a temporary file, then renames it, so that a reader sees the old file or the new one.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");

@@ -1,8 +1,8 @@
-//! What lists and sums are drawn from: a row a session, and its use by hour and model.
+//! The data of lists and sums: a row per session, and its usage by hour and model.
 //!
-//! The page filters rows by whatever a chip says and adds up the cells of those that are
-//! left, in whole billionths of a dollar. All numbers of a view are thereby about the same
-//! sessions, and equal to what the commands print.
+//! The page filters the rows and adds up the cells of the remaining ones, in whole billionths of a
+//! dollar. All numbers of a view therefore cover the same sessions, and equal the output of the
+//! commands.
 
 use jiff::tz::TimeZone;
 use retro::model::{SessionKey, Timestamp};
@@ -16,22 +16,22 @@ use crate::Error;
 use crate::chunk::{Chunk, session_name};
 use crate::session::Summary;
 
-/// One session.
+/// One session of the table.
 #[derive(Serialize)]
 struct Row<'a> {
-    /// What its chunks are named after.
+    /// The chunk name.
     name: String,
     #[serde(flatten)]
     view: &'a SessionView,
     #[serde(flatten)]
     summary: &'a Summary,
-    /// Sub-agents that are sessions of their own.
+    /// Sub-agents with sessions of their own.
     kids: Vec<&'a str>,
-    /// Whether its log left use out.
+    /// True if its log omits some usage.
     open: bool,
 }
 
-/// The use of a session's tree by one model in one hour.
+/// The usage of a session's tree by one model in one hour.
 #[derive(Default)]
 struct Cell {
     input: u64,
@@ -42,22 +42,22 @@ struct Cell {
     reasoning: u64,
     responses: u64,
     nano: Option<i64>,
-    /// Whether something in it has no price or no whole figure.
+    /// True if part of it has no price or no complete figures.
     at_least: bool,
     unpriced: u64,
 }
 
-/// What rows are made from.
+/// The inputs of the rows.
 pub struct Table<'a> {
-    /// Sessions, without those that are sub-agents of others.
+    /// Sessions, except sub-agents of others.
     pub sessions: &'a [SessionView],
-    /// What builds know of them, by name of their chunks.
+    /// Summaries from builds, by chunk name.
     pub summaries: &'a HashMap<String, Summary>,
-    /// The session at the top of each one's tree.
+    /// The root session of each tree.
     pub roots: &'a HashMap<SessionKey, SessionKey>,
-    /// What they used.
+    /// The usage of each session.
     pub cells: &'a Cells,
-    /// The zone in which days are cut.
+    /// The time zone of days.
     pub tz: &'a TimeZone,
 }
 
@@ -66,9 +66,9 @@ pub struct Table<'a> {
 pub struct Month {
     /// `2026-11`, or `undated`.
     pub month: String,
-    /// How many sessions.
+    /// The number of sessions.
     pub sessions: usize,
-    /// Bytes of its JSON.
+    /// Size of its JSON in bytes.
     pub bytes: usize,
 }
 
@@ -127,7 +127,7 @@ fn month(view: &SessionView, tz: &TimeZone) -> String {
 /// Hour and model of a cell.
 type Place = (i32, i8, String);
 
-/// Cells of each tree, by hour and model.
+/// The cells of each tree, by hour and model.
 fn by_root(table: &Table<'_>) -> HashMap<SessionKey, BTreeMap<Place, Cell>> {
     let started: HashMap<(&str, &str), Timestamp> = table
         .sessions
@@ -165,7 +165,7 @@ fn by_root(table: &Table<'_>) -> HashMap<SessionKey, BTreeMap<Place, Cell>> {
     sums
 }
 
-/// Row, day, hour, model and use.
+/// Row, day, hour, model and usage.
 type Placed = (usize, i32, i8, usize, Cell);
 
 /// Cells as columns.
@@ -209,7 +209,7 @@ impl Used {
     }
 }
 
-/// Rows as columns: names are written once.
+/// Rows as columns, so that names are written once.
 fn columns(rows: &[Row<'_>]) -> Result<Value, Error> {
     let mut columns: Map<String, Value> = Map::new();
     for (at, row) in rows.iter().enumerate() {

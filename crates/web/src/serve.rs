@@ -1,9 +1,9 @@
 //! The page on a loopback address, live while agents work.
 //!
-//! The server hands out the chunks of a dashboard folder as JSON and says when some of them
-//! changed. It binds 127.0.0.1 and nothing else, answers only requests whose `Host` and
-//! `Origin` are its own, and only to a browser that once had the token of this run. All it
-//! changes is what is decided about memories.
+//! The server sends the chunks of a dashboard folder as JSON, and announces changes. It binds only
+//! to 127.0.0.1. It answers only requests with its own `Host` and `Origin`, and only a browser that
+//! has once presented the token of this run. The only changes it makes are decisions about
+//! memories.
 
 mod accept;
 mod guard;
@@ -30,35 +30,35 @@ use crate::{Build, Error, assets};
 use guard::Guard;
 pub use guard::opener;
 
-/// How to serve.
+/// Options of the server.
 #[derive(Debug, Clone, Default)]
 pub struct ServeOptions {
-    /// What is built, and where to.
+    /// Options of the build.
     pub build: Options,
-    /// The port; 0 lets the system choose.
+    /// The port. 0 lets the system choose.
     pub port: u16,
-    /// Whether nothing is captured meanwhile.
+    /// True if nothing is captured while it runs.
     pub no_sync: bool,
 }
 
-/// How often the wish to stop is looked at.
+/// How often the server checks for a stop request.
 const TICK: Duration = Duration::from_millis(200);
 
-/// News that wait for a slow page.
+/// Maximum pending announcements for a slow page.
 const NEWS_MAX: usize = 64;
 
-/// What every request needs.
+/// State shared by all requests.
 struct Shared {
     folder: PathBuf,
     library: search::Library,
     guard: Guard,
     news: broadcast::Sender<Arc<str>>,
-    /// Held by who writes into the folder.
+    /// Held while writing to the folder.
     building: Arc<Mutex<()>>,
 }
 
-/// Serves until the world wants to stop. `ready` is called with the address to open, which
-/// holds the token, once requests are answered.
+/// Serves until a stop is requested. Calls `ready` with the address to open, which contains the
+/// token, once requests are answered.
 pub fn serve(
     world: &World,
     config: &Config,
@@ -74,7 +74,7 @@ pub fn serve(
     let library =
         search::Library { world: world.clone(), config: config.clone(), options: options.build.clone() };
     let served = runtime.block_on(listen(world, options, (library, tell()), ready));
-    // Pages that are still open do not hold the program.
+    // Open pages do not delay the exit.
     runtime.shutdown_background();
     if let Some(keeper) = keeper {
         world.stop.store(true, std::sync::atomic::Ordering::SeqCst);
@@ -126,7 +126,7 @@ async fn page() -> Response {
     text("text/html; charset=utf-8", &assets::index(&assets::in_page(assets::CSP_SERVED), "served"))
 }
 
-/// A chunk as JSON, or nothing new where the page has it already.
+/// Sends a chunk as JSON, or `304` if the page has it already.
 async fn chunk(State(shared): State<Arc<Shared>>, Path(name): Path<String>, headers: HeaderMap) -> Response {
     let is_good = |name: &str| {
         let stays = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._/-".contains(&byte);
@@ -150,7 +150,7 @@ async fn chunk(State(shared): State<Arc<Shared>>, Path(name): Path<String>, head
     }
 }
 
-/// A picture of a session.
+/// Sends a picture of a session.
 async fn picture(State(shared): State<Arc<Shared>>, Path(name): Path<String>) -> Response {
     let kind = match name.split_once('.') {
         Some((hash, ending)) if hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => match ending {

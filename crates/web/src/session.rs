@@ -1,9 +1,9 @@
-//! One session as the page reads it: a head, bodies of whole turns, the rests of long
-//! outputs, and the ledger.
+//! The chunks of one session: a head, bodies of whole turns, the rests of long outputs, and the
+//! ledger.
 //!
-//! Follow the data: [`family`] reads the session with its sub-agents, [`items`] makes
-//! something readable of events, [`fold`] folds what went well, `head` sums up, `parts` cuts
-//! the turns into chunks, and `spread` the head.
+//! Follow the data: [`family`] reads the session with its sub-agents, [`items`] makes events
+//! readable, [`fold`] folds successful calls, `head` sums up, `parts` splits the turns into chunks,
+//! and `spread` the head.
 
 mod head;
 mod parts;
@@ -28,53 +28,53 @@ pub use head::Summary;
 pub use retro::views::session::pictures::Picture;
 pub use went::ReadingRow;
 
-/// What is left out of a page beside secrets.
+/// The amount of redaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Redact {
-    /// Nothing.
+    /// Redact only secrets.
     #[default]
     Secrets,
-    /// Also everything that calls printed and changed.
+    /// Also leave out all output and changes of calls.
     Strict,
 }
 
-/// What all sessions of a build are made from.
+/// Inputs shared by all sessions of a build.
 pub struct Ground<'a> {
-    /// The store.
+    /// The store to read.
     pub store: &'a Store,
-    /// What counts.
+    /// The responses that count.
     pub counted: &'a Counted,
     /// The prices in force.
     pub prices: &'a Prices,
-    /// Whose cost figures count.
+    /// The cost figures to use: the log's or calculated ones.
     pub mode: Mode,
-    /// What is left out beside secrets.
+    /// The amount of redaction.
     pub redact: Redact,
-    /// The configuration.
+    /// The user's configuration.
     pub config: &'a Config,
-    /// What sessions cost, for signals that need it.
+    /// The cost of sessions, for signals that need it.
     pub costs: Option<&'a Costs>,
     /// The names of all signals, sorted.
     pub signals: &'a [String],
 }
 
-/// What was made of a session.
+/// The result for one session.
 pub struct Made {
-    /// Its chunks.
+    /// The session's chunks.
     pub chunks: Vec<Chunk>,
-    /// What lists show of it.
+    /// The summary that lists show.
     pub summary: Summary,
     /// The words of its turns.
     pub words: Vec<WordTurn>,
-    /// Its pictures.
+    /// The session's pictures.
     pub pictures: Vec<Picture>,
-    /// What is wrong with it and each of its sub-agents.
+    /// Problems of the session and its sub-agents.
     pub looked: Vec<(SessionKey, Option<Trouble>)>,
-    /// What every signal says of it; nothing without a digest.
+    /// Signal readings. Empty without a digest.
     pub readings: Vec<ReadingRow>,
 }
 
-/// Makes the chunks of a session and its sub-agents.
+/// Builds the chunks of a session and its sub-agents.
 pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey]) -> Result<Made, Error> {
     let key = SessionKey::new(view.agent.clone(), view.session_id.clone());
     let name = session_name(&key);
@@ -121,7 +121,7 @@ pub fn session(ground: &Ground<'_>, view: &SessionView, children: &[SessionKey])
     Ok(Made { chunks, summary, words, pictures, looked, readings: readings.unwrap_or_default() })
 }
 
-/// What every signal says of a session; nothing without a digest.
+/// Signal readings of a session. Empty without a digest.
 pub fn readings_of(ground: &Ground<'_>, key: &SessionKey) -> Vec<ReadingRow> {
     went::digest(ground, key).map_or_else(Vec::new, |digest| went::readings(ground, key, digest))
 }

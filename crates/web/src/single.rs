@@ -1,7 +1,7 @@
-//! One HTML file to send: a session, or the overview.
+//! A single HTML file to send: a session, or the overview.
 //!
-//! Script and style are inside, allowed by their hashes; data is in islands that no browser
-//! runs. Nothing is loaded from anywhere.
+//! Script and style are inside, allowed by their hashes. Data is in inert script elements. The file
+//! loads nothing else.
 
 use base64::Engine;
 use retro::model::SessionKey;
@@ -12,16 +12,16 @@ use crate::chunk::{Chunk, Packing, packed, session_name, unpacked};
 use crate::folder::write_private;
 use crate::{Error, assets};
 
-/// What goes into the file.
+/// The content of the file.
 #[derive(Debug, Clone)]
 pub enum Single {
-    /// A session with everything in it.
+    /// A session, complete.
     Session(SessionKey),
     /// Overview, list and cost, without the text of sessions.
     Overview,
 }
 
-/// Writes one file from a dashboard folder that is current.
+/// Writes one file from an up-to-date dashboard folder.
 pub fn single(folder: &Path, what: &Single, to: &Path) -> Result<u64, Error> {
     let data = folder.join("data");
     let (names, start) = match what {
@@ -29,7 +29,7 @@ pub fn single(folder: &Path, what: &Single, to: &Path) -> Result<u64, Error> {
             let name = session_name(key);
             let start = format!("#/session/{}/{}", key.agent, escaped(&key.id));
             let mut names = chunks_of(&data, &name)?;
-            // What its readings are called.
+            // The names of its readings.
             names.push("signals".to_owned());
             (names, Some(start))
         }
@@ -50,7 +50,7 @@ pub fn single(folder: &Path, what: &Single, to: &Path) -> Result<u64, Error> {
     Ok(page.len() as u64)
 }
 
-/// What the page reads first: all rows, or that of the one session.
+/// The page's first data: all rows, or only that of the session.
 fn frame(data: &Path, what: &Single) -> Result<Vec<Chunk>, Error> {
     let read = |name: &str| -> Result<serde_json::Value, Error> {
         let script = std::fs::read(data.join(format!("{name}.js")))?;
@@ -90,7 +90,7 @@ fn frame(data: &Path, what: &Single) -> Result<Vec<Chunk>, Error> {
     Ok(chunks)
 }
 
-/// Leaves only one session in a month. False: it is not in it.
+/// Keeps only one session of a month. False if the month does not contain it.
 fn keep_only(month: &mut serde_json::Value, key: &SessionKey) -> bool {
     let column = |name: &str| month["rows"][name].as_array().cloned().unwrap_or_default();
     let (agents, ids) = (column("agent"), column("session_id"));
@@ -139,7 +139,7 @@ fn chunks_of(data: &Path, name: &str) -> Result<Vec<String>, Error> {
 }
 
 fn push(islands: &mut String, name: &str, packed: &str) {
-    // Base64 and our own names: nothing in them ends a script element.
+    // Base64 and retro's own names cannot end a script element.
     islands.push_str(&format!("<script type=\"application/json\" id=\"d:{name}\">\"{packed}\"</script>\n"));
 }
 
@@ -175,7 +175,7 @@ fn page(islands: &str, start: Option<&str>) -> String {
     index.replace("<!--DATA-->", islands)
 }
 
-/// Puts something in the place that two comments mark.
+/// Replaces the text between two marker comments.
 fn between(page: &str, mark: &str, with: &str) -> String {
     let (open, close) = (format!("<!--{mark}-->"), format!("<!--/{mark}-->"));
     match (page.split_once(&open), page.split_once(&close)) {
@@ -184,7 +184,7 @@ fn between(page: &str, mark: &str, with: &str) -> String {
     }
 }
 
-/// An id in an address and in an attribute.
+/// An id, escaped for an address and an attribute.
 fn escaped(id: &str) -> String {
     let stays = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     id.bytes()

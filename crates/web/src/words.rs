@@ -1,19 +1,19 @@
 //! The words of all turns, in shards that the page can search from disk.
 //!
-//! A shard maps words to turns. A query loads one shard a word, so the text of the
-//! transcripts need not be read. Shards come in segments: what changed since the last build
-//! is a small segment of its own, and a turn counts only in the segment that its session
-//! was last written to. When there are many segments they are written again as one.
+//! A shard maps words to turns. A query loads one shard per word, and never reads the text of
+//! transcripts. Shards belong to segments. The changes since the last build form a small new
+//! segment, and a turn counts only in the segment to which its session was last written. Too many
+//! segments are merged into one.
 //!
-//! A word is a run of letters and digits, in lower case; `_` joins. Of a word with `_` the
-//! parts are words too. Ideographs and kana are indexed in pairs. The page cuts queries the
-//! same way, and a list of examples in `page/tests/words.json` holds both to it.
+//! A word is a run of letters and digits, in lower case; `_` joins. The parts of a word with `_`
+//! are words too. Ideographs and kana are indexed in pairs. The page splits queries the same way.
+//! The examples in `page/tests/words.json` keep both in agreement.
 
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Characters of a word that are kept.
+/// Indexed characters of a word.
 const WORD_CHARS_MAX: usize = 40;
 
 /// The words of one turn.
@@ -21,11 +21,11 @@ const WORD_CHARS_MAX: usize = 40;
 pub struct Turn {
     /// Its line of work.
     pub line: usize,
-    /// Its number.
+    /// Its number on that line.
     pub n: u32,
     /// The event that opens it.
     pub id: String,
-    /// How often each word is in it.
+    /// The number of occurrences of each word.
     pub words: HashMap<String, u32>,
 }
 
@@ -81,9 +81,9 @@ fn is_ideograph(character: char) -> bool {
         | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
 }
 
-/// The shard of a word, of so many.
+/// The shard of a word, out of `shards`.
 pub fn shard(word: &str, shards: u32) -> u32 {
-    // FNV-1a: a few lines in the page too.
+    // FNV-1a, because the page needs the same function and it is short.
     let mut hash: u32 = 0x811c_9dc5;
     for byte in word.as_bytes() {
         hash ^= u32::from(*byte);
@@ -92,7 +92,7 @@ pub fn shard(word: &str, shards: u32) -> u32 {
     hash % shards.max(1)
 }
 
-/// The turns of a segment: which session, and the event that opens each.
+/// The turns of a segment: the session of each, and the event that opens it.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Turns {
     /// Names of sessions.
@@ -103,7 +103,7 @@ pub struct Turns {
     pub n: Vec<u32>,
     /// For each turn, its line of work.
     pub line: Vec<u32>,
-    /// For each turn, how many words it has.
+    /// For each turn, its number of words.
     pub length: Vec<u32>,
     /// For each turn, the event that opens it.
     pub id: Vec<String>,
@@ -112,11 +112,11 @@ pub struct Turns {
 /// A shard: word to `[turn, count, turn, count, …]`, turns as differences.
 pub type Shard = BTreeMap<String, Vec<u32>>;
 
-/// A segment on its way.
+/// A segment under construction.
 #[derive(Default)]
 pub struct Segment {
     turns: Turns,
-    /// For each word the last turn that has it, and its list.
+    /// For each word, the last turn with it, and its list.
     words: HashMap<String, (u32, Vec<u32>)>,
     postings: usize,
 }
@@ -135,7 +135,7 @@ impl Segment {
         }
     }
 
-    /// Adds another segment, but for sessions that are no longer in it.
+    /// Adds another segment, except for sessions that are no longer in it.
     pub fn add_segment(&mut self, turns: &Turns, shards: &[Shard], is_current: impl Fn(&str) -> bool) {
         let mut numbers = Vec::with_capacity(turns.session.len());
         for at in 0..turns.session.len() {
@@ -191,12 +191,12 @@ impl Segment {
         }
     }
 
-    /// Whether nothing was added.
+    /// True if nothing was added.
     pub fn is_empty(&self) -> bool {
         self.turns.session.is_empty()
     }
 
-    /// Cuts it into shards.
+    /// Splits the segment into shards.
     pub fn finish(self) -> (Turns, Vec<Shard>) {
         let count = shards_for(self.postings);
         let mut shards: Vec<Shard> = (0..count).map(|_| Shard::new()).collect();
@@ -209,7 +209,7 @@ impl Segment {
     }
 }
 
-/// How many shards a segment of so many words is cut into.
+/// The number of shards for a segment of this many postings.
 pub fn shards_for(postings: usize) -> u32 {
     match postings {
         0..=20_000 => 8,

@@ -1,5 +1,5 @@
-//! Sessions that were made: their chunks go into the folder at once, what lists and search
-//! need of them is taken in later, in order.
+//! Finishes built sessions. Their chunks are written to the folder at once. Data for lists and
+//! search is collected later, in order.
 
 use rayon::prelude::*;
 use retro::engine::trouble::Trouble;
@@ -18,7 +18,7 @@ use crate::folder::{Folder, Place};
 use crate::session::{Ground, session};
 use crate::words::Turn;
 
-/// What takes in the sessions that were made, one after the other.
+/// Collects data of the built sessions, one after another.
 pub struct Taking<'s> {
     pub folder: &'s mut Folder,
     pub state: &'s mut State,
@@ -28,7 +28,7 @@ pub struct Taking<'s> {
 }
 
 impl Taking<'_> {
-    /// Takes in what the lists need of a session, and its words.
+    /// Collects a session's data for lists, and its words.
     pub fn take(
         &mut self,
         plan: &Plan<'_>,
@@ -60,21 +60,21 @@ impl Taking<'_> {
     }
 }
 
-/// One session, in the folder already.
+/// A session whose chunks are written.
 pub struct Packed {
-    /// Names of its files, without their ending.
+    /// Names of its files, without extension.
     files: HashSet<String>,
-    /// Bytes of each that was written.
+    /// Sizes of the files. `None` if a file was up to date.
     written: Vec<Option<u64>>,
     summary: crate::session::Summary,
     words: Vec<Turn>,
     pictures: Vec<crate::session::Picture>,
     looked: Vec<(SessionKey, Option<Trouble>)>,
-    /// What signals say of it, for the table of its month.
+    /// Its signal values, for the table of its month.
     said: Vec<Said>,
 }
 
-/// Makes a session and writes its chunks.
+/// Builds a session and writes its chunks.
 pub fn made(
     ground: &Ground<'_>,
     view: &SessionView,

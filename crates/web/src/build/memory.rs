@@ -1,7 +1,8 @@
-//! What memory holds: the list with its counts in one chunk, each memory in full in one of a few.
+//! The chunks of memories: the list with its counts in one chunk, each full memory in one of
+//! several parts.
 //!
-//! A memory stays in its part whatever happens to others, so that a decision about one writes
-//! the list and one part.
+//! A memory stays in its part when others change, so a decision about one rewrites the list and one
+//! part.
 
 use retro::engine::{Config, World};
 use retro::memory::{Memory, Status};
@@ -20,10 +21,10 @@ use crate::chunk::{Chunk, unpacked};
 use crate::folder::{Folder, STATE};
 use crate::session::Redact;
 
-/// Memories in one part, about.
+/// Approximate number of memories per part.
 const PART: usize = 64;
 
-/// Fields that hold words; the others hold names, numbers and places.
+/// Fields that contain prose. The others contain names, numbers and places.
 const WORDS: [&str; 10] = [
     "do_not_use_when",
     "keywords",
@@ -37,11 +38,11 @@ const WORDS: [&str; 10] = [
     "when_to_use",
 ];
 
-/// Fields in which words of programs may stand.
+/// Fields that may quote the output of programs.
 const QUOTING: [&str; 7] =
     ["do_not_use_when", "keywords", "stance", "structured", "subject", "text", "when_to_use"];
 
-/// The memories of a dashboard.
+/// The memory chunks of a dashboard.
 #[derive(Default)]
 pub struct Shelf {
     pub chunks: Vec<Chunk>,
@@ -50,7 +51,7 @@ pub struct Shelf {
     pub to_review: usize,
 }
 
-/// Makes the chunks of the memories that are wanted.
+/// Builds the chunks of the wanted memories.
 pub fn shelf(
     (world, config): (&World, &Config),
     store: &Store,
@@ -91,22 +92,22 @@ fn value(of: &impl serde::Serialize) -> Result<Value, Error> {
     serde_json::to_value(of).map_err(|error| Error::Json(error.to_string()))
 }
 
-/// The part of a memory: it does not depend on the others while their number is about the same.
+/// The part of a memory. It does not depend on other memories while their number is about the same.
 fn part_of(id: &str, count: usize) -> usize {
     let hash = blake3::hash(id.as_bytes());
     let [a, b, ..] = *hash.as_bytes();
     usize::from(u16::from_le_bytes([a, b])) % count.max(1)
 }
 
-/// Whether words of a program are in it.
+/// True if it quotes the output of a program.
 fn quotes_programs(memory: &Memory) -> bool {
     use retro::memory::Voice::{External, Tool};
     let is_theirs = |voice| matches!(voice, Tool | External);
     is_theirs(memory.origin) || memory.spans.iter().any(|span| is_theirs(span.voice))
 }
 
-/// As the page gets it: without secrets and hidden characters, and without words of programs
-/// where these are left out.
+/// A memory as the page receives it: without secrets and hidden characters, and in strict mode
+/// without program output.
 fn shown(mut row: Value, hides: bool) -> Value {
     if hides && let Some(fields) = row.as_object_mut() {
         QUOTING.iter().for_each(|name| {
@@ -136,7 +137,7 @@ fn clean(value: Value, is_words: bool) -> Value {
 }
 
 impl Site {
-    /// Writes the chunks that differ, and removes parts that are no more.
+    /// Writes the chunks that changed, and removes obsolete parts.
     pub(super) fn memories(&mut self, shelf: &Shelf) -> Result<(), Error> {
         let before = self.folder.written;
         put(&mut self.folder, shelf, &self.build)?;
@@ -159,8 +160,8 @@ fn put(folder: &mut Folder, shelf: &Shelf, build: &str) -> Result<(), Error> {
     super::keep_only(folder, "data/m", &listed)
 }
 
-/// Writes the memories of a folder again after a decision: nothing else differs then. Says
-/// whether one does.
+/// Writes a folder's memories after a decision, which changes nothing else. True if any chunk
+/// changed.
 pub fn again(work: &Build<'_>) -> Result<bool, Error> {
     let Build { world, config, options } = *work;
     let store = Store::open(&config.root.value, Arc::new(RealDisk))?;
@@ -183,7 +184,7 @@ pub fn again(work: &Build<'_>) -> Result<bool, Error> {
     Ok(differs)
 }
 
-/// What the first chunk of the page says of memories.
+/// The counts of memories in the page's first chunk.
 pub fn told(shelf: &Shelf) -> Value {
     json!({ "total": shelf.total, "to_review": shelf.to_review })
 }
@@ -206,7 +207,7 @@ mod tests {
     fn memory(id: &str, status: &str, text: &str) -> Memory {
         serde_json::from_value(json!({
             "id": id, "source": "added", "kind": "case", "scope": "repo", "status": status, "text": text,
-            // In places of their own, so that none is merged with another.
+            // Separate places, so that none is merged with another.
             "origin_repo": format!("/home/dev/{id}"),
             "when_to_use": "always", "confidence": 0.8, "priority": 3, "risk": "low", "origin": "user",
             "spans": [{"event_id": "claude/s1#m:4", "text": "these words", "voice": "user"}],
@@ -276,7 +277,7 @@ mod tests {
         assert_eq!(before.iter().zip(parts()).filter(|(old, new)| *old != new).count(), 1);
         assert_eq!(place.chunk("memory")["counts"]["by_status"], json!({"accepted": 1, "needs_review": 99}));
         assert_eq!(place.chunk("meta")["memories"], json!({"total": 100, "to_review": 99}));
-        // A whole build finds nothing to do.
+        // A full build finds nothing to do.
         assert_eq!(build(&place.work(), &|_, _| {}).unwrap().changed, Vec::<String>::new());
     }
 

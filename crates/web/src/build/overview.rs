@@ -1,4 +1,4 @@
-//! Chunks over all sessions: what the page reads first, and the state of the store.
+//! Chunks over all sessions: the page's first data, and the state of the store.
 
 use jiff::tz::TimeZone;
 use retro::engine::ask::Ledgers;
@@ -18,7 +18,7 @@ use crate::chunk::Chunk;
 use crate::rows::Month;
 use crate::session::{Ground, Redact};
 
-/// What these chunks are made from.
+/// The inputs of these chunks.
 pub struct Told<'a> {
     pub world: &'a World,
     pub config: &'a Config,
@@ -30,38 +30,38 @@ pub struct Told<'a> {
     pub looked: Looked,
 }
 
-/// What is seen of the store while its sessions are made.
+/// State of the store, read while its sessions are built.
 pub struct Looked {
-    /// What is wrong with its files.
+    /// Checks of its files.
     files: Vec<views::Check>,
-    /// How far each stage is.
+    /// The progress of each stage.
     stages: views::StagesView,
 }
 
-/// What was made before them.
+/// The results of earlier steps.
 pub struct Sums<'a> {
     pub months: &'a [Month],
     pub parts: &'a [Part],
     pub sessions: usize,
     pub memories: Value,
-    /// What is wrong with single sessions.
+    /// Problems of single sessions.
     pub troubles: &'a [Trouble],
-    /// When the files of the store were last looked through, and what came of it.
+    /// Time and result of the last check of the store's files.
     pub verified: Option<&'a (i64, String)>,
 }
 
-/// The chunks, and until when the clock alone changes nothing in them.
+/// The chunks, and the time until which they depend only on their inputs.
 pub struct Made {
     pub chunks: Vec<Chunk>,
     pub good_until_ms: i64,
-    /// When the files of the store were looked through, if they are in order.
+    /// Time and result of the check of the store's files, if it found no problem.
     pub verified: Option<(i64, String)>,
 }
 
-/// Warnings count days.
+/// Warnings count in days.
 const DAY_MS: i64 = 86_400_000;
 
-/// Makes them.
+/// Builds the chunks.
 pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Made, Error> {
     let Told { world, config, options, tz, ground, ref ledgers, build, .. } = *told;
     let now = world.now();
@@ -99,7 +99,7 @@ pub fn chunks(told: &Told<'_>, sums: &Sums<'_>) -> Result<Made, Error> {
     Ok(Made { chunks, good_until_ms: good_until_ms(&limits, now), verified })
 }
 
-/// Looks at a store as a whole.
+/// Reads the state of the whole store.
 pub fn look(
     store: &Store,
     world: &World,
@@ -110,8 +110,7 @@ pub fn look(
     Ok(Looked { files, stages: views::stages(world, config)? })
 }
 
-/// What is wrong with the files of a store. Looking through all of them takes as long as it is
-/// large: once a day is enough.
+/// Checks the files of a store. The duration grows with the store, so once a day is enough.
 fn files(
     store: &Store,
     now: Timestamp,
@@ -137,7 +136,7 @@ fn doctor(told: &Told<'_>, sums: &Sums<'_>) -> Result<(views::DoctorView, Option
     Ok((doctor, verified))
 }
 
-/// The next day, or the end of a window that is under way.
+/// The next day, or the end of a current window.
 fn good_until_ms(limits: &views::LimitsView, now: Timestamp) -> i64 {
     let day = (now.as_millis().div_euclid(DAY_MS) + 1).saturating_mul(DAY_MS);
     let ends = limits.windows.iter().filter(|window| !window.ended).map(|window| {
@@ -156,7 +155,7 @@ fn mode(options: &Options) -> &'static str {
     }
 }
 
-/// The price row of each model that answered.
+/// The price row of each model in use.
 fn prices(ground: &Ground<'_>) -> Vec<Value> {
     let mut models: BTreeMap<String, Value> = BTreeMap::new();
     for row in ground.counted.rows.iter().map(|row| row.own_row()) {

@@ -1,4 +1,4 @@
-//! What is asked for, and what belongs together.
+//! The sessions of a build, and their trees.
 
 use retro::model::SessionKey;
 use retro::usage::Cells;
@@ -12,16 +12,16 @@ use crate::chunk::session_name;
 /// The sessions of a build.
 pub struct Plan<'a> {
     pub sessions: &'a [SessionView],
-    /// Each session with the name of its chunks.
+    /// Each session with its chunk name.
     pub named: Vec<(String, SessionKey, &'a SessionView)>,
-    /// The session at the top of each one's tree.
+    /// The root session of each tree.
     pub roots: HashMap<SessionKey, SessionKey>,
     /// The other sessions of each tree.
     pub kids: HashMap<SessionKey, Vec<SessionKey>>,
     pub cells: Cells,
     /// Responses and cost of each tree.
     money: HashMap<SessionKey, (u64, i64)>,
-    /// Names of the digests.
+    /// Identifiers of the digests.
     pub digests: HashMap<SessionKey, String>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Plan<'a> {
         self.digests.get(key).map_or("", String::as_str)
     }
 
-    /// Memories: of a page that leaves out sessions, only those that were found in one of its own.
+    /// The memories to show. If the page omits sessions, only those from sessions it includes.
     pub fn shelf(&self, told: &overview::Told<'_>) -> Result<memory::Shelf, Error> {
         let overview::Told { world, config, options, ground, .. } = *told;
         let is_whole = options.since.is_none() && options.project.is_none();

@@ -1,4 +1,4 @@
-//! The segments of words of a folder.
+//! The word segments of a folder.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -11,19 +11,19 @@ use crate::chunk::{Chunk, Packing, unpacked};
 use crate::folder::Folder;
 use crate::words::{Segment, Shard, Turn, Turns};
 
-/// Segments that a query may have to look into before they become one.
+/// Maximum segments before they are merged.
 const SEGMENTS_MAX: usize = 6;
 
-/// What the page needs to know of a segment.
+/// The page's entry for a segment.
 #[derive(Debug, Serialize)]
 pub struct Part {
-    /// Its number.
+    /// The segment's number.
     pub n: u32,
-    /// Into how many shards it is cut.
+    /// Number of shards.
     pub shards: u32,
 }
 
-/// The words of sessions that were built, on their way.
+/// Collects the words of built sessions.
 pub struct Search {
     segment: Segment,
     number: u32,
@@ -32,13 +32,13 @@ pub struct Search {
 }
 
 impl Search {
-    /// A new segment behind those that are there.
+    /// Starts a new segment after the existing ones.
     pub fn new(state: &State) -> Search {
         let number = state.segments.iter().map(|(number, _)| number + 1).max().unwrap_or(0);
         Search { segment: Segment::default(), number, added: HashSet::new(), removed: Vec::new() }
     }
 
-    /// Adds the words of a session, in the place of those that are there.
+    /// Adds the words of a session, replacing earlier ones.
     pub fn add(&mut self, name: &str, turns: &[Turn]) {
         self.segment.add(name, turns);
         self.added.insert(name.to_owned());
@@ -49,7 +49,7 @@ impl Search {
         self.removed.push(name.to_owned());
     }
 
-    /// Writes what is new, and makes one segment of many.
+    /// Writes the new segment, and merges segments if there are too many.
     pub fn write(&mut self, folder: &mut Folder, state: &mut State, build: &str) -> Result<(), Error> {
         if state.segments.is_empty() {
             folder.clear("q")?;
@@ -75,7 +75,7 @@ impl Search {
             let (turns, shards) = segment.finish();
             let number = self.number;
             folder.put_chunk(&Chunk::of(format!("q/{number}/turns"), &turns)?, build)?;
-            // Empty ones too: a file that is not there is an error in a browser's console.
+            // Writes empty shards too: a browser logs an error for a missing file.
             let place = folder.place();
             let written = shards.par_iter().enumerate().map(|(at, shard)| {
                 let chunk = Chunk::of(format!("q/{number}/{at}"), shard)?;
@@ -89,12 +89,12 @@ impl Search {
     }
 }
 
-/// What the page needs to know of all segments.
+/// The page's entries for all segments.
 pub fn parts(state: &State) -> Vec<Part> {
     state.segments.iter().map(|(n, shards)| Part { n: *n, shards: *shards }).collect()
 }
 
-/// Adds a segment of the folder to another. Files that are gone leave their words out.
+/// Adds a segment of the folder to another. Words in missing files are lost.
 fn join(folder: &Folder, into: &mut Segment, number: u32, count: u32, numbers: &BTreeMap<String, u32>) {
     let Some(turns) = read::<Turns>(folder, &format!("q/{number}/turns")) else { return };
     let shards: Vec<Shard> =

@@ -1,7 +1,7 @@
-//! What signals say of all sessions, by month: values in columns, a reason where there is none.
+//! Signal values of all sessions by month: columns of values, with a reason for each missing one.
 //!
-//! A month is made again only if one of its sessions was looked at again or costs another
-//! amount. What it says of the others is taken from the chunk that is there.
+//! A month is rebuilt only if one of its sessions was read again or its cost changed. Values of its
+//! other sessions come from the existing chunk.
 
 use rayon::prelude::*;
 use retro::engine::Config;
@@ -18,7 +18,7 @@ use crate::chunk::{Chunk, unpacked};
 use crate::session::{Ground, ReadingRow, readings_of};
 use retro::views::readable::markdown;
 
-/// The names of all signals, sorted, as the chunk that tells of them has them.
+/// The names of all signals, sorted as in the chunk that describes them.
 pub fn names(config: &Config) -> Vec<String> {
     let mut names: Vec<String> =
         views::signals(config, None::<Group>).signals.into_iter().map(|signal| signal.id).collect();
@@ -26,7 +26,7 @@ pub fn names(config: &Config) -> Vec<String> {
     names
 }
 
-/// Every signal with what is to be known of it, sorted by name.
+/// Every signal with its description, sorted by name.
 pub fn registry(ground: &Ground<'_>) -> Result<Chunk, Error> {
     let listed = views::signals(ground.config, None::<Group>).signals;
     let rows: Vec<Value> = listed
@@ -40,7 +40,7 @@ pub fn registry(ground: &Ground<'_>) -> Result<Chunk, Error> {
                 "kind": signal.kind,
                 "method": signal.method,
                 "unit": signal.unit,
-                // One of the user's own has no other name.
+                // User-defined signals have no title.
                 "title": if known.is_some() { &signal.title } else { &signal.id },
                 "about": about.unwrap_or_default(),
             })
@@ -50,7 +50,7 @@ pub fn registry(ground: &Ground<'_>) -> Result<Chunk, Error> {
 }
 
 impl Site {
-    /// Writes the months whose sessions went otherwise than at the last build.
+    /// Writes the months whose sessions changed since the last build.
     pub(super) fn signals(
         &mut self,
         plan: &Plan<'_>,
@@ -89,7 +89,7 @@ impl Site {
         Ok(())
     }
 
-    /// Names what a month is made from.
+    /// Identifies the inputs of a month.
     fn stamp(&self, keys: &[SessionKey], names: &HashMap<&SessionKey, &String>) -> String {
         let mut hasher = blake3::Hasher::new();
         for known in keys.iter().filter_map(|key| self.state.sessions.get_key_value(*names.get(key)?)) {
@@ -99,19 +99,19 @@ impl Site {
     }
 }
 
-/// What one signal says of one session.
+/// The value of one signal for one session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Said {
-    /// The place of the signal in the list of all.
+    /// The index of the signal in the list of all.
     signal: usize,
-    /// A value, or why there is none.
+    /// The value, or the reason why it is missing.
     what: Result<Value, SmolStr>,
 }
 
-/// What signals say of each session, by the name of its chunks.
+/// Signal values of each session, by chunk name.
 type Known = HashMap<String, Vec<Said>>;
 
-/// What readings say that is small enough for a table.
+/// The readings that are small enough for a table.
 pub fn said(readings: Vec<ReadingRow>, signals: &[String]) -> Vec<Said> {
     let small = readings.into_iter().filter(|reading| is_small(&reading.value));
     let said = small.filter_map(|reading| {
@@ -125,7 +125,7 @@ pub fn said(readings: Vec<ReadingRow>, signals: &[String]) -> Vec<Said> {
     said.collect()
 }
 
-/// Values in columns: of a session without one, the number of the reason in a list.
+/// Values in columns. Sessions without a value have the index of a reason.
 fn of_month(month: &str, sessions: Vec<(String, Vec<Said>)>, signals: &[String]) -> Result<Chunk, Error> {
     let mut reasons: Vec<SmolStr> = Vec::new();
     let mut columns: Vec<Vec<Value>> = vec![Vec::new(); signals.len()];
@@ -151,7 +151,7 @@ fn of_month(month: &str, sessions: Vec<(String, Vec<Said>)>, signals: &[String])
     Chunk::of(format!("g/{month}"), &json!({"names": names, "reasons": reasons, "values": columns}))
 }
 
-/// What the chunk of a month says; nothing if it cannot be read.
+/// The content of a month's chunk. Empty if it cannot be read.
 fn known(script: &[u8], signals: &[String]) -> Known {
     let read = unpacked(script).and_then(|json| serde_json::from_slice::<Value>(&json).ok());
     let Some(chunk) = read else { return Known::new() };
@@ -177,7 +177,7 @@ fn known(script: &[u8], signals: &[String]) -> Known {
     names.into_iter().map(str::to_owned).zip(sessions).collect()
 }
 
-/// Long texts and lists are not for tables.
+/// Long texts and lists do not fit a table.
 fn is_small(value: &Value) -> bool {
     match value {
         Value::String(text) => text.len() <= 60,

@@ -1,5 +1,5 @@
-//! Whether anything is different from the last build, by a glance: names, sizes and times of
-//! files, and what the index says of itself. No session is read.
+//! Detects quickly whether anything changed since the last build, from names, sizes and times of
+//! files, and the index's own state. Reads no session.
 
 use retro::engine::discover::{Keep, Scope, look};
 use retro::store::{Stamps, Store};
@@ -13,10 +13,10 @@ use crate::Error;
 use crate::chunk::{Chunk, unpacked};
 use crate::folder::Folder;
 
-/// Folders inside folders of notes that are looked into.
+/// Maximum depth of folders of notes that are searched.
 const DEPTH_MAX: usize = 9;
 
-/// Names everything that a build looks at but the clock.
+/// Identifies all inputs of a build except the clock.
 pub fn of(work: &Build<'_>, store: &Store, prices: &Prices) -> Result<String, Error> {
     let Build { world, config, .. } = *work;
     let mut hasher = blake3::Hasher::new();
@@ -46,14 +46,14 @@ pub fn of(work: &Build<'_>, store: &Store, prices: &Prices) -> Result<String, Er
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// Size, and time of the last change.
+/// Size and time of last change.
 fn stat(path: &Path) -> Option<(u64, u128)> {
     let meta = std::fs::symlink_metadata(path).ok()?;
     let time = meta.modified().ok()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     Some((meta.len(), time))
 }
 
-/// Every file at or below a path.
+/// Visits every file at or below a path.
 fn below(path: &Path, depth: usize, take: &mut dyn FnMut(&Path, (u64, u128))) {
     let Some(at) = stat(path) else { return };
     take(path, at);
@@ -66,7 +66,7 @@ fn below(path: &Path, depth: usize, take: &mut dyn FnMut(&Path, (u64, u128))) {
     names.iter().for_each(|path| below(path, depth - 1, take));
 }
 
-/// The end of a build that found everything as the last one left it: only its time is new.
+/// Ends a build that found nothing to do, and updates only its time.
 pub fn unchanged(
     work: &Build<'_>,
     folder: &mut Folder,

@@ -1,4 +1,4 @@
-//! What a folder remembers between two builds.
+//! State that a folder keeps between builds.
 
 use retro::engine::trouble::Trouble;
 use serde::{Deserialize, Serialize};
@@ -8,53 +8,53 @@ use crate::Error;
 use crate::folder::{Folder, STATE};
 use crate::session::Summary;
 
-/// Raise it when chunks change without a change of the page.
+/// Increment it when chunks change but the page does not.
 const SCHEMA: u32 = 4;
 
-/// What a build left.
+/// The state after a build.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct State {
     pub schema: u32,
-    /// Names everything but the sessions that chunks are made from.
+    /// Identifies all inputs of the chunks except the sessions.
     pub fingerprint: String,
-    /// How far the changes of the index were seen.
+    /// The last change of the index that was seen.
     pub series: String,
     pub number: u64,
-    /// What is known of each session, by name of its chunks.
+    /// State of each session, by chunk name.
     pub sessions: BTreeMap<String, Known>,
     /// Segments of words, oldest first: number and shards.
     pub segments: Vec<(u32, u32)>,
-    /// What the signals of each month were made from.
+    /// Identifies the inputs of each month's signals.
     pub signals: BTreeMap<String, String>,
-    /// The segment in which the words of each session are.
+    /// The segment that contains the words of each session.
     pub words: BTreeMap<String, u32>,
-    /// What is wrong with each session of the store, by agent and id.
+    /// The problem of each session in the store, by agent and id.
     pub looked: BTreeMap<String, Option<Trouble>>,
-    /// When the files of the store were last looked through, and what came of it.
+    /// Time and result of the last check of the store's files.
     pub verified: Option<(i64, String)>,
-    /// What the chunks over all sessions were made of, by name.
+    /// Hashes of the chunks over all sessions, by name.
     pub hashes: BTreeMap<String, String>,
-    /// What the store and the logs looked like; empty while a build is under way.
+    /// Identifies the state of store and logs. Empty during a build.
     pub standing: String,
-    /// Until when the clock alone changes nothing, in milliseconds since 1970.
+    /// Until this time the result depends only on its inputs, in milliseconds since 1970.
     pub good_until_ms: i64,
 }
 
-/// What is known of a session.
+/// State of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Known {
-    /// Its responses and their cost: if these differ, its chunks do.
+    /// Number and cost of its responses. If these change, so do its chunks.
     pub money: (u64, i64),
-    /// Names the digest that it was made from.
+    /// Identifies the digest it was built from.
     pub digest: String,
-    /// Its pictures.
+    /// Names of its pictures.
     pub pictures: Vec<String>,
-    /// What lists show of it.
+    /// The summary that lists show.
     pub summary: Summary,
 }
 
 impl State {
-    /// What the last build left, if it was made from the same things; else nothing.
+    /// The state of the last build if its inputs match, else an empty state.
     pub fn read(folder: &Folder, fingerprint: &str) -> State {
         let read = folder.read(STATE).and_then(|bytes| serde_json::from_slice::<State>(&bytes).ok());
         let fits = |state: &State| state.schema == SCHEMA && state.fingerprint == fingerprint;
@@ -65,12 +65,12 @@ impl State {
         })
     }
 
-    /// What is wrong with sessions, by agent and id.
+    /// All problems of sessions.
     pub fn troubles(&self) -> Vec<Trouble> {
         self.looked.values().flatten().cloned().collect()
     }
 
-    /// As it is kept.
+    /// The state as JSON.
     pub fn json(&self) -> Result<Vec<u8>, Error> {
         serde_json::to_vec(self).map_err(|error| Error::Json(error.to_string()))
     }

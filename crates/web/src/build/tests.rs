@@ -1,4 +1,4 @@
-//! What a build reads and writes when nothing, or one session, changed.
+//! Tests that a build reads and writes little when one session, or none, changed.
 
 use retro::engine::{Config, SyncOptions, World, sync};
 use retro::model::Timestamp;
@@ -18,14 +18,14 @@ struct Place {
     dir: tempfile::TempDir,
     config: Config,
     options: Options,
-    /// When it is, in milliseconds since 1970.
+    /// The current time, in milliseconds since 1970.
     now_ms: i64,
 }
 
 const NOW_MS: i64 = 1_772_445_600_000;
 
 impl Place {
-    /// With so many sessions of two turns each, over two months.
+    /// Creates this many sessions of two turns each, over two months.
     fn new(sessions: u32) -> Place {
         let dir = tempfile::tempdir().unwrap();
         let config = Config::for_root(dir.path().join("store"));
@@ -52,12 +52,12 @@ impl Place {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         let mut file = File::options().append(true).create(true).open(&path).unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        // Long ago, so that the session is over.
+        // Old enough that the session is over.
         let turns = std::fs::read_to_string(&path).unwrap().lines().count() as u64;
         file.set_modified(UNIX_EPOCH + Duration::from_secs(1_770_000_000 + turns)).unwrap();
     }
 
-    /// A turn of a session: a message, a call that fails, an answer.
+    /// A turn of a session: a message, a failing call, an answer.
     fn turn(&self, session: u32, turn: u32) {
         let id = format!("made-{session}");
         let start = NOW_MS - 50 * 86_400_000 + i64::from(session) * 86_400_000 * 5 + i64::from(turn) * 60_000;
@@ -99,7 +99,7 @@ impl Place {
         build(&Build { world: &self.world(), config: &self.config, options: &options }, &|_, _| {}).unwrap()
     }
 
-    /// What every file of the folder holds.
+    /// The content of every file in the folder.
     fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let mut found = BTreeMap::new();
         walk(&self.options.out, &self.options.out, &mut found);
@@ -124,7 +124,7 @@ fn walk(root: &Path, at: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Files that differ.
+/// Names of files that differ.
 fn differ(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
     let names = before.keys().chain(after.keys()).collect::<std::collections::BTreeSet<_>>();
     names.into_iter().filter(|name| before.get(*name) != after.get(*name)).cloned().collect()
@@ -185,7 +185,7 @@ fn what_grew_bit_by_bit_is_what_is_built_at_once() {
     let bit_by_bit = place.files();
     place.options.out = place.dir.path().join("at-once");
     place.build();
-    // Segments of words are cut otherwise, and free space and the time are told.
+    // Word segments are split differently, and free space and time vary.
     let told = ["data/health.js", "data/meta.js", "state.json"];
     let ours = |name: &String| !name.starts_with("data/q/") && !told.contains(&name.as_str());
     let differ: Vec<String> = differ(&bit_by_bit, &place.files()).into_iter().filter(ours).collect();

@@ -1,7 +1,7 @@
-//! What is wrong with single sessions, for the view of the store's health.
+//! Problems of single sessions, for the page on the store's health.
 //!
-//! Sessions that were made in this build were read for that. Of the others only those are
-//! read that changed, or were never looked at, such as those that the page leaves out.
+//! Sessions built in this run were read in full. Of the others, only changed and unchecked ones are
+//! read, such as those that the page leaves out.
 
 use rayon::prelude::*;
 use retro::engine::trouble::look;
@@ -13,7 +13,7 @@ use super::{Plan, Site};
 use crate::Error;
 
 impl Site {
-    /// Looks at what was not read yet, and forgets what is gone.
+    /// Checks sessions that were not read yet, and forgets removed ones.
     pub(super) fn look(
         &mut self,
         plan: &Plan<'_>,

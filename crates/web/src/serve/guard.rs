@@ -1,8 +1,8 @@
-//! Who may ask: this machine's user, from a page of ours.
+//! Admits only this machine's user, from a page of this server.
 //!
-//! A page of another site can make a browser send requests to a loopback port, under a
-//! name of its own choosing. So `Host` must be ours, `Origin` absent or ours, and a cookie
-//! must be there that only the address printed by this run can give, once.
+//! A page of another site can make a browser send requests to a loopback port, under any host name.
+//! The checks are therefore: `Host` must match, `Origin` must be absent or match, and a cookie must
+//! be present that only the address printed by this run can set, once.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex};
 use super::{Shared, answer, memory, plain};
 use crate::assets::CSP_SERVED;
 
-/// What a run of the server trusts.
+/// The secrets that one run of the server trusts.
 pub struct Guard {
     port: u16,
-    /// Good for one visit.
+    /// Valid for one visit.
     token: Mutex<Option<String>>,
     cookie: String,
 }
@@ -27,7 +27,7 @@ impl Guard {
         Ok(Guard { port, token: Mutex::new(Some(random()?)), cookie: random()? })
     }
 
-    /// The address that opens the page the first time.
+    /// The address for the first visit.
     pub fn first_address(&self) -> String {
         let token = self.token.lock().ok().and_then(|token| token.clone()).unwrap_or_default();
         format!("http://127.0.0.1:{}/?token={token}", self.port)
@@ -41,7 +41,7 @@ impl Guard {
         let one = |name: header::HeaderName| {
             let mut all = headers.get_all(name).iter();
             let first = all.next().map(|value| value.to_str().unwrap_or("?"));
-            // Two of them are none.
+            // A header that occurs twice is not valid.
             if all.next().is_some() { Some("?") } else { first }
         };
         let origin = one(header::ORIGIN);
@@ -58,7 +58,7 @@ impl Guard {
         pairs.any(|(key, value)| key == name && is_same(value, &self.cookie))
     }
 
-    /// Takes the token of an address, if it is the one. It is gone then.
+    /// Accepts the token of an address if it matches, and invalidates it.
     fn spend(&self, query: Option<&str>) -> bool {
         let given = query.and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("token=")));
         let Ok(mut token) = self.token.lock() else { return false };
@@ -69,8 +69,8 @@ impl Guard {
         fits
     }
 
-    /// Gives the cookie, and leads to the page. A browser that comes from a file would not send
-    /// the cookie after a redirect: it is led on by a page of ours.
+    /// Sets the cookie and redirects to the page. A browser that comes from a file would not send
+    /// the cookie after a redirect, so it gets a page that leads on.
     fn welcome(&self, is_from_file: bool) -> Response {
         const ON: &str =
             "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=/\"><title>retro</title>";
@@ -84,7 +84,7 @@ impl Guard {
     }
 }
 
-/// Compares without telling by its time how much fits.
+/// Compares in constant time.
 fn is_same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
@@ -95,38 +95,38 @@ fn random() -> Result<String, std::io::Error> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What an address ends in that stands in a file: see [`opener`].
+/// The suffix of an address that is stored in a file. See [`opener`].
 const FROM_FILE: &str = "&from=file";
 
 fn is_from_file(query: &str) -> bool {
     query.ends_with(FROM_FILE)
 }
 
-/// A page that leads to this address. A file hands an address with its token to a browser;
-/// an argument would show it to every user of the machine.
+/// A page that leads to this address. A file passes the address with its token to the browser. A
+/// command-line argument would expose it to every user of the machine.
 pub fn opener(address: &str) -> String {
     format!(
         "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={address}{FROM_FILE}\"><title>retro</title>\n"
     )
 }
 
-/// Whether a request opens the page. What only asks for its head shows nobody anything.
+/// True if a request opens the page. A `HEAD` request shows no page to a user.
 fn is_visit(request: &Request) -> bool {
     *request.method() == Method::GET && request.uri().path() == "/"
 }
 
-/// Whether a request decides about a memory: all that can be changed here.
+/// True if a request decides about a memory, the only possible change.
 fn is_decision(request: &Request) -> bool {
     *request.method() == Method::POST && request.uri().path() == memory::PATH
 }
 
-/// Whether a script of ours sent it. `Origin` was compared already, but must be there, and no
-/// form can send the other header.
+/// True if the page's own script sent it. `Origin` was compared already, but must be present, and
+/// no form can send the other header.
 fn is_by_script(headers: &HeaderMap) -> bool {
     headers.contains_key(header::ORIGIN) && headers.get("x-retro").is_some_and(|value| value == "1")
 }
 
-/// Looks at every request before anything else does.
+/// Checks every request before any other handler.
 pub async fn check(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
     let guard = &shared.guard;
     let mut response = if !guard.is_own(request.headers()) {

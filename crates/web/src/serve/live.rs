@@ -1,4 +1,4 @@
-//! News: after each sync that changed something, the names of what changed.
+//! Announces changes: after each sync, the names of the changed chunks.
 
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -16,10 +16,10 @@ use super::Shared;
 use crate::Build;
 use crate::build::{Options, build};
 
-/// How news are told, and what is held by who writes into the folder.
+/// The channel for announcements, and the lock for writers to the folder.
 pub type Telling = (broadcast::Sender<Arc<str>>, Arc<Mutex<()>>);
 
-/// Captures whatever agents write, and builds what changed by it, until the world stops.
+/// Captures the output of agents and builds the changes, until a stop is requested.
 pub fn follow(
     world: &World,
     config: &Config,
@@ -31,27 +31,27 @@ pub fn follow(
         let mut tell = |_: &retro::engine::SyncReport| {
             let work = Build { world: &world, config: &config, options: &options };
             let _building = building.lock();
-            // What cannot be built now is built after the next change.
+            // A failed build is repeated after the next change.
             if let Ok(built) = build(&work, &|_, _| {})
                 && !built.changed.is_empty()
                 && let Ok(names) = serde_json::to_string(&built.changed)
             {
-                // Nobody may be listening.
+                // There may be no listener.
                 let _ = news.send(names.into());
             }
         };
-        // Without a watcher the page still shows what is there.
+        // Without a watcher the page still shows the current state.
         let _ = watch(&world, &config, &SyncOptions::default(), &|_| {}, &mut tell);
     })
 }
 
-/// The stream that an open page listens to.
+/// The event stream of an open page.
 pub async fn events(State(shared): State<Arc<Shared>>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let listener = shared.news.subscribe();
     let stream = unfold(listener, |mut listener| async move {
         match listener.recv().await {
             Ok(names) => Some((Ok(Event::default().event("changed").data(&*names)), listener)),
-            // A page that slept through some of it reads everything again.
+            // A page that missed announcements reads everything again.
             Err(RecvError::Lagged(_)) => Some((Ok(Event::default().event("changed").data("[]")), listener)),
             Err(RecvError::Closed) => None,
         }

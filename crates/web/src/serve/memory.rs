@@ -1,5 +1,5 @@
-//! Decisions about memories: the only thing that the server changes, as `retro memory accept`
-//! and its like do.
+//! Decisions about memories, the only changes that the server makes. They equal `retro memory
+//! accept` and its siblings.
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -14,13 +14,13 @@ use super::{Shared, answer, plain};
 use crate::Build;
 use crate::build::memories_again;
 
-/// Where decisions are sent to.
+/// The address for decisions.
 pub const PATH: &str = "/memory";
 
-/// Bytes that a decision takes at most.
+/// Maximum size of a decision.
 pub const BYTES_MAX: usize = 4_096;
 
-/// What is decided about which memory.
+/// A decision about a memory.
 #[derive(Debug, Deserialize)]
 struct Asked {
     id: String,
@@ -28,7 +28,7 @@ struct Asked {
     verdict: String,
 }
 
-/// Decides, and brings the chunks of memories up to date before it answers.
+/// Decides, and updates the memory chunks before it answers.
 pub async fn post(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     let asked = serde_json::from_slice::<Asked>(&body).ok();
     let Some((verdict, asked)) = asked.and_then(|asked| Some((Verdict::parse(&asked.verdict)?, asked)))
@@ -41,7 +41,7 @@ pub async fn post(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
     let told = Arc::clone(&shared);
     match tokio::task::spawn_blocking(move || told.decide(verdict, &asked.id)).await {
         Ok(Ok(decided)) => {
-            // Nobody may be listening.
+            // There may be no listener.
             let _ = shared.news.send("[\"memory\"]".into());
             let body = serde_json::to_vec(&decided).unwrap_or_default();
             answer(StatusCode::OK, &[(header::CONTENT_TYPE, "application/json")], body)
@@ -81,7 +81,7 @@ mod tests {
     use serde_json::json;
     use tokio::sync::broadcast;
 
-    /// A server's state over a store with one memory, and what it sends as news.
+    /// A server's state over a store with one memory, and the channel of its announcements.
     fn shared(dir: &tempfile::TempDir) -> (Arc<Shared>, broadcast::Receiver<Arc<str>>) {
         let world = World::at(dir.path().join("home"));
         let config = Config::for_root(dir.path().join("store"));

@@ -1,4 +1,4 @@
-//! The search of a served page: the same index as `retro search`, by words and by meaning.
+//! Search for a served page: the same index as `retro search`, by words and by meaning.
 
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, header};
@@ -18,13 +18,13 @@ use crate::build::Options;
 use crate::session::Redact;
 use retro::views::readable as text;
 
-/// Sessions that an answer holds at most.
+/// Maximum sessions in a result.
 const SESSIONS_MAX: usize = 40;
 
-/// Characters of a question.
+/// Maximum characters of a query.
 const QUESTION_CHARS_MAX: usize = 1_000;
 
-/// What a page asks, under the names of the options of `retro search`.
+/// A query from the page. Fields are named like the options of `retro search`.
 #[derive(Debug, Default, Deserialize)]
 pub struct Asked {
     #[serde(default)]
@@ -33,19 +33,19 @@ pub struct Asked {
     project: Option<String>,
     since: Option<Date>,
     until: Option<Date>,
-    /// Kinds, with commas: user, assistant, command, output, file.
+    /// Comma-separated kinds: user, assistant, command, output, file.
     #[serde(rename = "in")]
     kinds: Option<String>,
 }
 
-/// What a search needs of the outside.
+/// The environment of a search.
 pub struct Library {
     pub world: World,
     pub config: Config,
     pub options: Options,
 }
 
-/// Answers a question.
+/// Answers a query.
 pub async fn search(State(shared): State<Arc<Shared>>, Query(asked): Query<Asked>) -> Response {
     if asked.q.trim().is_empty() || asked.q.chars().count() > QUESTION_CHARS_MAX {
         return plain(StatusCode::BAD_REQUEST, "a question of 1 to 1,000 characters is needed");
@@ -80,7 +80,7 @@ impl Library {
     }
 }
 
-/// The kinds of text that are looked through. A page without outputs finds none.
+/// The kinds of text to search. Leaves out outputs for a strict page.
 fn kinds(names: Option<&str>, is_strict: bool) -> Option<Vec<PieceKind>> {
     let name = |kind: &PieceKind| match kind {
         PieceKind::User => "user",
@@ -97,7 +97,8 @@ fn kinds(names: Option<&str>, is_strict: bool) -> Option<Vec<PieceKind>> {
     Some(PieceKind::ALL.into_iter().filter(|kind| is_asked(kind) && is_shown(kind)).collect())
 }
 
-/// The answer, with snippets cut into parts: the page neither counts bytes nor reads markup.
+/// The result, with snippets split into parts, so that the page neither counts bytes nor parses
+/// markup.
 fn shown(view: SearchView) -> Value {
     let parts: Vec<Value> = view.hits.iter().map(|hit| parts(&hit.snippet, &hit.marks)).collect();
     let mut value = serde_json::to_value(&view).unwrap_or_default();

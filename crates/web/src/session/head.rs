@@ -1,4 +1,4 @@
-//! The head of a session: everything that is said of it before its text is read.
+//! The head of a session: all data needed before its text is read.
 
 use retro::model::{Coverage, Kind};
 use retro::views::{SessionView, gap_line};
@@ -16,13 +16,13 @@ use retro::views::session::money::{Kinds, Ledger, ModelSum, Sum, by_kind, by_mod
 use retro::views::session::time::{Row, Span, active_ms, rows};
 use retro::views::session::turns::TurnHead;
 
-/// Gaps that the page gets.
+/// Maximum gaps on the page.
 const GAPS_MAX: usize = 50;
 
-/// Events that a part of the sentence leads to.
+/// Maximum events linked from a part of the sentence.
 const SAID_IDS_MAX: usize = 8;
 
-/// The head. What is skipped is in chunks of its own: [`super::spread`] cuts it.
+/// The head. Skipped fields are in separate chunks. See [`super::spread`].
 #[derive(Debug, Clone, Serialize)]
 pub struct Head<'a> {
     /// `retro.page.session/1`.
@@ -35,60 +35,60 @@ pub struct Head<'a> {
     pub models: Vec<String>,
     /// Events by kind.
     pub event_counts: BTreeMap<Kind, u64>,
-    /// What became of its records.
+    /// The mapping of its records to events.
     pub coverage: Coverage,
-    /// What could not be read.
+    /// Parts that could not be read.
     pub gaps: Vec<String>,
     /// Events in the middle of a very large session that are left out.
     pub left_out: u64,
-    /// What happened, in words; each part leads to its events.
+    /// A summary in words. Each part links to its events.
     pub sentence: Vec<Said>,
     /// Lines of work, the session's own first.
     pub lines: Vec<LineHead>,
     /// Turns of all lines.
     #[serde(skip)]
     pub turns: Vec<TurnHead>,
-    /// Where it went wrong, or turned.
+    /// Turning points and failures.
     #[serde(skip)]
     pub moments: Vec<Moment>,
-    /// Where the time went.
+    /// Time spent per activity.
     pub time: Vec<Row>,
-    /// Time in which somebody worked on the session's own line.
+    /// Time in which the model or a tool was working on the session's main line.
     pub active_ms: i64,
-    /// What it and its sub-agents used and cost.
+    /// Usage and cost, including sub-agents.
     pub sum: Sum,
     /// The cost by kind of token.
     #[serde(skip)]
     pub kinds: Kinds,
-    /// The same by model.
+    /// The cost by model.
     #[serde(skip)]
     pub by_model: Vec<ModelSum>,
-    /// What filled the context.
+    /// The contents of the context.
     #[serde(skip)]
     pub context: Context,
-    /// What was changed on disk.
+    /// Files changed on disk.
     #[serde(skip)]
     pub files: Vec<FileRow>,
-    /// The band of time.
+    /// The timeline of all lines.
     #[serde(skip)]
     pub ribbon: Ribbon,
-    /// Finds the turn of an event: by source, records from which on a turn holds.
+    /// Finds the turn of an event: by source, the records at which a turn begins.
     pub index: BTreeMap<String, Vec<(u64, usize)>>,
-    /// How many chunks of turns there are.
+    /// The number of turn chunks.
     pub parts: usize,
-    /// How it went; null until somebody looked.
+    /// Outcome and quality. Null without a digest.
     pub digest: Option<Went>,
 }
 
 /// A part of the sentence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Said {
-    /// The words.
+    /// The part's words.
     pub text: String,
-    /// Events that say so.
+    /// Events that show it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<String>,
-    /// `bad`, `warn`, or nothing.
+    /// The tone: `bad`, `warn`, or none.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub tone: &'static str,
 }
@@ -98,54 +98,54 @@ pub struct Said {
 pub struct LineHead {
     /// `main`, or the sub-agent's name.
     pub name: String,
-    /// What it was asked to do.
+    /// The sub-agent's task.
     pub task: String,
     /// The line that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<usize>,
-    /// The session that holds it, where that is another one.
+    /// Its session, unless the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// First and last time.
+    /// Time of its first event.
     pub from: Option<i64>,
-    /// Last time.
+    /// Time of its last event.
     pub to: Option<i64>,
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
     /// Calls that failed.
     pub failed: u64,
-    /// What its own responses used and cost.
+    /// Usage and cost of its own responses.
     pub sum: Sum,
-    /// The turn of the call that started it, by number in the head.
+    /// The turn whose call started it, as an index in the head.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<usize>,
 }
 
-/// What a head is made of.
+/// The inputs of a head.
 pub struct Parts<'a, 'f> {
-    /// The session.
+    /// The session's row.
     pub view: &'a SessionView,
-    /// With its sub-agents.
+    /// The session with its sub-agents.
     pub family: &'a Family,
     /// Their lines of work.
     pub lines: &'a [Line<'f>],
-    /// What they cost.
+    /// Their responses and cost.
     pub ledger: &'a Ledger,
-    /// Their turns.
+    /// Their turns, in order.
     pub turns: Vec<TurnHead>,
     /// The turn in which each line was started.
     pub callers: HashMap<usize, usize>,
-    /// Where the time of each line went.
+    /// The stretches of time of each line.
     pub spans: Vec<Vec<Span>>,
-    /// What was changed on disk.
+    /// Files changed on disk.
     pub files: Vec<FileRow>,
-    /// Where it went wrong.
+    /// Turning points and failures.
     pub moments: Vec<Moment>,
-    /// The line and the turn of every event.
+    /// Line and turn of every event.
     pub places: &'a HashMap<String, (usize, u32)>,
-    /// How many chunks of turns there are.
+    /// The number of turn chunks.
     pub parts: usize,
-    /// How it went.
+    /// Outcome and quality.
     pub went: Option<Went>,
 }
 
@@ -228,7 +228,7 @@ fn added(a: Sum, b: Sum) -> Sum {
     }
 }
 
-/// What happened, in words.
+/// Describes the session in words.
 fn sentence(turns: &[TurnHead], moments: &[Moment], files: &[FileRow], lines: &[Line<'_>]) -> Vec<Said> {
     let mut said = Vec::new();
     let mut say = |text: String, ids: Vec<String>, tone| said.push(Said { text, ids, tone });
@@ -286,7 +286,7 @@ fn many(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// For each source the records from which on events are in another turn.
+/// For each source, the records at which a new turn begins.
 fn index(turns: &[TurnHead], places: &HashMap<String, (usize, u32)>) -> BTreeMap<String, Vec<(u64, usize)>> {
     let numbers: HashMap<(usize, u32), usize> =
         turns.iter().enumerate().map(|(at, turn)| ((turn.line, turn.n), at)).collect();
@@ -305,7 +305,7 @@ fn index(turns: &[TurnHead], places: &HashMap<String, (usize, u32)>) -> BTreeMap
     sources
 }
 
-/// What lists show of a session beside what the index knows.
+/// Data for lists that the index does not have.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Calls, sub-agents included.
@@ -314,33 +314,33 @@ pub struct Summary {
     pub failed: u64,
     /// Calls that were denied.
     pub denied: u64,
-    /// Files changed.
+    /// Number of files changed.
     pub files: u64,
-    /// Lines added.
+    /// Lines added in total.
     pub added: u64,
-    /// Lines removed.
+    /// Lines removed in total.
     pub removed: u64,
-    /// Time in which somebody worked.
+    /// Time in which the model or a tool was working.
     pub active_ms: i64,
-    /// Sub-agents.
+    /// Number of sub-agents.
     pub agents: u64,
     /// Models that answered.
     pub models: Vec<String>,
     /// `secret`, `failed`, `limit`, `interrupted`, `gaps`, `large`.
     pub flags: Vec<String>,
-    /// How it ended, as far as the log tells: the last thing that went wrong, on a line.
+    /// The last problem in the log, on one line.
     pub trouble: Option<String>,
-    /// Why it is said to have ended so.
+    /// The reason for the outcome.
     pub reason: Option<String>,
-    /// How often the person corrected.
+    /// Number of corrections by the user.
     pub corrections: u64,
-    /// Whether it was real work, as far as is known.
+    /// True if it was real work, as far as known.
     pub real: bool,
-    /// Explored before it edited: reads and searches.
+    /// Number of file reads.
     pub looks: u64,
-    /// Calls that edited.
+    /// Calls that edited a file.
     pub edits: u64,
-    /// Files that were changed, at most twenty.
+    /// Changed files, at most twenty.
     pub paths: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Cuts the turns of a session into chunks that are read one at a time.
+//! Splits the turns of a session into chunks that the page reads one at a time.
 
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
@@ -11,23 +11,23 @@ use retro::views::readable::Rest;
 use retro::views::session::item::Item;
 use retro::views::session::turns::{Turn, TurnHead};
 
-/// Bytes of JSON after which a chunk ends.
+/// A chunk ends after this many bytes of JSON.
 const PART_BYTES: usize = 384 * 1024;
 
-/// Some items of a turn: its number in the head, and which they are.
+/// Some items of a turn: its index in the head, and the range of items.
 type Piece = (usize, Range<usize>);
 
 /// The chunks of a session's turns.
 pub struct Cut {
-    /// What is said of each turn, with its chunks.
+    /// The summary of each turn, with its chunks.
     pub heads: Vec<TurnHead>,
-    /// One chunk a part.
+    /// One chunk per part.
     pub chunks: Vec<Chunk>,
-    /// The rests of long outputs, a chunk for each part that has some.
+    /// The rests of long outputs, one chunk for each part that has any.
     pub rests: Vec<Chunk>,
 }
 
-/// Cuts turns where they are long enough, and a very long turn between two items.
+/// Splits turns into chunks of sufficient size. A very long turn is split between two items.
 pub fn cut(name: &str, turns: Vec<Turn>, mut rests: HashMap<String, Rest>) -> Result<Cut, Error> {
     let mut heads = Vec::with_capacity(turns.len());
     let mut parts: Vec<Vec<Piece>> = vec![Vec::new()];
@@ -91,7 +91,7 @@ fn chunk(part: &[Piece], json: &[Vec<Vec<u8>>]) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// Moves the rests of an item's outputs into their chunk, under the name of the item.
+/// Moves the rests of an item's outputs into their chunk, under the item's name.
 fn take_rests(item: &Item, rests: &mut HashMap<String, Rest>, apart: &mut BTreeMap<String, Rest>) {
     let mut take = |id: &str, under: &str| {
         if let Some(rest) = rests.remove(id) {
@@ -105,7 +105,7 @@ fn take_rests(item: &Item, rests: &mut HashMap<String, Rest>, apart: &mut BTreeM
             }
         }
         Item::Run { items, .. } => items.iter().for_each(|item| take_rests(item, rests, apart)),
-        // What a typed command printed is in a result that only the prompt knows.
+        // The output of a typed command is in a result that only the prompt refers to.
         Item::Prompt { .. } => {}
         _ => {}
     }

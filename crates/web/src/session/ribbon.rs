@@ -1,49 +1,49 @@
-//! The session as a band of time, for the page to draw.
+//! The timeline of a session, for the page to draw.
 //!
-//! Pauses that are much longer than usual are cut, and the cut says how long it was. All
-//! else keeps its proportions.
+//! Unusually long pauses are shortened, with their true length on the mark. Everything else keeps
+//! its proportions.
 
 use serde::Serialize;
 
 use retro::views::session::time::{Doing, Span, name};
 
-/// Stretches that the page gets at most.
+/// Maximum stretches on the page.
 const SPANS_MAX: usize = 2_000;
 
-/// Lanes that the page gets at most.
+/// Maximum lanes on the page.
 const LANES_MAX: usize = 12;
 
-/// A pause is cut if it is longer than this, and ten times as long as the usual one.
+/// A pause is shortened if it is longer than this, and ten times as long as the usual one.
 const CUT_MS: i64 = 60_000;
 
-/// What a cut pause still takes.
+/// Length of a shortened pause on the timeline.
 const CUT_SHOWN_MS: i64 = 5_000;
 
-/// The band.
+/// The timeline's data.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Ribbon {
-    /// First time, in milliseconds since 1970.
+    /// First timestamp, in milliseconds since 1970.
     pub from: i64,
-    /// Last time.
+    /// Last timestamp, in milliseconds since 1970.
     pub to: i64,
-    /// Pauses that are cut: from, to.
+    /// Shortened pauses, as pairs of start and end.
     pub cuts: Vec<(i64, i64)>,
-    /// One a line of work: its number, and its stretches as from, to, what.
+    /// One lane per line of work.
     pub lanes: Vec<Lane>,
-    /// What a cut pause takes, in milliseconds.
+    /// Length of a shortened pause, in milliseconds.
     pub cut_ms: i64,
 }
 
 /// One line of work.
 #[derive(Debug, Clone, Serialize)]
 pub struct Lane {
-    /// Its number.
+    /// The line's number.
     pub line: usize,
-    /// From and to after `from` of the ribbon, and what was going on.
+    /// Start and end relative to the ribbon's `from`, and the activity.
     pub spans: Vec<(i64, i64, String)>,
 }
 
-/// Lays the lines of a session beside each other.
+/// Arranges the lines of a session as lanes.
 pub fn ribbon(lines: &[Vec<Span>]) -> Ribbon {
     let all = || lines.iter().flatten();
     let (Some(from), Some(to)) = (all().map(|span| span.from).min(), all().map(|span| span.to).max()) else {
@@ -51,7 +51,7 @@ pub fn ribbon(lines: &[Vec<Span>]) -> Ribbon {
     };
     let mut order: Vec<usize> =
         (0..lines.len()).filter(|at| lines.get(*at).is_some_and(|l| !l.is_empty())).collect();
-    // The session itself first, then who worked longest.
+    // The session itself first, then the lines by working time.
     order.sort_by_key(|at| {
         let length =
             |at: usize| lines.get(at).map_or(0, |spans| retro::views::session::time::active_ms(spans));
@@ -64,7 +64,7 @@ pub fn ribbon(lines: &[Vec<Span>]) -> Ribbon {
     Ribbon { from, to, cuts: cuts(lines), lanes: lanes.collect(), cut_ms: CUT_SHOWN_MS }
 }
 
-/// Stretches in which no line worked and that are unusually long.
+/// Unusually long stretches in which no line was working.
 fn cuts(lines: &[Vec<Span>]) -> Vec<(i64, i64)> {
     let mut busy: Vec<(i64, i64)> = lines
         .iter()
@@ -89,7 +89,7 @@ fn cuts(lines: &[Vec<Span>]) -> Vec<(i64, i64)> {
     gaps
 }
 
-/// Neighbours of one kind drawn together, and the shortest dropped if there are too many.
+/// Merges adjacent stretches of one kind, and drops the shortest if there are too many.
 fn joined(spans: &[Span], start: i64, most: usize) -> Vec<(i64, i64, String)> {
     let mut joined: Vec<(i64, i64, Doing)> = Vec::new();
     for span in spans {

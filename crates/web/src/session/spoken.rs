@@ -1,5 +1,5 @@
-//! The words of a turn that a search from disk finds: what was said, run, changed, and the
-//! beginnings of what was printed.
+//! The words of a turn that a search from disk finds: messages, commands, changes, and the
+//! beginnings of outputs.
 
 use hashbrown::HashMap;
 
@@ -7,7 +7,7 @@ use crate::words::{Turn, words};
 use retro::views::session::item::Item;
 use retro::views::session::turns::TurnHead;
 
-/// Bytes of one output that are indexed.
+/// Indexed bytes of one output.
 const OUTPUT_BYTES: usize = 4_000;
 
 /// Collects the words of a turn.

@@ -1,9 +1,8 @@
-//! Cuts the head of a session, so that what is shown first is read first.
+//! Splits the head of a session, so that the page reads the first screen first.
 //!
-//! The head itself has what the page must know of every turn to lay it out, in columns, and
-//! the facts of the first turns. The facts of all others are in chunks that are read when
-//! these turns come into view. What only the panels and the ribbon show is in a chunk of its
-//! own, unless there is little of it.
+//! The head itself has the layout data of every turn, in columns, and the facts of the first turns.
+//! The facts of all others are in chunks that the page reads when these turns come into view. Data
+//! for the panels and the ribbon has a separate chunk, unless it is small.
 
 use serde::Serialize;
 
@@ -17,13 +16,13 @@ use retro::views::session::moments::Moment;
 use retro::views::session::money::{Kinds, ModelSum, Sum};
 use retro::views::session::turns::{OutlineRow, TurnHead};
 
-/// Turns whose facts are in one chunk. The page knows this number from the head.
+/// Turns per chunk of facts. The page gets this number from the head.
 const TURNS_A_CHUNK: usize = 128;
 
-/// Bytes of JSON up to which panels and ribbon are in the head.
+/// Up to this many bytes of JSON, panels and ribbon are in the head.
 const SIDE_BYTES: usize = 48 * 1024;
 
-/// Turns that are named as the dearest.
+/// Maximum turns listed as most expensive.
 const DEAR_MAX: usize = 12;
 
 /// The chunks of a head: `h`, `t1`, `t2`, and so on, and `p`.
@@ -60,7 +59,7 @@ struct First<'h> {
     side: Option<&'h Side<'h>>,
 }
 
-/// What every turn needs to have its place.
+/// Layout data of every turn.
 #[derive(Default, Serialize)]
 struct Columns<'h> {
     line: Vec<usize>,
@@ -90,7 +89,7 @@ impl<'h> Columns<'h> {
     }
 }
 
-/// What is said of a turn where it is shown.
+/// Facts shown on a turn.
 #[derive(Serialize)]
 struct Facts<'h> {
     ts: Option<i64>,
@@ -128,7 +127,7 @@ impl<'h> Facts<'h> {
     }
 }
 
-/// What the panels and the ribbon show.
+/// Data of the panels and the ribbon.
 #[derive(Serialize)]
 struct Side<'h> {
     moments: &'h [Moment],
@@ -140,10 +139,10 @@ struct Side<'h> {
     dear: Vec<Dear<'h>>,
 }
 
-/// A turn that cost much.
+/// An expensive turn.
 #[derive(Serialize)]
 struct Dear<'h> {
-    /// Its number in the head.
+    /// The turn's index in the head.
     turn: usize,
     text: &'h str,
     sum: Sum,

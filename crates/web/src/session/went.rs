@@ -1,7 +1,7 @@
-//! How a session went, from its digest: its end, the corrections in it, its readings.
+//! The outcome of a session, from its digest: its end, its corrections, its readings.
 //!
-//! A digest names an event of a sub-agent `<agent>/<child>#<id>`; the page names it without
-//! the agent, as it does everywhere.
+//! A digest names an event of a sub-agent `<agent>/<child>#<id>`. The page's names never include
+//! the agent.
 
 use retro::engine::signals;
 use retro::insight::{self, Digest};
@@ -17,48 +17,48 @@ use retro::views::readable::plain;
 /// The part of a digest that the head holds.
 #[derive(Debug, Clone, Serialize)]
 pub struct Went {
-    /// How it ended, why, and the events that show it.
+    /// The outcome, its reason, and the events that show it.
     pub outcome: insight::Outcome,
     /// Whether it was real work.
     pub quality: insight::Quality,
-    /// What the person corrected.
+    /// The user's corrections.
     pub corrections: Vec<insight::Correction>,
 }
 
 /// One signal of one session.
 #[derive(Debug, Clone)]
 pub struct ReadingRow {
-    /// The signal.
+    /// The signal's name.
     pub signal: String,
-    /// The value, or null with a reason.
+    /// The value. Null if there is a reason.
     pub value: Value,
-    /// Why there is no value.
+    /// Why the value is missing.
     pub reason: Option<String>,
-    /// How sure it is, from 0 to 1.
+    /// The confidence, from 0 to 1.
     pub confidence: f64,
-    /// The events it rests on.
+    /// The events that support it.
     pub evidence_refs: Vec<String>,
 }
 
-/// The readings of a session, by the places of their signals in the list of all. That list
-/// has their titles and units once for all sessions.
+/// The readings of a session, by the index of each signal in the list of all. That list has the
+/// titles and units once for all sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Readings<'r> {
-    /// Values; null where there is none.
+    /// The values. Null if missing.
     pub values: Vec<&'r Value>,
-    /// Why there is none: each reason with the places.
+    /// Reasons for missing values, each with the indexes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons: BTreeMap<&'r str, Vec<usize>>,
-    /// How sure a reading is, where it is less than certain.
+    /// The confidence of each reading that is not certain.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub confidence: BTreeMap<usize, f64>,
-    /// The events that a reading rests on.
+    /// The events that support a reading.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub refs: BTreeMap<usize, &'r [String]>,
 }
 
 impl<'r> Readings<'r> {
-    /// Lays readings out by a list of signals, sorted by name.
+    /// Arranges readings by a sorted list of signals.
     pub fn of(rows: &'r [ReadingRow], signals: &[String]) -> Readings<'r> {
         let mut laid = Readings::default();
         for row in rows {
@@ -83,12 +83,12 @@ impl<'r> Readings<'r> {
     }
 }
 
-/// The digest that is kept of a session, if there is one that can be read.
+/// The stored digest of a session, if it can be read.
 pub fn digest(ground: &Ground<'_>, key: &SessionKey) -> Option<Digest> {
     ground.store.object::<Digest>(&DIGESTS, key).ok().flatten()
 }
 
-/// What the head holds of a digest.
+/// The head's part of a digest.
 pub fn went(digest: &Digest) -> Went {
     let mut outcome = digest.outcome.clone();
     outcome.evidence_refs = outcome.evidence_refs.iter().map(|id| named(id)).collect();
@@ -101,7 +101,7 @@ pub fn went(digest: &Digest) -> Went {
     Went { outcome, quality: digest.quality.clone(), corrections: corrections.collect() }
 }
 
-/// Every reading of a session, those that need a price included.
+/// Every reading of a session, including those that need a price.
 pub fn readings(ground: &Ground<'_>, key: &SessionKey, digest: Digest) -> Vec<ReadingRow> {
     let prices = ground.costs.and_then(|costs| costs.of_session(key));
     let readings = signals::readings(digest, prices.as_ref()).into_iter();
@@ -115,7 +115,7 @@ pub fn readings(ground: &Ground<'_>, key: &SessionKey, digest: Digest) -> Vec<Re
     shown.collect()
 }
 
-/// Texts without characters that hide something.
+/// Texts without hidden characters.
 fn shown(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(plain(&text)),
@@ -123,7 +123,7 @@ fn shown(value: Value) -> Value {
     }
 }
 
-/// The page's name of an event.
+/// The page's name for an event.
 fn named(id: &str) -> String {
     match id.split_once('#') {
         Some((session, event)) => {
