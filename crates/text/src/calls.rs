@@ -1,12 +1,11 @@
-//! What a command line is for, whether it passed, and when two are the same.
+//! The purpose of a command line, its verdict, and when two are the same.
 //!
-//! [`understand`] reads a command line as agents log it. [`Call::judge`] says how
-//! it ended, from the exit state *and* from the summary that the runner printed:
-//! `cargo test | tail` exits with 0 over a red summary, and `rg` exits with 1
-//! when it finds nothing. [`same_command`] and [`covers`] tell whether a later
-//! run answers an earlier one.
+//! [`understand`] reads a command line as agents log it. [`Call::judge`] decides how it ended, from
+//! the exit status *and* from the summary that the runner printed: `cargo test | tail` exits with 0
+//! after a red summary, and `rg` exits with 1 when it finds nothing. [`same_command`] and
+//! [`covers`] decide if a later run answers an earlier one.
 //!
-//! Nothing here fails: what is not understood is [`Purpose::Other`] and
+//! Nothing here fails: anything that is not understood is [`Purpose::Other`] and
 //! [`Verdict::Unknown`].
 
 mod danger;
@@ -26,52 +25,52 @@ pub use summary::{Summary, summary};
 pub use verdict::{Exit, Judged, Verdict};
 pub use written::Written;
 
-/// Scripts inside scripts that are looked into.
+/// The greatest nesting of scripts that is read.
 const DEPTH_MAX: usize = 4;
 
 /// One program that a command line runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// How it follows the step before it.
+    /// How it is connected to the previous step.
     pub join: Join,
-    /// What it is for.
+    /// The purpose of its program.
     pub purpose: Purpose,
     /// Its usual name with its sub-command: `cargo test`, `pytest`, `script lint`.
     pub runner: String,
     /// The program and its arguments, without wrappers.
     pub words: Vec<String>,
-    /// How many of `words` the runner's name takes.
+    /// The number of `words` in the runner's name.
     arguments_at: usize,
-    /// The folder that the line changed to before it.
+    /// The working directory, if the line changed it before this step.
     pub folder: Option<String>,
 }
 
 impl Step {
-    /// The program's name.
+    /// The name of the program.
     pub fn program(&self) -> &str {
         self.words.first().map_or("", String::as_str)
     }
 
-    /// Its arguments behind the sub-command.
+    /// Its arguments after the sub-command.
     pub fn arguments(&self) -> &[String] {
         self.words.get(self.arguments_at..).unwrap_or_default()
     }
 }
 
-/// A command line, understood.
+/// A parsed command line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Call {
     /// The programs it runs, in order.
     pub steps: Vec<Step>,
-    /// The step that the line is about.
+    /// The index of the main step.
     main: usize,
-    /// Files that it changes.
+    /// Files that the line changes.
     pub written: Vec<Written>,
-    /// Whether a pipe fails when any part of it does.
+    /// True if a pipe fails when any part of it does.
     pipefail: bool,
 }
 
-/// Understands a command line.
+/// Parses a command line.
 pub fn understand(command: &str) -> Call {
     let mut call = Call::default();
     let mut folder = None;
@@ -81,7 +80,7 @@ pub fn understand(command: &str) -> Call {
     call
 }
 
-/// Adds the steps of a script; the first follows as `join` says.
+/// Adds the steps of a script. `join` connects the first one to the previous step.
 fn add(call: &mut Call, script: &str, join: Join, folder: &mut Option<String>, depth: usize) {
     for (at, simple) in shell::split(script).into_iter().enumerate() {
         let join = if at == 0 { join } else { simple.join };
@@ -108,7 +107,7 @@ fn add(call: &mut Call, script: &str, join: Join, folder: &mut Option<String>, d
                 let mut inside = folder.clone();
                 let before = call.written.len();
                 add(call, &script, join, &mut inside, depth + 1);
-                // Files of another machine are none of these.
+                // Files on another machine do not count.
                 if simple.words.iter().any(|word| word == "ssh") {
                     call.written.truncate(before);
                 }
@@ -120,27 +119,27 @@ fn add(call: &mut Call, script: &str, join: Join, folder: &mut Option<String>, d
 }
 
 impl Call {
-    /// What the line is for: the weightiest purpose of its steps.
+    /// The purpose of the line: the most important purpose of its steps.
     pub fn purpose(&self) -> Purpose {
         self.main_step().map_or(Purpose::Other, |step| step.purpose)
     }
 
-    /// Whether any of its steps is for this.
+    /// True if any of its steps has this purpose.
     pub fn does(&self, purpose: Purpose) -> bool {
         self.steps.iter().any(|step| step.purpose == purpose)
     }
 
-    /// The step that the line is about.
+    /// The step with the main purpose of the line.
     pub fn main_step(&self) -> Option<&Step> {
         self.steps.get(self.main)
     }
 
-    /// Its usual name: `cargo test`, `pytest`, `git commit`.
+    /// The main step's usual name: `cargo test`, `pytest`, `git commit`.
     pub fn runner(&self) -> &str {
         self.main_step().map_or("", |step| &step.runner)
     }
 
-    /// Whether it makes a commit.
+    /// True if it makes a commit.
     pub fn commits(&self) -> bool {
         self.steps.iter().any(|step| {
             matches!(
@@ -153,7 +152,7 @@ impl Call {
         })
     }
 
-    /// Why the line could destroy work, if it could: `rm -rf`, `git reset --hard`, …
+    /// The reason if the line could destroy work: `rm -rf`, `git reset --hard`, …
     pub fn danger(&self) -> Option<&'static str> {
         self.steps.iter().find_map(danger::of)
     }

@@ -1,30 +1,30 @@
-//! What an edit changed, as lines with their signs.
+//! The changes of an edit, as lines with their signs.
 //!
-//! Agents log an edit in three ways: as a patch, as an old and a new text, or as the whole
-//! new file. All become the same rows: `" "` kept, `"-"` removed, `"+"` added, `"@"` a
-//! heading of the patch.
+//! Agents log an edit in three ways: as a patch, as an old and a new text, or as the whole new
+//! file. All become the same rows: `" "` kept, `"-"` removed, `"+"` added, `"@"` a heading of the
+//! patch.
 
 use serde::Serialize;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-/// Rows of one edit that are kept.
+/// The most rows of one edit that are kept.
 const ROWS_MAX: usize = 2_000;
 
-/// Bytes of texts that are compared. Longer ones are shown as removed and added.
+/// The most bytes that are compared. Longer texts are shown as removed and added.
 const COMPARED_BYTES_MAX: usize = 200_000;
 
-/// Unchanged lines beside a changed one.
+/// Unchanged lines shown before and after a changed one.
 const AROUND: usize = 3;
 
 /// One file of an edit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FileDiff {
-    /// The file, as the log writes it.
+    /// The path as logged.
     pub path: String,
-    /// Sign and line.
+    /// The sign and text of each line.
     pub rows: Vec<(char, String)>,
-    /// Rows that were left out.
+    /// The number of rows that were left out.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: usize,
 }
@@ -33,7 +33,7 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// The edits that the arguments of a call ask for. `path` is what the call names.
+/// The edits that the arguments of a call request. `path` is the file that the call names.
 pub fn diffs(args: &Value, path: Option<&str>) -> Vec<FileDiff> {
     if let Some(patch) = patch_in(args, 4) {
         return from_patch(patch);
@@ -118,7 +118,7 @@ fn from_patch(patch: &str) -> Vec<FileDiff> {
     files.into_iter().map(|(path, rows)| bounded(path, rows)).collect()
 }
 
-/// Two texts, line by line, with a little of what stayed.
+/// Compares two texts line by line, with a few lines of context.
 fn compared(old: &str, new: &str) -> Vec<(char, String)> {
     let signed = |sign: char, text: &str| -> Vec<(char, String)> {
         text.lines().map(|line| (sign, line.to_owned())).collect()

@@ -1,18 +1,17 @@
-//! Characters that a reader does not see: controls, direction marks, fillers,
-//! tags, and ordinary ones in a number that no writing needs.
+//! Characters that a reader does not see: controls, direction marks, fillers, tags, and ordinary
+//! ones in a number that no script needs.
 //!
-//! Text from the web and from tools may carry words for a model that a person
-//! cannot see, or show other words than it holds. What writing systems and emoji
-//! do need is left alone: joiners in Persian, Indic scripts and emoji, one
-//! variation selector behind its character, combining marks, right-to-left
-//! letters.
+//! Text from the web and from tools may contain words for a model that a person cannot see, or
+//! display other words than it contains. Characters that writing systems and emoji need are left
+//! alone: joiners in Persian, Indic scripts and emoji, one variation selector after its character,
+//! combining marks, right-to-left letters.
 
-/// A hidden character and where it stands.
+/// A hidden character and its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hidden {
-    /// Its first byte.
+    /// Offset of its first byte.
     pub offset: usize,
-    /// The character.
+    /// The hidden character itself.
     pub character: char,
 }
 
@@ -21,11 +20,11 @@ pub fn find(text: &str) -> impl Iterator<Item = Hidden> + '_ {
     marked(text).filter(|(_, _, hidden)| *hidden).map(|(offset, character, _)| Hidden { offset, character })
 }
 
-/// Every character of `text` with its place and whether it is hidden.
+/// Every character of `text` with its offset, and whether it is hidden.
 pub(crate) fn marked(text: &str) -> impl Iterator<Item = (usize, char, bool)> + '_ {
     let mut before = None;
-    // Whether the character before can be joined to something: it is shown, and
-    // belongs to a script or to an emoji. A blank of any width joins nothing.
+    // Whether the previous character can be joined to something: it is visible, and belongs to a
+    // script or to an emoji. A blank of any width joins nothing.
     let mut joins = false;
     let mut rest = text.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -34,7 +33,7 @@ pub(crate) fn marked(text: &str) -> impl Iterator<Item = (usize, char, bool)> + 
         let hidden = match class(character) {
             Class::Visible => false,
             Class::Hidden => true,
-            // A byte order mark is one only at the beginning.
+            // A byte order mark is valid only at the beginning.
             Class::ByteOrderMark => offset > 0,
             Class::Joiner => !joins,
             alone => before.map(class) == Some(alone) || after.map(class) == Some(alone),
@@ -46,13 +45,13 @@ pub(crate) fn marked(text: &str) -> impl Iterator<Item = (usize, char, bool)> + 
     })
 }
 
-/// What decides whether a character is hidden.
+/// The class that decides if a character is hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Visible,
     Hidden,
     ByteOrderMark,
-    /// Needed behind a letter of some scripts and inside emoji, hidden elsewhere.
+    /// Needed after a letter of some scripts and inside emoji, hidden elsewhere.
     Joiner,
     /// These are hidden only in runs.
     Selector,

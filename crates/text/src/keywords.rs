@@ -1,18 +1,17 @@
-//! Where keywords stand in a text, in any case.
+//! Finds keywords in a text, in any case.
 //!
-//! Nearly all text has none, so what counts is how fast a byte is passed over.
-//! An automaton over all keywords waits, at each byte, for the state of the byte
-//! before. Here each place is looked at for itself: three bytes choose an entry
-//! of a small table, the fourth one bit of it. Only where that bit is set are
-//! keywords compared. The four bytes are those of the keyword that are seldom in
-//! ordinary text, wherever in the keyword they stand.
+//! Nearly all text has none, so the speed of skipping bytes matters most. An automaton over all
+//! keywords depends, at each byte, on the state after the byte before. This search treats each
+//! position separately: three bytes choose an entry of a small table, the fourth chooses one bit of
+//! it. Only if that bit is set are keywords compared. The four bytes are the part of the keyword
+//! that is rarest in ordinary text, at any offset in the keyword.
 
 use std::ops::Range;
 
 /// Keywords have at least this many bytes: shorter ones may be missed.
 pub(crate) const LENGTH_MIN: usize = 3;
 
-/// Bytes looked at in each place.
+/// Bytes read at each position.
 const GRAM: usize = 4;
 
 /// Number of bits that choose an entry of the table.
@@ -21,16 +20,16 @@ const ENTRIES: usize = 1 << BITS;
 
 /// A set of keywords.
 pub(crate) struct Keywords {
-    /// For each value of the first three bytes one bit for each of eight classes
-    /// of the fourth.
+    /// One byte for each value of the first three bytes, with one bit for each of eight classes of
+    /// the fourth.
     table: Box<[u8; ENTRIES]>,
-    /// How many of `grams` stand before those of each entry.
+    /// The number of `grams` before those of each entry.
     before: Vec<u16>,
     grams: Vec<Gram>,
     words: Vec<String>,
 }
 
-/// A keyword and where in it its four bytes stand.
+/// A keyword and the offset of its four bytes.
 struct Gram {
     entry: usize,
     word: usize,
@@ -38,7 +37,7 @@ struct Gram {
 }
 
 impl Keywords {
-    /// A set of keywords, in small letters.
+    /// A set of keywords, which must be in lower case.
     pub(crate) fn new(words: Vec<String>) -> Keywords {
         let mut table = Box::new([0u8; ENTRIES]);
         let mut grams: Vec<Gram> = Vec::new();
@@ -48,7 +47,7 @@ impl Keywords {
             let gram = [bytes.next(), bytes.next(), bytes.next()].map(Option::unwrap_or_default);
             let fourth = bytes.next();
             let entry = entry(folded([gram[0], gram[1], gram[2], 0]));
-            // A keyword of three bytes may go on in any way.
+            // A keyword of three bytes may be followed by any byte.
             table[entry] |= fourth.map_or(u8::MAX, |byte| bit(folded([0, 0, 0, byte])));
             grams.push(Gram { entry, word, offset });
         }
@@ -65,7 +64,7 @@ impl Keywords {
         Keywords { table, before, grams, words }
     }
 
-    /// Reports the number and the place of every keyword, overlapping ones too.
+    /// Reports the index and range of every keyword, including overlapping ones.
     pub(crate) fn find(&self, text: &[u8], mut report: impl FnMut(usize, Range<usize>)) {
         for (at, window) in text.windows(GRAM).enumerate() {
             let four = folded([window[0], window[1], window[2], window[3]]);
@@ -94,7 +93,7 @@ impl Keywords {
     }
 }
 
-/// Four bytes as a number in which capitals and small letters are the same.
+/// Four bytes as a number, equal for upper and lower case.
 #[inline(always)]
 fn folded(bytes: [u8; GRAM]) -> u32 {
     u32::from_le_bytes(bytes) | 0x2020_2020
@@ -112,7 +111,7 @@ fn bit(four: u32) -> u8 {
     1 << ((four >> 24) & 7)
 }
 
-/// Where in a keyword the four bytes stand that ordinary text has least.
+/// The offset of the four bytes of a keyword that are rarest in ordinary text.
 fn rarest(word: &[u8]) -> usize {
     let weight = |byte: &u8| match byte {
         b'e' | b't' | b'a' | b'o' | b'i' | b'n' | b's' | b'r' | b' ' => 1,
@@ -121,7 +120,7 @@ fn rarest(word: &[u8]) -> usize {
         _ => 2,
     };
     let weights = word.windows(GRAM).map(|gram| gram.iter().map(weight).sum::<u32>());
-    // The first of the best.
+    // The first of the best ones.
     weights.enumerate().max_by_key(|(at, weight)| (*weight, usize::MAX - at)).map_or(0, |(at, _)| at)
 }
 

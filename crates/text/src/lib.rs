@@ -1,11 +1,11 @@
-//! What can be said of a piece of text, without knowing where it came from.
+//! Analysis of text, independent of its origin.
 //!
-//! [`redact`] takes [`secrets`] out of text before it leaves the raw archive. Its
-//! result is a [`Redacted`], a type whose value nobody can read before it was scanned, so that
-//! a secret cannot end up in an event. [`hidden`] knows the
-//! characters that a reader does not see, and [`terminal`] makes text safe to
-//! print. [`mod@typed`] says which parts of a message its sender typed. [`calls`] reads command lines and their outputs, [`mod@fingerprint`] names
-//! errors so that they are recognized again. [`diff`] says what an edit changed.
+//! [`redact`] takes [`secrets`] out of text before it leaves the raw archive. Its result is a
+//! [`Redacted`], a type whose value cannot be read before it was scanned, so that a secret cannot
+//! end up in an event. [`hidden`] finds characters that a reader does not see, and [`terminal`]
+//! makes text safe to print. [`mod@typed`] finds the parts of a message that its sender typed.
+//! [`calls`] parses command lines and their outputs, [`mod@fingerprint`] names errors so that they
+//! are recognized again. [`diff`] extracts the changes of an edit.
 //!
 //! A leaf: no I/O, no knowledge of agents or of the store.
 

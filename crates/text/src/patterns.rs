@@ -1,8 +1,8 @@
 //! Patterns for the output of programs.
 //!
-//! They are patterns over bytes, in which `\s`, `\b` and their kind know ASCII alone: those are
-//! made in a small part of the time that patterns over all alphabets take, which counts where
-//! a hook waits, and stay fast on lines with other characters in them.
+//! They are patterns over bytes, in which `\s`, `\b` and similar classes are ASCII only. Compiling
+//! them takes a small part of the time that Unicode patterns take, which matters when a hook waits,
+//! and they stay fast on lines with other characters.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ use regex::bytes::{Regex, RegexSet};
 
 use crate::keywords::{Keywords, LENGTH_MIN};
 
-/// Patterns that are tried together.
+/// Patterns that are matched together.
 pub(crate) fn of_bytes(patterns: &[&str]) -> Option<RegexSet> {
     RegexSet::new(patterns.iter().map(|pattern| bytewise(pattern))).ok()
 }
@@ -20,13 +20,13 @@ fn bytewise(pattern: &str) -> String {
     format!("(?-u){pattern}")
 }
 
-/// Sentences, of which each has a part that stands in it word for word. A pattern is made when
-/// a line first holds this part of it, so that a long table costs next to nothing.
+/// Patterns for sentences, each with a literal part. A pattern is compiled when a line first
+/// contains its literal part, so a long table costs next to nothing.
 pub(crate) struct Sentences {
     patterns: &'static [&'static str],
     made: Vec<OnceLock<Option<Regex>>>,
     parts: Keywords,
-    /// Parts that are too short for keywords, and whose they are.
+    /// Literal parts that are too short for keywords, with the index of their pattern.
     short: Vec<(usize, String)>,
 }
 
@@ -39,7 +39,7 @@ impl Sentences {
         Sentences { patterns, made: patterns.iter().map(|_| OnceLock::new()).collect(), parts, short }
     }
 
-    /// Whether a line is one of them.
+    /// True if a line matches one of the patterns.
     pub(crate) fn is_match(&self, line: &[u8]) -> bool {
         let mut is_match = false;
         self.parts.find(line, |number, _| is_match = is_match || self.is_one(number, line));
@@ -56,8 +56,8 @@ impl Sentences {
     }
 }
 
-/// The longest text that is in everything that a pattern finds. It is looked for outside
-/// groups and classes; the pattern has no alternatives there.
+/// The longest string that every match of a pattern contains. It is searched outside groups and
+/// classes. The pattern has no alternatives there.
 fn literal_part(pattern: &str) -> String {
     let (mut longest, mut run) = (String::new(), String::new());
     let mut rest = pattern.chars().peekable();
@@ -86,7 +86,7 @@ fn literal_part(pattern: &str) -> String {
     longest
 }
 
-/// Goes to the end of the group or class that was opened.
+/// Skips to the end of the group or class that was opened.
 fn skip(opened: char, rest: &mut impl Iterator<Item = char>) {
     let end = if opened == '(' { ')' } else { ']' };
     while let Some(character) = rest.next() {
@@ -117,14 +117,14 @@ pub(crate) mod tests {
         assert_eq!(literal_part(r"\.{3,}Passed$"), "Passed");
     }
 
-    /// Whatever a pattern finds, made from the pattern, holds its part, and is found.
+    /// Every string generated from a pattern contains its literal part, and matches.
     pub(crate) fn assert_found(patterns: &'static [&'static str]) {
         let sentences = Sentences::new(patterns);
         let mut runner = TestRunner::deterministic();
         for pattern in patterns {
             assert!(Regex::new(&bytewise(pattern)).is_ok(), "{pattern}");
             assert!(literal_part(pattern).len() > 1, "{pattern}");
-            // Texts cannot be made from edges of words and lines.
+            // Strings cannot be generated from the boundaries of words and lines.
             let bare = pattern.replace(r"\b", "").replace("|$)", ")");
             let bare = bytewise(bare.trim_start_matches('^').trim_end_matches('$'));
             let texts = bytes_regex(&bare).expect("a pattern that texts can be made from");

@@ -1,13 +1,13 @@
-//! Output of programs without what a terminal does with it.
+//! Output of programs without terminal control sequences.
 
 use std::borrow::Cow;
 
-/// Bytes at the beginning of an output that are looked at.
+/// Bytes read at the beginning of an output.
 const HEAD_BYTES: usize = 32 * 1024;
-/// Bytes at its end.
+/// Bytes read at its end.
 const TAIL_BYTES: usize = 64 * 1024;
 
-/// The beginning and the end of a long text, cut at line ends; a short one whole.
+/// The beginning and the end of a long text, cut at line ends, or the whole of a short one.
 pub fn ends(text: &str) -> impl Iterator<Item = &str> {
     let (head, tail) = match text.len() > HEAD_BYTES + TAIL_BYTES {
         false => (text, ""),
@@ -30,7 +30,7 @@ fn boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// A line without escape sequences, and without what a carriage return wrote over.
+/// A line without escape sequences, and without text that a carriage return overwrote.
 pub fn plain(line: &str) -> Cow<'_, str> {
     let line = line.trim_end_matches(['\r', '\n', ' ']);
     let line = line.rsplit_once('\r').map_or(line, |(_, shown)| shown);
@@ -50,7 +50,7 @@ pub fn plain(line: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Passes over the rest of an escape sequence.
+/// Skips the rest of an escape sequence.
 fn skip_sequence(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match characters.peek() {
         Some('[') => {

@@ -15,21 +15,21 @@ use crate::secrets;
 
 /// A value whose secrets are replaced by `[redacted:<rule>]`.
 ///
-/// The functions of this module make one from what a log says. Much of that is never looked
-/// at, so a value is scanned when somebody first does; nothing but the scanned
-/// value can be had. One that is read back with `Deserialize` is taken as it is: it must
-/// come from our own files, which were written from scanned values.
+/// The functions of this module make one from log content. Much of that is never read, so a value
+/// is scanned on first access, and only the scanned value is accessible. A value that is read back
+/// with `Deserialize` is trusted: it must come from retro's own files, which contain only scanned
+/// values.
 #[derive(Clone, Default)]
 pub struct Redacted<T> {
-    /// As it was given: for nobody's eyes.
+    /// The original value. Never exposed before a scan.
     given: T,
-    /// What the scan made of it; nothing if there was nothing to replace.
+    /// The result of the scan. The inner `None`: there was nothing to replace.
     clean: OnceLock<Option<Box<T>>>,
 }
 
-/// What can be scanned for secrets.
+/// A value that can be scanned for secrets.
 pub trait Scrub: Sized {
-    /// The value without its secrets, if it has any.
+    /// The value without its secrets. `None` if it has none.
     fn scrubbed(&self) -> Option<Self>;
 }
 
@@ -44,7 +44,7 @@ impl<T> Redacted<T> {
 }
 
 impl<T: Scrub> Redacted<T> {
-    /// The value inside, given up.
+    /// Takes the scanned value out.
     pub fn into_inner(self) -> T {
         let Redacted { given, clean } = self;
         match clean.into_inner() {
@@ -124,15 +124,14 @@ impl Redacted<String> {
         Redacted::seen(self[..end].to_owned())
     }
 
-    /// Bytes that it had when it was given. A length gives nothing away, and needs no scan.
+    /// The length of the original in bytes. A length reveals nothing, so it needs no scan.
     pub fn given_bytes(&self) -> u64 {
         self.given.len() as u64
     }
 }
 
 impl Redacted<Value> {
-    /// Bytes that it took as JSON when it was given. A length gives nothing away, and
-    /// needs no scan.
+    /// The length of the original as JSON in bytes. A length reveals nothing, so it needs no scan.
     pub fn given_bytes(&self) -> u64 {
         json_bytes(&self.given)
     }
@@ -186,7 +185,7 @@ pub fn redact(text: &str) -> Redacted<String> {
     Redacted::unseen(text.to_owned())
 }
 
-/// Like [`redact`], without a copy.
+/// Like [`redact`], but without a copy.
 pub fn redact_owned(text: String) -> Redacted<String> {
     Redacted::unseen(text)
 }
@@ -197,15 +196,14 @@ pub fn redact_json(value: Value) -> Redacted<Value> {
     Redacted::unseen(value)
 }
 
-/// An id, a tool's name or another short word of a log, without the secret that it may be.
-/// The same id always becomes the same text. An ordinary one is given back as it is, and
-/// costs next to nothing.
+/// An id, a tool's name or another short word of a log, without any secret. The same id always
+/// becomes the same text. An ordinary one is returned unchanged, and costs next to nothing.
 pub fn redact_id(id: &str) -> Cow<'_, str> {
     if is_ordinary_id(id) { Cow::Borrowed(id) } else { secrets::replace(id) }
 }
 
-/// Whether an id has a form that no rule knows: digits and small letters up to `f` between
-/// dashes, as UUIDs and hashes have.
+/// True if an id has a form that no rule matches: digits and lower case letters up to `f` between
+/// dashes, as in UUIDs and hashes.
 fn is_ordinary_id(id: &str) -> bool {
     id.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f' | b'-'))
 }

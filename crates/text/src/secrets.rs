@@ -1,17 +1,16 @@
 //! Finding secrets in text.
 //!
-//! The rules are data: tables in `rules`, one entry a kind of secret, each
-//! with a few keywords. Keywords are looked for first (`crate::keywords`), so a text
-//! without any costs nothing more. Where one stands, its rule's pattern is tried
-//! right there (`scan`), and what it matches must still look like a secret and
-//! not like the word `changeme` (`plausible`). The same rules read the text as a reader sees
+//! The rules are data: tables in `rules`, one entry per kind of secret, each with a few keywords.
+//! Keywords are searched first (`crate::keywords`), so a text without any costs nothing more. At
+//! each keyword its rule's pattern is matched (`scan`), and the match must still look like a secret
+//! and not like the word `changeme` (`plausible`). The same rules read the text as a reader sees
 //! it: without escapes and colour codes (`readings`), over the ends of wrapped lines (`wrapped`),
-//! with what is in it as base64 (`encoded`); cells below the name of a column are read by
-//! `columns`. `findings` puts together what they see.
+//! and decoded from base64 (`encoded`). `columns` reads cells below the name of a column.
+//! `findings` merges the results.
 //!
-//! **Invariants.** Redaction is a function of the text alone: a marker names
-//! the rule and nothing else, so it cannot be guessed back and does not depend
-//! on the machine. It is idempotent: redacting twice changes nothing.
+//! **Invariants.** Redaction is a function of the text alone: a marker names the rule and nothing
+//! else, so it cannot be guessed back and does not depend on the machine. It is idempotent:
+//! redacting twice changes nothing.
 
 pub(crate) mod beside;
 mod columns;
@@ -31,15 +30,15 @@ mod wrapped;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Number of the rule set. Text kept outside raw is scanned again when it changes.
+/// Version of the rule set. Text kept outside raw is scanned again when it changes.
 pub const RULES_VERSION: u32 = 7;
 
-/// One secret found: where it stands and which rule knew it.
+/// A secret that was found: its range and its rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Name of the rule.
     pub rule: &'static str,
-    /// First byte of the secret.
+    /// Offset of the secret's first byte.
     pub start: usize,
     /// One past its last byte.
     pub end: usize,
@@ -50,10 +49,10 @@ pub fn find(text: &str) -> Vec<Finding> {
     if is_word(text) { Vec::new() } else { findings::find(text) }
 }
 
-/// Bytes of a word that is too short to be a secret, or to be one with its name.
+/// The length of a word that is too short to be a secret, even with its name.
 const WORD_BYTES_MAX: usize = 16;
 
-/// Whether it is a short word of letters, such as the name of a tool: no rule looks for one.
+/// True for a short word of letters, such as the name of a tool: no rule matches one.
 fn is_word(text: &str) -> bool {
     text.len() <= WORD_BYTES_MAX && text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
 }
@@ -65,9 +64,8 @@ pub fn replace(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut clean = text.to_owned();
-    // What stands around a secret changes when it goes, and another rule may
-    // now see what it did not see before. Each round leaves less that is no marker, and
-    // the last one finds nothing.
+    // Replacing a secret changes its context, and another rule may then match. Each round leaves
+    // less text outside of markers, and the last one finds nothing.
     let mut rounds = 0;
     while !found.is_empty() {
         clean = replace_found(&clean, &widened(&clean, found, rounds));
@@ -77,13 +75,13 @@ pub fn replace(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Rounds of redaction that take out what was found and no more, and after that as
-/// many for each wider part of the text.
+/// Rounds of redaction that replace only the findings, and the same number of later rounds for each
+/// wider part of the text.
 const ROUNDS: usize = 4;
 
-/// Findings of a late round, widened to the words they stand in, then to their lines, then
-/// to the whole text. Only text that is made for it needs so many rounds; without an end
-/// to them it would be read once for each of its secrets.
+/// Findings of a late round, widened to the words around them, then to their lines, then to the
+/// whole text. Only adversarial text needs so many rounds. Without a limit it would be read once
+/// for each of its secrets.
 fn widened(text: &str, found: Vec<Finding>, rounds: usize) -> Vec<Finding> {
     let is_edge: fn(&u8) -> bool = match rounds / ROUNDS {
         0 => return found,
@@ -107,15 +105,15 @@ fn widened(text: &str, found: Vec<Finding>, rounds: usize) -> Vec<Finding> {
 /// One kind of secret, for people to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleInfo {
-    /// Its name, as it stands in a marker.
+    /// Its name in markers.
     pub name: &'static str,
-    /// Whose secret it is; `any` for what is known by its place alone.
+    /// The service that issues it. `any` for kinds that are known by their context alone.
     pub service: &'static str,
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub what: &'static str,
 }
 
-/// Every kind of secret that is known, sorted by name.
+/// Every known kind of secret, sorted by name.
 pub fn rules() -> &'static [RuleInfo] {
     static RULES: LazyLock<Vec<RuleInfo>> = LazyLock::new(|| {
         let info = |rule: &rule::Rule| RuleInfo { name: rule.name, service: rule.service, what: rule.what };
@@ -126,7 +124,7 @@ pub fn rules() -> &'static [RuleInfo] {
     &RULES
 }
 
-/// Every keyword of every rule: the words that make rules look closer.
+/// Every keyword of every rule.
 pub fn keywords() -> Vec<&'static str> {
     let mut all: Vec<&'static str> = rules::all().flat_map(|rule| rule.keywords).copied().collect();
     all.sort_unstable();
@@ -147,7 +145,7 @@ fn replace_found(text: &str, found: &[Finding]) -> String {
     clean
 }
 
-/// What stands in place of a secret of this kind.
+/// The replacement for a secret of this kind.
 pub(crate) fn marker_of(rule: &str) -> String {
     let mut text = String::new();
     marker::write(&mut text, rule);

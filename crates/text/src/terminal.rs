@@ -1,9 +1,8 @@
 //! Making text safe and fitting for a terminal.
 //!
-//! Transcripts hold whatever tools printed. Sent to a terminal as it is, such
-//! text could move the cursor over our own words, set the window's title, or
-//! show itself in another order than it has. Here it becomes visible: an escape
-//! character is printed as `\u{1b}`, as are all hidden characters
+//! Transcripts contain raw output of tools. Printed unchanged, such text could move the cursor over
+//! our own output, set the window's title, or appear in another order than it has. Here it becomes
+//! visible: an escape character is printed as `\u{1b}`, as are all hidden characters
 //! ([`crate::hidden`]).
 
 use std::borrow::Cow;
@@ -11,11 +10,10 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::hidden;
 
-/// Stands at the end of a text that was cut.
+/// Marks the end of a text that was cut.
 const ELLIPSIS: char = '…';
 
-/// Bytes that a cell may take for each of its columns: marks that take no
-/// column could otherwise go on for ever.
+/// The most bytes per column of a cell: zero-width marks could otherwise continue for ever.
 const CELL_BYTES_MAX: usize = 32;
 
 /// `text` with everything visible; only line feeds and tabs still move the cursor.
@@ -28,8 +26,8 @@ pub fn safe_line(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// `text` for a cell of a table: safe, on one line, white space and line ends
-/// drawn together to one blank, and never wider than `columns`.
+/// `text` for a cell of a table: safe, on one line, white space and line ends collapsed to one
+/// blank, and never wider than `columns`.
 pub fn one_line(text: &str, columns: usize) -> String {
     let mut line = String::new();
     let mut blank = false;
@@ -68,8 +66,8 @@ fn escaped(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     if safe == text { Cow::Borrowed(text) } else { Cow::Owned(safe) }
 }
 
-/// Every character with its place and whether it is hidden. A byte order mark
-/// is none on a terminal, where every text begins behind another.
+/// Every character with its offset, and whether it is hidden. A byte order mark is always hidden on
+/// a terminal, where other text always precedes it.
 fn marked(text: &str) -> impl Iterator<Item = (usize, char, bool)> + '_ {
     hidden::marked(text)
         .map(|(offset, character, is_hidden)| (offset, character, is_hidden || character == '\u{feff}'))
@@ -95,8 +93,8 @@ fn shorten(mut line: String, columns: usize) -> String {
     });
     line.truncate(end.unwrap_or(line.len()));
     line.push(ELLIPSIS);
-    // A sequence of characters can be wider than its parts: a selector turns a
-    // narrow sign into a wide emoji.
+    // A sequence of characters can be wider than its parts: a selector turns a narrow character
+    // into a wide emoji.
     while width(&line) > columns && line.pop().is_some() {
         line.pop();
         line.push(ELLIPSIS);
@@ -143,12 +141,12 @@ mod tests {
         assert!(one_line(&text, 10).len() < 1_000);
     }
 
-    /// What may reach a terminal: nothing that is hidden, no control.
+    /// True if nothing in the text is hidden or a control character.
     fn is_safe(text: &str) -> bool {
         hidden::find(text).next().is_none() && !text.chars().any(char::is_control)
     }
 
-    /// Text with far more trouble in it than chance would bring.
+    /// Text with many more special characters than random text has.
     fn texts() -> impl Strategy<Value = String> {
         let trouble =
             "\u{1b}\u{7}\r\n\t\u{202e}\u{2066}\u{200d}\u{fe0f}\u{feff}\u{e0041}\u{301}\u{2028}\u{85}";

@@ -1,11 +1,11 @@
-//! Which parts of a message its sender typed, as far as the text itself tells.
+//! Finds the parts of a message that its sender typed, as far as the text itself shows.
 //!
-//! A prompt holds more than its sender's words: programs wrap it in tags, people paste
-//! output, issues, pages. What stands between tags, in a fence, behind a sign of quotation,
-//! indented like code or in quotation marks was chosen by somebody else. Whoever writes a
-//! pasted text may write closing tags and fences, too; so a region ends at the *last* mark
-//! that can close it. Words of the sender between two pasted blocks are lost by this; no
-//! word of another is taken for the sender's.
+//! A prompt contains more than its sender's words: programs wrap it in tags, people paste output,
+//! issues, pages. Text between tags, in a fence, after a quotation sign, indented like code or in
+//! quotation marks comes from another author. The author of a pasted text may write closing tags
+//! and fences, too, which is why a region ends at the *last* mark that can close it. This loses
+//! words of the sender between two pasted blocks, but never takes another author's words for the
+//! sender's.
 //!
 //! Text pasted without any mark looks like typed text.
 
@@ -15,11 +15,11 @@ use std::ops::Range;
 /// Tags that programs open without closing them, as in a message that was cut.
 const NEVER_TYPED: &[&str] =
     &["channel", "document", "documents", "environment", "file", "instructions", "resource", "system"];
-/// Signs that begin a line of somebody else: a quotation, a table, a typed command.
+/// Signs that begin a line of another author: a quotation, a table, a typed command.
 const LINE_SIGNS: &[&str] = &[">", "|", "$ ", "% ", "❯ ", "＞"];
-/// Marks of which three or more in a row open and close a block.
+/// Characters of which three or more in a row open and close a block.
 const FENCES: &[char] = &['`', '~', '"', '\''];
-/// Those that do so within a line, too.
+/// Fences that also work within a line.
 const INLINE_FENCES: &[(&str, char)] = &[("```", '`'), ("\"\"\"", '"')];
 /// Opening and closing quotation marks within a line.
 const QUOTES: &[(char, char)] = &[
@@ -38,9 +38,9 @@ const QUOTES: &[(char, char)] = &[
 ];
 /// A quotation of fewer words is a name: `use "pnpm"`.
 const QUOTED_WORDS: usize = 3;
-/// Of texts that are written without spaces, as many characters stand for these words.
+/// For texts without spaces: this many characters count as these words.
 const QUOTED_CHARS: usize = 8;
-/// Code within a line of more words is pasted: no command that a rule names is so long.
+/// Code of more words within a line is pasted: no command that a rule names is this long.
 const CODE_WORDS: usize = 8;
 
 /// The typed parts of a message, in order, without white space around them. Each has a
@@ -62,9 +62,8 @@ pub fn typed(text: &str) -> Vec<Range<usize>> {
     own
 }
 
-/// What stands behind the blocks in tags with which an application wraps a message; the
-/// whole text if it has none. A message that is nothing but such blocks is its own words:
-/// those of the last one.
+/// The text after the tagged blocks with which an application wraps a message, or the whole text if
+/// it has none. If a message consists only of such blocks, the content of the last one.
 pub fn unwrapped(text: &str) -> &str {
     let mut rest = text.trim();
     let closers = closers(rest);
@@ -91,7 +90,7 @@ fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
 /// An opening tag.
 struct Tag<'t> {
     name: &'t str,
-    /// Behind its `>`.
+    /// The offset after its `>`.
     end: usize,
     closes_itself: bool,
 }
@@ -100,7 +99,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':' | b'.')
 }
 
-/// The tag that opens at a place.
+/// The tag that opens at this offset.
 fn opening(text: &str, at: usize) -> Option<Tag<'_>> {
     let rest = text.get(at..)?.strip_prefix('<')?;
     if !rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -116,7 +115,7 @@ fn opening(text: &str, at: usize) -> Option<Tag<'_>> {
     Some(Tag { name, end: at + 1 + length + close + 1, closes_itself })
 }
 
-/// Where the last closing tag of each name is.
+/// The range of the last closing tag of each name.
 fn closers(text: &str) -> HashMap<&str, (usize, usize)> {
     let mut found = HashMap::new();
     for (at, _) in text.match_indices("</") {
@@ -159,7 +158,7 @@ fn tags(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Lines with their places.
+/// Lines with their offsets.
 fn placed(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split_inclusive('\n').scan(0, |at, line| {
         let start = *at;
@@ -168,7 +167,7 @@ fn placed(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// A line without indentation, signs of lists and of quotations.
+/// A line without indentation, list markers and quotation signs.
 fn bare(line: &str) -> &str {
     let is_number = |word: &str| {
         let digits = word.trim_end_matches(['.', ')']);
@@ -184,8 +183,8 @@ fn bare(line: &str) -> &str {
     }
 }
 
-/// Marks of a block in a line: where, which, and how many. At the beginning of the line or,
-/// for some, anywhere, if they do not close in the same line.
+/// The fence in a line: its offset, character and length. At the beginning of the line or, for
+/// some, anywhere, if it does not close in the same line.
 fn fence(line: &str) -> Option<(usize, char, usize)> {
     let run = |at: usize, mark: char| {
         let length = line.get(at..)?.chars().take_while(|c| *c == mark).count();
@@ -202,7 +201,7 @@ fn fence(line: &str) -> Option<(usize, char, usize)> {
     })
 }
 
-/// From the first mark of a block to the last one of its kind that can close it.
+/// From the first fence of a block to the last one of its kind that can close it.
 fn fences(text: &str) -> Vec<Range<usize>> {
     let mut open: HashMap<char, (usize, usize)> = HashMap::new();
     let mut close: HashMap<char, usize> = HashMap::new();
@@ -294,8 +293,8 @@ fn is_mark(c: char) -> bool {
     matches!(c, '`' | '\'') || QUOTES.iter().any(|(open, _)| *open == c)
 }
 
-/// Where what a mark opened ends. A single quote opens only before a word and closes only
-/// behind one: all others are apostrophes.
+/// The end of a quotation. A single quote opens only before a word and closes only after one: all
+/// others are apostrophes.
 fn closing(rest: &str, open: char, before: char) -> Option<usize> {
     match open {
         '`' => rest.find('`'),

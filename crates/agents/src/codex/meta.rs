@@ -112,8 +112,8 @@ fn link(kind: LinkKind, other: Option<&str>, out: &mut Out) {
     }
 }
 
-/// True if the program that runs the thread composes the prompts. A person cannot type into `codex
-/// exec`, an MCP server or the SDK.
+/// True if the program that runs the thread composes the prompts. A person cannot type into
+/// `codex exec`, an MCP server or the SDK.
 fn is_composed(meta: &Json<'_>) -> bool {
     let originator = field::text(meta, "originator").unwrap_or_default();
     matches!(field::text(meta, "source"), Some("exec" | "mcp"))

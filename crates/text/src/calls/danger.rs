@@ -1,8 +1,8 @@
-//! Commands that can destroy work that nobody kept.
+//! Commands that can destroy work without a backup.
 
 use super::Step;
 
-/// Folders that a build makes again: removing them destroys nothing.
+/// Folders that a build recreates: removing them destroys nothing.
 const MADE_AGAIN: &[&str] = &[
     "node_modules",
     "target",
@@ -25,7 +25,7 @@ const MADE_AGAIN: &[&str] = &[
     "DerivedData",
 ];
 
-/// Why a step could destroy work, if it could.
+/// The reason if a step could destroy work.
 pub(super) fn of(step: &Step) -> Option<&'static str> {
     let words: Vec<&str> = step.words.iter().skip(1).map(String::as_str).collect();
     let has = |names: &[&str]| words.iter().any(|word| names.contains(word));
@@ -73,8 +73,7 @@ fn drops_table(word: &str) -> bool {
     ["drop table", "drop database", "truncate ", "delete from"].iter().any(|words| lower.contains(words))
 }
 
-/// Whether every path is one that a build makes again, or below a folder for
-/// temporary files.
+/// True if a build recreates every path, or every path is below a folder for temporary files.
 fn only_made_again(words: &[&str]) -> bool {
     let paths: Vec<&&str> = words.iter().filter(|word| !word.starts_with('-')).collect();
     let temporary = |path: &str| {

@@ -1,4 +1,4 @@
-//! Programs whose name alone says what they are run for.
+//! Programs whose name alone shows their purpose.
 
 use super::Purpose::{self, Build, Format, Install, Lint, Read, Run, Search, Test, Typecheck, Vcs};
 

@@ -1,4 +1,4 @@
-//! What a program is run for: a table of the tools that people use.
+//! The purpose of programs: a table of common tools.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,41 +6,41 @@ use super::programs::ALONE;
 use super::unwrap::is_flag;
 use Purpose::{Build, Format, Install, Lint, Other, Read, Run, Search, Test, Typecheck, Vcs};
 
-/// What a command is for. A line that does several things is for the first of these.
+/// The purpose of a command. A line with several purposes has the first of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// Running tests.
+    /// Run automated tests.
     Test,
-    /// Building or compiling.
+    /// Build or compile.
     Build,
-    /// Checking types without building.
+    /// Check types without building.
     Typecheck,
-    /// Checking style, mistakes or formatting.
+    /// Check style, mistakes or formatting.
     Lint,
-    /// Rewriting files in a fixed layout.
+    /// Rewrite files in a fixed layout.
     Format,
-    /// Installing programs or dependencies.
+    /// Install programs or dependencies.
     Install,
-    /// Running the user's own program or script.
+    /// Run the user's own program or script.
     Run,
-    /// Version control and its servers.
+    /// Use version control or a code host.
     Vcs,
-    /// Looking for something.
+    /// Search for something.
     Search,
-    /// Looking at files or at the system.
+    /// Read files or the system's state.
     Read,
-    /// Everything else.
+    /// Any other purpose.
     Other,
 }
 
 impl Purpose {
-    /// Whether its result says if the work is good.
+    /// True if its result shows whether the work is good.
     pub fn is_validation(self) -> bool {
         matches!(self, Purpose::Test | Purpose::Build | Purpose::Typecheck | Purpose::Lint)
     }
 
-    /// Its name as in the files.
+    /// Its name in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Purpose::Test => "test",
@@ -58,15 +58,15 @@ impl Purpose {
     }
 }
 
-/// What a program is for, its usual name with the sub-command, and where its own
-/// arguments begin.
+/// The purpose of a program, its usual name with the sub-command, and where its own arguments
+/// begin.
 pub(super) struct Known {
     pub purpose: Purpose,
     pub runner: String,
     pub arguments_at: usize,
 }
 
-/// What `words`, a program and its arguments, are for.
+/// Looks up the purpose of `words`, a program and its arguments.
 pub(super) fn known(words: &[String]) -> Known {
     let program = words.first().map_or("", String::as_str);
     // A shell that only reads a script checks its syntax.
@@ -91,7 +91,7 @@ pub(super) fn known(words: &[String]) -> Known {
     Known { purpose, runner: program.to_owned(), arguments_at: 1 }
 }
 
-/// Where the first word is that is neither flag nor value of one, from `from` on.
+/// The index of the first word from `from` on that is neither a flag nor a flag's value.
 fn verb_at(words: &[String], from: usize, with_value: &[&str]) -> usize {
     let mut at = from;
     while let Some(word) = words.get(at) {
@@ -170,7 +170,7 @@ fn target_flag(words: &[String]) -> Option<String> {
     })
 }
 
-/// What a task, a script or a file is for, by the words of its name.
+/// The purpose of a task, a script or a file, from the words of its name.
 pub(super) fn by_name(name: &str, other: Purpose) -> Purpose {
     let lower = name.to_ascii_lowercase();
     let words: Vec<&str> = lower.split([':', '-', '_', '.', '/', '\\']).collect();
@@ -220,8 +220,8 @@ pub(super) fn by_name(name: &str, other: Purpose) -> Purpose {
     }
 }
 
-/// Words in the name of a script that looks at the machine or the project around the work, and
-/// not at the work.
+/// Words in the name of a script that inspects the machine or the project's environment rather than
+/// the work.
 const SURROUNDINGS: &[&str] = &[
     "auth",
     "branch",
@@ -249,7 +249,7 @@ const SURROUNDINGS: &[&str] = &[
     "versions",
 ];
 
-/// What a script file is for, by its name. One that checks what the work needs says nothing of
+/// The purpose of a script file, from its name. A script that checks prerequisites does not check
 /// the work: `check-prerequisites.sh`.
 fn by_name_of_script(stem: &str) -> Purpose {
     let purpose = by_name(stem, Run);
@@ -258,7 +258,7 @@ fn by_name_of_script(stem: &str) -> Purpose {
     if purpose == Lint && words.any(|word| SURROUNDINGS.contains(&word)) { Other } else { purpose }
 }
 
-/// Endings of files that an interpreter runs.
+/// File extensions that an interpreter runs.
 const SCRIPT_ENDINGS: &[&str] = &[
     "sh", "bash", "zsh", "py", "js", "mjs", "cjs", "ts", "tsx", "mts", "rb", "pl", "php", "ps1", "lua", "r",
     "fish",
@@ -275,7 +275,7 @@ fn stem(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Programs whose name says enough; a flag may turn a formatter into a check.
+/// Programs whose name is enough. A flag may turn a formatter into a check.
 fn alone(program: &str, words: &[String]) -> Option<(Purpose, &'static str)> {
     let flag = |flags: &[&str]| words.iter().skip(1).any(|word| flags.contains(&word.as_str()));
     let (purpose, name) = ALONE.iter().find_map(|(purpose, names)| {
@@ -292,7 +292,7 @@ fn alone(program: &str, words: &[String]) -> Option<(Purpose, &'static str)> {
     })
 }
 
-/// Programs whose first word says what they do.
+/// Programs whose first argument is a verb.
 fn with_verb(program: &str, words: &[String]) -> Option<Known> {
     let at =
         verb_at(words, 1, &["-C", "-c", "--manifest-path", "-p", "--project", "--git-dir", "--work-tree"]);
@@ -372,7 +372,7 @@ fn cargo(verb: &str, at: usize, words: &[String]) -> Option<Known> {
     })
 }
 
-/// What the verbs that many programs share are for.
+/// The purpose of verbs that many programs share.
 fn verb_purpose(program: &str, verb: &str) -> Purpose {
     match (program, verb) {
         ("cmake" | "xcodebuild", "test") => Test,
@@ -396,7 +396,7 @@ fn verb_purpose(program: &str, verb: &str) -> Purpose {
     }
 }
 
-/// Build tools of Java name any number of goals.
+/// Java build tools, which take any number of goals.
 fn java(words: &[String]) -> Purpose {
     let goals: Vec<Purpose> = words
         .iter()
@@ -418,7 +418,7 @@ fn java(words: &[String]) -> Purpose {
     goals.into_iter().min().unwrap_or(Build)
 }
 
-/// A program of the user's own whose name says what it does.
+/// A program of the user with a descriptive name.
 fn by_name_of_tool(program: &str) -> Purpose {
     match program {
         "true" | "false" | "echo" | "printf" | "test" | "[" | "[[" | "test-path" | "" => Other,

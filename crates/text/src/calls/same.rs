@@ -1,9 +1,9 @@
-//! When two command lines run the same thing.
+//! Decides if two command lines run the same thing.
 
 use super::unwrap::is_flag;
 use super::{Call, Step};
 
-/// Flags that change what is printed, not what is run.
+/// Flags that change the output, but not the run.
 const ABOUT_OUTPUT: &[&str] = &[
     "-v",
     "-vv",
@@ -64,7 +64,7 @@ const ABOUT_OUTPUT: &[&str] = &[
     "--no-summary",
     "--stat",
 ];
-/// Of these, the ones whose value is the next word.
+/// The flags among these whose value is the next word.
 const WITH_VALUE: &[&str] = &[
     "--color",
     "--tb",
@@ -78,8 +78,8 @@ const WITH_VALUE: &[&str] = &[
     "--jobs",
 ];
 
-/// Whether two command lines run the same thing: the same runner on the same
-/// targets, whatever stands around it and however much it prints.
+/// True if two command lines run the same thing: the same runner on the same targets, regardless of
+/// the surrounding steps and of verbosity.
 pub fn same_command(a: &Call, b: &Call) -> bool {
     match (a.main_step(), b.main_step()) {
         (Some(a), Some(b)) => same_runner(a, b) && targets(a) == targets(b),
@@ -87,8 +87,8 @@ pub fn same_command(a: &Call, b: &Call) -> bool {
     }
 }
 
-/// Whether a run of `later` also runs all that `earlier` ran: the same command, or
-/// the same runner without a choice of targets.
+/// True if a run of `later` also runs everything that `earlier` ran: the same command, or the same
+/// runner without a choice of targets.
 pub fn covers(later: &Call, earlier: &Call) -> bool {
     let (Some(later), Some(earlier)) = (later.main_step(), earlier.main_step()) else { return false };
     if !same_runner(later, earlier) {
@@ -98,7 +98,7 @@ pub fn covers(later: &Call, earlier: &Call) -> bool {
     all == some || (later.purpose.is_validation() && (all.is_empty() || all == ["./..."] || all == ["."]))
 }
 
-/// The same runner, in folders that can be the same.
+/// True if both have the same runner, in folders that can be the same.
 fn same_runner(a: &Step, b: &Step) -> bool {
     let same_folder = match (&a.folder, &b.folder) {
         (Some(a), Some(b)) => {
@@ -110,14 +110,14 @@ fn same_runner(a: &Step, b: &Step) -> bool {
     !a.runner.is_empty() && a.runner == b.runner && same_folder
 }
 
-/// Whether `path` ends with the whole names of `end`.
+/// True if the last whole components of `path` are `end`.
 fn ends_with_path(path: &str, end: &str) -> bool {
     let end = end.trim_start_matches("./");
     path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
-/// What a step works on: its arguments without those that only change the output,
-/// in a fixed order.
+/// The targets of a step: its arguments in a fixed order, without those that only change the
+/// output.
 fn targets(step: &Step) -> Vec<&str> {
     let mut targets = Vec::new();
     let mut words = step.arguments().iter().map(String::as_str);

@@ -1,30 +1,29 @@
-//! Cuts a command line into the simple commands it runs.
+//! Splits a command line into the simple commands that it runs.
 //!
-//! This is no shell. It knows quotes, separators, redirections, here-documents,
-//! keywords and comments well enough to say which programs a line names, and it
-//! accepts everything: an open quote ends with the text. Agents log a script on
-//! one line, its line ends written as `; `, so a here-document and a comment may
-//! end there too.
+//! This is not a full shell parser. It handles quotes, separators, redirections, here-documents,
+//! keywords and comments well enough to find the programs of a line, and it accepts everything: an
+//! open quote ends with the text. Agents log a script on one line, its line ends written as `; `,
+//! so a here-document and a comment may end there too.
 
-/// Bytes of a script that are looked at.
+/// The most bytes of a script that are read.
 const SCRIPT_BYTES_MAX: usize = 64 * 1024;
-/// Simple commands of a script that are looked at.
+/// The most simple commands of a script that are read.
 const STEPS_MAX: usize = 64;
 
 /// How a simple command follows the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Join {
-    /// It is the first.
+    /// The command is the first.
     First,
-    /// It runs afterwards, whatever happened (`;`, a new line).
+    /// The command always runs after the previous one (`;`, a new line).
     Then,
-    /// It runs if the one before succeeded (`&&`).
+    /// The command runs if the previous one succeeded (`&&`).
     And,
-    /// It runs if the one before failed (`||`).
+    /// The command runs if the previous one failed (`||`).
     Or,
-    /// It reads what the one before prints (`|`).
+    /// The command reads the output of the previous one (`|`).
     Pipe,
-    /// It runs while the one before goes on (`&`).
+    /// The command runs in parallel with the previous one (`&`).
     Beside,
 }
 
@@ -33,7 +32,7 @@ pub enum Join {
 pub(super) struct Words {
     pub join: Join,
     pub words: Vec<String>,
-    /// Files that take what it prints.
+    /// Files that receive its output.
     pub into: Vec<String>,
     /// The text of a here-document that it reads.
     pub document: Option<String>,
@@ -65,8 +64,7 @@ struct Cutter<'t> {
     words: Vec<String>,
     into: Vec<String>,
     join: Join,
-    /// The word that ends a here-document which begins at the next line, and the step that
-    /// reads it.
+    /// The terminator of a here-document that begins on the next line, and the step that reads it.
     heredoc: Option<(String, usize)>,
 }
 
@@ -121,11 +119,11 @@ impl<'t> Cutter<'t> {
         true
     }
 
-    /// Ends the simple command; `join` says how the next one follows.
+    /// Ends the simple command. `join` connects it to the next one.
     fn finish(&mut self, join: Join) {
         let words = without_keywords(std::mem::take(&mut self.words));
         let into = std::mem::take(&mut self.into);
-        // `a && (b)`: the bracket separates nothing by itself.
+        // `a && (b)`: the bracket itself is not a separator.
         if words.is_empty() {
             if self.join == Join::First || join != Join::Then {
                 self.join = if self.done.is_empty() { Join::First } else { join };
@@ -162,7 +160,7 @@ impl<'t> Cutter<'t> {
         true
     }
 
-    /// Passes over the body of a here-document that ends with a line `word`, and gives it.
+    /// Skips the body of a here-document that ends with a line `word`, and returns the body.
     fn skip_heredoc(&mut self, word: &str) -> &'t str {
         let body = self.rest;
         let mut rest = body;
@@ -188,7 +186,7 @@ impl<'t> Cutter<'t> {
         body
     }
 
-    /// One word, its quotes removed. Never empty-handed: takes at least one character.
+    /// One word without its quotes. Always takes at least one character.
     fn word(&mut self) -> String {
         let mut word = String::new();
         let mut first = true;
@@ -205,7 +203,7 @@ impl<'t> Cutter<'t> {
                 '\\' => {
                     let next = after.chars().next();
                     self.rest = after.get(next.map_or(0, char::len_utf8)..).unwrap_or_default();
-                    // A path of Windows keeps its separators.
+                    // A Windows path keeps its separators.
                     match next {
                         Some('\n') | None => {}
                         Some(next) if next.is_alphanumeric() => word.extend(['\\', next]),
@@ -293,14 +291,14 @@ impl<'t> Cutter<'t> {
     }
 }
 
-/// Where the line ends: at a line feed, or at a `; ` that was one.
+/// The end of the line: a line feed, or a `; ` that replaced one.
 fn line_end(text: &str) -> usize {
     let feed = text.find('\n').unwrap_or(text.len());
     text.find("; ").map_or(feed, |at| at.min(feed))
 }
 
-/// A simple command without the shell's words in front of it. The head of a loop
-/// or a choice names no program.
+/// A simple command without leading shell keywords. The head of a loop or a condition names no
+/// program.
 fn without_keywords(mut words: Vec<String>) -> Vec<String> {
     loop {
         match words.first().map(String::as_str) {

@@ -1,7 +1,7 @@
-//! The last word of a test runner, compiler or linter, found in its output.
+//! Finds the final result of a test runner, compiler or linter in its output.
 //!
-//! Each line of the tables is one runner's own sentence. Only whole sentences
-//! count: the word "failed" inside a test's name is nobody's summary.
+//! Each line of the tables is a fixed sentence of one runner. Only whole sentences count: the word
+//! "failed" inside a test's name does not.
 
 use std::sync::LazyLock;
 
@@ -10,20 +10,20 @@ use regex::Regex;
 use crate::patterns::Sentences;
 use crate::plain;
 
-/// What a runner said of its run.
+/// A runner's own summary of its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// Whether it passed.
+    /// True if the run passed.
     pub green: bool,
-    /// Tests that passed, where a line says so.
+    /// Tests that passed, if a line has their number.
     pub passed: Option<u64>,
-    /// Tests that failed, where a line says so.
+    /// Tests that failed, if a line has their number.
     pub failed: Option<u64>,
     /// The line that decided.
     pub line: String,
 }
 
-/// Sentences that say something failed.
+/// Sentences that report a failure.
 #[rustfmt::skip]
 const RED: &[&str] = &[
     // cargo test, nextest, trybuild
@@ -42,7 +42,7 @@ const RED: &[&str] = &[
     r"^  \S+: FAIL ",
     r"^nox > .*[Ss]ession .* failed",
     r"^!+ Interrupted: [0-9]+ errors? during collection",
-    // go
+    // go test and its panics
     r"^FAIL(?:\t|$)",
     r"^\s*--- FAIL: ",
     r"^panic: test timed out",
@@ -57,7 +57,7 @@ const RED: &[&str] = &[
     r"^\s*[1-9][0-9]* tests? failed\b",
     r"^not ok [0-9]+",
     r"^(?:#|ℹ) cancelled [1-9]",
-    // java
+    // gradle, maven, sbt
     r"^BUILD FAILED",
     r"BUILD FAILURE",
     r"^[0-9]+ tests? completed, [1-9][0-9]* failed",
@@ -128,7 +128,7 @@ const RED: &[&str] = &[
     r"is not recognized as an internal or external command",
 ];
 
-/// Sentences that say all went well.
+/// Sentences that report success.
 #[rustfmt::skip]
 const GREEN: &[&str] = &[
     r"^test result: ok\.",
@@ -186,13 +186,13 @@ const GREEN: &[&str] = &[
 
 static RED_SENTENCES: LazyLock<Sentences> = LazyLock::new(|| Sentences::new(RED));
 static GREEN_SENTENCES: LazyLock<Sentences> = LazyLock::new(|| Sentences::new(GREEN));
-/// `5 passed`, `fail 2`, `Failures: 1`: a number and what it counts.
+/// `5 passed`, `fail 2`, `Failures: 1`: a number and its unit.
 static COUNT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\b(?:([0-9]+) (passed|passing|pass|failed|failing|fail|failures?)\b|(pass|fail|Failures|Failed|Passed):? +([0-9]+)\b)").ok()
 });
 
-/// What the runner said at the end of `output`, if it said anything that is known.
-/// One red sentence outweighs all green ones.
+/// The runner's summary at the end of `output`, if it has a known form. One red sentence outweighs
+/// all green ones.
 pub fn summary(output: &str) -> Option<Summary> {
     let mut decided: Option<Summary> = None;
     for line in plain::ends(output).flat_map(str::lines) {
@@ -224,10 +224,10 @@ fn add(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     }
 }
 
-/// Tests that a line says passed and failed.
+/// The numbers of passed and failed tests in a line.
 fn counts(line: &str) -> (Option<u64>, Option<u64>) {
     let (mut passed, mut failed) = (None, None);
-    // Lines about files or suites count other things than tests.
+    // Lines about files or suites do not count tests.
     if line.trim_start().starts_with("Test Suites") || line.trim_start().starts_with("Test Files") {
         return (None, None);
     }

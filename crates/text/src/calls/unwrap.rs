@@ -1,23 +1,23 @@
 //! Finds the program that a simple command really runs, behind `sudo`, `timeout`,
 //! `uv run`, `npx`, `bash -lc '…'` and their like.
 
-/// What a simple command runs.
+/// The command behind the wrappers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Real {
     /// A program with its arguments.
     Program(Vec<String>),
-    /// A script that a shell is handed.
+    /// A script that is passed to a shell.
     Script(String),
-    /// A folder that the next commands run in.
+    /// The working directory of the following commands.
     Folder(String),
-    /// Nothing: an assignment alone, a wrapper without a program.
+    /// No program: only an assignment, or a wrapper without a command.
     Nothing,
 }
 
-/// Wrappers inside each other that are taken off.
+/// The most nested wrappers that are removed.
 const WRAPPERS_MAX: usize = 8;
 
-/// What `words` run.
+/// Removes the wrappers from `words`.
 pub(super) fn real(words: &[String]) -> Real {
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     for _ in 0..WRAPPERS_MAX {
@@ -52,8 +52,7 @@ pub(super) fn real(words: &[String]) -> Real {
     Real::Program(words.into_iter().map(str::to_owned).collect())
 }
 
-/// The name of a program without its folder, its ending and, for the runners of
-/// packages, its version.
+/// The name of a program without its folder, its extension and, for package runners, its version.
 fn program_name(word: &str) -> String {
     let name = word.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).unwrap_or(word);
     let lower = name.to_ascii_lowercase();
@@ -94,7 +93,7 @@ fn is_shell(program: &str) -> bool {
     matches!(program, "sh" | "bash" | "zsh" | "dash" | "ksh" | "fish" | "pwsh" | "powershell" | "cmd")
 }
 
-/// A shell runs the script it is handed, or a file.
+/// A shell that runs a script argument or a file.
 fn shell(head: String, rest: &[&str]) -> Real {
     if rest.first() == Some(&"-n") {
         return Real::Program(
@@ -114,7 +113,7 @@ fn shell(head: String, rest: &[&str]) -> Real {
         };
         if takes_script {
             let script = rest.get(at + 1..).unwrap_or_default();
-            // `bash -c script name` hands one word, `cmd /c` and PowerShell all of them.
+            // `bash -c script name` takes one word, `cmd /c` and PowerShell take all of them.
             return match script {
                 [] => Real::Nothing,
                 [one, ..] if !matches!(&*head, "cmd" | "pwsh" | "powershell") => {
@@ -166,7 +165,7 @@ fn module(program: Vec<String>) -> Vec<String> {
         Some(at) if program.get(1..at).is_some_and(flags_only) => {
             match program.get(at + 1..) {
                 Some([]) | None => program,
-                // `coverage run -m pytest` measures what runs in it.
+                // `coverage run -m pytest` measures the program that it runs.
                 Some([name, run, rest @ ..]) if name == "coverage" && run == "run" => {
                     coverage(rest).unwrap_or_else(|| program.get(at + 1..).unwrap_or_default().to_vec())
                 }
@@ -180,7 +179,7 @@ fn module(program: Vec<String>) -> Vec<String> {
     }
 }
 
-/// Whether all words are flags of Python; `-X` and `-W` take a value.
+/// True if all words are flags of Python. `-X` and `-W` take a value.
 fn flags_only(words: &[String]) -> bool {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     flags(&words, &["-X", "-W"]) == words.len()
@@ -191,7 +190,7 @@ fn coverage(rest: &[String]) -> Option<Vec<String>> {
     rest.get(at + 1..).filter(|rest| !rest.is_empty()).map(<[String]>::to_vec)
 }
 
-/// How many words after the head belong to a wrapper, if the head is one.
+/// The number of words after the head that belong to a wrapper, if the head is one.
 fn wrapped(head: &str, rest: &[&str]) -> Option<usize> {
     let first = rest.first().copied().unwrap_or_default();
     let second = rest.get(1).copied().unwrap_or_default();
@@ -236,7 +235,7 @@ fn wrapped(head: &str, rest: &[&str]) -> Option<usize> {
             rest.iter().position(|word| matches!(*word, "-c" | "--command")).map(|at| at + 1)
         }
         ("docker" | "podman", "exec") => behind(1, CONTAINER_VALUES).map(|at| at + 1),
-        // Without a command behind the image, the container does what it is made for.
+        // Without a command after the image, the container runs its default command.
         ("docker" | "podman", "run") => {
             behind(1, CONTAINER_RUN_VALUES).map(|at| at + 1).filter(|at| rest.get(*at).is_some())
         }
@@ -298,7 +297,7 @@ const CONTAINER_RUN_VALUES: &[&str] = &[
     "--label",
 ];
 
-/// How many words in front are flags and their values. A `--` ends them.
+/// The number of leading flags and their values. A `--` ends them.
 fn flags(words: &[&str], with_value: &[&str]) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at) {

@@ -1,63 +1,63 @@
-//! How a command ended: from its exit state and from what its runner printed.
+//! How a command ended: from its exit status and the runner's output.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Join, Purpose, Step, summary};
 use crate::{fingerprint, plain};
 
-/// How the agent says that a call ended.
+/// The ending of a call according to the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// It succeeded.
+    /// The call succeeded.
     Ok,
-    /// It failed.
+    /// The call failed.
     Failed,
-    /// It was refused or cut off, it still runs, or the log does not say.
+    /// The call was refused or cut off, still runs, or has no status in the log.
     Unknown,
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It did what it was asked.
+    /// The command did its job.
     Passed,
-    /// It failed, or what it checked is bad.
+    /// The command failed, or its check found errors.
     Failed,
-    /// It looked for something that is not there. No failure.
+    /// A search without a match. Not a failure.
     NothingFound,
-    /// Neither its exit state nor its output says.
+    /// Neither the exit status nor the output shows it.
     Unknown,
 }
 
-/// A verdict and what it rests on.
+/// A verdict with its evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Judged {
-    /// What became of it.
+    /// The result of the command.
     pub verdict: Verdict,
-    /// The runner's own summary decided, not the exit state.
+    /// True if the runner's own summary decided, not the exit status.
     pub by_summary: bool,
-    /// The exit state hides a failure: it says success.
+    /// True if the exit status reports success and hides a failure.
     pub masked: bool,
-    /// Tests that passed and failed, where the runner says so.
+    /// Tests that passed, if the runner prints their number.
     pub passed: Option<u64>,
-    /// See `passed`.
+    /// Tests that failed, if the runner prints their number.
     pub failed: Option<u64>,
 }
 
-/// What the exit state of a whole line says about one of its steps.
+/// How the exit status of a whole line relates to one of its steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// It is the step's own.
+    /// The status is the step's own.
     Own,
-    /// Success means that the step succeeded; failure may be that of another.
+    /// Success means that the step succeeded. A failure may be that of another step.
     Shared,
-    /// It says nothing of the step.
+    /// The status is unrelated to the step.
     None,
 }
 
 impl Call {
-    /// How the call ended, given the exit state and what it printed.
+    /// How the call ended, from its exit status and its output.
     pub fn judge(&self, exit: Exit, code: Option<i64>, output: &str) -> Judged {
         let purpose = self.purpose();
         if purpose.is_validation() || (purpose == Purpose::Run && self.main_step().is_some_and(is_script)) {
@@ -85,7 +85,7 @@ impl Call {
         let runs_others =
             self.main_step().is_some_and(|step| step.purpose == Purpose::Run || is_script(step));
         let (verdict, by_summary) = match (exit, reach, said) {
-            // The runner's own exit code, as long as the log has it.
+            // The runner's own exit code, if the log has it.
             (Exit::Ok, Reach::Own, Some(false)) if code == Some(0) && !runs_others => {
                 (Verdict::Passed, false)
             }
@@ -113,8 +113,8 @@ impl Call {
         }
     }
 
-    /// The verdict on a check whose exit state is hidden and whose output has no
-    /// summary. Compilers and linters say nothing when nothing is wrong.
+    /// The verdict on a check whose exit status is hidden and whose output has no summary.
+    /// Compilers and linters print nothing if they find nothing.
     fn silent(&self, output: &str) -> Verdict {
         let checks = !matches!(self.purpose(), Purpose::Test | Purpose::Run);
         if checks && is_silent(output) {
@@ -126,7 +126,7 @@ impl Call {
         }
     }
 
-    /// What the line's exit state says about the step it is for.
+    /// How the line's exit status relates to its main step.
     fn reach(&self) -> Reach {
         let mut reach = Reach::Own;
         for step in self.steps.get(self.main + 1..).unwrap_or_default() {
@@ -134,19 +134,19 @@ impl Call {
                 Join::First => reach,
                 Join::And => reach.and(Reach::Shared),
                 Join::Pipe if self.pipefail => reach.and(Reach::Shared),
-                // `cargo test && echo ok || echo failed` ends well either way.
+                // `cargo test && echo ok || echo failed` succeeds in both cases.
                 Join::Pipe | Join::Or | Join::Then | Join::Beside => return Reach::None,
             };
         }
         let before = self.steps.get(self.main).map(|step| step.join);
         match before {
-            // `ls && cargo test` fails with either of them.
+            // `ls && cargo test` fails if either of them fails.
             Some(Join::And) if reach == Reach::Own => Reach::Shared,
             _ => reach,
         }
     }
 
-    /// The code that the line itself prints at its end, `; echo "exit: $?"`.
+    /// The exit code that the line itself prints at its end, as in `; echo "exit: $?"`.
     fn printed_code(&self, output: &str) -> Option<i64> {
         let last =
             self.steps.last().filter(|step| matches!(step.program(), "echo" | "printf" | "write-host"))?;
@@ -159,18 +159,18 @@ impl Call {
         let line = output.trim_end().lines().next_back()?;
         let rest = plain::plain(line).trim().strip_prefix(label.trim_start()).map(str::to_owned)?;
         let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
-        // The code of a pipe is that of its last program.
+        // The exit code of a pipe is that of its last program.
         let before = self.steps.len().checked_sub(2).and_then(|at| self.steps.get(at));
         let own = sign != "$?" || self.pipefail || before.is_none_or(|step| step.join != Join::Pipe);
         digits.parse().ok().filter(|_| own)
     }
 
-    /// Whether an exit code of 1 only says that there was nothing to find.
+    /// True if an exit code of 1 only means that there were no matches.
     fn found_nothing(&self, code: Option<i64>, output: &str) -> bool {
         if !matches!(code, Some(1) | None) {
             return false;
         }
-        // `rg x a && sed …`: the first of a chain may be the one that stopped it.
+        // `rg x a && sed …`: the first command of a chain may be the one that stopped it.
         let mut last = self.steps.iter().rev();
         let mut searched = false;
         for step in last.by_ref() {
@@ -189,13 +189,13 @@ impl Reach {
     }
 }
 
-/// Whether nothing was printed; agents put a remark in its place.
+/// True if the output is empty. Agents replace an empty one by a remark.
 fn is_silent(output: &str) -> bool {
     let text = output.trim();
     text.is_empty() || (text.starts_with('(') && text.ends_with("no output)"))
 }
 
-/// Whether a step runs a script of the user's, whose exit state says less.
+/// True if a step runs a script of the user, whose exit status is weaker evidence.
 fn is_script(step: &Step) -> bool {
     step.runner.starts_with("script ") || step.program().contains('.') || step.runner.contains('.')
 }
@@ -222,7 +222,7 @@ fn may_find_nothing(step: &Step) -> bool {
     }
 }
 
-/// Whether a line says that something went wrong with the command itself.
+/// True if a line reports an error of the command itself.
 fn says_error(output: &str) -> bool {
     plain::ends(output).flat_map(str::lines).any(|line| {
         let line = plain::plain(line);

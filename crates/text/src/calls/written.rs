@@ -1,8 +1,8 @@
-//! Files that a command line changes: by a redirection, with a here-document, in place, by
-//! moving or removing them, or in a short script that it hands to Python or Node.
+//! Files that a command line changes: by a redirection, with a here-document, in place, by moving
+//! or removing them, or in a short script that it passes to Python or Node.
 //!
-//! Only files that the line names. What a formatter, a generator or a script file writes is
-//! not known here, and what is built from variables or patterns neither.
+//! Only files that the line names. The files that a formatter, a generator or a script file writes
+//! are not known here, and neither are names built from variables or patterns.
 
 use std::sync::LazyLock;
 
@@ -12,25 +12,25 @@ use super::shell::Words;
 use super::unwrap::is_flag;
 use super::{Call, Join};
 
-/// Files of one line that are named.
+/// The most files of one line that are listed.
 const FILES_MAX: usize = 64;
 
 /// A file that a command line changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// The file, seen from where the line began.
+    /// The path, relative to where the line began.
     pub path: String,
-    /// Lines added, where the line says them.
+    /// Lines added, if the line shows them.
     pub added: Option<u64>,
-    /// Lines removed.
+    /// Lines removed, if the line shows them.
     pub removed: Option<u64>,
-    /// The step that does it.
+    /// The step that changes the file.
     step: usize,
 }
 
 impl Call {
-    /// Files that were changed even if the line failed: what comes before cannot have
-    /// stopped it, and something comes after that may have failed.
+    /// Files that were changed even if the line failed: no earlier step can have stopped it, and a
+    /// later step may have caused the failure.
     pub fn written_anyway(&self) -> impl Iterator<Item = &Written> {
         self.written.iter().filter(|file| {
             let before = self.steps.get(..=file.step).unwrap_or_default();
@@ -50,7 +50,8 @@ impl Call {
     }
 }
 
-/// What one simple command changes. `words` are its program and arguments, without wrappers.
+/// The files that one simple command changes. `words` are its program and arguments, without
+/// wrappers.
 pub(super) fn by(simple: &Words, words: &[String], folder: Option<&str>, step: usize) -> Vec<Written> {
     let mut files: Vec<(String, Option<u64>, Option<u64>)> = Vec::new();
     let program = words.first().map_or("", String::as_str);
@@ -73,7 +74,7 @@ pub(super) fn by(simple: &Words, words: &[String], folder: Option<&str>, step: u
             files.extend(named.map(|path| (path, document.map(line_count), None)));
         }
         "sed" | "perl" if edits_in_place(arguments) => {
-            // The first word is the program, unless a flag gives it.
+            // The first word is the script, unless a flag gives it.
             let given = has(&["-e", "-f", "--expression", "--file", "-pe", "-pie", "-ne"]);
             let named = arguments.iter().filter(|word| !is_flag(word) && !word.is_empty());
             let named = named.skip(usize::from(!given)).filter(|word| is_file(word) && !is_expression(word));
@@ -125,7 +126,7 @@ pub(super) fn by(simple: &Words, words: &[String], folder: Option<&str>, step: u
     seen
 }
 
-/// Whether a word names one file.
+/// True if a word names one file.
 fn is_file(word: &str) -> bool {
     !word.is_empty()
         && !word.starts_with(['-', '&', '=', '<'])
@@ -136,13 +137,13 @@ fn is_file(word: &str) -> bool {
         && !word.ends_with('/')
 }
 
-/// Whether a file only keeps what a program printed.
+/// True if a file only keeps the output of a program.
 fn is_log(path: &str) -> bool {
     const FOLDERS: &[&str] = &["/tmp/", "/private/tmp/", "/var/tmp/", "/var/folders/"];
     FOLDERS.iter().any(|folder| path.starts_with(folder)) || path.ends_with(".log")
 }
 
-/// Lines that a command prints because it contains them.
+/// The number of lines that a command prints from its own arguments.
 fn lines_said(program: &str, arguments: &[String], document: Option<&str>) -> Option<u64> {
     match (program, document) {
         ("cat" | "tee", Some(document)) => Some(line_count(document)),
@@ -168,7 +169,7 @@ fn is_expression(word: &str) -> bool {
     word.contains([' ', ';']) || word.starts_with("s/") || word.starts_with("s|") || word.ends_with("/d")
 }
 
-/// What a file is after it was moved or copied.
+/// The paths of files after they were moved or copied.
 fn moved(named: &[String]) -> Vec<String> {
     let Some((to, from)) = named.split_last().filter(|(_, from)| !from.is_empty()) else { return Vec::new() };
     let has_ending =
@@ -207,14 +208,14 @@ fn is_interpreter(program: &str) -> bool {
     program.starts_with("python") || matches!(program, "py" | "node" | "bun" | "deno" | "ruby")
 }
 
-/// Names that a script gives to one text or to a list of them.
+/// Variables that a script sets to one string or to a list of strings.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r#"(?:\bfor\s+)?\b([A-Za-z_]\w*)\s*(?:=|\bin\b)\s*(?:pathlib\.)?(?:Path\(\s*)?([\[(]?\s*(?:"[^"\n]*"|'[^'\n]*')(?:\s*,\s*(?:"[^"\n]*"|'[^'\n]*'))*)"#,
     )
     .ok()
 });
-/// Calls that write a file, with the argument that holds its path.
+/// Calls that write a file, with the argument that is its path.
 static WRITES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     const VALUE: &str = r#"("[^"\n]*"|'[^'\n]*'|[A-Za-z_]\w*)"#;
     [
@@ -292,7 +293,7 @@ mod tests {
             ("node -e \"require('fs').writeFileSync('out.json', '{}')\"", &["out.json"]),
             ("git apply <<'EOF'\n--- a/x.c\n+++ b/x.c\n@@ -1 +1,2 @@\n-a\n+b\n+c\nEOF", &["x.c +2 -1"]),
             ("jq .a x.json > y.json", &["y.json"]),
-            // None of these changes a file of the work.
+            // None of these changes a file of the project.
             ("npm test > /tmp/out.txt 2>&1; cargo build 2> err.txt | tee build.log", &[]),
             ("sed -n '1,20p' a.rs; cat a > /dev/null; grep x y 2>&1", &[]),
             ("for f in *.md; do sed -i s/a/b/ $f; done; rm -rf target", &[]),

@@ -1,4 +1,4 @@
-//! Finds the line of an output that says what went wrong.
+//! Finds the line of an output with the error.
 
 use std::sync::LazyLock;
 
@@ -11,11 +11,11 @@ use crate::plain;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub text: String,
-    /// It has the shape of an error, not only its words.
+    /// True if it has the shape of an error, and not only its words.
     pub certain: bool,
 }
 
-/// How much a line says, the most telling first.
+/// How specific a line is, the most specific first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     /// An exception, a compiler's error with its code, a panic.
@@ -24,7 +24,7 @@ enum Rank {
     Error,
     /// A failed assertion or test.
     Failure,
-    /// What a program says because another one failed.
+    /// A follow-up message, printed because another program failed.
     Consequence,
     /// Words of failure without a shape.
     Words,
@@ -96,7 +96,7 @@ const FAILURES: &[&str] = &[
     r"^\[  FAILED  \]",
     r"(?i)^\s*failures?:$",
 ];
-/// What is said because something else failed.
+/// Shapes of follow-up messages.
 const CONSEQUENCES: &[&str] = &[
     r"^error: could not compile ",
     r"^error: aborting due to ",
@@ -129,12 +129,12 @@ static ERROR: LazyLock<Option<RegexSet>> = LazyLock::new(|| of_bytes(ERRORS));
 static FAILURE: LazyLock<Option<RegexSet>> = LazyLock::new(|| of_bytes(FAILURES));
 static CONSEQUENCE: LazyLock<Option<RegexSet>> = LazyLock::new(|| of_bytes(CONSEQUENCES));
 static WORD: LazyLock<Option<RegexSet>> = LazyLock::new(|| of_bytes(WORDS));
-/// Nothing is wrong: `0 errors`, `no failures`.
+/// Messages of success: `0 errors`, `no failures`.
 static CALM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i-u)\b(?:0|no|without|zero) (?:\w+ )?(?:error|fail|problem|issue|exception)").ok()
 });
 
-/// The line that says what went wrong.
+/// The line with the error.
 pub(super) fn error_line(output: &str) -> Option<Found> {
     // Claude Code puts errors of its tools into a tag.
     let output = output.strip_prefix("<tool_use_error>").unwrap_or(output);
@@ -156,8 +156,8 @@ pub(super) fn error_line(output: &str) -> Option<Found> {
     best.map(|(rank, text)| Found { text, certain: rank < Rank::Consequence })
 }
 
-/// Every line that says what went wrong by its shape, the most telling first: an exception
-/// before a failed test, in the order of the output. At most `max`.
+/// Every line with the shape of an error, the most specific first: an exception before a failed
+/// test, otherwise in the order of the output. At most `max`.
 pub(super) fn error_lines(output: &str, max: usize) -> Vec<Found> {
     let output = output.strip_prefix("<tool_use_error>").unwrap_or(output);
     let lines: Vec<_> = plain::ends(output).flat_map(str::lines).map(plain::plain).collect();
@@ -182,8 +182,7 @@ pub(super) fn error_lines(output: &str, max: usize) -> Vec<Found> {
     found
 }
 
-/// The exception of the last Python traceback: its header says nothing, the first
-/// line behind its frames does.
+/// The exception of the last Python traceback: not its header, but the first line after its frames.
 fn raised(lines: &[std::borrow::Cow<'_, str>]) -> Option<String> {
     let header = lines.iter().rposition(|line| {
         line.trim_start_matches(['|', ' ', '+']).starts_with("Traceback (most recent call last)")
@@ -199,16 +198,16 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t', '|', '+']).len()
 }
 
-/// How much a line says; the text is the following line where the line is only a header.
+/// The rank of a line. The text is the next line if this line is only a header.
 fn ranked(line: &str, next: Option<&str>) -> Option<(Rank, String)> {
     let is = |set: &LazyLock<Option<RegexSet>>, line: &str| {
         set.as_ref().is_some_and(|set| set.is_match(line.as_bytes()))
     };
-    // Claude Code writes the exit code in front of the output.
+    // Claude Code writes the exit code before the output.
     if line.trim().is_empty() || line.starts_with("Exit code ") {
         return None;
     }
-    // Rust since 1.73: the message is on the line after the place.
+    // Rust since 1.73: the message is on the line after the location.
     if line.trim_start().starts_with("thread '") && line.contains("panicked at") && line.ends_with(':') {
         return next.filter(|next| !next.trim().is_empty()).map(|next| (Rank::Cause, next.trim().to_owned()));
     }

@@ -1,4 +1,4 @@
-//! An error line without what differs from run to run.
+//! An error line without the parts that differ from run to run.
 
 use std::sync::LazyLock;
 
@@ -7,10 +7,10 @@ use regex::{Captures, Regex};
 use super::LINE_CHARS_MAX;
 use crate::plain;
 
-/// Endings that make a word the name of a file.
+/// File extensions that make a word a file name.
 const ENDINGS: &str = "rs|py|pyi|ts|tsx|mts|cts|js|jsx|mjs|cjs|go|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|zig|ex|exs|json|jsonl|ya?ml|toml|md|mdx|txt|lock|sh|bash|ps1|css|scss|html|sql|vue|svelte|xml|ini|cfg|conf|log|csv|ipynb|proto|lua|r|scala|hs|ml|dart|gradle|env|zip|gz|whl|so|dll|exe|o|a";
 
-/// What is taken out, in this order, with what is put in its place.
+/// The parts to remove, in this order, with their replacements.
 static RULES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     let path = format!(
         r#"(?:(?:[A-Za-z]:)?(?:[\w@.~+$%-]*[/\\])+[\w@.~+$%*<>-]*|(?:^|[\s'"`(\[=,]|<path>)[\w@~+-][\w@.~+-]*\.(?:{ENDINGS})\b)"#
@@ -28,12 +28,12 @@ static RULES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
 });
 static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\w.]+").ok());
 
-/// `line` without colours, paths, numbers, ids and times, on one line and not
-/// longer than a screen is wide. Applied twice it changes nothing more.
+/// `line` without colours, paths, numbers, ids and times, on one line and not longer than a screen
+/// is wide. Applying it again changes nothing.
 pub fn normal(line: &str) -> String {
     let mut text = plain::plain(line).split_whitespace().collect::<Vec<_>>().join(" ");
     text = cut(text);
-    // Taking something out can join what is around it.
+    // A removal can join the text around it.
     for _ in 0..ROUNDS_MAX {
         let next = cut(once(&text));
         if next == text {
@@ -66,7 +66,7 @@ fn once(text: &str) -> String {
             .replace_all(&text, |found: &Captures<'_>| number(found.get(0).map_or("", |word| word.as_str())))
             .into_owned();
     }
-    // A place in front of the message says where, not what.
+    // A location before the message is not part of the error.
     while let Some(rest) = text.strip_prefix("<path>:").or_else(|| text.strip_prefix("<path> - ")) {
         text = rest.trim_start().to_owned();
     }
@@ -76,7 +76,7 @@ fn once(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What is put in a match's place. A file's name is found with the sign before it.
+/// The replacement of a match. The match of a file name includes the character before it.
 fn replaced(found: &Captures<'_>, put: &str) -> String {
     let whole = found.get(0).map_or("", |found| found.as_str());
     match whole.chars().next() {
@@ -87,8 +87,8 @@ fn replaced(found: &Captures<'_>, put: &str) -> String {
     }
 }
 
-/// A word of digits, a version, a duration or a hash becomes a sign; a name with
-/// digits in it, such as an error code, stays.
+/// Replaces a word of digits, a version, a duration or a hash by a placeholder. A name with digits
+/// in it, such as an error code, stays.
 fn number(word: &str) -> String {
     let bare = word.trim_matches('.');
     let digits = bare.bytes().filter(u8::is_ascii_digit).count();

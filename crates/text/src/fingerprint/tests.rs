@@ -1,4 +1,4 @@
-//! What is found in outputs of our own making.
+//! Tests with outputs written by hand.
 
 use super::*;
 use proptest::prelude::*;

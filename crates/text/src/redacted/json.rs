@@ -1,22 +1,22 @@
 //! Secrets in JSON, read together with the names beside them.
 //!
-//! What a string is often shows only beside it: in its key (`"password": …`), in the key
-//! one level up (`"twilio": {"auth_token": …}`), in a field that names it
-//! (`{"name": "DB_PASSWORD", "value": …}`), or in the words before it in a list of
-//! arguments (`["mysql", "-p…"]`). Each string is read once alone or with its name, and
-//! each list of strings once more as a line, so the cost stays a small multiple of the size.
+//! Often only the context shows that a string is a secret: its key (`"password": …`), the key one
+//! level up (`"twilio": {"auth_token": …}`), a field that names it
+//! (`{"name": "DB_PASSWORD", "value": …}`), or the words before it in a list of
+//! arguments (`["mysql", "-p…"]`). Each string is read once alone or with its name, and each list
+//! of strings once more as a line, so the cost stays a small multiple of the size.
 
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 use crate::secrets::{self, beside};
 
-/// `value` without its secrets, if it has any.
+/// `value` without its secrets. `None` if it has none.
 pub(super) fn scrubbed(value: &Value) -> Option<Value> {
     inside(value, Name { key: "", above: "" })
 }
 
-/// The key that a value stands behind, and the key above that one.
+/// The key of a value, and the key above that one.
 #[derive(Clone, Copy)]
 struct Name<'a> {
     key: &'a str,
@@ -36,7 +36,7 @@ fn inside(value: &Value, name: Name<'_>) -> Option<Value> {
     }
 }
 
-/// A string without its secrets, if it has any.
+/// A string without its secrets. `None` if it has none.
 fn clean(text: &str, name: Name<'_>) -> Option<String> {
     let named = beside::replace(name.above, name.key, text);
     match secrets::replace(named.as_deref().unwrap_or(text)) {
@@ -74,7 +74,7 @@ fn object(fields: &Map<String, Value>, name: Name<'_>) -> Option<Value> {
 fn label(fields: &Map<String, Value>) -> Option<&str> {
     let is_label =
         |key: &str| ["name", "key", "header", "variable"].iter().any(|label| key.eq_ignore_ascii_case(label));
-    // Only an object that has a value names it.
+    // The name counts only if the object also has a value.
     fields.keys().any(|key| is_value(key)).then_some(())?;
     fields.iter().find(|(key, _)| is_label(key)).and_then(|(_, value)| value.as_str())
 }
@@ -83,8 +83,7 @@ fn is_value(key: &str) -> bool {
     key.eq_ignore_ascii_case("value")
 }
 
-/// A list: each item by itself, behind the name of the list, and then all as the words
-/// of a command.
+/// A list: each item by itself, with the name of the list, and then all as the words of a command.
 fn list(items: &[Value], name: Name<'_>) -> Option<Value> {
     let mut changed: Option<Vec<Value>> = None;
     for (at, item) in items.iter().enumerate() {

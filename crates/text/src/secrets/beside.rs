@@ -1,25 +1,24 @@
-//! Values whose name stands apart from them, as in JSON: a key and its string, the words
-//! of a command.
+//! Values separate from their names, as in JSON: a key and its string, the words of a command.
 
 use std::collections::BTreeMap;
 
 use super::named::Form;
 use super::{Finding, find, marker, plausible, replace_found, scan};
 
-/// Longer values are read alone: what rules look for beside a name is short.
+/// Longer values are read alone, because secrets that are known by their name are short.
 const VALUE_BYTES_MAX: usize = 4096;
 
-/// Longest name that is looked at.
+/// The longest name that is read.
 const NAME_BYTES_MAX: usize = 256;
 
-/// `value` without the secrets that its name tells of, if it has any. `above` is the name
-/// of the thing that `name` belongs to.
+/// `value` without the secrets that its name reveals. `None` if it has none. `above` is the name of
+/// the object that `name` belongs to.
 pub(crate) fn replace(above: &str, name: &str, value: &str) -> Option<String> {
     if let Some(rule) = rule_of(name, value) {
         return Some(super::marker_of(rule));
     }
     let tells = |name: &str| name.len() <= NAME_BYTES_MAX && scan::has_keyword(name.as_bytes());
-    // What could end a value would end it at the wrong place.
+    // A character that may end a value would end it at the wrong position.
     let is_plain = value.bytes().all(|byte| !matches!(byte, b'"' | b'\\' | b'\n'));
     if value.len() > VALUE_BYTES_MAX || !is_plain || !(tells(name) || tells(above)) {
         return None;
@@ -42,7 +41,7 @@ pub(crate) fn replace(above: &str, name: &str, value: &str) -> Option<String> {
     (!found.is_empty()).then(|| replace_found(value, &found))
 }
 
-/// The rule that takes the whole value for a secret because of its name.
+/// The rule that treats the whole value as a secret because of its name.
 pub(crate) fn rule_of(name: &str, value: &str) -> Option<&'static str> {
     if value.len() > VALUE_BYTES_MAX || name.len() > NAME_BYTES_MAX {
         return None;
@@ -55,11 +54,11 @@ pub(crate) fn rule_of(name: &str, value: &str) -> Option<&'static str> {
         .map(|rule| rule.name)
 }
 
-/// Longer words of a list are texts, not words of a command.
+/// Longer items of a list are prose, not words of a command.
 const WORD_BYTES_MAX: usize = 512;
 
-/// The words of a command that hold a secret known by the words before them, each with
-/// its number and without its secret.
+/// The words of a command that contain a secret known by the words before them, each with its index
+/// and without its secret.
 pub(crate) fn words(words: &[&str]) -> BTreeMap<usize, String> {
     let mut clean = BTreeMap::new();
     if words.len() < 2 {
@@ -84,7 +83,7 @@ pub(crate) fn words(words: &[&str]) -> BTreeMap<usize, String> {
         let at = starts.partition_point(|&start| start <= finding.start) - 1;
         let (Some(&word), Some(&start)) = (words.get(at), starts.get(at)) else { continue };
         let offset = finding.start - start;
-        // A word ends where it ends, whatever signs are in it.
+        // A word extends to its end, whatever characters it contains.
         if offset < word.len() && word.is_char_boundary(offset) {
             let rest = Finding { start: offset, end: word.len(), ..finding };
             clean.entry(at).or_insert_with(|| replace_found(word, &[rest]));

@@ -1,9 +1,8 @@
-//! Values in a column below a telling name: `user,password` and the rows under it, a table of
-//! Markdown, what a database client prints.
+//! Values in a column below a telling name: `user,password` and the rows under it, a Markdown
+//! table, the output of a database client.
 //!
-//! A name is the head of a column where nothing but it is in its cell. Every line below
-//! with as many cells is a row, up to the first one with fewer. Each line is read once,
-//! however many names are in it.
+//! A name is the head of a column if it is alone in its cell. Every line below with as many cells
+//! is a row, up to the first one with fewer. Each line is read once, however many names are in it.
 
 use memchr::memchr;
 use std::ops::Range;
@@ -24,7 +23,7 @@ pub(super) struct Head {
     pub(super) name: Range<usize>,
 }
 
-/// Whether nothing but this name is in its cell: a quick look.
+/// A quick check: true if this name is alone in its cell.
 pub(super) fn is_head(text: &[u8], name: &Range<usize>) -> bool {
     let before = text.get(name.start.saturating_sub(FRAME_BYTES_MAX)..name.start).unwrap_or_default();
     let behind = text.get(name.end..text.len().min(name.end + FRAME_BYTES_MAX)).unwrap_or_default();
@@ -38,7 +37,7 @@ pub(super) fn is_head(text: &[u8], name: &Range<usize>) -> bool {
     }
 }
 
-/// Adds what is below these heads, which are in order.
+/// Adds the values below these heads. The heads must be in order.
 pub(super) fn add_hits(text: &[u8], heads: &[Head], hits: &mut Vec<Hit>) {
     let mut from = 0;
     for (number, head) in heads.iter().enumerate() {
@@ -63,7 +62,7 @@ pub(super) fn add_hits(text: &[u8], heads: &[Head], hits: &mut Vec<Hit>) {
     }
 }
 
-/// Adds what the rows behind `at` hold in these columns. Gives back where they end.
+/// Adds the values of these columns in the rows after `at`. Returns the end of the rows.
 fn add_rows(
     text: &[u8],
     at: usize,
@@ -109,18 +108,18 @@ fn line_around(text: &[u8], at: usize) -> Range<usize> {
     start..end
 }
 
-/// What parts the cells of the line with this name.
+/// The delimiter of the cells in the line with this name.
 fn delimiter(text: &[u8], line: &Range<usize>, name: &Range<usize>) -> Option<u8> {
     let behind = text.get(name.end..line.end)?.iter().find(|&&byte| is_delimiter(byte));
     let before = text.get(line.start..name.start)?.iter().rev().find(|&&byte| is_delimiter(byte));
-    // A bar around a name is sure; a comma may be in a name beside it.
+    // A bar around a name is certain. A comma may be in a name beside it.
     match (before, behind) {
         (Some(b'|'), _) | (_, Some(b'|')) => Some(b'|'),
         (found, None) | (_, found) => found.copied(),
     }
 }
 
-/// The cells of a line. A delimiter between quotes or behind a slash parts nothing.
+/// The cells of a line. A delimiter between quotes or after a backslash does not count.
 fn cells(line: &[u8], delimiter: u8) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut start = Some(0);
     std::iter::from_fn(move || {
@@ -144,7 +143,7 @@ fn cells(line: &[u8], delimiter: u8) -> impl Iterator<Item = Range<usize>> + '_ 
     })
 }
 
-/// A cell without what frames its value.
+/// A cell without the characters around its value.
 fn trimmed(line: &[u8], cell: Range<usize>) -> Range<usize> {
     let value = line.get(cell.clone()).unwrap_or_default();
     let is_value = |byte: &u8| !is_frame(*byte) && *byte != b'\r';
@@ -163,7 +162,7 @@ fn is_frame(byte: u8) -> bool {
     matches!(byte, b' ' | b'"' | b'\'' | b'`' | b'*')
 }
 
-/// Whether a character may be in the head of a table; code has others.
+/// True if a character may be in the head of a table. Code has others.
 fn is_plain(byte: u8) -> bool {
     is_word(byte) || is_frame(byte) || matches!(byte, b'-' | b'.' | b'\r' | 0x80..)
 }

@@ -1,31 +1,30 @@
-//! Secrets inside base64, once.
+//! Secrets inside base64, decoded once.
 //!
-//! A run of base64 characters is decoded if its beginning stands for text: images
-//! and hashes do not, and cost a look at sixteen characters. The rules then read
-//! what it stands for, and if they find something the run as a whole is the hit:
-//! a part of it cannot be replaced.
+//! A run of base64 characters is decoded if its beginning decodes to text. Images and hashes do
+//! not, and cost a check of sixteen characters. The rules then read the decoded text. If they find
+//! something, the run as a whole is the hit, because a part of it cannot be replaced.
 
 use std::ops::Range;
 
 use super::marker;
 use super::scan::{self, Hit, is_word};
 
-/// Shorter runs are not looked at: what they hold is no longer than a word.
+/// Shorter runs are skipped: they decode to no more than a word.
 const RUN_MIN: usize = 24;
 
-/// Characters at the beginning of a run that must stand for text.
+/// Characters at the beginning of a run that must decode to text.
 const HEAD: usize = 16;
 
-/// Bytes of a run that are decoded at a time, so that a huge one is never held
-/// twice, and by how much such parts overlap. Both are whole groups of four.
+/// Bytes of a run that are decoded at a time, so that a huge one is never held twice, and the
+/// overlap of such parts. Both are multiples of four.
 const PART: usize = 1 << 20;
 const OVERLAP: usize = 1 << 16;
 
 /// Tools wrap base64 at these columns.
 const COLUMNS: [usize; 2] = [64, 76];
 
-/// Beginnings tried in a run that does not begin with base64 itself: a path or
-/// a prefix may stand before it.
+/// Beginnings that are tried in a run that does not begin with base64 itself, because a path or a
+/// prefix may precede it.
 const TRIES_MAX: usize = 8;
 
 /// Adds a hit for each run that holds a secret.
@@ -47,7 +46,7 @@ pub(super) fn add_hits(text: &[u8], hits: &mut Vec<Hit>) {
     }
 }
 
-/// The surest secret in a run, at the place of the run.
+/// The most certain secret in a run, with the range of the run.
 fn inside(text: &[u8], run: Range<usize>) -> Option<Hit> {
     let run_text = text.get(run.clone())?;
     let letters = without_line_ends(run_text);
@@ -70,7 +69,7 @@ fn inside(text: &[u8], run: Range<usize>) -> Option<Hit> {
     best.map(|hit| Hit { span, ..hit })
 }
 
-/// One past the run that begins at `start`, over the ends of wrapped lines.
+/// One past the end of the run that begins at `start`, across the ends of wrapped lines.
 fn run_end(text: &[u8], start: usize) -> usize {
     let mut line = start;
     loop {
@@ -79,7 +78,7 @@ fn run_end(text: &[u8], start: usize) -> usize {
         let end = line + length;
         let gap = line_end(rest.get(length..).unwrap_or_default());
         let goes_on = text.get(end + gap).is_some_and(|&byte| is_base64(byte));
-        // Behind a written `\n` the letter `n` is no part of the line.
+        // After an escaped `\n`, the letter `n` is not part of the line.
         if gap == 0 || !goes_on || !COLUMNS.contains(&length) {
             return end;
         }
@@ -87,10 +86,10 @@ fn run_end(text: &[u8], start: usize) -> usize {
     }
 }
 
-/// Where in a run the base64 of a text begins, if it does.
+/// The offset in a run at which the base64 of a text begins, if it does.
 fn text_start(text: &[u8], run: Range<usize>) -> Option<usize> {
     let first = match text.get(..run.start)? {
-        // `n` of a written `\n`.
+        // `n` of an escaped `\n`.
         [.., b'\\'] if matches!(text.get(run.start), Some(b'n' | b'r' | b't')) => run.start + 1,
         _ => run.start,
     };
@@ -100,8 +99,8 @@ fn text_start(text: &[u8], run: Range<usize>) -> Option<usize> {
     std::iter::once(first).chain(separators.map(|(at, _)| first + at + 1)).take(TRIES_MAX).find(begins)
 }
 
-/// Whether base64 begins with text: UTF-8 without control characters. Most runs
-/// show in their first group that they do not.
+/// True if base64 begins with text: UTF-8 without control characters. For most other runs the first
+/// group is enough to decide.
 fn begins_text(letters: &[u8]) -> bool {
     let Some(head) = letters.get(..HEAD) else { return false };
     let mut bytes = [0; HEAD / 4 * 3];
@@ -119,7 +118,7 @@ fn is_control(byte: u8) -> bool {
     byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x1b)
 }
 
-/// Length of the line end that `text` begins with, real or written as in JSON.
+/// Length of the line end at the beginning of `text`, real or escaped as in JSON.
 fn line_end(text: &[u8]) -> usize {
     [&b"\r\n"[..], b"\n", br"\r\n", br"\n"]
         .into_iter()
@@ -127,7 +126,7 @@ fn line_end(text: &[u8]) -> usize {
         .map_or(0, <[u8]>::len)
 }
 
-/// A run without its line ends, which begin with the only characters in it that are no
+/// A run without its line ends. Their first characters are the only ones in the run that are not
 /// base64.
 fn without_line_ends(run: &[u8]) -> Vec<u8> {
     let mut letters = Vec::with_capacity(run.len());
@@ -145,8 +144,8 @@ fn is_base64(byte: u8) -> bool {
     SIX_BITS[usize::from(byte)] < 64
 }
 
-/// What each character stands for in base64, of the standard alphabet or of the
-/// one for URLs; 64 and more: nothing.
+/// The value of each character in base64, in the standard or the URL alphabet. 64 and more: not
+/// base64.
 static SIX_BITS: [u8; 256] = {
     let mut table = [u8::MAX; 256];
     let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -162,7 +161,7 @@ static SIX_BITS: [u8; 256] = {
     table
 };
 
-/// The bytes that base64 stands for; padding is not needed.
+/// Decodes base64. Padding is optional.
 pub(super) fn decode(letters: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(letters.len() / 4 * 3 + 3);
     let (mut bits, mut held) = (0u32, 0u32);

@@ -1,8 +1,8 @@
-//! From text to findings: the text as it is written, and as a reader sees it.
+//! From text to findings: the raw text, and the text as a reader sees it.
 //!
-//! Rules know only plain text. The other readings are made here and given to the same rules:
-//! without escapes and colour codes, with the signs of a URL, over the ends of wrapped lines, and
-//! what is in it as base64. What they see is brought back to the place where it was written.
+//! Rules match only plain text. The other readings are made here and passed to the same rules:
+//! without escapes and colour codes, with decoded URL characters, across the ends of wrapped lines,
+//! and decoded from base64. Their findings are mapped back to the original positions.
 
 use super::readings::{self, Kind};
 use super::rule::Judge;
@@ -30,8 +30,8 @@ fn plain_and_encoded(text: &[u8]) -> Vec<Hit> {
     hits
 }
 
-/// Findings that overlap become one, under the name of the most trusted. Ends
-/// are widened to whole characters: patterns are over bytes.
+/// Merges overlapping findings under the name of the most trusted. Ends are widened to whole
+/// characters, because patterns are over bytes.
 fn merge(text: &str, mut hits: Vec<Hit>) -> Vec<Finding> {
     hits.sort_by_key(|hit| (hit.span.start, hit.judge));
     let mut merged: Vec<(Judge, Finding)> = Vec::new();

@@ -1,8 +1,8 @@
-//! What stands where a secret stood: `[redacted:<rule>]`.
+//! The replacement of a secret: `[redacted:<rule>]`.
 //!
-//! A marker is no secret and shields none: rules read over it, and what they find is cut
-//! around it. So each round of redaction leaves less text that is no marker, and the
-//! last one finds nothing.
+//! A marker is not a secret and does not hide one: rules read across it, and their findings are cut
+//! around it. Therefore each round of redaction leaves less text outside of markers, and the last
+//! one finds nothing.
 
 use memchr::memmem;
 use std::ops::Range;
@@ -13,19 +13,18 @@ use super::rules;
 const OPEN: &str = "[redacted:";
 const CLOSE: u8 = b']';
 
-/// Longest rule name; a test keeps the tables to it.
+/// The longest rule name. A test checks the tables against it.
 pub(super) const NAME_BYTES_MAX: usize = 40;
 
-/// Puts a marker at the end of `text`.
+/// Appends a marker to `text`.
 pub(super) fn write(text: &mut String, rule: &str) {
     text.push_str(OPEN);
     text.push_str(rule);
     text.push(char::from(CLOSE));
 }
 
-/// The parts of `span` that no marker covers. A marker may begin before it and end
-/// behind it. Only the name of a rule makes a marker: brackets around anything else hide
-/// nothing.
+/// The parts of `span` outside of markers. A marker may begin before it and end after it. Only the
+/// name of a rule makes a marker: brackets around anything else hide nothing.
 pub(super) fn between(text: &[u8], span: &Range<usize>) -> Vec<Range<usize>> {
     const LONGEST: usize = OPEN.len() + NAME_BYTES_MAX + 1;
     let from = span.start.saturating_sub(LONGEST);
@@ -48,19 +47,19 @@ pub(super) fn between(text: &[u8], span: &Range<usize>) -> Vec<Range<usize>> {
     parts
 }
 
-/// Whether `at` is inside a marker, in its name or right before its closing bracket.
+/// True if `at` is inside a marker, in its name or just before its closing bracket.
 pub(super) fn around(text: &[u8], at: usize) -> bool {
     text.get(at) == Some(&CLOSE) && ends(text.get(..=at).unwrap_or_default())
 }
 
-/// Whether `text` ends with a marker.
+/// True if `text` ends with a marker.
 pub(super) fn ends(text: &[u8]) -> bool {
     let from = text.len().saturating_sub(OPEN.len() + NAME_BYTES_MAX + 1);
     let tail = text.get(from..).unwrap_or_default();
     memmem::rfind(tail, OPEN.as_bytes()).is_some_and(|open| marker_end(tail, open) == Some(tail.len()))
 }
 
-/// One past the marker that begins at `start`, if one does.
+/// One past the end of the marker that begins at `start`, if there is one.
 fn marker_end(text: &[u8], start: usize) -> Option<usize> {
     static NAMES: LazyLock<Vec<&[u8]>> = LazyLock::new(|| {
         let mut names: Vec<&[u8]> = rules::all().map(|rule| rule.name.as_bytes()).collect();
@@ -74,7 +73,7 @@ fn marker_end(text: &[u8], start: usize) -> Option<usize> {
 }
 
 #[cfg(test)]
-// Lists of one part are meant.
+// The tests need lists with one element.
 #[allow(clippy::single_range_in_vec_init)]
 mod tests {
     use super::*;

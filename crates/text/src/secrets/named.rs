@@ -1,11 +1,10 @@
-//! A value beside a telling name, in the ways in which programs, settings and people
-//! write it: `DB_PASSWORD=…`, `"api_key": "…"`, `define('DB_PASSWORD', '…')`,
-//! `<password>…</password>`, `| token | … |`, `set -x DB_PASSWORD …`.
+//! A value beside a telling name, in the forms that programs, settings and people write:
+//! `DB_PASSWORD=…`, `"api_key": "…"`, `define('DB_PASSWORD', '…')`, `<password>…</password>`,
+//! `| token | … |`, `set -x DB_PASSWORD …`.
 //!
-//! Read by hand and not by a pattern, for two reasons. Where a bare value ends depends on
-//! what stands around it, and random values hold every sign that could end one. And
-//! text that repeats a name must not be read again for each: where a run of characters
-//! ends is found once (`Runs`).
+//! Parsed by hand and not by a pattern, for two reasons. The end of a bare value depends on its
+//! context, and random values contain every character that could end one. And text that repeats a
+//! name must not be read again for each: the end of a run of characters is found once (`Runs`).
 
 mod bare;
 mod name;
@@ -17,21 +16,21 @@ pub(super) use name::Names;
 use super::marker;
 use std::ops::Range;
 
-/// How a value stands there.
+/// How a value is delimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Between marks that say where it ends.
+    /// Between delimiters that mark its end.
     Quoted,
-    /// As far as a blank, or what else surely ends it.
+    /// Up to a blank, or another certain end.
     Run,
-    /// As far as the first sign that may end it.
+    /// Up to the first character that may end it.
     Short,
 }
 
-/// What stands beside a name.
+/// The value beside a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Beside {
-    /// The value, read in up to two ways; the first that is a secret counts.
+    /// The value, read in up to two ways. The first one that is a secret counts.
     pub(super) values: [Option<(Range<usize>, Form)>; 2],
     pub(super) name: Range<usize>,
 }
@@ -46,7 +45,7 @@ pub(super) fn read(text: &[u8], keyword: &Range<usize>, names: &Names, runs: &mu
         return None;
     }
     let (at, link, in_quotes) = link(text, &name, names, names.is_weak(text, keyword))?;
-    // The same name again: that one is read for itself.
+    // The same name follows, and is read by itself.
     let again = text.get(name.start..at)?;
     if at > name.end && text.get(at..).is_some_and(|rest| rest.starts_with(again)) {
         return None;
@@ -72,14 +71,14 @@ pub(super) fn read(text: &[u8], keyword: &Range<usize>, names: &Names, runs: &mu
         Link::Tag => quoted(quoted::tag(text, at)?),
         Link::Cell => quoted(quoted::cell(text, at)?),
         Link::Any | Link::BeforeQuote => match quoted::quoted(text, at) {
-            // The quote ends the string that the name stands in.
+            // The quote ends the string that contains the name.
             Some(found) if string.is_some_and(|string| found.mark == string) => return None,
-            // A word of a command goes on behind the quote.
+            // A word of a command continues after the quote.
             Some(quoted::Quoted { end: Some(end), start, .. }) if names.is_option && goes_on(text, end) => {
                 [Some((bare::word(text, at, runs), Form::Run)), Some((start..end, Form::Quoted))]
             }
             Some(quoted::Quoted { end: Some(end), start, .. }) => quoted(start..end),
-            // Text that was cut.
+            // The text was cut off here.
             Some(cut) => bare::values(text, &name, cut.start, None, runs),
             None if link == Link::BeforeQuote => return None,
             None => bare::values(text, &name, at, string, runs),
@@ -88,7 +87,7 @@ pub(super) fn read(text: &[u8], keyword: &Range<usize>, names: &Names, runs: &mu
     Some(Beside { values, name })
 }
 
-/// Whether a word goes on behind the quote at `end`.
+/// True if a word continues after the quote at `end`.
 fn goes_on(text: &[u8], end: usize) -> bool {
     let ends = |byte: &u8| {
         byte.is_ascii_whitespace()
@@ -97,12 +96,12 @@ fn goes_on(text: &[u8], end: usize) -> bool {
     text.get(end + 1).is_some_and(|byte| !ends(byte))
 }
 
-/// What stands between a name and its value.
+/// The connection between a name and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
-    /// An assignment.
+    /// An assignment or a similar operator.
     Any,
-    /// Something that only a quoted value follows.
+    /// An operator that only a quoted value follows.
     BeforeQuote,
     /// `<name>`.
     Tag,
@@ -110,10 +109,10 @@ enum Link {
     Cell,
 }
 
-/// A quote, and how many slashes stand before it.
+/// A quote, and the number of backslashes before it.
 type Mark = (u8, usize);
 
-/// Where the value begins behind a name, what led to it, and whether the name is quoted.
+/// The offset of the value after a name, the connection, and whether the name is quoted.
 fn link(text: &[u8], name: &Range<usize>, names: &Names, weak: bool) -> Option<(usize, Link, bool)> {
     let mut at = colours(text, name.end);
     let quote = at + slashes(text, at);
@@ -162,19 +161,19 @@ fn annotation(behind_colon: &[u8]) -> Option<usize> {
     (is_assigned && is_quote(behind_colon.get(value))).then_some(length + 1)
 }
 
-/// Whether a quoted name is the first argument of a call.
+/// True if a quoted name is the first argument of a call.
 fn is_called(before: &[u8]) -> bool {
     let quote = before.iter().rposition(|&byte| byte != b'\\' && !is_quote(Some(&byte)));
     quote.is_some_and(|at| at + 1 < before.len() && before[at] == b'(')
 }
 
-/// Whether a name begins a cell of a table.
+/// True if a name begins a cell of a table.
 fn is_cell(before: &[u8]) -> bool {
     let rest = before.iter().rev().find(|&&byte| !matches!(byte, b' ' | b'\t' | b'`' | b'*'));
     rest == Some(&b'|')
 }
 
-/// Whether a command that sets a variable leads to the name: `set -x`, `setenv`, `ENV`.
+/// True if a command that sets a variable precedes the name: `set -x`, `setenv`, `ENV`.
 fn is_set(before: &[u8]) -> bool {
     const COMMAND_BYTES_MAX: usize = 16;
     let from = before.len().saturating_sub(COMMAND_BYTES_MAX);
@@ -189,7 +188,7 @@ fn is_set(before: &[u8]) -> bool {
     }
 }
 
-/// Behind the codes of colours that begin at `at`, real or written as an escape.
+/// Skips colour codes at `at`, real or escaped.
 fn colours(text: &[u8], at: usize) -> usize {
     const ESCAPES: [&[u8]; 5] = [b"\x1b", br"\u001b", br"\x1b", br"\e", br"\033"];
     let mut at = at;
@@ -205,14 +204,14 @@ fn colours(text: &[u8], at: usize) -> usize {
     at
 }
 
-/// Behind a few blanks.
+/// Skips a few blanks.
 fn blanks(text: &[u8], at: usize) -> usize {
     const BLANKS_MAX: usize = 8;
     let rest = text.get(at..).unwrap_or_default();
     at + rest.iter().take(BLANKS_MAX).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Behind the stars that make text bold.
+/// Skips the stars that make text bold.
 fn stars(text: &[u8], at: usize) -> usize {
     let is_bold = text.get(at..).is_some_and(|rest| rest.starts_with(b"**"));
     at + if is_bold { 2 } else { 0 }

@@ -1,6 +1,6 @@
-//! The next place of one kind in a text, found once for all who ask from before it.
+//! The next position of one kind in a text, found once for all queries before it.
 
-/// Where something stands next, as far as it is known.
+/// A cached next position.
 #[derive(Default)]
 pub(super) struct Next {
     from: usize,
@@ -8,8 +8,8 @@ pub(super) struct Next {
 }
 
 impl Next {
-    /// The next place at or behind `at`, or the length of the text. `find` looks for it in
-    /// the rest of the text, and must find the same one from any place before it.
+    /// The next position at or after `at`, or the length of the text. `find` searches the rest of
+    /// the text, and must find the same one from any position before it.
     pub(super) fn at(&mut self, text: &[u8], at: usize, find: impl Fn(&[u8]) -> Option<usize>) -> usize {
         match self.place {
             Some(place) if (self.from..=place).contains(&at) => place,

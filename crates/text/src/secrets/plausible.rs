@@ -1,8 +1,8 @@
-//! Whether what a pattern matched is a secret, or only stands where one would.
+//! Decides if a match is a secret, or only a placeholder in its position.
 //!
-//! Documentation, tests and templates are full of `changeme`, `<token>` and
-//! `${TOKEN}`; code is full of `token = next_token`. Both must pass. `made_up` knows the first,
-//! `shape` tells words from random text.
+//! Documentation, tests and templates are full of `changeme`, `<token>` and `${TOKEN}`; code is
+//! full of `token = next_token`. Both must pass. `made_up` recognizes the first, `shape`
+//! distinguishes words from random text.
 
 mod made_up;
 mod shape;
@@ -19,8 +19,8 @@ use shape::{Kinds, entropy, has_any, is_path, is_token, is_uuid, longest_base64,
 /// Bytes of a value whose entropy is measured.
 const ENTROPY_BYTES: usize = 4096;
 
-/// Whether `value`, matched by `rule`, is worth hiding. `bare` tells that
-/// nothing marks its ends, so that it may be the rest of some code.
+/// True if `value`, matched by `rule`, must be hidden. `bare` means that it has no delimiters, so
+/// it may be the rest of some code.
 pub(super) fn is_secret(rule: &Rule, value: &[u8], bare: bool) -> bool {
     if rule.is_marked() {
         return !is_mask(value) && !is_made_up(value);
@@ -43,16 +43,16 @@ pub(super) fn is_secret(rule: &Rule, value: &[u8], bare: bool) -> bool {
     }
 }
 
-/// Of a longer value only so much at its beginning is judged.
+/// Only this many bytes at the beginning of a longer value are judged.
 const HEAD_BYTES: usize = 256;
 
-/// Whether `value`, which stands beside `name`, is worth hiding.
+/// True if `value`, beside `name`, must be hidden.
 pub(super) fn is_value(rule: &Rule, name: &[u8], value: &[u8], form: Form) -> bool {
     let is_long = value.len() > HEAD_BYTES;
     let head = value.get(..HEAD_BYTES).unwrap_or(value);
     let is_one = match rule.judge {
         Judge::Password => !is_long && is_password_value(value, form),
-        // Only a token is so long.
+        // Only a token can be this long.
         _ if is_long && form != Form::Short && !value.iter().all(|&byte| is_token(byte)) => false,
         _ => is_secret_value(rule, name, head, form),
     };
@@ -61,7 +61,7 @@ pub(super) fn is_value(rule: &Rule, name: &[u8], value: &[u8], form: Form) -> bo
 
 /// A value beside the name of a password.
 fn is_password_value(value: &[u8], form: Form) -> bool {
-    /// Shorter ones are not told from a number or a word.
+    /// Shorter ones cannot be distinguished from a number or a word.
     const BYTES_MIN: usize = 8;
     let blanks = value.iter().filter(|byte| byte.is_ascii_whitespace()).count();
     if blanks > 0 {
@@ -85,7 +85,7 @@ fn is_password_value(value: &[u8], form: Form) -> bool {
 
 /// A value beside the name of a key or a token.
 fn is_secret_value(rule: &Rule, name: &[u8], value: &[u8], form: Form) -> bool {
-    /// Least lengths of a value that looks drawn, and of the others: in quotes and bare.
+    /// The shortest random-looking value, and the shortest other values in quotes and bare.
     const DRAWN_BYTES_MIN: usize = 12;
     const QUOTED_BYTES_MIN: usize = 16;
     const BARE_BYTES_MIN: usize = 20;
@@ -108,8 +108,7 @@ fn is_secret_value(rule: &Rule, name: &[u8], value: &[u8], form: Form) -> bool {
         }
 }
 
-/// Whether nobody would write a value as a word: enough where nothing but a password
-/// can stand.
+/// True if the value is not a plain word. Used where only a password can appear.
 fn is_unwritten(value: &[u8]) -> bool {
     const BYTES_MIN: usize = 8;
     let pairs = i32::try_from(value.len()).unwrap_or(i32::MAX);
@@ -120,7 +119,7 @@ fn is_unwritten(value: &[u8]) -> bool {
         && !is_weak(value)
 }
 
-/// Whether a value looks drawn at random, and like nothing that only looks so.
+/// True if a value looks random, and not like one of the known exceptions.
 fn is_drawn(value: &[u8], bytes_min: usize) -> bool {
     if value.len() < bytes_min || !random::is_random(value) {
         return false;
@@ -138,7 +137,7 @@ fn is_drawn(value: &[u8], bytes_min: usize) -> bool {
         && !(has_any(value, &["[^"]) && has_any(value, &["]+", "]*"]))
 }
 
-/// A password of digits alone.
+/// True for a password of digits alone.
 fn is_number(value: &[u8]) -> bool {
     let is_used = |digit: &u8| value.contains(digit);
     (6..=20).contains(&value.len())
@@ -148,9 +147,9 @@ fn is_number(value: &[u8]) -> bool {
         && !counts_up(value)
 }
 
-/// Sixteen letters in groups of four, as Google hands out for programs.
+/// True for sixteen letters in groups of four, as Google issues for programs.
 fn is_app_password(value: &[u8]) -> bool {
-    /// Four words have more.
+    /// Four words have more than this.
     const WRITTEN_BITS_MAX: i32 = 14;
     let groups: Vec<&[u8]> = value.split(|&byte| byte == b' ').collect();
     groups.len() == 4
@@ -159,16 +158,16 @@ fn is_app_password(value: &[u8]) -> bool {
         && entropy(value) >= 2.5
 }
 
-/// Whether a name has two parts that both speak of access: only then is a UUID beside
-/// it a secret and not the number of something.
+/// True if a name has two parts about access: only then is a UUID beside it a secret and not an
+/// identifier.
 fn is_credential_name(name: &[u8]) -> bool {
     let has = |words: &[&str]| has_any(name, words);
     has(&["token", "secret", "key"])
         && has(&["api", "access", "auth", "client", "bearer", "deploy", "refresh", "personal"])
 }
 
-/// A password: looser than a token, since people make them up, but no
-/// reference to one, and nothing that code would say.
+/// True for a password. The check is looser than for a token, since people make passwords up, but
+/// excludes references and code.
 fn is_password(value: &[u8], bare: bool) -> bool {
     let kinds = Kinds::of(value);
     let mixed = kinds.digits > 0 || (kinds.symbols > 0 && !reads_as_words(value));
@@ -184,8 +183,7 @@ fn is_password(value: &[u8], bare: bool) -> bool {
                 && !is_path(value)))
 }
 
-/// A value that looks like nobody typed it; whether it is made of words is for
-/// the caller to say.
+/// True for a value that does not look typed. The caller must check if it is made of words.
 fn is_random(value: &[u8]) -> bool {
     let kinds = Kinds::of(value);
     let mixed_case = value.iter().any(u8::is_ascii_lowercase) && value.iter().any(u8::is_ascii_uppercase);
@@ -200,7 +198,7 @@ fn is_random(value: &[u8]) -> bool {
         && !is_made_up(value)
 }
 
-/// Whether a value is base64 of printable text with a colon and something behind it.
+/// True if a value is base64 of printable text with a colon and something after it.
 fn decodes_to_credentials(value: &[u8]) -> bool {
     let Some(text) = encoded::decode(value) else { return false };
     let Some(colon) = text.iter().position(|&byte| byte == b':') else { return false };

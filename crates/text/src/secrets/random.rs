@@ -1,34 +1,34 @@
-//! Whether a value looks drawn at random, or written by people and their programs.
+//! Decides if a value looks random, or written by people and their programs.
 //!
-//! Words, identifiers, code, paths and numbers use few of all pairs of characters,
-//! and use them often; a random value uses all pairs alike. `pairs.txt` holds, for each
-//! pair of printable characters, how many bits more likely it is in written text than
-//! in a random value. The sum over a value says which of the two it is: over sixteen
-//! random characters it is about -40, over a name of that length about +25.
+//! Words, identifiers, code, paths and numbers use few of all pairs of characters, and use them
+//! often; a random value uses all pairs alike. `pairs.txt` has, for each pair of printable
+//! characters, how many bits more likely it is in written text than in a random value. The sum over
+//! a value decides between the two: for sixteen random characters it is about -40, for a name of
+//! that length about +25.
 
 use std::sync::LazyLock;
 
 /// Printable characters without the blank.
 const KINDS: usize = 94;
 
-/// The letter in `pairs.txt` that stands for zero bits.
+/// The letter in `pairs.txt` for zero bits.
 const ZERO: u8 = b'g';
 
-/// The longest part of a value that is weighed, at its beginning and at its end: enough to
-/// be sure, and a bound for text that is made to be slow.
+/// The longest part of a value that is weighed, at its beginning and at its end: enough to be
+/// certain, and a limit for adversarial text.
 const PART: usize = 64;
 
-/// Values at or below this sum are taken for random. Of values drawn at random it lets go
-/// one in 1,000 with 16 characters of all kinds, one in 100 with 12 letters and digits.
+/// Values at or below this sum count as random. Of random values, it misses one in 1,000 with 16
+/// characters of all kinds, one in 100 with 12 letters and digits.
 const BITS_MAX: i32 = -8;
 
-/// Whether a value looks drawn at random.
+/// True if a value looks random.
 pub(super) fn is_random(value: &[u8]) -> bool {
     written_bits(value) <= BITS_MAX
 }
 
-/// How many bits more likely a value is as written text than as a random value. Of a long
-/// one only the ends count.
+/// How many bits more likely a value is as written text than as a random value. Of a long one, only
+/// the ends count.
 pub(super) fn written_bits(value: &[u8]) -> i32 {
     if value.len() <= 2 * PART {
         return sum(value);
@@ -43,7 +43,7 @@ fn sum(value: &[u8]) -> i32 {
         [first @ b'!'..=b'~', second @ b'!'..=b'~'] => {
             i32::from(pairs[usize::from(first - b'!') * KINDS + usize::from(second - b'!')])
         }
-        // Blanks and other scripts say nothing.
+        // Blanks and other scripts are neutral.
         _ => 0,
     };
     value.windows(2).map(bits).sum()

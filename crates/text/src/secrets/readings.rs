@@ -1,24 +1,24 @@
-//! A line as a reader sees it: without JSON escapes and colour codes, and with the signs
-//! that a URL writes as `%3A`.
+//! A line as a reader sees it: without JSON escapes and colour codes, and with decoded URL
+//! characters such as `%3A`.
 //!
-//! JSON inside a string of JSON keeps its escapes: a `\u003d` or `\/` then cuts
-//! a token in two. `grep --color=always` puts codes around the part that it found, and a
-//! connection string in a query has its signs encoded. The other escapes of JSON end a token or
-//! stand between the lines of a key, and the rules know them.
+//! JSON inside a JSON string keeps its escapes: a `\u003d` or `\/` then splits a token in two.
+//! `grep --color=always` puts codes around its match, and a connection string in a query is
+//! percent-encoded. The other escapes of JSON end a token or separate the lines of a key, and the
+//! rules handle them.
 
 use memchr::{memchr, memchr2, memchr3, memrchr};
 use std::ops::Range;
 
-/// A part of a reading that is resolved.
+/// The encoding that a reading resolves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Escapes of JSON and codes for terminals.
+    /// JSON escapes and terminal codes.
     Escapes,
-    /// Signs of a URL, too.
+    /// Percent-encoded characters as well.
     Percents,
 }
 
-/// A line as it is read, and where its bytes came from.
+/// A decoded line, and where its bytes came from.
 pub(super) struct Reading {
     text: Vec<u8>,
     changes: Vec<Change>,
@@ -26,19 +26,18 @@ pub(super) struct Reading {
 
 /// One place where a reading differs from the text.
 struct Change {
-    /// Its place in the reading.
+    /// Its offset in the reading.
     at: usize,
-    /// Bytes that it has there: one, or none for what nobody sees.
+    /// Its length there in bytes: 1, or 0 for an invisible one.
     length: usize,
     /// One past its last byte in the original.
     original_end: usize,
 }
 
-/// Longest code for a terminal: a link holds an address.
+/// The longest terminal code in bytes: a link contains an address.
 const CODE_BYTES_MAX: usize = 4096;
 
-/// Each line of a text that reads differently, with its offset. A string of JSON never goes
-/// over a line.
+/// Each line of a text that reads differently, with its offset. A JSON string never spans lines.
 pub(super) fn lines(text: &[u8], kind: Kind) -> impl Iterator<Item = (usize, Reading)> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -54,7 +53,7 @@ pub(super) fn lines(text: &[u8], kind: Kind) -> impl Iterator<Item = (usize, Rea
     })
 }
 
-/// Where something may first read differently.
+/// The first position that may read differently.
 fn next_change(text: &[u8], kind: Kind) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -67,13 +66,13 @@ fn next_change(text: &[u8], kind: Kind) -> Option<usize> {
         if change(text.get(place..)?, kind).is_some() {
             return Some(place);
         }
-        // What a run of slashes begins was looked at.
+        // The escape after this run of backslashes was already checked.
         at = place + slashes(text.get(place..)?).max(1);
     }
 }
 
 impl Reading {
-    /// How a line reads, or nothing if it reads as it is written.
+    /// The reading of a line. `None` if it is the same as the original.
     fn of(original: &[u8], kind: Kind) -> Option<Reading> {
         let mut reading = Reading { text: Vec::with_capacity(original.len()), changes: Vec::new() };
         let mut is_of_kind = false;
@@ -82,7 +81,7 @@ impl Reading {
             let (plain, from) = rest.split_at(place);
             reading.text.extend_from_slice(plain);
             let Some((length, character)) = change(from, kind) else {
-                // Slashes before anything else stay, all of them.
+                // Backslashes before other characters all stay.
                 let slashes = slashes(from).max(1);
                 reading.text.extend_from_slice(from.get(..slashes)?);
                 rest = from.get(slashes..)?;
@@ -101,20 +100,20 @@ impl Reading {
         is_of_kind.then_some(reading)
     }
 
-    /// The text as it is read.
+    /// The decoded text.
     pub(super) fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// Where a part of the reading is in the original. What nobody sees at its ends is not
-    /// a part of it.
+    /// The range in the original of a part of the reading. Invisible characters at its ends are
+    /// excluded.
     pub(super) fn place(&self, part: &Range<usize>) -> Range<usize> {
         let start = self.changes.partition_point(|change| change.at + change.length <= part.start);
         let end = self.changes.partition_point(|change| change.at < part.end);
         self.offset(start, part.start)..self.offset(end, part.end)
     }
 
-    /// The place of `at` in the original, behind so many changes.
+    /// The offset in the original of `at`, after this many changes.
     fn offset(&self, changes: usize, at: usize) -> usize {
         match changes.checked_sub(1).and_then(|last| self.changes.get(last)) {
             Some(change) => change.original_end + at.saturating_sub(change.at + change.length),
@@ -126,7 +125,7 @@ impl Reading {
 const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 7;
 
-/// The next character that may begin something that reads differently.
+/// The next character that may begin a change.
 fn next_sign(text: &[u8], kind: Kind) -> Option<usize> {
     match kind {
         Kind::Escapes => memchr3(b'\\', ESCAPE, b'^', text),
@@ -134,8 +133,8 @@ fn next_sign(text: &[u8], kind: Kind) -> Option<usize> {
     }
 }
 
-/// Length of what `text` begins with if it reads differently, and the character that it
-/// reads as; none if nobody sees it.
+/// The length of the change at the beginning of `text`, and the character that it reads as. The
+/// inner `None`: it is invisible.
 fn change(text: &[u8], kind: Kind) -> Option<(usize, Option<u8>)> {
     match text.first()? {
         b'%' if kind == Kind::Percents => percent(text).map(|(length, byte)| (length, Some(byte))),
@@ -146,8 +145,8 @@ fn change(text: &[u8], kind: Kind) -> Option<(usize, Option<u8>)> {
     }
 }
 
-/// Length and character of the escape that `text` begins with: any number of
-/// backslashes, for JSON in JSON in JSON, and a printable ASCII character.
+/// The length and character of the escape at the beginning of `text`: any number of backslashes,
+/// for JSON in JSON in JSON, and a printable ASCII character.
 fn escape(text: &[u8]) -> Option<(usize, u8)> {
     let slashes = slashes(text);
     match text.get(slashes..)? {
@@ -160,8 +159,8 @@ fn escape(text: &[u8]) -> Option<(usize, u8)> {
     }
 }
 
-/// Length and character of the sign of a URL that `text` begins with, encoded any number of
-/// times: `%3A`, `%253A`.
+/// The length and character of the percent-encoding at the beginning of `text`, encoded any number
+/// of times: `%3A`, `%253A`.
 fn percent(text: &[u8]) -> Option<(usize, u8)> {
     let mut at = 1;
     while text.get(at..)?.starts_with(b"25") && text.get(at + 2..at + 4).is_some_and(is_hex) {
@@ -189,8 +188,8 @@ fn is_printable(byte: u8) -> bool {
     matches!(byte, b' '..=b'~')
 }
 
-/// Length of the code for a terminal that `text` begins with, real or written: colours,
-/// moves of the cursor, links, sets of characters.
+/// The length of the terminal code at the beginning of `text`, real or escaped: colours, cursor
+/// moves, links, character sets.
 fn code(text: &[u8]) -> Option<usize> {
     let start = match text {
         [ESCAPE, ..] => 1,

@@ -4,71 +4,70 @@ use super::named::Names;
 
 /// How a kind of secret is recognized.
 ///
-/// A pattern is tried where a keyword stands, so it begins with it (or up to
-/// [`Rule::before`] bytes earlier). The secret is the first group that took
-/// part in the match, or the whole match if there is none; of several groups
-/// the last is a bare value, those before it stand in quotes. Patterns are over
-/// bytes: `\w`, `\s` and `\d` are ASCII.
+/// A pattern is matched at a keyword, so it begins with it (or up to [`Rule::before`] bytes
+/// earlier). The secret is the first group that took part in the match, or the whole match if there
+/// is none; of several groups the last is a bare value, and those before it are in quotes. Patterns
+/// are over bytes: `\w`, `\s` and `\d` are ASCII.
 pub(super) struct Rule {
-    /// Its name, as it stands in the marker: `[a-z0-9-]`, never changed once released.
+    /// Its name in markers: `[a-z0-9-]`, never changed once released.
     pub(super) name: &'static str,
-    /// Whose secret it is, or [`ANY`].
+    /// The service that issues the secret, or [`ANY`].
     pub(super) service: &'static str,
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub(super) what: &'static str,
     /// Text without any of these has no secret of this kind.
     pub(super) keywords: &'static [&'static str],
-    /// Whether keywords are compared letter by letter or in any case.
+    /// How keywords are compared.
     pub(super) case: Case,
-    /// Regular expression from the keyword on; empty if `names` reads the value.
+    /// Regular expression from the keyword on. Empty if `names` reads the value.
     pub(super) pattern: &'static str,
-    /// How the names are made beside which a value stands, if it is read that way.
+    /// The names beside the value, if it is found by its name.
     pub(super) names: Option<Names>,
-    /// Bytes before the keyword at which a match may begin.
+    /// How many bytes before the keyword a match may begin.
     pub(super) before: usize,
-    /// Bytes from the keyword on that are looked at. Grows when a match fills it.
+    /// Bytes read from the keyword on. Grows when a match fills it.
     pub(super) reach: usize,
-    /// Least entropy of the secret, in bits a byte.
+    /// The least entropy of the secret, in bits per byte.
     pub(super) entropy_min: Option<f32>,
-    /// What else the secret must be.
+    /// A further condition for the secret.
     pub(super) judge: Judge,
-    /// Whether the match must not go on from a word before it.
+    /// True if a match must begin at a word boundary.
     pub(super) edge: bool,
 }
 
 /// How keywords are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
-    /// Letter by letter.
+    /// Compares upper and lower case as different.
     Exact,
-    /// Capitals and small letters are the same.
+    /// Ignores upper and lower case.
     Any,
 }
 
-/// What a match must be, beyond its shape. The order is the order of trust: of
-/// two findings in one place the first-named gives its name.
+/// The condition for a match, beyond its shape. The order is the order of trust: of two findings in
+/// one place the earlier in this list gives its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Judge {
-    /// The body of a key block: holds a long run of base64.
+    /// The body of a key block, with a long run of base64.
     KeyBody,
-    /// The shape says what it is; only made-up values are let go.
+    /// A distinctive shape: only made-up values pass.
     Shape,
     /// Base64 of `user:password`.
     BasicAuth,
-    /// A password in a URL: only what everybody writes there is let go.
+    /// A password in a URL: only well-known placeholders pass.
     UrlPassword,
-    /// A password at a place where only passwords stand.
+    /// A password in a context where only passwords appear.
     Password,
-    /// It stands beside the name of its service: it must look random.
+    /// A value beside the name of its service: it must look random.
     Named,
-    /// Anything could stand there: it must look random.
+    /// A value in any context: it must look random.
     Value,
 }
 
-/// The service of a secret that anybody may have made.
+/// The service of a secret that any program may have made.
 pub(super) const ANY: &str = "any";
 
-/// Bytes looked at after a keyword, unless the rule says otherwise.
+/// Bytes read after a keyword, unless the rule has its own limit.
 const REACH: usize = 512;
 
 impl Rule {
@@ -96,7 +95,7 @@ impl Rule {
         }
     }
 
-    /// A secret known by the name or place beside it.
+    /// A secret known by the name or context beside it.
     pub(super) const fn named(
         name: &'static str,
         service: &'static str,
@@ -108,7 +107,7 @@ impl Rule {
         Rule { case: Case::Any, edge: false, ..rule }
     }
 
-    /// A value that has no shape of its own, beside the name of its service.
+    /// A value without a distinctive shape, beside the name of its service.
     pub(super) const fn beside(
         name: &'static str,
         service: &'static str,
@@ -131,8 +130,8 @@ impl Rule {
         Rule { names: Some(names), ..rule }
     }
 
-    /// Whether its beginning and its length alone say what it is: a service's own
-    /// mark, as `ghp_`, and a bounded number of characters behind it.
+    /// True if the prefix and the length alone identify it: a service's own prefix, as `ghp_`, and
+    /// a bounded number of characters after it.
     pub(super) fn is_marked(&self) -> bool {
         let is_mark = |word: &&str| word.len() >= 4 && word.ends_with(['_', '-']);
         self.judge == Judge::Shape
@@ -156,7 +155,7 @@ impl Rule {
         Rule { entropy_min: Some(bits), ..self }
     }
 
-    /// The same rule with another judge.
+    /// The same rule with another condition.
     pub(super) const fn judge(self, judge: Judge) -> Rule {
         Rule { judge, ..self }
     }
@@ -166,14 +165,14 @@ impl Rule {
         Rule { edge: false, ..self }
     }
 
-    /// The same rule, compared letter by letter.
+    /// The same rule, with case-sensitive keywords.
     pub(super) const fn exact(self) -> Rule {
         Rule { case: Case::Exact, ..self }
     }
 }
 
-/// A pattern for `name = "value"` in the ways programs write it: a rest of the
-/// name, quotes, an operator, quotes that may be escaped, and the value.
+/// A pattern for `name = "value"` in the forms that programs write: the rest of the name, quotes,
+/// an operator, quotes that may be escaped, and the value.
 macro_rules! assigned {
     ($name:literal, $value:literal) => {
         concat!(

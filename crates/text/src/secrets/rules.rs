@@ -1,9 +1,8 @@
-//! The kinds of secrets we know: tables of [`Rule`], one entry each, sorted by name.
+//! The known kinds of secrets: tables of [`Rule`], one entry each, sorted by name.
 //!
-//! To add one, put a line into the table where it belongs and its examples into
-//! the file of that name in `tests/examples`; raise [`super::RULES_VERSION`]. A
-//! keyword should be rare in ordinary text: each place where it stands costs a
-//! try of the pattern.
+//! To add one, put a line into the table where it belongs and its examples into the file of that
+//! name in `tests/examples`, and raise [`super::RULES_VERSION`]. A keyword should be rare in
+//! ordinary text: each occurrence costs one match attempt.
 
 mod ai;
 mod build;

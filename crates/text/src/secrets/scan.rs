@@ -1,4 +1,4 @@
-//! The rules over a piece of text: keywords first, patterns only where one stands.
+//! Applies the rules to a text: keywords first, patterns only at a keyword.
 
 use regex::bytes::{Regex, RegexBuilder};
 use std::collections::HashMap;
@@ -15,11 +15,11 @@ use crate::keywords::Keywords;
 /// The window after a keyword never grows beyond this.
 const REACH_MAX: usize = 1 << 20;
 
-/// How many times the length of the text grown windows may hold together: enough for
-/// a secret as long as the text, and a bound for text that is made to be slow.
+/// The total size of grown windows, as a multiple of the text's length: enough for a secret as long
+/// as the text, and a limit for adversarial text.
 const GROWTH_MAX: usize = 10;
 
-/// What each rule sees in `text`, as it stands there.
+/// The findings of each rule in the raw `text`.
 pub(super) fn hits(text: &[u8]) -> Vec<Hit> {
     let scanner = &*SCANNER;
     let mut hits = Vec::new();
@@ -33,14 +33,14 @@ pub(super) fn hits(text: &[u8]) -> Vec<Hit> {
     hits
 }
 
-/// Whether any keyword stands in a name.
+/// True if a name contains any keyword.
 pub(super) fn has_keyword(name: &[u8]) -> bool {
     let mut found = false;
     SCANNER.keywords.find(name, |_, _| found = true);
     found
 }
 
-/// The rules that take a value for a secret because of this name.
+/// The rules that treat a value as a secret because of this name.
 pub(super) fn named_rules(name: &[u8]) -> Vec<&'static Rule> {
     let scanner = &*SCANNER;
     let mut rules: Vec<&'static Rule> = Vec::new();
@@ -55,33 +55,33 @@ pub(super) fn named_rules(name: &[u8]) -> Vec<&'static Rule> {
     rules
 }
 
-/// What the looks at one text share.
+/// State shared by all rules for one text.
 struct Work {
-    /// Bytes that windows may still grow by.
+    /// Bytes by which windows may still grow.
     growth: usize,
     runs: Runs,
     /// Names that are the heads of columns.
     heads: Vec<Head>,
-    /// Where the token ends that a window stands in.
+    /// The end of the token that contains a window.
     token: Next,
-    /// For each rule the end of the last long value that was none, and how often it was
-    /// looked into since.
+    /// For each rule, the end of the last long value that it refused, and how often it has read it
+    /// since.
     refused: Vec<(usize, u8)>,
-    /// For each rule the end of the token that it last tried a pattern in, and tries that it has
-    /// left there.
+    /// For each rule, the end of the last token in which it tried its pattern, and its remaining
+    /// tries there.
     tries: Vec<(usize, usize)>,
 }
 
-/// How often a rule looks into a long value that it has refused. Text that repeats a
-/// keyword without end is read so often and no more.
+/// How often a rule reads a long value that it has refused. This bounds the cost of text that
+/// repeats a keyword endlessly.
 const LOOKS_MAX: u8 = 4;
 
-/// How often a rule tries its pattern in one token: so often in a short one, and once more for
-/// so many bytes of a long one.
+/// How often a rule tries its pattern in one token: this often in a short one, and once more for
+/// every few bytes of a long one.
 const TRIES_MIN: usize = 32;
 const BYTES_A_TRY: usize = 64;
 
-/// Shorter values cost too little to be remembered.
+/// Shorter values are too cheap to be remembered.
 const LONG_BYTES: usize = 256;
 
 impl Work {
@@ -96,7 +96,7 @@ impl Work {
         }
     }
 
-    /// Whether a rule has looked into what stands here often enough.
+    /// True if a rule has read the value at `at` often enough.
     fn is_settled(&mut self, rule: usize, at: usize) -> bool {
         self.refused.get_mut(rule).is_some_and(|(end, looks)| {
             *looks = if at < *end { looks.saturating_add(1) } else { 0 };
@@ -104,8 +104,8 @@ impl Work {
         })
     }
 
-    /// Whether a rule has tried its pattern often enough in the token around `at`. A token that
-    /// holds a keyword over and over is not read again for each.
+    /// True if a rule has tried its pattern often enough in the token around `at`. A token that
+    /// repeats a keyword is not read again for each.
     fn is_tried(&mut self, text: &[u8], rule: usize, at: usize) -> bool {
         let end = self.token.at(text, at, token_end);
         if self.tries.len() <= rule {
@@ -138,7 +138,7 @@ static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
 struct Scanner {
     keywords: Keywords,
     rules: Vec<Ready>,
-    /// For each keyword the rules that asked for it.
+    /// The rules of each keyword.
     owners: Vec<Vec<usize>>,
 }
 
@@ -170,14 +170,14 @@ impl Scanner {
     }
 }
 
-/// A rule with its pattern compiled when it is first needed.
+/// A rule, with a pattern that is compiled on first use.
 struct Ready {
     number: usize,
     rule: &'static Rule,
     regex: OnceLock<Option<Regex>>,
 }
 
-/// A secret seen by one rule.
+/// A secret found by one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hit {
     pub(super) rule: &'static str,
@@ -197,7 +197,7 @@ impl Ready {
         if rule.edge && rule.before == 0 && !begins_word(text, keyword.start) {
             return;
         }
-        // Inside a secret that this rule has just seen there is nothing new.
+        // Inside a secret that this rule has just found there is nothing new.
         if hits.last().is_some_and(|last| last.rule == rule.name && keyword.start < last.span.end) {
             return;
         }
@@ -209,7 +209,7 @@ impl Ready {
         hits.extend(parts.unwrap_or_default().into_iter().map(hit));
     }
 
-    /// The secret that the pattern sees, without markers in it.
+    /// The secret that the pattern matches, without markers in it.
     fn shaped(&self, text: &[u8], keyword: &Range<usize>, work: &mut Work) -> Option<Vec<Range<usize>>> {
         let rule = self.rule;
         if (rule.before == 0 && work.is_tried(text, self.number, keyword.start))
@@ -218,7 +218,7 @@ impl Ready {
             return None;
         }
         let (whole, secret, bare) = self.matched(text, keyword, work)?;
-        // A pattern that goes on behind the secret has itself said where it ends.
+        // If the pattern matches beyond the secret, it has found the end itself.
         let ends = whole.end > secret.end || ends_word(text, secret.end);
         if secret.is_empty() || !ends || (rule.edge && !begins_word(text, whole.start)) {
             return None;
@@ -230,9 +230,9 @@ impl Ready {
         parts
     }
 
-    /// Whole match, secret, and whether the last of several groups matched.
-    /// Tried with a wider window when the one it had ends inside a match or
-    /// inside a long token, so that no secret is missed or loses its end.
+    /// The whole match, the secret, and whether the last of several groups matched. Retried with a
+    /// wider window if the window ends inside a match or inside a long token, so that no secret is
+    /// missed or loses its end.
     fn matched(
         &self,
         text: &[u8],
@@ -248,14 +248,14 @@ impl Ready {
             // Groups take ten times as long as the match alone.
             let mut start = 0;
             let mut found = regex.find(window);
-            // What ends before the keyword is found at another one.
+            // A match that ends before the keyword belongs to another keyword.
             while let Some(whole) = found.filter(|whole| whole.end() <= keyword.start - from) {
                 start = whole.end().max(start + 1);
                 found = if start < window.len() { regex.find_at(window, start) } else { None };
             }
             let cut = match found {
                 Some(whole) => whole.end() == window.len(),
-                // One token, which goes on behind the window.
+                // One token, which continues after the window.
                 None => self.rule.before == 0 && work.token.at(text, from, token_end) >= to,
             };
             let cost = reach * 8;
@@ -303,7 +303,7 @@ fn beside(
         .find_map(|(span, form)| unmarked(text, &span, |value| plausible::is_value(rule, name, value, form)))
 }
 
-/// The parts of a secret that are no marker, if together they are one.
+/// The parts of a secret outside of markers, if together they are one.
 pub(super) fn unmarked(
     text: &[u8],
     span: &Range<usize>,
@@ -326,7 +326,7 @@ fn compile(rule: &Rule) -> Result<Regex, regex::Error> {
     RegexBuilder::new(&format!("{anchor}(?:{})", rule.pattern)).unicode(false).build()
 }
 
-/// Where the token ends that `text` begins with.
+/// The end of the token at the beginning of `text`.
 fn token_end(text: &[u8]) -> Option<usize> {
     text.iter().position(|&byte| !(is_word(byte) || matches!(byte, b'-' | b'.' | b'+' | b'/' | b'=')))
 }
@@ -335,8 +335,8 @@ pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Whether a token could begin here. A letter before it is no word if it ends
-/// an escape: `\n` in JSON, `%3D` in a URL, a colour code in terminal output.
+/// True if a token could begin here. A letter before it is not a word if it ends an escape: `\n` in
+/// JSON, `%3D` in a URL, a colour code in terminal output.
 fn begins_word(text: &[u8], start: usize) -> bool {
     let before = &text[..start];
     match before {
@@ -351,7 +351,7 @@ fn begins_word(text: &[u8], start: usize) -> bool {
     }
 }
 
-/// Whether a token could end here.
+/// True if a token could end here.
 fn ends_word(text: &[u8], end: usize) -> bool {
     text.get(end).is_none_or(|&byte| !is_word(byte) && byte != b'-')
 }

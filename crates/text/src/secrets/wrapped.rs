@@ -1,9 +1,9 @@
-//! Tokens that go on behind the end of a line, where a terminal or a program broke it.
+//! Tokens that continue after the end of a line, where a terminal or a program broke it.
 //!
-//! Where a line ends with a part of a word and the next begins with one, the rules read both as
-//! one word. What they find counts if the parts say more together than the first alone: a part of
-//! a token is none, or what follows looks drawn at random. So a name in the next line
-//! stays. The line end is no part of what is found.
+//! If a line ends with a part of a word and the next begins with one, the rules read both as one
+//! word. A finding counts if the parts together are better evidence than the first alone: a part of
+//! a token is not a token, or the next part looks random. Therefore a name in the next line is
+//! kept. The line end is not part of the finding.
 
 use std::ops::Range;
 
@@ -11,15 +11,15 @@ use super::random;
 use super::rule::Judge;
 use super::scan::{self, Hit, is_word};
 
-/// Shorter words are no token.
+/// Shorter words are not tokens.
 const WORD_BYTES_MIN: usize = 20;
-/// Of longer parts only so much is read, beside the line end.
+/// Only this many bytes of longer parts are read, beside the line end.
 const PART_BYTES_MAX: usize = 1024;
-/// Lines over which one token goes.
+/// The most lines that one token may span.
 const LINES_MAX: usize = 64;
-/// Blanks before the next part.
+/// The most blanks before the next part.
 const INDENT_MAX: usize = 8;
-/// Parts that are too short to look random.
+/// Shorter parts cannot look random.
 const REST_BYTES_MIN: usize = 4;
 
 /// Adds values that continue over line ends.
@@ -38,20 +38,20 @@ pub(super) fn add_hits(text: &[u8], hits: &mut Vec<Hit>) {
     }
 }
 
-/// Whether a word may go on behind this line end: a quick look.
+/// A quick check: true if a word may continue after this line end.
 fn goes_on(text: &[u8], end: usize) -> bool {
     let before = end - usize::from(end > 0 && text.get(end - 1) == Some(&b'\r'));
     let is_end = before.checked_sub(1).and_then(|last| text.get(last)).is_some_and(|&byte| is_part(byte));
     is_end && text.get(next_start(text, end)).is_some_and(|&byte| is_part(byte))
 }
 
-/// Where the first word of the line behind `end` begins.
+/// The start of the first word on the line after `end`.
 fn next_start(text: &[u8], end: usize) -> usize {
     let rest = text.get(end + 1..).unwrap_or_default();
     end + 1 + rest.iter().take(INDENT_MAX).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// The parts of the word that goes over the line end at `end`.
+/// The parts of the word that spans the line end at `end`.
 fn parts(text: &[u8], end: usize) -> Vec<Range<usize>> {
     let to = end - usize::from(text.get(..end).is_some_and(|before| before.ends_with(b"\r")));
     let near = text.get(to.saturating_sub(PART_BYTES_MAX)..to).unwrap_or_default();
@@ -94,8 +94,8 @@ fn add_hits_of(text: &[u8], parts: &[Range<usize>], hits: &mut Vec<Hit>) {
     }
 }
 
-/// Where a hit ends that goes over a line end, with all parts that say more together than those
-/// before them.
+/// The end of a hit that spans line ends, with all parts that are better evidence together than
+/// those before them.
 fn end(word: &[u8], hit: &Hit, cuts: &[usize]) -> Option<usize> {
     let mut end = hit.span.end;
     for &cut in cuts.iter().rev().filter(|cut| (hit.span.start + 1..hit.span.end).contains(cut)) {
@@ -113,7 +113,7 @@ fn end(word: &[u8], hit: &Hit, cuts: &[usize]) -> Option<usize> {
     None
 }
 
-/// Whether a byte may be a part of a token.
+/// True if a byte may be part of a token.
 fn is_part(byte: u8) -> bool {
     is_word(byte) || matches!(byte, b'-' | b'.' | b'+' | b'/' | b'=' | b'~')
 }

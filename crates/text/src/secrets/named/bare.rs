@@ -1,4 +1,4 @@
-//! Values that nothing marks: up to a blank, or up to what ends them where they stand.
+//! Values without delimiters: up to a blank, or up to a character that ends them in their context.
 
 use memchr::{memchr_iter, memchr3_iter, memmem, memrchr, memrchr3};
 use std::ops::Range;
@@ -8,8 +8,8 @@ use crate::secrets::next::Next;
 use crate::secrets::scan::is_word;
 use crate::secrets::{marker, random};
 
-/// Where what may end a value stands. Each place is found once, however many names
-/// stand before it.
+/// The positions of characters that may end a value. Each is found once, however many names precede
+/// it.
 #[derive(Default)]
 pub(in crate::secrets) struct Runs {
     blank: Next,
@@ -23,12 +23,12 @@ impl Runs {
         self.blank.at(text, at, |rest| rest.iter().position(|&byte| byte <= b' ' || byte == 0x7f))
     }
 
-    /// The next sign that may end a bare value.
+    /// The next character that may end a bare value.
     fn sign(&mut self, text: &[u8], at: usize) -> usize {
         self.sign.at(text, at, |rest| rest.iter().position(|&byte| SIGNS[usize::from(byte)]))
     }
 
-    /// The next line end or character that is written as an escape.
+    /// The next line end, or character written as an escape.
     fn escape(&mut self, text: &[u8], at: usize) -> (usize, bool) {
         let find = |rest: &[u8]| {
             memchr_iter(b'\\', rest).find(|&slash| {
@@ -63,16 +63,16 @@ pub(super) fn values(
 ) -> [Option<(Range<usize>, Form)>; 2] {
     let run_end = runs.blank(text, at);
     let (escape, is_character) = runs.escape(text, at);
-    // Escaped characters are resolved elsewhere, and the rules then read all of it.
+    // Escaped characters are resolved elsewhere, and the rules then read the whole value.
     let to = if is_character { run_end.min(escape) } else { run_end };
     let window = text.get(at..to.min(at.saturating_add(VALUE_BYTES_MAX))).unwrap_or_default();
     let begins_line = begins_line(text, name.start);
     let ends_line = matches!(text.get(run_end), None | Some(b'\n' | b'\r'));
     let inside = match string {
         Some(quote) => up_to_quote(window, quote),
-        // A line of its own: what looks like a written line end is a part of the value.
+        // A line of its own: an apparent escaped line end is part of the value.
         None if begins_line == Some(Line::Real) && ends_line => window,
-        // What looks drawn at random goes on behind what looks like a written line end.
+        // A random value continues after an apparent escaped line end.
         None if goes_on(window, escape - at) => window,
         None => window.get(..escape - at).unwrap_or(window),
     };
@@ -88,28 +88,28 @@ pub(super) fn values(
         long = trimmed(long);
     }
     let short = (runs.sign(text, at) - at).min(inside.len());
-    // What was cut by our own limit has no end.
+    // A value cut off by our own limit has no known end.
     let is_whole = |length: usize| length > 0 && length < VALUE_BYTES_MAX;
     let value = |length: usize, form| is_whole(length).then(|| (at..at + length, form));
     [value(long.len(), Form::Run), value(short, Form::Short)]
 }
 
-/// Whether a value goes on behind something in it that looks like a written line end.
+/// True if a value continues after an apparent escaped line end.
 fn goes_on(window: &[u8], escape: usize) -> bool {
-    /// The slash and the letter, and the first word of a next line that is too short to judge.
+    /// The backslash and the letter, and the first word of a next line that is too short to judge.
     const ESCAPE_BYTES: usize = 2;
     const REST_BYTES_MIN: usize = 4;
     let rest = window.get(escape + ESCAPE_BYTES..).unwrap_or_default();
     rest.len() >= REST_BYTES_MIN && random::written_bits(rest) < -2 && random::is_random(window)
 }
 
-/// A word of a command from `at` on: as far as a blank.
+/// A word of a command from `at` to the next blank.
 pub(super) fn word(text: &[u8], at: usize, runs: &mut Runs) -> Range<usize> {
     at..runs.blank(text, at).min(at.saturating_add(VALUE_BYTES_MAX))
 }
 
-/// The quote, with the number of slashes before it, that opened the string in which `at`
-/// stands. Only the nearest quote on the line is looked at, and only if it is near.
+/// The quote, with the number of backslashes before it, that opened the string around `at`. Only
+/// the nearest quote on the line is checked, and only if it is near.
 pub(super) fn opened_by(text: &[u8], at: usize) -> Option<Mark> {
     const NEAR_BYTES: usize = 256;
     let near = text.get(at.saturating_sub(NEAR_BYTES)..at)?;
@@ -122,12 +122,12 @@ pub(super) fn opened_by(text: &[u8], at: usize) -> Option<Mark> {
             matches!(before, b':' | b'[' | b'{' | b',' | b'(' | b'=' | b' ' | b'\t' | b'>' | b'$')
         }
     };
-    // Behind a closing quote comes what separates values.
+    // A separator follows a closing quote.
     let follows = !matches!(line.get(place + 1), Some(b',' | b':' | b';' | b']' | b'}' | b')' | b' '));
     (opens && follows).then(|| (line[place], depth))
 }
 
-/// As far as the quote that closes the string, or the written end of a line in it.
+/// Up to the quote that closes the string, or the escaped end of a line in it.
 fn up_to_quote(window: &[u8], (quote, depth): Mark) -> &[u8] {
     let mut at = 0;
     while let Some(&byte) = window.get(at) {
@@ -141,9 +141,9 @@ fn up_to_quote(window: &[u8], (quote, depth): Mark) -> &[u8] {
     window
 }
 
-/// As far as the sign before another name and its value: `…&user=`, `…;Encrypt=`.
+/// Up to the sign before another name and its value: `…&user=`, `…;Encrypt=`.
 fn up_to_next_name(value: &[u8]) -> &[u8] {
-    /// Bytes of a value that are looked at, and of a name.
+    /// Bytes of a value, and of a name, that are read.
     const LOOK_BYTES: usize = 256;
     const NAME_BYTES: std::ops::RangeInclusive<usize> = 2..=32;
     let head = value.get(..LOOK_BYTES).unwrap_or(value);
@@ -164,7 +164,7 @@ fn up_to_next_name(value: &[u8]) -> &[u8] {
     value
 }
 
-/// Without the signs behind a value that belong to the text around it.
+/// Without trailing characters that belong to the text around the value.
 fn trimmed(value: &[u8]) -> &[u8] {
     const SIGNS_MAX: usize = 8;
     let mut value = value;
@@ -190,8 +190,8 @@ fn trimmed(value: &[u8]) -> &[u8] {
     value
 }
 
-/// Whether a name and `=` begin a real line, as in a file of settings or a list of
-/// the environment: all that follows on the line is the value.
+/// True if a name and `=` begin a real line, as in a settings file or a list of environment
+/// variables: the rest of the line is the value.
 pub(super) fn is_setting(text: &[u8], name: &Range<usize>) -> bool {
     text.get(name.end) == Some(&b'=') && begins_line(text, name.start) == Some(Line::Real)
 }
@@ -200,12 +200,12 @@ pub(super) fn is_setting(text: &[u8], name: &Range<usize>) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
     Real,
-    /// Behind a line end that is written as in JSON.
+    /// After a line end that is escaped as in JSON.
     Written,
 }
 
-/// Whether a name begins its line, behind what programs put there: `export`, the
-/// sign of a diff, a line number.
+/// Whether a name begins its line, after prefixes that programs add: `export`, the sign of a diff,
+/// a line number.
 fn begins_line(text: &[u8], name: usize) -> Option<Line> {
     const FRONT_BYTES_MAX: usize = 32;
     let near = text.get(name.saturating_sub(FRONT_BYTES_MAX)..name).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Names that tell that a secret stands beside them.
+//! Names that indicate a secret beside them.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use crate::secrets::scan::is_word;
 pub(in crate::secrets) struct Names {
     /// Words that may follow the keyword, up to two of them.
     pub(in crate::secrets) tails: &'static [&'static str],
-    /// Keywords that are also ordinary words: nothing stands before them, and
-    /// what follows must be certain.
+    /// Keywords that are also ordinary words: no prefix may precede them, and the value must be
+    /// certain.
     pub(in crate::secrets) weak: &'static [&'static str],
-    /// Whether it is an option of a command, which its value follows behind a blank.
+    /// True for an option of a command, which is separated from its value by a blank.
     pub(in crate::secrets) is_option: bool,
 }
 
@@ -41,7 +41,7 @@ impl Names {
         let front = text.get(keyword.start.saturating_sub(FRONT_BYTES_MAX)..keyword.start)?;
         let length =
             front.iter().rev().take_while(|&&byte| is_word(byte) || byte == b'-' || byte == b'.').count();
-        // The letter of a written line end is no part of the name.
+        // The letter of an escaped line end is not part of the name.
         let start = keyword.start - length;
         let is_escape = length > 0 && start > 0 && text.get(start - 1) == Some(&b'\\');
         let start = start + usize::from(is_escape && matches!(text.get(start), Some(b'n' | b'r' | b't')));
@@ -51,12 +51,12 @@ impl Names {
         Some(start..end)
     }
 
-    /// The name around a keyword, if it can be the head of a column: no ordinary word.
+    /// The name around a keyword, if it can be the head of a column: not an ordinary word.
     pub(in crate::secrets) fn column(&self, text: &[u8], keyword: &Range<usize>) -> Option<Range<usize>> {
         if self.is_weak(text, keyword) { None } else { self.whole(text, keyword) }
     }
 
-    /// Whether the keyword is an ordinary word too.
+    /// True if the keyword is also an ordinary word.
     pub(super) fn is_weak(&self, text: &[u8], keyword: &Range<usize>) -> bool {
         let word = text.get(keyword.clone()).unwrap_or_default();
         self.weak.iter().any(|weak| word.eq_ignore_ascii_case(weak.as_bytes()))

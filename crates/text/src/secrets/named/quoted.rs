@@ -1,19 +1,19 @@
-//! Values between marks: quotes, which may be escaped, tags, cells of a table.
+//! Values between delimiters: quotes, which may be escaped, tags, cells of a table.
 
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
 
 use super::{Mark, VALUE_BYTES_MAX, blanks, colours, is_quote, slashes};
 
-/// A value behind a quote.
+/// A value after a quote.
 pub(super) struct Quoted {
     pub(super) mark: Mark,
     pub(super) start: usize,
-    /// One past its last byte; nothing if it does not end on its line.
+    /// One past its last byte. `None` if it does not end on its line.
     pub(super) end: Option<usize>,
 }
 
-/// The value of the quote that stands at `at`, if one does.
+/// The value of the quote at `at`, if there is one.
 pub(super) fn quoted(text: &[u8], at: usize) -> Option<Quoted> {
     // A letter before a quote: `b"…"`, `r"…"`, `$'…'`.
     let prefix = usize::from(
@@ -31,8 +31,7 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<Quoted> {
     Some(Quoted { mark: (quote, depth), start, end })
 }
 
-/// The first line of a block of YAML that `text` has at `at`: `|` or `>`, and a value on an
-/// indented line below it.
+/// The first line of a YAML block at `at`: `|` or `>`, and a value on an indented line below it.
 pub(super) fn block(text: &[u8], at: usize) -> Option<Range<usize>> {
     text.get(at).filter(|byte| matches!(byte, b'|' | b'>'))?;
     let mut end = at + 1;
@@ -47,7 +46,7 @@ pub(super) fn block(text: &[u8], at: usize) -> Option<Range<usize>> {
     value_of_line(text, start, text.len())
 }
 
-/// The value between three quotes, as far as its first line.
+/// The first line of the value between triple quotes.
 pub(super) fn triple(text: &[u8], at: usize) -> Option<Range<usize>> {
     let is_prefix = matches!(text.get(at), Some(b'b' | b'r' | b'f' | b'u' | b'@'));
     let at = at + usize::from(is_prefix);
@@ -65,7 +64,7 @@ pub(super) fn triple(text: &[u8], at: usize) -> Option<Range<usize>> {
     value_of_line(text, start, end)
 }
 
-/// What is on the line from `start` on and before `to`, without blanks behind it.
+/// The rest of the line from `start`, up to `to`, without trailing blanks.
 fn value_of_line(text: &[u8], start: usize, to: usize) -> Option<Range<usize>> {
     let rest = text.get(start..to.min(start.saturating_add(VALUE_BYTES_MAX)))?;
     let line = memchr(b'\n', rest).map_or(rest, |end| &rest[..end]);
@@ -75,7 +74,7 @@ fn value_of_line(text: &[u8], start: usize, to: usize) -> Option<Range<usize>> {
     (!line.is_empty()).then_some(start..start + line.len())
 }
 
-/// Behind the line end at `at`, real or written as in JSON.
+/// The offset after the line end at `at`, real or escaped as in JSON.
 fn line_end(text: &[u8], at: usize) -> Option<usize> {
     let depth = slashes(text, at);
     match text.get(at + depth..)? {
@@ -86,11 +85,11 @@ fn line_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// How far behind the first closing quote a better one is looked for.
+/// How far after the first closing quote a better one is searched.
 const SECOND_LOOK_BYTES: usize = 64;
 
-/// Length of the value before its closing quote. Quotes inside are escaped once more than
-/// the quotes around it. Shells know no escapes between single quotes.
+/// Length of the value before its closing quote. Quotes inside are escaped once more than the
+/// quotes around it. Shells have no escapes between single quotes.
 fn closing(line: &[u8], quote: u8, depth: usize) -> Option<usize> {
     let escaped = closing_if(line, quote, depth, |slashes| slashes % (2 * (depth + 1)) == depth);
     match escaped {
@@ -99,8 +98,8 @@ fn closing(line: &[u8], quote: u8, depth: usize) -> Option<usize> {
     }
 }
 
-/// The first such quote, or the first that something which separates values follows: where
-/// nothing is escaped, the others are a part of the value.
+/// The first such quote, or the first one before a separator: if nothing is escaped, the others are
+/// part of the value.
 fn closing_if(line: &[u8], quote: u8, depth: usize, closes: impl Fn(usize) -> bool) -> Option<usize> {
     let mut first = None;
     for at in memchr_iter(quote, line) {
@@ -120,7 +119,7 @@ fn closing_if(line: &[u8], quote: u8, depth: usize, closes: impl Fn(usize) -> bo
     first
 }
 
-/// Whether a value can have ended before this character.
+/// True if a value can have ended before this character.
 fn ends_value(next: Option<&u8>) -> bool {
     next.is_none_or(|next| {
         next.is_ascii_whitespace()
@@ -158,7 +157,7 @@ pub(super) fn tag(text: &[u8], at: usize) -> Option<Range<usize>> {
     (!value.contains(&b'\n')).then_some(start..start + value.len())
 }
 
-/// The text of a cell, without what makes it look like code.
+/// The text of a cell, without characters that make it look like code.
 pub(super) fn cell(text: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = text.get(at..text.len().min(at + CELL_BYTES_MAX))?;
     let length = memchr(b'|', rest)?;

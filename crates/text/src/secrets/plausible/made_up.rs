@@ -1,5 +1,5 @@
-//! What only stands where a secret would: placeholders, names of secrets, constants, rows of
-//! digits that somebody typed.
+//! Values that only look like secrets: placeholders, names of secrets, constants, rows of digits
+//! typed by hand.
 
 use memchr::memmem;
 use regex::bytes::Regex;
@@ -9,9 +9,8 @@ use std::sync::LazyLock;
 use super::super::random;
 use super::shape::{Kinds, has_any, is_name};
 
-/// Whether the end of a token is one or two characters again and again. Of a
-/// token that a service's own mark begins nothing more is asked: a pattern in it
-/// does not make it safe to show.
+/// True if a token ends with one or two characters repeated. For a token with a service's own
+/// prefix this is the only check: a pattern in it does not make it safe to show.
 pub(super) fn is_mask(value: &[u8]) -> bool {
     const END_BYTES: usize = 16;
     let end = value.get(value.len().saturating_sub(END_BYTES)..).unwrap_or(value);
@@ -20,8 +19,8 @@ pub(super) fn is_mask(value: &[u8]) -> bool {
     others(first).is_none_or(|second| end.iter().all(|byte| byte == first || byte == second))
 }
 
-/// Words inside a value that say that it was made up. None is so short that a
-/// random token could hold it by chance.
+/// Words inside a value that show that it was made up. All are long enough that a random token does
+/// not contain them by chance.
 const MADE_UP: &[&str] = &[
     "****",
     "....",
@@ -41,7 +40,7 @@ const MADE_UP: &[&str] = &[
     "…",
 ];
 
-/// Whole values that protect nothing: names of the thing, defaults everybody knows.
+/// Whole values that protect nothing: names of the thing, well-known defaults.
 const WEAK: &[&str] = &[
     "admin",
     "bearer",
@@ -82,14 +81,14 @@ const WEAK: &[&str] = &[
     "username",
 ];
 
-/// Whether a value is a member of something with a one-letter name, as in minified code.
+/// True if a value is a member of an object with a one-letter name, as in minified code.
 pub(super) fn is_member(value: &[u8]) -> bool {
     let fits = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     matches!(value, [first, b'.', second, ..] if first.is_ascii_alphabetic() && is_name(*second))
         && value.iter().all(fits)
 }
 
-/// A value without the places where a program fills in something: `{id}`, `{name:4}`.
+/// A value without template placeholders: `{id}`, `{name:4}`.
 pub(super) fn without_templates(value: &[u8]) -> Cow<'_, [u8]> {
     let is_inside = |byte: &u8| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.' | b'+' | b'-' | b'!' | b'>' | b'<')
@@ -113,12 +112,12 @@ pub(super) fn without_templates(value: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(kept)
 }
 
-/// Parts of regular expressions, which look drawn and are not.
+/// Parts of regular expressions, which look random and are not.
 pub(super) const PATTERNS: &[&str] =
     &["[a-z", "[0-9", "a-za-z", "(?:", "(?=", "(?!", "(?i", "(?p<", "\\w+", "\\s*", "\\d+", "{8,}"];
 
-/// Whether a value only names a secret: `$TOKEN`, `${TOKEN}`, `{{ token }}`, `<token>`,
-/// `%TOKEN%`, `$(command`. Random values begin like this too, but do not go on so.
+/// True if a value only names a secret: `$TOKEN`, `${TOKEN}`, `{{ token }}`, `<token>`, `%TOKEN%`,
+/// `$(command`. Random values may begin like this, but do not continue so.
 pub(super) fn is_wrapped(value: &[u8]) -> bool {
     let is_name = |rest: &[u8]| {
         !rest.is_empty()
@@ -137,7 +136,7 @@ pub(super) fn is_wrapped(value: &[u8]) -> bool {
     }
 }
 
-/// Whether a mark stands in a value and a name behind it.
+/// True if a value contains a mark followed by a name.
 pub(super) fn fills_in(value: &[u8], mark: &[u8]) -> bool {
     memmem::find_iter(value, mark).any(|at| {
         let rest = value[at + mark.len()..].trim_ascii_start();
@@ -146,11 +145,11 @@ pub(super) fn fills_in(value: &[u8], mark: &[u8]) -> bool {
     })
 }
 
-/// Whether a value says that it was made up.
+/// True if a value shows that it was made up.
 pub(super) fn is_made_up(value: &[u8]) -> bool {
     static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let words: Vec<String> = MADE_UP.iter().map(|word| regex::escape(word)).collect();
-        // Behind the mark of a service a random token may go on with these letters.
+        // After the prefix of a service, a random token may continue with these letters.
         Regex::new(&format!("(?i-u:{}|[-_]fake(?:[^a-z0-9]|$))", words.join("|"))).ok()
     });
     WORDS.as_ref().is_some_and(|words| words.is_match(value))
@@ -160,9 +159,9 @@ pub(super) fn is_weak(value: &[u8]) -> bool {
     WEAK.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Whether seven neighbours count up, or eight are the same: `1234567`,
-/// `abcdefg`, `00000000`. A random token does so once in a million. A row of
-/// `A` says nothing: zero bytes look so in base64.
+/// True if seven neighbours count up, or eight are the same: `1234567`, `abcdefg`, `00000000`. A
+/// random token does so once in a million. A row of `A` does not count: zero bytes look like that
+/// in base64.
 pub(super) fn counts_up(value: &[u8]) -> bool {
     let (mut up, mut same) = (1, 1);
     value.windows(2).any(|pair| {
@@ -173,8 +172,8 @@ pub(super) fn counts_up(value: &[u8]) -> bool {
     })
 }
 
-/// Whether the value names a secret instead of being one: `$TOKEN`, `${TOKEN}`,
-/// `{{ token }}`, `<token>`, `%TOKEN%`, `process.env.TOKEN`, `getToken()`.
+/// True if the value names a secret instead of being one: `$TOKEN`, `${TOKEN}`, `{{ token }}`,
+/// `<token>`, `%TOKEN%`, `process.env.TOKEN`, `getToken()`.
 pub(super) fn is_reference(value: &[u8]) -> bool {
     let wrapped = matches!(
         value,
@@ -191,7 +190,7 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
         )
 }
 
-/// Whether a value is the name of a constant or a type: `WIN32_ERROR`.
+/// True if a value is the name of a constant or a type: `WIN32_ERROR`.
 pub(super) fn is_constant(value: &[u8]) -> bool {
     let kinds = Kinds::of(value);
     let fits = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';

@@ -1,12 +1,12 @@
-//! What a value looks like: its kinds of characters, how evenly they are used, whether it is a
-//! path, a UUID or made of words.
+//! The shape of a value: its kinds of characters, their entropy, and whether it is a path, a UUID
+//! or made of words.
 
 pub(super) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'%' | b'~' | b':')
 }
 
-/// How many bytes of each kind.
+/// The number of bytes of each kind.
 pub(super) struct Kinds {
     pub(super) letters: usize,
     pub(super) digits: usize,
@@ -22,7 +22,7 @@ impl Kinds {
     }
 }
 
-/// Shannon entropy in bits a byte.
+/// Shannon entropy in bits per byte.
 pub(super) fn entropy(value: &[u8]) -> f32 {
     let mut counts = [0u32; 256];
     for &byte in value {
@@ -48,7 +48,7 @@ pub(super) fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_'
 }
 
-/// `8-4-4-4-12` hexadecimal digits.
+/// True for `8-4-4-4-12` hexadecimal digits.
 pub(super) fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36
         && value.iter().enumerate().all(|(at, byte)| match at {
@@ -57,7 +57,7 @@ pub(super) fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
-/// Whether a value is a path, or a file name.
+/// True if a value is a path, or a file name.
 pub(super) fn is_path(value: &[u8]) -> bool {
     let rooted = matches!(value, [b'/' | b'~' | b'.' | b'@', ..] | [_, b':', b'\\' | b'/', ..]);
     let slashes = value.iter().filter(|&&byte| byte == b'/').count();
@@ -71,17 +71,16 @@ pub(super) fn is_path(value: &[u8]) -> bool {
     rooted || named || (slashes > 0 && value.split(|&byte| byte == b'/').all(words))
 }
 
-/// Whether a value is made of words, as identifiers are: `nextPageToken2`,
-/// `prod-db-main`. Random text changes its kind of character every two bytes,
-/// words every three or more; and a fifth of random letters are vowels, a third
-/// of those in words. Both measures together take one random token in 30 for
-/// words if it has letters of one case only, one in 200 otherwise.
+/// True if a value is made of words, as identifiers are: `nextPageToken2`, `prod-db-main`. Random
+/// text changes its kind of character every two bytes, words every three or more. A fifth of random
+/// letters are vowels, a third of those in words. Both measures together mistake one random token
+/// in 30 for words if it has letters of one case only, one in 200 otherwise.
 pub(super) fn reads_as_words(value: &[u8]) -> bool {
     let words = Words::of(value);
     words.letters * 4 >= (words.words + words.numbers) * 11 && words.sound_like_words()
 }
 
-/// A value cut into words as a programmer would.
+/// A value split into words as in identifiers.
 pub(super) struct Words {
     pub(super) letters: usize,
     pub(super) vowels: usize,

@@ -1,5 +1,5 @@
-//! Secrets known by the place where they stand, whoever made them: a key block,
-//! a header, a URL, a value behind a telling name.
+//! Secrets known by their context, from any service: a key block, a header, a URL, a value after a
+//! telling name.
 
 use crate::secrets::named::Names;
 use crate::secrets::rule::{ANY, Judge, Rule};
