@@ -19,10 +19,10 @@ use crate::Progress;
 use crate::config::Retention;
 use crate::evict::evict_with_loss;
 pub use crate::retained::{CapsView, Distilled, EvictedSession, Pass, PassSum, Passes, Retained};
-use crate::{Config, Error, World};
+use crate::{Config, Error, World, reconcile};
 use plan::{Caps, Going, Held, Plan};
 use survey::{Failed, Survey, survey};
-use unindexed::{unindexed, unreadable};
+use unindexed::Unindexed;
 
 /// One sweep, as it is remembered. It names no session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,10 +69,13 @@ pub fn retain(
 ) -> Result<Retained, Error> {
     let store = Store::open(&config.root.value, world.disk.clone())?;
     let index = store.index()?;
-    let unread = match how {
-        Sweep::DryRun => unindexed(&store, &index)?,
-        _ => unreadable(world, config, &store, &index, progress)?,
-    };
+    if how != Sweep::DryRun {
+        reconcile::reconcile(world, crate::stages::STAGES, &store, &index)?;
+    }
+    let Unindexed { unread, lost } = unindexed::look(&store, &index)?;
+    if !lost.is_empty() {
+        return unready(config, &store, &index, how, lost.len());
+    }
     let failed = Failed { unread, ..Failed::default() };
     let mut at_work = AtWork { world, config, store: &store, index: &index, failed };
     let mut plan = at_work.plan()?;
@@ -100,6 +103,24 @@ pub fn retain(
     answer.final_usage = plan.before;
     answer.freed = answer.usage_before.saturating_sub(answer.final_usage);
     remember(world, &store, how, &answer)?;
+    Ok(answer)
+}
+
+/// Says that nothing was given up, because the index has not all sessions.
+fn unready(
+    config: &Config,
+    store: &Store,
+    index: &Index,
+    how: Sweep,
+    lost: usize,
+) -> Result<Retained, Error> {
+    let before = index.disk_bytes()? + store.shared_raw_bytes()?;
+    let plan = Plan { before, after: before, ..Plan::default() };
+    let mut answer = Retained::of(config, store, how, &plan)?;
+    let sessions = if lost == 1 { "1 session".to_owned() } else { format!("{lost} sessions") };
+    answer.needs = vec![format!(
+        "the index was lost and does not have {sessions} yet: run `retro sync`, then this again"
+    )];
     Ok(answer)
 }
 
@@ -258,7 +279,7 @@ fn needs(held: &[Held]) -> Vec<String> {
 /// How many sessions are named.
 const NAMED_MAX: usize = 5;
 
-/// Names the sessions that are left out because the index does not have them.
+/// Names the sessions that are left out because they cannot be read.
 fn unread(keys: &BTreeSet<SessionKey>) -> Option<String> {
     let named: Vec<String> = keys.iter().take(NAMED_MAX).map(ToString::to_string).collect();
     let more = match keys.len().saturating_sub(NAMED_MAX) {
@@ -267,8 +288,8 @@ fn unread(keys: &BTreeSet<SessionKey>) -> Option<String> {
     };
     (!keys.is_empty()).then(|| {
         format!(
-            "sessions that are not in the index stay, with all of their trees: {}{more}; `retro sync` \
-             reads them, `retro verify` says why one cannot be read",
+            "sessions that cannot be read stay, with the trees that they are in: {}{more}; \
+             `retro verify` says why",
             named.join(", ")
         )
     })
@@ -300,6 +321,7 @@ pub(crate) fn after_sync(
     if index.meta(LOOKED)?.as_ref() == Some(&look) {
         return Ok(None);
     }
+    unindexed::remember(store, index)?;
     let how = if is_enabled { Sweep::BySync } else { Sweep::DryRun };
     let retained = retain(world, config, how, progress)?;
     if retained.evicted.is_empty() || !is_enabled {

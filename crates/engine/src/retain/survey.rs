@@ -23,7 +23,7 @@ pub(super) struct Survey {
 pub(super) struct Failed {
     /// Sessions that could not be analyzed.
     pub unreadable: HashSet<SessionKey>,
-    /// Sessions that the index does not have: they stay, and all that goes together with them.
+    /// Sessions that no sync can read: they stay, and all that goes together with them.
     pub unread: BTreeSet<SessionKey>,
     /// Sessions that cannot be given up at all.
     pub stuck: HashSet<SessionKey>,
