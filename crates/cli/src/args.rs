@@ -6,8 +6,8 @@ use clap::{Arg, ArgAction, Args, ColorChoice, Command};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// Takes any word for an agent, which commands look up themselves: they know its other names,
-/// and the nearest one. Completions offer the names.
+/// Accepts any word for an agent. Commands look it up themselves: they know aliases, and suggest
+/// the nearest name. Completions offer the names.
 #[derive(Debug, Clone, Copy)]
 pub struct AgentWord;
 

@@ -126,8 +126,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether it may finish what another command left. The others must be quick, or have
-    /// nothing to do with a store.
+    /// True if the command may finish work that another one left. The others must be quick, or do
+    /// not use a store.
     fn may_take_long(&self) -> bool {
         match self {
             Command::Agents(_)
@@ -142,8 +142,8 @@ impl Command {
         }
     }
 
-    /// Whether it answers from the index. The others read the logs, must not wait, write
-    /// the store themselves or say what is wrong with it.
+    /// True if the command reads the index. The others read the logs, must not wait, write the
+    /// store themselves, or report damage in it.
     fn asks_the_index(&self) -> bool {
         match self {
             Command::Dashboard(_)
@@ -170,7 +170,7 @@ impl Command {
     }
 }
 
-/// Runs a command; none means: say where things stand.
+/// Runs a command. Without one, prints the status.
 pub fn run(command: Option<Command>, context: &Context) -> Outcome {
     if command.as_ref().is_none_or(Command::may_take_long) {
         lost::finish_forgetting(context);
@@ -243,7 +243,7 @@ impl WhichSession {
         Ok(retro::views::session_in(ledgers, &self.words(), context.world.now())?)
     }
 
-    /// The number of the turn that comes after a `#`, or of the turn of the event that does.
+    /// The number of the turn after a `#`, or of the turn with that event.
     fn turn(&self, store: &Store, key: &SessionKey) -> Result<Option<u32>, Failure> {
         let words = self.words();
         let (_, Some(place)) = retro::views::without_place(&words) else { return Ok(None) };
@@ -258,11 +258,11 @@ impl WhichSession {
     }
 }
 
-/// Sessions in a table whose length nobody set.
+/// Default number of sessions in a table.
 const ROWS: usize = 20;
 
-/// How many sessions are shown at most: as many as `--limit` says, where 0 is all; without it
-/// a table stops and JSON does not.
+/// The maximum number of sessions to show: the value of `--limit`, where 0 means all. Without it, a
+/// table is limited and JSON is not.
 fn rows_max(limit: Option<usize>, context: &Context) -> Option<usize> {
     match limit {
         None if context.global.json => None,
@@ -271,7 +271,7 @@ fn rows_max(limit: Option<usize>, context: &Context) -> Option<usize> {
     }
 }
 
-/// Resolves an agent option to our name of it.
+/// Resolves an agent option to retro's name for the agent.
 fn agent_name(name: &Option<String>) -> Result<Option<String>, Failure> {
     let Some(name) = name else { return Ok(None) };
     let agents = retro::views::agent(name)?;

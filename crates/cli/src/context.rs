@@ -1,4 +1,4 @@
-//! What every command gets: the world, the configuration, stdout and stderr.
+//! The context of every command: the world, the configuration, stdout and stderr.
 
 use anstream::{AutoStream, ColorChoice};
 use retro::engine::config::Overrides;
@@ -21,7 +21,7 @@ use crate::table::Table;
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// All well.
+    /// The command succeeded.
     Done,
     /// Nothing found, or findings, or some sessions failed.
     Findings,
@@ -39,27 +39,27 @@ impl Exit {
     }
 }
 
-/// Why a command could not go on.
+/// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The reader of our output closed it: no trouble of ours.
+    /// The reader closed the output, which is not an error.
     Pipe,
-    /// What failed and where. A second line that begins with `hint: ` says what helps.
+    /// What failed and where. A second line that begins with `hint: ` suggests a fix.
     Message(String),
-    /// What was asked for does not exist. Otherwise as `Message`.
+    /// The named thing does not exist. Otherwise like `Message`.
     NotFound(String),
 }
 
-/// Separates what failed from what helps.
+/// Separates the failure from the hint.
 const HINT: &str = "\nhint: ";
 
 impl Failure {
-    /// A failure with the command or the step that helps.
+    /// A failure with a hint.
     pub fn hinted(what: impl std::fmt::Display, hint: impl std::fmt::Display) -> Failure {
         Failure::Message(format!("{what}{HINT}{hint}"))
     }
 
-    /// Something that does not exist, with what helps.
+    /// A failure because something does not exist, with a hint.
     pub fn missing(what: impl std::fmt::Display, hint: impl std::fmt::Display) -> Failure {
         Failure::NotFound(format!("{what}{HINT}{hint}"))
     }
@@ -109,13 +109,13 @@ impl From<retro::engine::config::ConfigError> for Failure {
     }
 }
 
-/// A terminal that says it is narrower is not asked again.
+/// Narrower widths reported by a terminal are ignored.
 const COLUMNS_MIN: usize = 20;
 
-/// How wide a paragraph is where nothing says how wide it may be.
+/// Width of a paragraph without a known terminal width.
 const PROSE_COLUMNS: usize = 80;
 
-/// What a command returns.
+/// The result of a command.
 pub type Outcome = Result<Exit, Failure>;
 
 /// The edge of the program: environment, clock, terminal and signals enter here.
@@ -129,7 +129,7 @@ impl Context {
     pub fn new(global: &Global) -> Context {
         let stop = Arc::new(AtomicBool::new(false));
         let heard = Arc::clone(&stop);
-        // Without a handler Ctrl-C ends the program at once, which the store survives too.
+        // Without a handler, Ctrl-C ends the program at once, which is safe for the store too.
         let _ = ctrlc::set_handler(move || {
             if heard.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
@@ -138,7 +138,7 @@ impl Context {
         Context { world: world(global, &stop), global: global.clone(), stop }
     }
 
-    /// A context for work on another thread, without a hand on the signals.
+    /// A context for work on another thread, without a signal handler.
     pub fn for_hook(global: &Global) -> Context {
         let stop = Arc::new(AtomicBool::new(false));
         Context { world: world(global, &stop), global: global.clone(), stop }
@@ -149,12 +149,12 @@ impl Context {
         self.stop.load(Ordering::SeqCst)
     }
 
-    /// Whether a program that retro itself asks to mine a session has called us as its hook.
+    /// True if the caller is an agent that retro itself runs to mine a session.
     pub fn is_our_run(&self) -> bool {
         (self.world.own_env)(retro::engine::headless::OUR_RUN).is_some()
     }
 
-    /// The configuration in force; its notes are said.
+    /// The configuration in force. Prints its notes.
     pub fn config(&self) -> Result<Config, Failure> {
         if let Some(home) = self.global.home.as_ref().filter(|home| !home.is_dir()) {
             return Err(Failure::hinted(
@@ -176,13 +176,13 @@ impl Context {
         Ok(config)
     }
 
-    /// The configuration in force, without a word.
+    /// The configuration in force, without printing notes.
     pub fn quiet_config(&self) -> Result<Config, Failure> {
         let overrides = Overrides { root: self.global.root.clone(), config: self.global.config.clone() };
         Ok(Config::load(&self.world, &overrides)?)
     }
 
-    /// The store, which must be there.
+    /// The store, which must exist.
     pub fn store(&self, config: &Config) -> Result<Store, Failure> {
         match Store::open(&config.root.value, Arc::new(RealDisk)) {
             Ok(store) => Ok(store),
@@ -194,21 +194,21 @@ impl Context {
         }
     }
 
-    /// Talk, for people, on stderr.
+    /// Prints a message for people on stderr.
     pub fn say(&self, text: &str) {
         if !self.global.quiet {
             self.talk(text);
         }
     }
 
-    /// A paragraph on stderr, below an answer: wrapped at words wherever it goes.
+    /// Prints a paragraph on stderr, below an answer, always wrapped at words.
     pub fn note(&self, text: &str) {
         if !self.global.quiet {
             self.talk_within(text, Some(PROSE_COLUMNS));
         }
     }
 
-    /// A text on stderr, wrapped at words if a person reads it there.
+    /// Prints a text on stderr, wrapped at words if stderr is a terminal.
     fn talk(&self, text: &str) {
         self.talk_within(text, None);
     }
@@ -227,7 +227,7 @@ impl Context {
         };
     }
 
-    /// An error, on stderr, even when quiet.
+    /// Prints an error on stderr, even with `--quiet`.
     pub fn complain(&self, failure: &Failure) {
         if let Failure::Message(text) | Failure::NotFound(text) = failure {
             let text = safe(text);
@@ -249,33 +249,33 @@ impl Context {
         }
     }
 
-    /// Data, on stdout.
+    /// Prints data on stdout.
     pub fn print(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = AutoStream::new(io::stdout().lock(), self.choice(io::stdout()));
         Ok(writeln!(stdout, "{}", shown(text))?)
     }
 
-    /// Data that is not text, on stdout, exactly as it is.
+    /// Writes binary data to stdout unchanged.
     pub fn print_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         Ok(io::stdout().lock().write_all(bytes)?)
     }
 
-    /// An answer as one JSON object.
+    /// Prints an answer as one JSON object.
     pub fn print_json(&self, answer: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(answer).map_err(|e| Failure::Message(e.to_string()))?;
         self.print_bytes(self.json_shown(&text).as_bytes())?;
         self.print_bytes(b"\n")
     }
 
-    /// JSON on one line: one answer of a stream.
+    /// Prints an answer of a stream as JSON on one line.
     pub fn print_line(&self, answer: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string(answer).map_err(|e| Failure::Message(e.to_string()))?;
         self.print_bytes(self.json_shown(&text).as_bytes())?;
         self.print_bytes(b"\n")
     }
 
-    /// JSON as a terminal may have it: characters that it would obey or hide are written as
-    /// escapes, which changes no value. Programs get the text as it is.
+    /// JSON that is safe for a terminal: control and hidden characters become escapes, which
+    /// changes no value. Programs get the text unchanged.
     pub fn json_shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if !self.is_read_by_a_person() || text.is_ascii() {
             return Cow::Borrowed(text);
@@ -294,8 +294,8 @@ impl Context {
         Cow::Owned(out)
     }
 
-    /// Ends what goes to stdout: a program that reads it need not wait until this one
-    /// ends. What is printed afterwards goes nowhere.
+    /// Closes stdout early, so that a program reading it need not wait until retro ends. Later
+    /// output is discarded.
     pub fn hang_up(&self) {
         let _ = io::stdout().flush();
         #[cfg(unix)]
@@ -304,17 +304,17 @@ impl Context {
         }
     }
 
-    /// Whether a person watches the progress of a command.
+    /// True if a person watches the progress of a command.
     pub fn is_watched(&self) -> bool {
         !self.global.quiet && !self.global.json && io::stderr().is_terminal()
     }
 
-    /// A table, on stdout, as wide as there is room.
+    /// Prints a table on stdout, as wide as there is room.
     pub fn table(&self, table: &Table) -> Result<(), Failure> {
         table.lines(self.room()).iter().try_for_each(|line| self.print(line))
     }
 
-    /// Prose of ours, on stdout, wrapped at words where there is a width.
+    /// Prints prose by retro on stdout, wrapped at words if there is a width.
     pub fn print_prose(&self, text: &str) -> Result<(), Failure> {
         match self.room() {
             Some(columns) => wrap(text, columns).iter().try_for_each(|line| self.print(line)),
@@ -322,14 +322,14 @@ impl Context {
         }
     }
 
-    /// The same for one line, whose following lines are indented by `hang` columns. A
-    /// no-break space keeps what is around it together, and is printed as a space.
+    /// Like [`print_prose`](Self::print_prose), for one line whose continuations are indented by
+    /// `hang` columns. A no-break space keeps its neighbours together, and is printed as a space.
     pub fn print_hanging(&self, text: &str, hang: usize) -> Result<(), Failure> {
         let lines = wrap_hanging(text, self.room().unwrap_or(usize::MAX), hang);
         lines.iter().try_for_each(|line| self.print(&line.replace('\u{a0}', " ")))
     }
 
-    /// A path as a person writes it: with `~` for their home.
+    /// A path with `~` for the user's home.
     pub fn homely(&self, path: &str) -> String {
         let home = self.world.own_home.display().to_string();
         match path.strip_prefix(&home) {
@@ -338,8 +338,8 @@ impl Context {
         }
     }
 
-    /// Columns that an answer on stdout may take: those of the terminal, else those that
-    /// `COLUMNS` asks for (as `watch` sets it). None for a file or a pipe: nothing is cut.
+    /// Width of stdout: that of the terminal, else `COLUMNS` (as `watch` sets it). `None` for a
+    /// file or a pipe, where nothing is cut.
     pub fn room(&self) -> Option<usize> {
         if let Some((width, _)) = terminal_size::terminal_size_of(io::stdout()) {
             return Some(usize::from(width.0).max(COLUMNS_MIN));
@@ -348,29 +348,29 @@ impl Context {
         Some(asked.max(COLUMNS_MIN))
     }
 
-    /// Lines that fit on the screen; so many as on a usual one where there is none.
+    /// Number of lines on the screen. A usual number without a terminal.
     pub fn rows(&self) -> usize {
         const USUAL: usize = 40;
         let rows = terminal_size::terminal_size_of(io::stdout()).map(|(_, height)| usize::from(height.0));
         rows.unwrap_or(USUAL)
     }
 
-    /// The user's own home, wherever logs are looked for.
+    /// The user's own home, even if logs are searched elsewhere.
     pub fn own_home(&self) -> PathBuf {
         self.world.own_home.clone()
     }
 
-    /// Whether a person reads stdout.
+    /// True if stdout is a terminal.
     pub fn is_read_by_a_person(&self) -> bool {
         io::stdout().is_terminal()
     }
 
-    /// How stdout may be coloured.
+    /// Whether to colour stdout.
     pub fn color(&self) -> ColorChoice {
         self.choice(io::stdout())
     }
 
-    /// A line as a terminal may have it.
+    /// A line that is safe for a terminal.
     pub fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
         shown(text)
     }
@@ -384,7 +384,7 @@ impl Context {
     }
 }
 
-/// Says on stderr that another program keeps the store busy, the first time only: work in
+/// Reports on stderr that another program keeps the store busy. Only the first time, since work in
 /// batches may wait many times.
 fn say_once_that_it_waits() -> impl Fn(&Path) + Send + Sync {
     let is_said = AtomicBool::new(false);
@@ -398,7 +398,7 @@ fn say_once_that_it_waits() -> impl Fn(&Path) + Send + Sync {
     }
 }
 
-/// The real world, or the one whose home the user pointed at.
+/// The real world, or one with the home that the user named.
 fn world(global: &Global, stop: &Arc<AtomicBool>) -> World {
     let own_home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("."));
     let own_env: retro::engine::Env = Arc::new(|name| std::env::var(name).ok());
@@ -413,16 +413,16 @@ fn world(global: &Global, stop: &Arc<AtomicBool>) -> World {
         world.waits = Arc::new(say_once_that_it_waits());
     }
     match &global.home {
-        // Stamps name files by their whole paths.
+        // Stamps identify files by absolute paths.
         Some(home) => world.home = std::path::absolute(home).unwrap_or_else(|_| home.clone()),
         None => world.env = own_env,
     }
     world
 }
 
-/// A text as a terminal may have it: our own colours stay, whatever else it would
-/// obey is made visible. Commands escape the words of a transcript themselves; a
-/// path, a name or a reason that they did not think of is caught here.
+/// A text that is safe for a terminal: keeps retro's own colours, and makes all other control
+/// characters visible. Commands escape the words of a transcript themselves. This catches any path,
+/// name or reason that they missed.
 fn shown(text: &str) -> Cow<'_, str> {
     const STYLE: &str = "\u{1b}[";
     if matches!(safe(text), Cow::Borrowed(_)) {

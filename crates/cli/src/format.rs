@@ -1,4 +1,4 @@
-//! How sizes, times and counts read.
+//! Formats sizes, times and counts.
 
 use jiff::tz::TimeZone;
 use retro::model::Timestamp;
@@ -22,8 +22,8 @@ pub fn clock(ts: Timestamp) -> String {
     ts.to_jiff().to_zoned(TimeZone::system()).strftime("%H:%M").to_string()
 }
 
-/// How long it is from one instant to another, in two units at most: `2h 14m`.
-/// Nothing is negative: what is not later is now.
+/// The time from one instant to another, in two units at most: `2h 14m`. Zero if the second is not
+/// later.
 pub fn span(from: Timestamp, to: Timestamp) -> String {
     let minutes = to.as_millis().saturating_sub(from.as_millis()).max(0) / 60_000;
     match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
@@ -33,7 +33,7 @@ pub fn span(from: Timestamp, to: Timestamp) -> String {
     }
 }
 
-/// How long something took: `320 ms`, `2.4 s`, `64 s`, `5m 20s`, then as [`span`].
+/// A duration: `320 ms`, `2.4 s`, `64 s`, `5m 20s`, then as [`span`].
 pub fn took(ms: u64) -> String {
     let seconds = (ms + 500) / 1000;
     match ms {
@@ -48,8 +48,7 @@ pub fn took(ms: u64) -> String {
     }
 }
 
-/// Dollars: `$0.07`, `$1,204.55`; with `≥` where it is a lower bound, `unknown` where
-/// nothing of it is known.
+/// Dollars: `$0.07`, `$1,204.55`. With `≥` for a lower bound, `unknown` without any figure.
 pub fn money(usd: Option<f64>, is_complete: bool) -> String {
     let Some(usd) = usd else { return "unknown".to_owned() };
     let cents = (usd * 100.0).round().max(0.0) as u64;

@@ -1,15 +1,15 @@
-//! What another program hands over on standard input.
+//! Reads standard input from another program.
 
 use std::io::Read;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Bytes that are taken at a time.
+/// Bytes read at a time.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// Reads standard input to its end, but no more than so many bytes, and for no longer than
-/// `patience`: a program that keeps it open, or never ends, must not hold us. What came
-/// until then is returned.
+/// Reads standard input to its end, but no more than `bytes_max`, and for no longer than
+/// `patience`: a program that keeps it open must not block retro. Returns the bytes read until
+/// then.
 pub fn handed_over(bytes_max: usize, patience: Duration) -> Vec<u8> {
     let (send, pieces) = mpsc::sync_channel::<Vec<u8>>(1);
     std::thread::spawn(move || {

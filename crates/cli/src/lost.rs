@@ -1,13 +1,13 @@
-//! What a command that was stopped has left: an index that is gone is made again before a
-//! question is answered from it, and what was to be forgotten is forgotten.
+//! Completes commands that were interrupted: rebuilds a missing index before a query, and finishes
+//! forgetting sessions.
 
 use retro::engine::{Config, forget, rebuild};
 
 use crate::context::Context;
 use crate::progress::Bar;
 
-/// Makes the index of a store again that has lost it. Where that cannot be done, the
-/// question is answered from what the files say.
+/// Rebuilds the index of a store that has lost it. If that fails, the query is answered from the
+/// files.
 pub fn restore_index(context: &Context) {
     let Ok(config) = context.quiet_config() else { return };
     if context.global.no_sync {
@@ -26,8 +26,8 @@ pub fn restore_index(context: &Context) {
     }
 }
 
-/// Says that an answer may be of another time than the files of the store: a backup of some
-/// of them was put back, or a program was stopped.
+/// Warns that an answer may be older or newer than the files of the store: part of a backup was
+/// restored, or a program was interrupted.
 fn say_of_another_time(context: &Context, config: &Config) {
     if rebuild::is_of_another_time(config) {
         context.say(
@@ -36,7 +36,7 @@ fn say_of_another_time(context: &Context, config: &Config) {
     }
 }
 
-/// Finishes forgetting sessions, where a command was stopped in the middle of it.
+/// Finishes forgetting sessions if a command was interrupted.
 pub fn finish_forgetting(context: &Context) {
     let Ok(config) = context.quiet_config() else { return };
     match forget::finish(&context.world, &config) {

@@ -1,9 +1,9 @@
 //! The `retro` program: arguments in, tables or JSON out.
 //!
-//! Each command is one file in `commands/`: an argument struct whose doc comments
-//! are the help, and one function that asks the library and says what it answered.
-//! Data goes to stdout, talk to stderr. Exit codes: 0 done; 1 nothing found, or
-//! findings, or some sessions failed; 2 usage or error; 130 interrupted.
+//! Each command is one file in `commands/`: an argument struct whose doc comments are the help, and
+//! one function that calls the library and prints the result. Data goes to stdout, messages to
+//! stderr. Exit codes: 0 done; 1 nothing found, or findings, or some sessions failed; 2 usage or
+//! error; 130 interrupted.
 
 mod args;
 mod commands;
@@ -30,13 +30,12 @@ use std::process::ExitCode;
 use commands::Cli;
 use context::{Context, Exit, Failure};
 
-/// A log becomes very many small pieces, most of which live only as long as their session
-/// is read.
+/// A log becomes very many small pieces, most of which live only while their session is read.
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Prints what clap has to say. A complaint repeats what was typed or is in
-/// the environment, so one about characters that a terminal would obey is printed plainly and escaped.
+/// Prints clap's message. An error repeats arguments or environment variables. If these contain
+/// control characters, prints it escaped and without colour.
 fn say(error: &clap::Error) {
     let is_odd = |word: OsString| matches!(safe_line(&word.to_string_lossy()), Cow::Owned(_));
     let named = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("RETRO_"));

@@ -1,4 +1,4 @@
-//! How long a question reads what is new, and what it keeps of it afterwards.
+//! How long a query may read changes, and how they are stored afterwards.
 
 use retro::engine::news::Patience;
 use retro::engine::{Error, Progress};
@@ -15,14 +15,14 @@ pub struct Waiting {
     patience: Option<String>,
 }
 
-/// What a question may spend on reading when nobody watches.
+/// Maximum reading time of a query when no person watches.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// After this long a person is told what the program still does.
+/// After this long, a message explains why the program is still running.
 const SILENCE: Duration = Duration::from_millis(500);
 
 impl Waiting {
-    /// Until it is all read for a person who sees the bar, for a moment otherwise.
+    /// Unlimited for a person who sees the progress bar, brief otherwise.
     pub fn patience(&self, context: &Context) -> Result<Patience, Failure> {
         if context.global.no_sync {
             return Ok(Patience::None);
@@ -50,8 +50,8 @@ impl Waiting {
     }
 }
 
-/// Captures what was read for an answer, if nobody else is writing, and says so when it
-/// takes a while.
+/// Stores the sessions read for an answer, unless another process is writing. Prints a message if
+/// that takes a while.
 pub fn keeping<T>(context: &Context, keep: impl FnOnce(&(dyn Fn(Progress) + Sync)) -> Result<T, Error>) {
     let (started, said) = (Instant::now(), AtomicBool::new(false));
     let step = |_: Progress| {

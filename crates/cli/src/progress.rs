@@ -1,4 +1,4 @@
-//! A progress bar for work that lasts.
+//! A progress bar for long work.
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use retro::engine::Progress;
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use crate::context::Context;
 
-/// Work shorter than this needs no bar.
+/// Shorter work gets no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How often it moves while nothing is reported.
+/// Redraw interval while nothing is reported.
 const TICK: Duration = Duration::from_millis(120);
 
-/// Draws the progress of a sync on stderr, if a person is watching and it lasts. Until the
-/// first report it says that logs are looked for.
+/// Draws the progress of a sync on stderr, if a person is watching and it takes long. Until the
+/// first report it shows that retro searches for logs.
 pub struct Bar {
     wanted: bool,
     started: Instant,
@@ -25,7 +25,7 @@ pub struct Bar {
 struct Shown {
     is_done: bool,
     bar: Option<ProgressBar>,
-    /// It knows how much there is to do.
+    /// True once the amount of work is known.
     is_measured: bool,
 }
 
@@ -83,7 +83,7 @@ impl Bar {
         bar.set_position(progress.done);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn done(&self) {
         if let Ok(mut shown) = self.shown.lock() {
             shown.is_done = true;
@@ -94,7 +94,7 @@ impl Bar {
     }
 }
 
-/// The time left, once anything is done that tells.
+/// The time left, once there is progress to estimate it from.
 fn left(state: &ProgressState, to: &mut dyn std::fmt::Write) {
     if state.pos() > 0 {
         let _ = write!(to, ", {:#} left", HumanDuration(state.eta()));

@@ -1,10 +1,9 @@
-//! Words for people: wrapped at words, cut where they must be, by display width.
+//! Wraps and cuts text for people, by display width.
 
 use retro::text::terminal::width;
 
-/// `text` in lines of at most `columns`, broken between words. The blanks at the start
-/// of a line are kept for the lines that follow it. A word that is wider than a line
-/// stays whole: it is a path or a link, which a person copies.
+/// Wraps `text` to lines of at most `columns`, between words. Continuation lines keep the indent of
+/// their line. A word wider than a line stays whole: it is a path or a link, which a person copies.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.split('\n') {
@@ -18,10 +17,10 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Words get at least so many columns, however far they are indented.
+/// Minimum width of words, however far they are indented.
 const COLUMNS_LEAST: usize = 20;
 
-/// The same for one line whose following lines are indented by `hang` columns.
+/// Like [`wrap`], for one line whose continuations are indented by `hang` columns.
 pub fn wrap_hanging(text: &str, columns: usize, hang: usize) -> Vec<String> {
     let indent = " ".repeat(hang);
     let room = columns.saturating_sub(hang).max(COLUMNS_LEAST);
@@ -35,7 +34,7 @@ pub fn wrap_hanging(text: &str, columns: usize, hang: usize) -> Vec<String> {
     lines
 }
 
-/// The same for a cell of a table: a word that is too wide is broken.
+/// Like [`wrap`], for a table cell: breaks a word that is too wide.
 pub fn wrap_cell(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = Vec::new();
@@ -76,7 +75,7 @@ fn fill(text: &str, indent: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Columns that a text with our own colours takes.
+/// The display width of a text, not counting retro's own colours.
 pub fn shown_width(text: &str) -> usize {
     match text.contains('\u{1b}') {
         true => width(&anstream::adapter::strip_str(text).to_string()),
@@ -105,7 +104,7 @@ pub fn cut_end(text: &str, columns: usize) -> String {
     format!("{}…", fitting(&mut text.chars(), columns.saturating_sub(1)))
 }
 
-/// As many characters as fit.
+/// As many characters as fit into `room`.
 fn fitting(characters: &mut dyn Iterator<Item = char>, room: usize) -> String {
     let mut taken = String::new();
     for character in characters {

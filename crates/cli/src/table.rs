@@ -1,32 +1,32 @@
 //! Tables for people: every table of the program is laid out here.
 //!
-//! A table that fits is printed as it is. One that does not gives way by the rules of
-//! its columns: those marked [`Column::shrinks`] or [`Column::wraps`] become narrower,
-//! down to their least width; then columns marked [`Column::spare`] are left out, the
-//! largest number first. Without a width (output into a file or a pipe) nothing is cut.
+//! A table that fits is printed unchanged. Otherwise columns marked [`Column::shrinks`] or
+//! [`Column::wraps`] become narrower, down to their minimum width. Then columns marked
+//! [`Column::spare`] are left out, the largest number first. Without a width (output into a file or
+//! a pipe) nothing is cut.
 //!
-//! Written here and not taken from a library, because a cell must first pass our own
-//! escaping of control and hidden characters, and its width is known only then.
+//! This is not a library, because a cell must first pass retro's own escaping of control and hidden
+//! characters, and its width is known only then.
 
 use anstyle::Style;
 use retro::text::terminal::{one_line, width};
 
 use crate::prose::{cut_middle, wrap_cell};
 
-/// How a cell that is too wide is made to fit.
+/// How a cell that is too wide is shortened.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
-    /// It stays as wide as it is.
+    /// It keeps its width.
     Whole,
     /// Its end is cut.
     End,
-    /// Its middle is cut: both ends tell it from others.
+    /// Its middle is cut, because both ends distinguish it from others.
     Middle,
-    /// Its words go on on the next line.
+    /// Its words continue on the next line.
     Wrap,
 }
 
-/// A column: its title, its side, and how it gives way.
+/// A column: its title, its alignment, and how it shrinks.
 pub struct Column {
     title: &'static str,
     right: bool,
@@ -55,7 +55,7 @@ impl Column {
         Column { fit: Fit::Middle, least, ..self }
     }
 
-    /// May go on over several lines of at least `least` columns.
+    /// May continue over several lines of at least `least` columns.
     pub fn wraps(self, least: usize) -> Column {
         Column { fit: Fit::Wrap, least, ..self }
     }
@@ -65,19 +65,19 @@ impl Column {
         Column { spare: order, ..self }
     }
 
-    /// How its cells look.
+    /// The style of its cells.
     pub fn style(self, style: Style) -> Column {
         Column { style, ..self }
     }
 }
 
-/// A row: its cells in the order of the columns, and its look.
+/// A row: its cells in the order of the columns, and its style.
 struct Row {
     cells: Vec<String>,
     style: Style,
 }
 
-/// A table on its way to the terminal.
+/// A table to be printed.
 pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Row>,
@@ -88,13 +88,12 @@ impl Table {
         Table { columns: columns.into_iter().collect(), rows: Vec::new() }
     }
 
-    /// Adds a row. A cell is made safe and drawn together to one line; blanks at its
-    /// beginning stay, as an indent.
+    /// Adds a row. A cell is escaped and joined to one line. Leading blanks stay, as an indent.
     pub fn row(&mut self, cells: Vec<String>) {
         self.styled(cells, Style::new());
     }
 
-    /// Adds a row with a look of its own, such as a total.
+    /// Adds a row with its own style, such as a total.
     pub fn styled(&mut self, cells: Vec<String>, style: Style) {
         let clean = |cell: String| {
             let indent = cell.len() - cell.trim_start_matches(' ').len();
@@ -103,13 +102,13 @@ impl Table {
         self.rows.push(Row { cells: cells.into_iter().map(clean).collect(), style });
     }
 
-    /// Adds a row for each of these.
+    /// Adds several rows.
     pub fn rows(mut self, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
         rows.into_iter().for_each(|cells| self.row(cells));
         self
     }
 
-    /// The lines of the table within `room` columns, or as wide as it is without one.
+    /// The lines of the table within `room` columns, or at natural width.
     pub fn lines(&self, room: Option<usize>) -> Vec<String> {
         let layout = self.layout(room);
         let bold = Style::new().bold();
@@ -136,13 +135,13 @@ impl Table {
         lines
     }
 
-    /// Which columns are shown, and how wide.
+    /// The columns to show, and their widths.
     fn layout(&self, room: Option<usize>) -> Vec<(usize, usize)> {
         let natural = |at: usize| {
             let cells = self.rows.iter().map(|row| width(row.cell(at))).max().unwrap_or(0);
             cells.max(width(self.columns[at].title))
         };
-        // A column in which nothing is written tells nothing.
+        // Leave out a column without any text.
         let is_used = |at: &usize| self.rows.iter().any(|row| !row.cell(*at).is_empty());
         let mut wanted: Vec<(usize, usize)> =
             (0..self.columns.len()).filter(is_used).map(|at| (at, natural(at))).collect();
@@ -165,7 +164,7 @@ impl Table {
             wanted = left;
             left_out.push(out);
         }
-        // A narrow column may fit where wide ones went: the most important first.
+        // A narrow column may fit where wide ones were left out: the most important first.
         for group in left_out.into_iter().rev() {
             let more: Vec<(usize, usize)> = wanted.iter().chain(&group).copied().collect();
             if taken(&mut more.iter().map(least)) <= room {
@@ -174,12 +173,12 @@ impl Table {
         }
         wanted.sort_by_key(|(at, _)| *at);
         let mut widths: Vec<usize> = wanted.iter().map(least).collect();
-        // Nothing more can go: the widest columns are cut, whatever they are.
+        // No further column can be left out: cut the widest columns, of any kind.
         while taken(&mut widths.iter().copied()) > room {
             let Some(widest) = widths.iter_mut().max().filter(|width| **width > 1) else { break };
             *widest -= 1;
         }
-        // What is left goes to all that are narrower than they want to be, in turn.
+        // Distribute the remaining width in turn among columns below their natural width.
         let mut left = room.saturating_sub(taken(&mut widths.iter().copied()));
         while left > 0 {
             let before = left;
@@ -243,7 +242,7 @@ const GAP: usize = 2;
 mod tests {
     use super::*;
 
-    /// Long names, wide characters, right-to-left, escapes, and nothing at all.
+    /// Long names, wide characters, right-to-left text, escapes, and empty cells.
     fn hard() -> Table {
         let columns = [
             Column::left(" "),

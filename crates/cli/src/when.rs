@@ -1,4 +1,5 @@
-//! `--since` and `--until`: every name of a day means a span of days. `--since` takes its first day, `--until` its last.
+//! Parses `--since` and `--until`. Every name of a day means a span of days: `--since` takes its
+//! first day, `--until` its last.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -36,28 +37,28 @@ impl Between {
     }
 }
 
-/// The first day of a span that a user named, in this machine's zone.
+/// The first day of the span that a user named, in this machine's time zone.
 pub fn day(text: &str, context: &Context) -> Result<Date, Failure> {
     let today = today(context, &TimeZone::system());
     Days::parse(text, today).map(|days| days.first).map_err(Failure::Message)
 }
 
-/// The instant at which a span that a user named begins, in this machine's zone.
+/// The start of the span that a user named, in this machine's time zone.
 pub fn since(text: &str, context: &Context) -> Result<Option<Timestamp>, Failure> {
     Ok(start(day(text, context)?, &TimeZone::system()))
 }
 
-/// The day it is in a zone.
+/// Today's date in a time zone.
 pub fn today(context: &Context, tz: &TimeZone) -> Date {
     context.world.now().to_jiff().to_zoned(tz.clone()).date()
 }
 
-/// The instant at which a day begins.
+/// The start of a day.
 pub fn start(day: Date, tz: &TimeZone) -> Option<Timestamp> {
     day.to_zoned(tz.clone()).ok().map(|zoned| zoned.timestamp().into())
 }
 
-/// The instant at which a day is over.
+/// The end of a day.
 pub fn end(day: Date, tz: &TimeZone) -> Option<Timestamp> {
     start(day.tomorrow().ok()?, tz)
 }

@@ -45,19 +45,19 @@ use retro_store::{RealDisk, Store};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What can go wrong.
+/// An error of this library.
 pub type Error = retro_views::Error;
 
-/// What an update did.
+/// The result of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Update {
     /// Sessions with something new.
     pub processed: u64,
-    /// Sessions without.
+    /// Sessions without changes.
     pub skipped: u64,
 }
 
-/// A store, opened.
+/// An open store.
 pub struct Retro {
     store: Store,
     config: Config,
@@ -72,12 +72,12 @@ impl Retro {
         Ok(Retro { store, config: Config::for_root(root), world: World::at(root) })
     }
 
-    /// Captures every session in a file or folder, however often it was read before.
+    /// Captures every session in a file or folder, even if it was read before.
     pub fn process_dir(&self, path: impl AsRef<Path>) -> Result<Update, Error> {
         self.take(path.as_ref(), true)
     }
 
-    /// Captures what is new in a file or folder.
+    /// Captures new and changed sessions in a file or folder.
     pub fn update_dir(&self, path: impl AsRef<Path>) -> Result<Update, Error> {
         self.take(path.as_ref(), false)
     }
@@ -126,8 +126,8 @@ impl Retro {
         self.searching()?.search(&self.world, &self.config, question)
     }
 
-    /// What a session is about, in one row: its prompts, models, folder and counts; nothing if
-    /// there is no such session. A search gives the same for the sessions that it finds, with
+    /// Summarizes a session in one row: its prompts, models, folder and counts. `None` if there is
+    /// no such session. A search returns the same for its sessions, with
     /// [`with_sessions`](views::SearchQuestion::with_sessions).
     ///
     /// ```
@@ -152,8 +152,8 @@ impl Retro {
         self.searching()?.conversation(session)
     }
 
-    /// Finds the passages nearest to a vector of the embedding model in use: their sessions,
-    /// turns and cosines, best first. Filters of the question hold; its text does not matter.
+    /// Finds the passages most similar to a vector of the current embedding model: their sessions,
+    /// turns and cosines, best first. Filters of the question apply, but not its text.
     pub fn search_vector(
         &self,
         vector: &[f32],
@@ -166,7 +166,7 @@ impl Retro {
         views::open_search(&self.world, &self.config, engine::news::Patience::None, &|_| {})
     }
 
-    /// The store, for what this page does not offer.
+    /// The store, for functions that this type lacks.
     pub fn store(&self) -> &Store {
         &self.store
     }

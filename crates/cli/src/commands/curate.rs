@@ -59,7 +59,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// What a candidate is, without deciding.
+/// The state of a candidate before any decision.
 fn state(curator: &Curator<'_>, one: &CandidateView) -> Done {
     match curator.settled(&one.candidate) {
         Some(decision) => {
@@ -103,7 +103,7 @@ fn show(view: &CurateView, is_auto: bool, context: &Context) -> Result<(), Failu
     Ok(())
 }
 
-/// Says that decisions wait where a sink should have taken them.
+/// Reports decisions that the sink has not accepted yet.
 fn waiting(config: &Config, store: &Store, context: &Context) -> Result<(), Failure> {
     let (waiting, _) = retro::engine::patterns::QUEUE.read(store)?;
     if !config.curate.value.sink.is_empty() && !waiting.is_empty() {
@@ -113,12 +113,12 @@ fn waiting(config: &Config, store: &Store, context: &Context) -> Result<(), Fail
     Ok(())
 }
 
-/// A walk through what is open.
+/// The interactive review of open candidates.
 struct Walk<'a> {
     context: &'a Context,
     curator: Curator<'a>,
     candidates: &'a [CandidateView],
-    /// Places that were decided about, with what came of it.
+    /// Indexes of decided candidates, with the results.
     decided: Vec<(usize, Done)>,
 }
 
@@ -165,7 +165,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes the last decision back; gives its place among the open ones.
+    /// Reverts the last decision, and returns its index among the open ones.
     fn undo(&mut self, open: &[usize]) -> Result<Option<usize>, Failure> {
         let Some((place, _)) = self.decided.pop() else {
             self.context.say("Nothing to undo.");
@@ -204,7 +204,7 @@ impl Walk<'_> {
     }
 }
 
-/// Asks for other words.
+/// Asks for new wording.
 fn edit(answers: &Answers) -> Words {
     let new = |question| answers.line(question).filter(|words| !words.is_empty());
     Words {

@@ -165,13 +165,13 @@ impl What {
     }
 }
 
-/// Where the dashboard is when nobody says otherwise: beside the store.
+/// The default folder of the dashboard, beside the store.
 fn folder(context: &Context, config: &Config) -> PathBuf {
     let usual = || {
         let world = &context.world;
         let default = retro::engine::config::default_root(world);
         let root = &config.root.value;
-        // A store somewhere else has its dashboard beside it, so that two never share one.
+        // A store elsewhere has its dashboard beside it, so that two stores never share one.
         let parent = if *root == default { default.parent() } else { root.parent() };
         let name = match root.file_name().and_then(|name| name.to_str()) {
             Some(name) if *root != default => format!("{name}-dashboard"),
@@ -182,7 +182,7 @@ fn folder(context: &Context, config: &Config) -> PathBuf {
     config.dashboard_dir.value.clone().unwrap_or_else(usual)
 }
 
-/// Captures what is new, unless nobody wants that.
+/// Captures new sessions, unless `--no-sync` is set.
 fn capture(context: &Context, config: &Config) -> Result<(), Failure> {
     if context.global.no_sync {
         return Ok(());
@@ -197,7 +197,7 @@ fn capture(context: &Context, config: &Config) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Captures, then builds.
+/// Captures new sessions, then builds.
 fn refreshed(context: &Context, config: &Config, options: &Options) -> Result<Built, Failure> {
     capture(context, config)?;
     context.store(config)?;
@@ -211,7 +211,7 @@ fn refreshed(context: &Context, config: &Config, options: &Options) -> Result<Bu
     Ok(built)
 }
 
-/// Brings an existing dashboard up to date, for `retro sync`.
+/// Updates an existing dashboard, for `retro sync`.
 pub fn keep(context: &Context, config: &Config) -> Result<(), Failure> {
     let out = folder(context, config);
     if !config.dashboard_keep.value || !out.join("index.html").is_file() {
@@ -222,7 +222,7 @@ pub fn keep(context: &Context, config: &Config) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the folder of the dashboard again, if there is one.
+/// Rebuilds the dashboard's folder, if there is one.
 pub fn again(context: &Context, config: &Config) -> Result<(), Failure> {
     let out = folder(context, config);
     if out.join("index.html").is_file() {
@@ -275,12 +275,12 @@ fn write_single(context: &Context, config: &Config, options: &Options, session: 
     Ok(Exit::Done)
 }
 
-/// The file in the folder of the page that leads a browser to the server.
+/// The file in the page's folder that redirects a browser to the server.
 #[cfg(feature = "serve")]
 const OPENER: &str = "open.html";
 
-/// Opens an address that holds a token. It is handed over in a file that only the user can
-/// read, since other users of the machine see the arguments of programs.
+/// Opens an address with a token. Passes it in a file that only the user can read, since other
+/// users of the machine can see the arguments of programs.
 #[cfg(feature = "serve")]
 fn browse_by_file(page: &Path, address: &str) -> bool {
     let _ = std::fs::remove_file(page);
@@ -288,7 +288,7 @@ fn browse_by_file(page: &Path, address: &str) -> bool {
     written.is_ok() && browse(&page.display().to_string())
 }
 
-/// Opens a file with whatever this machine uses. False: there is nothing.
+/// Opens a file with the system's default program. False if there is none.
 fn browse(what: &str) -> bool {
     let programs: &[&[&str]] = match std::env::consts::OS {
         "macos" => &[&["open"]],

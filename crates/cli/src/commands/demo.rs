@@ -30,7 +30,7 @@ pub struct Args {
     keep: bool,
 }
 
-/// Rows of the list.
+/// Maximum rows of the list.
 const ROWS: usize = 12;
 
 /// An hour later, so that the sessions count as quiet.
@@ -128,7 +128,7 @@ fn write_sessions(home: &Path, stories: &[Story]) -> Result<usize, Failure> {
     let mut files = 0;
     for story in stories {
         let mut script = Script::parse(&story.script).map_err(|error| Failure::Message(error.to_string()))?;
-        // What an agent writes down of a session as a whole carries the time it began.
+        // Session-wide records of an agent carry the start time of the session.
         if let Some(Step::Time(start_ms)) = script.steps.first() {
             script.start_ms = *start_ms;
         }

@@ -88,7 +88,7 @@ fn answer(args: &Args, context: &Context) -> Result<DetectView, Failure> {
     let store = context.store(&config)?;
     let tz = TimeZone::system();
     let (since, until) = args.between.days(context, &tz)?;
-    // It may have been deleted, or never been made.
+    // The file may have been deleted, or never created.
     if store.candidates()?.is_none() && !context.global.no_sync {
         consumers::catch_up(&context.world, &config)?;
     }
@@ -138,7 +138,7 @@ fn unknown(name: &str) -> Failure {
     )
 }
 
-/// Sessions that are named of one candidate.
+/// Maximum sessions named per candidate.
 const SESSIONS_MAX: usize = 4;
 
 /// A candidate in a few lines.

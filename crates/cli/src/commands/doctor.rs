@@ -15,7 +15,7 @@ pub struct Args {
     fix: bool,
 }
 
-/// Findings of one kind that are listed, before the rest is counted.
+/// Maximum findings listed of one kind. The rest are only counted.
 const NAMED_MAX: usize = 5;
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
@@ -53,7 +53,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
             let (mark, name) = if at == 0 { (mark, check.name) } else { (" ", "") };
             context.print(&format!("{style}{mark}{style:#} {name:14} {line}"))?;
         }
-        // What helps all of a kind alike is said after the last of them.
+        // Help that applies to all findings of a kind follows the last of them.
         let next = view.checks.get(at + 1).filter(|next| next.name == check.name);
         let is_last = next.is_none() || (*number == NAMED_MAX && !context.global.verbose);
         if !is_last && next.is_some_and(|next| next.help == check.help) {

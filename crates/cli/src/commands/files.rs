@@ -25,7 +25,7 @@ pub struct Args {
     limit: Option<usize>,
 }
 
-/// Rows of a table whose length nobody set.
+/// Default number of rows in the table.
 const ROWS: usize = 20;
 
 pub fn run(args: &Args, context: &Context) -> Outcome {

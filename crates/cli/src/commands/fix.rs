@@ -33,7 +33,7 @@ pub struct Args {
     limit: usize,
 }
 
-/// More of a text from stdin is not read.
+/// Read at most this much text from stdin.
 const INPUT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 pub fn run(args: &Args, context: &Context) -> Outcome {

@@ -96,7 +96,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     tell(context, &done)
 }
 
-/// The sessions in the store of a project, before a day.
+/// The sessions of a project in the store that ended before a day.
 fn chosen(args: &Args, context: &Context) -> Result<Vec<SessionKey>, Failure> {
     let before = args.before.as_deref().map(|day| when::since(day, context)).transpose()?.flatten();
     let options = ListOptions { project: args.project.clone(), children: true, ..ListOptions::default() };
@@ -119,7 +119,7 @@ fn tell(context: &Context, forgotten: &Forgotten) -> Outcome {
     Ok(exit)
 }
 
-/// How many of each are named.
+/// Maximum names of each kind.
 const NAMED_MAX: usize = 10;
 
 fn say(context: &Context, forgotten: &Forgotten) {

@@ -121,7 +121,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     Ok(if view.total == 0 { Exit::Findings } else { Exit::Done })
 }
 
-/// The list as a table, and what to know of it.
+/// The list as a table, with a summary.
 pub fn tell(context: &Context, view: &ListView, is_filtered: bool) -> Result<(), Failure> {
     match (view.total, is_filtered) {
         (0, true) => {
@@ -167,12 +167,12 @@ fn table(view: &ListView) -> Table {
         Column::right("size").spare(4).style(dim),
         Column::left("title").shrinks(20),
     ];
-    // Where nothing is in the store, columns of what only the store knows would be empty.
+    // If the store has none of the sessions, columns with its data would be empty.
     let is_known = view.sessions.iter().any(|session| session.captured);
     Table::new(columns).rows(view.sessions.iter().map(|session| row(session, is_known)))
 }
 
-/// Words of a title before what tells it from others.
+/// Words of a title shown before the part that distinguishes it from others.
 const START_WORDS: usize = 3;
 
 fn row(session: &SessionView, is_known: bool) -> Vec<String> {
@@ -246,7 +246,7 @@ fn summary(view: &ListView) -> String {
     if forgotten > 0 {
         parts.push(format!("{} forgotten (×)", thousands(forgotten as u64)));
     }
-    // Without an index only the files of sessions tell of them.
+    // Without an index, turns and costs are unknown.
     let has_index = view.sessions.iter().all(|session| !session.captured || session.turns.is_some());
     let index = if has_index { "" } else { " Turns and costs are known again after the next `retro sync`." };
     let below = match view.below {

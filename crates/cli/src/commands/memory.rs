@@ -52,7 +52,7 @@ enum What {
 }
 
 impl Args {
-    /// Whether it answers from the index, and may take its time.
+    /// True if the command reads the index and may take its time.
     pub fn asks_the_index(&self) -> bool {
         matches!(
             self.command,

@@ -61,7 +61,8 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let mut results: Vec<(SessionKey, Mined)> = Vec::new();
     let mut news = Vec::new();
     let (mut passed_over, mut unread) = (0u64, 0u64);
-    // Sync looks for nothing in what was no real work; a session that is named may be just that.
+    // A sync skips sessions without real work, but a session that is named explicitly is mined
+    // anyway.
     let ready = gated.then(|| Ready::new(&config, &store)).transpose()?;
     let mining = Mining { how, filters, gated, ready, config: &config, store: &store, context };
     for key in &keys {
@@ -90,10 +91,10 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     report(&results, passed_over, unread, gated, &store, context, &config)
 }
 
-/// What came of one session.
+/// The result for one session.
 enum Session {
     Mined(Vec<Mined>),
-    /// It was no real work, and nobody named it.
+    /// The session has no real work and was not named explicitly.
     NoWork,
     Unread,
 }
@@ -102,7 +103,7 @@ struct Mining<'a> {
     how: How,
     filters: Vec<&'static Filter>,
     gated: bool,
-    /// What sync found, if all sessions are mined.
+    /// Findings of the sync, if all sessions are mined.
     ready: Option<Ready>,
     config: &'a Config,
     store: &'a Store,
@@ -110,7 +111,7 @@ struct Mining<'a> {
 }
 
 impl Mining<'_> {
-    /// Mines one session, from what sync found in it or else from its log.
+    /// Mines one session, from the findings of a sync or else from its log.
     fn of(&self, key: &SessionKey) -> Result<Session, Failure> {
         if let (How::Local(methods), Some(ready)) = (&self.how, &self.ready)
             && let Some(findings) = ready.findings(key)?
@@ -137,7 +138,7 @@ impl Mining<'_> {
     }
 }
 
-/// Asks a model, as far as today's budget goes.
+/// Asks a model, within today's budget.
 fn ask(
     miner: Miner,
     episode: &Episode,

@@ -1,4 +1,4 @@
-//! What is said of a time in which nothing was done.
+//! The message for a period without sessions.
 
 use jiff::civil::Date;
 use retro::engine::Config;
@@ -7,8 +7,8 @@ use retro::views::ListOptions;
 use crate::context::{Context, Failure};
 use crate::format;
 
-/// `No session from 2026-11-09 to 2026-11-15. The newest is of 2026-07-12.`; `None` where no
-/// time was asked for, or nothing else fits either.
+/// `No session from 2026-11-09 to 2026-11-15. The newest is of 2026-07-12.` `None` if no period was
+/// given, or if nothing matches outside it either.
 pub fn in_time(
     context: &Context,
     config: &Config,

@@ -47,7 +47,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     Ok(exit)
 }
 
-/// The stage a user named, or what there is.
+/// The stage with this name. The error lists all stages.
 pub fn stage(name: &str) -> Result<&'static Stage, Failure> {
     by_name(name).ok_or_else(|| {
         let names: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();

@@ -66,7 +66,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     for line in lines(&view, args.format) {
         let line = context.shown(&line);
         match args.format {
-            // Each item is one line, and goes on below its own words.
+            // Each item is one line. Its continuation is indented.
             Form::Text => line.split('\n').try_for_each(|line| context.print_hanging(line, 4))?,
             Form::Md => context.print(&line)?,
         }
@@ -74,7 +74,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     Ok(exit)
 }
 
-/// Sessions that are named with an error.
+/// Maximum sessions named with an error.
 const NAMED: usize = 3;
 
 /// The page, line by line.
@@ -115,7 +115,7 @@ fn lines(view: &ReportView, form: Form) -> Vec<String> {
     page.lines
 }
 
-/// Why the cost is a lower bound, a clause each.
+/// Why the cost is a lower bound, one clause per reason.
 fn why_bound(bounds: &CostBounds) -> Vec<String> {
     let mut why = Vec::new();
     let mut say = |number: u64, what: &str, one: &str, more: &str| {
@@ -141,14 +141,14 @@ fn why_bound(bounds: &CostBounds) -> Vec<String> {
     why
 }
 
-/// A page that grows.
+/// A page under construction.
 struct Page {
     form: Form,
     lines: Vec<String>,
 }
 
 impl Page {
-    /// Adds a heading with what is under it, if there is anything.
+    /// Adds a heading with its items, if there are any.
     fn part(&mut self, heading: &str, items: Vec<String>) {
         if items.is_empty() {
             return;
@@ -195,7 +195,7 @@ fn done(view: &ReportView) -> Vec<String> {
     items
 }
 
-/// An error that came back, and whether it went away.
+/// A recurring error, and whether it went away.
 fn wrong(error: &RecurringError, form: Form) -> String {
     let sessions = error.sessions.len() as u64;
     let later = match error.open {
@@ -212,7 +212,7 @@ fn wrong(error: &RecurringError, form: Form) -> String {
     format!("{} x in {sessions}, {later}: {such}{sample}{names}", error.count)
 }
 
-/// The first of so many sessions, in brackets.
+/// The first few of `count` sessions, in brackets.
 fn named(sessions: &[String], count: u64, most: usize) -> String {
     let names: Vec<&str> = sessions.iter().take(most).map(String::as_str).collect();
     let more = if count > names.len() as u64 { ", …" } else { "" };

@@ -60,7 +60,7 @@ struct Change {
     yes: bool,
 }
 
-/// Who runs us.
+/// The program that runs retro.
 #[derive(Clone, Copy)]
 enum Target {
     /// A line of the user's crontab
@@ -73,7 +73,7 @@ enum Target {
     Hook(&'static dyn Agent, Purpose, &'static str),
 }
 
-/// What a hook is for.
+/// The purpose of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Capture,
@@ -99,7 +99,7 @@ static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
     [Target::Cron, Target::Systemd, Target::Launchd].into_iter().chain(hooks).collect()
 });
 
-/// The events of an agent at which it can call us.
+/// The agent's events at which it can call retro.
 fn events(agent: &dyn Agent, purpose: Purpose) -> &'static [&'static str] {
     agent.integration().map_or(&[], |integration| match purpose {
         Purpose::Capture => integration.capture,
@@ -196,7 +196,7 @@ fn print(context: &Context, target: Target) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// What a person does with the settings that were printed.
+/// Instructions for a person, printed below the settings.
 fn what_to_do(agent: &dyn Agent, purpose: Purpose) -> String {
     let Some(integration) = agent.integration() else { return String::new() };
     let then = integration.then.map(|then| format!(" and {then}")).unwrap_or_default();
@@ -222,7 +222,7 @@ fn here(context: &Context) -> Target {
     }
 }
 
-/// A hook is a part of a file that other programs write too.
+/// A hook is part of a file that other programs write too.
 fn no_hook(target: Target) -> Failure {
     let name = target.name();
     Failure::hinted(

@@ -81,10 +81,10 @@ pub struct Args {
     rewound: bool,
 }
 
-/// Sessions that are looked for where no number is given.
+/// Default maximum of sessions.
 pub const SESSIONS: usize = 8;
 
-/// Lines of the screen that are left for what is said below an answer, and for the prompt.
+/// Lines of the screen reserved for the summary and the prompt.
 const ROWS_BELOW: usize = 4;
 
 /// Which sessions, and when.
@@ -175,7 +175,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     };
     let view = searching.search(&context.world, &config, &question)?;
     let exit = tell(context, &view, &question.text, args.limit)?;
-    // Whoever reads the answer has all of it: what follows concerns only the store.
+    // The reader has the complete answer. The rest concerns only the store.
     context.hang_up();
     patience::keeping(context, |step| searching.keep(&context.world, &config, step));
     Ok(exit)
@@ -194,8 +194,8 @@ fn kinds(places: &[Place]) -> Option<Vec<PieceKind>> {
     (!places.is_empty()).then(|| PieceKind::ALL.into_iter().filter(is_in).collect())
 }
 
-/// Prints an answer: sessions with their turns, or that there is none. Without a limit, as many
-/// of them as fit on one screen.
+/// Prints an answer: sessions with their turns, or that there is none. Without a limit, prints as
+/// many as fit on one screen.
 pub fn tell(context: &Context, view: &SearchView, asked: &str, limit: Option<usize>) -> Outcome {
     let exit = if view.hits.is_empty() { Exit::Findings } else { Exit::Done };
     if context.global.json {
@@ -237,7 +237,7 @@ pub fn tell(context: &Context, view: &SearchView, asked: &str, limit: Option<usi
     Ok(exit)
 }
 
-/// Prints the sessions; true if not all of them fit.
+/// Prints the sessions. True if some did not fit.
 fn tell_sessions(context: &Context, view: &SearchView, limit: Option<usize>) -> Result<bool, Failure> {
     let sessions: Vec<&[HitView]> =
         view.hits.chunk_by(|a, b| (&a.agent, &a.session_id) == (&b.agent, &b.session_id)).collect();
@@ -245,7 +245,7 @@ fn tell_sessions(context: &Context, view: &SearchView, limit: Option<usize>) -> 
     let room = if limit.is_some() { usize::MAX } else { context.rows().saturating_sub(ROWS_BELOW) };
     let mut is_cut = false;
     for (at, hits) in sessions.iter().enumerate() {
-        // Beside others, a session shows only its best turn.
+        // If there are several sessions, each shows only its best turn.
         let is_short = limit.is_none() && sessions.len() > 1;
         let session = session_lines(context, if is_short { hits.get(..1).unwrap_or_default() } else { hits });
         if at > 0 && lines.len() + 1 + session.len() > room {
@@ -302,7 +302,7 @@ fn session_lines(context: &Context, hits: &[HitView]) -> Vec<String> {
     lines
 }
 
-/// Why these were found: each word once, and the nearest meaning.
+/// Why these matched: each word once, and the highest similarity.
 fn reasons(hits: &[HitView]) -> String {
     let mut reasons: Vec<&str> = Vec::new();
     for reason in hits.iter().flat_map(|hit| &hit.why) {
@@ -315,13 +315,13 @@ fn reasons(hits: &[HitView]) -> String {
     reasons.join(", ")
 }
 
-/// How a reason begins that is no word.
+/// The prefix of a reason that is not a word.
 const MEANING: &str = "meaning ";
 
-/// Columns of a title at most.
+/// Maximum width of a title.
 const TITLE_COLUMNS: usize = 100;
 
-/// The snippet with the words that were looked for in colour.
+/// The snippet with the matching words in colour.
 fn marked(hit: &HitView) -> String {
     let style = AnsiColor::Green.on_default().bold();
     let mut text = String::new();

@@ -64,7 +64,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     let store = context.store(&config)?;
     let key = args.session.find(&store, context)?;
     let turn = args.turn.or(args.session.turn(&store, &key)?);
-    // A session can be read without a price table; its costs are then not known.
+    // A session can be read without a price table, but its costs are then unknown.
     let prices = prices::load(&context.world, &config).ok();
     let shown = retro::views::show_priced(&config, &store, &key, prices.as_ref())?;
     if context.global.json {
@@ -96,7 +96,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// The last answer alone, of the session or of one turn.
+/// Only the last answer, of the session or of one turn.
 fn tell_last_answer(context: &Context, shown: &Shown, turn: Option<u32>) -> Outcome {
     let mut at = 0;
     let mut found = None;
@@ -117,7 +117,7 @@ fn tell_last_answer(context: &Context, shown: &Shown, turn: Option<u32>) -> Outc
     Ok(Exit::Done)
 }
 
-/// A session for reading.
+/// The session for reading.
 pub fn tell(context: &Context, shown: &Shown) -> Result<(), Failure> {
     lines(context, shown, Parts::default()).iter().try_for_each(|line| context.print(line))
 }
@@ -140,7 +140,7 @@ fn lines(context: &Context, shown: &Shown, parts: Parts) -> Vec<String> {
     page.lines
 }
 
-/// What it is, in a few lines.
+/// The session's description, in a few lines.
 fn head(page: &mut Page, view: &ShowView) {
     let session = &view.session;
     let (bold, dim) = (anstyle::Style::new().bold(), anstyle::Style::new().dimmed());

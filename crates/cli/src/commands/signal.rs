@@ -185,7 +185,7 @@ fn show(args: &Show, context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// A value for people: null says why.
+/// A value for people. A missing value shows its reason.
 fn value(row: &Row) -> String {
     match (&row.value, &row.reason) {
         (Value::Null, Some(reason)) => format!("- ({reason})"),

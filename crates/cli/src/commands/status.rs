@@ -1,16 +1,16 @@
-//! `retro` alone.
+//! The output of `retro` without a command.
 
 use crate::context::{Context, Exit, Outcome};
 use crate::format::{bytes, count};
 
-/// Bytes of logs that a first sync reads in a second, on a slow machine.
+/// Bytes per second that a first sync reads, on a slow machine.
 const BYTES_A_SECOND: u64 = 20_000_000;
 
-/// What the store takes of every hundred bytes of logs: raw files, ledgers and indexes
-/// together, on the published logs.
+/// Size of the store in percent of the logs: raw files, ledgers and indexes together, measured on
+/// the published logs.
 const STORE_PERCENT: u64 = 55;
 
-/// Columns of the names on the left.
+/// Width of the names on the left.
 const HANG: usize = 17;
 
 /// A number and its unit, which stay on one line.
@@ -18,7 +18,7 @@ fn whole(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// How long a first sync of these bytes may take.
+/// The estimated duration of a first sync of these bytes.
 fn about(bytes: u64) -> String {
     match bytes.div_ceil(BYTES_A_SECOND) {
         0..=3 => "a few seconds".to_owned(),
@@ -27,7 +27,7 @@ fn about(bytes: u64) -> String {
     }
 }
 
-/// What raw bytes take, how fast they grow, and when their cap is reached.
+/// The size of raw bytes, their growth, and when they reach their cap.
 fn budget(room: &retro::views::RoomView) -> String {
     let cap = bytes(room.raw_soft_cap_bytes);
     let growth = room

@@ -28,7 +28,7 @@ pub struct Args {
     mode: CostMode,
 }
 
-/// How to give it to each agent that shows such a line.
+/// Installation instructions for each agent with a status line.
 fn install() -> String {
     let mut text = String::new();
     for agent in AGENTS {
@@ -49,10 +49,10 @@ Examples:
   echo '{\"model\":{\"display_name\":\"Opus\"}}' | retro statusline"
 }
 
-/// Bytes read of what the agent hands over; it hands over a few thousand.
+/// Maximum bytes read from the agent, which usually sends a few thousand.
 const INPUT_BYTES_MAX: usize = 1024 * 1024;
 
-/// How long it may take to hand it over.
+/// How long the agent may take to send them.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub fn run(args: &Args, context: &Context) -> Outcome {
@@ -63,11 +63,11 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         context.say(&install());
         return Ok(Exit::Done);
     }
-    // What could not be read is not there; a status line must not fail, nor wait for ever.
+    // Unreadable input counts as absent. A status line must not fail or wait forever.
     let bytes = handed_over(INPUT_BYTES_MAX, PATIENCE);
     let input = StatusInput::read(&String::from_utf8_lossy(&bytes));
     let view = ask(context, &input, mode_of(args.mode)).unwrap_or_else(|failure| {
-        // A bar that goes blank tells less than one that says where to look.
+        // A message that says where to look is better than a blank bar.
         if let Failure::Message(text) | Failure::NotFound(text) = failure {
             context.say(&text);
         }
@@ -92,7 +92,7 @@ fn ask(context: &Context, input: &StatusInput, mode: Mode) -> Result<StatuslineV
     Ok(retro::views::statusline(&index, &asked)?)
 }
 
-/// The parts that are known, with a dot between them.
+/// The known parts, with a dot between them.
 fn line(view: &StatuslineView, now: retro::model::Timestamp) -> String {
     let mut parts: Vec<String> = view.model.iter().map(|model| one_line(model, 40)).collect();
     let amounts: Vec<String> = [

@@ -61,7 +61,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// Whether an agent waits for it.
+    /// True if an agent waits for it.
     pub fn is_of_hook(&self) -> bool {
         self.hook || self.enqueue
     }
@@ -101,12 +101,12 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     Ok(if !is_all { Exit::Findings } else { Exit::Done })
 }
 
-/// Says what a sync did.
+/// Reports the result of a sync.
 pub fn tell(context: &Context, report: &SyncReport, dry: bool) -> Result<(), Failure> {
     tell_one(context, report, dry, false)
 }
 
-/// The same; of a stream of reports each is one line.
+/// Prints one report, on a single line if it belongs to a stream.
 fn tell_one(context: &Context, report: &SyncReport, dry: bool, is_stream: bool) -> Result<(), Failure> {
     if context.global.json {
         let answer = Answer::of(Synced { dry_run: dry, report });
@@ -165,10 +165,11 @@ fn tell_one(context: &Context, report: &SyncReport, dry: bool, is_stream: bool) 
     Ok(())
 }
 
-/// Unreadable files that are named without `--verbose`.
+/// Unreadable files named without `--verbose`.
 const NAMED_MAX: usize = 5;
 
-/// Names what may hold sessions and cannot be read; with `--verbose` also what is no log.
+/// Lists unreadable files that may hold sessions. With `--verbose`, also lists files that are not
+/// logs.
 fn say_unreadable(context: &Context, report: &SyncReport) {
     let yellow = anstyle::AnsiColor::Yellow.on_default();
     let verbose = context.global.verbose;
@@ -188,11 +189,10 @@ fn say_unreadable(context: &Context, report: &SyncReport) {
     }
 }
 
-/// What a hook may cost the agent that called it.
+/// Maximum delay of the agent that called the hook.
 const HOOK_PATIENCE: Duration = Duration::from_millis(200);
 
-/// Whatever happens here must not show: a hook that fails or waits would block
-/// the user's agent.
+/// Failures here must stay invisible: a hook that fails or waits would block the user's agent.
 fn called_by_hook(args: &Args, context: &Context) -> Outcome {
     if context.is_our_run() {
         return Ok(Exit::Done);

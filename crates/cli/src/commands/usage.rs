@@ -178,7 +178,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
         ask::read(&context.world, &config, args.question.waiting.patience(context)?, &|step| bar.step(step))?;
     bar.done();
     let outcome = answer(args, context, &config, &asked.ledgers());
-    // Whoever reads the answer has all of it: what follows concerns only the store.
+    // The reader has the complete answer. The rest concerns only the store.
     context.hang_up();
     patience::keeping(context, |step| asked.keep(&context.world, &config, step));
     outcome

@@ -1,8 +1,8 @@
 //! Sample sessions: about sixty of three agents over eight weeks, the same on every run.
 //!
-//! Three are written by hand (`src/demo/`), the others are put together from scenes by a
-//! fixed sequence of numbers: tests that fail and are mended, features, corrections by the
-//! user, sub-agents, compactions, commands that never work.
+//! Three are written by hand (`src/demo/`). The others combine scenes by a fixed sequence of
+//! numbers: failing tests and their fixes, features, corrections by the user, sub-agents,
+//! compactions, commands that never work.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -12,15 +12,15 @@ pub struct Story {
     pub script: String,
 }
 
-/// Sessions that are put together.
+/// Number of generated sessions.
 const MADE: u64 = 57;
 
-/// The first one begins here; the ones written by hand come eight weeks later.
+/// The start of the first one. Handwritten ones follow eight weeks later.
 const FIRST_DAY: &str = "2026-01-07T08:00:00Z";
 
 const DAYS: u64 = 55;
 
-/// Those written by hand, each with its agent.
+/// The handwritten sessions, each with its agent.
 const WRITTEN: &[(&str, &str)] = &[
     ("claude", include_str!("../../demo/tax.txt")),
     ("claude", include_str!("../../demo/cart.txt")),
@@ -34,7 +34,7 @@ pub fn stories() -> Vec<Story> {
     stories
 }
 
-/// A script with the model that its agent would have used.
+/// A script with a model of its agent.
 fn of_agent(agent: &str, text: &str) -> String {
     let line = |line: &str| match (line.strip_prefix("@ model "), agent) {
         (Some(_), "codex") => format!("@ model {}\n", MODELS_CODEX[0]),
@@ -48,7 +48,7 @@ const MODELS_CLAUDE: &[&str] = &["claude-opus-5", "claude-sonnet-5", "claude-son
 const MODELS_CODEX: &[&str] = &["gpt-5.5", "gpt-5.4-mini"];
 const MODELS_GROK: &[&str] = &["grok-code-fast-1"];
 
-/// Something that is worked on.
+/// A project that the sessions work on.
 struct Project {
     name: &'static str,
     test: &'static str,
@@ -114,7 +114,7 @@ fn made(number: u64, dice: &mut Dice) -> Story {
     Story { agent, script }
 }
 
-/// An id as the agent makes it: Codex and Grok begin theirs with the time.
+/// An id in the agent's format: Codex and Grok begin theirs with the time.
 fn id(agent: &str, start: Timestamp, dice: &mut Dice) -> String {
     let (a, b) = (dice.next(), dice.next());
     let (head, version) = match agent {
@@ -146,13 +146,13 @@ impl Dice {
         self.next() % sides.max(1)
     }
 
-    /// One of some; the list is never empty.
+    /// One element of a list, which is never empty.
     fn pick<'t, T>(&mut self, of: &'t [T]) -> &'t T {
         &of[(self.next() % of.len() as u64) as usize]
     }
 }
 
-/// What can happen in a session.
+/// The scenes of a session.
 const SCENES: &[&str] = &[
     "> The test of {thing} fails since the last merge. Find out why and fix it.
 ? Run the test first.

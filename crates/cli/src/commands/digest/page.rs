@@ -1,4 +1,5 @@
-//! A digest as a page of text: parts with a name in the margin, cut so that all of them fit.
+//! A digest as a page of text: sections with a name in the margin, shortened so that all of them
+//! fit.
 
 use anstyle::Style;
 use retro::insight::Digest;
@@ -9,38 +10,38 @@ use retro::views::{Cure, DigestPage};
 use crate::format;
 use crate::prose::{cut_end, cut_middle, shown_width, wrap};
 
-/// Columns of the names in the margin.
+/// Width of the names in the margin.
 const MARGIN: usize = 11;
-/// Columns where the terminal does not say how many it has.
+/// Width if the terminal does not report one.
 const COLUMNS: usize = 80;
-/// Words get at least so many.
+/// Minimum width of words.
 const COLUMNS_MIN: usize = 20;
-/// Columns of prose: longer lines are hard to read.
+/// Maximum width of prose: longer lines are hard to read.
 const PROSE_COLUMNS_MAX: usize = 100;
 /// Lines around the parts: the head, a blank line, and the prompt of the shell.
 const LINES_AROUND: usize = 4;
-/// Lines of a message or an answer, at most.
+/// Maximum lines of a message or an answer.
 const WORDS_LINES_MAX: usize = 4;
 
 /// Characters of a commit's hash.
 const HASH_CHARS: usize = 7;
-/// Columns of the lines added and removed of a file.
+/// Width of a file's counts of added and removed lines.
 const COUNTS_COLUMNS: usize = 10;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// A part of the page.
+/// A section of the page.
 struct Part {
     name: &'static str,
     lines: Vec<String>,
-    /// What its lines are, where the number of those that are left out is worth a word.
+    /// The noun for its lines, if the number of omitted ones is shown.
     counts: Option<&'static str>,
-    /// Of these that are not in the digest either.
+    /// Items that the digest omits as well.
     more: u64,
 }
 
-/// The page in lines: as many of each list as fit into `rows`.
+/// The page as lines, with as many items of each list as fit into `rows`.
 pub fn lines(page: &DigestPage, room: Option<usize>, rows: usize) -> Vec<String> {
     let room = room.unwrap_or(COLUMNS);
     let width = room.saturating_sub(MARGIN).clamp(COLUMNS_MIN, PROSE_COLUMNS_MAX);
@@ -55,7 +56,7 @@ pub fn lines(page: &DigestPage, room: Option<usize>, rows: usize) -> Vec<String>
     lines
 }
 
-/// How many lines each part gets: one each, then one more in turn while there is room.
+/// The number of lines of each section: one each, then one more in turn while there is room.
 fn shares(parts: &[Part], rows: usize) -> Vec<usize> {
     let mut shares: Vec<usize> = parts.iter().map(|part| part.lines.len().min(1)).collect();
     let mut left = rows.saturating_sub(shares.iter().sum());
@@ -109,7 +110,7 @@ impl Part {
     }
 }
 
-/// The title, and what session it is.
+/// The title, and the session's name.
 fn head(digest: &Digest, room: usize) -> Vec<String> {
     let identity = &digest.identity;
     let title = identity.title.as_deref().filter(|title| !title.trim().is_empty());
@@ -157,7 +158,7 @@ fn parts(page: &DigestPage, width: usize) -> Vec<Part> {
             None if error.fixed => "passed later".to_owned(),
             None => "not seen to pass".to_owned(),
         };
-        // The error comes first; what cured it gets what it leaves, at least half.
+        // The error comes first. Its cure gets the remaining width, at least half.
         let count = if error.count > 1 { format!("{} x ", error.count) } else { String::new() };
         let fate = one_line(&format!("· {fate}"), width / 2);
         let room = width.saturating_sub(shown_width(&fate) + 1);
@@ -182,7 +183,7 @@ fn parts(page: &DigestPage, width: usize) -> Vec<Part> {
     parts
 }
 
-/// What was done, in figures.
+/// The work done, in figures.
 fn done(digest: &Digest) -> String {
     let left_out = |list: &str| digest.left_out.get(list).copied().unwrap_or(0);
     let mut done = Vec::new();

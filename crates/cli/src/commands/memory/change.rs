@@ -187,7 +187,7 @@ pub fn reindex(context: &Context) -> Outcome {
     Ok(if folded.bad.is_empty() { Exit::Done } else { Exit::Findings })
 }
 
-/// Bytes of the longest note that is taken.
+/// Maximum size of a note.
 const NOTE_BYTES_MAX: u64 = 1 << 20;
 
 pub fn import(args: &ImportAuthored, context: &Context) -> Outcome {
@@ -343,7 +343,7 @@ pub fn add(args: &Add, context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// A name from the first words, and a part of the hash.
+/// A name from the first words and a part of the hash.
 fn name_of(memory: &Memory) -> String {
     let mut slug = String::new();
     for c in memory.text.to_lowercase().chars() {

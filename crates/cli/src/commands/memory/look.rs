@@ -91,7 +91,7 @@ pub fn scope(text: &str) -> Result<Scope, String> {
     Scope::parse(text).ok_or_else(|| "it is one of user, repo, task, global".to_owned())
 }
 
-/// A folder as the log writes it.
+/// A folder, as logs write it.
 pub fn folder(path: &std::path::Path) -> String {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     absolute.to_string_lossy().trim_end_matches('/').to_owned()
@@ -216,7 +216,7 @@ pub fn show(args: &Show, context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// A memory with everything that a person decides by.
+/// A memory with everything that a person needs to decide.
 pub fn print(memory: &Memory, context: &Context) -> Result<(), Failure> {
     let bold = anstyle::Style::new().bold();
     let line = |name: &str, text: &str| context.print(&format!("  {name:<12} {}", context.shown(text)));

@@ -54,12 +54,12 @@ pub fn run(_args: &Review, context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// A walk through what waits.
+/// The interactive review of waiting memories.
 struct Walk<'a> {
     context: &'a Context,
     store: &'a Store,
     waiting: &'a [Memory],
-    /// The places that each step decided about, so that it can be undone.
+    /// The indexes that each step decided about, so that it can be undone.
     decided: Vec<Vec<usize>>,
 }
 
@@ -105,8 +105,8 @@ impl Walk<'_> {
         self.decided.iter().flatten().any(|decided| *decided == at)
     }
 
-    /// What was found of the same kind in the same place, from here on. What needs a decision
-    /// of its own is not among it.
+    /// Found memories of the same kind and repository, from here on. Excludes those that need a
+    /// separate decision.
     fn alike(&self, at: usize) -> Vec<usize> {
         let group = self.waiting.get(at).map(ReviewGroup::of);
         let is_alike = |(other, memory): &(usize, &Memory)| {
@@ -125,7 +125,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Writes decisions down at once, so that nothing is lost if the person stops here.
+    /// Writes decisions at once, so that nothing is lost if the person stops here.
     fn write(&self, decisions: &[Decision]) -> Result<(), Failure> {
         let config = self.context.config()?;
         Ok(engine::decide(&self.context.world, &config, self.store, decisions)?)
@@ -139,7 +139,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Takes the last decision back; gives its place.
+    /// Reverts the last decision, and returns its index.
     fn undo(&mut self) -> Result<Option<usize>, Failure> {
         let Some(places) = self.decided.pop() else {
             self.context.say("Nothing to undo.");
@@ -154,7 +154,7 @@ impl Walk<'_> {
         Ok(places.first().copied())
     }
 
-    /// A memory in a few lines, with the heading of its group where that begins.
+    /// A memory in a few lines, under a heading if it begins a group.
     fn print(&self, at: usize, memory: &Memory) -> Result<(), Failure> {
         let context = self.context;
         let heading = |memory: &Memory| match memory.status {
@@ -188,7 +188,7 @@ impl Walk<'_> {
     }
 }
 
-/// Asks for other words. Nothing, if all were kept or some may not stay in a memory.
+/// Asks for new wording. `None` if the text is unchanged, or contains parts that may not be stored.
 fn edit(answers: &Answers, mut edited: Decision, context: &Context) -> Option<Decision> {
     let new = |question| answers.line(question).filter(|words| !words.is_empty());
     edited.text = new("new words (Enter keeps them): ");

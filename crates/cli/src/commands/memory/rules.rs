@@ -80,7 +80,7 @@ fn print(view: &RulesView, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Bullets: what was accepted, then what was not decided, under a heading that says so.
+/// Bullets: accepted rules, then undecided ones, each under a heading.
 fn markdown(view: &RulesView) -> String {
     let mut text = String::new();
     for (heading, rules) in [("## Rules", &view.accepted), ("## Proposed, not decided", &view.proposed)] {
@@ -96,7 +96,7 @@ fn markdown(view: &RulesView) -> String {
     text
 }
 
-/// The words of a rule, on one line and without what introduces them.
+/// The text of a rule, on one line and without its introduction.
 fn words(rule: &MemoryView) -> String {
     let bare = rule.text.strip_prefix("The user said: \"").and_then(|said| said.strip_suffix('"'));
     let line = bare.unwrap_or(&rule.text).split_whitespace().collect::<Vec<_>>().join(" ");

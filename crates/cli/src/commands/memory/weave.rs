@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::look::folder;
 use crate::context::{Context, Exit, Failure, Outcome};
 
-/// What a hook may cost the agent that called it.
+/// Maximum delay of the agent that called the hook.
 const HOOK_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Hand memories that fit to an agent, as a block that calls itself data
@@ -80,17 +80,17 @@ enum Event {
     Tool,
 }
 
-/// Bytes of an error that are looked at.
+/// Maximum bytes read of an error.
 const ERROR_BYTES_MAX: u64 = 256 << 10;
 
-/// How the block is printed.
+/// The output format of the block.
 #[derive(Clone, Copy)]
 enum Format {
-    /// The block
+    /// The block as text
     Text,
     /// The block and its memories, as JSON
     Json,
-    /// For the hooks of an agent
+    /// The format of an agent's hooks
     Hook(&'static dyn Agent, &'static str),
 }
 
@@ -102,7 +102,7 @@ static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(|| {
     [Format::Text, Format::Json].into_iter().chain(hooks).collect()
 });
 
-/// Whether the agent has hooks that can show memories.
+/// True if the agent has hooks that can show memories.
 fn shows_memories(agent: &dyn Agent) -> bool {
     agent.integration().is_some_and(|integration| !integration.memory.is_empty())
 }
@@ -145,7 +145,7 @@ impl ValueEnum for Format {
 }
 
 impl Weave {
-    /// What is asked, by these arguments first.
+    /// The question. These arguments take precedence over the input.
     fn question(&self, input: HookInput) -> WeaveQuestion {
         WeaveQuestion {
             event: match self.event {
@@ -168,7 +168,7 @@ impl Weave {
 }
 
 impl Weave {
-    /// What a call is about, in words.
+    /// Describes the call in words.
     fn about_call(&self) -> String {
         let read = || {
             let mut text = String::new();
@@ -204,10 +204,9 @@ pub fn run(args: &Weave, context: &Context) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// Whatever happens here must not show: a hook that fails or waits would block the user's
-/// agent.
+/// Failures here must stay invisible: a hook that fails or waits would block the user's agent.
 fn called_by_hook(agent: &'static dyn Agent, args: &Weave, context: &Context) -> Outcome {
-    // An agent that runs the hooks of others drops what they print.
+    // An agent that runs another agent's hooks discards their output.
     let by_another = by_variable(&*context.world.own_env).is_some_and(|other| other.name() != agent.name());
     if by_another || context.is_our_run() {
         return Ok(Exit::Done);
@@ -226,7 +225,7 @@ fn called_by_hook(agent: &'static dyn Agent, args: &Weave, context: &Context) ->
     Ok(Exit::Done)
 }
 
-/// What the hook prints; nothing when nothing fits or anything is wrong.
+/// The output of the hook. `None` if no memory fits or anything fails.
 fn answer(agent: &dyn Agent, args: &Weave, context: &Context) -> Option<String> {
     let mut text = String::new();
     std::io::stdin().take(16 << 20).read_to_string(&mut text).ok()?;
@@ -235,7 +234,7 @@ fn answer(agent: &dyn Agent, args: &Weave, context: &Context) -> Option<String> 
     let config = context.config().ok()?;
     let store = context.store(&config).ok()?;
     let view = weave(&context.world, &config, &store, &args.question(input)).ok()?;
-    // What is shown is written down, or not shown.
+    // Only show memories that were recorded, unless `--no-record` is set.
     let block = view.block.filter(|_| args.no_record || view.is_recorded)?;
     Some(agent.integration()?.hook_output(&block, &event))
 }

@@ -1,4 +1,4 @@
-//! Taking newer prices from a table that somebody publishes.
+//! Imports newer prices from a published table.
 
 use retro::engine::prices;
 use retro::usage::{Change, Import, Rates};
@@ -45,10 +45,10 @@ pub struct Args {
     dry_run: bool,
 }
 
-/// Bytes of a table that are read. It may come through a pipe, which may never end.
+/// Maximum bytes of a table. It may come through a pipe, which may never end.
 const TABLE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// New models that are named before the rest is only counted.
+/// Maximum new models named. The rest are only counted.
 const ADDED_MAX: usize = 20;
 
 pub fn run(args: &Args, context: &Context) -> Outcome {

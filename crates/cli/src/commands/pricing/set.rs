@@ -1,4 +1,4 @@
-//! Setting one's own price for a model.
+//! Sets the user's own price for a model.
 
 use retro::engine::config::{PriceChange, platform_file, remove_price, set_price};
 use retro::usage::Prices;
@@ -99,7 +99,7 @@ pub fn run(args: &Args, context: &Context) -> Outcome {
     Ok(exit)
 }
 
-/// Kinds of tokens that the program has a price for and this price has not.
+/// Kinds of tokens that have a built-in price but no price here.
 fn without_price(args: &Args, model: &str) -> Vec<&'static str> {
     let Ok(program) = Prices::embedded() else { return Vec::new() };
     let Some(known) = program.resolve(model, None, None).filter(|_| !args.remove) else { return Vec::new() };

@@ -1,5 +1,4 @@
-//! Giving a scheduler its lines, and taking them back. Every change is shown before it is
-//! made.
+//! Installs and removes the lines of a scheduler. Shows every change before making it.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -119,7 +118,7 @@ pub fn status(context: &Context) -> Outcome {
     Ok(exit)
 }
 
-/// Shows the steps, asks, and takes them.
+/// Shows the steps, asks, and performs them.
 fn change(context: &Context, steps: &[Step], yes: bool, done: &str) -> Outcome {
     for step in steps {
         context.say(&step.shown());
@@ -208,7 +207,7 @@ fn run(program: &str, words: &[String], input: Option<&str>) -> Result<(), Failu
     let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
     if let Some(mut stdin) = child.stdin.take() {
         let written = stdin.write_all(input.unwrap_or_default().as_bytes());
-        // A program that wants no input may close it first; its exit code tells.
+        // A program without need for input may close it first. Its exit code decides.
         if let Err(error) = written
             && error.kind() != std::io::ErrorKind::BrokenPipe
         {
@@ -222,7 +221,7 @@ fn run(program: &str, words: &[String], input: Option<&str>) -> Result<(), Failu
     Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
 }
 
-/// The lines of the user's crontab; none if there is none yet.
+/// The lines of the user's crontab. Empty if there is none yet.
 fn crontab() -> Result<Vec<String>, Failure> {
     let output = Command::new("crontab").arg("-l").stdin(Stdio::null()).output().map_err(|error| {
         Failure::hinted(
@@ -234,7 +233,7 @@ fn crontab() -> Result<Vec<String>, Failure> {
     Ok(if output.status.success() { lines } else { Vec::new() })
 }
 
-/// A crontab without our mark and the line behind it.
+/// A crontab without retro's mark and the line below it.
 fn without_ours(lines: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut lines = lines.iter();
@@ -258,7 +257,7 @@ fn is_installed(context: &Context, target: Target) -> Result<bool, Failure> {
     })
 }
 
-/// Whether the scheduler itself says that it runs what is installed.
+/// True if the scheduler reports that it runs the installed job.
 fn is_running(target: Target) -> bool {
     let words: &[&str] = match target {
         Target::Cron => return true,
@@ -275,7 +274,7 @@ fn is_running(target: Target) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// Whether a program of this name can be run.
+/// True if a program of this name can be run.
 pub fn is_on_path(context: &Context, program: &str) -> bool {
     let path = (context.world.own_env)("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())

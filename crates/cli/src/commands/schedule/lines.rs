@@ -1,4 +1,4 @@
-//! What each scheduler must be given so that it runs `retro sync`.
+//! The lines that make each scheduler run `retro sync`.
 
 use retro::agents::{AGENTS, Agent};
 use retro::engine::config::Origin;
@@ -14,12 +14,12 @@ pub const TIMER: &str = "retro.timer";
 /// Name of the launch agent.
 pub const LABEL: &str = "retro.sync";
 
-/// The line before ours in a crontab, by which it is found again.
+/// The line above retro's in a crontab, which identifies it later.
 pub const CRON_MARK: &str = "# retro: capture the sessions of coding agents";
 
-/// What is to be run, and how often.
+/// The command to run, and how often.
 pub struct Job {
-    /// The program and the arguments that say which store and which logs.
+    /// The program with its arguments for store and logs.
     words: Vec<String>,
     minutes: u32,
 }
@@ -31,7 +31,7 @@ impl Job {
         let program = std::env::current_exe().map_or("retro".to_owned(), |path| path.display().to_string());
         let env = |name: &str| (context.world.own_env)(name).filter(|value| !value.is_empty());
         let mut words = Vec::new();
-        // Another home is looked at without these.
+        // Without these, another home would be searched.
         let places: Vec<String> = AGENTS
             .iter()
             .flat_map(|agent| agent.variables())
@@ -64,7 +64,7 @@ impl Job {
 
     /// A line of a crontab.
     pub fn cron(&self) -> String {
-        // cron knows steps inside an hour and inside a day, nothing between.
+        // cron supports steps within an hour and within a day, nothing in between.
         let when = match self.minutes {
             0..60 => format!("*/{} * * * *", self.minutes),
             60..1440 => format!("0 */{} * * *", self.minutes / 60),
@@ -72,7 +72,7 @@ impl Job {
         };
         let command: Vec<String> =
             self.with(&["sync", "--quiet"]).iter().map(|word| shell_word(word)).collect();
-        // cron takes a bare % for the end of the command.
+        // cron treats a bare % as the end of the command.
         format!("{when} {}", command.join(" ").replace('%', "\\%"))
     }
 
@@ -120,7 +120,7 @@ impl Job {
         )
     }
 
-    /// The settings with which an agent calls us.
+    /// The settings that make an agent call retro.
     pub fn hooks(&self, agent: &dyn Agent, purpose: Purpose) -> String {
         let format = format!("{}-hook", agent.name());
         let words = match purpose {

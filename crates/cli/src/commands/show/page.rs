@@ -9,46 +9,46 @@ use retro::views::{Attached, Call, Entry, Prompt, Question, Said, TurnFigures};
 use crate::format::{self, count};
 use crate::prose::{shown_width, wrap};
 
-/// Widest a line of prose gets: longer ones are hard to read.
+/// Maximum width of prose: longer lines are hard to read.
 const PROSE_COLUMNS_MAX: usize = 100;
 
-/// Lines of a text before the rest of it is folded.
+/// Maximum lines of a text before the rest is folded.
 const PROMPT_LINES: usize = 40;
 const ANSWER_LINES: usize = 60;
 const TASK_LINES: usize = 6;
 const OUTPUT_LINES: usize = 10;
 const DIFF_LINES: usize = 40;
 
-/// What of a session is shown.
+/// The parts of a session to show.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Parts {
-    /// Nothing is folded, and calls come with their output.
+    /// Fold nothing, and show the output of calls.
     pub full: bool,
-    /// Only this turn of the session's own thread.
+    /// Only this turn of the main thread.
     pub turn: Option<u32>,
-    /// Only so many turns, the last ones.
+    /// Only this many of the last turns.
     pub last: Option<u32>,
-    /// The lines that edits changed.
+    /// Include the lines that edits changed.
     pub diff: bool,
-    /// The model's thinking too.
+    /// Include the model's thinking.
     pub thinking: bool,
-    /// Only what a person said.
+    /// Only the user's messages.
     pub prompts_only: bool,
     /// Only calls, with their output.
     pub tools_only: bool,
 }
 
-/// Lines in the making.
+/// The page under construction.
 pub struct Page {
     pub lines: Vec<String>,
-    /// Columns of the terminal; none where nothing may be cut.
+    /// Width of the terminal. `None` if nothing may be cut.
     room: Option<usize>,
     parts: Parts,
-    /// The turn of the session's own thread that is being written.
+    /// The current turn of the main thread.
     turn: u32,
-    /// The first turn that is shown.
+    /// The first turn to show.
     first_turn: u32,
-    /// The model of the answer before.
+    /// The model of the previous answer.
     model: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl Page {
         Page { lines: Vec::new(), room, parts, turn: 0, first_turn: 0, model: None }
     }
 
-    /// All entries of a session, as far as they are asked for.
+    /// Adds all requested entries of a session.
     pub fn session(&mut self, entries: &[Entry]) {
         if let Some(last) = self.parts.last {
             self.first_turn = first_of_last(entries, last);
@@ -72,14 +72,14 @@ impl Page {
         entries.iter().for_each(|entry| self.entry(entry, depth));
     }
 
-    /// A text on one line, or wrapped at words, in one style.
+    /// Adds a text on one line, or wrapped at words, in one style.
     pub fn styled(&mut self, text: &str, style: Style) {
         let text = one_line(text, usize::MAX);
         let lines = self.room.map_or(vec![text.clone()], |columns| wrap(&text, columns));
         self.lines.extend(lines.iter().map(|line| format!("{style}{line}{style:#}")));
     }
 
-    /// Prose of ours.
+    /// Adds prose by retro.
     pub fn prose(&mut self, text: &str) {
         match self.room {
             Some(columns) => self.lines.extend(wrap(text, columns)),
@@ -167,8 +167,7 @@ impl Page {
         }
     }
 
-    /// Whether an entry is one of those that were asked for. Prompts and calls
-    /// inside a history are among them.
+    /// True if an entry was requested, including prompts and calls inside a history.
     fn is_wanted(&self, entry: &Entry) -> bool {
         let is_wrapper = matches!(entry, Entry::History { .. });
         match entry {
@@ -281,7 +280,7 @@ impl Page {
         }
     }
 
-    /// The lines that an edit changed, those of several files under their names.
+    /// The lines that an edit changed, under the file's name if there are several files.
     fn diff(&mut self, files: &[FileDiff], indent: &str) {
         for file in files {
             if files.len() > 1 {
@@ -311,7 +310,7 @@ impl Page {
         self.lines.push(format!("{indent}{style}{name}{style:#} {more}").trim_end().to_owned());
     }
 
-    /// A line whose middle part is cut to fit.
+    /// A line whose middle part is shortened to fit.
     fn cut(&mut self, before: &str, text: &str, after: &str) {
         let room = self.room.map_or(usize::MAX, |columns| {
             columns.saturating_sub(shown_width(before) + shown_width(after)).max(12)
@@ -319,7 +318,7 @@ impl Page {
         self.lines.push(format!("{before}{}{after}", one_line(text, room)).trim_end().to_owned());
     }
 
-    /// The words of somebody, wrapped at words, folded when they are long.
+    /// A text, wrapped at words, and folded if it is long.
     fn text(&mut self, text: &str, indent: &str, lines_max: usize) {
         let text = safe(text.trim_end());
         let mut lines: Vec<String> = Vec::new();
@@ -330,7 +329,7 @@ impl Page {
                 None => lines.push(line),
             }
         }
-        // A fold that hides next to nothing is no help.
+        // A fold that hides next to nothing does not help.
         let hidden = lines.len().saturating_sub(lines_max);
         if self.parts.full || hidden <= FOLD_LINES_MIN {
             self.lines.extend(lines);
@@ -343,7 +342,8 @@ impl Page {
     }
 }
 
-/// The first of the last turns, by the messages that open them: numbers may be missing.
+/// The first of the last `last` turns, from the messages that open them, since numbers may be
+/// missing.
 fn first_of_last(entries: &[Entry], last: u32) -> u32 {
     let mut turns: Vec<u32> = entries
         .iter()
@@ -357,10 +357,10 @@ fn first_of_last(entries: &[Entry], last: u32) -> u32 {
     turns.get(at).copied().unwrap_or(0)
 }
 
-/// Calls that took at least this long say how long.
+/// Calls that took at least this long show their duration.
 const LONG_CALL_MS: u64 = 10_000;
 
-/// Fewest lines that are worth a fold.
+/// Minimum lines worth a fold.
 const FOLD_LINES_MIN: usize = 2;
 
 /// A line with its indent, cut at its end.
@@ -370,12 +370,12 @@ fn fitted(line: &str, room: usize) -> String {
     format!("{}{}", " ".repeat(indent), one_line(line, room - indent))
 }
 
-/// Whether an answer, which may be several joined by commas, names an option.
+/// True if an answer names an option. It may be several answers joined by commas.
 fn chose(answer: &str, option: &str) -> bool {
     answer == option || answer.split(", ").any(|part| part == option)
 }
 
-/// What a turn came to.
+/// The figures of a turn.
 fn figures(figures: &TurnFigures) -> Vec<String> {
     let mut parts = Vec::new();
     parts.extend(figures.duration_ms.filter(|ms| *ms > 0).map(format::took));

@@ -11,7 +11,7 @@ use crate::context::{Context, Failure};
 use crate::format::{money, span, thousands, tokens};
 use crate::table::{Column, Table};
 
-/// The blocks, and what the running one comes to.
+/// The blocks, and a projection of the current one.
 pub fn tell(context: &Context, view: &UsageView, tz: &TimeZone, only_active: bool) -> Result<(), Failure> {
     say_unread(context, view);
     let running =
@@ -84,7 +84,7 @@ fn table(view: &UsageView, tz: &TimeZone) -> Table {
     table
 }
 
-/// A pause that is worth a line.
+/// Minimum length of a pause that gets a line.
 const IDLE_MS_MIN: i64 = 60 * 60_000;
 
 fn cells(row: &ReportRow, tz: &TimeZone) -> Vec<String> {
@@ -113,7 +113,7 @@ fn cells(row: &ReportRow, tz: &TimeZone) -> Vec<String> {
     cells
 }
 
-/// How fast the running block goes and where it ends.
+/// The rate of the current block, and its projected end.
 fn in_words(row: &ReportRow, block: &Block, now: Timestamp, tz: &TimeZone) -> Vec<String> {
     let cost = |usd: Option<f64>| money(usd, row.figures.cost_complete);
     let mut lines = vec![format!(

@@ -1,4 +1,4 @@
-//! Every answer of a session, and why it costs what it costs, as a table.
+//! Every response of a session with the parts of its cost, as a table.
 
 use anstyle::Style;
 use retro::views::{ExplainView, Explained, RatesUsd};
@@ -91,7 +91,7 @@ fn table(view: &ExplainView) -> Table {
     table
 }
 
-/// Source and line: `m:16`. The files are named below the table.
+/// Source and line: `m:16`. The file names follow below the table.
 fn place(one: &Explained) -> String {
     let address = one.event.address();
     format!("{}:{}", address.source, address.record)
@@ -104,7 +104,7 @@ fn cost(usd: Option<f64>, is_complete: bool) -> String {
     }
 }
 
-/// The files that the lines are in.
+/// The files that contain the lines.
 fn files(context: &Context, view: &ExplainView) -> Result<(), Failure> {
     let mut files: BTreeMap<String, Option<&str>> = BTreeMap::new();
     for one in &view.responses {
@@ -125,7 +125,7 @@ fn one_path(path: &str) -> String {
     retro::text::terminal::safe_line(path).into_owned()
 }
 
-/// What tells prices apart: the row of the table and the rates that were taken from it.
+/// The key of a price: the row of the table, and the rates taken from it.
 fn price_key(one: &Explained) -> String {
     match (&one.price, &one.rates) {
         (Some(price), Some(rates)) => format!("{price}{}", rate_line(rates)),
@@ -133,7 +133,7 @@ fn price_key(one: &Explained) -> String {
     }
 }
 
-/// Prices by number, in the order in which they are first used.
+/// Prices by number, in order of first use.
 fn rate_names(view: &ExplainView) -> BTreeMap<String, usize> {
     let mut names = BTreeMap::new();
     for one in view.responses.iter().filter(|one| one.rates.is_some()) {
@@ -143,7 +143,7 @@ fn rate_names(view: &ExplainView) -> BTreeMap<String, usize> {
     names
 }
 
-/// The prices that were used, in dollars a million tokens.
+/// The prices in use, in dollars per million tokens.
 fn prices(context: &Context, view: &ExplainView) -> Result<(), Failure> {
     let mut seen = BTreeMap::new();
     for one in &view.responses {

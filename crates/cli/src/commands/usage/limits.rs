@@ -1,4 +1,4 @@
-//! What is used and left of subscriptions, as a table with a bar a window.
+//! The used and remaining shares of subscriptions, as a table with a bar per window.
 
 use retro::model::Timestamp;
 use retro::views::{LimitWindow, LimitsView};
@@ -7,7 +7,7 @@ use crate::context::{Context, Exit, Failure, Outcome};
 use crate::format::{are, count, span, time};
 use crate::table::{Column, Table};
 
-/// Columns of a bar.
+/// Width of a bar.
 const BAR_COLUMNS: usize = 20;
 
 pub fn tell(context: &Context, view: &LimitsView) -> Outcome {
@@ -57,7 +57,7 @@ fn row(window: &LimitWindow, now: Timestamp) -> Vec<String> {
         (false, Some(at)) => format!("{}, in {}", time(Some(at)), span(now, at)),
         (false, None) => "-".to_owned(),
     };
-    // Most accounts have one allowance, which has the agent's name.
+    // Most accounts have one allowance, named after the agent.
     let name = window.window.strip_prefix(&format!("{}/", window.agent)).unwrap_or(&window.window);
     vec![
         format!("{}{plan} {name}", window.agent),

@@ -1,4 +1,4 @@
-//! A report of use and cost as a table with what to know of it, or as CSV.
+//! A usage report as a table with notes, or as CSV.
 
 use anstyle::Style;
 use retro::text::terminal::one_line;
@@ -10,10 +10,10 @@ use crate::context::{Context, Failure};
 use crate::format::{are, count, money, thousands, time};
 use crate::table::{Column, Table};
 
-/// Columns of the bar.
+/// Width of the bar.
 const BAR_COLUMNS: f64 = 12.0;
 
-/// The report as a table, and what to know of it.
+/// The report as a table with notes.
 pub fn tell(context: &Context, view: &UsageView, compact: bool) -> Result<(), Failure> {
     say_unread(context, view);
     if view.report.totals.responses == 0 {
@@ -27,7 +27,7 @@ pub fn tell(context: &Context, view: &UsageView, compact: bool) -> Result<(), Fa
     Ok(())
 }
 
-/// Says that amounts are not final, before they are read.
+/// Warns that amounts are not final, before they are read.
 pub fn say_unread(context: &Context, view: &UsageView) {
     if view.unread_sessions > 0 {
         let yellow = anstyle::AnsiColor::Yellow.on_default().bold();
@@ -50,7 +50,7 @@ pub fn say_unread(context: &Context, view: &UsageView) {
     }
 }
 
-/// Says why there is nothing to show.
+/// Explains why there is nothing to show.
 pub fn say_empty(context: &Context, view: &UsageView) {
     match &view.nearest_project {
         Some(near) => context.say(&format!("Nothing fits. Did you mean the project {near:?}?")),
@@ -121,7 +121,7 @@ fn table(view: &UsageView, compact: bool) -> Table {
     table
 }
 
-/// What a row is called: its key, or a session's id, last time, project and title.
+/// The name of a row: its key, or a session's id, last time, project and title.
 fn names(view: &UsageView, row: &ReportRow) -> [String; 4] {
     let Some(session) = &row.session else {
         let is_named = row.key != "unknown";
@@ -152,7 +152,7 @@ fn bar(usd: Option<f64>, most: f64) -> String {
     "▇".repeat((share * BAR_COLUMNS).round() as usize)
 }
 
-/// What a reader must know so as not to be misled.
+/// Notes without which a reader would be misled.
 pub fn notes(view: &UsageView, verbose: bool) -> Vec<String> {
     let report = &view.report;
     let mut notes = Vec::new();
@@ -194,7 +194,7 @@ pub fn notes(view: &UsageView, verbose: bool) -> Vec<String> {
     notes
 }
 
-/// Why amounts are lower bounds, apart from what is not read yet.
+/// Why amounts are lower bounds, apart from unread sessions.
 fn why_bounds(report: &Report) -> Vec<String> {
     let mut why = Vec::new();
     if !report.unpriced_models.is_empty() {
@@ -227,7 +227,7 @@ fn why_bounds(report: &Report) -> Vec<String> {
     why
 }
 
-/// Sessions with an answer that two logs tell differently.
+/// Sessions with a response that two logs report differently.
 fn disputed(report: &Report) -> u64 {
     report.incomplete.iter().filter(|one| one.reason == DISPUTED).count() as u64
 }
@@ -238,7 +238,7 @@ fn named(open: &[Incomplete]) -> u64 {
     sessions.len() as u64
 }
 
-/// What the logs leave open: one line a reason, with the sessions.
+/// Gaps in the logs: one line per reason, with the sessions.
 fn incomplete(view: &UsageView, open: &[Incomplete]) -> Vec<String> {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for one in open {

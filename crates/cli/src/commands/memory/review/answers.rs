@@ -1,19 +1,19 @@
-//! What the person answers: a key on a terminal, a line anywhere else.
+//! Reads a person's answers: keys on a terminal, else lines.
 
 use std::io::{BufRead, IsTerminal, Read, Write};
 
-/// Where answers come from.
+/// The source of answers.
 pub struct Answers {
     by_key: bool,
 }
 
 impl Answers {
-    /// Keys if the input is a terminal that can give them, else lines.
+    /// Keys if the input is a suitable terminal, else lines.
     pub fn of_input() -> Answers {
         Answers { by_key: cfg!(unix) && std::io::stdin().is_terminal() }
     }
 
-    /// One letter; nothing at the end of input.
+    /// One letter. `None` at the end of input.
     pub fn letter(&self, question: &str) -> Option<char> {
         ask(question);
         if self.by_key
@@ -22,11 +22,11 @@ impl Answers {
             ask(&format!("{key}\n"));
             return Some(key);
         }
-        // An empty line is no letter.
+        // An empty line has no letter.
         self.rest().map(|line| line.chars().next().unwrap_or(' '))
     }
 
-    /// One line; nothing at the end of input.
+    /// One line. `None` at the end of input.
     pub fn line(&self, question: &str) -> Option<String> {
         ask(question);
         self.rest()
@@ -45,8 +45,8 @@ fn ask(question: &str) {
     let _ = out.flush();
 }
 
-/// The next key of the terminal. The terminal is as before when this returns: keys that would
-/// end the program are read as `q`.
+/// The next key of the terminal. Restores the terminal before it returns. Keys that would end the
+/// program are read as `q`.
 #[cfg(unix)]
 fn key() -> Option<char> {
     use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
