@@ -1,4 +1,4 @@
-//! Answers to questions about use and cost: the same that JSON prints.
+//! Answers to questions about use and cost. JSON output prints the same types.
 
 use retro_model::Timestamp;
 use serde::Serialize;
@@ -11,27 +11,27 @@ use crate::query::By;
 /// One row of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReportRow {
-    /// The day, week, month, session, project, model, agent or start of the block;
-    /// `unknown` where the log does not tell.
+    /// The day, week, month, session, project, model, agent or start of the block. `unknown` if it
+    /// is not in the log.
     pub key: String,
-    /// What was used.
+    /// Tokens and cost of the row.
     #[serde(flatten)]
     pub figures: Figures,
-    /// First response.
+    /// Time of the first response.
     pub first_at: Option<Timestamp>,
-    /// Last response.
+    /// Time of the last response.
     pub last_at: Option<Timestamp>,
-    /// Models that answered.
+    /// Models that answered, sorted.
     pub models: Vec<String>,
-    /// Agents that asked.
+    /// Agents that sent the requests.
     pub agents: Vec<String>,
-    /// Of a session: which.
+    /// The session, in a report by session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionPart>,
-    /// Of a block: where it stands.
+    /// The block, in a report by block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<Block>,
-    /// Model by model, if asked for.
+    /// One part per model, if the query asks for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub breakdown: Vec<ModelPart>,
 }
@@ -39,15 +39,15 @@ pub struct ReportRow {
 /// The session of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SessionPart {
-    /// The agent.
+    /// The name of the agent.
     pub agent: String,
-    /// Its id: the one at the top of the tree.
+    /// The id of the session at the top of the tree.
     pub session_id: String,
-    /// Its title.
+    /// Its title, if it has one.
     pub title: Option<String>,
-    /// Its project.
+    /// The name of its project, if known.
     pub project: Option<String>,
-    /// Sub-agents with responses of their own, counted in.
+    /// Sub-agents with responses of their own, which are included.
     pub children: u64,
 }
 
@@ -56,7 +56,7 @@ pub struct SessionPart {
 pub struct ModelPart {
     /// The model, as logged.
     pub model: String,
-    /// What it used.
+    /// Tokens and cost of the model.
     #[serde(flatten)]
     pub figures: Figures,
 }
@@ -66,11 +66,11 @@ pub struct ModelPart {
 pub struct UnpricedModel {
     /// The model, as logged.
     pub model: String,
-    /// Its responses without a cost.
+    /// Responses without a cost.
     pub responses: u64,
-    /// Their tokens.
+    /// Total tokens of those responses.
     pub tokens: u64,
-    /// Those of them that have a price, but so many tokens that no amount of money fits.
+    /// Responses that have a price, but too many tokens for any representable amount.
     #[serde(skip_serializing_if = "is_zero")]
     pub beyond: u64,
 }
@@ -79,54 +79,55 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Calls beside the conversation.
+/// Calls outside the conversation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct SideCalls {
-    /// How many.
+    /// The number of calls.
     pub responses: u64,
-    /// Their tokens.
+    /// Total tokens of those calls.
     pub total_tokens: u64,
-    /// Their cost, where it is known.
+    /// Their cost, if known.
     pub cost_usd: Option<f64>,
 }
 
 /// Use that only the agent's own total shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UnloggedPart {
-    /// The agent.
+    /// The name of the agent.
     pub agent: String,
-    /// The session.
+    /// The id of the session.
     pub session_id: String,
-    /// The model.
+    /// The model, as logged.
     pub model: String,
-    /// Its tokens.
+    /// Total tokens that are not in the log.
     pub total_tokens: u64,
-    /// What they cost at list price: at least, because several requests are one figure.
+    /// Their cost at list price. A lower bound, because several requests are one figure.
     pub cost_usd: Option<f64>,
 }
 
-/// The same question with the output of lower bounds estimated.
+/// The report's totals with the output of lower bounds estimated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Estimated {
     /// Output, as logged.
     pub output_tokens_logged: u64,
-    /// Output, with estimates in the place of bounds.
+    /// Output, with estimates instead of lower bounds.
     pub output_tokens_estimated: u64,
-    /// How far sums of estimates were off.
+    /// The error of sums of estimates, in percent.
     pub error_percent: u64,
 }
 
 /// Responses whose log line has no time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Undated {
-    /// Put on the day their session began.
+    /// Counted on the day when their session began.
     pub at_session_start: u64,
-    /// Under `unknown`; between two days they are left out.
+    /// Counted under `unknown`. A report with a first or last day excludes them.
     pub unknown: u64,
 }
 
 impl Report {
-    /// Marks every cost as a lower bound: something was left out that may belong to any row.
+    /// Marks every cost as a lower bound, because something was left out that may belong to any
+    /// row.
     pub fn mark_incomplete(&mut self) {
         self.totals.cost_complete = false;
         for row in &mut self.rows {
@@ -136,30 +137,30 @@ impl Report {
     }
 }
 
-/// An answer.
+/// The answer to a query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// What makes a row.
+    /// The grouping of the rows.
     pub by: By,
-    /// The rows.
+    /// The rows, in the order of the query.
     pub rows: Vec<ReportRow>,
-    /// Their sum.
+    /// The sum of all rows.
     pub totals: Figures,
     /// Models whose cost is unknown.
     pub unpriced_models: Vec<UnpricedModel>,
     /// Copies that were not counted.
     pub duplicates_dropped: u64,
-    /// Calls beside the conversation, not in the totals.
+    /// Calls outside the conversation, which are not in the totals.
     pub side_calls: SideCalls,
-    /// Responses that summarized the context; they are in the totals.
+    /// Responses that summarized the context. They are in the totals.
     pub compaction_responses: u64,
-    /// What only the agent's own totals show, not in the totals.
+    /// Use that only the agent's own totals show. It is not in the totals.
     pub unlogged: Vec<UnloggedPart>,
-    /// What could not be settled.
+    /// Problems that could not be resolved.
     pub incomplete: Vec<Incomplete>,
-    /// Responses whose logged output is less than it was.
+    /// Responses whose logged output is less than the real output.
     pub lower_bound_responses: u64,
-    /// What it would be with those estimated, if there are any.
+    /// The totals with estimates for those responses. `None` if there are no such responses.
     pub estimated: Option<Estimated>,
     /// Responses without a time.
     pub undated: Undated,

@@ -1,9 +1,8 @@
-//! Who pays by use, and what the figures are called.
+//! Whether the user pays by use, and the name of the amounts.
 //!
-//! No log of the agents known here proves that an answer was billed by use: what
-//! is logged is tokens, and costs that the program itself reckoned at list price.
-//! So every amount is a *list price* until the user says otherwise, and a person
-//! on a plan is never told to have spent it.
+//! No log of the known agents proves that a response was billed by use. Logs contain tokens, and
+//! costs that the program itself calculated at list price. Therefore every amount is a *list price*
+//! until the user says otherwise, and no report claims that a user with a plan has spent it.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,15 +10,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Billing {
-    /// A fixed sum, or nobody said.
+    /// A fixed price, or not configured.
     #[default]
     Plan,
-    /// By use.
+    /// A price per token.
     Api,
 }
 
 impl Billing {
-    /// By the name it has in the configuration.
+    /// Parses its name in the configuration.
     pub fn named(name: &str) -> Option<Billing> {
         match name {
             "plan" => Some(Billing::Plan),
@@ -28,7 +27,7 @@ impl Billing {
         }
     }
 
-    /// What an amount is called.
+    /// The word for an amount in reports.
     pub fn word(self) -> &'static str {
         match self {
             Billing::Plan => "list price",

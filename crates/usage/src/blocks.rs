@@ -13,51 +13,51 @@ use crate::figures::Sum;
 const HOUR_MS: i64 = 3_600_000;
 /// Length of a block.
 pub const BLOCK_MS: i64 = 5 * HOUR_MS;
-/// How far back a block is recent.
+/// The age up to which a block is recent.
 pub(crate) const RECENT_MS: i64 = 3 * 24 * HOUR_MS;
 
-/// What only a block has.
+/// Fields that only a block has.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Block {
     /// When it began.
     pub start: Timestamp,
     /// When its five hours are over.
     pub end: Timestamp,
-    /// Whether it is running.
+    /// True if it is running.
     pub is_active: bool,
-    /// Tokens it is held against.
+    /// The token limit to compare with.
     pub token_limit: Option<u64>,
-    /// How much of them it used.
+    /// The used part of the limit, in percent.
     pub token_limit_percent: Option<f64>,
-    /// How fast it goes, while it runs.
+    /// The speed of use, while it runs.
     pub burn_rate: Option<BurnRate>,
-    /// Where it ends if it goes on so, while it runs.
+    /// The use at its end at the present speed, while it runs.
     pub projection: Option<Projection>,
 }
 
-/// Use in time, from the first to the last response of a block.
+/// Speed of use, from the first to the last response of a block.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BurnRate {
-    /// All tokens.
+    /// Tokens of all kinds.
     pub tokens_per_minute: f64,
-    /// Without what was read from or written to a cache.
+    /// Tokens without cache reads and writes.
     pub uncached_tokens_per_minute: f64,
-    /// Cost, where it is known.
+    /// Cost, if known.
     pub cost_usd_per_hour: Option<f64>,
 }
 
-/// A running block at its end.
+/// A running block, extrapolated to its end.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Projection {
-    /// Minutes left.
+    /// Minutes until its end.
     pub remaining_minutes: u64,
-    /// All tokens.
+    /// Tokens of all kinds.
     pub total_tokens: u64,
-    /// Cost, where it is known.
+    /// Cost, if known.
     pub cost_usd: Option<f64>,
 }
 
-/// Where a block lies.
+/// The times of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start_ms: i64,
@@ -65,7 +65,7 @@ pub(crate) struct Span {
     last_ms: i64,
 }
 
-/// Cuts times, which rise, into blocks; gives for each block how many of them are its.
+/// Splits times, which must ascend, into blocks, each with the number of times in it.
 pub(crate) fn cut(times: &[Timestamp]) -> Vec<(Span, usize)> {
     let mut blocks: Vec<(Span, usize)> = Vec::new();
     for ms in times.iter().map(|ts| ts.as_millis()) {
@@ -83,9 +83,9 @@ pub(crate) fn cut(times: &[Timestamp]) -> Vec<(Span, usize)> {
     blocks
 }
 
-/// When the first answer of the running block was, from the times of answers, which
-/// rise; none if no block is running. The times must reach back to a pause of five
-/// hours, or to the first answer of all.
+/// The time of the first response in the running block, from the times of responses, which must
+/// ascend. `None` if no block is running. The times must reach back to a pause of five hours, or to
+/// the very first response.
 pub fn block_start(times: &[Timestamp], now: Timestamp) -> Option<Timestamp> {
     let (span, _) = cut(times).pop()?;
     span.is_active(Some(now)).then(|| Timestamp::from_millis(span.first_ms))?
@@ -97,7 +97,7 @@ impl Span {
             .is_some_and(|now| now - self.last_ms < BLOCK_MS && now < self.start_ms + BLOCK_MS)
     }
 
-    /// The block, with what was used in it.
+    /// The block with the use in it.
     pub(crate) fn block(&self, sum: &Sum, now: Option<Timestamp>, token_limit: Option<u64>) -> Option<Block> {
         let is_active = self.is_active(now);
         let burn_rate = if is_active { self.burn_rate(sum) } else { None };
@@ -124,7 +124,7 @@ impl Span {
         })
     }
 
-    /// One response alone has no speed.
+    /// A single response has no speed.
     fn burn_rate(&self, sum: &Sum) -> Option<BurnRate> {
         let minutes = (self.last_ms - self.first_ms) as f64 / 60_000.0;
         (minutes > 0.0).then(|| BurnRate {

@@ -1,15 +1,15 @@
-//! Days, weeks and months as the asker's clock shows them.
+//! Days, weeks and months in the time zone of the query.
 //!
-//! Days are cut per response and in the asker's zone, so that a day may have 23
-//! or 25 hours. Neighbouring responses mostly share a day: the last one is
-//! remembered with its bounds, and the zone is asked again only outside them.
+//! Each response is assigned to a day in that zone, so a day may have 23 or 25 hours. Consecutive
+//! responses mostly share a day: the last day is cached with its bounds, and the zone is consulted
+//! only outside them.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use retro_model::Timestamp;
 
-/// Tells the day of an instant.
+/// Finds the day of an instant.
 pub(crate) struct Days {
     tz: TimeZone,
     last: Option<(i64, i64, Date)>,
@@ -57,7 +57,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Around the changes of clocks, what is remembered is what the zone says.
+        /// Around clock changes, the cached day is equal to the zone's.
         #[test]
         fn remembering_a_day_changes_no_day(
             hours in proptest::collection::vec(0..24 * 365i64, 1..60),

@@ -1,11 +1,10 @@
-//! What counts, priced and summed as finely as any report tells it apart.
+//! The counted responses, priced and summed as finely as any report needs.
 //!
-//! A report needs days, sessions, projects and models, not single answers. A *cell*
-//! is the sum of the answers of one session, model and price in one quarter of an
-//! hour: every time zone in use is a whole number of quarters away from UTC, so a
-//! day never cuts a cell. Cells are a tenth of the rows or less, and can be kept, so
-//! that a question asked again decides and prices nothing. Only blocks of five hours
-//! need the very times: their cells hold one answer each.
+//! A report needs days, sessions, projects and models, not single responses. A *cell* is the sum of
+//! the responses of one session, model and price in one quarter of an hour: every time zone in use
+//! is a whole number of quarters away from UTC, so a day never splits a cell. There is at most one
+//! cell for ten rows, and cells can be stored, so a repeated query decides and prices nothing. Only
+//! blocks of five hours need exact times: their cells hold one response each.
 
 use hashbrown::HashMap;
 use retro_model::{RowKind, SessionKey, Timestamp};
@@ -24,17 +23,17 @@ pub const CELLS_VERSION: u32 = 4;
 
 const QUARTER_MS: i64 = 15 * 60_000;
 
-/// How fine cells are.
+/// The size of cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grain {
-    /// One cell an answer.
+    /// One cell per response.
     Answer,
-    /// One cell a session, model, price and quarter of an hour.
+    /// One cell per session, model, price and quarter of an hour.
     Quarter,
 }
 
 impl Grain {
-    /// The coarsest that answers such a question.
+    /// The coarsest grain that is enough for such a report.
     pub fn for_rows(by: By) -> Grain {
         match by {
             By::Blocks => Grain::Answer,
@@ -43,40 +42,40 @@ impl Grain {
     }
 }
 
-/// Answers that are not told apart.
+/// A sum of responses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cell {
     pub(crate) session: u32,
-    /// The model as logged; with its service tier behind it, where that is not the standard.
+    /// The model as logged, followed by its service tier if that is not the standard one.
     pub(crate) model: Option<u32>,
-    /// The model as the price table names it.
+    /// The model's name in the price table.
     pub(crate) priced_as: Option<u32>,
-    /// Time of its first answer; none if the log has none.
+    /// Time of its first response. `None` if the log has no times.
     #[serde(with = "millis")]
     pub(crate) first: Option<Timestamp>,
     #[serde(with = "millis")]
     pub(crate) last: Option<Timestamp>,
-    /// Answers that summarized a context.
+    /// Responses that summarized a context.
     pub(crate) compactions: u64,
     pub(crate) sum: Sum,
 }
 
-/// A cell, with its names. Cells of one session are next to each other.
+/// A cell with resolved names. Cells of one session are adjacent.
 #[derive(Debug, Clone)]
 pub struct CellView<'c> {
-    /// Whose answers.
+    /// The session of the responses.
     pub session: &'c SessionKey,
-    /// The model as logged; with its service tier behind it, where that is not the standard.
+    /// The model as logged, followed by its service tier if that is not the standard one.
     pub model: Option<&'c str>,
-    /// Time of its first answer; none if the log has none.
+    /// Time of its first response. `None` if the log has no times.
     pub first: Option<Timestamp>,
-    /// What was used.
+    /// The tokens of the responses.
     pub tokens: retro_model::Tokens,
-    /// What is priced of it, in billionths of a dollar; none only when nothing is.
+    /// The cost of the priced part in billionths of a dollar. `None` only if no part has a price.
     pub nano: Option<NanoUsd>,
-    /// Its figures, as a row of a report has them.
+    /// Its figures, in the form of a report's row.
     pub figures: Figures,
-    /// Answers without a price.
+    /// Responses without a price.
     pub unpriced_responses: u64,
 }
 
@@ -90,7 +89,7 @@ pub(crate) struct Copies {
     pub(crate) count: u64,
 }
 
-/// What only an agent's own total knows.
+/// Use that only an agent's own total shows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UnloggedCell {
     pub(crate) session: u32,
@@ -99,7 +98,7 @@ pub(crate) struct UnloggedCell {
     pub(crate) nano: Option<NanoUsd>,
 }
 
-/// Where a log cannot tell all of its use.
+/// A position where a log cannot show all of its use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OpenEnd {
     pub(crate) session: u32,
@@ -108,7 +107,7 @@ pub(crate) struct OpenEnd {
     pub(crate) cut_off: bool,
 }
 
-/// Everything a report is made of.
+/// The input of every report.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Cells {
     sessions: Vec<SessionKey>,
@@ -123,7 +122,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Prices what counts and sums it up.
+    /// Prices and sums the rows that count.
     pub fn of(counted: &Counted, prices: &Prices, mode: Mode, grain: Grain) -> Cells {
         let (cells, sessions, names) = Default::default();
         let mut made = Making { cells, sessions, last: None, names };
@@ -145,7 +144,7 @@ impl Cells {
         Cells { rows, side, incomplete: counted.incomplete.clone(), ..made.cells }
     }
 
-    /// Every cell, for readers that add up in their own way.
+    /// Every cell, for callers with their own sums.
     pub fn each(&self) -> impl Iterator<Item = CellView<'_>> {
         self.rows.iter().map(|cell| CellView {
             session: self.session(cell.session),
@@ -158,14 +157,14 @@ impl Cells {
         })
     }
 
-    /// Where logs cannot tell all of their use: the session, the time, and whether the log
-    /// stops in the middle of a turn.
+    /// Positions where logs cannot show all of their use: the session, the time, and whether the
+    /// log stops in the middle of a turn.
     pub fn open_ends(&self) -> impl Iterator<Item = (&SessionKey, Option<Timestamp>, bool)> {
         self.open.iter().map(|end| (self.session(end.session), end.ts, end.cut_off))
     }
 
     pub(crate) fn session(&self, at: u32) -> &SessionKey {
-        // Only `of` makes numbers, and a kept text that was tampered with is no reason to stop.
+        // Only `of` assigns numbers, and a corrupt stored file must not cause a panic.
         static NOBODY: SessionKey = SessionKey { agent: String::new(), id: String::new() };
         self.sessions.get(at as usize).unwrap_or(&NOBODY)
     }
@@ -175,14 +174,14 @@ impl Cells {
     }
 }
 
-/// What answers of one cell share: session, model, price, quarter.
+/// The common key of the responses in a cell: session, model, price, quarter.
 type Sameness = (u32, Option<u32>, Option<u32>, Option<i64>);
 
-/// Cells on their way, with the numbers that names and sessions got.
+/// Builds cells, and numbers the names and sessions.
 struct Making<'c> {
     cells: Cells,
     sessions: HashMap<&'c SessionKey, u32>,
-    /// The one that was asked for last: rows of a session stand together.
+    /// The last session that was looked up. Rows of a session are adjacent.
     last: Option<(&'c SessionKey, u32)>,
     names: HashMap<String, u32>,
 }
@@ -272,12 +271,12 @@ impl<'c> Making<'c> {
     }
 }
 
-/// The number of the last of so many.
+/// The index of the last of `count` items.
 fn number(count: usize) -> u32 {
     u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX)
 }
 
-/// Times as numbers: texts would be most of what is kept.
+/// Times as numbers, because strings would be most of the stored data.
 mod millis {
     use retro_model::Timestamp;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -300,7 +299,7 @@ mod tests {
     use crate::{Order, decide};
     use jiff::tz::TimeZone;
 
-    /// Answers of two sessions over two days, some a second apart, some without a time.
+    /// Responses of two sessions over two days, some a second apart, some without a time.
     fn rows() -> Vec<(SessionKey, retro_model::LedgerRow)> {
         let mut rows = Vec::new();
         for n in 0..400u64 {

@@ -1,9 +1,8 @@
-//! What one response costs, part by part.
+//! The cost of one response, by kind of token.
 //!
-//! A long-context price holds for the whole request whose prompt passes the
-//! threshold. It is decided for one request; where the log only has the sum of
-//! several, it cannot be, and the figure is a bound: at least this much.
-//! Reasoning is a part of output and is not paid again.
+//! A long-context price applies to the whole request whose prompt exceeds the threshold. This is
+//! decided for one request. If the log only has the sum of several, it is undecided, and the figure
+//! is a lower bound. Reasoning is a part of output and is not paid again.
 
 use hashbrown::HashMap;
 use retro_model::{LedgerRow, Timestamp};
@@ -13,20 +12,20 @@ use crate::NanoUsd;
 use crate::names::{Found, Resolved};
 use crate::table::{Prices, Rates, Step};
 
-/// Whose figure counts.
+/// The source of the cost figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// The cost that the log reports for a response, else ours.
+    /// The cost that the log reports for a response, or else ours.
     #[default]
     Auto,
-    /// Ours alone.
+    /// Only our own calculation.
     Calculate,
-    /// The log's alone.
+    /// Only the cost that the log reports.
     Display,
 }
 
-/// Whose figure a cost is.
+/// The source of a cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CostSource {
@@ -36,20 +35,20 @@ pub enum CostSource {
     Calculated,
 }
 
-/// What each kind of token costs. All zero where the log reports only a sum.
+/// The cost by kind of token. All zero if the log reports only a sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Parts {
-    /// Uncached input.
+    /// Input without the cached part.
     pub input: NanoUsd,
-    /// Written to a cache of five minutes, or of a life the log does not tell.
+    /// Cache writes that last five minutes, or a time that is not in the log.
     pub cache_write_5m: NanoUsd,
-    /// Written to a cache of one hour.
+    /// Cache writes that last one hour.
     pub cache_write_1h: NanoUsd,
-    /// Read from a cache.
+    /// Input that was read from a cache.
     pub cache_read: NanoUsd,
     /// Output, reasoning included.
     pub output: NanoUsd,
-    /// Searches billed apart.
+    /// Searches that are billed separately.
     pub web_search: NanoUsd,
 }
 
@@ -61,33 +60,33 @@ impl Parts {
     }
 }
 
-/// What a response costs.
+/// The cost of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost<'p> {
-    /// The amount; `None` where it is unknown. Never zero for want of a price.
+    /// The amount. `None` if it is unknown. A missing price never gives zero.
     pub nano: Option<NanoUsd>,
-    /// It is unknown because tokens times prices are more money than can be counted.
+    /// True if it is unknown because tokens times prices overflow.
     pub beyond: bool,
-    /// Whose figure it is.
+    /// The source of the amount.
     pub source: CostSource,
     /// The price row it was calculated with.
     pub price_row: Option<Resolved<'p>>,
     /// The amount is only a lower bound: see [`Cost::why_bound`].
     pub bound: bool,
-    /// Why.
+    /// The reason if `bound` is set.
     pub why_bound: Option<&'static str>,
-    /// Part by part, where it was calculated.
+    /// The parts, if the amount was calculated.
     pub parts: Parts,
-    /// The prices of its tier and prompt length that it was calculated with.
+    /// The prices for its tier and prompt length, if the amount was calculated.
     pub rates: Option<&'p Rates>,
-    /// What those were multiplied with, in thousandths: tier, place and hour together.
+    /// The factor on those prices, in thousandths: tier, place and hour together.
     pub factor: u32,
 }
 
-/// Lines that Claude Code writes in the model's place: not an answer, never priced.
+/// The model of lines that Claude Code writes itself: not a response, never priced.
 pub const SYNTHETIC: &str = "<synthetic>";
 
-/// What one response costs.
+/// Calculates the cost of one response.
 pub fn cost<'p>(row: &LedgerRow, prices: &'p Prices, mode: Mode) -> Cost<'p> {
     Pricer::new(prices, mode).cost(row)
 }
@@ -96,11 +95,11 @@ pub fn cost<'p>(row: &LedgerRow, prices: &'p Prices, mode: Mode) -> Cost<'p> {
 pub struct Pricer<'p> {
     prices: &'p Prices,
     mode: Mode,
-    /// By model, then by provider: few of each, asked for again and again.
+    /// By model, then by provider. There are few of each, with many lookups.
     found: HashMap<String, Vec<ByProvider<'p>>>,
 }
 
-/// A provider, and the rows for a model there, if it has a price.
+/// A provider, and the rows of a model there, if it has a price.
 type ByProvider<'p> = (Option<String>, Option<Found<'p>>);
 
 impl<'p> Pricer<'p> {
@@ -109,18 +108,18 @@ impl<'p> Pricer<'p> {
         Pricer { prices, mode, found: HashMap::new() }
     }
 
-    /// What one response costs.
+    /// Calculates the cost of one response.
     pub fn cost(&mut self, row: &LedgerRow) -> Cost<'p> {
         self.cost_with_output(row, row.tokens.output)
     }
 
-    /// What it would cost with this output instead of its own.
+    /// Calculates the cost with this output instead of the logged one.
     pub(crate) fn cost_with_output(&mut self, row: &LedgerRow, output: u64) -> Cost<'p> {
         let found = self.resolve(row);
         self.cost_at(row, output, found)
     }
 
-    /// The same with a price that is found already.
+    /// The same with a price that was already looked up.
     pub(crate) fn cost_at(&self, row: &LedgerRow, output: u64, found: Option<Resolved<'p>>) -> Cost<'p> {
         let reported = reported(row).filter(|_| self.mode != Mode::Calculate);
         if self.mode == Mode::Display || reported.is_some() {
@@ -148,8 +147,8 @@ impl<'p> Pricer<'p> {
     }
 }
 
-/// A cost of zero for tokens that are not free is what programs write when they
-/// do not know a price (OpenCode, Pi): it proves nothing.
+/// The cost in the log. Programs write zero for tokens that are not free if they do not know a
+/// price (OpenCode, Pi), so a zero is ignored.
 fn reported(row: &LedgerRow) -> Option<NanoUsd> {
     let nothing_used = row.tokens.total() == 0;
     row.reported_cost_nano.filter(|&nano| nano > 0 || (nano == 0 && nothing_used)).map(NanoUsd)
@@ -185,7 +184,7 @@ fn calculate<'p>(row: &LedgerRow, output: u64, resolved: Resolved<'p>) -> Cost<'
         Some(name) => match (price.tiers.get(name), price.multipliers.get(name)) {
             (Some(tier), _) => (&tier.rates, &tier.above, 1000),
             (None, Some(&multiplier)) => (&price.rates, &price.above, multiplier),
-            // Both cost more than the standard, wherever a price is published.
+            // Both cost more than the standard, in every published price list.
             (None, None) if matches!(name, "fast" | "priority" | "ultrafast") => {
                 why = Some(TIER_WITHOUT_PRICE);
                 (&price.rates, &price.above, 1000)
@@ -219,7 +218,7 @@ fn calculate<'p>(row: &LedgerRow, output: u64, resolved: Resolved<'p>) -> Cost<'
             });
         NanoUsd::from_pico(pico?)
     };
-    // A provider without a price for writing to its cache bills that as input.
+    // A provider without a price for cache writes bills them as input.
     let write_5m = rates.cache_write_5m.unwrap_or(rates.input);
     let write_1h = rates.cache_write_1h.unwrap_or(write_5m);
     if rates.cache_read.is_none() && row.tokens.cache_read > 0
@@ -244,7 +243,7 @@ fn calculate<'p>(row: &LedgerRow, output: u64, resolved: Resolved<'p>) -> Cost<'
             web_search: NanoUsd(i64::try_from(searches).ok()?),
         })
     };
-    // Counters so large that no money fits are no evidence of a cost.
+    // Counters so large that the amount overflows are not evidence of a cost.
     let Some((parts, nano)) = parts().and_then(|parts| Some((parts, parts.sum()?))) else {
         return Cost { beyond: true, ..unknown };
     };
@@ -254,7 +253,7 @@ fn calculate<'p>(row: &LedgerRow, output: u64, resolved: Resolved<'p>) -> Cost<'
     Cost { nano: Some(nano), bound, why_bound: why, parts, rates: Some(rates), factor, ..unknown }
 }
 
-/// The service tier, as the table names it.
+/// The service tier, by its name in the table.
 pub(crate) fn tier_of(row: &LedgerRow) -> Option<&str> {
     match row.tier.as_deref() {
         None | Some("" | "standard" | "default" | "auto") => None,
@@ -263,7 +262,7 @@ pub(crate) fn tier_of(row: &LedgerRow) -> Option<&str> {
     }
 }
 
-/// The prices for the length of a prompt, and whether that could not be decided.
+/// The prices for the length of a prompt, and whether the length is undecided.
 fn of_prompt<'r>(row: &LedgerRow, base: &'r Rates, above: &'r [Step]) -> (&'r Rates, bool) {
     let prompt = row.tokens.prompt();
     let step = above.iter().rfind(|step| prompt > step.tokens);
@@ -330,7 +329,7 @@ mod tests {
         };
         assert_eq!(at(100_000, 100_000), Some(0.345));
         assert_eq!(at(100_001, 100_000), Some(0.682506));
-        // Dropped for this model and day.
+        // The threshold was dropped for this model on this day.
         let after = row("k").model("claude-opus-4-6").at("2026-03-13T00:00:00Z").tokens(300_000, 0);
         let before = row("k").model("claude-opus-4-6").at("2026-03-12T23:59:59Z").tokens(300_000, 0);
         assert_eq!((dollars(&before), dollars(&after)), (Some(3.0), Some(1.5)));

@@ -1,10 +1,9 @@
-//! From the rows of all sessions to what counts.
+//! Decides which rows of all sessions count.
 //!
-//! Resume, fork and branch copy answers into other files, so the same answer
-//! stands in several ledgers. Its key says that they are one. Which ledger it is
-//! counted in is decided by an order over what the rows say (evidence first),
-//! never by which came first: any order of the same rows gives the same result.
-//! Equal figures under different keys are different answers.
+//! Resume, fork and branch copy responses into other files, so several ledgers contain the same
+//! response, with equal keys. The ledger it is counted in is decided by an order over the contents
+//! of the rows (evidence first), never by the order of arrival: any order of the same rows gives
+//! the same result. Equal figures under different keys are different responses.
 
 mod includes;
 mod unlogged;
@@ -20,24 +19,24 @@ use std::sync::Arc;
 use crate::cost::SYNTHETIC;
 pub use unlogged::Unlogged;
 
-/// Where a row stands.
+/// The position of a row.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Place {
-    /// The session.
+    /// The session that contains it.
     pub session: SessionKey,
-    /// The event in it.
+    /// The event within the session.
     pub event: EventId,
 }
 
-/// A row that counts.
+/// A row that counts in totals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountedRow {
-    /// The session it is counted in.
+    /// The session in which it is counted.
     pub session: Arc<SessionKey>,
-    /// The row, gross: with the first time and the fullest figures of its key. Shared,
-    /// for most stay as they were given.
+    /// The gross row, with the first time and the fullest figures of its key. Shared, because most
+    /// are unchanged.
     pub row: Arc<LedgerRow>,
-    /// Where the figures stand, if not in this row itself.
+    /// The row that the figures come from, if not this one.
     pub figures_from: Option<Box<Place>>,
     pub(crate) net: Option<Box<LedgerRow>>,
 }
@@ -52,26 +51,26 @@ impl CountedRow {
 /// A row that repeats another and is not counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Duplicate {
-    /// Where it stands.
+    /// Position of the copy.
     pub place: Place,
-    /// Key that both have.
+    /// The common key.
     pub key: String,
-    /// The row that counts in its place.
+    /// The row that counts instead.
     pub twin: Place,
-    /// Its own time.
+    /// The time of the copy.
     pub ts: Option<Timestamp>,
-    /// Its model.
+    /// The model of the copy.
     pub model: Option<String>,
 }
 
-/// Something that a session's figures leave open.
+/// A question that a session's figures leave open.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Incomplete {
-    /// The agent.
+    /// The name of the agent.
     pub agent: String,
-    /// The session.
+    /// The id of the session.
     pub session_id: String,
-    /// What is missing or could not be settled.
+    /// The missing or unresolved part, for people.
     pub reason: String,
 }
 
@@ -81,26 +80,26 @@ impl Incomplete {
     }
 }
 
-/// What counts, and what was done with the rest.
+/// The rows that count, and those that do not.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counted {
-    /// Answers and compactions: what totals are made of. Sorted by session and event.
+    /// Responses and compactions, which make up the totals. Sorted by session and event.
     pub rows: Vec<CountedRow>,
-    /// Calls beside the conversation: shown, never in totals.
+    /// Calls outside the conversation: reported, never in totals.
     pub side: Vec<CountedRow>,
     /// Rows that repeat another.
     pub duplicates: Vec<Duplicate>,
-    /// What the agent's own totals hold beyond the answers in its log.
+    /// Use in the agent's own totals beyond the responses in its log.
     pub unlogged: Vec<Unlogged>,
-    /// What could not be settled.
+    /// Problems that could not be resolved.
     pub incomplete: Vec<Incomplete>,
-    /// Lines written in the model's place; no answers, and counted nowhere.
+    /// Lines that the program wrote itself. They are not responses, and are never counted.
     pub synthetic_rows: u64,
-    /// Rows that say where a log cannot tell all of its use.
+    /// Rows that mark positions where a log cannot show all of its use.
     pub open: Vec<SharedRow>,
 }
 
-/// A row and its session, which it shares with others.
+/// A row and its session. Both are shared.
 pub type SharedRow = (Arc<SessionKey>, Arc<LedgerRow>);
 
 /// Decides which rows count. The order of `rows` does not matter.
@@ -111,7 +110,8 @@ where
 {
     let rows: Vec<SharedRow> = rows.into_iter().map(|(session, row)| (session.into(), row.into())).collect();
     let mut counted = Counted::default();
-    // Indices are sorted, for fates are told by them; rows mostly come in order.
+    // The indices are sorted, because fates are looked up by them. Rows are mostly in order
+    // already.
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|a, b| match (rows.get(*a), rows.get(*b)) {
         (Some(a), Some(b)) => in_order(a, b),
@@ -163,7 +163,7 @@ where
     counted
 }
 
-/// By session, then by place.
+/// Orders by session, then by position.
 fn in_order((session_a, a): &SharedRow, (session_b, b): &SharedRow) -> Ordering {
     let sessions = match Arc::ptr_eq(session_a, session_b) {
         true => Ordering::Equal,
@@ -176,26 +176,26 @@ fn is_synthetic(row: &LedgerRow) -> bool {
     row.model.as_deref() == Some(SYNTHETIC)
 }
 
-/// The rows of one session, and where they begin. `rows` are sorted by session.
+/// The rows of one session, and the index of the first. `rows` are sorted by session.
 pub(crate) fn of_session<'r>(rows: &'r [CountedRow], session: &SessionKey) -> (usize, &'r [CountedRow]) {
     let start = rows.partition_point(|row| *row.session < *session);
     let rest = rows.get(start..).unwrap_or_default();
     (start, rest.get(..rest.partition_point(|row| *row.session == *session)).unwrap_or_default())
 }
 
-/// What becomes of a row whose key others have too.
+/// The fate of a row that shares its key with others.
 enum Fate {
-    /// Another one counts.
+    /// Another row counts.
     Repeats,
-    /// It counts, with the first time and the fullest figures of its key. It is a bound
-    /// where another row has more and is not the same answer seen better.
+    /// This row counts, with the first time and the fullest figures of its key. It is a lower bound
+    /// if another row has more and is not a fuller copy of the same response.
     Repeated { ts: Option<Timestamp>, fuller: Option<Box<Fuller>>, is_bound: bool },
 }
 
-/// Of an answer that two logs tell with different figures.
+/// The note for a response that two logs have with different figures.
 pub const DISPUTED: &str = "another log has other figures for the same answer, and those of its owner count";
 
-/// Figures that a copy has and the counted row has not.
+/// Figures of a copy that are fuller than those of the counted row.
 struct Fuller {
     tokens: Tokens,
     exactness: Exactness,
@@ -203,8 +203,8 @@ struct Fuller {
     place: Place,
 }
 
-/// Finds the rows that share a key, and which of them counts; also the sessions in which one
-/// counts that others contradict.
+/// Finds the rows that share a key, and the one that counts. Also returns the sessions of counted
+/// rows that other rows contradict.
 fn one_a_key(
     rows: &[SharedRow],
     order: &[usize],
@@ -240,7 +240,7 @@ fn one_a_key(
                 model: row.model.clone(),
             });
         }
-        // The first of the fullest, so that the winner's own figures stay on a tie.
+        // The first of the fullest, so that the winner keeps its own figures on a tie.
         let fullest = copies
             .iter()
             .fold(*winner, |best, (_, other)| if is_fuller(&other.1, &best.1) { other } else { best });
@@ -263,8 +263,8 @@ fn one_a_key(
     (fates, disputed)
 }
 
-/// The order of the rows of one key: the first is counted. The last resort only
-/// tells rows apart that stand in one place.
+/// The order of the rows of one key: the first one counts. The last criterion only distinguishes
+/// rows at the same position.
 fn before(a: &SharedRow, b: &SharedRow) -> Ordering {
     let ((session_a, a), (session_b, b)) = (a, b);
     let evidence = |row: &LedgerRow| (Reverse(row.own), row.ts.is_none(), row.ts);
@@ -276,16 +276,15 @@ fn before(a: &SharedRow, b: &SharedRow) -> Ordering {
         .then_with(|| format!("{a:?}").cmp(&format!("{b:?}")))
 }
 
-/// Whether another row of the same answer knows its figures better. Only output
-/// grows while an answer streams: the same prompt to the same model with more
-/// output was seen later. Anything else that differs is not the same answer seen
-/// better, and the counted row keeps its own.
+/// True if another row has fuller figures of the same response. Only output grows while a response
+/// streams: the same prompt to the same model with more output is a later state. With any other
+/// difference it is not the same response, and the counted row keeps its own figures.
 fn is_fuller(other: &LedgerRow, best: &LedgerRow) -> bool {
     let better = |row: &LedgerRow| (row.exactness == Exactness::Exact, row.tokens.output);
     !is_other(other, best) && better(other) > better(best)
 }
 
-/// Whether two rows of one key tell of different prompts or models.
+/// True if two rows of one key have different prompts or models.
 fn is_other(a: &LedgerRow, b: &LedgerRow) -> bool {
     let prompt = |row: &LedgerRow| Tokens { output: 0, reasoning: 0, web_searches: 0, ..row.tokens };
     prompt(a) != prompt(b) || a.model != b.model
@@ -345,7 +344,7 @@ mod tests {
         assert_eq!(one.row.exactness, Exactness::Exact);
         assert_eq!(one.row.ts, Timestamp::parse("2026-01-01T00:00:00Z"));
         assert_eq!(one.figures_from.as_ref().unwrap().session, session("copy"));
-        // Another prompt is not this answer seen better.
+        // A row with another prompt is not a fuller copy.
         let other = decide(vec![(session("owner"), cut), (session("copy"), whole.tokens(11, 900))]);
         assert_eq!((other.rows[0].row.tokens.output, &other.rows[0].figures_from), (3, &None));
     }

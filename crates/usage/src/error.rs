@@ -1,10 +1,10 @@
-//! What can go wrong with a price table. Arithmetic does not fail: what has no
-//! price is unknown, and says so.
+//! Errors of a price table. Arithmetic does not fail: a cost without a price is unknown, and marked
+//! as unknown.
 
 /// A price table that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum UsageError {
-    /// The text is not the JSON that was expected.
+    /// The text is not JSON of the expected form.
     #[error("the price table cannot be read: {0}; check that the file is complete JSON")]
     Unreadable(#[from] serde_json::Error),
     /// A row or a list breaks a rule of the table.
@@ -14,10 +14,10 @@ pub enum UsageError {
         model: String,
         /// Provider of the row.
         provider: String,
-        /// What is wrong with it.
+        /// The problem, for people.
         problem: String,
     },
-    /// An imported table holds no price at all.
+    /// An imported table contains no prices.
     #[error("no prices found in the table; expected LiteLLM's model_prices_and_context_window.json")]
     NothingToImport,
 }

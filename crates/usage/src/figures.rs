@@ -1,8 +1,7 @@
-//! The figures of a row of a report, and how they add up.
+//! The figures of a report's row, and how they are added.
 //!
-//! Sums are kept in whole numbers and turned into dollars at the end. A cost
-//! that is unknown does not make the sum unknown: the sum is then what is known
-//! of it, and says that it is not complete.
+//! Sums are kept as integers and converted to dollars at the end. An unknown cost does not make the
+//! sum unknown: the sum then covers the known part, and is marked as incomplete.
 
 use retro_model::{Exactness, LedgerRow, Tokens};
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::NanoUsd;
 use crate::cost::{Cost, CostSource};
 
-/// Whose figures a sum of costs is made of.
+/// The sources of a sum of costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SumSource {
@@ -22,16 +21,16 @@ pub enum SumSource {
     Mixed,
 }
 
-/// Tokens and cost of some responses.
+/// Tokens and cost of a set of responses.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figures {
-    /// Uncached input.
+    /// Input without the cached part.
     pub input_tokens: u64,
-    /// Everything written to a cache.
+    /// All cache writes.
     pub cache_creation_tokens: u64,
-    /// The part of that which was written for one hour.
+    /// The part of the cache writes that lasts one hour.
     pub cache_creation_1h_tokens: u64,
-    /// Read from a cache.
+    /// Input that was read from a cache.
     pub cache_read_tokens: u64,
     /// Output, reasoning included.
     pub output_tokens: u64,
@@ -39,20 +38,20 @@ pub struct Figures {
     pub reasoning_tokens: u64,
     /// Input, cache and output together.
     pub total_tokens: u64,
-    /// Answers of a model.
+    /// Number of model responses.
     pub responses: u64,
-    /// What is priced of it; null only when nothing is.
+    /// The cost of the priced part. Null only if no part has a price.
     pub cost_usd: Option<f64>,
-    /// Whose figures the cost is made of.
+    /// The sources of the cost.
     pub cost_source: Option<SumSource>,
-    /// Whether the cost is all of it. If not, it is at least `cost_usd`: something has no
-    /// price, was logged before its end, left no figures in the log, or is not read yet.
+    /// True if the cost is complete. If not, it is at least `cost_usd`: a part has no price, was
+    /// logged before its end, left no figures in the log, or is not read yet.
     pub cost_complete: bool,
-    /// What the cost would be with the output of `lower_bound_responses` estimated.
+    /// The cost with an estimated output for `lower_bound_responses`.
     pub estimated_cost_usd: Option<f64>,
-    /// Responses whose logged output is less than it was.
+    /// Responses whose logged output is less than the real output.
     pub lower_bound_responses: u64,
-    /// What else makes the cost a bound.
+    /// Other reasons why the cost is a lower bound.
     #[serde(skip_serializing_if = "Bounds::is_none")]
     pub bounds: Bounds,
 }
@@ -62,20 +61,20 @@ pub struct Figures {
 pub struct Bounds {
     /// Responses without a known price.
     pub unpriced_responses: u64,
-    /// Responses whose price depends on what the log does not say.
+    /// Responses whose price depends on facts that the log does not have.
     pub undecided_responses: u64,
-    /// Whether answers belong to it of which the log has no figures.
+    /// True if it includes responses without figures in the log.
     pub has_unlogged_answers: bool,
 }
 
 impl Bounds {
-    /// Whether there is no such reason.
+    /// True if there are no such reasons.
     pub fn is_none(&self) -> bool {
         *self == Bounds::default()
     }
 }
 
-/// A sum in the making.
+/// A running sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Sum {
     pub(crate) tokens: Tokens,
@@ -83,20 +82,20 @@ pub(crate) struct Sum {
     pub(crate) lower_bound: u64,
     pub(crate) nano: NanoUsd,
     estimated_nano: NanoUsd,
-    /// Output with estimates in the place of bounds.
+    /// Output with estimates instead of lower bounds.
     pub(crate) estimated_output: u64,
     embedded: bool,
     calculated: bool,
     unknown: bool,
-    /// Whether answers belong to it of which no figures are known.
+    /// True if it includes responses without known figures.
     #[serde(skip)]
     pub(crate) is_open: bool,
     pub(crate) unpriced_responses: u64,
     pub(crate) unpriced_tokens: u64,
-    /// Those of `unpriced_responses` that have a price, and more tokens than money can be
-    /// counted for.
+    /// The part of `unpriced_responses` with a price, but too many tokens for any representable
+    /// amount.
     pub(crate) beyond_responses: u64,
-    /// Responses with a price that is a bound.
+    /// Responses whose price is a lower bound.
     undecided_responses: u64,
 }
 
@@ -116,7 +115,7 @@ impl Sum {
         }
         let (output, estimated) = estimated.unwrap_or((tokens.output, cost.nano));
         self.estimated_output = self.estimated_output.saturating_add(output);
-        // A sum that would leave the range of money stays, and is not complete.
+        // A sum that would overflow keeps its value, and is incomplete.
         let sums = cost.nano.and_then(|nano| {
             Some((self.nano.checked_add(nano)?, self.estimated_nano.checked_add(estimated.unwrap_or(nano))?))
         });
@@ -132,7 +131,7 @@ impl Sum {
                     self.undecided_responses = self.undecided_responses.saturating_add(row.calls.max(1));
                 }
             }
-            // What used nothing costs nothing, whatever its price.
+            // A response without tokens costs nothing, whatever its price.
             None if tokens.total() == 0 && tokens.web_searches == 0 => {}
             None => {
                 self.unknown = true;
@@ -170,12 +169,12 @@ impl Sum {
         self.embedded || self.calculated
     }
 
-    /// What is priced; `None` only when nothing is.
+    /// The cost of the priced part. `None` only if no part has a price.
     pub(crate) fn cost(&self) -> Option<NanoUsd> {
         (self.is_priced() || !self.unknown).then_some(self.nano)
     }
 
-    /// The cost with bounds estimated, where there are any.
+    /// The cost with estimates, if there are lower bounds.
     pub(crate) fn estimated_cost(&self) -> Option<NanoUsd> {
         (self.is_priced() && self.lower_bound > 0).then_some(self.estimated_nano)
     }

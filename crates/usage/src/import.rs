@@ -1,10 +1,9 @@
-//! Reading a LiteLLM price table into ours.
+//! Importing a LiteLLM price table.
 //!
-//! LiteLLM publishes one object a model with a flat list of figures whose names
-//! spell out what they are (`input_cost_per_token_above_200k_tokens_priority`).
-//! Only prices are taken. A figure that differs from ours becomes a new row that
-//! begins on the day of the imported table: what was used before keeps the price
-//! it had. Models that the imported table no longer holds stay.
+//! LiteLLM publishes one object per model with a flat list of figures whose names encode their
+//! meaning (`input_cost_per_token_above_200k_tokens_priority`). Only prices are imported. A figure
+//! that differs from ours becomes a new row that begins on the day of the imported table: earlier
+//! use keeps its price. Models that the imported table no longer has stay.
 
 use jiff::civil::Date;
 use serde::Serialize;
@@ -15,48 +14,48 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::UsageError;
 use crate::table::{PriceRow, Prices, Rates, Step, Tier};
 
-/// What an import changed.
+/// A changed price.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// The model.
+    /// The name of the model.
     pub model: String,
-    /// Who sells it.
+    /// The provider that sells it.
     pub provider: String,
-    /// Its prices before; `None` for a new model.
+    /// Its previous prices. `None` for a new model.
     pub was: Option<Rates>,
-    /// Its prices now.
+    /// Its new prices.
     pub now: Rates,
 }
 
-/// What became of the entries of an imported table.
+/// Counts of the entries of an imported table, by result.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Tally {
-    /// Entries whose price we had already.
+    /// Entries with the same price as ours.
     pub unchanged: u64,
-    /// Models whose price was seen later than the day of the imported table.
+    /// Models whose price in the table is newer than the imported table.
     pub older: u64,
-    /// Entries of something else than answers in text: images, speech, embeddings.
+    /// Entries for other modes than text: images, speech, embeddings.
     pub other_modes: u64,
     /// Entries without a price for input and output.
     pub unpriced: u64,
-    /// Entries of a reseller's region or account, and repeats of a model.
+    /// Entries for a reseller's region or account, and repeats of a model.
     pub variants: u64,
-    /// Models that are not in our table, where only known ones were asked for.
+    /// Models that are not in our table, if only known ones are imported.
     pub unknown: u64,
-    /// Models that another provider than their maker lists under the bare name.
+    /// Models that a provider other than their maker lists under the bare name.
     pub sold_by_another: u64,
 }
 
-/// What an import gives.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
     /// The new table.
     pub prices: Prices,
-    /// What changed in it.
+    /// The prices that changed.
     pub changes: Vec<Change>,
-    /// The rows it holds now that it did not hold before: what is to be kept.
+    /// The rows that the import added, to be saved.
     pub rows: Vec<PriceRow>,
-    /// What became of all entries.
+    /// Counts of all entries, by result.
     pub tally: Tally,
 }
 
@@ -68,8 +67,8 @@ enum Skipped {
 }
 
 impl Prices {
-    /// Takes the prices of a LiteLLM table of this day, for all models or only
-    /// for those the table knows.
+    /// Imports the prices of a LiteLLM table of this day, for all models or only for those in the
+    /// table.
     pub fn import_litellm(&self, text: &str, day: Date, only_known: bool) -> Result<Import, UsageError> {
         let models: BTreeMap<String, Value> = serde_json::from_str(text)?;
         let mut tally = Tally::default();
@@ -172,16 +171,15 @@ impl Prices {
         })
     }
 
-    /// Names that several makers of the imported table sell: which price they mean
-    /// cannot be told.
+    /// Names that several makers in the imported table sell, so that their price is ambiguous.
     fn contested(&self, read: &BTreeMap<(String, String), PriceRow>) -> BTreeSet<String> {
         let makers = read.keys().filter(|(_, provider)| !self.hosts.contains_key(provider));
         let models: Vec<&String> = makers.map(|(model, _)| model).collect();
-        // The map is sorted by model, so that rivals are neighbours.
+        // The map is sorted by model, so rivals are neighbours.
         models.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone()).collect()
     }
 
-    /// A bare name has one maker; a second one would make it ambiguous.
+    /// True if another maker sells the bare name. A second maker would make it ambiguous.
     fn is_sold_by_another(&self, row: &PriceRow) -> bool {
         let is_host = |provider: &String| self.hosts.contains_key(provider);
         !is_host(&row.provider)
@@ -191,7 +189,7 @@ impl Prices {
     }
 }
 
-/// What decides whether a price changed.
+/// The figures that decide if a price changed.
 fn figures(row: &PriceRow) -> (&Rates, &[Step], &BTreeMap<String, Tier>) {
     (&row.rates, &row.above, &row.tiers)
 }
@@ -202,7 +200,7 @@ fn web_search(entry: &Map<String, Value>) -> Option<u64> {
     whole(dollars * 1e9)
 }
 
-/// The figures of one tier as they are found, thresholds apart.
+/// The figures of one tier as read, with thresholds separate.
 #[derive(Debug, Default)]
 struct Loose {
     base: Rates,
@@ -226,7 +224,7 @@ impl Loose {
     }
 }
 
-/// Reasoning at the price of output, and a cache write for nothing, say nothing.
+/// Removes redundant figures: reasoning at the price of output, and free cache writes.
 fn tidy(mut rates: Rates) -> Rates {
     rates.reasoning = rates.reasoning.filter(|reasoning| *reasoning != rates.output);
     rates.cache_write_5m = rates.cache_write_5m.filter(|write| *write > 0);
@@ -234,13 +232,13 @@ fn tidy(mut rates: Rates) -> Rates {
     rates
 }
 
-/// Figures by tier; the standard one has no name.
+/// Figures by tier. The standard tier has an empty name.
 #[derive(Debug, Default)]
 struct Flat {
     parts: BTreeMap<String, Loose>,
 }
 
-/// Tiers as LiteLLM and we name them.
+/// Names of tiers: LiteLLM's and ours.
 const TIERS: &[(&str, &str)] =
     &[("_batches", "batch"), ("_flex", "flex"), ("_priority", "priority"), ("_ultrafast", "ultrafast")];
 
@@ -289,13 +287,13 @@ impl Flat {
     }
 }
 
-/// `_above_200k_tokens…`
+/// Parses `_above_200k_tokens…`.
 fn threshold(rest: &str) -> Option<(u64, &str)> {
     let (thousands, after) = rest.strip_prefix("_above_")?.split_once("k_tokens")?;
     Some((thousands.parse::<u64>().ok()?.checked_mul(1000)?, after))
 }
 
-/// The whole number that a figure stands for, but for the noise of its decimals.
+/// The integer nearest to a figure, if it differs only by rounding noise.
 fn whole(figure: f64) -> Option<u64> {
     let nearest = figure.round();
     let fits = (0.0..1e15).contains(&nearest) && (figure - nearest).abs() < 0.01;

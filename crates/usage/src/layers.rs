@@ -1,9 +1,8 @@
-//! Three layers of prices: the table in the program, what was imported over it,
-//! and the user's own rows, which win over both.
+//! Three layers of prices: the built-in table, imported rows over it, and the user's own rows,
+//! which override both.
 //!
-//! Of a figure in the program and an imported one for the same model and provider
-//! the one that was seen later counts, so that an old import does not hide what a
-//! newer program knows.
+//! Of a built-in and an imported figure for the same model and provider, the newer one counts, so
+//! that an old import does not hide newer built-in prices.
 
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -11,7 +10,7 @@ use std::collections::BTreeSet;
 use crate::UsageError;
 use crate::table::{PriceRow, Prices, RowName, check, check_own, order};
 
-/// Where a price row comes from.
+/// The origin of a price row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
@@ -28,8 +27,7 @@ fn name(row: &PriceRow) -> RowName {
 }
 
 impl Prices {
-    /// The same table with imported rows over it, apart from those that it has newer
-    /// figures for.
+    /// The same table with imported rows over it, except those for which it has newer figures.
     pub fn with_imported(mut self, rows: Vec<PriceRow>) -> Result<Prices, UsageError> {
         let is_newer = |known: &PriceRow, row: &PriceRow| {
             known.model == row.model && known.provider == row.provider && known.date > row.date
@@ -59,7 +57,7 @@ impl Prices {
         Ok(self)
     }
 
-    /// Where a row of this table comes from.
+    /// The layer of a row in this table.
     pub fn layer(&self, row: &PriceRow) -> Layer {
         if self.overrides.iter().any(|own| std::ptr::eq(own, row)) {
             Layer::Override
@@ -70,7 +68,7 @@ impl Prices {
         }
     }
 
-    /// The imported rows, as they are kept.
+    /// The imported rows, for storage.
     pub fn imported_rows(&self) -> impl Iterator<Item = &PriceRow> {
         self.rows.iter().filter(|row| self.imported.contains(&name(row)))
     }

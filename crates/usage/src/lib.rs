@@ -1,9 +1,9 @@
-//! Prices and ledger arithmetic: what the answers of models cost, and why.
+//! Prices and ledger arithmetic: the cost of model responses, and its derivation.
 //!
-//! The way of a row: [`decide`] takes the rows of all sessions and says which
-//! count, so that an answer that was copied into five files is paid once;
-//! [`report`] adds up what is asked for; [`cost`] prices one response with a row
-//! of the [`Prices`] table. The other modules serve these three.
+//! How rows are processed: [`decide`] takes the rows of all sessions and selects those that count,
+//! so that a response that was copied into five files is paid once; [`report`] adds them up for a
+//! query; [`cost`] prices one response with a row of the [`Prices`] table. The other modules serve
+//! these three.
 //!
 //! ```
 //! use retro_model::{LedgerRow, SessionKey, Thread, Tokens, Usage};
@@ -22,10 +22,9 @@
 //!
 //! # Invariant
 //!
-//! Values in, values out: no I/O, no clock, no environment. The order of rows
-//! does not show in any result, and no row counts twice. A cost that is not
-//! known is `None`, never zero, and every sum says whether it is complete. Money
-//! is whole billionths of a dollar until it is shown.
+//! Values in, values out: no I/O, no clock, no environment. The order of rows does not affect any
+//! result, and no row counts twice. An unknown cost is `None`, never zero, and every sum has a flag
+//! for completeness. Money is whole billionths of a dollar until it is shown.
 #![deny(missing_docs)]
 
 mod answer;

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// An amount in billionths of a US dollar. Written to JSON as that number.
+/// An amount in billionths of a US dollar. JSON has the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NanoUsd(pub i64);
@@ -13,16 +13,16 @@ pub struct NanoUsd(pub i64);
 const NANOS_A_DOLLAR: i64 = 1_000_000_000;
 
 impl NanoUsd {
-    /// Nothing.
+    /// The amount of zero dollars.
     pub const ZERO: NanoUsd = NanoUsd(0);
 
-    /// The sum, unless it is beyond nine billion dollars.
+    /// The sum. `None` beyond nine billion dollars.
     pub fn checked_add(self, other: NanoUsd) -> Option<NanoUsd> {
         self.0.checked_add(other.0).map(NanoUsd)
     }
 
-    /// From trillionths, rounded to the nearest billionth, halves up; `None`
-    /// beyond nine billion dollars.
+    /// From trillionths, rounded to the nearest billionth, halves up. `None` beyond nine billion
+    /// dollars.
     pub(crate) fn from_pico(pico: u128) -> Option<NanoUsd> {
         let pico = pico.checked_add(500)?;
         // Nearly every amount fits 64 bits, which divide many times faster.
@@ -32,14 +32,13 @@ impl NanoUsd {
         }
     }
 
-    /// Dollars, for JSON. The nearest number; never add these up.
+    /// Dollars, for JSON. Rounded to a float, so never add these up.
     pub fn to_usd(self) -> f64 {
         self.0 as f64 / NANOS_A_DOLLAR as f64
     }
 }
 
-/// `$1,234.56`; below a dollar with as many of four decimals as are not zero:
-/// `$0.0042`.
+/// Formats `$1,234.56`. Below a dollar, as many of four decimals as are not zero: `$0.0042`.
 impl fmt::Display for NanoUsd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nano = self.0.unsigned_abs();
@@ -47,7 +46,7 @@ impl fmt::Display for NanoUsd {
         if nano > 0 && nano < 50_000 {
             return write!(f, "{}<$0.0001", sign);
         }
-        // Ten-thousandths where the amount is below a dollar, else cents.
+        // Ten-thousandths if the amount is below a dollar, else cents.
         let unit = if nano < NANOS_A_DOLLAR.unsigned_abs() { 100_000 } else { 10_000_000 };
         let nano = nano.saturating_add(unit / 2) / unit * unit;
         let (dollars, rest) = (nano / NANOS_A_DOLLAR.unsigned_abs(), nano % NANOS_A_DOLLAR.unsigned_abs());

@@ -1,11 +1,10 @@
-//! Which price row a name in a log means.
+//! Finds the price row for a name in a log.
 //!
-//! Logs write one model in many ways: with a provider in front
-//! (`openrouter/anthropic/…`), as a cloud's own id (`us.anthropic.…-v1:0`,
-//! `…@20250929`), with a date, with the effort it was asked for. Each way is a
-//! rule, tried one decoration at a time, the name as written first. A name that
-//! no rule leads to a row has no price: a neighbour that merely begins alike
-//! (`gpt-5` of `gpt-5-mini`) costs something else.
+//! Logs write one model in many forms: with a provider prefix (`openrouter/anthropic/…`), as a
+//! cloud's own id (`us.anthropic.…-v1:0`, `…@20250929`), with a date, with the requested effort.
+//! Each form is a rule. Decorations are removed one at a time, after the raw name was tried. A name
+//! that no rule resolves has no price: a model that merely has a common prefix (`gpt-5` of
+//! `gpt-5-mini`) costs something else.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -13,12 +12,12 @@ use retro_model::Timestamp;
 
 use crate::table::{ANY_PROVIDER, PriceRow, Prices};
 
-/// The row that a response is priced with.
+/// The price row of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resolved<'p> {
-    /// The row.
+    /// The row of the table.
     pub row: &'p PriceRow,
-    /// Factor in thousandths for where the model runs; 1000 changes nothing.
+    /// Factor in thousandths for the region where the model runs. 1000 changes nothing.
     pub place_multiplier: u32,
 }
 
@@ -27,15 +26,15 @@ pub struct Resolved<'p> {
 pub(crate) struct Found<'p> {
     rows: &'p [PriceRow],
     place_multiplier: u32,
-    /// Whether they are the user's own.
+    /// True if they are the user's own.
     own: bool,
-    /// What holds before the first day of a user's own rows.
+    /// The rows that apply before the first day of a user's own rows.
     before: Option<(&'p [PriceRow], u32)>,
 }
 
 impl Prices {
-    /// The row for a model as the log names it, at a time; without a time, as of
-    /// the table's own day. `None`: no price is known.
+    /// The row for a logged model name at a time, or without a time, on the table's own day.
+    /// `None`: the price is unknown.
     pub fn resolve(
         &self,
         model: &str,
@@ -45,7 +44,7 @@ impl Prices {
         self.find(model, provider)?.at(ts, self.snapshot)
     }
 
-    /// The rows for a model, whatever the time.
+    /// The rows for a model at any time.
     pub(crate) fn find(&self, model: &str, provider: Option<&str>) -> Option<Found<'_>> {
         let written = model.trim().to_lowercase();
         let mut own = self.own_rows(&written, provider);
@@ -115,7 +114,7 @@ fn of_seller<'p>(rows: &'p [PriceRow], name: &str, fits: impl Fn(&str) -> bool) 
 }
 
 impl<'p> Found<'p> {
-    /// The row in force at a time, else on `default`.
+    /// The row in force at a time, or without one on `default`.
     pub(crate) fn at(&self, ts: Option<Timestamp>, default: Date) -> Option<Resolved<'p>> {
         let day = match ts {
             Some(ts) if self.rows.len() > 1 || self.own => ts.to_jiff().to_zoned(TimeZone::UTC).date(),
@@ -130,7 +129,7 @@ impl<'p> Found<'p> {
     }
 }
 
-/// Where a host runs a model, where the name tells.
+/// The region of a host, if the name shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Region {
     None,
@@ -138,7 +137,7 @@ enum Region {
     Government,
 }
 
-/// A name taken apart.
+/// A name split into its parts.
 #[derive(Debug)]
 struct Named {
     name: String,
@@ -174,7 +173,8 @@ impl Named {
         named
     }
 
-    /// A host stays, whoever else is named; of all others the last counts.
+    /// Sets the provider. A host is never replaced by a provider that is not one. Otherwise the
+    /// last name counts.
     fn sold_by(&mut self, seller: &str, prices: &Prices) {
         let seller = prices.providers.get(seller).map_or(seller, String::as_str);
         let is_host = |name: &str| prices.hosts.contains_key(name);
@@ -183,7 +183,7 @@ impl Named {
         }
     }
 
-    /// `[<group>.]anthropic.<name>`
+    /// Parses `[<group>.]anthropic.<name>`.
     fn read_bedrock(&mut self, prices: &Prices) {
         let (group, rest) = match self.name.split_once('.') {
             Some((group, rest)) if GROUPS.contains(&group) => (Some(group.to_owned()), rest.to_owned()),
@@ -200,14 +200,14 @@ impl Named {
     }
 }
 
-/// Efforts that some agents append to the name; the price stays the same.
+/// Efforts that some agents append to the name. The price stays the same.
 const EFFORTS: &[&str] = &["-thinking", "-minimal", "-low", "-medium", "-high", "-xhigh"];
-/// Families whose names carry them.
+/// Families whose names can have an effort suffix.
 const WITH_EFFORT: &[&str] = &["claude-", "gemini-", "gpt-", "o3", "o4-"];
 
-/// The name with one decoration less.
+/// The name without one decoration.
 fn undecorated(name: &str) -> Option<String> {
-    // The context window asked for: what it costs is decided by the prompt.
+    // The requested context window. Its price depends on the prompt.
     if let Some(rest) = name.strip_suffix("[1m]").or_else(|| name.strip_suffix(":thinking")) {
         return Some(rest.to_owned());
     }
@@ -220,7 +220,7 @@ fn undecorated(name: &str) -> Option<String> {
     if let Some(rest) = without_day(name).or_else(|| name.strip_suffix("-latest")) {
         return Some(rest.to_owned());
     }
-    // Only Claude names may be written with dots; a dot in `gpt-5.5` is part of it.
+    // Only Claude names may be written with dots. A dot in `gpt-5.5` is part of the name.
     if name.starts_with("claude-")
         && let Some(dashed) = dots_to_dashes(name)
     {
@@ -232,7 +232,7 @@ fn undecorated(name: &str) -> Option<String> {
     None
 }
 
-/// Without `-20250929` or `-2025-09-29` at its end.
+/// The name without `-20250929` or `-2025-09-29` at its end.
 fn without_day(name: &str) -> Option<&str> {
     if let Some((rest, day)) = name.rsplit_once('-')
         && is_day(day)
@@ -247,7 +247,7 @@ fn without_day(name: &str) -> Option<&str> {
     (shape && is_day(&day.replace('-', ""))).then_some(rest)
 }
 
-/// `20250929`
+/// True for `20250929`.
 fn is_day(text: &str) -> bool {
     let part = |range: std::ops::Range<usize>| text.get(range).and_then(|part| part.parse::<u32>().ok());
     text.len() == 8

@@ -1,39 +1,39 @@
-//! A price that the user set: dollars a million tokens in, a row of the table out.
+//! A price that the user set, converted from dollars per million tokens to a row of the table.
 
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 
 use crate::table::{ANY_PROVIDER, PriceRow, Rates};
 
-/// A user's own price, in dollars a million tokens.
+/// A user's own price, in dollars per million tokens.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OwnPrice {
     /// The model, as logs write it.
     pub model: String,
-    /// Who sells it; nobody: whoever does.
+    /// The provider that sells it. `None` for any provider.
     pub provider: Option<String>,
-    /// First day of the price; before it the other layers hold.
+    /// First day of the price. Before it the other layers apply.
     pub from: Option<Date>,
-    /// Uncached input.
+    /// Input without the cached part.
     pub input: f64,
-    /// Output.
+    /// Output, reasoning included.
     pub output: f64,
-    /// Read from a cache.
+    /// Input that was read from a cache.
     pub cache_read: Option<f64>,
-    /// Written to a cache of five minutes.
+    /// Cache writes that last five minutes.
     pub cache_write_5m: Option<f64>,
-    /// Written to a cache of one hour.
+    /// Cache writes that last one hour.
     pub cache_write_1h: Option<f64>,
 }
 
-/// Dollars a million tokens above which a figure is taken for a slip.
+/// A figure above this, in dollars per million tokens, counts as a typing error.
 const DOLLARS_MAX: f64 = 10_000.0;
 
-/// Dollars a million tokens below which a figure is taken for dollars a token.
+/// A figure below this counts as dollars per token by mistake.
 const DOLLARS_MIN: f64 = 0.001;
 
 impl OwnPrice {
-    /// As a row of the table; else what is wrong, and with which figure.
+    /// Converts the price to a row of the table. The error names the wrong figure.
     pub fn row(&self) -> Result<PriceRow, String> {
         let model = self.model.trim().to_lowercase();
         if model.is_empty() {
@@ -65,7 +65,7 @@ impl OwnPrice {
     }
 }
 
-/// Dollars a million tokens as the table counts them.
+/// Converts dollars per million tokens to the unit of the table.
 fn rate(name: &str, dollars: f64) -> Result<u64, String> {
     if !dollars.is_finite() || dollars < 0.0 {
         return Err(format!("{name} must be dollars a million tokens, such as 3 or 0.25, not {dollars}"));

@@ -1,4 +1,4 @@
-//! What is asked of the ledger, and what the asker knows of its sessions.
+//! A query on the ledger, with the session facts that it needs.
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
@@ -9,30 +9,30 @@ use std::collections::HashMap;
 use crate::calendar::Days;
 use crate::cost::Mode;
 
-/// What makes a row of a report.
+/// The grouping of a report's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// A day in the asker's zone.
+    /// By day in the time zone of the query.
     #[default]
     Daily,
-    /// A week, named by its first day.
+    /// By week, named after its first day.
     Weekly,
-    /// A month.
+    /// By calendar month.
     Monthly,
-    /// A session with its sub-agents.
+    /// By session, with its sub-agents.
     Session,
-    /// A project.
+    /// By project name.
     Project,
-    /// A model, as logged.
+    /// By model, as logged.
     Model,
-    /// An agent.
+    /// By agent name.
     Agent,
-    /// A window of five hours.
+    /// By window of five hours.
     Blocks,
 }
 
-/// How rows are ordered: by time where they have one, else by cost.
+/// The order of rows: by time if they have one, else by cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -42,34 +42,34 @@ pub enum Order {
     Desc,
 }
 
-/// A limit to hold a block against.
+/// A limit to compare a block with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenLimit {
-    /// So many tokens.
+    /// A fixed number of tokens.
     Tokens(u64),
-    /// As many as the largest finished block used.
+    /// The tokens of the largest finished block.
     Max,
 }
 
-/// What the asker knows of a session and the ledger does not.
+/// Facts about a session that the ledger does not have.
 #[derive(Debug, Clone, Default)]
 pub struct SessionFacts {
-    /// Id of the session it is a sub-agent of.
+    /// Id of its parent session, if it is a sub-agent.
     pub parent: Option<String>,
-    /// Its title.
+    /// Its title, if it has one.
     pub title: Option<String>,
     /// Name of its project.
     pub project: Option<String>,
-    /// When it began; rows without a time are put there.
+    /// When it began. Rows without a time are assigned to it.
     pub started_at: Option<Timestamp>,
-    /// Whether its log may still grow: then nothing is missing yet.
+    /// True if its log may still grow: then nothing is missing yet.
     pub growing: bool,
 }
 
-/// A question.
+/// A question about use and cost.
 #[derive(Debug, Clone)]
 pub struct Query {
-    /// What makes a row.
+    /// The grouping of the rows.
     pub by: By,
     /// First day, in `tz`.
     pub since: Option<Date>,
@@ -83,9 +83,9 @@ pub struct Query {
     pub project_part: bool,
     /// Only this model, as logged or as the price table names it.
     pub model: Option<String>,
-    /// Zone in which days are cut.
+    /// The time zone that defines days.
     pub tz: TimeZone,
-    /// Whose cost figures count.
+    /// The source of the cost figures.
     pub mode: Mode,
     /// Whether each row is broken down by model.
     pub breakdown: bool,
@@ -93,15 +93,15 @@ pub struct Query {
     pub order: Order,
     /// First day of a week.
     pub start_of_week: Weekday,
-    /// Blocks: only the one that is running.
+    /// Blocks: only the running one.
     pub active: bool,
     /// Blocks: only those of the last three days.
     pub recent: bool,
-    /// Blocks: a limit to hold them against.
+    /// Blocks: a limit to compare them with.
     pub token_limit: Option<TokenLimit>,
-    /// The present; without it no block is running.
+    /// The current time. Without it no block is running.
     pub now: Option<Timestamp>,
-    /// What is known of the sessions.
+    /// Facts about the sessions, by key.
     pub sessions: HashMap<SessionKey, SessionFacts>,
 }
 
@@ -129,22 +129,22 @@ impl Default for Query {
     }
 }
 
-/// A tree that is deeper than this is taken for a circle.
+/// A deeper tree is treated as a cycle.
 const TREE_DEPTH_MAX: usize = 64;
 
 /// How a row got its day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dated {
-    /// It has a time.
+    /// By its own time.
     Itself,
     /// By the start of its session.
     BySession,
-    /// Not at all.
+    /// It has no day.
     No,
 }
 
 impl Query {
-    /// When a row was, as far as is known.
+    /// The time of a row, as far as it is known.
     pub(crate) fn when(&self, session: &SessionKey, ts: Option<Timestamp>) -> (Option<Timestamp>, Dated) {
         let started = || self.sessions.get(session).and_then(|facts| facts.started_at);
         match (ts, started) {
@@ -156,7 +156,7 @@ impl Query {
         }
     }
 
-    /// Whether an instant is asked for. What has no day is not between two.
+    /// True if the query includes an instant. A row without a day is not between two days.
     pub(crate) fn admits_time(&self, when: Option<Timestamp>, days: &mut Days) -> bool {
         if self.since.is_none() && self.until.is_none() {
             return true;
@@ -166,7 +166,7 @@ impl Query {
         })
     }
 
-    /// Whether a session is asked for.
+    /// True if the query includes a session.
     pub(crate) fn admits_session(&self, session: &SessionKey) -> bool {
         self.agent.as_ref().is_none_or(|agent| *agent == session.agent)
             && self.project.as_ref().is_none_or(|wanted| {
@@ -177,13 +177,12 @@ impl Query {
             })
     }
 
-    /// Whether a model as logged is asked for, where no row is at hand.
+    /// True if the query includes a logged model name, for callers without a row.
     pub(crate) fn admits_name(&self, model: Option<&str>) -> bool {
         self.model.as_ref().is_none_or(|asked| model.is_some_and(|model| model.eq_ignore_ascii_case(asked)))
     }
 
-    /// The session at the top of a tree. A parent that is not there leads to nothing: its
-    /// children stand for themselves.
+    /// The session at the top of a tree. A missing parent is ignored: its children are roots.
     pub(crate) fn root_of(&self, session: &SessionKey) -> SessionKey {
         let mut root = session.clone();
         for _ in 0..TREE_DEPTH_MAX {
@@ -197,7 +196,7 @@ impl Query {
         session.clone()
     }
 
-    /// The project of a session, else of the session at the top of its tree.
+    /// The project of a session, or else of the root of its tree.
     pub(crate) fn project_of(&self, session: &SessionKey) -> Option<&str> {
         let of = |session: &SessionKey| self.sessions.get(session).and_then(|facts| facts.project.as_deref());
         of(session).or_else(|| of(&self.root_of(session)))

@@ -1,9 +1,8 @@
-//! Answering questions about use and cost.
+//! Answering queries about use and cost.
 //!
-//! Every row of the ledger that is asked for goes into exactly one row of the
-//! report, so rows always add up to the totals. What is not in them (copies,
-//! calls beside the conversation, what only the agent's own total knows) is
-//! counted beside them.
+//! Every selected row of the ledger goes into exactly one row of the report, so rows always add up
+//! to the totals. Other figures (copies, calls outside the conversation, use that only the agent's
+//! own total shows) are counted separately.
 
 use jiff::civil::Date;
 use retro_model::{SessionKey, Timestamp};
@@ -21,7 +20,7 @@ use crate::query::{By, Dated, Order, Query, TokenLimit};
 use crate::table::Prices;
 use crate::{NanoUsd, estimate};
 
-/// A cell that is asked for.
+/// A cell that the query includes.
 #[derive(Clone, Copy)]
 struct Chosen<'c> {
     cell: &'c Cell,
@@ -31,7 +30,7 @@ struct Chosen<'c> {
     dated: Dated,
 }
 
-/// Rows that become one.
+/// Cells that become one row.
 struct Group<'c> {
     key: String,
     session: Option<SessionKey>,
@@ -43,12 +42,12 @@ struct Group<'c> {
 
 const UNKNOWN: &str = "unknown";
 
-/// Answers a question.
+/// Answers a query.
 pub fn report(counted: &Counted, prices: &Prices, query: &Query) -> Report {
     report_cells(&Cells::of(counted, prices, query.mode, Grain::for_rows(query.by)), query)
 }
 
-/// Answers a question from cells that are as fine as it needs, made in its mode.
+/// Answers a query from cells of a sufficient grain, made in its mode.
 pub fn report_cells(cells: &Cells, query: &Query) -> Report {
     let chosen = choose(cells, &cells.rows, query);
     let mut groups = match query.by {
@@ -74,7 +73,7 @@ pub fn report_cells(cells: &Cells, query: &Query) -> Report {
                 Dated::No => undated.unknown += responses,
             }
             compaction_responses += chosen.cell.compactions;
-            // Cells of a session stand together.
+            // Cells of a session are adjacent.
             if last != Some(chosen.session) {
                 last = Some(chosen.session);
                 shown.insert(chosen.session);
@@ -105,7 +104,7 @@ pub fn report_cells(cells: &Cells, query: &Query) -> Report {
 fn choose<'c>(cells: &'c Cells, among: &'c [Cell], query: &Query) -> Vec<Chosen<'c>> {
     let mut chosen = Vec::with_capacity(among.len());
     let mut days = Days::new(&query.tz);
-    // Cells of a session stand together: each session is asked for once.
+    // Cells of a session are adjacent, so each session is checked once.
     let mut last: Option<(u32, bool)> = None;
     for cell in among {
         let (session, model) = (cells.session(cell.session), cells.name(cell.model));
@@ -126,7 +125,7 @@ fn choose<'c>(cells: &'c Cells, among: &'c [Cell], query: &Query) -> Vec<Chosen<
     chosen
 }
 
-/// What rows of one group share.
+/// The common key of a group.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'c> {
     Day(Date),
@@ -209,8 +208,8 @@ fn add_up(group: &mut Group<'_>) {
     }
 }
 
-/// Marks rows to which answers belong that left no figures in the log. A log that stops in
-/// the middle of a turn proves no further answer, so it marks nothing.
+/// Marks rows that include responses without figures in the log. A log that stops in the middle of
+/// a turn does not prove another response, so it marks nothing.
 fn mark_open(cells: &Cells, groups: &mut [Group<'_>], query: &Query) {
     let is_growing = |session| query.sessions.get(session).is_some_and(|facts| facts.growing);
     let open: Vec<(&SessionKey, Option<Timestamp>)> = cells
@@ -222,7 +221,7 @@ fn mark_open(cells: &Cells, groups: &mut [Group<'_>], query: &Query) {
         .collect();
     let mut days = Days::new(&query.tz);
     for group in groups {
-        // The row of a time is touched by what happened in it, any other by its sessions.
+        // An event affects a row of a period by its time, and any other row by its session.
         let (first, last) = (group.chosen.iter().filter_map(|chosen| chosen.when).min(), group.last_at());
         let touches = |session: &SessionKey, ts: Option<Timestamp>, days: &mut Days| match query.by {
             By::Daily | By::Weekly | By::Monthly | By::Blocks => match (ts, first, last) {
@@ -340,7 +339,7 @@ fn side_calls(cells: &Cells, query: &Query) -> SideCalls {
     SideCalls { responses: sum.responses, total_tokens: sum.tokens.total(), cost_usd }
 }
 
-/// Totals have no time: those of sessions that are shown.
+/// Unlogged use of the sessions in the report. Totals have no time.
 fn unlogged(cells: &Cells, query: &Query, shown: &HashSet<&SessionKey>) -> Vec<UnloggedPart> {
     let mut parts = Vec::new();
     for part in &cells.unlogged {
@@ -359,7 +358,7 @@ fn unlogged(cells: &Cells, query: &Query, shown: &HashSet<&SessionKey>) -> Vec<U
     parts
 }
 
-/// What the figures of the sessions that are asked for leave open.
+/// Open questions in the figures of the selected sessions.
 fn incomplete(cells: &Cells, query: &Query, shown: &HashSet<&SessionKey>) -> Vec<Incomplete> {
     let mut days = Days::new(&query.tz);
     let mut is_asked = |session: &SessionKey, when: Option<Timestamp>| {

@@ -1,13 +1,12 @@
-//! Counting as another program does, on purpose.
+//! Counts like another program, on purpose.
 //!
-//! Two programs that read the same logs rarely say the same number, and a
-//! difference that nobody can explain is worth nothing. So each habit of
-//! counting that was seen to make one is a switch here: with it on, our own
-//! arithmetic counts that way. What the switches do not explain stays
-//! unexplained. All of them are off in everything that retro itself says.
+//! Two programs that read the same logs rarely report the same number, and an unexplained
+//! difference is worth nothing. For that reason each known difference in counting is a switch here:
+//! with it on, our own arithmetic counts that way. Differences without a switch stay unexplained.
+//! All switches are off in retro's own reports.
 //!
-//! Some habits look at things that a row does not hold. Whoever turns a switch
-//! on tells them beside the row, in [`Told`].
+//! Some switches need facts that are not in a row. The caller passes them beside the row, in
+//! [`Told`].
 
 use retro_model::{LedgerRow, SessionKey, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,29 +14,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::Prices;
 use crate::count::{Counted, decide};
 
-/// A habit of counting. Ours is none of them.
+/// A difference in counting. By default all are off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
-    /// Writing to a cache costs a quarter more than input where no price is published.
+    /// A cache write costs 1.25 times the input price if it has no published price.
     AssumedCachePrice,
     /// Rows whose model the log does not name are priced as `gpt-5`.
     AssumedModel,
-    /// Only what Codex broadcasts as `token_count` counts, so the last answer of
-    /// a program that was killed does not.
+    /// Only responses that Codex broadcasts as `token_count` count, so the last response of a
+    /// killed program does not.
     BroadcastsOnly,
-    /// Answers of a sub-agent that only progress records have do not count.
+    /// Responses of a sub-agent that are only in progress records do not count.
     LogsOnly,
-    /// Models that the other program has no price of cost nothing.
+    /// Models without a price in the other program cost nothing.
     MissingPrices,
-    /// Logs that were compressed are not read.
+    /// Compressed logs are not read.
     PlainFilesOnly,
-    /// A child whose log opens with two broadcasts in a second is taken to repeat its
-    /// parent, as long as each answer comes within a second of the one before; but
-    /// not a child whose log holds answers of another one, which tell themselves.
+    /// A child whose log begins with two broadcasts within a second is assumed to repeat its
+    /// parent, as long as each response follows within a second of the one before. A child whose
+    /// log has marked copies of another one is excluded.
     ReplayByClock,
-    /// A copy without the server's request id counts like an answer of its own.
+    /// A copy without the server's request id counts like a response of its own.
     RequestlessCopies,
-    /// Lines that are not written without spaces are not read.
+    /// Lines with spaces between tokens are not read.
     TightLinesOnly,
 }
 
@@ -55,7 +54,7 @@ impl Switch {
         Switch::TightLinesOnly,
     ];
 
-    /// Its name in words, and what counting so does.
+    /// Its name in words, and its effect on the figures.
     pub fn reason(self) -> (&'static str, &'static str) {
         match self {
             Switch::AssumedCachePrice => (
@@ -95,32 +94,32 @@ impl Switch {
 /// The model that [`Switch::AssumedModel`] assumes.
 const ASSUMED_MODEL: &str = "gpt-5";
 
-/// The longest pause in what [`Switch::ReplayByClock`] takes for a parent's answers.
+/// The longest pause between responses that [`Switch::ReplayByClock`] attributes to a parent.
 pub const REPLAY_PAUSE_MS: i64 = 1_000;
 
-/// What the log tells of an answer beyond its row.
+/// Facts about a response that are in the log but not in its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Told {
-    /// When the first broadcast was made of a child's log that opens with two of them
-    /// at most [`REPLAY_PAUSE_MS`] apart; none in any other log.
+    /// Time of the first broadcast, if this is a child's log that begins with two of them at most
+    /// [`REPLAY_PAUSE_MS`] apart. `None` in any other log.
     pub burst_since: Option<Timestamp>,
-    /// It stands in a compressed log.
+    /// True if it is in a compressed log.
     pub compressed: bool,
-    /// It stands in a progress record.
+    /// True if it is in a progress record.
     pub in_progress: bool,
-    /// It has no request id of the server's.
+    /// True if it has no request id of the server.
     pub requestless: bool,
-    /// Its line has spaces between names and values.
+    /// True if its line has spaces between names and values.
     pub spaced: bool,
-    /// When it was broadcast, where that is another line than the row's own.
+    /// When it was broadcast, if that is on another line than the row's own.
     pub broadcast_at: Option<Timestamp>,
-    /// It was recorded and never broadcast.
+    /// True if it was recorded and never broadcast.
     pub unbroadcast: bool,
-    /// The other program has no price of its model.
+    /// True if the other program has no price for its model.
     pub unpriced: bool,
 }
 
-/// Decides which rows count, with these habits. With none it is [`decide`].
+/// Decides which rows count, with these switches on. With none it is [`decide`].
 pub fn decide_as(rows: Vec<(SessionKey, LedgerRow, Told)>, on: &[Switch]) -> Counted {
     let has = |switch| on.contains(&switch);
     let replayed = if has(Switch::ReplayByClock) { replayed(&rows) } else { BTreeMap::new() };
@@ -148,7 +147,7 @@ pub fn decide_as(rows: Vec<(SessionKey, LedgerRow, Told)>, on: &[Switch]) -> Cou
     decide(kept)
 }
 
-/// The prices that these habits count with.
+/// The prices with these switches on.
 pub fn prices_as(prices: &Prices, on: &[Switch]) -> Prices {
     let mut prices = prices.clone();
     if on.contains(&Switch::AssumedCachePrice) {
@@ -161,7 +160,7 @@ pub fn prices_as(prices: &Prices, on: &[Switch]) -> Prices {
     prices
 }
 
-/// Of each child, up to when its answers are taken for its parent's.
+/// For each child, the time up to which its responses are attributed to its parent.
 fn replayed(rows: &[(SessionKey, LedgerRow, Told)]) -> BTreeMap<SessionKey, Timestamp> {
     let mut owners: BTreeMap<&str, BTreeSet<&SessionKey>> = BTreeMap::new();
     for (session, row, _) in rows {
@@ -192,7 +191,7 @@ fn replayed(rows: &[(SessionKey, LedgerRow, Told)]) -> BTreeMap<SessionKey, Time
     replayed
 }
 
-/// When an answer of a child was recorded, when it was seen, and when the first one was.
+/// The times at which a child's response was recorded and seen, and that of the first one.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Quick {
     ts: Timestamp,

@@ -1,10 +1,9 @@
-//! The price table: what a token costs, where and since when.
+//! The price table: the price of a token, by provider and date.
 //!
-//! The table is data (`prices.json`), one row a line, each with the source and
-//! the date of its figures. Prices are whole trillionths of a dollar a token,
-//! the same as millionths of a dollar a million tokens: the smallest unit in
-//! which every published figure is a whole number. Which row a name in a log
-//! means is decided in [`crate::names`].
+//! The table is data (`prices.json`), one row per line, each with the source and the date of its
+//! figures. Prices are integers in trillionths of a dollar per token, the same as millionths of a
+//! dollar per million tokens: the smallest unit in which every published figure is an integer.
+//! [`crate::names`] finds the row for a name in a log.
 //!
 //! Rows are never deleted when a model is retired: old logs stay priced.
 
@@ -15,36 +14,36 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::UsageError;
 
-/// What names an imported row.
+/// The key of an imported row.
 pub(crate) type RowName = (String, String, Option<jiff::civil::Date>);
 
-/// Prices of the kinds of tokens, in trillionths of a dollar a token. What is
-/// absent is unknown, not free; see [`crate::cost`] for what stands in for it.
+/// Prices by kind of token, in trillionths of a dollar per token. A missing price is unknown, not
+/// free. [`crate::cost`] describes the fallbacks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Rates {
-    /// Uncached input.
+    /// Input without the cached part.
     pub input: u64,
-    /// Output.
+    /// Output, including reasoning unless that has its own price.
     pub output: u64,
-    /// Written to a cache of five minutes, or of the only kind there is.
+    /// Cache writes that last five minutes, or the only kind of cache writes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cache_write_5m: Option<u64>,
-    /// Written to a cache of one hour.
+    /// Cache writes that last one hour.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cache_write_1h: Option<u64>,
-    /// Read from a cache.
+    /// Input that was read from a cache.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cache_read: Option<u64>,
-    /// Reasoning, only where its price is not that of output.
+    /// Reasoning, only if its price differs from that of output.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reasoning: Option<u64>,
 }
 
-/// Prices of a request whose whole prompt, cached part included, is longer than
-/// `tokens`. They hold for the whole request.
+/// Prices of a request whose whole prompt, cached part included, is longer than `tokens`. They
+/// apply to the whole request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// Threshold.
+    /// The threshold in tokens.
     pub tokens: u64,
     /// Prices above it.
     #[serde(flatten)]
@@ -54,7 +53,7 @@ pub struct Step {
 /// Prices of a service tier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tier {
-    /// Prices.
+    /// Prices of standard prompts in this tier.
     #[serde(flatten)]
     pub rates: Rates,
     /// Prices of long prompts in this tier.
@@ -62,36 +61,36 @@ pub struct Tier {
     pub above: Vec<Step>,
 }
 
-/// Hours of the day that cost more.
+/// Hours of the day with higher prices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Peak {
-    /// Spans of hours in UTC: from the first up to, not including, the second.
+    /// Ranges of hours in UTC, without the last hour.
     pub hours_utc: Vec<(i8, i8)>,
     /// Factor in thousandths.
     pub multiplier: u32,
 }
 
-/// What one model costs at one provider, since one day.
+/// The prices of one model at one provider, since one day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PriceRow {
-    /// Name of the model without provider or date, in small letters.
+    /// Name of the model without provider or date, in lower case.
     pub model: String,
-    /// Who sells it at this price; `*` in a user's own row means whoever.
+    /// The provider that sells it at this price. `*` in a user's own row means any provider.
     pub provider: String,
-    /// First day of the price; absent: since ever.
+    /// First day of the price. `None`: valid from the beginning.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<Date>,
     /// Where the figures come from.
     pub source: String,
     /// When they were seen there.
     pub date: Date,
-    /// What a reader should know.
+    /// A note for people who read the table.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
     /// Prices of a standard request.
     #[serde(flatten)]
     pub rates: Rates,
-    /// Prices of long prompts, thresholds rising.
+    /// Prices of long prompts, with ascending thresholds.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub above: Vec<Step>,
     /// Prices of other service tiers, by name: `batch`, `flex`, `priority`, …
@@ -100,7 +99,7 @@ pub struct PriceRow {
     /// Factors in thousandths, by name: `fast`, `us`, and for hosts `regional` and `gov`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub multipliers: BTreeMap<String, u32>,
-    /// Hours of the day that cost more.
+    /// Hours of the day with higher prices.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub peak: Option<Peak>,
     /// Price of a web search that the provider makes, in billionths of a dollar.
@@ -108,25 +107,25 @@ pub struct PriceRow {
     pub web_search: Option<u64>,
 }
 
-/// A price table: rows, and the names under which logs know them.
+/// A price table: rows, and the names of models in logs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prices {
-    /// Day of the newest figures. A response without a time is priced as of it.
+    /// Day of the newest figures. A response without a time is priced as of this day.
     pub snapshot: Date,
-    /// What the numbers mean, for people.
+    /// The unit of the numbers, for people.
     pub unit: String,
     /// Other names of models.
     pub(crate) aliases: BTreeMap<String, String>,
     /// Other names of providers.
     pub(crate) providers: BTreeMap<String, String>,
-    /// Those who sell other makers' models, and whose they sell at the maker's
-    /// own price. A provider that is not listed passes every maker's price on.
+    /// Hosts that sell other makers' models, and the makers whose own price each host charges. A
+    /// provider that is not listed charges every maker's price.
     pub(crate) hosts: BTreeMap<String, Vec<String>>,
-    /// Names that are knowingly without a price, and why.
+    /// Names that intentionally have no price, and why.
     pub(crate) unpriced: BTreeMap<String, String>,
     /// Sorted by model, provider, first day.
     pub(crate) rows: Vec<PriceRow>,
-    /// The user's own rows; they come before all others.
+    /// The user's own rows, which precede all others.
     #[serde(skip)]
     pub(crate) overrides: Vec<PriceRow>,
     /// Which of `rows` were imported by the user.
@@ -138,12 +137,12 @@ pub struct Prices {
 pub(crate) const ANY_PROVIDER: &str = "*";
 
 impl Prices {
-    /// The table that comes with the program.
+    /// The built-in table.
     pub fn embedded() -> Result<Prices, UsageError> {
         Prices::parse(include_str!("prices.json"))
     }
 
-    /// Reads a table and checks it.
+    /// Parses and checks a table.
     pub fn parse(text: &str) -> Result<Prices, UsageError> {
         let prices: Prices = serde_json::from_str(text)?;
         check(&prices.rows)?;
@@ -151,8 +150,8 @@ impl Prices {
         Ok(prices)
     }
 
-    /// The table as JSON, one row a line, as [`Prices::parse`] reads it. The
-    /// user's own rows are not part of it.
+    /// The table as JSON, one row per line, as [`Prices::parse`] reads it. The user's own rows are
+    /// not included.
     pub fn to_json(&self) -> Result<String, UsageError> {
         let mut whole = serde_json::to_value(self)?;
         let rows: Result<Vec<String>, _> = self.rows.iter().map(serde_json::to_string).collect();
@@ -164,7 +163,7 @@ impl Prices {
         Ok(format!("{head},\n  \"rows\": [\n    {}\n  ]\n}}\n", rows?.join(",\n    ")))
     }
 
-    /// Tells this table from others: the same only if every price is.
+    /// A hash that is equal only if every price is.
     pub fn fingerprint(&self) -> Result<u64, UsageError> {
         let mut hash = Xxh3::new();
         hash.update(&serde_json::to_vec(self)?);
@@ -177,12 +176,12 @@ impl Prices {
         self.overrides.iter().chain(&self.rows)
     }
 
-    /// Why a name is knowingly without a price, if it is.
+    /// The reason why a name intentionally has no price.
     pub fn unpriced_reason(&self, model: &str) -> Option<&str> {
         self.unpriced.get(&model.to_lowercase()).map(String::as_str)
     }
 
-    /// A name must not mean two prices: apart from hosts, one provider sells it.
+    /// Checks that no name has two prices: apart from hosts, one provider sells it.
     fn check_makers(&self) -> Result<(), UsageError> {
         let mut makers: BTreeMap<&str, &str> = BTreeMap::new();
         for row in self.rows.iter().filter(|row| !self.hosts.contains_key(&row.provider)) {
@@ -203,7 +202,7 @@ fn bad(row: &PriceRow, problem: impl Into<String>) -> UsageError {
     UsageError::Row { model: row.model.clone(), provider: row.provider.clone(), problem: problem.into() }
 }
 
-/// Sorted, without duplicates, and no figure that cannot be.
+/// Checks that rows are sorted and unique, and that all figures are possible.
 pub(crate) fn check(rows: &[PriceRow]) -> Result<(), UsageError> {
     match rows.iter().find(|row| row.rates.input == 0 || row.rates.output == 0) {
         Some(free) => Err(bad(free, "is zero; a model without a price has no row")),
@@ -211,7 +210,7 @@ pub(crate) fn check(rows: &[PriceRow]) -> Result<(), UsageError> {
     }
 }
 
-/// The same for a user's own rows: what runs on one's own machine may cost nothing.
+/// Checks a user's own rows: a model on one's own machine may cost nothing.
 pub(crate) fn check_own(rows: &[PriceRow]) -> Result<(), UsageError> {
     let mut seen = HashSet::new();
     for (row, next) in rows.iter().zip(rows.iter().skip(1).map(Some).chain([None])) {
@@ -243,7 +242,7 @@ mod tests {
         assert_eq!(Prices::parse(&prices.to_json().unwrap()).unwrap(), prices);
     }
 
-    /// Shapes that hold for every published row; a slip of the pen breaks one.
+    /// Checks every published row for plausible values. A typing error breaks one of these rules.
     #[test]
     fn every_row_has_a_sane_shape() {
         for row in Prices::embedded().unwrap().rows() {

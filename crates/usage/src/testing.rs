@@ -1,4 +1,4 @@
-//! Rows for tests, in few words.
+//! Short helpers that build rows for tests.
 
 use retro_model::{LedgerRow, SessionKey, Thread, Timestamp, Usage};
 
@@ -12,7 +12,7 @@ pub(crate) fn row(key: &str) -> LedgerRow {
     )
 }
 
-/// What a test says of a row.
+/// Builder methods for rows.
 pub(crate) trait Say {
     fn model(self, model: &str) -> Self;
     fn at(self, ts: &str) -> Self;
@@ -48,7 +48,7 @@ impl Say for LedgerRow {
     }
 }
 
-/// A session of `claude`.
+/// A session key of `claude`.
 pub(crate) fn session(id: &str) -> SessionKey {
     SessionKey::new("claude", id)
 }

@@ -1,10 +1,10 @@
-//! Taking the answers of sub-agents out of a figure that contains them.
+//! Subtracts the responses of sub-agents from a figure that contains them.
 //!
-//! Grok logs one figure a turn, and it contains every call of the sub-agents
-//! that ended in the turn; their own sessions tell the same calls again (seen in
-//! 1.0.41). Each row of a child is taken out of exactly one row that names the
-//! child: the first that ended after it. It is taken out gross, because what a
-//! child's figure contains is contained in the parent's too.
+//! Grok logs one figure per turn, and it contains every call of the sub-agents that ended in the
+//! turn. Their own sessions log the same calls again (seen in 1.0.41). Each row of a child is
+//! subtracted from exactly one row that names the child: the first one that ended after it. The
+//! gross figure is subtracted, because the parent's figure also contains everything that the
+//! child's contains.
 
 use retro_model::{LedgerRow, SessionKey, Timestamp, Tokens};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,7 +76,7 @@ fn including(rows: &[CountedRow]) -> BTreeMap<SessionKey, Vec<usize>> {
     including
 }
 
-/// A row of a child that is later than the turn is not in its figure.
+/// True if the turn ended after the child's row. A later row of a child is not in its figure.
 fn ends_after(by: &CountedRow, child: &CountedRow) -> bool {
     let known = |ts: Option<Timestamp>| ts.map(Timestamp::as_millis);
     match (known(by.row.ts), known(child.row.ts)) {
@@ -85,12 +85,12 @@ fn ends_after(by: &CountedRow, child: &CountedRow) -> bool {
     }
 }
 
-/// The whole without its parts, unless a counter would fall below zero.
+/// The whole without its parts. `None` if a counter would fall below zero.
 fn without(whole: &LedgerRow, parts: &[&LedgerRow]) -> Option<LedgerRow> {
     let sum = parts.iter().fold(Tokens::default(), |sum, part| sum.plus(&part.tokens));
     let mut net = LedgerRow { tokens: whole.tokens.minus(&sum)?, ..whole.clone() };
     net.calls = parts.iter().fold(whole.calls, |calls, part| calls.saturating_sub(part.calls));
-    // A cost that not every part reports cannot be taken apart.
+    // A cost can be subtracted only if every part reports one.
     net.reported_cost_nano = parts.iter().fold(whole.reported_cost_nano, |cost, part| {
         cost?.checked_sub(part.reported_cost_nano?).filter(|cost| *cost >= 0)
     });
@@ -176,7 +176,7 @@ mod tests {
         child.reported_cost_nano = None;
         let counted = decide(vec![(grok("p"), turn("p", 2, 100, &["c"])), (grok("c"), child)]);
         assert_eq!(counted.rows[1].own_row().reported_cost_nano, None);
-        // Nor is there one where the turn reports none, and the tokens are still taken out.
+        // If the turn reports no cost, there is none, but the tokens are still subtracted.
         let mut rows = [("p", turn("p", 2, 100, &["c"])), ("c", turn("c", 1, 30, &[]))];
         for (_, row) in &mut rows {
             row.reported_cost_nano = None;

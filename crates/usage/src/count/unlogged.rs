@@ -1,15 +1,13 @@
-//! What an agent's own total holds beyond the answers in its log.
+//! Use in an agent's own total beyond the responses in its log.
 //!
-//! Claude Code (2.1.325) writes a running total for each session and model. It
-//! holds calls that leave no line: compactions, titles, searches, broken
-//! streams. Unlogged is the last total, less what was carried over, less the
-//! answers of the session whose figures are final; where that is positive. It is
-//! shown apart and is never part of totals.
+//! Claude Code (2.1.325) writes a running total for each session and model. It includes calls that
+//! leave no line: compactions, titles, searches, broken streams. Unlogged use is the last total,
+//! minus the carried-over part, minus the responses of the session whose figures are final; if that
+//! is positive. It is reported separately and is never part of totals.
 //!
-//! A fork starts with its parent's total; a branch starts at zero. The rows of
-//! both look alike, so the total itself decides: carried over it was, if the
-//! first total of the fork is nowhere below the parent's. In doubt this says too
-//! little, never too much.
+//! A fork starts with its parent's total; a branch starts at zero. The rows of both look alike, so
+//! the total itself decides: it was carried over if the first total of the fork is nowhere below
+//! the parent's. In doubt the figure is too low, never too high.
 
 use retro_model::{EventId, Exactness, LedgerRow, SessionKey, Thread, Tokens, Usage};
 use serde::Serialize;
@@ -17,21 +15,21 @@ use std::collections::BTreeMap;
 
 use super::{CountedRow, Duplicate, of_session};
 
-/// Use that a session's total knows and its log does not show.
+/// Use that is in a session's total and not in its log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unlogged {
-    /// The session.
+    /// The session of the total.
     pub session: SessionKey,
-    /// The model.
+    /// The model, as logged.
     pub model: String,
-    /// How much.
+    /// The unlogged tokens.
     pub tokens: Tokens,
     /// The total it was derived from.
     pub event: EventId,
 }
 
 impl Unlogged {
-    /// As a row that can be priced: how many requests it was is not known.
+    /// A row that can be priced. The number of requests is unknown.
     pub(crate) fn as_row(&self) -> LedgerRow {
         let mut row = LedgerRow::of(String::new(), self.event.clone(), Thread::main(), &Usage::default());
         row.tokens = self.tokens;
@@ -41,12 +39,12 @@ impl Unlogged {
     }
 }
 
-/// Figures by model.
+/// Tokens by model.
 type ByModel = BTreeMap<String, Tokens>;
 /// The totals of one session: event by event, in order.
 type Totals = BTreeMap<EventId, ByModel>;
 
-/// `rows` are those that count; they and `duplicates` are sorted by session.
+/// Derives the unlogged use. `rows` are those that count. Both slices are sorted by session.
 pub(crate) fn derive(
     totals: Vec<(SessionKey, LedgerRow)>,
     rows: &[CountedRow],
@@ -58,7 +56,7 @@ pub(crate) fn derive(
     let mut all_totals: BTreeMap<SessionKey, Totals> = BTreeMap::new();
     for (session, row) in totals {
         let by_model = all_totals.entry(session).or_default().entry(row.event.clone()).or_default();
-        // Of two figures for one place the larger; a total only grows.
+        // Of two figures for one position the larger counts, because a total only grows.
         let figure = by_model.entry(plain(row.model.as_deref())).or_default();
         let other = row.tokens;
         if (other.total(), other.output) > (figure.total(), figure.output) {
@@ -82,13 +80,13 @@ pub(crate) fn derive(
     unlogged
 }
 
-/// The model as answers name it: totals append the size of the context window.
+/// The model's name in responses: totals append the size of the context window.
 fn plain(model: Option<&str>) -> String {
     let model = model.unwrap_or_default();
     model.strip_suffix("[1m]").unwrap_or(model).to_owned()
 }
 
-/// What rows with final figures sum up to.
+/// The sum of rows with final figures.
 fn answered<'r>(rows: impl Iterator<Item = &'r CountedRow>) -> ByModel {
     let mut sums = ByModel::new();
     for row in rows.filter(|row| row.row.exactness == Exactness::Exact) {
@@ -98,7 +96,7 @@ fn answered<'r>(rows: impl Iterator<Item = &'r CountedRow>) -> ByModel {
     sums
 }
 
-/// What the total of a fork began with.
+/// The initial total of a fork.
 fn carried_over(
     session: &SessionKey,
     totals: &Totals,
@@ -114,7 +112,7 @@ fn carried_over(
         .filter(|copy| copy.twin.session != *session)
         .filter(|copy| copy.place.event.source.is_main() && copy.twin.event.source.is_main())
         .collect();
-    // The parent is the session that owns the newest answer both have.
+    // The parent is the session that owns the newest common response.
     let Some(newest) = copies.iter().max_by_key(|copy| &copy.place.event) else { return ByModel::new() };
     let parent = &newest.twin;
     let next = of_session(rows, &parent.session)
@@ -129,7 +127,7 @@ fn carried_over(
     });
     let carried = match at_fork {
         Some((_, by_model)) => by_model.clone(),
-        // The parent left no total: at least the answers that were copied.
+        // The parent left no total: use at least the copied responses.
         None => {
             let twin = |copy: &&Duplicate| {
                 let owner = of_session(rows, &copy.twin.session).1;
