@@ -1,26 +1,26 @@
-//! How much of a session was understood, and what was not.
+//! How much of a session was understood.
 
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
 use crate::{Address, SourceKey};
 
-/// Every record of a session by what became of it.
+/// The number of a session's records, by result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Coverage {
-    /// Records seen: the sum of the five below. Blank lines are none.
+    /// All records: the sum of the five below. Blank lines do not count.
     pub records: u64,
-    /// Gave at least one event that is more than a note.
+    /// Records with at least one event that is more than a note.
     pub mapped: u64,
-    /// Gave no event of its own: completed another, or repeats one.
+    /// Records without an event of their own, which complete another or repeat one.
     pub folded: u64,
-    /// Gave only notes.
+    /// Records that gave only notes.
     pub noted: u64,
-    /// Not known to the adapter; kept whole.
+    /// Records unknown to the adapter, kept whole.
     pub unknown: u64,
-    /// Not readable.
+    /// Records that could not be read.
     pub malformed: u64,
-    /// Bytes of all sources.
+    /// Size of all sources in bytes.
     pub bytes: u64,
 }
 
@@ -36,44 +36,44 @@ impl AddAssign for Coverage {
     }
 }
 
-/// Why something is a gap.
+/// The reason for a gap.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GapReason {
     /// The line is not JSON.
     Malformed,
-    /// The last line has no end yet; it will be read again when it grows.
+    /// The last line has no end yet. It will be read again when it grows.
     Pending,
-    /// The line holds bytes that are not UTF-8; they were read as U+FFFD.
+    /// The line has bytes that are not UTF-8, which were read as U+FFFD.
     InvalidUtf8,
-    /// Zero bytes before or instead of the line, as a crash leaves them.
+    /// Zero bytes before or instead of the line, from a crash.
     NulBytes,
-    /// The record is too large to hold; only a part of it was read.
+    /// The record is too large to hold, and only a part of it was read.
     Oversized,
-    /// Named by another record or session, and not captured.
+    /// Another record or session names it, but it was not captured.
     Missing,
     /// The file could not be read.
     Unreadable,
-    /// The record has a figure that cannot be read.
+    /// The record has a number that cannot be read.
     Figure,
 }
 
-/// Something in a source that could not be read, and where.
+/// A part of a source that could not be read, and its position.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Gap {
-    /// Which source.
+    /// The key of the source.
     pub source: SourceKey,
-    /// Which line of growth of it.
+    /// The revision of the source.
     pub revision: u32,
-    /// Line number from 1, where there is one.
+    /// Line number from 1, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<u64>,
-    /// Byte offset in the source, where there is one.
+    /// Byte offset in the source, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub offset: Option<u64>,
-    /// Why.
+    /// The kind of problem.
     pub reason: GapReason,
-    /// What a person wants to know of it.
+    /// A message for people.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
 }

@@ -13,7 +13,7 @@ pub struct Days {
 }
 
 impl Days {
-    /// Reads a span of days, as of `today`. What names none is an error that says what does.
+    /// Parses a span of days, relative to `today`. The error lists the accepted forms.
     pub fn parse(text: &str, today: Date) -> Result<Days, String> {
         days(text, today)
     }
@@ -47,7 +47,7 @@ fn days(text: &str, today: Date) -> Result<Days, String> {
     })
 }
 
-/// `7d`, `2w`, `3 months`, `10 days ago`: from then until today.
+/// Parses `7d`, `2w`, `3 months`, `10 days ago`: from then until today.
 fn ago(words: &str, today: Date) -> Option<Days> {
     let words = words.strip_suffix(" ago").unwrap_or(words);
     let end = words.find(|c: char| !c.is_ascii_digit())?;
@@ -62,7 +62,7 @@ fn ago(words: &str, today: Date) -> Option<Days> {
     Some(Days { first: today.checked_sub(span.ok()?).ok()?, last: today })
 }
 
-/// `2026-03-01`, `20260301`, `2026-03`, `2026`.
+/// Parses `2026-03-01`, `20260301`, `2026-03`, `2026`.
 fn dated(text: &str) -> Option<Days> {
     let digits: String = text.split('-').collect();
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -79,7 +79,7 @@ fn dated(text: &str) -> Option<Days> {
     }
 }
 
-/// The last day of this name, today included.
+/// The latest day with this name, today included.
 fn weekday(name: &str, today: Date) -> Option<Date> {
     let names = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let at = names.iter().position(|day| name.len() >= 3 && day.starts_with(name))?;
@@ -106,7 +106,7 @@ mod tests {
     use jiff::civil::date;
 
     fn span(text: &str) -> String {
-        // A Monday.
+        // This day is a Monday.
         match days(text, date(2026, 11, 16)) {
             Ok(days) => format!("{}..{}", days.first, days.last),
             Err(error) => error,

@@ -1,4 +1,4 @@
-//! What a record means, in the one schema that all agents share.
+//! Events: the meaning of records, in one schema for all agents.
 
 use retro_text::Redacted;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 
 use crate::{EventId, SourceKey, Timestamp, ToolCall, ToolResult, Usage};
 
-/// What happened.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -15,9 +15,9 @@ pub enum Kind {
     Session,
     /// A message to the agent.
     User,
-    /// Words of the model.
+    /// A text of the model.
     Assistant,
-    /// Thinking of the model, where it is readable at all.
+    /// Reasoning of the model, if it is readable.
     Reasoning,
     /// A tool was called.
     ToolCall,
@@ -25,15 +25,15 @@ pub enum Kind {
     ToolResult,
     /// A plan or task list was made or changed.
     Plan,
-    /// Tokens of a model answer became known.
+    /// The tokens of a model's response.
     Usage,
     /// The context was summarized.
     Compaction,
-    /// Work was cut off.
+    /// The work was interrupted.
     Interruption,
     /// A call was refused.
     Denial,
-    /// Something went wrong outside a tool.
+    /// An error outside a tool.
     Error,
     /// The model changed.
     Model,
@@ -41,15 +41,15 @@ pub enum Kind {
     Subagent,
     /// The user went back to an earlier point.
     Rewind,
-    /// A file, an image or context given along.
+    /// A file, an image or context that was sent along.
     Attachment,
     /// The agent's bookkeeping.
     Note,
-    /// Not known to the adapter; the whole record is in `data`.
+    /// Not known to the adapter. The whole record is in `data`.
     Unknown,
 }
 
-/// Whose words.
+/// The author of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -57,7 +57,7 @@ pub enum Origin {
     User,
     /// Made by the model.
     Model,
-    /// A parent agent's words to a child.
+    /// Written by a parent agent for its child.
     Agent,
     /// Output of a local program.
     Tool,
@@ -67,28 +67,28 @@ pub enum Origin {
     Harness,
 }
 
-/// A line of work inside a session: `main`, or a sub-agent's name.
+/// A thread inside a session: `main`, or a sub-agent's name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Thread(SmolStr);
 
 impl Thread {
-    /// The session's own line of work.
+    /// The session's own thread.
     pub fn main() -> Self {
         Thread(SmolStr::new_static("main"))
     }
 
-    /// A sub-agent's.
+    /// The thread of a sub-agent.
     pub fn sub(name: impl Into<String>) -> Self {
         Thread(name.into().into())
     }
 
-    /// Whether it is the session's own.
+    /// True if it is the session's own thread.
     pub fn is_main(&self) -> bool {
         &*self.0 == "main"
     }
 
-    /// Its name.
+    /// The name of the thread.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -117,66 +117,66 @@ impl Native {
     }
 }
 
-/// The bytes an event was read from.
+/// The position of the bytes that an event was read from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawRef {
-    /// Which source.
+    /// The key of the source.
     pub source: SourceKey,
-    /// Which line of growth of it.
+    /// The revision of the source.
     pub revision: u32,
     /// Record number, from 1.
     pub record: u64,
-    /// First byte of the record.
+    /// Offset of the record's first byte.
     pub offset: u64,
     /// Its length without the line end.
     pub length: u64,
 }
 
-/// One thing that happened in a session.
+/// One event of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Address inside the session. Stable for ever.
     pub id: EventId,
-    /// Place in the settled stream, from 1.
+    /// Position in the settled stream, from 1.
     pub seq: u64,
     /// Turn on its thread, from 1; 0 before the first message.
     pub turn: u32,
-    /// Line of work.
+    /// The thread of the event.
     pub thread: Thread,
     /// False on a branch that was rewound or superseded.
     pub live: bool,
-    /// When, if the log says so.
+    /// Its time, if it is in the log.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ts: Option<Timestamp>,
-    /// What happened.
+    /// The kind of event.
     pub kind: Kind,
-    /// Whose words.
+    /// The author of the event.
     pub origin: Origin,
-    /// The words, whole.
+    /// Its text, complete.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub text: Option<Redacted<String>>,
-    /// Whether `text` is only a part.
+    /// True if `text` is only a part.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub truncated: bool,
-    /// On calls.
+    /// The call, if `kind` is a tool call.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tool: Option<Box<ToolCall>>,
-    /// On results.
+    /// The result, if `kind` is a tool result.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub result: Option<Box<ToolResult>>,
-    /// On usage.
+    /// The tokens, if `kind` is usage.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usage: Option<Box<Usage>>,
-    /// The session (and record) this was copied from, where the log proves it.
+    /// The session (and record) that this was copied from, if the log proves it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub copy_of: Option<String>,
-    /// The event this one hangs on.
+    /// The parent of this event.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parent: Option<EventId>,
     /// The agent's own ids.
     #[serde(skip_serializing_if = "Native::is_empty", default)]
     pub native: Native,
-    /// Key of the model answer that made it.
+    /// Key of the model response that made it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub response: Option<String>,
     /// The model, when it changes and on usage.
@@ -188,17 +188,17 @@ pub struct Event {
     /// The branch, when it changes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<Redacted<String>>,
-    /// Session or thread that this event started or reports of.
+    /// Session or thread that this event started or reports on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub child: Option<String>,
-    /// Where it was read.
+    /// The bytes that it was read from.
     pub raw: RawRef,
-    /// What only this agent has.
+    /// Data that is specific to the agent.
     #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "even_null")]
     pub data: Option<Redacted<Value>>,
 }
 
-/// A value that is there, `null` too: an event is the same whether it was just
+/// Reads a present value even if it is `null`, so that an event is the same whether it was just
 /// computed or read from its file.
 pub(crate) fn even_null<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where

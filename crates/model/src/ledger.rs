@@ -1,80 +1,81 @@
-//! One row a model answer: the unit of every cost figure.
+//! One row per model response: the unit of every cost figure.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{EventId, Exactness, Thread, Timestamp, Tokens, Usage};
 
-/// What kind of answer a row is.
+/// The kind of response in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowKind {
-    /// An answer in the conversation.
+    /// A response in the conversation.
     #[default]
     Main,
     /// The summary of a compaction.
     Compaction,
-    /// A call beside the conversation: a title, a helper.
+    /// A call outside the conversation: a title, a helper.
     Side,
-    /// A cumulative figure of the session: a check, never part of totals.
+    /// A cumulative figure of the session, for checks only: never part of totals.
     Total,
-    /// No answer: from here on the log has answers without figures.
+    /// Not a response: after this position the log has responses without figures.
     Unmeasured,
-    /// No answer: the log stops here, in the middle of a turn.
+    /// Not a response: the log stops here, in the middle of a turn.
     CutOff,
 }
 
 impl RowKind {
-    /// Whether the row says that figures are missing, and has none itself.
+    /// True if the row marks missing figures, and has none itself.
     pub fn is_open(self) -> bool {
         matches!(self, RowKind::Unmeasured | RowKind::CutOff)
     }
 }
 
-/// One answer of a model, with its tokens. Says only what its own session's bytes
-/// say; which row of a key counts is decided across sessions, by content, never
-/// by arrival. Holds no dollars but those the log itself reports.
+/// One response of a model, with its tokens. Depends only on the bytes of its own session. Which
+/// row of a key counts is decided across sessions, by content, never by order of arrival. Contains
+/// no dollars except those that the log itself reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerRow {
-    /// Global identity of the answer, e.g. `claude:msg_…`.
+    /// Global identity of the response, such as `claude:msg_…`.
     pub key: String,
-    /// How sure this file is that the answer is its own and not a copy; larger is surer.
+    /// How certain it is that the response belongs to this file and is not a copy. Larger is more
+    /// certain.
     pub own: u8,
     /// The usage event it was made from.
     pub event: EventId,
-    /// Line of work.
+    /// The thread of the response.
     pub thread: Thread,
-    /// When, if the log says so.
+    /// Its time, if it is in the log.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ts: Option<Timestamp>,
-    /// Working directory at that point, as far as the log says.
+    /// Working directory at that point, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cwd: Option<String>,
-    /// Who answered, where the log says so: `anthropic`, `openai`, `xai`, …
+    /// The provider, if it is in the log: `anthropic`, `openai`, `xai`, …
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub provider: Option<String>,
     /// The model as logged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
-    /// Service tier or speed, where it is not the standard one.
+    /// Service tier or speed. `None` for the standard one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tier: Option<String>,
-    /// Its tokens.
+    /// The tokens of the response.
     #[serde(flatten)]
     pub tokens: Tokens,
-    /// Model calls in this figure: 1, or more where the log only has sums.
+    /// Model calls in this figure: 1, or more if the log only has sums.
     pub calls: u64,
-    /// Sessions whose answers are contained in this figure.
+    /// Sessions whose responses are included in this figure.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub includes: Vec<String>,
-    /// What kind of answer.
+    /// The kind of response.
     pub kind: RowKind,
-    /// How far the figures can be trusted.
+    /// How reliable the figures are.
     pub exactness: Exactness,
-    /// Bytes of text this answer left in the log: what an estimate of an unknown
-    /// output is made from.
+    /// Bytes of text that this response left in the log: the basis for an estimate of an unknown
+    /// output.
     #[serde(default)]
     pub text_bytes: u64,
-    /// Cost in billionths of a dollar, where the log reports one.
+    /// Cost in billionths of a dollar, if the log reports one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reported_cost_nano: Option<i64>,
 }

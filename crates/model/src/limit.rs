@@ -1,23 +1,23 @@
-//! How much of a subscription's allowance was used, as a log said last.
+//! The used part of a subscription's allowance, from the latest report in a log.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Address, Timestamp};
 
-/// One window of an allowance at one time. Ordered by time first, so that of two
-/// readings of one window the larger is the newer.
+/// One window of an allowance at one time. Ordered by time first, so that of two readings of one
+/// window the larger is the newer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LimitReading {
-    /// When the log said so.
+    /// The time of the report.
     pub ts: Timestamp,
-    /// The record that said it.
+    /// The record with the report.
     pub at: Address,
-    /// Used, in hundredths of a percent.
+    /// The used part, in hundredths of a percent.
     pub used_basis_points: u32,
-    /// How long the window is.
+    /// Length of the window in minutes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub window_minutes: Option<u64>,
-    /// When it is empty again.
+    /// The time when the window is empty again.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub resets_at: Option<Timestamp>,
     /// The subscription, as the log names it.
@@ -26,12 +26,12 @@ pub struct LimitReading {
 }
 
 impl LimitReading {
-    /// A percentage as logs write it, as hundredths; nothing if it cannot be one.
+    /// Converts a percentage from a log to hundredths of a percent. `None` if it is out of range.
     pub fn basis_points(percent: f64) -> Option<u32> {
         (0.0..=1_000_000.0).contains(&percent).then(|| (percent * 100.0).round() as u32)
     }
 
-    /// Used, in percent.
+    /// The used part, in percent.
     pub fn used_percent(&self) -> f64 {
         f64::from(self.used_basis_points) / 100.0
     }

@@ -1,22 +1,22 @@
-//! What search looks through: the words of a turn, piece by piece.
+//! The text that search indexes: a turn, piece by piece.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
-/// What a piece of text is.
+/// The kind of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PieceKind {
-    /// Words of a person.
+    /// A text of a person.
     User,
-    /// Words of the model.
+    /// A text of the model.
     Assistant,
-    /// Thinking of the model, where a turn has no other words of it.
+    /// Reasoning of the model, if a turn has no other text of it.
     Reasoning,
     /// A command or another call of a tool.
     Command,
-    /// A file that was read or changed, with what was changed.
+    /// A file that was read or changed, with the changes.
     File,
     /// Output of a call.
     Output,
@@ -47,7 +47,7 @@ impl PieceKind {
         }
     }
 
-    /// Whether it is somebody's words, and not a call or its output.
+    /// True for a text of a person or the model, and false for a call or its output.
     pub fn is_prose(self) -> bool {
         matches!(self, PieceKind::User | PieceKind::Assistant | PieceKind::Reasoning)
     }
@@ -56,41 +56,41 @@ impl PieceKind {
 /// One piece of text that can be found: a prompt, an answer, a call, an output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
-    /// What it is.
+    /// The kind of text.
     pub kind: PieceKind,
     /// Id of the event it is from.
     pub event: String,
-    /// When, if the log says so.
+    /// Its time, if it is in the log.
     pub at: Option<Timestamp>,
-    /// The words, redacted; long outputs are cut in the middle.
+    /// The text, redacted. Long outputs are cut in the middle.
     pub text: String,
-    /// What can be asked for by name: `tool:bash`, `file:src/cart.rs`, `model:…`, `is:failed`.
+    /// Labels that a query can ask for: `tool:bash`, `file:src/cart.rs`, `model:…`, `is:failed`.
     pub labels: Vec<String>,
 }
 
-/// Pieces of one turn that follow each other. A short turn is one passage, a long one is
-/// several, so that an append changes only the last.
+/// Consecutive pieces of one turn. A short turn is one passage, a long one is several, so that an
+/// append changes only the last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passage {
-    /// Line of work.
+    /// The name of the thread.
     pub thread: String,
-    /// The turn's number on that thread; 0 before the first message.
+    /// The turn's number on that thread. 0 before the first message.
     pub turn: u32,
-    /// Which piece of the thread its first piece is, from 0.
+    /// Index of its first piece on the thread, from 0.
     pub first: u32,
     /// False on a branch that was rewound.
     pub live: bool,
-    /// Its pieces, never none.
+    /// Its pieces. Never empty.
     pub pieces: Vec<Piece>,
 }
 
 impl Passage {
-    /// Id of the event of its first piece: names the passage within its session.
+    /// Id of the event of its first piece, which identifies the passage within its session.
     pub fn event(&self) -> &str {
         self.pieces.first().map_or("", |piece| piece.event.as_str())
     }
 
-    /// The earliest time on any piece.
+    /// The earliest time of any piece.
     pub fn at(&self) -> Option<Timestamp> {
         self.pieces.iter().filter_map(|piece| piece.at).min()
     }

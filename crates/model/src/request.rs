@@ -1,13 +1,12 @@
-//! Whose words an event holds: what a person typed, and what a turn was asked to do.
+//! The author of an event's text: the words that a person typed, and the request of a turn.
 //!
-//! Two questions. [`typed`] gives the words that a person wrote by hand, and nothing that a
-//! tool, a page, an issue, an editor, another agent or a program that composes prompts could
-//! have chosen: corrections and rules rest on these. [`request`] gives what a turn was asked
-//! to do, whoever wrote it: titles, digests and outcomes ask that.
+//! There are two functions. [`typed`] gives the words that a person typed by hand, and nothing that
+//! a tool, a page, an issue, an editor, another agent or a program that composes prompts could have
+//! chosen: corrections and rules are based on these. [`request`] gives the task of a turn, from any
+//! author: titles, digests and outcomes need that.
 //!
-//! Adapters say what the fields of a record tell (`origin`, and in `data` `accepted`, `composed`,
-//! `command`, `asks_model`, `shell`, `words`); the text itself says the rest
-//! ([`retro_text::typed`]).
+//! Adapters set fields from the record (`origin`, and in `data` `accepted`, `composed`, `command`,
+//! `asks_model`, `shell`, `words`). The rest follows from the text itself ([`retro_text::typed`]).
 
 use std::borrow::Cow;
 
@@ -16,24 +15,24 @@ use serde_json::Value;
 
 use crate::{Event, Kind, Origin, Part};
 
-/// How a request came to be.
+/// The origin of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Asked {
     /// A person typed it.
     Typed,
-    /// A plan that a person accepted, carried out by a fresh context.
+    /// A plan that a person accepted, executed in a fresh context.
     Plan,
-    /// A command: of the user's own, of a plugin, of the program.
+    /// A command of the user, of a plugin, or of the program.
     Command,
     /// Typed into a template.
     Template,
-    /// Composed by a program, or wrapped by the application it was typed into.
+    /// Composed by a program, or wrapped by the application where it was typed.
     Application,
 }
 
 impl Asked {
-    /// Its name as in the files.
+    /// Its name in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Asked::Typed => "typed",
@@ -45,27 +44,27 @@ impl Asked {
     }
 }
 
-/// What a turn was asked to do.
+/// The task that a turn was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request<'e> {
-    /// How it came to be.
+    /// The origin of the task.
     pub asked: Asked,
-    /// Its words, without what an application put around them.
+    /// Its text, without the parts that an application added.
     pub text: Cow<'e, str>,
 }
 
-/// Bytes at the head of a prompt in which a template says where the typed words are.
+/// A template must mark the position of the typed words within this many bytes from the start.
 const TEMPLATE_BYTES_MAX: usize = 16 * 1024;
 
-/// Head of the message that hands an accepted plan to a fresh context.
+/// Head of the message that passes an accepted plan to a fresh context.
 pub(crate) const PLAN: &str = "Implement the following plan:";
 
-/// What the event asks the agent to do. `None` if it asks nothing.
+/// The task that the event gives to the agent. `None` if it has none.
 pub fn request(event: &Event) -> Option<Request<'_>> {
     let text = event.text.as_ref().map_or("", |text| text.trim());
     let command = field(event, "command").and_then(Value::as_str);
     let (asked, text) = match (event.kind, event.origin) {
-        // A shell command is typed, but it is no task.
+        // A shell command is typed, but is not a task.
         (Kind::User, _) if field(event, "shell").is_some() => return None,
         (Kind::User, Origin::User) => match command {
             Some(command) => (Asked::Command, Cow::Owned(format!("{command} {text}"))),
@@ -74,7 +73,7 @@ pub fn request(event: &Event) -> Option<Request<'_>> {
                 (asked, Cow::Borrowed(text))
             }
         },
-        // The program's own, such as a review.
+        // A command of the program, such as a review.
         (Kind::User, Origin::Harness) => (Asked::Command, Cow::Borrowed(text)),
         (Kind::Plan, Origin::Model) if !matches!(event.id.part, Part::Tag(_)) => {
             let is_accepted = field(event, "accepted").and_then(Value::as_bool) == Some(true);
@@ -96,14 +95,14 @@ fn message<'e>(event: &Event, text: &'e str) -> (Asked, &'e str) {
         return (Asked::Application, bare);
     }
     match template(text) {
-        // Nothing was put into it: the template is all that was asked.
+        // The template has no arguments, so it is itself the request.
         Some(("", _)) => (Asked::Template, text),
         Some((typed, _)) => (Asked::Template, typed),
         None => (Asked::Typed, text),
     }
 }
 
-/// The words of the event that a person typed, in order.
+/// The texts of the event that a person typed, in order.
 pub fn typed(event: &Event) -> Vec<Cow<'_, str>> {
     if event.origin != Origin::User || field(event, "shell").is_some() || is_composed(event) {
         return Vec::new();
@@ -112,8 +111,8 @@ pub fn typed(event: &Event) -> Vec<Cow<'_, str>> {
     let spans = |text: &'_ str| retro_text::typed::typed(text);
     match event.kind {
         Kind::User => {
-            // The words of a template are its author's. Its block may be one that was pasted,
-            // unless the message begins with it.
+            // The author of a template is not the user. Its block may also be pasted text, unless
+            // the message begins with it.
             let text = match template(text) {
                 Some((typed, opens)) => {
                     if opens {
@@ -126,11 +125,11 @@ pub fn typed(event: &Event) -> Vec<Cow<'_, str>> {
             };
             spans(text).into_iter().filter_map(|span| text.get(span).map(Cow::Borrowed)).collect()
         }
-        // Only where the adapter says that the program wrote down a person's words.
+        // Only if the adapter marked the text as a person's.
         Kind::Denial if field(event, "words").and_then(Value::as_str).is_some() => {
             spans(text).into_iter().filter_map(|span| text.get(span).map(Cow::Borrowed)).collect()
         }
-        // The answers alone: the questions are the model's.
+        // Only the answers: the questions are the model's.
         Kind::ToolResult => {
             let answers = field(event, "answers").and_then(Value::as_object);
             let answers = answers.into_iter().flat_map(|answers| answers.values());
@@ -140,19 +139,19 @@ pub fn typed(event: &Event) -> Vec<Cow<'_, str>> {
     }
 }
 
-/// Whether a refusal's words are a person's by a field of the record. Words that rest on a
-/// sentence of the program alone may correct, but they make no rule.
+/// True if a field of the record proves that a refusal's text is a person's. If only a sentence of
+/// the program shows it, the text may be a correction, but not a rule.
 pub fn is_proven(event: &Event) -> bool {
     field(event, "words").and_then(Value::as_str) == Some("field")
 }
 
-/// Whether a program composed the message.
+/// True if a program composed the message.
 fn is_composed(event: &Event) -> bool {
     field(event, "composed").and_then(Value::as_bool) == Some(true)
 }
 
-/// What was put into a template: the block that follows the words "user input" near its
-/// beginning, and whether nothing but front matter stands before these words.
+/// The input of a template: the block after the words "user input" near its beginning, and whether
+/// only front matter precedes these words.
 pub(crate) fn template(text: &str) -> Option<(&str, bool)> {
     let text = text.trim_start();
     let matter = text.strip_prefix("---").and_then(|rest| rest.split_once("\n---")).map(|(_, rest)| rest);
@@ -169,7 +168,7 @@ pub(crate) fn template(text: &str) -> Option<(&str, bool)> {
     let block = after.trim_start().strip_prefix("```")?.split_once('\n')?.1;
     let typed = block.split_once("```").map_or(block, |(typed, _)| typed).trim();
     let opens = body.get(..before)?.trim().is_empty();
-    // A template that was not filled in shows the name of what would be.
+    // A template without input shows the name of the placeholder.
     let typed = if typed.starts_with('$') { "" } else { typed };
     Some((typed, opens))
 }

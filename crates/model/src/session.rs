@@ -1,4 +1,4 @@
-//! What is known of a session as a whole.
+//! Facts about a session as a whole.
 
 use retro_text::Redacted;
 use serde::{Deserialize, Serialize};
@@ -10,51 +10,51 @@ use crate::{Address, Event, Kind, LimitReading, Timestamp, TitleRank, title};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceKind {
-    /// Grows at its end.
+    /// A log that grows at its end.
     Log,
-    /// Rewritten as a whole; each version is kept.
+    /// Rewritten as a whole. Each version is kept.
     Document,
     /// Rows of a database, as canonical lines.
     Rows,
-    /// Small and rewritten; its facts are in a log too, so only the latest is kept.
+    /// Small and rewritten. Its facts are in a log too, so only the latest version is kept.
     State,
-    /// The files of a folder. Each is kept once, and again when it changed.
+    /// The files of a folder. Each is kept once, and again after a change.
     Files,
 }
 
-/// How the bytes of a source are cut into records.
+/// How the bytes of a source are divided into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// One JSON value a line.
+    /// One JSON value per line.
     JsonLines,
     /// The whole file is one JSON value.
     Json,
-    /// Not cut: kept, not parsed.
+    /// Not divided: kept, but not parsed.
     Opaque,
-    /// Files one after the other, each behind lines that name it: kept, not parsed.
+    /// Files one after the other, each after lines that name it: kept, but not parsed.
     Files,
 }
 
 impl Format {
-    /// Whether there is anything to read in such a source.
+    /// True if such a source has records to read.
     pub fn has_records(self) -> bool {
         matches!(self, Format::JsonLines | Format::Json)
     }
 }
 
-/// A title and where it is.
+/// A title and its origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Title {
-    /// Where it comes from.
+    /// The rank of its origin.
     pub rank: TitleRank,
-    /// The record that holds it.
+    /// The record that contains it.
     pub at: Address,
-    /// The words.
+    /// The text of the title.
     pub text: Redacted<String>,
 }
 
-/// How one session hangs on another.
+/// The relation between two sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkKind {
@@ -64,56 +64,56 @@ pub enum LinkKind {
     Child,
     /// This session began as a copy of that one.
     ForkedFrom,
-    /// This session goes on where that one ended.
+    /// This session continues that one.
     Continues,
-    /// That session goes on where this one ended.
+    /// That session continues this one.
     ContinuedIn,
 }
 
 /// A link to another session of the same agent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Link {
-    /// How.
+    /// The kind of relation.
     pub kind: LinkKind,
     /// The other session's id.
     pub session_id: String,
 }
 
-/// A value with the record that said it first.
+/// A value with the record that had it first.
 type At<T> = Option<(Address, T)>;
 
-/// What a set of records says of its session.
+/// Facts about a session from a set of records.
 ///
-/// Facts are a fold: [`Facts::merge`] is commutative, associative and
-/// idempotent, so the pieces and the order in which a session arrived do not
-/// show. Whatever is single-valued is decided by the address of the record.
+/// Facts are a fold: [`Facts::merge`] is commutative, associative and idempotent, so the result
+/// does not depend on the pieces and the order in which a session arrived. A single value is chosen
+/// by the address of its record.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Facts {
-    /// Earliest time on any record.
+    /// Earliest time of any record.
     pub started_at: Option<Timestamp>,
-    /// Latest time on any record.
+    /// Latest time of any record.
     pub ended_at: Option<Timestamp>,
-    /// First working directory.
+    /// The first working directory.
     pub cwd: At<Redacted<String>>,
-    /// First branch.
+    /// The first git branch.
     pub branch: At<Redacted<String>>,
-    /// Title the user set, newest.
+    /// The newest title that the user set.
     pub title_user: At<Redacted<String>>,
-    /// Title the agent made, newest.
+    /// The newest title that the agent made.
     pub title_agent: At<Redacted<String>>,
-    /// First real prompt or accepted plan, shortened.
+    /// The first real prompt or accepted plan, shortened.
     pub title_prompt: At<Redacted<String>>,
-    /// First command or task of an agent, for a session without a prompt.
+    /// The first command or task of an agent, for a session without a prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title_task: At<Redacted<String>>,
-    /// Program versions named.
+    /// Program versions in the records.
     pub versions: BTreeSet<String>,
     /// Models that answered.
     pub models: BTreeSet<String>,
     /// Links to other sessions.
     pub links: BTreeSet<Link>,
-    /// How the program was started, e.g. `cli` or `sdk`.
+    /// How the program was started, such as `cli` or `sdk`.
     pub entrypoint: At<String>,
     /// The newest reading of each window of the account's allowance, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -121,7 +121,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Adds what one event says.
+    /// Adds the facts of one event.
     pub fn absorb(&mut self, event: &Event) {
         let at = event.id.address();
         self.see(event.ts);
@@ -149,7 +149,7 @@ impl Facts {
         }
     }
 
-    /// Adds a time.
+    /// Extends the time span of the session.
     pub fn see(&mut self, ts: Option<Timestamp>) {
         if let Some(ts) = ts {
             self.started_at = Some(self.started_at.map_or(ts, |old| old.min(ts)));
@@ -193,12 +193,12 @@ impl Facts {
         })
     }
 
-    /// The session this one is a part of, if any.
+    /// The parent of this session, if it is a sub-agent.
     pub fn parent(&self) -> Option<&str> {
         self.links.iter().find(|link| link.kind == LinkKind::Parent).map(|link| link.session_id.as_str())
     }
 
-    /// Adds what other records say.
+    /// Adds the facts of other records.
     pub fn merge(&mut self, other: &Facts) {
         self.see(other.started_at);
         self.see(other.ended_at);

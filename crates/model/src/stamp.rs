@@ -1,46 +1,46 @@
-//! How a source looked when it was last seen: enough to tell whether it changed.
+//! The state of a source when it was last seen: enough to detect a change.
 
 use serde::{Deserialize, Serialize};
 use std::fs::Metadata;
 
-/// What a source looks like without reading it.
+/// The state of a source without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stamp {
-    /// A file.
+    /// The metadata of a file.
     File(Stat),
     /// The rows of one session in a database, or a whole database.
     Rows(RowsStamp),
 }
 
-/// What the file system says of a file.
+/// Metadata of a file from the file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Stat {
-    /// Bytes on disk.
+    /// Size on disk in bytes.
     pub size: u64,
     /// Last change, in nanoseconds since 1970.
     pub mtime_ns: i64,
-    /// Device number; 0 where the platform has none.
+    /// Device number. 0 if the platform has none.
     pub device: u64,
-    /// Inode number; 0 where the platform has none.
+    /// Inode number. 0 if the platform has none.
     pub inode: u64,
 }
 
-/// What a database says of a session's rows. The database's own times are no part of it:
-/// a checkpoint, or a row of another session, changes the file and not these rows.
+/// The state of a session's rows in a database. Excludes the database's own times: a checkpoint, or
+/// a row of another session, changes the file but not these rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RowsStamp {
-    /// Bytes of the rows, or another number that grows with them.
+    /// Size of the rows in bytes, or another number that grows with them.
     pub size: u64,
-    /// A hash of whatever shows that they changed.
+    /// A hash of everything that shows a change.
     pub hash: u64,
-    /// When the session last changed, in nanoseconds since 1970; 0 if the rows do not say.
-    /// Orders sessions. Not compared.
+    /// When the session last changed, in nanoseconds since 1970. 0 if the rows do not show it. Used
+    /// to order sessions, and not compared.
     pub changed_ns: i64,
 }
 
 impl Stamp {
-    /// Whether a source that looked like `other` looks the same now. This is the one
-    /// definition of an unchanged source.
+    /// True if a source that had the state `other` is unchanged. This is the only definition of an
+    /// unchanged source.
     pub fn is_same(&self, other: &Stamp) -> bool {
         match (self, other) {
             (Stamp::File(now), Stamp::File(then)) => now == then,
@@ -49,7 +49,7 @@ impl Stamp {
         }
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub fn size(&self) -> u64 {
         match self {
             Stamp::File(stat) => stat.size,
@@ -67,7 +67,7 @@ impl Stamp {
 }
 
 impl Stat {
-    /// From metadata that was just read.
+    /// Converts metadata that was just read.
     pub fn of(meta: &Metadata) -> Stat {
         #[cfg(unix)]
         let (mtime_ns, device, inode) = {

@@ -1,11 +1,11 @@
-//! What a session is called when nobody gave it a title: the first thing it was asked.
+//! The default title of a session: its first request.
 
 use retro_text::{Redacted, redact};
 use serde::{Deserialize, Serialize};
 
 use crate::{Asked, Event, Kind, Origin, Request, request};
 
-/// Where a title comes from, best first.
+/// The origin of a title, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TitleRank {
@@ -13,32 +13,32 @@ pub enum TitleRank {
     User,
     /// The agent made it.
     Agent,
-    /// Stands in another file.
+    /// Taken from another file.
     Elsewhere,
-    /// The first real prompt, or the plan that the session carries out.
+    /// The first real prompt, or the plan that the session executes.
     Prompt,
-    /// The command it began with, or the task of an agent.
+    /// The command at its beginning, or the task of an agent.
     Task,
 }
 
-/// Bytes of a prompt that are kept as a title.
+/// The most bytes of a prompt that are kept as a title.
 const TITLE_BYTES_MAX: usize = 200;
 
-/// How good a title the event would be; nothing if it would be none.
+/// The rank of the event as a title. `None` if it is unsuitable.
 pub(crate) fn rank(event: &Event) -> Option<TitleRank> {
     match event.origin {
         // The task of an agent.
         Origin::Agent => (event.kind == Kind::User).then_some(TitleRank::Task),
-        // Of a thread of its own: not what the session was asked.
+        // On a thread of its own: not the request of the session.
         Origin::User if event.kind == Kind::User && !event.thread.is_main() => None,
-        // One that the program gave, such as a review.
+        // A command of the program, such as a review.
         Origin::Harness => request(event).map(|_| TitleRank::Task),
         _ if event.kind == Kind::Note => request(event).map(|_| TitleRank::Task),
         _ => request(event).map(|_| TitleRank::Prompt),
     }
 }
 
-/// The title that the event would be, shortened; nothing if it has no words.
+/// The title from the event, shortened. `None` if it has no text.
 pub(crate) fn of(event: &Event) -> Option<Redacted<String>> {
     let title = match request(event) {
         Some(Request { asked: Asked::Command, text }) => redact(&text),
@@ -48,10 +48,10 @@ pub(crate) fn of(event: &Event) -> Option<Redacted<String>> {
     (!title.trim().is_empty()).then(|| title.head(TITLE_BYTES_MAX))
 }
 
-/// The words of a prompt that say what it is about.
+/// The part of a prompt with its subject.
 fn words(text: &str) -> &str {
     let text = text.trim();
-    // A heading is a title already.
+    // A heading is already a title.
     match text.strip_prefix('#') {
         Some(heading) => {
             let heading = heading.trim_start_matches('#');

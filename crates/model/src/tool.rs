@@ -1,10 +1,10 @@
-//! What a tool was asked to do and what came of it.
+//! Calls of tools and their results.
 
 use retro_text::Redacted;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What kind of work a tool does, the same for every agent.
+/// The kind of work that a tool does, the same for every agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -25,15 +25,15 @@ pub enum ToolClass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It did what it was asked.
+    /// The call succeeded.
     Ok,
-    /// It ran and failed, or could not run.
+    /// The call ran and failed, or could not run.
     Failed,
-    /// A person, a rule or a hook refused it.
+    /// A person, a rule or a hook refused the call.
     Denied,
-    /// It was cut off.
+    /// The call was interrupted.
     Interrupted,
-    /// The log does not say.
+    /// The log does not show the outcome.
     Unknown,
 }
 
@@ -46,16 +46,16 @@ pub enum Access {
     Write,
 }
 
-/// A path that a call touched, as the log writes it.
+/// A path that a call used, as logged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PathUse {
-    /// The path.
+    /// The path as logged.
     pub path: Redacted<String>,
-    /// Read or written.
+    /// Whether it was read or written.
     pub access: Access,
 }
 
-/// What happened to a file.
+/// The kind of change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -69,32 +69,32 @@ pub enum EditKind {
 /// One file changed by a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Edit {
-    /// The file, as the log writes it.
+    /// The path as logged.
     pub path: Redacted<String>,
-    /// Where it went, for a move.
+    /// The new path, for a move.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub to: Option<Redacted<String>>,
-    /// What happened to it.
+    /// The kind of change.
     pub kind: EditKind,
-    /// Lines added, where the log says so.
+    /// Lines added, if the log has the number.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub added: Option<u64>,
-    /// Lines removed, where the log says so.
+    /// Lines removed, if the log has the number.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub removed: Option<u64>,
 }
 
-/// A call: what the model asked for, and what we understood of it.
+/// A call: the model's request, and its parsed parts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Joins call and result.
+    /// The id that joins call and result.
     pub call_id: String,
     /// The call that made this one, for nested calls.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parent_call: Option<String>,
-    /// Name as logged.
+    /// Name of the tool as logged.
     pub name: String,
-    /// Kind of work.
+    /// The kind of work.
     pub class: ToolClass,
     /// Arguments as logged.
     #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "crate::event::even_null")]
@@ -102,20 +102,20 @@ pub struct ToolCall {
     /// The command line of a shell call, on one line.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub command: Option<Redacted<String>>,
-    /// Working directory of the call, where it names one.
+    /// Working directory of the call, if it names one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cwd: Option<Redacted<String>>,
-    /// Paths it names.
+    /// Paths that the call names.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub paths: Vec<PathUse>,
-    /// Files it asks to change. What was really changed is on the result.
+    /// Edits that the call requests. The actual edits are in the result.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub edits: Vec<Edit>,
 }
 
 impl ToolCall {
-    /// The script of a shell call as it was given, with its line ends; `command` has it on one
-    /// line, where a here-document has lost its empty lines.
+    /// The original script of a shell call, with its line ends. `command` has it on one line, where
+    /// a here-document has lost its empty lines.
     pub fn script(&self) -> Option<String> {
         let args = self.args.as_ref()?;
         match args.get("command").or_else(|| args.get("cmd"))? {
@@ -134,28 +134,28 @@ impl ToolCall {
     }
 }
 
-/// A result: how the call ended and what it changed.
+/// A result: how the call ended and which files changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
-    /// Joins call and result.
+    /// The id that joins call and result.
     pub call_id: String,
     /// How it ended.
     pub outcome: Outcome,
-    /// Exit code of a command, where the log says so.
+    /// Exit code of a command, if it is in the log.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub exit_code: Option<i64>,
-    /// How long it ran, where the log says so.
+    /// Duration in milliseconds, if it is in the log.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub duration_ms: Option<u64>,
-    /// Whether the agent cut the output before logging it.
+    /// True if the agent cut the output before logging it.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub truncated: bool,
-    /// Size of the logged output.
+    /// Size of the logged output in bytes.
     pub bytes: u64,
-    /// Source that holds the whole output when it was spilled to a file.
+    /// Source with the whole output, if it was saved to a file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub spilled_to: Option<String>,
-    /// Files that were changed.
+    /// The files that changed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub edits: Vec<Edit>,
 }

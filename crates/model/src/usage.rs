@@ -1,50 +1,50 @@
-//! Tokens of one model answer, in one meaning for all agents.
+//! Tokens of one model response, with one meaning for all agents.
 
 use serde::{Deserialize, Serialize};
 
-/// How far a figure can be trusted.
+/// How reliable a figure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exactness {
     /// As the provider billed it.
     #[default]
     Exact,
-    /// At least this much: the log stops before the answer did, or has figures that
-    /// cannot be read.
+    /// A lower bound: the log stops before the end of the response, or has figures that cannot be
+    /// read.
     LowerBound,
-    /// Derived by us.
+    /// Estimated by retro.
     Estimated,
 }
 
-/// Tokens by kind. `output` includes `reasoning`; nothing else overlaps.
+/// Tokens by kind. `output` includes `reasoning`. No other kinds overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tokens {
-    /// Uncached input.
+    /// Input without the cached part.
     pub input: u64,
-    /// Written to the five-minute cache.
+    /// Writes to the five-minute cache.
     pub cache_write_5m: u64,
-    /// Written to the one-hour cache.
+    /// Writes to the one-hour cache.
     pub cache_write_1h: u64,
-    /// Written to a cache whose life the log does not say.
+    /// Writes to a cache with a lifetime that is not in the log.
     pub cache_write_unsplit: u64,
-    /// Read from the cache.
+    /// Input that was read from the cache.
     pub cache_read: u64,
     /// Output, reasoning included.
     pub output: u64,
-    /// The reasoning part of `output`, where the log has it.
+    /// The reasoning part of `output`, if the log has it.
     pub reasoning: u64,
-    /// Searches the provider made and bills apart.
+    /// Searches that the provider made and bills separately.
     pub web_searches: u64,
 }
 
 impl Tokens {
-    /// Everything written to a cache.
+    /// All cache writes.
     pub fn cache_write(&self) -> u64 {
         self.cache_write_5m.saturating_add(self.cache_write_1h).saturating_add(self.cache_write_unsplit)
     }
 
-    /// Input and cache together: how long the prompt was.
+    /// Input and cache together: the length of the prompt.
     pub fn prompt(&self) -> u64 {
         self.input.saturating_add(self.cache_write()).saturating_add(self.cache_read)
     }
@@ -54,12 +54,12 @@ impl Tokens {
         self.prompt().saturating_add(self.output)
     }
 
-    /// The sum. Counters that a log made absurd stop at the largest number.
+    /// The sum. Saturates at the largest number, for absurd counters in a log.
     pub fn plus(&self, other: &Tokens) -> Tokens {
         self.with(other, |a, b| Some(a.saturating_add(b))).unwrap_or_default()
     }
 
-    /// The difference, none of it below zero.
+    /// The difference, with every counter at least zero.
     pub fn minus_or_zero(&self, other: &Tokens) -> Tokens {
         self.with(other, |a, b| Some(a.saturating_sub(b))).unwrap_or_default()
     }
@@ -83,25 +83,25 @@ impl Tokens {
     }
 }
 
-/// What this log says of the tokens of one model answer.
+/// The log's facts about the tokens of one model response.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    /// The counters.
+    /// The counters of the response.
     #[serde(flatten)]
     pub tokens: Tokens,
-    /// Service tier or speed, where it is not the standard one.
+    /// Service tier or speed. `None` for the standard one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
-    /// How far the figures can be trusted.
+    /// How reliable the figures are.
     pub exactness: Exactness,
-    /// A cumulative figure of the session: a check, never added.
+    /// A cumulative figure of the session, for checks only: never added.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub total: bool,
-    /// Why this file may call the answer its own and not a copy; what counts as
-    /// evidence is the adapter's matter, larger is surer.
+    /// How certain it is that the response belongs to this file and is not a copy. Each adapter
+    /// defines its levels. Larger is more certain.
     pub own: u8,
-    /// Cost in billionths of a dollar, where the log reports one.
+    /// Cost in billionths of a dollar, if the log reports one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_cost_nano: Option<i64>,
 }
