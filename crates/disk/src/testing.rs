@@ -1,9 +1,8 @@
 //! Disks that fail on purpose, for the tests of the crates above.
 //!
-//! Each is a [`crate::Disk`] over real files: [`FailingDisk`] stops after a number of
-//! operations, [`FullDisk`] has room for so many bytes. None of them waits for the real
-//! medium: that a sync was asked for at the right place is what they show, and thousands of
-//! runs have to be quick.
+//! Each is a [`crate::Disk`] over real files: [`FailingDisk`] stops after a number of operations,
+//! [`FullDisk`] has a limited capacity. None of them waits for the real medium: the tests only
+//! check that a sync was requested at the right place, and thousands of runs must be quick.
 
 mod failing;
 mod full;
@@ -11,17 +10,17 @@ mod full;
 pub use failing::{FailingDisk, Fails};
 pub use full::FullDisk;
 
-/// Throws that can be repeated from their seed.
+/// A random number generator that is repeatable from its seed.
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// Dice that always fall the same way for the same seed.
+    /// A generator that always gives the same numbers for the same seed.
     pub fn new(seed: u64) -> Dice {
         Dice(seed)
     }
 
-    /// The next number.
+    /// The next random number.
     pub fn throw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -30,12 +29,12 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `sides`; 0 if there are none.
+    /// A random number below `sides`. 0 if there are none.
     pub fn below(&mut self, sides: u64) -> u64 {
         self.throw().checked_rem(sides).unwrap_or(0)
     }
 
-    /// Heads or tails.
+    /// A random boolean.
     pub fn coin(&mut self) -> bool {
         self.throw() & 1 == 0
     }

@@ -1,4 +1,4 @@
-//! A disk with room for so many bytes.
+//! A disk with a limited capacity.
 
 use std::io;
 use std::path::Path;
@@ -6,9 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{Disk, RealDisk};
 
-/// A [`RealDisk`] with so many bytes free. A write that is too much leaves what
-/// there was room for, as file systems do; what is removed gives its room back.
-/// Names and folders cost nothing.
+/// A [`RealDisk`] with a limited number of free bytes. A write that is too large writes as much as
+/// fits, as file systems do. Removing a file frees its space. Names and folders take no space.
 #[derive(Debug)]
 pub struct FullDisk {
     room: Mutex<Room>,
@@ -21,12 +20,12 @@ struct Room {
 }
 
 impl FullDisk {
-    /// A disk on which this many bytes are free.
+    /// A disk with this many free bytes.
     pub fn with_room(free_bytes: u64) -> FullDisk {
         FullDisk { room: Mutex::new(Room { free_bytes, least_free_bytes: free_bytes }) }
     }
 
-    /// Bytes that were free when it was fullest.
+    /// The lowest number of free bytes so far.
     pub fn least_free_bytes(&self) -> u64 {
         self.room().least_free_bytes
     }
@@ -41,7 +40,7 @@ fn size(path: &Path) -> u64 {
 }
 
 impl Room {
-    /// What of `bytes` fits if the file grows by `grows`, and what the system says.
+    /// The part of `bytes` that fits if the file grows by `grows`, and the system's result.
     fn take<'b>(&mut self, grows: u64, bytes: &'b [u8]) -> (&'b [u8], io::Result<()>) {
         let short = grows.saturating_sub(self.free_bytes);
         self.free_bytes -= grows - short;
