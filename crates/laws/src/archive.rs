@@ -1,8 +1,7 @@
-//! `archive`: any bytes are a raw file. Nothing wrong is handed out, and nothing
-//! beyond the last commit.
+//! `archive`: any bytes are a raw file. The archive never returns wrong bytes, and none beyond the
+//! last commit.
 //!
-//! The first byte says whether the others are the file itself or the damage done
-//! to a good one.
+//! The first byte decides whether the others are the file itself or the damage to a good one.
 
 use arbitrary::Unstructured;
 use retro_model::{SessionKey, SourceKey};
@@ -14,14 +13,14 @@ use tempfile::TempDir;
 
 use crate::Tried;
 
-/// Pieces in which a good file is written.
+/// The most pieces of a good file.
 const PIECES_MAX: usize = 4;
 
-/// Changes done to it.
+/// The most changes to the file.
 const CHANGES_MAX: usize = 4;
 
 thread_local! {
-    /// A store of its own; made once, since a fuzzer comes ten thousand times.
+    /// The folder of the store. Created once, since a fuzzer calls this ten thousand times.
     static FOLDER: std::io::Result<TempDir> = tempfile::tempdir();
 }
 
@@ -43,7 +42,7 @@ pub(crate) fn check(bytes: &[u8]) -> Tried {
     })
 }
 
-/// The archive as a new process sees it: nothing is known of the file yet.
+/// The archive as a new process opens it, with no knowledge of the file.
 fn archive(root: &Path) -> Result<Archive, retro_store::Error> {
     let slot =
         Slot::Session { key: SessionKey::new("claude", "s-1"), source: SourceKey::main(), revision: 1 };
@@ -57,7 +56,7 @@ fn replace(archive: &Archive, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::write(archive.path(), bytes)
 }
 
-/// Writes a good file, then damages it; gives what it held.
+/// Writes a good file, then damages it. Returns its original content.
 fn damaged(root: &Path, choices: &mut Unstructured<'_>) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let store = Store::open(root, Arc::new(RealDisk))?;
     let archive = archive(root)?;
@@ -100,7 +99,7 @@ fn damaged(root: &Path, choices: &mut Unstructured<'_>) -> Result<Vec<u8>, Box<d
     Ok(whole)
 }
 
-/// Asks the archive everything. `whole` is what it may give, if that is known.
+/// Calls every query of the archive. `whole` is the content that it may return, if known.
 fn look(root: &Path, whole: Option<&[u8]>) -> Tried {
     let archive = archive(root)?;
     let mut bytes = Vec::new();

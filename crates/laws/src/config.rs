@@ -1,5 +1,5 @@
-//! `config`: any text is read as a configuration; what is accepted can be used,
-//! what is not is named.
+//! `config`: any text is read as a configuration. Accepted values can be used, and errors name the
+//! rejected ones.
 
 use retro_engine::World;
 use retro_engine::config::{Config, Overrides};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::Tried;
 
 thread_local! {
-    /// The file's path; made once, since a fuzzer runs this ten thousand times.
+    /// The folder of the file. Created once, since a fuzzer runs this ten thousand times.
     static FOLDER: std::io::Result<TempDir> = tempfile::tempdir();
 }
 

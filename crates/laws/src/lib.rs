@@ -1,13 +1,12 @@
-//! What must hold whatever the bytes.
+//! Laws that must hold for any bytes.
 //!
-//! A [`Law`] takes any bytes, makes something of them (a log, a raw file, a
-//! configuration) and asserts what must be true of the result; that nothing
-//! panics is part of every law. The fuzzer of `fuzz/` hands bytes of its own
-//! choice to them; the tests of this crate hand them every input in
-//! `fuzz/corpus/<law>/`, so that what was once found stays found.
+//! A [`Law`] takes any bytes, makes something of them (a log, a raw file, a configuration) and
+//! asserts facts about the result. The absence of panics is part of every law. The fuzzer of
+//! `fuzz/` passes bytes of its own choice to them. The tests of this crate pass every input in
+//! `fuzz/corpus/<law>/`, so that earlier findings stay fixed.
 //!
-//! **Invariants.** Laws are tests: no crate of the program uses this one. An
-//! agent of the registry has its laws without a line here.
+//! **Invariants.** Laws are tests: no crate of the program uses this one. An agent of the registry
+//! has its laws without a line here.
 
 mod archive;
 mod config;
@@ -23,26 +22,26 @@ mod text;
 use retro_agents::{AGENTS, Agent};
 use std::sync::LazyLock;
 
-/// Whether a law could be tried: an error is of the disk. A broken law panics.
+/// The result of a check. An error comes from the disk. A broken law panics.
 pub type Tried = Result<(), Box<dyn std::error::Error>>;
 
-/// One thing that must hold.
+/// A property that must hold for any bytes.
 pub struct Law {
-    /// Its name: that of its fuzz target and of its folder of inputs.
+    /// Its name, also of its fuzz target and of its folder of inputs.
     pub name: String,
     about: About,
 }
 
-/// What a law speaks of.
+/// The subject of a law.
 enum About {
-    /// Any bytes.
+    /// Bytes of any kind.
     Anything(fn(&[u8]) -> Tried),
     /// The logs of one agent.
     Agent(fn(&'static dyn Agent, &[u8]) -> Tried, &'static dyn Agent),
 }
 
 impl Law {
-    /// Tries the law with these bytes.
+    /// Checks the law with these bytes.
     pub fn check(&self, bytes: &[u8]) -> Tried {
         match &self.about {
             About::Anything(check) => check(bytes),
@@ -70,8 +69,7 @@ pub fn laws() -> &'static [Law] {
     &LAWS
 }
 
-/// Tries the law of this name; panics if it is broken, cannot be tried or is not
-/// there.
+/// Checks the law with this name. Panics if it is broken, cannot be checked or does not exist.
 pub fn check(name: &str, bytes: &[u8]) {
     let law = laws().iter().find(|law| law.name == name);
     assert!(law.is_some(), "there is no law named {name}");
@@ -82,7 +80,7 @@ pub fn check(name: &str, bytes: &[u8]) {
 type OfAnything = (&'static str, fn(&[u8]) -> Tried);
 type OfAgent = (&'static str, fn(&'static dyn Agent, &[u8]) -> Tried);
 
-/// Laws that know no single agent, sorted.
+/// Laws without a specific agent, sorted.
 const ANYTHING: &[OfAnything] = &[
     ("archive", archive::check),
     ("config", config::check),

@@ -1,9 +1,8 @@
 //! `log-<agent>`: any bytes are a log of this agent.
 //!
-//! The bytes are the sources of one session, one after the other. A line `@@ agent-7`
-//! begins the source of that name, a second one of the same name its next
-//! revision; what comes before the first such line, and what has no name, is
-//! the main log.
+//! The bytes are the sources of one session, one after the other. A line `@@ agent-7` begins the
+//! source with that name, and a second such line its next revision. Bytes before the first such
+//! line, or after one without a name, are the main log.
 
 use retro_agents::Agent;
 use retro_model::{SessionKey, SourceKey};

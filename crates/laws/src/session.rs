@@ -1,4 +1,4 @@
-//! A session read from bytes in memory, and what must be true of it.
+//! A session read from bytes in memory, and its invariants.
 
 use retro_agents::{Agent, Cursor, Format, Out, Parsed, Part, Reader, Settled, settle};
 use retro_model::{Event, SessionKey, SourceKey};
@@ -10,14 +10,14 @@ use std::path::PathBuf;
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     pub(crate) key: SourceKey,
-    /// From 1.
+    /// The revision of the source, from 1.
     pub(crate) revision: u32,
     pub(crate) format: Format,
     pub(crate) path: PathBuf,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Reads a session as the engine would and asserts what holds for all of them.
+/// Reads a session as the engine would, and asserts the common invariants.
 pub(crate) fn check(agent: &'static dyn Agent, session: &SessionKey, sources: &[Source]) {
     for source in sources {
         let _ = agent.identify(&source.path, &source.bytes);
@@ -44,7 +44,7 @@ pub(crate) fn check(agent: &'static dyn Agent, session: &SessionKey, sources: &[
     let _ = agent.resume(&session.id, cwd);
 }
 
-/// An event comes back from its JSON, and its words hold no secret.
+/// Asserts that an event survives a round trip through JSON, and that its text has no secrets.
 fn check_event(event: &Event) {
     let json = serde_json::to_string(event);
     let again = json.as_ref().ok().and_then(|json| serde_json::from_str::<Event>(json).ok());
@@ -54,8 +54,8 @@ fn check_event(event: &Event) {
     }
 }
 
-/// The session, each source read in pieces that end at these places (taken
-/// modulo its length), and settled in an order that starts at `turn`.
+/// Reads each source of the session in pieces that end at these offsets (taken modulo its length),
+/// and settles them in an order that starts at `turn`.
 pub(crate) fn pieced(
     agent: &'static dyn Agent,
     session: &SessionKey,
@@ -76,8 +76,7 @@ pub(crate) fn pieced(
     settle(agent, session, parsed)
 }
 
-/// Reads a source up to each cut; from one to the next nothing is kept but the
-/// cursor.
+/// Reads a source up to each cut. Between cuts only the cursor is kept.
 fn parse(agent: &'static dyn Agent, session: &SessionKey, source: &Source, cuts: &[usize]) -> Parsed {
     let part = Part {
         session: session.clone(),
@@ -87,14 +86,14 @@ fn parse(agent: &'static dyn Agent, session: &SessionKey, source: &Source, cuts:
     };
     let mut cursor: Option<Cursor> = None;
     let mut out = Out::default();
-    // Only lines can be read on; a document is read as a whole each time.
+    // Only lines can be read incrementally. A document is read as a whole each time.
     let cuts = if source.format == Format::JsonLines { cuts } else { &[] };
     for cut in cuts {
         let from = cursor.as_ref().map_or(0, |cursor| cursor.line_end as usize);
         let mut reader = Reader::new(agent, part.clone(), cursor.as_ref());
         reader.feed(source.bytes.get(from..*cut).unwrap_or_default());
         let saved = reader.save();
-        // What it gave up to its last whole line, read again up to there.
+        // The result up to the last whole line, read again up to there.
         let mut lines = Reader::new(agent, part.clone(), cursor.as_ref());
         lines.feed(source.bytes.get(from..saved.line_end as usize).unwrap_or_default());
         out.append(lines.finish().out);

@@ -1,7 +1,7 @@
 //! `story-<agent>`: a session that the agent's own writer wrote, with any damage.
 //!
-//! Bytes of a fuzzer seldom become a record that a parser knows. Here they
-//! choose what to change in records that are right.
+//! Random bytes of a fuzzer seldom become a record that a parser accepts. Here they select changes
+//! to valid records.
 
 use arbitrary::Unstructured;
 use retro_agents::script::Script;
@@ -25,16 +25,16 @@ pub(crate) fn check(agent: &'static dyn Agent, bytes: &[u8]) -> Tried {
     Ok(())
 }
 
-/// What an agent's writer made of our stories.
+/// The logs that an agent's writer made of the stories.
 #[derive(Default)]
 pub(crate) struct Told {
     sessions: Vec<(SessionKey, Vec<Source>)>,
-    /// Words of the agent's records: their names, keys and short values.
+    /// Words of the agent's records: names, keys and short values.
     words: Vec<String>,
 }
 
 impl Told {
-    /// One of the sessions, changed as the choices say.
+    /// One of the sessions, changed as the input selects.
     pub(crate) fn changed(
         &self,
         choices: &mut Unstructured<'_>,
@@ -46,7 +46,7 @@ impl Told {
     }
 }
 
-/// What this agent's writer made of our stories, found again by its discovery.
+/// The logs that this agent's writer made of the stories, found by its discovery.
 pub(crate) fn told(agent: &dyn Agent) -> Result<&'static Told, String> {
     static TOLD: LazyLock<BTreeMap<&str, Result<Told, String>>> = LazyLock::new(|| {
         let tell = |agent: &&dyn Agent| (agent.name(), tell(*agent).map_err(|error| error.to_string()));
@@ -78,7 +78,7 @@ fn tell(agent: &dyn Agent) -> Result<Told, Box<dyn std::error::Error>> {
             let bytes = match &file.held {
                 Held::Rows { database, .. } => database.rows(&session.key.id, &file.source)?,
                 Held::File { .. } => std::fs::read(&file.path)?,
-                // It holds no records.
+                // A folder of files has no records.
                 Held::Files { .. } => continue,
             };
             let path = file.path.strip_prefix(home.path()).unwrap_or(&file.path).to_owned();
@@ -90,7 +90,7 @@ fn tell(agent: &dyn Agent) -> Result<Told, Box<dyn std::error::Error>> {
     Ok(told)
 }
 
-/// What the agent calls things: the rows of its table, and what is in its records.
+/// The vocabulary of the agent: the rows of its table, and the contents of its records.
 fn words(agent: &dyn Agent, sessions: &[(SessionKey, Vec<Source>)]) -> Vec<String> {
     let mut words: BTreeSet<String> = BTreeSet::new();
     for row in agent.mapping() {
@@ -105,7 +105,7 @@ fn words(agent: &dyn Agent, sessions: &[(SessionKey, Vec<Source>)]) -> Vec<Strin
 }
 
 fn collect(value: &Value, words: &mut BTreeSet<String>) {
-    /// Longer texts are somebody's words and not the format's.
+    /// Longer strings are content and not part of the format.
     const WORD_BYTES_MAX: usize = 40;
     match value {
         Value::String(text) if text.len() <= WORD_BYTES_MAX => {
@@ -120,7 +120,7 @@ fn collect(value: &Value, words: &mut BTreeSet<String>) {
     }
 }
 
-/// Everything our notation can say, and a session that is small.
+/// Stories with every step of the notation, and a small session.
 const STORIES: &[&str] = &[
     "\
 @ session 11111111-1111-4111-8111-111111111111
