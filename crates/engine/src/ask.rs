@@ -1,4 +1,4 @@
-//! Questions about costs, which hold nobody up.
+//! Questions about costs, answered without blocking other processes.
 //!
 //! [`read`] reads what is new (`news.rs`), the answer is made from the index with these
 //! sessions laid over it, and printed. Only then does [`Asked::keep`] keep what was read. A
@@ -38,14 +38,14 @@ impl Reading for Ledger {
     }
 }
 
-/// What a question about costs is answered from.
+/// New readings, prices and mining costs, from which questions about costs are answered.
 pub struct Asked {
     news: News<Ledger>,
     prices: Prices,
     mining: Vec<SharedRow>,
 }
 
-/// Reads what is new. Waits for no lock and writes nothing.
+/// Reads the new part of every session. Waits for no lock and writes nothing.
 pub fn read(
     world: &World,
     config: &Config,
@@ -59,7 +59,7 @@ pub fn read(
 }
 
 impl Asked {
-    /// What costs are answered from.
+    /// The ledgers that answer questions about costs.
     pub fn ledgers(&self) -> Ledgers<'_> {
         Ledgers {
             index: self.news.index.as_ref(),
@@ -71,13 +71,13 @@ impl Asked {
         }
     }
 
-    /// How many sessions were read that the store does not have as they are now.
+    /// Number of sessions read here because the store has an older version of them, or none.
     pub fn read_count(&self) -> u64 {
         self.news.read.len() as u64
     }
 
-    /// Captures what was read, if nobody else is writing. What is not kept now is kept by
-    /// the next sync.
+    /// Captures the sessions that were read, unless another process is writing. The next sync
+    /// captures the rest.
     pub fn keep(
         self,
         world: &World,
@@ -94,8 +94,8 @@ impl Asked {
     }
 }
 
-/// Keeps the sums of all ledgers, so that the next answer reads them. Whoever cannot write
-/// does without.
+/// Stores the sums of all ledgers, so that the next answer can read them. Does nothing if the store
+/// cannot be written.
 pub fn keep_sums(store: &Store, prices: &Prices) -> Result<(), Error> {
     let lock = match store.try_lock() {
         Err(error) if error.is_unwritable() => None,
@@ -107,8 +107,8 @@ pub fn keep_sums(store: &Store, prices: &Prices) -> Result<(), Error> {
     }
 }
 
-/// The ledgers of all sessions: those of the index, with what was just read in the place
-/// of what it has of the same sessions.
+/// The ledgers of all sessions: those of the index, with newly read sessions replacing their older
+/// rows.
 #[derive(Clone, Copy)]
 pub struct Ledgers<'a> {
     index: Option<&'a Index>,
@@ -116,38 +116,38 @@ pub struct Ledgers<'a> {
     pub prices: &'a Prices,
     read: &'a BTreeMap<SessionKey, Read<Rows>>,
     unread: &'a HashSet<SessionKey>,
-    /// What may hold more and cannot be read.
+    /// Sources that may hold more and cannot be read.
     pub unreadable: &'a [Failure],
-    /// Our own runs of a model, which are in no ledger.
+    /// Costs of our own model runs, which no ledger contains.
     pub mining: &'a [SharedRow],
 }
 
-/// Nothing was read, and nothing is missing.
+/// An empty overlay, for ledgers that come from the index alone.
 static NOTHING: BTreeMap<SessionKey, Read<Rows>> = BTreeMap::new();
 static NONE: LazyLock<HashSet<SessionKey>> = LazyLock::new(HashSet::new);
 
 impl<'a> Ledgers<'a> {
-    /// All that an index has.
+    /// All ledgers of an index.
     pub fn of(index: &'a Index, prices: &'a Prices) -> Self {
         Ledgers { index: Some(index), prices, read: &NOTHING, unread: &NONE, unreadable: &[], mining: &[] }
     }
 
-    /// The same, while these sessions have something new that is not in the figures.
+    /// The same ledgers, with these sessions marked as having new records that the figures lack.
     pub fn lacking(self, unread: &'a HashSet<SessionKey>) -> Self {
         Ledgers { unread, ..self }
     }
 
-    /// Whether these figures hold everything that is on this machine.
+    /// Whether these figures cover every session on this machine.
     pub fn are_complete(&self) -> bool {
         self.unread.is_empty() && self.unreadable.is_empty()
     }
 
-    /// How many sessions have something new that is not in these figures.
+    /// Number of sessions with new records that these figures lack.
     pub fn unread(&self) -> u64 {
         self.unread.len() as u64
     }
 
-    /// Whether a session has something new that is not in these figures.
+    /// Whether a session has new records that these figures lack.
     pub fn lacks(&self, key: &SessionKey) -> bool {
         self.unread.contains(key)
     }
@@ -183,7 +183,7 @@ impl<'a> Ledgers<'a> {
         Ok(rows)
     }
 
-    /// What reports are made of.
+    /// The sums that reports are built from.
     pub fn cells(&self, mode: Mode) -> Result<Cells, Error> {
         match self.index {
             Some(index) if self.read.is_empty() => cells::cells(index, self.prices, mode),

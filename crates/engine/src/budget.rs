@@ -1,19 +1,18 @@
-//! How much may be held at once, however many threads work.
+//! A limit on the bytes held at once, shared by all threads.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Source bytes of sessions that a sync holds at the same time. A session that is larger is
-/// read while no other is.
+/// Source bytes of sessions that a sync holds at the same time. A larger session is read alone.
 pub(crate) const HELD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// So many bytes, and what is left of them.
+/// A number of bytes that threads take shares of.
 pub(crate) struct Budget {
     all: u64,
     free: Mutex<u64>,
     freed: Condvar,
 }
 
-/// A share, given back when it is dropped.
+/// A share of the budget, given back when it is dropped.
 pub(crate) struct Share<'a> {
     budget: &'a Budget,
     bytes: u64,

@@ -1,9 +1,9 @@
 //! Keeping the bytes of one session, and reading them in the same pass.
 //!
-//! For each file the question is which revision its bytes belong to (`source.rs`). A log
-//! that the store has seen is trusted to have grown if it is the same file and its last
-//! captured bytes are still there; anything else is compared as a whole. Bytes that
-//! continue a revision are appended to it, bytes that continue none start the next one.
+//! For each file the question is which revision its bytes belong to (`source.rs`). A log that the
+//! store has seen is trusted to have grown if it is the same file and its last captured bytes are
+//! still there. Any other file is compared as a whole. Bytes that continue a revision are appended
+//! to it, bytes that continue none start the next one.
 
 mod folder;
 mod live;
@@ -30,9 +30,9 @@ use reading::{ReadPart, read_raw};
 pub use stored::from_raw;
 pub(crate) use stored::{from_slots, read_back};
 
-/// What became of one session.
+/// The result of capturing one session.
 pub struct Captured {
-    /// What is known of it now.
+    /// The session file after the capture.
     pub file: SessionFile,
     /// Stamps of the files that were read.
     pub places: Vec<PlaceRow>,
@@ -40,7 +40,7 @@ pub struct Captured {
     pub sources: Vec<SourceRow>,
     /// The session's row.
     pub session: SessionRow,
-    /// What was read on the way.
+    /// The records read during the capture.
     pub read: Reading,
     /// Whether the store did not have it before.
     pub is_new: bool,
@@ -56,34 +56,34 @@ pub struct Captured {
     pub cut: Vec<(PathBuf, String)>,
 }
 
-/// What was read of a session while its bytes were kept, so that it is not read again.
+/// The records of a session, read while its bytes were kept, so that they need not be read again.
 pub enum Reading {
     /// Every source from its start.
     Whole(Vec<Parsed>),
-    /// Only what is new.
+    /// Only the new records of each source.
     Tail(Vec<Parsed>),
-    /// More than can be held: it has to be read from raw.
+    /// Too many to hold: they must be read from raw.
     TooLarge,
-    /// Nothing.
+    /// The capture read no records.
     Nothing,
 }
 
-/// What is known of a session before it is captured.
+/// State of a session before it is captured.
 pub struct Before<'a> {
     /// Rows of its sources.
     pub sources: Vec<SourceRow>,
-    /// Stamps of all files ever seen.
+    /// Stamps of all files seen so far.
     pub stamps: &'a Stamps,
-    /// The store has no session at all, whatever the index knows.
+    /// The store has no session at all, even if the index names some.
     pub is_bare: bool,
-    /// The session is old: what is new of it is packed at once.
+    /// The session is old: its new bytes are compressed at once.
     pub is_old: bool,
 }
 
 pub(crate) type Rows = BTreeMap<(SourceKey, u32), SourceRow>;
 
-/// Captures one session. Errors of the store end the sync; a source that cannot be read
-/// only fails itself. Ends early, with what was kept so far, once `stop` says so.
+/// Captures one session. Errors of the store end the sync; an unreadable source only fails itself.
+/// Once `stop` returns true it ends early and keeps the part captured so far.
 pub fn session(
     store: &Store,
     session: &SessionFiles,
@@ -113,7 +113,7 @@ struct Capture<'a> {
     rows: Rows,
     facts: HashMap<(SourceKey, u32), SourceFacts>,
     changed: BTreeSet<(SourceKey, u32)>,
-    /// Revisions that were not looked at, because their files are as they were, and their bytes.
+    /// Revisions that were not read because their files are unchanged, with their sizes in bytes.
     untouched: HashMap<(SourceKey, u32), u64>,
     held: Held,
     places: Vec<PlaceRow>,
@@ -134,7 +134,7 @@ impl<'a> Capture<'a> {
                 Err(retro_store::Error::Damaged { .. }) => from_slots(store, session.agent, key)?,
                 other => other?,
             };
-            // It has grown since it was evicted: it begins again.
+            // The session has grown since it was evicted, so its capture starts over.
             is_recaptured = known.as_ref().is_some_and(|file| file.evicted_at.is_some());
             let known = known.map(|file| match is_recaptured {
                 true => SessionFile { pins: file.pins, ..SessionFile::new(key.clone()) },
@@ -165,8 +165,8 @@ impl<'a> Capture<'a> {
     }
 
     /// The revision and bytes of a source without records that looks as it did when it was
-    /// captured, if the raw file is there. That it is good is found out when it is packed, and
-    /// by `verify`. Documents are not even opened: a session may have thousands of them.
+    /// captured, if the raw file is there. Packing and `verify` find out whether it is good.
+    /// Documents are not even opened: a session may have thousands of them.
     fn untouched(&self, found: &Found) -> Option<(u32, u64)> {
         let is_folder = found.kind == SourceKind::Files;
         if !is_folder && (found.format != Format::Opaque || found.kind != SourceKind::Document) {
@@ -240,7 +240,7 @@ impl<'a> Capture<'a> {
             self.cut.push((found.path.clone(), reason.to_owned()));
         }
         self.note_kept(found, taken.revision, taken.new_bytes);
-        // What was cut short is not seen as a whole: the next sync goes on.
+        // A partly read source keeps its old stamp, so the next sync continues it.
         if !taken.is_cut_short {
             self.note_place(found, taken.revision, taken.stamp);
         }
@@ -250,7 +250,7 @@ impl<'a> Capture<'a> {
         Ok(())
     }
 
-    /// Takes what was kept of a folder.
+    /// Takes in the result of capturing a folder.
     fn note_folder(&mut self, found: &Found, taken: folder::FolderTaken) {
         self.failed.extend(taken.failed);
         let Some(revision) = taken.revision else { return };
@@ -280,7 +280,7 @@ impl<'a> Capture<'a> {
         self.places.push(place_row(agent, session, found, &found.source, revision, stamp));
     }
 
-    /// Reads revisions from raw that the index lost and no live file continues.
+    /// Reads from raw the revisions that the index lost and that no live file continues.
     fn read_lost_revisions(&mut self) -> Result<(), Error> {
         let is_known = |at: (SourceKey, u32)| self.untouched.contains_key(&at) || self.rows.contains_key(&at);
         let is_lost = |(source, entry): &(&SourceKey, &SourceEntry)| {
@@ -303,7 +303,7 @@ impl<'a> Capture<'a> {
                 let read = if part.format == Format::Files { folder::read_raw } else { read_raw };
                 match read(self.store, self.session.agent, part, entry.kind, &mut self.rows) {
                     Ok(read) => self.note(at, read),
-                    // A later revision has these bytes; this one stays as it is.
+                    // A later revision has these bytes. This one stays unread.
                     Err(error) if error.is_of_one_session() && revision < entry.revisions => {
                         self.held.is_partial = true;
                     }
@@ -314,7 +314,7 @@ impl<'a> Capture<'a> {
         Ok(())
     }
 
-    /// Takes what was read of a source.
+    /// Takes in the reading of a source.
     fn note(&mut self, at: (SourceKey, u32), read: ReadPart) {
         self.gaps += read.gaps;
         self.facts.insert(at.clone(), read.facts);
@@ -335,7 +335,7 @@ impl<'a> Capture<'a> {
             let read = || self.rows.get(&at).filter(|_| self.changed.contains(&at));
             // State is named by more than its length.
             let read = || read().filter(|row| row.kind != SourceKind::State).map(|row| row.end);
-            // So many of these may be left of files that are gone.
+            // Documents whose live files are gone are counted by the row that remains of them.
             let is_there = |row: &&SourceRow| {
                 row.kind == SourceKind::Document
                     && format_named(&row.format) == Format::Opaque
@@ -363,7 +363,7 @@ impl<'a> Capture<'a> {
     }
 }
 
-/// What was read of a session, as long as it can be held.
+/// The records of a session, as long as they fit in memory.
 #[derive(Default)]
 struct Held {
     whole: Vec<Parsed>,
@@ -376,7 +376,7 @@ struct Held {
 
 impl Held {
     fn push(&mut self, parsed: Parsed, from_start: bool, overflowed: bool) {
-        // What is new of a source is bounded where it is read; the bytes before it are not held.
+        // The reader bounds the new part of a source. The bytes before it are not held.
         if from_start {
             self.bytes += parsed.bytes;
         }
@@ -391,7 +391,7 @@ impl Held {
     }
 
     fn reading(self, file: &SessionFile) -> Reading {
-        // Folders hold no records, and nothing is read of them.
+        // Folders hold no records, so they are never read.
         let of_records = file.sources.values().filter(|entry| entry.kind != SourceKind::Files);
         let slots: u32 = of_records.map(|entry| entry.revisions).sum();
         if self.is_too_large {
@@ -406,8 +406,8 @@ impl Held {
     }
 }
 
-/// Rows whose facts can be read. The others count as lost: truth is never rewritten from
-/// a cache that does not say what was written to it.
+/// Rows whose facts can be read. The others count as lost: truth is never rewritten from a cache
+/// that does not record its origin.
 fn readable_rows(rows: Vec<SourceRow>) -> Rows {
     let readable = rows.into_iter().filter(|row| facts_of(row).is_some());
     readable.map(|row| ((row.source.clone(), row.revision), row)).collect()
@@ -432,8 +432,8 @@ pub fn shared(store: &Store, file: &SharedFile, stones: &Tombstones) -> Result<(
     Ok((place_row(file.agent.name(), None, &file.file, &source, revision, stamp), new_bytes))
 }
 
-/// Of several files that claim to be the same source the longest is looked at
-/// first, so that the others are found to be its beginnings.
+/// If several files claim to be the same source, the longest comes first, so that the others prove
+/// to be its prefixes.
 pub(crate) fn longest_first(files: &[Found]) -> Vec<&Found> {
     let mut files: Vec<&Found> = files.iter().collect();
     files.sort_by(|a, b| (&a.source, b.size(), &a.path).cmp(&(&b.source, a.size(), &b.path)));

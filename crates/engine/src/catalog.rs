@@ -1,8 +1,5 @@
-//! What is known of the files of a folder that is one source: how they looked when they were
-//! last read, and which contents of them are in the raw file.
-//!
-//! It is kept as the state of the source's row. It is a cache: what is kept is read again
-//! from the raw file, and a file whose look is not known is read again and compared.
+//! The catalog of a folder that is one source: how its files looked when they were last read, and
+//! which of their contents are in the raw file.
 
 use retro_agents::{files_of, open_regular};
 use retro_store::pieces::{Told, each_piece};
@@ -10,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-/// The files of a folder as far as they are known.
+/// The known files of a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Catalog {
     /// Seals of files that were read, see `FolderFile::seal`.
@@ -19,14 +16,14 @@ pub(crate) struct Catalog {
     pub kept: BTreeSet<u128>,
 }
 
-/// Number of the way in which a catalog is written.
+/// Version of the encoding of a catalog.
 const VERSION: u8 = 1;
 
-/// Bytes of the hash behind a catalog.
+/// Bytes of the hash at the end of an encoded catalog.
 const CHECK_BYTES: usize = 16;
 
 impl Catalog {
-    /// What a raw file holds, by its bytes.
+    /// Builds the catalog of a raw file from its bytes.
     pub(crate) fn of_raw(raw: impl io::Read) -> io::Result<Catalog> {
         let mut catalog = Catalog::default();
         let mut open: Option<Content> = None;
@@ -38,8 +35,8 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Whether a folder has a file that is not in the raw file, though nothing may show it.
-    /// What cannot be read is passed.
+    /// Whether a folder has a file that the raw file lacks, even if its stamp is unchanged. Skips
+    /// unreadable files.
     pub(crate) fn lacks_file_of(&self, folder: &Path) -> bool {
         let mut lacks = false;
         files_of(folder, &mut |file| {
@@ -61,7 +58,7 @@ impl Catalog {
         bytes
     }
 
-    /// The catalog of these bytes; none if they are not what was written.
+    /// Decodes a catalog. `None` if the version is unknown or the hash does not match.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Catalog> {
         let (body, told) = bytes.split_at_checked(bytes.len().checked_sub(CHECK_BYTES)?)?;
         let (&version, rest) = body.split_first()?;
@@ -78,8 +75,8 @@ impl Catalog {
         })
     }
 
-    /// Whether two catalogs say the same of the raw file, as they are written. How live files
-    /// look is not in it.
+    /// Whether two encoded catalogs list the same contents. The seals of live files are not
+    /// compared.
     pub(crate) fn is_same_kept(one: &[u8], other: &[u8]) -> bool {
         let kept = |bytes| Catalog::decode(bytes).map(|catalog| catalog.kept);
         kept(one).is_some() && kept(one) == kept(other)
@@ -92,7 +89,7 @@ fn check(body: &[u8]) -> [u8; CHECK_BYTES] {
     check
 }
 
-/// The contents of a file under its name, as one number.
+/// A hash of a file's name and contents.
 pub(crate) struct Content(blake3::Hasher);
 
 impl Content {
@@ -106,7 +103,7 @@ impl Content {
         self.0.update(bytes);
     }
 
-    /// Everything that comes.
+    /// Adds all bytes of a reader.
     pub(crate) fn push_all(&mut self, bytes: impl io::Read) -> io::Result<()> {
         self.0.update_reader(bytes).map(drop)
     }

@@ -41,9 +41,9 @@ pub enum Origin {
     Flag,
     /// This environment variable.
     Env(&'static str),
-    /// This file.
+    /// A configuration file at this path.
     File(PathBuf),
-    /// Nobody said anything.
+    /// The built-in default.
     Default,
 }
 
@@ -63,7 +63,7 @@ impl std::fmt::Display for Origin {
 pub struct Setting<T> {
     /// The value in force.
     pub value: T,
-    /// Who said so.
+    /// The place that set it.
     pub origin: Origin,
 }
 
@@ -76,7 +76,7 @@ impl<T> Setting<T> {
 /// Everything that can be set.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The store.
+    /// The folder of the store.
     pub root: Setting<PathBuf>,
     /// The file that was read, if any.
     pub file: Option<PathBuf>,
@@ -94,7 +94,7 @@ pub struct Config {
     pub exclude_regex: Setting<Vec<String>>,
     /// Whether file histories and paste caches are captured too.
     pub extras: Setting<bool>,
-    /// The folder of the dashboard; none: beside the default store.
+    /// The folder of the dashboard. `None` puts it beside the default store.
     pub dashboard_dir: Setting<Option<PathBuf>>,
     /// Whether a sync keeps an existing dashboard current.
     pub dashboard_keep: Setting<bool>,
@@ -108,13 +108,13 @@ pub struct Config {
     pub prices: Setting<Vec<PriceRow>>,
     /// What makes a session real work, and signals of the user's own.
     pub insight: Setting<Insight>,
-    /// What is mined by itself, and what becomes of it.
+    /// Settings of automatic mining and of memories.
     pub mining: Setting<Mining>,
     /// How much room raw bytes may take.
     pub retention: Setting<Retention>,
-    /// What recurs is looked for where, with which tools.
+    /// Settings of the pattern detectors.
     pub detect: Setting<Detect>,
-    /// What is written down of it, and where.
+    /// Settings of the catalog of patterns.
     pub curate: Setting<Curate>,
     /// Keys that were accepted and do nothing here, with the reason.
     pub notes: Vec<String>,
@@ -127,11 +127,11 @@ pub struct Insight {
     pub thresholds: Thresholds,
     /// Signals of the user's own.
     pub own: Vec<OwnSignal>,
-    /// Both as they were written: a digest is made again when this changes.
+    /// The text of both. A change of it makes digests again.
     pub text: String,
 }
 
-/// What the command line said.
+/// Settings given on the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// `--root`.
@@ -318,7 +318,7 @@ impl Config {
     }
 }
 
-/// The store's place when nobody says otherwise.
+/// Where the store is if no setting names a place.
 pub fn default_root(world: &World) -> PathBuf {
     world.platform.data_dir(&world.own_home, &*world.own_env).join("retro").join("store")
 }

@@ -1,4 +1,4 @@
-//! Keeping what follows all sessions up to date: the text index, vectors.
+//! Brings consumers up to date that follow all sessions: the text index and the vectors.
 
 use retro_search::Error as SearchError;
 use retro_store::{Mark, Store};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::stages::{Consumer, Everything, STAGES, Stage, Work, up_to};
 use crate::{Config, Error, World, stamp};
 
-/// How long others may write before work goes on that lasts.
+/// How long a lasting consumer pauses so that other processes can write.
 const BREAK: Duration = Duration::from_millis(100);
 
 /// How to bring consumers up to date.
@@ -15,11 +15,11 @@ const BREAK: Duration = Duration::from_millis(100);
 pub(crate) struct Following<'a> {
     /// All stages there are.
     pub stages: &'static [Stage],
-    /// Up to and including this stage.
+    /// Stop after this stage.
     pub until: Option<&'a str>,
-    /// Leave it to others if somebody else holds the lock.
+    /// Return if another process holds the lock.
     pub no_wait: bool,
-    /// Make what this stage keeps from the start.
+    /// Rebuild the output of this stage.
     pub anew: Option<&'a str>,
 }
 
@@ -29,7 +29,7 @@ impl Default for Following<'_> {
     }
 }
 
-/// Brings the text index and the vectors of a store up to date, if nobody else is writing.
+/// Brings the text index and the vectors of a store up to date, unless another process is writing.
 pub fn catch_up(world: &World, config: &Config) -> Result<(), Error> {
     let store = Store::open(&config.root.value, world.disk.clone())?;
     let index = store.index()?;
@@ -38,9 +38,8 @@ pub fn catch_up(world: &World, config: &Config) -> Result<(), Error> {
         .map(drop)
 }
 
-/// Brings what is kept over all sessions up to date, one writer at a time. Says what had to
-/// be left out: a model that cannot be run holds nothing else up, unless its vectors are what
-/// was asked for.
+/// Brings every consumer up to date, with one writer at a time. Returns notes on skipped ones: a
+/// model that cannot be run does not block the others, unless the caller asked for its vectors.
 pub(crate) fn follow(all: &Everything<'_>, following: Following<'_>) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
     for stage in up_to(following.stages, following.until) {
@@ -50,14 +49,14 @@ pub(crate) fn follow(all: &Everything<'_>, following: Following<'_>) -> Result<V
             if all.world.stopping() || !consumer.is_unfinished(all)? {
                 break;
             }
-            // Others may write meanwhile.
+            // Other processes may write in between.
             std::thread::sleep(BREAK);
         }
     }
     Ok(notes)
 }
 
-/// Brings one of them up to date. Nothing if there is nothing to do, or somebody else does it.
+/// Brings one consumer up to date. `None` if it is current or another process is updating it.
 fn follow_one(
     all: &Everything<'_>,
     following: Following<'_>,
@@ -74,8 +73,8 @@ fn follow_one(
     }
     let lock = if following.no_wait { store.try_lock()? } else { world.lock(store)? };
     let Some(_lock) = lock else { return Ok(None) };
-    // Somebody else may have done some of it meanwhile. Doing that again changes nothing,
-    // and looking again would mean to check all that is kept a second time.
+    // Another process may have done part of the work by now. Repeating that is harmless; looking
+    // again would mean a second check of all kept files.
     let changes = index.changes_since(&mark, &stage.follows())?;
     if changes.starts_over || changes.mark != mark {
         match consumer.follow(all, changes, &stamp) {

@@ -1,7 +1,7 @@
-//! Running the stages of one session: what is due, and all of it in one reading.
+//! Runs the due stages of one session, all in one reading.
 //!
-//! This is the only place that runs stages. Sync calls it with what it just captured,
-//! rebuild and later syncs with what is in raw.
+//! This is the only place that runs stages. Sync calls it with the records that it just captured,
+//! rebuild and later syncs with those in raw.
 
 use retro_agents::{Parsed, settle_each};
 use retro_model::{Event, SessionKey};
@@ -14,18 +14,18 @@ use crate::stages::{Body, Making, Product, Put, Stage, Subject, Truth, When, Wor
 use crate::stamp::stamp;
 use crate::{Error, read, stages};
 
-/// A session whose stages are to be run.
+/// A session whose stages are to run.
 pub(crate) struct Session<'a> {
-    /// As its stages see it.
+    /// The session as its stages see it.
     pub subject: Subject<'a>,
     pub row: &'a SessionRow,
-    /// What stages left on it before.
+    /// Results of earlier runs, by stage.
     pub made: BTreeMap<String, Made>,
 }
 
-/// What its events are read from.
+/// The source of a session's events.
 pub(crate) enum Source {
-    /// All of its sources, which were just read.
+    /// All of its sources, already read.
     Held(Vec<Parsed>),
     /// The raw files.
     Raw,
@@ -33,24 +33,24 @@ pub(crate) enum Source {
 
 /// Which stages may run.
 pub(crate) struct Rules {
-    /// The stages, up to the last one that is wanted.
+    /// The stages, up to the last requested one.
     pub stages: &'static [Stage],
-    /// Those after it, which become due.
+    /// The stages after it, which become due.
     pub later: &'static [Stage],
     pub now_ms: i64,
-    /// Run what is out of date however lately the session changed.
+    /// Run outdated stages even if the session changed a moment ago.
     pub all: bool,
 }
 
 impl Rules {
-    /// How long a session must not have changed before a stage may run; nothing: it does not
-    /// run now. One that waits to be asked for is asked for as the last one that is wanted.
+    /// Quiet time required before a stage runs. `None` if it does not run now. A stage that runs
+    /// only on request was requested if it is the last one.
     fn wait_ms(&self, stage: &Stage) -> Option<i64> {
         let is_asked = self.stages.last().is_some_and(|last| last.name == stage.name);
         stage.when.wait_ms().or_else(|| is_asked.then_some(When::Quiet.wait_ms()).flatten())
     }
 
-    /// Whether raw files that last changed then are packed now.
+    /// Whether raw files that last changed at this time are packed now.
     pub(crate) fn may_pack(&self, changed_ns: i64) -> bool {
         let age_ms = self.now_ms.saturating_sub(changed_ns / 1_000_000);
         let is_old = self.all || age_ms >= stages::PACK_HOURS * 3_600_000;
@@ -58,16 +58,16 @@ impl Rules {
     }
 }
 
-/// What the stages left on a session, not in the index yet.
+/// Results of the stages on a session, not yet in the index.
 #[derive(Default)]
 pub(crate) struct Derived {
     made: Vec<(&'static str, Made, Option<Put>, Vec<Body>)>,
-    /// Stages that have to run later: when, and whether what they made before lacks
+    /// Stages that must run later: their name, the time, and whether their earlier result lacks
     /// captured bytes.
     due: Vec<(&'static str, i64, bool)>,
-    /// Stages that have nothing to make of this session, and are not due.
+    /// Stages that make nothing of this session or are current, so they are not due.
     settled: Vec<&'static str>,
-    /// Rows of what a large session that still grows said since the last time, until it can
+    /// Rows of the new part of a large session that still grows. They serve until the session can
     /// be settled as a whole.
     tail: Vec<Put>,
 }
@@ -115,8 +115,8 @@ impl Session<'_> {
         stamp(stage, Subject { is_quiet, ..self.subject }.inputs(), &self.made)
     }
 
-    /// The stamp of a stage if its result is out of date and it may run now; else notes
-    /// when it may.
+    /// Returns the stamp of a stage that is out of date and may run now. Otherwise records when it
+    /// may run.
     fn due(&self, stage: &'static Stage, rules: &Rules, later: &mut Derived) -> Option<String> {
         if matches!(stage.work, Work::Sync | Work::Outside | Work::Store(_)) {
             return None;
@@ -126,7 +126,7 @@ impl Session<'_> {
         let wanted = self.stamp(stage, is_quiet);
         let at_ms = self.may_run_ms(wait_ms);
         let may_run = rules.all || at_ms <= rules.now_ms;
-        // What was made of a quiet session is good for one that only looks younger now.
+        // A result made when the session was quiet stays valid if it only looks younger now.
         let is_made = |stamp: &str| self.made.get(stage.name).is_some_and(|made| made.stamp == stamp);
         let is_current = is_made(&wanted) || (!is_quiet && is_made(&self.stamp(stage, true)));
         if !is_current && may_run {
@@ -137,13 +137,13 @@ impl Session<'_> {
         } else if stage.when == When::AppendAndQuiet && !is_quiet {
             later.due.push((stage.name, self.quiet_ms(), false));
         } else {
-            // What it reads may have been made again, and be the same.
+            // Its inputs may have been made again with the same contents.
             later.settled.push(stage.name);
         }
         None
     }
 
-    /// From when on a stage may run. One that does not wait runs whatever the clocks say.
+    /// The time from which a stage may run. A stage that does not wait ignores the clock.
     fn may_run_ms(&self, wait_ms: i64) -> i64 {
         if wait_ms == 0 { 0 } else { self.changed_ms().saturating_add(wait_ms) }
     }
@@ -184,11 +184,10 @@ impl Session<'_> {
         Ok(derived)
     }
 
-    /// Makes the rows of an evicted session again from its truth: those of every stage that
-    /// is due.
+    /// Makes the rows of an evicted session again from its truth, for every due stage.
     pub(crate) fn restore(&mut self, remains: Option<&Remains>, rules: &Rules) -> Result<Derived, Error> {
         let mut derived = Derived::default();
-        // There is nothing to wait for: it does not grow any more.
+        // An evicted session no longer grows, so no stage waits.
         let rules = &Rules { stages: rules.stages, later: rules.later, now_ms: rules.now_ms, all: true };
         for stage in rules.stages {
             let Some(Truth { restore, .. }) = stage.truth else { continue };
@@ -203,7 +202,7 @@ impl Session<'_> {
         Ok(derived)
     }
 
-    /// Stages that read something else than events, one after the other.
+    /// Runs the stages that do not read events, one after the other.
     fn each(&mut self, stages: &'static [Stage], rules: &Rules, derived: &mut Derived) -> Result<(), Error> {
         for stage in stages {
             let Work::Session(make) = stage.work else { continue };
@@ -214,7 +213,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Stages that see every event: one reading for all of them.
+    /// Runs the stages that read every event, with one reading for all of them.
     fn of_events(
         &mut self,
         stages: &'static [Stage],
@@ -268,9 +267,9 @@ impl Session<'_> {
         Subject { stamp, is_quiet: self.is_quiet(rules), ..self.subject }
     }
 
-    /// What a large session that still grows said since the last time: rows of what is new,
-    /// so that an append costs what is new. They may lack what only the whole session
-    /// shows, so the stages stay due and count as behind.
+    /// Makes rows from the new part of a large session that still grows, so that an append costs
+    /// only its own size. They may lack facts that only the whole session shows, so the stages stay
+    /// due and count as behind.
     pub(crate) fn derive_tail(&self, sources: Vec<Parsed>, rules: &Rules) -> Result<Derived, Error> {
         let mut derived = Derived::default();
         let all = rules.stages.iter().chain(rules.later);

@@ -1,5 +1,5 @@
-//! The words by which search still finds a session whose raw bytes were given up: those of its
-//! digest, as one passage.
+//! One passage with the words of a session's digest, so that search still finds the session after
+//! its eviction.
 
 use retro_insight::Digest;
 use retro_model::{Passage, Piece, PieceKind, SessionKey, Timestamp};
@@ -8,7 +8,7 @@ use retro_store::{DIGESTS, KnownPassages, PackedPassage, Spool, Store};
 
 use crate::Error;
 
-/// Where the passage is: on the thread that every session has, before its first turn.
+/// The thread of the passage, which every session has. It comes before the first turn.
 const THREAD: &str = "main";
 
 /// The passage of a session's digest, packed. Empty where there is no digest.
@@ -22,7 +22,7 @@ pub(crate) fn packed(store: &Store, key: &SessionKey, event: &str) -> Result<Spo
     Ok(spool)
 }
 
-/// What was asked, done, changed and what failed, as far as the digest has it.
+/// Builds the passage from the request, the actions, the changes and the failures in the digest.
 fn passage(digest: &Digest, event: &str) -> Option<Passage> {
     let mut pieces = Vec::new();
     let mut add = |kind: PieceKind, at: Option<Timestamp>, text: &str, labels: Vec<String>| {

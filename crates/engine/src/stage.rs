@@ -1,4 +1,4 @@
-//! What a stage is: when it runs, what it reads, and how it makes something of that.
+//! The definition of a stage: when it runs, its inputs, and its work.
 //!
 //! The stages themselves are in [`crate::stages`], one file each.
 
@@ -19,31 +19,31 @@ pub const QUIET_MINUTES: i64 = 10;
 /// Hours without a change after which its raw files are packed.
 pub const PACK_HOURS: i64 = 24;
 
-/// One stage.
+/// A step that turns captured sessions into something else.
 #[derive(Clone)]
 pub struct Stage {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Its version. Raise it when it makes something else of the same input: it then runs
+    /// Its version. Raise it when the same input gives a different result: the stage then runs
     /// again on every session.
     pub version: u32,
     /// When it runs by itself.
     pub when: When,
-    /// What it does, for people.
+    /// A description for people.
     pub help: &'static str,
-    /// What it reads. Its stamp covers exactly this.
+    /// Its inputs. Its stamp covers exactly these.
     pub inputs: &'static [Input],
-    /// How it makes what it makes.
+    /// The function or trait object that does its work.
     pub work: Work,
-    /// How its rows are made again once the raw bytes of a session were given up. A stage
-    /// without makes nothing of such a session.
+    /// Makes its rows again after the raw bytes of a session were evicted. A stage without it makes
+    /// nothing of such a session.
     pub truth: Option<Truth>,
     /// Its file of truth, if it writes one. A damaged file is made again from raw.
     pub document: Option<&'static Kind>,
     /// Adds rows for the new events of a large session that still grows, so that an append
     /// costs what is new. The stage stays due, because only the whole session shows all.
     pub tail: Option<Begin>,
-    /// Compares its rows in the index with what raw says.
+    /// Compares its rows in the index with the raw files.
     pub compare: Option<Compare>,
 }
 
@@ -62,28 +62,30 @@ pub trait Comparing: Send {
     fn difference(self: Box<Self>) -> Result<Option<&'static str>, Error>;
 }
 
-/// What a stage keeps of a session whose raw bytes were given up.
+/// Keeps the results of a stage for a session whose raw bytes were evicted.
 #[derive(Clone, Copy)]
 pub struct Truth {
-    /// The part of its rows that no file of truth holds, as JSON. It goes into the session's remains.
+    /// The part of its rows that no file of truth holds, as JSON. It goes into the session's
+    /// remains.
     pub keep: fn(&Index, &SessionKey) -> Result<Value, Error>,
-    /// Makes its product again from files of truth and what was kept; null where nothing was.
+    /// Makes its product again from files of truth and from the kept value, which is null if
+    /// nothing was kept.
     pub restore: fn(&Subject<'_>, &Value) -> Result<Product, Error>,
 }
 
 impl Truth {
-    /// Files of truth already hold everything.
+    /// For a stage whose files of truth already hold everything.
     pub(crate) const fn in_files(restore: fn(&Subject<'_>, &Value) -> Result<Product, Error>) -> Truth {
         Truth { keep: |_, _| Ok(Value::Null), restore }
     }
 }
 
-/// What a stage keeps, as JSON.
+/// Serializes the rows that a stage keeps as JSON.
 pub(crate) fn to_keep(kept: &impl Serialize) -> Result<Value, Error> {
     serde_json::to_value(kept).map_err(|error| Error::Scratch(error.into()))
 }
 
-/// What a stage kept of a session; the default where it kept nothing.
+/// Deserializes the rows that a stage kept of a session. The default if it kept none.
 pub(crate) fn from_kept<T: DeserializeOwned + Default>(
     subject: &Subject<'_>,
     kept: &Value,
@@ -97,7 +99,7 @@ pub(crate) fn from_kept<T: DeserializeOwned + Default>(
     })
 }
 
-/// When a stage runs by itself.
+/// Condition under which a stage runs by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// On every append.
@@ -108,7 +110,7 @@ pub enum When {
     Quiet,
     /// When the session has not changed for [`PACK_HOURS`].
     Old,
-    /// Only when somebody asks for its result.
+    /// Only on request.
     Asked,
 }
 
@@ -118,8 +120,7 @@ impl When {
         matches!(self, When::Append | When::AppendAndQuiet)
     }
 
-    /// How long a session must not have changed before it runs; nothing: it never runs
-    /// by itself.
+    /// Quiet time required before it runs. `None`: only on request.
     pub(crate) fn wait_ms(self) -> Option<i64> {
         match self {
             When::Append | When::AppendAndQuiet => Some(0),
@@ -130,26 +131,27 @@ impl When {
     }
 }
 
-/// Something that a stage reads.
+/// An input of a stage.
 #[derive(Clone, Copy)]
 pub enum Input {
-    /// The settled events of the session: its bytes, the parser, the rules for secrets.
+    /// The settled events of the session. They depend on its bytes, the parser and the rules
+    /// for secrets.
     Events,
     /// The captured bytes alone.
     Raw,
-    /// What an earlier stage made of the same session.
+    /// The result of an earlier stage for the same session.
     Made(&'static str),
     /// A part of the configuration as text: a threshold, the id of a model.
     Config(fn(&Config) -> String),
     /// The captured bytes of its child sessions, to any depth.
     Children,
-    /// What other programs said of it.
+    /// Facts about it from other programs.
     Facts,
-    /// Changes over all sessions, for a consumer: it is told of these alone.
+    /// Changes over all sessions, for a consumer: it receives only these.
     Changes(Follow),
 }
 
-/// How a stage makes what it makes.
+/// How a stage does its work.
 #[derive(Clone, Copy)]
 pub enum Work {
     /// Sync does it itself, before any other stage.
@@ -159,9 +161,9 @@ pub enum Work {
     /// It sees every settled event of a session once. All such stages that are due share
     /// one reading.
     Events(Begin),
-    /// It reads something else of one session.
+    /// It reads other inputs of one session.
     Session(fn(&Subject<'_>) -> Result<Product, Error>),
-    /// It keeps something over all sessions and follows their changes.
+    /// It keeps one result for all sessions and follows their changes.
     Store(&'static dyn Consumer),
 }
 
@@ -178,31 +180,31 @@ pub trait Making {
 /// Writes the rows that a stage made.
 pub type Put = Box<dyn FnOnce(&Writer<'_>) -> Result<(), retro_store::Error> + Send>;
 
-/// What a stage made of a session.
+/// The result of a stage for a session.
 #[derive(Default)]
 pub struct Product {
-    /// Names what was made, for stages that read it: equal output, equal content.
+    /// Names the result for stages that read it: equal output means equal content.
     pub output: String,
     /// Its rows in the index, if it has any.
     pub put: Option<Put>,
-    /// What it leaves for consumers.
+    /// Texts that it leaves for consumers.
     pub bodies: Vec<Body>,
 }
 
-/// A text that a stage leaves for consumers. They follow its name, and are notified
-/// when the text differs.
+/// A text that a stage leaves for consumers. They follow its name, and are notified when the text
+/// changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
-    /// What it is called.
+    /// The name that consumers follow.
     pub name: &'static str,
-    /// Which part of it, where it has several.
+    /// The part, if there are several under this name.
     pub part: String,
     /// Its text. `None` removes it.
     pub text: Option<String>,
 }
 
 impl Stage {
-    /// What a stage has that says nothing else.
+    /// Defaults for the fields that a stage does not set.
     pub const PLAIN: Stage = Stage {
         name: "",
         version: 1,
@@ -216,12 +218,12 @@ impl Stage {
         compare: None,
     };
 
-    /// Whether it reads what another stage made of the same session.
+    /// Whether it reads the result of another stage for the same session.
     pub(crate) fn reads(&self, other: &str) -> bool {
         self.inputs.iter().any(|input| matches!(input, Input::Made(name) if *name == other))
     }
 
-    /// The changes that its consumer is told of.
+    /// The changes that its consumer follows.
     pub(crate) fn follows(&self) -> Vec<Follow> {
         let follow = |input: &Input| match input {
             Input::Changes(follow) => Some(*follow),
@@ -238,26 +240,26 @@ pub struct Subject<'a> {
     pub store: &'a Store,
     /// The configuration.
     pub config: &'a Config,
-    /// Its agent.
+    /// The agent that wrote it.
     pub agent: &'static dyn Agent,
-    /// Which session.
+    /// Its agent and id.
     pub key: &'a SessionKey,
-    /// What is known of it.
+    /// Its session file.
     pub file: &'a SessionFile,
-    /// What the stage's result is made from. Files that are caches carry it.
+    /// The stamp of the stage's inputs. Cache files carry it.
     pub stamp: &'a str,
     /// Whether it has not changed for a while.
     pub is_quiet: bool,
     /// Names its captured bytes.
     pub content: &'a str,
-    /// Names what other programs said of it.
+    /// Names the facts about it from other programs.
     pub facts: &'a str,
-    /// What the index has beside it.
+    /// Rows from the index that stages need beside it.
     pub lookup: &'a Lookup,
 }
 
 impl<'a> Subject<'a> {
-    /// What the stamps of its stages depend on.
+    /// The inputs for the stamps of its stages.
     pub(crate) fn inputs(&self) -> StampInputs<'a> {
         StampInputs {
             config: self.config,
@@ -270,19 +272,19 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What was looked up in the index for the stages of a session: they run on threads that
-/// cannot ask it.
+/// Rows looked up in the index for the stages of a session, because stages run on threads that
+/// cannot query it.
 #[derive(Default)]
 pub struct Lookup {
     /// Names the captured bytes of the sessions below it.
     pub children: String,
     /// The sessions below it, to any depth.
     pub family: Vec<SessionKey>,
-    /// Stamps of its live files, where they may be packed.
+    /// Stamps of its live files, if they may be packed.
     pub places: Vec<PlaceRow>,
-    /// Its passages, where it is settled as a whole, so that those are not packed again.
+    /// Its passages, if it is settled as a whole, so that unchanged ones are not packed again.
     pub passages: KnownPassages,
-    /// Where a session goes on that is too long to be settled on every append.
+    /// Where a session continues that is too long to be settled on every append.
     pub last: Last,
 }
 
@@ -295,17 +297,17 @@ pub struct Last {
     pub passages: Vec<Passage>,
 }
 
-/// What a consumer has seen: how far, and made by which stage from which settings.
+/// How far a consumer has read, and by which stage version and settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Seen {
-    /// The last change it has taken in.
+    /// The last change that it processed.
     pub mark: Mark,
-    /// The stamp it had then. With another one it starts over.
+    /// Its stamp at that time. With a different stamp it starts over.
     pub stamp: String,
 }
 
 impl Seen {
-    /// As one line of text, for consumers that keep it in a file.
+    /// Writes this as one line of text, for consumers that keep it in a file.
     pub fn text(&self) -> String {
         format!("{} {} {}", self.mark.series, self.mark.number, self.stamp)
     }
@@ -319,32 +321,31 @@ impl Seen {
     }
 }
 
-/// Something that is kept over all sessions: an index, a page.
+/// An output that covers all sessions, such as an index or a page.
 pub trait Consumer: Sync {
-    /// How far it has come. It keeps this itself, together with what it made, so that both
-    /// are lost or kept together.
+    /// How far it has come. It stores this with its output, so that both are lost or kept together.
     fn seen(&self, all: &Everything<'_>) -> Result<Seen, Error>;
 
-    /// Takes in what changed, and remembers `changes.mark` and `stamp`.
+    /// Processes the changes, and remembers `changes.mark` and `stamp`.
     fn follow(&self, all: &Everything<'_>, changes: Changes, stamp: &str) -> Result<(), Error>;
 
-    /// Whether it let the lock go before it had taken in everything, and wants to go on.
+    /// Whether it released the lock before it had processed everything, and must continue.
     fn is_unfinished(&self, _: &Everything<'_>) -> Result<bool, Error> {
         Ok(false)
     }
 }
 
-/// What a consumer may read.
+/// Everything that a consumer may read.
 pub struct Everything<'a> {
-    /// Clock, disk, the wish to stop.
+    /// The clock, the disk, and the request to stop.
     pub world: &'a World,
     /// The configuration.
     pub config: &'a Config,
-    /// The files.
+    /// The files of the store.
     pub store: &'a Store,
-    /// The rows.
+    /// The rows of the index.
     pub index: &'a Index,
-    /// Hears how far work is that lasts.
+    /// Receives progress reports during long work.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
@@ -355,15 +356,15 @@ pub(crate) struct StampInputs<'a> {
     pub agent: &'a dyn Agent,
     /// Names the captured bytes of the session.
     pub content: &'a str,
-    /// Names those of its child sessions.
+    /// Names the captured bytes of its child sessions.
     pub children: &'a str,
-    /// Names what other programs said of it.
+    /// Names the facts about it from other programs.
     pub facts: &'a str,
     pub is_quiet: bool,
 }
 
 impl<'a> StampInputs<'a> {
-    /// Those of stages that read nothing but the events of a quiet session.
+    /// The inputs of stages that read only the events of a quiet session.
     pub(crate) fn of_events(config: &'a Config, agent: &'a dyn Agent, content: &'a str) -> StampInputs<'a> {
         StampInputs { config, agent, content, children: "", facts: "", is_quiet: true }
     }

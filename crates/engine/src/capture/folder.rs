@@ -1,9 +1,9 @@
 //! Keeping the files of a folder that is one source.
 //!
-//! Its raw file is a stream of pieces (`retro_store::pieces`), which only grows: a file that
-//! is new or changed is appended. The catalog says which files need not be read. Several
-//! small files are committed together, a large one in several commits; each commit holds
-//! whole pieces, so that a stop loses no more than the file that was being read.
+//! Its raw file is a stream of pieces (`retro_store::pieces`), which only grows: each new or
+//! changed file is appended. The catalog says which files need not be read. Several small files are
+//! committed together, a large one in several commits; each commit holds whole pieces, so that a
+//! stop loses no more than the file that was being read.
 
 use retro_agents::{Agent, FolderFile, FolderStamp, Part, Reader, files_of, open_regular};
 use retro_model::{SourceKind, Stamp, Stat};
@@ -22,28 +22,28 @@ use crate::catalog::{Catalog, Content};
 use crate::read::format_name;
 use crate::session_row::SourceFacts;
 
-/// What was kept of a folder.
+/// The result of capturing a folder.
 pub(crate) struct FolderTaken {
-    /// The revision that holds its files; none if there is nothing in it.
+    /// The revision that holds its files. `None` if the folder is empty.
     pub revision: Option<u32>,
     pub new_bytes: u64,
-    /// How its files looked. If not all of them are kept as they looked, it is a stamp that no
-    /// folder has: the next sync looks again.
+    /// The combined stamp of its files. If some were not kept as they were listed, this stamp
+    /// matches no folder, so the next sync looks again.
     pub stamp: Stamp,
     /// Files that could not be read, and why.
     pub failed: Vec<(PathBuf, String)>,
-    /// Its row is another now.
+    /// The updated row of the source.
     pub read: Option<ReadPart>,
 }
 
-/// Keeps what is new in a folder.
+/// Captures the new and changed files of a folder.
 pub(crate) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<FolderTaken, Failure> {
     let Standing { revision, commit, mut catalog } = standing(target, rows)?;
     let mut news: Vec<News> = Vec::new();
     let mut stamp = FolderStamp::default();
     let mut seals = Vec::new();
     files_of(&target.found.path, &mut |file| {
-        // What cannot be looked at was reported when the folder was found.
+        // Unreadable entries were reported when the folder was found.
         let Ok(file) = file else { return };
         let seal = stamp.add(&file);
         seals.push(seal);
@@ -51,7 +51,7 @@ pub(crate) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<FolderTaken, 
             news.push(News::of(&file, seal));
         }
     });
-    // The order of a folder is any.
+    // Folders are listed in no fixed order.
     news.sort_by(|a, b| a.name.cmp(&b.name));
     if commit.is_none() && revision > target.revisions {
         archive(target, revision).note_absent();
@@ -113,7 +113,7 @@ fn read_catalog(store: &Store, slot: &Slot) -> Result<Catalog, Error> {
     Catalog::of_raw(store.archive(slot).read()?).map_err(raw_error)
 }
 
-/// What a source without records says.
+/// The reading of a source without records.
 fn read_nothing(agent: &dyn Agent, part: Part) -> ReadPart {
     let parsed = Reader::new(agent, part, None).finish();
     ReadPart { parsed, facts: SourceFacts::default(), from_start: false, overflowed: false, gaps: 0 }
@@ -137,7 +137,7 @@ fn row(agent: &dyn Agent, part: &Part, kind: SourceKind, end: u64, catalog: &Cat
     }
 }
 
-/// Where the next files go, and what is there.
+/// The revision that takes the next files, and its present contents.
 struct Standing {
     revision: u32,
     commit: Option<Commit>,
@@ -155,9 +155,8 @@ fn standing(target: &Target<'_>, rows: &Rows) -> Result<Standing, Failure> {
     Ok(Standing { revision: next_revision(target)?, commit: None, catalog: Catalog::default() })
 }
 
-/// What the newest revision holds; nothing if it cannot be read. Where the row is as far as
-/// the raw file it is believed, unless this folder is not known: then it is looked at as if
-/// it had never been seen.
+/// The catalog of the newest revision. `None` if it cannot be read. The row is trusted if it covers
+/// the whole raw file. An unknown folder is treated as never seen.
 fn catalog(target: &Target<'_>, rows: &Rows, commit: &Commit) -> Result<Option<Catalog>, Failure> {
     let revision = target.revisions;
     let is_known = target.place.as_ref().is_some_and(|place| place.revision == revision);
@@ -173,8 +172,8 @@ fn catalog(target: &Target<'_>, rows: &Rows, commit: &Commit) -> Result<Option<C
     }
 }
 
-/// A folder may have copies elsewhere whose files look otherwise. Seals beyond this many for
-/// each file of this folder are of files that changed or are gone.
+/// A folder may have copies elsewhere whose files look different. Seals beyond this many for each
+/// file of this folder belong to files that changed or are gone.
 const SEALS_MAX: usize = 8;
 const SEALS_FEW: usize = 1024;
 
@@ -184,7 +183,7 @@ fn forget_old(catalog: &mut Catalog, here: &[u64]) {
     }
 }
 
-/// A file that does not look as any that was read.
+/// A file that looks different from every file read so far.
 struct News {
     name: Vec<u8>,
     path: PathBuf,
@@ -198,23 +197,23 @@ impl News {
     }
 }
 
-/// A raw file that takes files.
+/// A raw file that is being extended with files.
 struct Keeping<'a> {
     archive: Archive,
     target: &'a Target<'a>,
     catalog: &'a mut Catalog,
-    /// Bytes of the raw file, without those of the batch.
+    /// Bytes of the raw file, without the pending batch.
     end: u64,
     records: u64,
-    /// Whole pieces that wait for their commit.
+    /// Whole pieces that wait to be committed.
     batch: Vec<u8>,
-    /// Every file was read, and was the same before and after.
+    /// True while every file was read and did not change during the reading.
     is_all: bool,
     failed: Vec<(PathBuf, String)>,
 }
 
 impl Keeping<'_> {
-    /// Keeps a file, unless somebody wants to stop. One that cannot be read fails alone.
+    /// Captures one file, unless a stop was requested. An unreadable file does not stop the others.
     fn file(&mut self, file: &News, piece: &mut Vec<u8>) -> Result<(), Failure> {
         if (self.target.stop)() {
             self.is_all = false;
@@ -229,8 +228,8 @@ impl Keeping<'_> {
         Ok(())
     }
 
-    /// Says whether the file is kept and is as it looked. One that changed while it was read is
-    /// kept as it was read, and looked at again by the next sync.
+    /// Returns true if the file was kept as it was listed. A file that changed while it was read is
+    /// kept as read, and the next sync looks at it again.
     fn read(&mut self, file: &News, piece: &mut Vec<u8>) -> Result<bool, Failure> {
         let mut live = match open_regular(&file.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -256,7 +255,7 @@ impl Keeping<'_> {
         Ok(now == file.stat)
     }
 
-    /// Keeps a file of several pieces. Nothing if somebody wanted to stop before its end.
+    /// Captures a file of several pieces. Returns `None` if a stop was requested before its end.
     fn large(&mut self, name: &[u8], live: &mut File, piece: &mut Vec<u8>) -> Result<Option<u128>, Failure> {
         live.seek(SeekFrom::Start(0)).map_err(failed)?;
         let mut content = Content::of(name);
@@ -287,7 +286,7 @@ impl Keeping<'_> {
         Ok(())
     }
 
-    /// Commits the pieces that wait.
+    /// Commits the pending pieces.
     fn flush(&mut self) -> Result<(), Failure> {
         if self.batch.is_empty() {
             return Ok(());
@@ -300,7 +299,7 @@ impl Keeping<'_> {
     }
 }
 
-/// Reads the next piece; it is shorter than the others at the end.
+/// Reads the next piece. Only the last piece is shorter than the others.
 fn next(live: &mut File, piece: &mut Vec<u8>) -> io::Result<()> {
     piece.clear();
     live.take(PIECE_BYTES_MAX as u64).read_to_end(piece).map(drop)

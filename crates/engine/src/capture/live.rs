@@ -1,7 +1,7 @@
-//! A live file, read from an offset on in pieces, with an eye on what lies before.
+//! A live file, read in pieces from an offset, with a check of the bytes before it.
 //!
-//! A log may be rewritten while it is read. So the last bytes that went by are
-//! remembered, and looked for in the file again before the next piece is believed.
+//! A log may be rewritten while it is read. The last bytes read are remembered, and the file must
+//! still contain them before the next piece is accepted.
 
 use retro_agents::{Encoding, Found, Held, open_regular};
 use std::cell::RefCell;
@@ -13,20 +13,20 @@ use crate::discover::{Cut, open_noting};
 /// Bytes before the captured end that must still be there before an append is trusted.
 pub(crate) const TAIL_BYTES: u64 = 64 * 1024;
 
-/// Bytes that become one frame.
+/// Bytes of one frame.
 pub(super) const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 thread_local! {
-    /// Memory for the next piece: a file after the other is read into the same.
+    /// The buffer for the next piece, reused from file to file.
     static PIECE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Memory for pieces of a source, lent by this thread.
+/// Lends this thread's buffer for pieces of a source.
 pub(super) fn lend() -> Vec<u8> {
     PIECE.take()
 }
 
-/// Gives it back.
+/// Returns a buffer that [`lend`] gave out.
 pub(super) fn give_back(piece: Vec<u8>) {
     PIECE.replace(piece);
 }
@@ -36,15 +36,15 @@ pub(super) struct Live {
     rest: Rest,
     /// The last bytes before the offset.
     pub before: Vec<u8>,
-    /// Bytes that the file had after the offset when it was opened; none if compressed.
+    /// Bytes that the file had after the offset when it was opened. `None` if compressed.
     length: u64,
 }
 
-/// What follows the offset.
+/// The bytes after the offset, by how they can be read.
 enum Rest {
-    /// A plain file, read up to here. The same handle looks back.
+    /// A plain file, read up to `at`. The same handle can read earlier bytes.
     File { file: File, at: u64 },
-    /// Something that can only be read forward.
+    /// A stream that can only be read forward.
     Stream(Box<dyn Read>),
 }
 
@@ -64,9 +64,9 @@ impl Live {
         }
     }
 
-    /// Whether the bytes before `end` are still those that were read; of the first
-    /// chunk, which has none before it, those it begins with. A file is rewritten
-    /// from its start, so what was read of the new version shows there.
+    /// Whether the bytes before `end` are still those that were read. At the start of the file,
+    /// compares the beginning of the first chunk instead: a rewrite starts there, so a new version
+    /// shows.
     pub(super) fn still(&mut self, end: u64, last: &LastBytes, chunk: &[u8]) -> io::Result<bool> {
         let Rest::File { file, .. } = &mut self.rest else { return Ok(true) };
         if end > 0 {
@@ -77,7 +77,7 @@ impl Live {
     }
 }
 
-/// Opens a source at an offset. `rows` are its bytes, if they are rows of a database.
+/// Opens a source at an offset. `rows` holds its bytes if they come from a database.
 pub(super) fn open_at(found: &Found, rows: Option<&[u8]>, offset: u64, cut: &Cut) -> io::Result<Live> {
     if let Some(rows) = rows {
         let (before, rest) = rows.split_at_checked(offset as usize).unwrap_or((rows, &[]));
@@ -113,7 +113,7 @@ pub(super) fn open_at(found: &Found, rows: Option<&[u8]>, offset: u64, cut: &Cut
     }
 }
 
-/// The last bytes of what went by.
+/// The last bytes that were read.
 #[derive(Default)]
 pub(super) struct LastBytes(pub Vec<u8>);
 

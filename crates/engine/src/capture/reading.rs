@@ -29,21 +29,21 @@ pub(crate) fn read_raw(
     Ok(reader.remember(rows, kind, end, last.hash(), true))
 }
 
-/// What was read of a source.
+/// The result of reading a source.
 pub(crate) struct ReadPart {
     pub parsed: Parsed,
-    /// What the whole source says of its session.
+    /// Facts about the session from the whole source.
     pub facts: SourceFacts,
-    /// Whether it is the whole source and not only what is new.
+    /// True if the source was read from its start, false if only its new part was.
     pub from_start: bool,
-    /// It was too much to be held: `parsed` holds facts, and the rest is to be read
-    /// again from raw.
+    /// The source was too large to hold: `parsed` has the facts only, and the rest must be read
+    /// from raw.
     pub overflowed: bool,
-    /// Gaps met.
+    /// Number of gaps in the records.
     pub gaps: u64,
 }
 
-/// A reader that gives up drafts when there are too many to hold.
+/// A reader that drops its drafts when there are too many to hold.
 pub(super) struct Bounded<'a> {
     reader: Reader<'a>,
     fed: u64,
@@ -65,7 +65,7 @@ impl<'a> Bounded<'a> {
         }
     }
 
-    /// Puts what was read into the source's row.
+    /// Records in the source's row how far it was read, and its facts.
     pub(super) fn remember(
         self,
         rows: &mut Rows,
@@ -81,7 +81,7 @@ impl<'a> Bounded<'a> {
     }
 }
 
-/// Puts what was read into the source's row.
+/// Records in the source's row how far it was read, and its facts.
 fn remember(
     rows: &mut Rows,
     kind: SourceKind,

@@ -8,8 +8,8 @@ use super::live::{CHUNK_BYTES, count_lines, open_at};
 use crate::Error;
 use crate::discover::{Cut, SharedFile, open};
 
-/// Keeps a file that serves many sessions: a log grows, anything else gets a
-/// revision a version.
+/// Captures a file that serves many sessions: a log is appended to, any other file gets a revision
+/// for each version.
 pub(super) fn take(store: &Store, shared: &SharedFile, stones: &Tombstones) -> Result<(u32, u64), Error> {
     if stones.has_agent(shared.agent.name()) {
         return take_masked(store, shared, stones);
@@ -35,7 +35,7 @@ pub(super) fn take(store: &Store, shared: &SharedFile, stones: &Tombstones) -> R
         let archive = store.archive(&slot(revision));
         let mut live = open(&shared.file).map_err(read_error)?;
         let compared = match archive.compare(&mut live) {
-            // What does not read back stays as it is, and the file is kept beside it.
+            // A damaged revision stays as it is, and the file is kept beside it.
             Err(retro_store::Error::Damaged { .. }) => Comparison::Differs,
             compared => compared?,
         };
@@ -69,7 +69,7 @@ pub(super) fn take(store: &Store, shared: &SharedFile, stones: &Tombstones) -> R
     Ok((revision, new_bytes))
 }
 
-/// The revision that a raw file is of this shared file; zero if it is of another.
+/// The revision number if the raw file belongs to this shared file, otherwise zero.
 fn its_revision(slot: &Slot, shared: &SharedFile) -> u32 {
     match slot {
         Slot::Shared { name, revision, .. } if *name == shared.name => *revision,
@@ -88,7 +88,7 @@ fn is_there(store: &Store, slot: &Slot) -> Result<bool, Error> {
 /// Bytes of a file that serves many sessions and is read as a whole.
 const WHOLE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// The same, without what it says of forgotten sessions.
+/// Captures the file without the parts about forgotten sessions.
 fn take_masked(store: &Store, shared: &SharedFile, stones: &Tombstones) -> Result<(u32, u64), Error> {
     let agent = shared.agent.name();
     let slot = |revision| Slot::Shared { agent: agent.to_owned(), name: shared.name.clone(), revision };
@@ -106,7 +106,7 @@ fn take_masked(store: &Store, shared: &SharedFile, stones: &Tombstones) -> Resul
     let (mut start, mut records) = (0, 0);
     let archive = store.archive(&slot(revision.max(1)));
     let compared = match archive.compare(&mut &*bytes) {
-        // What does not read back stays as it is, and the file is kept beside it.
+        // A damaged revision stays as it is, and the file is kept beside it.
         Err(retro_store::Error::Damaged { .. }) => Comparison::Differs,
         compared => compared?,
     };

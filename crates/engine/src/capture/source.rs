@@ -13,7 +13,7 @@ use crate::discover::Cut;
 use crate::read::feed_raw;
 use crate::{Error, discover};
 
-/// A source to capture, and what is known of it.
+/// A source to capture, and the store's facts about it.
 pub(crate) struct Target<'a> {
     pub store: &'a Store,
     pub agent: &'static dyn Agent,
@@ -21,27 +21,27 @@ pub(crate) struct Target<'a> {
     pub found: &'a Found,
     /// Its bytes, if they are rows of a database.
     pub rows: Option<Vec<u8>>,
-    /// Revisions the store has.
+    /// Number of its revisions in the store.
     pub revisions: u32,
     /// The stamp of this very file, if it was seen before.
     pub place: Option<PlaceRow>,
-    /// It is old: a new raw file is packed at once.
+    /// The source is old: a new raw file is compressed at once.
     pub is_old: bool,
-    /// Why its compressed data ended early, once that was met.
+    /// Why its compressed data ended early, once a reader met the end.
     pub cut: Cut,
-    /// Whether somebody wants to stop.
+    /// Returns true once a stop was requested.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What was kept of a source.
+/// The result of capturing a source.
 pub(crate) struct Taken {
     pub revision: u32,
     pub new_bytes: u64,
-    /// How it looked before it was read.
+    /// Its stamp before it was read.
     pub stamp: Stamp,
-    /// What its new part says; nothing if nothing is new and all of it was read before.
+    /// The reading of its new part. `None` if it has no new part and was read before.
     pub read: Option<ReadPart>,
-    /// Somebody wanted to stop before all of it was kept.
+    /// True if a stop was requested before all of it was kept.
     pub is_cut_short: bool,
 }
 
@@ -63,8 +63,8 @@ pub(crate) fn source_error(error: io::Error) -> Failure {
     Failure::Source(error.to_string())
 }
 
-/// Why nothing is kept of a file that changed between two looks at it: its bytes may be
-/// of two versions.
+/// The error for a file that changed between two looks at it. None of it is kept, because its bytes
+/// may belong to two versions.
 const REWRITTEN: &str = "it was rewritten while it was read; the next sync tries again";
 
 fn changing() -> Failure {
@@ -101,7 +101,7 @@ pub(crate) fn take(target: &Target<'_>, rows: &mut Rows) -> Result<Taken, Failur
 /// Which revision the bytes of a source belong to. Only reads.
 pub(crate) fn place(target: &Target<'_>, rows: &Rows, stamp: Stamp) -> Result<Belongs, Failure> {
     match target.found.kind {
-        // Rows are read in the order in which they were added: they grow like a log.
+        // Rows are read in the order in which they were added, so they grow like a log.
         SourceKind::Log | SourceKind::Rows => place_log(target, rows, stamp),
         SourceKind::Document | SourceKind::State | SourceKind::Files => place_document(target, rows),
     }
@@ -120,7 +120,7 @@ pub(super) fn next_revision(target: &Target<'_>) -> Result<u32, Failure> {
     Ok(revision + 1)
 }
 
-/// The last commit of a revision; nothing if it has none that can be believed.
+/// The last commit of a revision. `None` if no commit of it is valid.
 pub(super) fn tail(target: &Target<'_>, revision: u32) -> Result<Option<Commit>, Failure> {
     match archive(target, revision).tail() {
         Err(retro_store::Error::Damaged { .. }) => Ok(None),
@@ -128,7 +128,7 @@ pub(super) fn tail(target: &Target<'_>, revision: u32) -> Result<Option<Commit>,
     }
 }
 
-/// How a live source compares to a revision; nothing if that is damaged.
+/// Compares a live source with a revision. `None` if the revision is damaged.
 fn compared(target: &Target<'_>, revision: u32) -> Result<Option<Comparison>, Failure> {
     let mut live = open(target).map_err(source_error)?;
     match archive(target, revision).compare(&mut live) {
@@ -137,8 +137,8 @@ fn compared(target: &Target<'_>, revision: u32) -> Result<Option<Comparison>, Fa
     }
 }
 
-/// How a source looks before it is read. Rows that were added since they were listed make
-/// the next sync look again.
+/// The stamp of a source before it is read. If rows were added since they were listed, the next
+/// sync looks again.
 pub(crate) fn current_stamp(found: &Found) -> io::Result<Stamp> {
     if let Held::Rows { stamp, .. } = &found.held {
         return Ok(Stamp::Rows(*stamp));
@@ -150,7 +150,7 @@ pub(crate) fn current_stamp(found: &Found) -> io::Result<Stamp> {
     Ok(Stamp::File(Stat::of(&meta)))
 }
 
-/// The source from its start: its rows, if they were read, else its file.
+/// The source from its start: its rows if they were read, otherwise its file.
 fn open<'a>(target: &'a Target<'_>) -> io::Result<Box<dyn Read + 'a>> {
     match &target.rows {
         Some(rows) => Ok(Box::new(rows.as_slice())),
@@ -175,8 +175,8 @@ fn place_log(target: &Target<'_>, rows: &Rows, stamp: Stamp) -> Result<Belongs, 
     }
     for revision in (1..=target.revisions).rev() {
         let Some(commit) = tail(target, revision)? else { continue };
-        // The hashes of its commits say what was captured. Only what can be read back
-        // counts as captured, and that is found out where the row is not current.
+        // The hashes of its commits describe the captured bytes. They count as captured only if
+        // they can be read back, which is checked where the row is not current.
         match compared(target, revision)? {
             Some(Comparison::Equal | Comparison::SourceIsPrefix) if is_good(target, rows, revision)? => {
                 return Ok(Belongs::Has(revision));
@@ -190,8 +190,8 @@ fn place_log(target: &Target<'_>, rows: &Rows, stamp: Stamp) -> Result<Belongs, 
     Ok(Belongs::Next(next_revision(target)?))
 }
 
-/// Whether a revision can be read back. Rows that are current were made from it; without
-/// them it is read as a whole.
+/// Whether a revision can be read back. Current rows prove it, as they were made from the revision.
+/// Without them the whole revision is read.
 fn is_good(target: &Target<'_>, rows: &Rows, revision: u32) -> Result<bool, Failure> {
     if current(target, rows, revision)? {
         return Ok(true);
@@ -204,8 +204,8 @@ fn is_good(target: &Target<'_>, rows: &Rows, revision: u32) -> Result<bool, Fail
     }
 }
 
-/// Whether a log may be trusted to have grown: the same file, longer, not set
-/// back in time, with its last captured bytes in their place.
+/// Whether a log can be trusted to have grown: the same file, longer, with no earlier modification
+/// time, and with its last captured bytes in place.
 fn grown(found: &Found, place: &PlaceRow, stamp: Stamp, row: &SourceRow) -> io::Result<bool> {
     let (Stamp::File(then), Stamp::File(now)) = (place.stamp, stamp) else { return Ok(false) };
     let same_file = (then.device, then.inode) == (now.device, now.inode);
@@ -226,7 +226,7 @@ fn place_document(target: &Target<'_>, rows: &Rows) -> Result<Belongs, Failure> 
     Ok(Belongs::Next(next_revision(target)?))
 }
 
-/// State is replaced when it changed.
+/// Captures state: a changed state replaces the old one.
 fn take_state(target: &Target<'_>, rows: &mut Rows, stamp: Stamp) -> Result<Taken, Failure> {
     let mut bytes = Vec::new();
     open(target).and_then(|mut live| live.read_to_end(&mut bytes)).map_err(source_error)?;
@@ -246,7 +246,7 @@ fn take_state(target: &Target<'_>, rows: &mut Rows, stamp: Stamp) -> Result<Take
     Ok(Taken { revision: 1, new_bytes, stamp, read: Some(read), is_cut_short: false })
 }
 
-/// Whether the index row of a revision is as far as its raw file, by this parser.
+/// Whether the index row of a revision covers its whole raw file and comes from the present parser.
 fn current(target: &Target<'_>, rows: &Rows, revision: u32) -> Result<bool, Failure> {
     let Some(row) = rows.get(&(target.found.source.clone(), revision)) else { return Ok(false) };
     let end = tail(target, revision)?.map(|commit| commit.end);
@@ -268,7 +268,7 @@ pub(super) fn part(target: &Target<'_>, revision: u32) -> Part {
     }
 }
 
-/// Keeps and reads what follows `commit`, or the whole file.
+/// Captures and reads the bytes after `commit`, or the whole file.
 fn append(
     target: &Target<'_>,
     rows: &mut Rows,
@@ -285,7 +285,8 @@ fn append(
     let mut live = open_at(target.found, target.rows.as_deref(), start, &target.cut).map_err(source_error)?;
     let mut last = LastBytes(live.before.clone());
     let row = rows.get(&(target.found.source.clone(), revision));
-    // It was compared before it was opened here: what was captured must still be before the rest.
+    // The file was compared before it was opened here, and may have changed since: the captured
+    // bytes must still come before the rest.
     let same = match row.filter(|row| row.end == start) {
         _ if start == 0 => true,
         Some(row) => last.hash().as_bytes().as_slice() == row.tail_hash.as_slice(),
@@ -331,7 +332,8 @@ fn append(
             break;
         }
         if !live.still(end, &last, &chunk).map_err(source_error)? {
-            // Rewritten under our eyes: what was kept so far stays, the next sync sorts it out.
+            // The file was rewritten while it was read. The bytes kept so far stay, and the next
+            // sync decides where they belong.
             if end == 0 {
                 return Err(changing());
             }
@@ -351,7 +353,7 @@ fn append(
     Ok(Taken { revision, new_bytes: end - start, stamp, read: Some(read), is_cut_short })
 }
 
-/// Hands over the bytes of a last line that was not finished when it was captured.
+/// Feeds the reader the bytes of a last line that was unfinished when it was captured.
 fn feed_unfinished(
     reader: &mut Bounded<'_>,
     archive: &Archive,

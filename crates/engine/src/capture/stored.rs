@@ -10,8 +10,8 @@ use crate::read::format_name;
 use crate::session_row::{facts_of, merged_facts, session_row};
 use crate::{Error, stamp};
 
-/// A session file from nothing but the names of raw files; none if there are no
-/// such files. Where its sources were is lost until a sync finds them again.
+/// Makes a session file from the names of its raw files alone. `None` if it has no raw files. The
+/// original paths of its sources are unknown until a sync finds them again.
 pub(crate) fn from_slots(
     store: &Store,
     agent: &dyn Agent,
@@ -32,8 +32,8 @@ pub(crate) fn from_slots(
     Ok((!file.sources.is_empty()).then_some(file))
 }
 
-/// The rows of a session from its raw files alone, for an index that lost them or has
-/// them from an older parser. Keeps its session file as they say.
+/// Makes the rows of a session from its raw files alone, for an index that lost them or has them
+/// from an older parser. Updates the session file to match.
 pub fn from_raw(
     store: &Store,
     agent: &'static dyn Agent,
@@ -45,7 +45,7 @@ pub fn from_raw(
     Ok(captured)
 }
 
-/// What the raw files of a session say of it. Writes nothing.
+/// Reads a session back from its raw files. Writes nothing.
 pub(crate) fn read_back(
     store: &Store,
     agent: &'static dyn Agent,

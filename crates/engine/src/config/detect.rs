@@ -1,4 +1,4 @@
-//! Where patterns are looked for, and what is written down of them.
+//! Settings of the detectors of patterns and of the catalog.
 
 use retro_patterns::{Buckets, Gate};
 use std::collections::BTreeMap;
@@ -22,15 +22,15 @@ pub struct Detect {
 /// Settings of the catalog.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Curate {
-    /// The folder of the catalog; nothing: the store's own.
+    /// The folder of the catalog. `None` uses the store's own.
     pub catalog_dir: Option<PathBuf>,
     /// The command that gets decisions.
     pub sink: Vec<String>,
-    /// What a candidate needs.
+    /// Thresholds that a candidate must reach.
     pub gate: Gate,
 }
 
-/// Reads `[detect]`, `quality` apart.
+/// Reads `[detect]`, except `quality`.
 pub(super) fn detect(path: &Path, section: &Table) -> Result<Detect, ConfigError> {
     let mut detect = Detect::default();
     if let Some(value) = section.get("exclude") {

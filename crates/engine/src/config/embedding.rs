@@ -12,7 +12,7 @@ use crate::platform::expand_home;
 /// The model, and how it is run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Embedding {
-    /// A GGUF file; the built-in table without one.
+    /// A GGUF file. `None` uses the built-in table.
     pub model: Option<PathBuf>,
     /// Layers that a graphics processor computes.
     pub gpu_layers: Option<u32>,
@@ -23,7 +23,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// How to run the model; nothing for the built-in table.
+    /// Options for running the model. `None` for the built-in table.
     pub fn options(&self) -> Option<Options> {
         Some(Options {
             model: self.model.clone()?,
@@ -56,8 +56,8 @@ pub(super) fn read(path: &Path, table: &Table, world: &World) -> Result<Embeddin
     })
 }
 
-/// Writes the model to a configuration file, which is made if there is none. What is not set
-/// is removed; everything else in the file stays as it is.
+/// Writes the model to a configuration file and creates the file if necessary. Unset values are
+/// removed. Everything else in the file is left alone.
 pub fn set_embedding(path: &Path, embedding: &Embedding) -> Result<(), ConfigError> {
     let mut document = document(path)?;
     let table = document.entry("embedding").or_insert(toml_edit::Item::Table(toml_edit::Table::new()));

@@ -1,4 +1,5 @@
-//! The file itself: read whole, if it is one, and the kinds of values that stand in it.
+//! The configuration file itself: reads it whole if it is a regular file, and parses the kinds of
+//! values in it.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -9,10 +10,10 @@ use super::ConfigError;
 /// Bytes of the largest configuration file that is read.
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Characters of a message about one.
+/// Longest message about a configuration file, in characters.
 const MESSAGE_CHARS_MAX: usize = 2000;
 
-/// What a file says. A pipe would make us wait, a device would never end.
+/// Reads the file. A pipe would block us, and a device would never end.
 pub(super) fn written(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     retro_agents::open_regular(path)?.take(CONFIG_BYTES_MAX + 1).read_to_string(&mut text)?;
@@ -24,7 +25,7 @@ pub(super) fn written(path: &Path) -> io::Result<String> {
 
 pub(super) fn read(path: &Path) -> Result<Table, ConfigError> {
     let text = written(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-    // The parser quotes the line, which may be of any file that a link leads to.
+    // The parser quotes the line, and a link may lead to any file, so the quotation is left out.
     text.parse::<Table>().map_err(|error| ConfigError::Syntax {
         path: path.to_owned(),
         what: retro_text::redact(&error.to_string()).chars().take(MESSAGE_CHARS_MAX).collect(),
@@ -38,7 +39,8 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<(PathBuf, Table)>, Con
     }
 }
 
-/// A configuration inside a store, which may come from somebody else: no link is followed.
+/// Reads a configuration inside a store, which may come from another person: links are not
+/// followed.
 pub(super) fn read_in_store(path: &Path) -> Result<Option<(PathBuf, Table)>, ConfigError> {
     if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
         let source = io::Error::other("it is a link, and retro follows none inside a store");

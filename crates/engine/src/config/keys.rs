@@ -1,4 +1,4 @@
-//! The keys of the configuration file, and what to say of any other.
+//! The keys of the configuration file, and the messages about any other.
 
 use std::path::Path;
 use toml::{Table, Value};
@@ -8,9 +8,9 @@ use super::ConfigError;
 /// One key that can be set.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// Its full name; `*` stands for a name of the user's.
+    /// Its full name, with `*` for a name that the user chooses.
     pub name: &'static str,
-    /// What it does.
+    /// Its effect, for people.
     pub help: &'static str,
     /// A value, as TOML.
     pub example: &'static str,
@@ -168,7 +168,7 @@ pub const KEYS: &[Key] = &[
     },
 ];
 
-/// Keys of the seeds' configurations that are accepted and do nothing here.
+/// Keys of the seeds' configurations that are accepted and have no effect here.
 const SEED_KEYS: &[(&str, &str)] = &[
     ("archive_root", "set `root` instead"),
     ("derived_interval_seconds", "derived data is made when a session goes quiet"),
@@ -177,7 +177,7 @@ const SEED_KEYS: &[(&str, &str)] = &[
     ("sync_on_login", "it never did anything"),
 ];
 
-/// Checks every key of a file; gives the notes on accepted ones without meaning.
+/// Checks every key of a file. Returns notes on the accepted keys that have no effect.
 pub(super) fn check(path: &Path, table: &Table) -> Result<Vec<String>, ConfigError> {
     let mut notes = Vec::new();
     for (name, value) in table {
@@ -215,7 +215,7 @@ fn matches(key: &str, full: &str) -> bool {
     }
 }
 
-/// Characters of a key that are shown. The longest that we know has 40.
+/// Longest part of a key that is shown, in characters. The longest known key has 40.
 const SHOWN_CHARS: usize = 100;
 
 /// A key as a message shows it.

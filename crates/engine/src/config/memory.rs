@@ -1,4 +1,4 @@
-//! What is mined by itself, and what becomes of memories.
+//! Settings of automatic mining and of memories.
 
 use retro_memory::methods::METHODS;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::{ConfigError, texts, wrong};
 pub struct Mining {
     /// Methods that sync mines with.
     pub methods: Vec<String>,
-    /// Whether sync retires what was never of use.
+    /// Whether sync retires memories that have never been useful.
     pub retire: bool,
     /// Tokens a day for methods that ask a model.
     pub budget_tokens: u64,

@@ -1,5 +1,5 @@
-//! `[[prices]]`: what the user says a model costs. Reading such entries, and
-//! changing one without touching anything else in the file.
+//! `[[prices]]`: the user's own model prices. Reads the entries, and changes one without touching
+//! the rest of the file.
 
 use jiff::civil::Date;
 use retro_usage::{OwnPrice, PriceRow};
@@ -64,7 +64,7 @@ fn own(table: &Table) -> Result<OwnPrice, String> {
     })
 }
 
-/// A day, as a text or as TOML's own.
+/// A day, as a string or as a TOML date.
 fn date(value: &Value) -> Option<Date> {
     match value {
         Value::String(text) => text.parse().ok(),
@@ -82,7 +82,7 @@ fn bad(path: &Path, entry: Option<usize>, model: &str, problem: &str) -> ConfigE
     }
 }
 
-/// The line on which an entry begins.
+/// The number of the line that begins an entry.
 fn line_of(path: &Path, entry: usize) -> Option<usize> {
     let text = super::file::written(path).ok()?;
     let parsed = toml_edit::Document::parse(text.as_str()).ok()?;
@@ -90,16 +90,16 @@ fn line_of(path: &Path, entry: usize) -> Option<usize> {
     Some(text.get(..span.start)?.matches('\n').count() + 1)
 }
 
-/// Changes to a price, in dollars a million tokens; what is not named stays.
+/// Changes to a price, in dollars per million tokens. `None` keeps the old value.
 #[derive(Debug, Clone, Default)]
 pub struct PriceChange {
     /// The model, as logs write it.
     pub model: String,
     /// First day of the price.
     pub from: Option<Date>,
-    /// Uncached input.
+    /// Price of uncached input.
     pub input: Option<f64>,
-    /// Output.
+    /// Price of output tokens.
     pub output: Option<f64>,
     /// Read from a cache.
     pub cache_read: Option<f64>,
@@ -109,8 +109,8 @@ pub struct PriceChange {
     pub cache_write_1h: Option<f64>,
 }
 
-/// Sets a price in a configuration file, which is made if there is none. Says
-/// whether the model had one for that day already.
+/// Sets a price in a configuration file and creates the file if necessary. Returns whether the
+/// model already had a price for that day.
 pub fn set_price(path: &Path, change: &PriceChange) -> Result<bool, ConfigError> {
     let mut document = document(path)?;
     let entries = entries(path, &mut document)?;
@@ -144,8 +144,8 @@ pub fn set_price(path: &Path, change: &PriceChange) -> Result<bool, ConfigError>
     Ok(found.is_some())
 }
 
-/// Removes the prices of a model from a configuration file, all or that of one
-/// day. Says how many there were.
+/// Removes the prices of a model from a configuration file: all of them, or that of one day.
+/// Returns how many there were.
 pub fn remove_price(path: &Path, model: &str, from: Option<Date>) -> Result<usize, ConfigError> {
     let mut document = document(path)?;
     let entries = entries(path, &mut document)?;
@@ -161,7 +161,7 @@ pub fn remove_price(path: &Path, model: &str, from: Option<Date>) -> Result<usiz
     Ok(removed)
 }
 
-/// Puts a number in the place of another, with whatever stands around it.
+/// Replaces a number and keeps the spaces and comments around it.
 fn set(entry: &mut toml_edit::Table, name: &str, dollars: f64) {
     let mut number = toml_edit::Value::from(dollars);
     if let Some(old) = entry.get(name).and_then(Item::as_value) {
@@ -196,7 +196,7 @@ pub(super) fn document(path: &Path) -> Result<DocumentMut, ConfigError> {
 fn entries<'d>(path: &Path, document: &'d mut DocumentMut) -> Result<&'d mut ArrayOfTables, ConfigError> {
     let item = document.entry("prices").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
     if !item.is_array_of_tables() {
-        // `prices = [{ … }]` says the same; entries are easier to read one below the other.
+        // `prices = [{ … }]` means the same. Entries on separate lines are easier to read.
         let tables = std::mem::take(item).into_array_of_tables();
         *item = Item::ArrayOfTables(
             tables.map_err(|_| bad(path, None, "", "is a list of entries, written [[prices]]"))?,
@@ -205,7 +205,7 @@ fn entries<'d>(path: &Path, document: &'d mut DocumentMut) -> Result<&'d mut Arr
     item.as_array_of_tables_mut().ok_or_else(|| bad(path, None, "", "is a list, written [[prices]]"))
 }
 
-/// Writes the file, if what it says now can be read.
+/// Writes the file, provided that the changed text can be parsed.
 fn save(path: &Path, document: &DocumentMut, model: &str) -> Result<(), ConfigError> {
     let text = document.to_string();
     let table: Table =

@@ -1,12 +1,11 @@
-//! Writing a file of the user's so that a stop at any instant leaves the old one or
-//! the new one.
+//! Writes a user's file so that a stop at any instant leaves the old one or the new one.
 
 use retro_store::{Disk, RealDisk};
 use std::io;
 use std::path::Path;
 
-/// Puts a whole file in its place. A link stays a link: what it leads to is
-/// written. A file that was there keeps its rights.
+/// Writes a whole file atomically. A link stays a link: its target is written. An existing file
+/// keeps its permissions.
 pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -23,7 +22,7 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
         disk.rename(part, &place)
     });
     if written.is_err() {
-        // A full disk needs the space back; what happens to this attempt matters less.
+        // A full disk needs the space back. A failed removal matters less.
         let _ = disk.remove(part);
     }
     written?;

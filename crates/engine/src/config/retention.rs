@@ -10,18 +10,18 @@ const GIB: u64 = 1 << 30;
 /// Settings of retention.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retention {
-    /// Bytes of `raw/` above which analyzed sessions are given up, the least recently active first.
+    /// Bytes of `raw/` above which analyzed sessions are evicted, the least recently active first.
     pub raw_soft_cap_bytes: u64,
-    /// Bytes of `raw/` above which any session is given up.
+    /// Bytes of `raw/` above which any session is evicted.
     pub raw_hard_cap_bytes: u64,
-    /// Days after which an analyzed session is given up. `None` is off.
+    /// Age in days above which an analyzed session is evicted. `None` sets no limit.
     pub raw_max_age_days: Option<u32>,
-    /// Bytes of what is kept for ever above which retro warns. Nothing is removed.
+    /// Size in bytes of the permanent files above which retro warns. It removes none of them.
     pub distilled_cap_bytes: u64,
-    /// Free bytes below which nothing is captured. 0 is off, `None` the smaller of 5 % of the
-    /// disk and 1 GiB.
+    /// Free bytes below which capturing stops. 0 sets no limit; `None` means the smaller of 5 % of
+    /// the disk and 1 GiB.
     pub min_free_bytes: Option<u64>,
-    /// A limit of raw bytes was set: a sync may act on it.
+    /// True if a limit on raw bytes was set, so that a sync may act on it.
     pub is_set: bool,
 }
 
@@ -54,12 +54,12 @@ pub(super) fn read(path: &Path, section: &Table) -> Result<Retention, ConfigErro
                 let days = days.ok_or_else(|| wrong(path, &key, "a number of days, or 0 for no limit"))?;
                 retention.raw_max_age_days = Some(days).filter(|days| *days > 0);
             }
-            // `keys::check` has refused every other.
+            // `keys::check` has already refused every other key.
             _ => {}
         }
         retention.is_set |= name.starts_with("raw_");
     }
-    // One cap alone moves the other out of its way.
+    // If only one cap was set, the other one gives way.
     let has = |name: &str| section.contains_key(name);
     if retention.raw_soft_cap_bytes > retention.raw_hard_cap_bytes {
         match (has("raw_soft_cap_bytes"), has("raw_hard_cap_bytes")) {
@@ -73,7 +73,7 @@ pub(super) fn read(path: &Path, section: &Table) -> Result<Retention, ConfigErro
 
 const SIZE: &str = "a number of bytes, or a size such as \"4GiB\" or \"500MB\"";
 
-/// Bytes as a number, or as a text with a unit.
+/// Bytes as a number, or as a string with a unit.
 fn bytes_of(value: &Value) -> Option<u64> {
     match value {
         Value::Integer(bytes) => u64::try_from(*bytes).ok(),

@@ -1,8 +1,8 @@
-//! Which found files belong together, and which of them are news.
+//! Groups found files by session, and finds the ones with news.
 //!
-//! A sync without news hands some thousand files through here. They are compared with
-//! their stamps as they come. Of one that looks as its stamp says, only the number of that
-//! stamp is kept, and it becomes a file again if its session is to be read.
+//! A sync without news passes some thousand files through here. Each is compared with its stamp on
+//! arrival. For an unchanged file only the number of its stamp is kept; it becomes a file again if
+//! its session is to be read.
 
 mod folders;
 mod rows;
@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Cut, Discovery, HEAD_BYTES, Keep, SessionFiles, SharedFile, Skipped, head_of, open_file};
 use crate::Config;
 
-/// Sorts found files by session, and says which of them are news.
+/// Sorts found files by session and notes which have changed.
 pub(super) struct Collector<'a> {
     extras: bool,
     known: &'a Stamps,
@@ -30,19 +30,19 @@ pub(super) struct Collector<'a> {
     sessions: Vec<Session<'a>>,
     /// The number of each session, by the hash of its id.
     by_id: HashTable<u32>,
-    /// The files of sessions, each with the number of its own.
+    /// The files of sessions, each with the number of its session.
     files: Vec<(u32, Taken)>,
     databases: Vec<Arc<Database>>,
     found: Discovery,
 }
 
-/// A session, and what its files have in common.
+/// A session, and the facts that its files share.
 struct Session<'a> {
     agent: &'static dyn Agent,
     id: Cow<'a, str>,
     bytes: u64,
-    /// Whether one of its files makes it a session. What a session leaves beside its log
-    /// does not: agents forget to delete it.
+    /// Whether one of its files makes it a session. Leftovers beside its log do not: agents forget
+    /// to delete them.
     carried: bool,
     news: bool,
 }
@@ -51,11 +51,11 @@ struct Session<'a> {
 enum Taken {
     /// It looks as the stamp with this number says.
     Same(u32, Form),
-    /// Anything else.
+    /// Any other file, in full.
     Whole(Box<Found>),
 }
 
-/// What a stamp does not say of a file, since its place does.
+/// Facts about a file that its stamp lacks, because its path implies them.
 #[derive(Clone, Copy)]
 struct Form {
     kind: SourceKind,
@@ -123,7 +123,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The stamp of a file that looks as it says and is the same part of the same session.
+    /// The stamp of an unchanged file that is the same part of the same session.
     fn unchanged(&self, sight: &Sight<'_>) -> Option<(u32, PlaceRef<'a>)> {
         let number = self.known.number(sight.path)?;
         let place = self.known.place_at(number)?;
@@ -136,7 +136,7 @@ impl<'a> Collector<'a> {
         is_same.then_some((number, place))
     }
 
-    /// The file with its owner, for which it may have to be opened.
+    /// The file with its owner. It may have to be opened to find the owner.
     fn settled(&self, agent: &dyn Agent, sight: &Sight<'_>) -> Result<Found, Unsettled> {
         let owner = sight.owner.owner();
         if let Some(owner) = owner.clone().filter(|_| !is_small_main(sight)) {
@@ -145,7 +145,7 @@ impl<'a> Collector<'a> {
         if let Some(place) = self.known.place(sight.path)
             && place.stamp.is_same(&Stamp::File(sight.stat))
         {
-            // It was captured for this owner, and looks as it did then.
+            // It was captured for this owner, and has not changed since.
             let owner = owner.filter(|owner| belongs(place, owner)).unwrap_or_else(|| owner_of(place));
             let source = self.known.get(sight.path).map(|row| row.source);
             let file = sight.keep(owner);
@@ -155,7 +155,7 @@ impl<'a> Collector<'a> {
             .and_then(head_of)
             .map_err(Unsettled::Unreadable)?;
         match (agent.identify(sight.path, &head), owner) {
-            // The name is right unless the contents are no conversation at all.
+            // The name is right unless the file holds no conversation at all.
             (Some(Kindred { owner: owner @ Owner::Shared(_), format, .. }), Some(_)) => {
                 Ok(Found { format, ..sight.keep(owner) })
             }
@@ -163,7 +163,8 @@ impl<'a> Collector<'a> {
             (Some(Kindred { owner, source, kind, format }), None) => {
                 Ok(Found { source, kind, format, ..sight.keep(owner) })
             }
-            // Its first record is damaged. It is kept, under its own name: nothing may be lost.
+            // Its first record is damaged. The file is kept under its own name, because nothing may
+            // be lost.
             (None, None) if is_damaged(&head) => Ok(sight.keep(Owner::Session(own_name(sight.path)))),
             (None, None) => Err(Unsettled::Nameless),
         }
@@ -196,7 +197,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Notes something that may hold sessions and cannot be read.
+    /// Records an unreadable file that may hold sessions.
     fn lack(&mut self, agent: &dyn Agent, path: &Path, reason: String) {
         self.skip(agent, path, reason, true);
     }
@@ -206,7 +207,7 @@ impl<'a> Collector<'a> {
         self.found.skipped.push(Skipped { agent: agent.name(), path, reason, may_hold_logs });
     }
 
-    /// The number of a session, of which this may be the first file.
+    /// The number of a session, added if this is its first file.
     fn session(&mut self, agent: &'static dyn Agent, id: Cow<'a, str>) -> u32 {
         let Collector { sessions, by_id, .. } = self;
         let hash = xxh3_64(id.as_bytes());
@@ -225,7 +226,7 @@ impl<'a> Collector<'a> {
         number
     }
 
-    /// Notes what a file means for its session.
+    /// Adds the facts of one file to its session.
     fn note(&mut self, session: u32, size: u64, carries: bool, news: bool) {
         if let Some(session) = self.sessions.get_mut(session as usize) {
             session.bytes += size;
@@ -234,7 +235,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The sessions that are wanted, and how many others there are.
+    /// Returns the wanted sessions, and counts the others.
     pub(super) fn finish(self, keep: Keep) -> Discovery {
         let Collector { known, sessions, mut files, databases, mut found, .. } = self;
         let is_wanted = |session: &Session<'_>| keep == Keep::All || session.news;
@@ -268,7 +269,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// Whether the first line of a log is whole, and is no record.
+/// Whether the first line of a log is complete, and is not a record.
 fn is_damaged(head: &[u8]) -> bool {
     let Some(end) = head.iter().position(|byte| *byte == b'\n') else { return false };
     let first = head.get(..end).unwrap_or_default().trim_ascii();
@@ -281,10 +282,10 @@ fn own_name(path: &Path) -> String {
     name.split('.').next().unwrap_or_default().to_owned()
 }
 
-/// Why it is not known whose a file is.
+/// Why the owner of a file is unknown.
 enum Unsettled {
     Unreadable(io::Error),
-    /// It was read, and no agent's log looks like this.
+    /// The file was read, and matches no agent's log.
     Nameless,
 }
 
@@ -339,7 +340,7 @@ fn owner_of(place: PlaceRef<'_>) -> Owner {
     }
 }
 
-/// Whether it is a main log so small that it may hold no conversation.
+/// Whether a main log is so small that it may hold no conversation.
 fn is_small_main(sight: &Sight<'_>) -> bool {
     sight.source == SourceKey::MAIN
         && sight.encoding == Encoding::Plain

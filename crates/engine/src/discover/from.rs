@@ -1,10 +1,10 @@
-//! Sessions from anywhere: a file, a folder, another home, a store of retro-ai.
+//! Finds sessions in any place: a file, a folder, another home, a store of retro-ai.
 //!
-//! A folder is searched for agents' roots at any depth, and each root is walked as if it
-//! were this machine's own. If the folder is itself inside a root, that root is walked and
-//! the sessions below the folder are taken, with all their parts. So the level that the
-//! user names does not change what a session is made of. Logs outside of any root are taken
-//! only where there is no root: among whole homes they are tests, examples and copies.
+//! A folder is searched for agents' roots at any depth, and each root is walked as if it were this
+//! machine's own. If the folder is itself inside a root, that root is walked and the sessions below
+//! the folder are taken, with all their parts. The level that the user names therefore does not
+//! change the parts of a session. Logs outside of any root are taken only where there is no root:
+//! among whole homes they are tests, examples and copies.
 
 use retro_agents::{Agent, Encoding, Found, Held, Owner, Sightings, by_name, open_regular};
 use retro_model::{SourceKey, SourceKind, Stat};
@@ -32,10 +32,10 @@ pub(crate) fn walk(path: &Path, agents: &[&'static dyn Agent]) -> Result<Walked,
     search.finish(path)
 }
 
-/// A folder inside a root, up to so many levels below it: a session's own folder has few.
+/// How many levels above a folder are searched for a root. A session's own folder has few.
 const LEVELS_MAX: usize = 6;
 
-/// What a root holds of sessions below a folder in it, if the folder is in one.
+/// Sessions below a folder, if the folder is inside a root.
 fn inside_a_root(path: &Path, agents: &[&'static dyn Agent]) -> Option<Walked> {
     for root in path.ancestors().skip(1).take(LEVELS_MAX) {
         let folder = path.strip_prefix(root).ok()?.components().next()?.as_os_str();
@@ -71,9 +71,10 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Everything below a folder. Links are not followed.
+    /// Searches everything below a folder. Does not follow links.
     fn below(&mut self, top: &Path) {
-        // Folders, and whether they are below a root: what is loose there is the agent's own matter.
+        // Folders to visit, and whether each is below a root. Files loose there belong to the
+        // agent.
         let mut folders = vec![(top.to_owned(), false)];
         while let Some((folder, is_in_root)) = folders.pop() {
             if is_seed_store(&folder) {
@@ -110,8 +111,8 @@ impl Search<'_> {
         }
     }
 
-    /// Walks a folder for each agent whose root it is. Returns the names of its folders that
-    /// are then done with.
+    /// Walks a folder for each agent whose root it is. Returns the names of the subfolders that are
+    /// finished.
     fn claim(&mut self, folder: &Path) -> Vec<&'static str> {
         let mut done = Vec::new();
         for agent in self.agents.iter().copied().filter(|agent| agent.is_root(folder)) {
@@ -199,7 +200,7 @@ pub fn is_seed_store(path: &Path) -> bool {
     !path.join("store.json").exists() && (raw || (has("memories") && has("normalized")))
 }
 
-/// Transcripts of such a store: `raw/<host>/<id>/` and the older copies in
+/// Transcripts of a retro-ai store: `raw/<host>/<id>/` and the older copies in
 /// `raw-revisions/<host>/<id>/<hash>/`.
 fn seed_store(path: &Path, walked: &mut Walked) {
     for (host, name, transcript) in SEED_HOSTS {

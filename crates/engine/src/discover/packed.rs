@@ -1,8 +1,8 @@
 //! A compressed source, read as far as it can be decoded.
 //!
-//! A copy that was cut short, or a byte that flipped, ends a compressed file early. What
-//! comes before that is as good as ever, and is handed out. Why it ended is noted, so that
-//! the user learns of it.
+//! A copy that was cut short, or a byte that flipped, ends a compressed file early. The bytes
+//! before that point are still good and are returned. The reason is recorded, so that the user can
+//! see it.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -14,7 +14,7 @@ use zstd::stream::read::Decoder;
 const EXPANDED_BYTES_FREE: u64 = 256 * 1024 * 1024;
 const EXPANDED_RATIO_MAX: u64 = 500;
 
-/// Why a source ended early, once it did.
+/// The reason why a source ended early, set at the first failure.
 #[derive(Clone, Default)]
 pub(crate) struct Cut(Arc<OnceLock<String>>);
 
@@ -25,7 +25,7 @@ impl Cut {
     }
 
     fn note(&self, reason: String) {
-        // Of several readings of one source the first says it.
+        // If a source is read several times, the first reason wins.
         let _ = self.0.set(reason);
     }
 }
@@ -50,7 +50,7 @@ impl Packed {
     }
 }
 
-/// What a file of so many bytes may expand to.
+/// The most bytes that a file of this size may expand to.
 fn expanded_max(packed_bytes: u64) -> u64 {
     packed_bytes.saturating_mul(EXPANDED_RATIO_MAX).saturating_add(EXPANDED_BYTES_FREE)
 }
@@ -73,7 +73,7 @@ impl Read for Packed {
                 self.given += count as u64;
                 Ok(count)
             }
-            // Nothing of it can be decoded: it is no compressed log at all.
+            // Not a byte can be decoded: it is not a compressed log.
             Err(error) if self.given == 0 => Err(error),
             Err(error) => self.end(&format!("its compressed data is damaged or cut ({error})")),
         }

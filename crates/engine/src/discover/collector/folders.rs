@@ -1,4 +1,4 @@
-//! The folders among what was found whose files are one source each.
+//! Takes in the folders whose files form one source each.
 
 use retro_agents::{Agent, FolderSeen, Format, Found, Held, Owner};
 use retro_model::{SourceKind, Stamp};

@@ -1,7 +1,4 @@
-//! The rows of databases among what was found.
-//!
-//! A database that looks as it did when everything in it was captured is not opened. Of
-//! one that changed, the agent lists the sessions, and each is compared with its own stamp.
+//! Takes in the rows of databases.
 
 use retro_agents::{Agent, Database, DatabaseSeen, Found, Held, Owner, RowsSeen, Sightings};
 use retro_model::{SourceKey, Stamp};
@@ -33,8 +30,7 @@ impl Collector<'_> {
             self.see_rows(agent, &database, number, rows);
         }
         self.see_all(agent, &listed);
-        // Files that only the database knows of are looked at every time, so it is opened
-        // every time.
+        // Files that only the database names are checked every time, so it is opened every time.
         if listed.has_no_files() {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             self.found.databases.push(PlaceRow {
